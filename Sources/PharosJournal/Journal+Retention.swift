@@ -9,6 +9,8 @@ package struct Pruned: Hashable, Sendable {
   /// The number of dropped rows of subjects, beacons and observers whose last change was published before the oldest
   /// time kept.
   package var rows = 0
+  /// The number of dropped hours of summaries.
+  package var hours = 0
   /// The number of dropped names that no event or row mentions any more.
   package var names = 0
   /// The number of dropped dead letters that were given up before the oldest time kept.
@@ -41,6 +43,8 @@ extension Journal {
   package func prune(now: Timestamp) throws(JournalError) -> Pruned {
     var pruned = Pruned()
     let cutoff = settings.longest.map { now - $0 }
+    // Summaries first: what they take beyond their share is no reason to drop events.
+    pruned.hours = try pruneHistory(before: cutoff)
     while try pruneSlice(cutoff, into: &pruned) {}
     if let cutoff {
       // Rows that say "gone" and changed long ago; rows that say "inside" or "up" stay.
@@ -55,7 +59,7 @@ extension Journal {
       pruned.checkpoints = try dropCheckpoints(before: cutoff)
     }
     let block = blocks.containing(oldest)
-    if pruned.rows > 0 || shared.withLock({ $0.namesPrunedBefore }) < block {
+    if pruned.rows + pruned.hours > 0 || shared.withLock({ $0.namesPrunedBefore }) < block {
       while true {
         let names = try pruneNames(before: block)
         pruned.names += names
@@ -204,7 +208,8 @@ extension Journal {
             UNION SELECT refinement FROM region_rows WHERE refinement IS NOT NULL
             UNION SELECT observer FROM region_rows WHERE observer IS NOT NULL
             UNION SELECT beacon FROM zone_rows UNION SELECT zone FROM zone_rows WHERE zone IS NOT NULL
-            UNION SELECT observer FROM observer_rows) LIMIT ?)
+            UNION SELECT observer FROM observer_rows
+            UNION SELECT owner FROM history_series UNION SELECT name FROM history_series) LIMIT ?)
           """,
         arguments: [block, Journal.slice]
       )

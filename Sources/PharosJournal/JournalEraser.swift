@@ -42,11 +42,17 @@ extension Journal {
       try write { database in try eraser.events(next...last, in: database) }
       next = last + 1
     }
+    for hour in keys.isEmpty ? [] : try historyHours() {
+      try write { database in try eraser.mentions(inHour: hour, database) }
+    }
     try write { database in
       // What was appended since the last slice is looked through together with dropping the names: nothing may be
       // left that has the number of a name which is gone.
       let head = head
       if !keys.isEmpty, next <= head { try eraser.events(next...head, in: database) }
+      if !keys.isEmpty, let hour = try Int64.fetchOne(database, sql: "SELECT max(hour) FROM history_hours") {
+        try eraser.mentions(inHour: hour, database)
+      }
       try eraser.finish(in: database)
       writer.forgetNames()
     }
@@ -122,6 +128,8 @@ package struct Erased: Hashable, Sendable {
   package var names = 0
   /// Lists of the places of events that mention it.
   package var postings = 0
+  /// Hours of summaries about it, and hours of others that named it.
+  package var history = 0
   /// Deliveries to webhooks that were waiting for it.
   package var deliveries = 0
   /// Deliveries to webhooks that had been given up.
@@ -134,7 +142,7 @@ package struct Erased: Hashable, Sendable {
 
   /// Indicates whether no trace was removed, except for checkpoints, which are dropped unread.
   package var isEmpty: Bool {
-    events + mentions + rows + names + postings + deliveries + deadLetters == 0
+    events + mentions + rows + names + postings + history + deliveries + deadLetters == 0
   }
 }
 
@@ -143,7 +151,7 @@ struct JournalEraser {
   let traces: SubjectTraces
   /// The numbers of the names that mean the subject.
   let keys: Set<Int64>
-  private(set) var erased = Erased()
+  var erased = Erased()
   /// The number of the placeholder for an observer, once it is needed; `beaconKey` is that for a beacon.
   private var observerKey: Int64?
   private var beaconKey: Int64?
@@ -205,33 +213,25 @@ struct JournalEraser {
     return bytes
   }
 
-  private mutating func placeholder(for name: EventName, in database: Database) throws -> Int64 {
+  mutating func placeholder(for name: EventName, in database: Database) throws -> Int64 {
     switch name {
     case .observer:
-      let key = try observerKey ?? JournalEraser.key(of: .observer(Journal.erasedObserver), in: database)
+      let key =
+        try observerKey ?? EventName.observer(Journal.erasedObserver).number(in: database, isKept: true)
       observerKey = key
       return key
     case .beacon, .text:
-      let key = try beaconKey ?? JournalEraser.key(of: .beacon(Journal.erasedBeacon), in: database)
+      let key = try beaconKey ?? EventName.beacon(Journal.erasedBeacon).number(in: database, isKept: true)
       beaconKey = key
       return key
     }
-  }
-
-  /// Returns the number of a name; a name without one gets a permanent number.
-  private static func key(of name: EventName, in database: Database) throws -> Int64 {
-    if let key = try name.key(in: database) { return key }
-    try database.execute(
-      sql: "INSERT INTO names (name, last_block) VALUES (?, ?)",
-      arguments: [Data(name.encoded), Int64.max]
-    )
-    return database.lastInsertedRowID
   }
 
   /// Removes all other traces: rows, postings, deliveries, and finally the names.
   mutating func finish(in database: Database) throws {
     try letters(in: database)
     try lanes(in: database)
+    try history(in: database)
     for key in keys.sorted() {
       let numbers = StatementArguments([key])
       for (table, column) in [

@@ -23,6 +23,9 @@ enum JournalSchema {
     migrator.registerMigration("journal 1") { database in
       for table in first { try database.execute(sql: table) }
     }
+    migrator.registerMigration("journal 2") { database in
+      for table in history { try database.execute(sql: table) }
+    }
   }
 
   private static let first = [
@@ -74,6 +77,22 @@ enum JournalSchema {
     """
     CREATE TABLE documents (
       kind TEXT NOT NULL, key TEXT NOT NULL, bytes BLOB NOT NULL, PRIMARY KEY (kind, key)) WITHOUT ROWID
+    """,
+  ]
+
+  /// The summaries of minutes: a row for each hour of a subject, observer or place, the series by their names, and the
+  /// sizes of hours.
+  private static let history = [
+    """
+    CREATE TABLE history (slot INTEGER PRIMARY KEY, minutes BLOB NOT NULL)
+    """,
+    """
+    CREATE TABLE history_series (
+      series INTEGER PRIMARY KEY AUTOINCREMENT, kind INTEGER NOT NULL, owner INTEGER NOT NULL,
+      name INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, UNIQUE (kind, owner, name))
+    """,
+    """
+    CREATE TABLE history_hours (hour INTEGER PRIMARY KEY, bytes INTEGER NOT NULL)
     """,
   ]
 }

@@ -326,6 +326,25 @@ extension EventName {
     return try statement.next() ? statement.number(0) : nil
   }
 
+  /// Returns the number of the name, which gets one if it has none.
+  ///
+  /// - Parameters:
+  ///   - database: the connection, in a transaction.
+  ///   - isKept: true if a new name stays for ever; false if it goes as soon as nothing refers to it.
+  /// - Returns: the number.
+  /// - Throws: an error of the database.
+  func number(in database: Database, isKept: Bool = false) throws -> Int64 {
+    if let key = try key(in: database) { return key }
+    let insert = try PreparedStatement(
+      cachedBy: database,
+      "INSERT INTO names (name, last_block) VALUES (?, ?)"
+    )
+    insert.bind(bytes: encoded, at: 1)
+    insert.bind(isKept ? Int64.max : -1, at: 2)
+    try insert.run()
+    return database.lastInsertedRowID
+  }
+
   /// Returns the name with a number.
   static func named(_ key: Int64, in database: Database) throws -> EventName {
     let statement = try PreparedStatement(cachedBy: database, "SELECT name FROM names WHERE key = ?")

@@ -101,7 +101,8 @@ package struct ErasureReport: Sendable {
     self.remaining = remaining
     counts = [
       ("events", journal.events), ("mentions", journal.mentions), ("rows", journal.rows),
-      ("names", journal.names), ("postings", journal.postings), ("deliveries", journal.deliveries),
+      ("names", journal.names), ("postings", journal.postings), ("history", journal.history),
+      ("deliveries", journal.deliveries),
       ("deadLetters", journal.deadLetters), ("checkpoints", journal.checkpoints),
       ("authorisations", authorisations.authorisations), ("persons", authorisations.persons),
       ("acceptances", acceptances), ("notifications", notifications),

@@ -96,6 +96,7 @@ enum ErasureText {
     "rows": "rows of where it stands, or that named it",
     "names": "entries in the list of names",
     "postings": "entries in the index of events",
+    "history": "hours of summaries about it, or that named it",
     "deliveries": "deliveries that waited for it",
     "deadLetters": "deliveries that were given up",
     "checkpoints": "checkpoints, as a whole",
