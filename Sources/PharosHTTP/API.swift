@@ -15,18 +15,15 @@ package struct API: HTTPResponder {
 
   /// Makes the interface of a server.
   package init(backend: any HTTPBackend, configuration: HTTPConfiguration, logger: Logger) {
-    let cache = LiveStateCache(
-      told: backend.commitPublisher.told,
-      rows: { [journal = backend.journal] () throws(JournalError) in try journal.publishedState() },
-      authorisations: { [authorisations = backend.authorisations] in authorisations.view },
-      inUse: { [live = backend.commitPublisher.live] in live.names }
-    )
     let gate = RequestGuard(configuration: configuration) { backend.tokens.verify($0, at: backend.clock()) }
     let uploads = Uploads()
     let router = Router(context: APIRequest.self)
     router.add(middleware: AnswerMiddleware(gate: gate, tally: backend.tally, logger: logger))
     router.add(middleware: gate)
-    for (path, routes) in Dictionary(grouping: Endpoints(backend: backend, cache: cache).routes, by: \.path) {
+    for (path, routes) in Dictionary(
+      grouping: Endpoints(backend: backend, cache: backend.states).routes,
+      by: \.path
+    ) {
       let endpoint = PathEndpoint(
         routes: routes,
         gate: gate,

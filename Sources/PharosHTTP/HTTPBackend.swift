@@ -17,6 +17,8 @@ package protocol HTTPBackend: Sendable {
   var journal: Journal { get }
   /// The commit publisher, which commits and publishes events.
   var commitPublisher: CommitPublisher { get }
+  /// The states, rangings and fixes as they were published last.
+  var states: LiveStateCache { get }
   /// The service that opens live streams.
   var feeds: FeedService { get }
   /// The tokens of clients.

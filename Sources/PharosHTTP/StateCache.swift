@@ -199,6 +199,20 @@ package final class LiveStateCache: Sendable {
     told.tap { [weak self] batch in self?.take(batch) }
   }
 
+  /// Makes a cache of what a commit publisher publishes, which is filled from its journal.
+  package convenience init(
+    journal: Journal,
+    commitPublisher: CommitPublisher,
+    authorisations: Authorisations
+  ) {
+    self.init(
+      told: commitPublisher.told,
+      rows: { () throws(JournalError) in try journal.publishedState() },
+      authorisations: { authorisations.view },
+      inUse: { [live = commitPublisher.live] in live.names }
+    )
+  }
+
   /// Reads the cache, with all events that have been published.
   ///
   /// - Parameter look: reads the values that it needs; it blocks the publisher, so it must be quick.

@@ -141,6 +141,17 @@ package struct HistorySample: Hashable, Sendable {
   package init(minute: HistoryMinute) { self.minute = minute }
 }
 
+/// The summaries of all subjects in one minute, by subject.
+package struct HistoryFrame: Sendable {
+  package var minute: HistoryMinute
+  package var subjects: [(subject: SubjectID, summary: SubjectMinute)] = []
+
+  package init(minute: HistoryMinute, subjects: [(subject: SubjectID, summary: SubjectMinute)] = []) {
+    self.minute = minute
+    self.subjects = subjects
+  }
+}
+
 /// A subject, observer or place with summaries, and the time that they span.
 package struct HistorySeries<Key: Hashable & Sendable>: Hashable, Sendable {
   package var key: Key

@@ -49,6 +49,34 @@ extension TestService {
     try await told([.ranging], about: "front-desk", hearing: 7)
     backend.commitPublisher.tell([.fix(of: "visitor", at: 1)])
     await backend.commitPublisher.drain()
+    try backend.journal.record(Self.sample(at: backend.clock()))
+  }
+
+  /// Summaries of everything that the examples name.
+  private static func sample(at time: Timestamp) -> HistorySample {
+    var sample = HistorySample(minute: HistoryMinute(containing: time))
+    sample.subjects[.observer(.name("visitor"))] = SubjectMinute(
+      zone: "lobby",
+      state: .inside,
+      nearest: .observer(.name("front-desk")),
+      rssi: -60,
+      position: SubjectMinute.Position(
+        venue: "museum",
+        building: "main",
+        level: 0,
+        latitude: 52.5,
+        longitude: 13.4,
+        accuracy: 2
+      )
+    )
+    for name in ["front-desk", "attic"] {
+      sample.observers[.name(name)] = ObserverMinute(adverts: 10, isUp: name == "attic")
+    }
+    let till = HistoryPlace(application: "shop", identifier: "till")
+    for place in [.zone("lobby"), .zone("attic"), till] {
+      sample.places[place] = PlaceMinute(inside: 1, unmonitored: 0)
+    }
+    return sample
   }
 
   /// Waits for a kind that the journal does not keep, while somebody goes on hearing.
@@ -85,6 +113,7 @@ extension TestService {
       ("/regions/", "till"), ("/observers/", "front-desk"), ("/notifications/", "hello"),
       ("/webhooks/", webhook),
       ("/tokens/", token), ("/venues/", "museum"), ("/comparisons/", comparison),
+      ("/history/zones/", "lobby"),
     ] where example.contains(part + "{id}") {
       example = example.replacing(part + "{id}", with: part + id)
     }

@@ -122,6 +122,11 @@ struct TestService {
       configuration: declared,
       journal: journal,
       commitPublisher: commitPublisher,
+      states: LiveStateCache(
+        journal: journal,
+        commitPublisher: commitPublisher,
+        authorisations: authorisations
+      ),
       feeds: FeedService(commitPublisher: commitPublisher, history: journal, logger: logger),
       tokens: try Tokens(store: journal),
       authorisations: authorisations,
@@ -240,6 +245,7 @@ struct TestBackend: HTTPBackend {
   var configuration: SiteConfiguration
   var journal: Journal
   var commitPublisher: CommitPublisher
+  var states: LiveStateCache
   var feeds: FeedService
   var tokens: Tokens
   var authorisations: Authorisations

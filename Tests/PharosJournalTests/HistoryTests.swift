@@ -74,6 +74,13 @@ struct HistoryTests {
     return position
   }
 
+  private static func subjects(
+    of journal: Journal,
+    at minute: HistoryMinute
+  ) throws -> [(subject: SubjectID, summary: SubjectMinute)] {
+    try #require(try journal.history(at: [minute]).first).subjects
+  }
+
   /// The size of the pages in use.
   private static func bytes(_ journal: Journal) throws -> Int64 {
     try journal.read { database in
@@ -124,8 +131,11 @@ struct HistoryTests {
         #expect(found.map(\.minute.number) == minutes)
         #expect(found.map(\.summary) == found.map { expected[$0.minute.number]?.places[place] })
       }
+      let frames = try journal.history(at: minutes.map { HistoryMinute($0) })
+      #expect(frames.map(\.minute.number) == minutes)
+      #expect(frames.map { $0.subjects.count } == minutes.map { expected[$0]?.subjects.count })
       for minute in minutes {
-        let found = try journal.history(at: HistoryMinute(minute))
+        let found = try Self.subjects(of: journal, at: HistoryMinute(minute))
         #expect(found.map(\.subject) == expected[minute]?.subjects.keys.sorted())
         for (subject, summary) in found { #expect(summary == expected[minute]?.subjects[subject]) }
       }
@@ -136,7 +146,7 @@ struct HistoryTests {
     }
     #expect(try journal.history(of: .zone("nowhere"), in: Self.everything).isEmpty)
     #expect(try journal.history(of: .observer(.name("stranger")), in: Self.everything).isEmpty)
-    #expect(try journal.history(at: HistoryMinute(1)).isEmpty)
+    #expect(try Self.subjects(of: journal, at: HistoryMinute(1)).isEmpty)
   }
 
   @Test("what is not a level or a place on the Earth is left out, and what is too large is held at the limit")
@@ -154,14 +164,14 @@ struct HistoryTests {
     )
     sample.subjects[beacon] = SubjectMinute(rssi: -900, position: position)
     try journal.record(sample)
-    let read = try #require(try journal.history(at: sample.minute).first?.summary)
+    let read = try #require(try Self.subjects(of: journal, at: sample.minute).first?.summary)
     #expect(read.rssi == -128)
     #expect(read.position?.accuracy == 6_553.5)
     #expect(read.position?.latitude == 90)
     position.latitude = .nan
     sample.subjects[beacon]?.position = position
     try journal.record(sample)
-    #expect(try journal.history(at: sample.minute).first?.summary.position == nil)
+    #expect(try Self.subjects(of: journal, at: sample.minute).first?.summary.position == nil)
     #expect(HistoryMinute(-5).number == 0)
     #expect(HistoryMinute(containing: .distantFuture).hour > 2_000_000)
   }
@@ -229,12 +239,12 @@ struct HistoryTests {
       try journal.record(Self.sample(minute, subjects: subjects, &random))
     }
     let minute = HistoryMinute(29_000_007)
-    let before = try journal.history(at: minute)
+    let before = try Self.subjects(of: journal, at: minute)
     let erased = try journal.erase(traces)
     #expect(erased.history > 5)
     #expect(erased.names == 1)
     let placeholder = SubjectID.observer(Journal.erasedObserver)
-    let after = try journal.history(at: minute)
+    let after = try Self.subjects(of: journal, at: minute)
     #expect(after.map(\.subject) == before.map(\.subject).filter { !traces.contains($0) })
     for (subject, summary) in after {
       var expected = try #require(before.first { $0.subject == subject }).summary

@@ -36,6 +36,12 @@ package struct AuthorisationView: Sendable {
     return persons.contains(subject) ? .notDetermined : .always
   }
 
+  /// Returns whether the operator may learn where a subject is or was: of a person, only what an application may always learn.
+  package func allowsHistory(of subject: SubjectID) -> Bool {
+    guard !isOpen, persons.contains(subject) else { return true }
+    return (applications[subject] ?? []).contains { state(application: $0, subject: subject) == .always }
+  }
+
   /// Returns the verdict on an event that has just been decided.
   ///
   /// - Parameters:

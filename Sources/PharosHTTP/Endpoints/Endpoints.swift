@@ -21,8 +21,8 @@ package struct Endpoints: Sendable {
   package var routes: [Route] {
     pageRoutes + statusRoutes + applicationRoutes + regionRoutes + rangingRoutes + stateRoutes
       + observerRoutes + keyRoutes + hearingRoutes + zoneRoutes + fixRoutes + venueRoutes + eventRoutes
-      + webhookRoutes + notificationRoutes + tokenRoutes + authorisationRoutes + advertRoutes + erasingRoutes
-      + comparisonRoutes
+      + historyRoutes + webhookRoutes + notificationRoutes + tokenRoutes + authorisationRoutes + advertRoutes
+      + erasingRoutes + comparisonRoutes
   }
 
   /// Returns the application that a path names.

@@ -30,7 +30,7 @@ extension ServeRunner {
   /// Returns the parts as services, in the order in which they start.
   ///
   /// Shutdown runs in reverse order, one service after the other: the demo and the status line end first; the HTTP
-  /// interface accepts no more requests and ends its streams; the engine drains and hands over its last checkpoint; the
+  /// interface accepts no more requests and ends its streams; the summaries of the running minute are stored; the engine drains and hands over its last checkpoint; the
   /// event output writes the last events; the commit publisher commits them; webhooks finish their deliveries in progress; the
   /// journal ends last.
   func services(
@@ -71,6 +71,7 @@ extension ServeRunner {
     if let output { services.append(output) }
     services.append(parts.server)
     if let feed = parts.mqttFeed { services.append(feed) }
+    services.append(HistoryService(backend: parts, logger: logger))
     if let http { services.append(http) }
     services.append(status)
     services.append(ReloadService(reloader: reloader, notifier: notifier))

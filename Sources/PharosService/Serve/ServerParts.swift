@@ -20,6 +20,7 @@ struct ServerParts: HTTPBackend {
   let tokens: Tokens
   let server: PharosServer
   let commitPublisher: CommitPublisher
+  let states: LiveStateCache
   let feeds: FeedService
   let webhooks: Webhooks
   let notifications: Notifications
@@ -102,6 +103,11 @@ struct ServerParts: HTTPBackend {
         logger: logger
       )
       checkpointService.attach(commitPublisher)
+      states = LiveStateCache(
+        journal: journal,
+        commitPublisher: commitPublisher,
+        authorisations: authorisations
+      )
       var streams = FeedSettings()
       if let most = plan.settings.streams { streams.feeds = most }
       feeds = FeedService(

@@ -1,0 +1,486 @@
+import HTTPTypes
+import PharosDelivery
+import PharosJournal
+import PharosModel
+import PharosSite
+
+extension Endpoints {
+  /// The largest number of steps of an answer: a day of minutes.
+  private static let mostPoints: ClosedRange<Int64> = 1...1_500
+  /// The largest number of steps of each series in an answer about many.
+  private static let mostSparkPoints: ClosedRange<Int64> = 1...120
+  /// The largest number of rows, of an hour each, that an answer about many subjects reads.
+  private static let mostRows: Int64 = 2_500
+  /// The largest number of frames and of positions in an answer.
+  private static let (mostFrames, mostPositions): (ClosedRange<Int64>, Int) = (1...288, 20_000)
+  /// The largest number of transitions beside a subject's or an observer's summaries.
+  private static let mostTransitions = 500
+  /// The usual range of an answer.
+  private static let day = TimeSpan.minutes(24 * 60)
+
+  var historyRoutes: [Route] {
+    let range = ["from", "to", "points"]
+    return [
+      Route(
+        .get,
+        "/v1/history/subjects",
+        access: .operation,
+        query: range + ["subject", "cursor", "limit"],
+        conditional: true,
+        handler: historySubjects
+      ),
+      Route(
+        .get,
+        "/v1/history/subjects/{subject}",
+        access: .operation,
+        query: range,
+        conditional: true,
+        handler: historyOfSubject
+      ),
+      Route(
+        .get,
+        "/v1/history/observers/{id}",
+        access: .operation,
+        query: range,
+        conditional: true,
+        handler: historyOfObserver
+      ),
+      Route(
+        .get,
+        "/v1/history/zones/{id}",
+        access: .operation,
+        query: range,
+        conditional: true
+      ) { request in
+        try await history(of: .zone(request.parameter("id")), request)
+      },
+      Route(
+        .get,
+        "/v1/history/applications/{app}/regions/{id}",
+        access: .application,
+        query: range,
+        conditional: true
+      ) { request in
+        let place = HistoryPlace(
+          application: request.parameter("app"),
+          identifier: request.parameter("id")
+        )
+        return try await history(of: place, request)
+      },
+      Route(
+        .get,
+        "/v1/history/occupancy",
+        access: .anyToken,
+        query: range,
+        conditional: true,
+        handler: occupancy
+      ),
+      Route(
+        .get,
+        "/v1/history/positions",
+        access: .operation,
+        query: ["at"] + range,
+        conditional: true,
+        handler: positions
+      ),
+    ]
+  }
+
+  // Subjects.
+
+  /// Lists subjects with their levels and zones, in steps that fit a small picture.
+  private func historySubjects(_ request: APIRequest) async throws -> APIAnswer {
+    var query = request.query
+    let range = HistoryRange(
+      &query,
+      now: backend.clock(),
+      usual: .minutes(60),
+      points: Endpoints.mostSparkPoints
+    )
+    let subjects = query.subjects("subject")
+    let limit = query.limit()
+    let after = Page.key(&query) { parts in parts.count == 1 ? SubjectID(parts[0]) : nil }
+    let hours = (range.minutes.upperBound.number - range.minutes.lowerBound.number) / 60 + 1
+    if Int64(min(limit, subjects?.count ?? limit)) * hours > Endpoints.mostRows {
+      query.wrong(
+        "limit",
+        "is too large for \(hours) hours",
+        expected: "at most \(max(1, Endpoints.mostRows / hours)), or a shorter range"
+      )
+    }
+    try query.finish()
+    let view = backend.authorisations.view
+    let (page, lines) = try await Blocking.run { [journal = backend.journal] in
+      let all = try journal.historySubjects()
+        .filter { subjects?.contains($0.key) ?? true && view.allowsHistory(of: $0.key) }
+      let page = Page.cut(all, limit: limit, isBehind: after.map { key in { key < $0.key } }) {
+        [$0.key.description]
+      }
+      let lines = try page.entries.map { try journal.history(of: $0.key, in: range.minutes) }
+      return ((Array(page.entries), page.next), lines)
+    }
+    let site = backend.registrar.site
+    return .json { json in
+      range.write(to: &json)
+      json.objects("subjects", zip(page.0, lines)) { json, entry in
+        Endpoints.write(entry.0.key, site, to: &json)
+        json.member("first", entry.0.first.start.rfc3339)
+        json.member("last", entry.0.last.start.rfc3339)
+        var steps: [SubjectStep?] = Array(repeating: nil, count: range.count)
+        for (step, minutes) in range.steps(entry.1) { steps[step] = SubjectStep(minutes) }
+        json.openArray("rssi")
+        for step in steps { json.element(step?.rssi?.mean ?? .nan, decimals: 1) }
+        json.closeArray()
+        json.strings("zones", steps.map { $0?.zone ?? "" })
+      }
+      json.next(page.1)
+    }
+  }
+
+  private func historyOfSubject(_ request: APIRequest) async throws -> APIAnswer {
+    let text = request.parameter("subject")
+    var query = request.query
+    let range = range(&query)
+    try query.finish()
+    guard let subject = SubjectID(text) else {
+      throw Problem.notFound("\"\(text.shortened)\" is neither an observer nor a beacon as events name them.")
+    }
+    let view = backend.authorisations.view
+    guard view.allowsHistory(of: subject) else { throw Endpoints.noHistory(text) }
+    var filter = EventFilter(subjects: [subject])
+    filter.kinds = [.regionEnter, .regionExit, .regionUnmonitored, .zoneEnter, .zoneExit]
+    let events = try await transitions(filter, in: range)
+    let minutes = try await Blocking.run { [journal = backend.journal] in
+      guard try journal.historySubjects().contains(where: { $0.key == subject }) else {
+        throw Endpoints.noHistory(text)
+      }
+      return try journal.history(of: subject, in: range.minutes)
+    }
+    var table = HistoryTable(
+      columns: ["time", "minutes", "zone", "state", "nearest", "rssi", "rssiLowest", "rssiHighest"]
+        + Endpoints.positionColumns
+    )
+    for (step, minutes) in range.steps(minutes) {
+      let prevailing = SubjectStep(minutes)
+      table.append(
+        [
+          .text(range.start(of: step).rfc3339), .whole(minutes.count), .init(prevailing.zone),
+          .text(prevailing.state.name),
+          Endpoints.cell(nearest: prevailing.nearest, view),
+          .init(prevailing.rssi?.mean, decimals: 1), .init(prevailing.rssi?.lowest),
+          .init(prevailing.rssi?.highest),
+        ] + Endpoints.cells(prevailing.position)
+      )
+    }
+    let site = backend.registrar.site
+    return answer(request, table) { json in
+      Endpoints.write(subject, site, to: &json)
+      range.write(to: &json)
+      table.write("points", to: &json)
+      write(events, to: &json)
+    }
+  }
+
+  // Observers.
+
+  private func historyOfObserver(_ request: APIRequest) async throws -> APIAnswer {
+    let observer = try observer(request)
+    var query = request.query
+    let range = range(&query)
+    try query.finish()
+    let minutes = try await Blocking.run { [journal = backend.journal] in
+      guard try journal.historyObservers().contains(where: { $0.key == observer }) else {
+        throw Endpoints.noHistory(observer.description)
+      }
+      return try journal.history(of: observer, in: range.minutes)
+    }
+    let filter = EventFilter(
+      kinds: [.observerOnline, .observerOffline, .observerRestarted],
+      subjects: [.observer(observer)]
+    )
+    let events = try await transitions(filter, in: range)
+    var table = HistoryTable(columns: ["time", "minutes", "advertsPerSecond", "up"])
+    for (step, minutes) in range.steps(minutes) {
+      let adverts = minutes.reduce(0) { $0 + Double($1.summary.adverts) }
+      let up = minutes.count { $0.summary.isUp }
+      table.append([
+        .text(range.start(of: step).rfc3339), .whole(minutes.count),
+        .number(adverts / Double(minutes.count * 60), decimals: 2),
+        .number(Double(up) / Double(minutes.count), decimals: 3),
+      ])
+    }
+    let outages = Endpoints.outages(minutes)
+    let site = backend.registrar.site
+    return answer(request, table) { json in
+      json.member("observer", observer.description)
+      json.member("name", ifPresent: site.name(of: .observer(observer)))
+      range.write(to: &json)
+      table.write("points", to: &json)
+      json.objects("outages", outages) { json, outage in
+        json.member("from", outage.lowerBound.start.rfc3339)
+        json.member("to", HistoryMinute(outage.upperBound.number + 1).start.rfc3339)
+      }
+      write(events, to: &json)
+    }
+  }
+
+  /// The runs of minutes in which an observer was down, by their first and last minutes; a minute without summary ends one.
+  private static func outages(
+    _ minutes: [(minute: HistoryMinute, summary: ObserverMinute)]
+  ) -> [ClosedRange<HistoryMinute>] {
+    var outages: [ClosedRange<HistoryMinute>] = []
+    for (minute, summary) in minutes where !summary.isUp {
+      if let last = outages.last, last.upperBound.number + 1 == minute.number {
+        outages[outages.count - 1] = last.lowerBound...minute
+      } else {
+        outages.append(minute...minute)
+      }
+    }
+    return outages
+  }
+
+  // Zones and regions.
+
+  private func history(of place: HistoryPlace, _ request: APIRequest) async throws -> APIAnswer {
+    var query = request.query
+    let range = range(&query)
+    try query.finish()
+    let minutes = try await Blocking.run { [journal = backend.journal] in
+      guard try journal.historyPlaces().contains(where: { $0.key == place }) else {
+        throw Endpoints.noHistory(place.identifier)
+      }
+      return try journal.history(of: place, in: range.minutes)
+    }
+    var table = HistoryTable(columns: ["time", "minutes", "inside", "insideMost", "unmonitored"])
+    for (step, minutes) in range.steps(minutes) {
+      let occupants = Endpoints.occupants(minutes)
+      table.append([
+        .text(range.start(of: step).rfc3339), .whole(minutes.count),
+        .number(occupants.inside, decimals: 2), .whole(occupants.most),
+        .number(occupants.unmonitored, decimals: 2),
+      ])
+    }
+    return answer(request, table) { json in
+      write(place, to: &json)
+      range.write(to: &json)
+      table.write("points", to: &json)
+    }
+  }
+
+  /// Lists the occupancy of all zones and regions, in steps that fit a small picture.
+  private func occupancy(_ request: APIRequest) async throws -> APIAnswer {
+    var query = request.query
+    let range = HistoryRange(
+      &query,
+      now: backend.clock(),
+      usual: .minutes(60),
+      points: Endpoints.mostSparkPoints
+    )
+    try query.finish()
+    let own = request.principal.application
+    let zones = Set(backend.registrar.site.zones.map(\.identifier))
+    let regions = Dictionary(
+      backend.registrar.applications.map { ($0.identifier, Set($0.regions.map(\.region.identifier))) },
+      uniquingKeysWith: { $1 }
+    )
+    let hours = (range.minutes.upperBound.number - range.minutes.lowerBound.number) / 60 + 1
+    let most = Int(max(1, 4 * Endpoints.mostRows / hours))
+    let places = try await Blocking.run { [journal = backend.journal] in
+      try journal.historyPlaces().lazy
+        .filter { series in
+          let place = series.key
+          guard !place.application.isEmpty else { return own == nil && zones.contains(place.identifier) }
+          return own ?? place.application == place.application
+            && regions[place.application]?.contains(place.identifier) ?? false
+        }
+        .prefix(most)
+        .map { ($0.key, try journal.history(of: $0.key, in: range.minutes)) }
+    }
+    return .json { json in
+      range.write(to: &json)
+      json.objects("places", places) { json, entry in
+        write(entry.0, to: &json)
+        var inside = [Double](repeating: .nan, count: range.count)
+        for (step, minutes) in range.steps(entry.1) { inside[step] = Endpoints.occupants(minutes).inside }
+        json.openArray("inside")
+        for value in inside { json.element(value, decimals: 1) }
+        json.closeArray()
+      }
+    }
+  }
+
+  private static func occupants(
+    _ minutes: some Collection<(minute: HistoryMinute, summary: PlaceMinute)>
+  ) -> (inside: Double, most: Int, unmonitored: Double) {
+    let count = Double(max(1, minutes.count))
+    let inside = minutes.reduce(0) { $0 + Int($1.summary.inside) }
+    let unmonitored = minutes.reduce(0) { $0 + Int($1.summary.unmonitored) }
+    let most = minutes.map { Int($0.summary.inside) }.max() ?? 0
+    return (Double(inside) / count, most, Double(unmonitored) / count)
+  }
+
+  private func write(_ place: HistoryPlace, to json: inout JSONText) {
+    guard place.application.isEmpty else {
+      json.member("application", place.application)
+      json.member("region", place.identifier)
+      return
+    }
+    json.member("zone", place.identifier)
+    let zone = backend.registrar.site.zones.first { $0.identifier == place.identifier }
+    json.member("name", ifPresent: zone?.name)
+  }
+
+  // Positions.
+
+  /// The positions of all subjects at a time, or at the end of each step of a range.
+  private func positions(_ request: APIRequest) async throws -> APIAnswer {
+    var query = request.query
+    let at = query.time("at")
+    if at != nil, ["from", "to", "points"].contains(where: { query.text($0) != nil }) {
+      query.wrong("at", "is given together with a range", expected: "one of the two")
+    }
+    let range = HistoryRange(
+      &query,
+      now: backend.clock(),
+      usual: Endpoints.day,
+      points: Endpoints.mostFrames
+    )
+    try query.finish()
+    let wanted =
+      at.map { [HistoryMinute(containing: $0)] }
+      ?? (0..<range.count).map { HistoryMinute(containing: range.start(of: $0 + 1) - .seconds(60)) }
+    let view = backend.authorisations.view
+    let (frames, next) = try await Blocking.run {
+      [journal = backend.journal] () throws -> ([HistoryFrame], HistoryMinute?) in
+      var frames: [HistoryFrame] = []
+      var count = 0
+      for frame in try journal.history(at: wanted) {
+        let shown = frame.subjects.filter { view.allowsHistory(of: $0.subject) }
+        if !frames.isEmpty, count + shown.count > Endpoints.mostPositions { return (frames, frame.minute) }
+        count += shown.count
+        frames.append(HistoryFrame(minute: frame.minute, subjects: shown))
+      }
+      return (frames, nil)
+    }
+    let names = SubjectNames(backend.registrar.site)
+    let columns: [StaticString] =
+      ["subject", "subjectKind", "name", "zone", "state", "nearest", "rssi"] + Endpoints.positionColumns
+    func cells(_ subject: SubjectID, _ summary: SubjectMinute) -> [HistoryTable.Cell] {
+      [
+        .text(subject.description), .text(subject.kindName), .init(names.name(of: subject)),
+        .init(summary.zone), .text(summary.state.name),
+        Endpoints.cell(nearest: summary.nearest, view), .init(summary.rssi),
+      ] + Endpoints.cells(summary.position)
+    }
+    if request.accepts("text/csv") {
+      var table = HistoryTable(columns: ["time"] + columns)
+      for frame in frames {
+        let time = HistoryTable.Cell.text(frame.minute.start.rfc3339)
+        for (subject, summary) in frame.subjects { table.append([time] + cells(subject, summary)) }
+      }
+      return table.csv
+    }
+    return .json { json in
+      json.objects("frames", frames) { json, frame in
+        json.member("time", frame.minute.start.rfc3339)
+        var table = HistoryTable(columns: columns)
+        for (subject, summary) in frame.subjects { table.append(cells(subject, summary)) }
+        table.write("subjects", to: &json)
+      }
+      json.next(next?.start.rfc3339)
+    }
+  }
+
+  /// The nearest observer or beacon; none where that is a person who may not be shown.
+  private static func cell(nearest: SubjectID, _ view: AuthorisationView) -> HistoryTable.Cell {
+    nearest == .none || !view.allowsHistory(of: nearest) ? .none : .text(nearest.description)
+  }
+
+  private static let positionColumns: [StaticString] = [
+    "venue", "building", "level", "latitude", "longitude", "horizontalAccuracy",
+  ]
+
+  private static func cells(_ position: SubjectMinute.Position?) -> [HistoryTable.Cell] {
+    guard let position else { return Array(repeating: .none, count: positionColumns.count) }
+    let isIndoors = !position.building.isEmpty
+    return [
+      .text(position.venue), .init(isIndoors ? position.building : nil),
+      .init(isIndoors ? position.level : nil),
+      .number(position.latitude, decimals: 6), .number(position.longitude, decimals: 6),
+      .number(position.accuracy, decimals: 1),
+    ]
+  }
+
+  // What they have in common.
+
+  private func range(_ query: inout QueryReading) -> HistoryRange {
+    HistoryRange(&query, now: backend.clock(), usual: Endpoints.day, points: Endpoints.mostPoints)
+  }
+
+  private func answer(
+    _ request: APIRequest,
+    _ table: HistoryTable,
+    _ build: (inout JSONText) -> Void
+  ) -> APIAnswer {
+    request.accepts("text/csv") ? table.csv : .json(build)
+  }
+
+  /// The journal's events of a range that match a filter, in order; of too many the last.
+  private func transitions(
+    _ filter: EventFilter,
+    in range: HistoryRange
+  ) async throws -> [JournaledEvent] {
+    var filter = filter
+    filter.since = range.from
+    filter.until = range.to
+    let wanted = filter
+    let view = backend.authorisations.view
+    let found = try await Blocking.run { [journal = backend.journal] in
+      try journal.events(before: .max, matching: wanted, limit: Endpoints.mostTransitions)
+    }
+    return found.reversed().filter { view.allows($0.event, to: nil, isLive: false) }
+  }
+
+  private func write(_ events: [JournaledEvent], to json: inout JSONText) {
+    json.objects("transitions", events) { json, entry in
+      json.member("sequence", entry.sequence)
+      json.member("time", entry.event.time.rfc3339)
+      json.member("type", entry.event.kind.type)
+      if !entry.event.application.isEmpty { json.member("application", entry.event.application) }
+      if !entry.event.region.isEmpty {
+        json.member(entry.event.kind.isZone ? "zone" : "region", entry.event.region)
+      }
+    }
+  }
+
+  private static func write(_ subject: SubjectID, _ site: Site, to json: inout JSONText) {
+    json.member("subject", subject.description)
+    json.member("subjectKind", subject.kindName)
+    json.member("name", ifPresent: site.name(of: subject))
+  }
+
+  private static func noHistory(_ text: String) -> Problem {
+    .notFound(
+      "Nothing is stored of \"\(text.shortened)\". Summaries are stored every minute, as long as the journal keeps events."
+    )
+  }
+}
+
+/// The names of subjects, each of which is looked up once.
+private struct SubjectNames {
+  private let site: Site
+  private let observers: [ObserverID: String]
+
+  init(_ site: Site) {
+    self.site = site
+    observers = Dictionary(
+      site.observers.compactMap { entry in entry.name.map { (entry.id, $0) } },
+      uniquingKeysWith: { first, _ in first }
+    )
+  }
+
+  func name(of subject: SubjectID) -> String? {
+    guard case .observer(let observer) = subject else { return site.name(of: subject) }
+    return observers[observer]
+  }
+}

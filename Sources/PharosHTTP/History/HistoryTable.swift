@@ -1,0 +1,81 @@
+import HTTPTypes
+import PharosModel
+
+/// A table that is answered as the objects of a JSON array or as CSV: a list of columns, and a value for each in each row.
+struct HistoryTable {
+  /// A value.
+  enum Cell {
+    case text(String)
+    case number(Double, decimals: Int)
+    case whole(Int)
+    /// No value: JSON leaves the member out, CSV the field empty.
+    case none
+
+    init(_ text: String?) { self = text.map(Cell.text) ?? .none }
+    init(_ number: Double?, decimals: Int) {
+      self = number.map { .number($0, decimals: decimals) } ?? .none
+    }
+    init(_ number: Int?) { self = number.map(Cell.whole) ?? .none }
+  }
+
+  /// The names of the columns.
+  let columns: [StaticString]
+  /// The rows.
+  private(set) var rows: [[Cell]] = []
+
+  init(columns: [StaticString]) { self.columns = columns }
+
+  /// Adds a row with as many values as there are columns.
+  mutating func append(_ cells: [Cell]) {
+    precondition(cells.count == columns.count, "a row has \(cells.count) values")
+    rows.append(cells)
+  }
+
+  /// Writes the rows as objects.
+  func write(_ key: StaticString, to json: inout JSONText) {
+    json.objects(key, rows) { json, row in
+      for (column, cell) in zip(columns, row) {
+        switch cell {
+        case .text(let text): json.member(column, text)
+        case .number(let number, let decimals): json.member(column, number, decimals: decimals)
+        case .whole(let number): json.member(column, number)
+        case .none: break
+        }
+      }
+    }
+  }
+
+  /// The table as CSV with a head.
+  ///
+  /// - Source: RFC 4180.
+  var csv: APIAnswer {
+    var json = JSONText()
+    var text = columns.map { "\($0)" }.joined(separator: ",") + "\r\n"
+    for row in rows {
+      for (index, cell) in row.enumerated() {
+        if index > 0 { text += "," }
+        switch cell {
+        case .text(let field): text += HistoryTable.quoted(field)
+        case .whole(let number): text += "\(number)"
+        case .number(let number, let decimals):
+          json.removeAll()
+          json.element(number, decimals: decimals)
+          text += json.text
+        case .none: break
+        }
+      }
+      text += "\r\n"
+    }
+    return .bytes(Array(text.utf8), type: "text/csv; charset=utf-8; header=present")
+  }
+
+  /// A text as a field: in quotes where needed, and never what a spreadsheet takes for a formula.
+  private static func quoted(_ text: String) -> String {
+    let isFormula = text.first.map { "=+-@\t\r".contains($0) } ?? false
+    let plain = (isFormula ? "'" : "") + text
+    guard plain.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }) else {
+      return plain
+    }
+    return "\"" + plain.replacing("\"", with: "\"\"") + "\""
+  }
+}
