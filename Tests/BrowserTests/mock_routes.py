@@ -1,9 +1,13 @@
 """What the mock server answers under /v1, by the first part of the path."""
 
+import csv
+import io
 import re
 import time
+import urllib.parse
 
 import mock_venue
+from mock_history import History
 from mock_http import Answers, Refusal
 from mock_world import ZONES, rfc3339
 
@@ -92,6 +96,25 @@ class Handler(Answers):
         if level is None:
             return self.answer(mock_venue.venue())
         return self.answer(mock_venue.outlines(int(level)), kind="application/geo+json")
+
+    def do_history(self, kind, first=None, _=None, second=None):
+        history = History(self.world)
+        named = urllib.parse.parse_qs(self.path.partition("?")[2]).get("subject", [])
+        body = {
+            "subjects": lambda: history.subject(first, self.query) if first else history.listed(self.query, named),
+            "observers": lambda: history.observer(first, self.query),
+            "zones": lambda: history.place({"zone": first}, self.query),
+            "applications": lambda: history.place({"application": first, "region": second}, self.query),
+            "occupancy": lambda: history.occupancy(self.query),
+            "positions": lambda: history.positions(self.query),
+        }[kind]()
+        if self.headers.get("accept") != "text/csv":
+            return self.answer(body)
+        table = io.StringIO()
+        writer = csv.DictWriter(table, sorted({name for point in body["points"] for name in point}))
+        writer.writeheader()
+        writer.writerows(body["points"])
+        return self.answer(table.getvalue().encode(), kind="text/csv; charset=utf-8")
 
     def do_ranging(self):
         self.answer({"ranging": []})

@@ -1,5 +1,6 @@
 """What all browser tests begin with."""
 
+import re
 import unittest
 from random import Random
 
@@ -15,11 +16,17 @@ __all__ = [
     "audit",
     "close_browser",
     "expect",
+    "matching",
     "pharos_binary",
     "serves_http",
 ]
 
 _browser = None
+
+
+def matching(pattern):
+    """A pattern for expectations."""
+    return re.compile(pattern)
 
 
 def close_browser():

@@ -2,7 +2,7 @@
 
 import support
 
-PAGES = ["overview", "regions", "events", "observers", "heard", "compare", "webhooks", "access", "status"]
+PAGES = ["overview", "regions", "events", "history", "observers", "heard", "compare", "webhooks", "access", "status"]
 
 
 class Pages(support.BrowserTest):

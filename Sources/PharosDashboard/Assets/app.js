@@ -11,6 +11,7 @@ import * as access from "./page-access.js";
 import * as compare from "./page-compare.js";
 import * as events from "./page-events.js";
 import * as heard from "./page-heard.js";
+import * as history from "./page-history.js";
 import * as observers from "./page-observers.js";
 import * as overview from "./page-overview.js";
 import * as regions from "./page-regions.js";
@@ -21,6 +22,7 @@ const pages = new Map([
   ["overview", ["Overview", overview]],
   ["regions", ["Regions", regions]],
   ["events", ["Events", events]],
+  ["history", ["History", history]],
   ["observers", ["Observers", observers]],
   ["heard", ["Heard", heard]],
   ["compare", ["Compare", compare]],

@@ -86,6 +86,17 @@ export class ApplicationCard {
     );
   }
 
+  /** The subjects that are inside some region. */
+  get insiders() {
+    return [...this.states.values()].flat().filter((row) => row.state === "inside").map((row) => row.subject);
+  }
+
+  /** Shows how many were inside each region in the last hour. */
+  setOccupancy(places) {
+    const known = new Map(places.map((place) => [place.region, place.inside]));
+    for (const { block } of this.regions.children) block?.setOccupancy(known.get(block.region.id) ?? []);
+  }
+
   setStates(states) {
     this.hasStates = true;
     this.states = Map.groupBy ? Map.groupBy(states, (row) => row.region) : groupByRegion(states);

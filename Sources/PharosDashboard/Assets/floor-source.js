@@ -26,11 +26,34 @@ export class FloorSource {
   isFloorPlan = true;
   /** What keeps a live stream of fixes open while this is shown, and how often a second each subject may move. */
   streamQuery = "?kind=fix&rate=5";
-  subjects = new Map();
   floors = new Map();
   /** Changes when a floor came or its shapes were loaded. */
   version = 0;
   #venues = "";
+  #live = new Map();
+  /** What is shown instead while somebody looks back: `{ at, marks }`. */
+  #past = null;
+
+  /** The located subjects by their identities: where they are, or were. */
+  get subjects() {
+    return this.#past?.marks ?? this.#live;
+  }
+
+  /** The time that is shown, in ms: now, or the one that somebody looks back to. */
+  get now() {
+    return this.#past?.at ?? serverNow();
+  }
+
+  get isPast() {
+    return this.#past !== null;
+  }
+
+  /** Shows where subjects were, `{ at, subjects }`, or with null where they are. */
+  setPast(frame) {
+    this.#past = frame && { at: frame.at, marks: new Map() };
+    for (const fix of frame?.subjects ?? []) this.#put(this.#past.marks, fix.subject, frame.at, fix);
+    this.version += 1;
+  }
 
   get hasPlaces() {
     return this.floors.size > 0;
@@ -45,7 +68,7 @@ export class FloorSource {
     for (const venue of venues) {
       for (const building of venue.buildings) this.#addBuilding(venue, building);
     }
-    for (const mark of this.subjects.values()) this.#floorOf(mark);
+    for (const mark of [...this.#live.values(), ...this.subjects.values()]) this.#floorOf(mark);
     this.version += 1;
   }
 
@@ -94,23 +117,22 @@ export class FloorSource {
   /** Takes a list of fixes; who is not in it any more is forgotten. */
   set(fixes) {
     const kept = new Set(fixes.map((fix) => fix.subject));
-    for (const key of this.subjects.keys()) if (!kept.has(key)) this.subjects.delete(key);
-    for (const fix of fixes) this.#put(fix.subject, fix.time, fix);
+    for (const key of this.#live.keys()) if (!kept.has(key)) this.#live.delete(key);
+    for (const fix of fixes) this.#put(this.#live, fix.subject, Date.parse(fix.time), fix);
   }
 
   take(event) {
-    if (kindOf(event) === "fix") this.#put(event.subject, event.time, event.data);
+    if (kindOf(event) === "fix") this.#put(this.#live, event.subject, Date.parse(event.time), event.data);
   }
 
-  #put(subject, time, fix) {
-    const at = Date.parse(time);
+  #put(marks, subject, at, fix) {
     const { latitude, longitude } = fix;
     if (typeof latitude !== "number" || typeof longitude !== "number") return;
-    let mark = this.subjects.get(subject);
+    let mark = marks.get(subject);
     if (mark && mark.at > at) return;
     if (!mark) {
-      mark = { subject, trail: [], tone: "accent", name: () => nameOf(subject), tip: () => tipOf(mark) };
-      this.subjects.set(subject, mark);
+      mark = { subject, trail: [], tone: "accent", name: () => nameOf(subject), tip: () => tipOf(mark, this.now) };
+      marks.set(subject, mark);
     }
     const isElsewhere = mark.fix && (mark.fix.building !== fix.building || mark.fix.level !== fix.level);
     if (isElsewhere) mark.trail = [];
@@ -171,7 +193,7 @@ export class FloorSource {
 
   /** The marks that belong into a floor's picture: who is on it, and around the ground floor who is outdoors. */
   *marksOn(floor) {
-    const now = serverNow();
+    const { now } = this;
     for (const mark of this.subjects.values()) {
       if (mark.floor !== floor.key && (mark.floor !== null || !isAround(floor, mark))) continue;
       const age = now - mark.at;
@@ -184,7 +206,7 @@ export class FloorSource {
   /** How many are on each floor. */
   counts() {
     const counts = new Map();
-    const now = serverNow();
+    const { now } = this;
     for (const { floor, at } of this.subjects.values()) {
       if (now - at <= goneAfter) counts.set(floor, (counts.get(floor) ?? 0) + 1);
     }
@@ -223,17 +245,17 @@ function isAround({ bounds, frame, isGround }, { latitude, longitude }) {
     y < bounds.top + outdoors;
 }
 
-function tipOf(mark) {
-  const age = Math.max(0, (serverNow() - mark.at) / 1000);
+function tipOf(mark, now) {
+  const age = Math.max(0, (now - mark.at) / 1000);
   return `${mark.name()}: ±${metres(mark.accuracy)}, ${seconds(age)} ago`;
 }
 
-/** What there is to say about a mark: pairs of a title and a text. */
-export function factsOf(mark) {
+/** What there is to say about a mark at a time: pairs of a title and a text. */
+export function factsOf(mark, now) {
   const { fix } = mark;
   const facts = [
     ["Accuracy", `±${metres(mark.accuracy)}`],
-    ["Located", `${seconds(Math.max(0, (serverNow() - mark.at) / 1000))} ago`],
+    ["Located", `${seconds(Math.max(0, (now - mark.at) / 1000))} ago`],
     ["Floor", fix.building === undefined ? "outdoors" : fix.floorName || String(fix.level)],
     ["Made from", (fix.sources ?? []).map((source) => sourceWords[source] ?? source).join(", ") || "nothing new"],
   ];

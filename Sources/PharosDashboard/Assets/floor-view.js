@@ -96,6 +96,7 @@ export class FloorView {
     if (!this.#source.floors.has(this.#floor?.key)) this.#show(this.#first(floors, counts)?.key);
     else this.#floor = this.#source.floors.get(this.#floor.key);
     this.#switch.follow(floors, this.#floor?.key, counts);
+    this.#stage.classList.toggle("is-past", this.#source.isPast);
     if (this.#version !== this.#source.version) {
       this.#version = this.#source.version;
       if (!this.#view.isMoved) this.#showAll();
@@ -375,7 +376,7 @@ export class FloorView {
     }
     follow(
       this.#facts.lastChild,
-      factsOf(chosen),
+      factsOf(chosen, this.#source.now),
       ([title]) => title,
       ([title]) => h("div", null, h("dt", null, title), h("dd")),
       (row, [, text]) => setText(row.lastChild, text),

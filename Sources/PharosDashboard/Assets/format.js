@@ -9,6 +9,9 @@ const clock = new Intl.DateTimeFormat(undefined, {
 });
 const day = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" });
 
+const hourAndMinute = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const dayAndMonth = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
+
 /** What stands where nothing is known. */
 export const none = "–";
 
@@ -93,6 +96,18 @@ export function time(text) {
   const date = new Date(at);
   const isToday = date.toDateString() === new Date().toDateString();
   return isToday ? clock.format(date) : `${day.format(date)} ${clock.format(date)}`;
+}
+
+/** Hours and minutes of an instant in ms, or the day at midnight and where only days count. */
+export function shortTime(at, isDay = false) {
+  const date = new Date(at);
+  const isMidnight = date.getHours() === 0 && date.getMinutes() === 0;
+  return isDay || isMidnight ? dayAndMonth.format(date) : hourAndMinute.format(date);
+}
+
+/** The day, hours and minutes of an instant in ms. */
+export function dayTime(at) {
+  return `${dayAndMonth.format(at)} ${hourAndMinute.format(at)}`;
 }
 
 /** Local time of day to the millisecond, for what is compared. */

@@ -37,6 +37,7 @@ export function showOne(root, { signal }, id) {
     names.nameOf(id),
     id,
     h("a", { class: "button", href: "#/observers" }, "All observers"),
+    h("a", { class: "button", href: `#/history/observer/${part(id)}?range=24h` }, "History"),
     displayOn,
   );
   replace(

@@ -8,17 +8,22 @@ import { FirstRun } from "./first-run.js";
 import { FloorSource } from "./floor-source.js";
 import { FloorView } from "./floor-view.js";
 import { count, none, percent, plural, rate } from "./format.js";
+import { Range } from "./history.js";
 import * as names from "./names.js";
 import { card, empty, pageHead, refusal, segments } from "./parts.js";
 import { RegionsSource, ZonesSource } from "./plan-sources.js";
 import { PlanView } from "./plan-view.js";
 import { poll } from "./poll.js";
+import { Rooms } from "./rooms.js";
+import { TimeTravel } from "./time-travel.js";
 import { kindOf } from "./words.js";
 
 /** How often the lists are read again, in ms; between, the stream moves what moves. */
 const refresh = 5000;
 /** How often all fixes are read again, in ms: the stream tells each as it comes, and only what was lost on its way is missing. */
 const refreshFixes = 30000;
+/** How often the occupancy of the last hour is read again, in ms: it changes once a minute. */
+const refreshRooms = 60000;
 /** How many of the latest events stand beside the plan. */
 const latest = 9;
 
@@ -27,12 +32,19 @@ export function show(root, { signal }) {
   const plan = h("section", { class: "card" });
   const begin = new FirstRun(() => picture.startOver());
   const events = h("ol", { class: "feed tight" });
+  const rooms = new Rooms("The last hour", "The number of subjects in each room and region.");
   const recent = card("Latest events", null, events);
   recent.firstChild.append(h("a", { href: "#/events" }, "All events"));
   replace(
     root,
     pageHead("Overview", "Who is where, as the server has decided it."),
-    h("div", { class: "stack" }, begin.element, figures.element, h("div", { class: "split" }, plan, recent)),
+    h(
+      "div",
+      { class: "stack" },
+      begin.element,
+      figures.element,
+      h("div", { class: "split overview" }, plan, rooms.element, recent),
+    ),
   );
 
   const showLatest = () => {
@@ -46,6 +58,15 @@ export function show(root, { signal }) {
   showLatest();
   signal.addEventListener("abort", feed.listen(showLatest));
   const picture = new Plan(plan, signal, figures, begin);
+  const lastHour = new Range({ span: "1h" });
+  poll(
+    async () => {
+      const { places = [] } = await get(`/v1/history/occupancy?${lastHour.query(60)}`, signal);
+      rooms.set(places, lastHour);
+    },
+    refreshRooms,
+    signal,
+  );
 }
 
 /** Returns false for a state change, whose enter or exit is shown, and for an exit to another zone, whose enter is. */
@@ -65,6 +86,9 @@ class Plan {
     this.chosen = null;
     this.view = null;
     this.fixesAt = -Infinity;
+    this.known = { zones: [], tags: [], observers: [] };
+    this.past = null;
+    this.travel = new TimeTravel(signal, (frame) => this.showPast(frame));
     this.ask = poll(() => this.load(), refresh, signal, (error) => {
       if (!this.view) replace(element, refusal(error));
     });
@@ -93,7 +117,9 @@ class Plan {
     names.learn(observers, (entry) => entry.id);
     names.learn(zones, (entry) => entry.id);
     names.learn(tags, (entry) => entry.beacon);
-    this.sources.zones.set(zones, tags, observers);
+    this.known = { zones, tags, observers };
+    this.showZones();
+    this.travel.open.disabled = seen === null;
     this.sources.regions.set(
       applications.map(({ id }, index) => ({ id, regions: (regions[index].regions ?? []).map((region) => region.id) })),
       states,
@@ -115,10 +141,33 @@ class Plan {
         quarantined,
         heard,
         zones,
-        applications: applications.map((application, index) => ({ ...application, list: regions[index].regions ?? [] })),
+        applications: applications.map((application, index) => ({
+          ...application,
+          list: regions[index].regions ?? [],
+        })),
       });
     }
     this.choose(this.chosen ?? this.preferred());
+  }
+
+  /** Shows where subjects were, `{ at, subjects }`, or with null where they are. */
+  showPast(frame) {
+    this.past = frame;
+    this.element.classList.toggle("is-past", frame !== null);
+    setText(
+      this.element.querySelector("header p"),
+      frame ? "Where everybody was, not where they are." : this.sources[this.chosen].note,
+    );
+    this.sources.floor.setPast(frame);
+    this.showZones();
+    this.view?.refresh();
+  }
+
+  showZones() {
+    const { zones, tags, observers } = this.known;
+    const past = this.past?.subjects.filter((row) => row.subjectKind === "beacon")
+      .map(({ subject, name, zone }) => ({ beacon: subject, name, zone }));
+    this.sources.zones.set(zones, past ?? tags, past ? [] : observers);
   }
 
   /** Reads all again, and shows the picture that suits best then. */
@@ -134,6 +183,9 @@ class Plan {
 
   choose(wanted) {
     const name = this.sources[wanted].hasPlaces ? wanted : this.preferred();
+    // Of the past the server stores where subjects were, not who was inside which region.
+    if (name === "regions" && this.past) this.travel.end();
+    this.travel.open.hidden = name === "regions" || this.travel.at !== null;
     const source = this.sources[name];
     const choices = ["floor", "zones", "regions"].filter((key) => this.sources[key].hasPlaces);
     if (this.chosen !== name || this.choices?.join() !== choices.join()) {
@@ -141,7 +193,12 @@ class Plan {
       this.view = source.hasPlaces ? viewOf(source) : null;
       this.chosen = name;
       this.choices = choices;
-      replace(this.element, this.head(source, choices, name), this.view ? this.view.element : source.nothing());
+      replace(
+        this.element,
+        this.head(source, choices, name),
+        this.travel.element,
+        this.view ? this.view.element : source.nothing(),
+      );
     }
     this.view?.refresh();
   }
@@ -152,7 +209,12 @@ class Plan {
       "header",
       null,
       h("div", null, h("h2", null, source.title), h("p", null, source.note)),
-      titles.length > 1 ? segments("What the plan shows", titles, chosen, (name) => this.turnTo(name)) : null,
+      h(
+        "div",
+        { class: "actions" },
+        this.travel.open,
+        titles.length > 1 ? segments("What the plan shows", titles, chosen, (name) => this.turnTo(name)) : null,
+      ),
     );
   }
 
@@ -166,7 +228,7 @@ class Plan {
   follow(batch) {
     let isStale = false;
     for (const item of batch) {
-      if (item.type !== "event") continue;
+      if (item.type !== "event" || (this.past && this.chosen === "zones")) continue;
       if (this.sources[this.chosen]?.take(item.event) === "stale") isStale = true;
     }
     this.view?.refresh();

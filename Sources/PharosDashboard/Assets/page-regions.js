@@ -1,10 +1,11 @@
 // Regions by application: who is inside, how near, once a second; and adding, changing, removing them.
 
-import { change, get, getAll, part } from "./api.js";
+import { change, get, getAll, getIfAllowed, part } from "./api.js";
 import { ApplicationCard } from "./application-card.js";
 import { openApplicationForm } from "./application-form.js";
 import { attempt, confirmThat, notify } from "./dialog.js";
 import { follow, h, replace } from "./dom.js";
+import { Range } from "./history.js";
 import { empty, pageHead, refusal } from "./parts.js";
 import { poll } from "./poll.js";
 import { openRegionForm } from "./region-form.js";
@@ -12,6 +13,10 @@ import { openRegionForm } from "./region-form.js";
 /** States, distances and levels are read once a second, as the first iBeacon apps showed them. */
 const statePeriod = 1000;
 const regionPeriod = 5000;
+/** The lines of the last hour change once a minute. */
+const historyPeriod = 60000;
+/** How many subjects get a line: as many as one address names. */
+const mostLines = 100;
 
 export function show(root, { signal, query }) {
   const page = new RegionsPage(root, signal);
@@ -23,6 +28,8 @@ class RegionsPage {
     this.signal = signal;
     this.applications = [];
     this.cards = new Map();
+    /** The RSSI of the last hour by subject, where the token may see it. */
+    this.levels = new Map();
     this.place = h("div", { class: "stack" });
     replace(
       root,
@@ -42,6 +49,7 @@ class RegionsPage {
       if (!this.applications.length) replace(this.place, refusal(error));
     });
     poll(() => this.loadStates(), statePeriod, signal);
+    poll(() => this.loadHistory(), historyPeriod, signal);
   }
 
   async loadRegions() {
@@ -95,6 +103,25 @@ class RegionsPage {
       const states = await getAll(`/v1/applications/${part(application.id)}/states`, "states", this.signal, 2000);
       this.cards.get(application.id)?.setStates(states);
     }));
+  }
+
+  /** Reads the last hour: how many were inside each region, and how well those were heard that are. */
+  async loadHistory() {
+    const range = new Range({ span: "1h" });
+    const { places = [] } = await get(`/v1/history/occupancy?${range.query(60)}`, this.signal);
+    if (!this.applications.length) await this.loadRegions();
+    await this.loadStates();
+    for (const [id, card] of this.cards) card.setOccupancy(places.filter((place) => place.application === id));
+    const subjects = new Set([...this.cards.values()].flatMap((card) => card.insiders).slice(0, mostLines));
+    if (!subjects.size || this.isForbidden) return;
+    const named = [...subjects].map((subject) => `&subject=${part(subject)}`).join("");
+    const body = await getIfAllowed(
+      `/v1/history/subjects?limit=${mostLines}&${range.query(60)}${named}`,
+      null,
+      this.signal,
+    );
+    this.isForbidden = body === null;
+    for (const entry of body?.subjects ?? []) this.levels.set(entry.subject, entry.rssi);
   }
 
   async add(start = {}, region = null) {

@@ -1,5 +1,7 @@
 // One region: whom it asks about, and who is inside, how near.
 
+import { part } from "./api.js";
+import { drawSparkline, sparkline } from "./charts.js";
 import { h, setAttribute, setText } from "./dom.js";
 import { level, metres, none, plural } from "./format.js";
 import { constraintText } from "./identity.js";
@@ -18,6 +20,9 @@ export class RegionBlock {
     this.constraint = h("p", { class: "code soft" });
     this.kind = h("span", { class: "soft small" });
     this.counts = chip("", "");
+    this.line = sparkline([], "Subjects inside in the last hour");
+    this.line.setAttribute("hidden", "");
+    this.history = h("a", { class: "button small" }, "History");
     this.edit = h("button", {
       type: "button",
       class: "small",
@@ -28,7 +33,7 @@ export class RegionBlock {
       class: "small danger",
       onClick: () => card.page.remove(card.application, this.region),
     }, "Remove");
-    this.table = new Table("Who this region knows", columns, (row) => row.subject);
+    this.table = new Table("Who this region knows", [...columns, this.levels()], (row) => row.subject);
     this.table.element.hidden = true;
     this.silent = h("p", { class: "soft small" });
     this.more = h("p", { class: "soft small", hidden: true });
@@ -38,8 +43,8 @@ export class RegionBlock {
       h(
         "div",
         { class: "region-head" },
-        h("div", null, h("div", { class: "actions" }, this.name, this.counts, this.kind), this.constraint),
-        h("div", { class: "actions" }, this.edit, this.delete),
+        h("div", null, h("div", { class: "actions" }, this.name, this.counts, this.line, this.kind), this.constraint),
+        h("div", { class: "actions" }, this.history, this.edit, this.delete),
       ),
       this.silent,
       this.table.element,
@@ -57,6 +62,12 @@ export class RegionBlock {
     this.region = region;
     setText(this.name, region.id);
     setText(this.constraint, constraintText(region));
+    setAttribute(
+      this.history,
+      "href",
+      `#/history/region/${part(this.card.application.id)}/${part(region.id)}?range=24h`,
+    );
+    setAttribute(this.history, "aria-label", `History of ${region.id}`);
     const isSite = region.source === "site";
     setText(
       this.kind,
@@ -69,6 +80,26 @@ export class RegionBlock {
     }
     if (this.card.hasStates) this.setStates(this.card.states.get(region.id) ?? []);
     else this.wait();
+  }
+
+  /** The column with the RSSI of the last hour. */
+  levels() {
+    return {
+      title: "Last hour",
+      class: "wide",
+      make: () => sparkline([], "RSSI of the last hour"),
+      update: (node, row) => {
+        const values = this.card.page.levels.get(row.subject) ?? [];
+        const name = row.subjectName || names.nameOf(row.subject);
+        drawSparkline(node, values, `RSSI of ${name} in the last hour`, { least: -100, most: -40 });
+      },
+    };
+  }
+
+  /** Shows how many were inside in the last hour. */
+  setOccupancy(values) {
+    this.line.toggleAttribute("hidden", !values.some((value) => value !== null));
+    drawSparkline(this.line, values, `Subjects inside ${this.region.id} in the last hour`, { least: 0, most: 2 });
   }
 
   // Shows no count before the server has reported who is inside.

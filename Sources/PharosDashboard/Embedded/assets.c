@@ -25,6 +25,9 @@ static const unsigned char authorisations_js[] = {
 static const unsigned char base_css[] = {
 #embed "../Assets/base.css"
 };
+static const unsigned char charts_js[] = {
+#embed "../Assets/charts.js"
+};
 static const unsigned char dialog_js[] = {
 #embed "../Assets/dialog.js"
 };
@@ -73,6 +76,12 @@ static const unsigned char form_parts_js[] = {
 static const unsigned char format_js[] = {
 #embed "../Assets/format.js"
 };
+static const unsigned char history_detail_js[] = {
+#embed "../Assets/history-detail.js"
+};
+static const unsigned char history_js[] = {
+#embed "../Assets/history.js"
+};
 static const unsigned char icon_svg[] = {
 #embed "../Assets/icon.svg"
 };
@@ -111,6 +120,9 @@ static const unsigned char page_events_js[] = {
 };
 static const unsigned char page_heard_js[] = {
 #embed "../Assets/page-heard.js"
+};
+static const unsigned char page_history_js[] = {
+#embed "../Assets/page-history.js"
 };
 static const unsigned char page_observers_js[] = {
 #embed "../Assets/page-observers.js"
@@ -166,6 +178,9 @@ static const unsigned char region_identity_js[] = {
 static const unsigned char region_rules_js[] = {
 #embed "../Assets/region-rules.js"
 };
+static const unsigned char rooms_js[] = {
+#embed "../Assets/rooms.js"
+};
 static const unsigned char secret_js[] = {
 #embed "../Assets/secret.js"
 };
@@ -177,6 +192,9 @@ static const unsigned char stream_js[] = {
 };
 static const unsigned char suggestions_js[] = {
 #embed "../Assets/suggestions.js"
+};
+static const unsigned char time_travel_js[] = {
+#embed "../Assets/time-travel.js"
 };
 static const unsigned char timeline_js[] = {
 #embed "../Assets/timeline.js"
@@ -201,6 +219,7 @@ static const cdashboard_file_t files[] = {
   {"application-form.js", application_form_js, sizeof application_form_js},
   {"authorisations.js", authorisations_js, sizeof authorisations_js},
   {"base.css", base_css, sizeof base_css},
+  {"charts.js", charts_js, sizeof charts_js},
   {"dialog.js", dialog_js, sizeof dialog_js},
   {"dom.js", dom_js, sizeof dom_js},
   {"event-detail.js", event_detail_js, sizeof event_detail_js},
@@ -217,6 +236,8 @@ static const cdashboard_file_t files[] = {
   {"floor-view.js", floor_view_js, sizeof floor_view_js},
   {"form-parts.js", form_parts_js, sizeof form_parts_js},
   {"format.js", format_js, sizeof format_js},
+  {"history-detail.js", history_detail_js, sizeof history_detail_js},
+  {"history.js", history_js, sizeof history_js},
   {"icon.svg", icon_svg, sizeof icon_svg},
   {"identity.js", identity_js, sizeof identity_js},
   {"index.html", index_html, sizeof index_html},
@@ -230,6 +251,7 @@ static const cdashboard_file_t files[] = {
   {"page-compare.js", page_compare_js, sizeof page_compare_js},
   {"page-events.js", page_events_js, sizeof page_events_js},
   {"page-heard.js", page_heard_js, sizeof page_heard_js},
+  {"page-history.js", page_history_js, sizeof page_history_js},
   {"page-observers.js", page_observers_js, sizeof page_observers_js},
   {"page-overview.js", page_overview_js, sizeof page_overview_js},
   {"page-regions.js", page_regions_js, sizeof page_regions_js},
@@ -248,10 +270,12 @@ static const cdashboard_file_t files[] = {
   {"region-form.js", region_form_js, sizeof region_form_js},
   {"region-identity.js", region_identity_js, sizeof region_identity_js},
   {"region-rules.js", region_rules_js, sizeof region_rules_js},
+  {"rooms.js", rooms_js, sizeof rooms_js},
   {"secret.js", secret_js, sizeof secret_js},
   {"sse.js", sse_js, sizeof sse_js},
   {"stream.js", stream_js, sizeof stream_js},
   {"suggestions.js", suggestions_js, sizeof suggestions_js},
+  {"time-travel.js", time_travel_js, sizeof time_travel_js},
   {"timeline.js", timeline_js, sizeof timeline_js},
   {"tokens.js", tokens_js, sizeof tokens_js},
   {"webhook-card.js", webhook_card_js, sizeof webhook_card_js},

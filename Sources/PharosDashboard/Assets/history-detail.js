@@ -1,0 +1,303 @@
+// The past of one subject, observer, zone or region: lanes over time, the same in words, and what the journal has of it.
+
+import { get, isAbort, part } from "./api.js";
+import { timeChart } from "./charts.js";
+import { h, replace, setText } from "./dom.js";
+import { count, dayTime, decimal, level, none, percent, plural, rate, seconds } from "./format.js";
+import { curveOf, downloadButton, RangeForm, rangeOf, runsOf, tonesOf } from "./history.js";
+import * as names from "./names.js";
+import { card, chip, empty, pageHead, refusal, Table, timeNode } from "./parts.js";
+import { poll } from "./poll.js";
+import { stateTone } from "./words.js";
+
+const period = 60000;
+/** How many steps a picture has: about one for three pixels. */
+const points = 360;
+/** How many runs are listed in words. */
+const mostRuns = 200;
+
+/** The page of a subject: its states, rooms, nearest observers and RSSI. */
+export function showSubject(root, context, subject) {
+  const path = `/v1/history/subjects/${part(subject)}`;
+  return new Detail(root, context, {
+    path,
+    id: subject,
+    title: names.nameOf(subject),
+    lanes: subjectLanes,
+    words: runWords,
+  });
+}
+
+/** The page of an observer: its rate and outages. */
+export function showObserver(root, context, observer) {
+  const path = `/v1/history/observers/${part(observer)}`;
+  const title = names.nameOf(observer);
+  return new Detail(root, context, { path, id: observer, title, lanes: observerLanes, words: outageWords });
+}
+
+/** The page of a zone or region: how many were inside. */
+export function showPlace(root, context, { zone, application, region }) {
+  const path = zone
+    ? `/v1/history/zones/${part(zone)}`
+    : `/v1/history/applications/${part(application)}/regions/${part(region)}`;
+  const title = zone ? names.nameOf(zone) : region;
+  const id = zone ? `Zone ${zone}` : `Region of ${application}`;
+  return new Detail(root, context, { path, id, title, lanes: placeLanes, words: placeWords });
+}
+
+class Detail {
+  constructor(root, { signal, query }, subject) {
+    Object.assign(this, subject);
+    this.signal = signal;
+    this.form = new RangeForm(rangeOf(query), (range) => this.turnTo(range));
+    this.picture = h("div", { class: "body" });
+    this.legend = h("div", { class: "legend-row" });
+    this.summary = h("summary", null, "The same in words");
+    this.list = h("div");
+    this.transitions = card("Decisions", "What the journal has of this time, the newest first.");
+    this.events = h("div");
+    this.transitions.append(this.events);
+    this.transitions.hidden = true;
+    this.head = pageHead(
+      this.title,
+      this.id,
+      h("a", { class: "button", href: `#/history?range=24h` }, "All of the history"),
+      downloadButton(() => `${this.path}?${this.form.range.query(1500)}`, () => `pharos-${this.title}`),
+    );
+    const chart = card("Over time", null, this.form.element, this.picture, this.legend);
+    chart.append(h("details", { class: "body plan-words" }, this.summary, this.list));
+    this.chart = chart;
+    replace(root, this.head, h("div", { class: "split detail-split" }, chart, this.transitions));
+    this.ask = poll(() => this.load(), period, signal, (error) => this.refuse(error));
+  }
+
+  turnTo(range) {
+    const [page] = location.hash.split("?");
+    history.replaceState(null, "", `${page}?${range.address}`);
+    this.load().catch((error) => {
+      if (!isAbort(error)) this.refuse(error);
+    });
+  }
+
+  refuse(error) {
+    replace(this.picture, refusal(error));
+    replace(this.legend);
+  }
+
+  async load() {
+    const { range } = this.form;
+    const body = await get(`${this.path}?${range.query(points)}`, this.signal);
+    if (body.name) setText(this.head.querySelector("h1"), body.name);
+    const [from, to] = [
+      Date.parse(body.from),
+      Math.min(Date.parse(body.to), Math.max(range.to, Date.parse(body.from))),
+    ];
+    const step = body.step * 1000;
+    setText(this.chart.querySelector("h2"), `${dayTime(from)} – ${dayTime(to)}`);
+    if (!body.points.length) {
+      replace(this.picture, empty("Nothing stored", "Nothing is stored of this time. Choose another range."));
+      replace(this.legend);
+      replace(this.list);
+    } else {
+      const { lanes, label, legend } = this.lanes(body, step);
+      replace(this.picture, timeChart(lanes, { from, to, label: `${this.title}. ${label}` }));
+      replace(
+        this.legend,
+        legend.map(([tone, text]) => h("span", null, h("i", { class: `swatch ${tone}` }), text)),
+        h("span", null, `One step: ${stepWords(body.step)}`),
+      );
+      replace(this.list, this.words(body, step));
+    }
+    this.showTransitions(body.transitions ?? []);
+  }
+
+  showTransitions(transitions) {
+    this.transitions.hidden = !transitions.length;
+    replace(
+      this.events,
+      h(
+        "ol",
+        { class: "feed tight" },
+        transitions.slice(-100).reverse().map((entry) =>
+          h(
+            "li",
+            null,
+            h(
+              "a",
+              { class: "row", href: `#/events/${entry.sequence}` },
+              h("span", { class: `dot ${toneOf(entry.type)}`, "aria-hidden": "true" }),
+              h("span", { class: "text" }, transitionWords(entry)),
+              timeNode(entry.time),
+            ),
+          )
+        ),
+      ),
+    );
+  }
+}
+
+function stepWords(step) {
+  if (step < 3600) return plural(step / 60, "minute");
+  return step < 86400 ? plural(step / 3600, "hour") : plural(step / 86400, "day");
+}
+
+function toneOf(type) {
+  if (type.endsWith(".enter") || type.endsWith(".online")) return "good";
+  return type.endsWith(".exit") ? "off" : type.endsWith(".offline") ? "bad" : "warn";
+}
+
+function transitionWords({ type, region, zone, application }) {
+  const where = zone ? names.nameOf(zone) : region ?? "";
+  const words = {
+    "pharos.region.enter": `Entered ${where}`,
+    "pharos.region.exit": `Left ${where}`,
+    "pharos.region.unmonitored": `${where}: unmonitored`,
+    "pharos.zone.enter": `Into ${where}`,
+    "pharos.zone.exit": `Out of ${where}`,
+    "pharos.observer.online": "Came online",
+    "pharos.observer.offline": "Went offline",
+    "pharos.observer.restarted": "Restarted",
+  }[type] ?? type;
+  return application ? `${words} (${application})` : words;
+}
+
+// Lanes.
+
+function marksOf(transitions) {
+  return transitions.map((entry) => ({ time: Date.parse(entry.time), text: transitionWords(entry) }));
+}
+
+function subjectLanes({ points: all, transitions }, step) {
+  const states = runsOf(all, step, (point) => (point.state === "unknown" ? null : point.state));
+  const rooms = runsOf(all, step, (point) => point.zone);
+  const nearest = runsOf(all, step, (point) => point.nearest);
+  const tones = tonesOf(rooms.map((run) => run.value));
+  const radios = tonesOf(nearest.map((run) => run.value));
+  const lanes = [];
+  if (transitions.length) lanes.push({ kind: "ticks", title: "Decisions", marks: marksOf(transitions) });
+  if (states.length) {
+    lanes.push({
+      kind: "bars",
+      title: "State",
+      runs: states.map((run) => bar(run, run.value, stateTone(run.value) || "off")),
+    });
+  }
+  if (rooms.length) {
+    lanes.push({
+      kind: "bars",
+      title: "Room",
+      runs: rooms.map((run) => bar(run, names.nameOf(run.value), tones.get(run.value))),
+    });
+  }
+  if (nearest.length) {
+    const runs = nearest.map((run) => bar(run, names.nameOf(run.value), radios.get(run.value)));
+    lanes.push({ kind: "bars", title: "Nearest", runs });
+  }
+  const curve = curveOf(all, step, { value: "rssi", low: "rssiLowest", high: "rssiHighest" });
+  if (curve.some((point) => point.value !== null)) {
+    lanes.push({ kind: "curve", title: "RSSI: mean, lowest and highest", points: curve, unit: "dBm" });
+  }
+  const label = `${plural(states.length, "state")}, ${plural(tones.size, "room")}, ${
+    plural(transitions.length, "decision")
+  }`;
+  const legend = [["good", "inside"], ["warn", "unmonitored"], ["off", "outside"]]
+    .filter(([, text]) => states.some((run) => run.value === text));
+  return { lanes, label, legend };
+}
+
+function bar(run, text, tone) {
+  return { ...run, text, tone };
+}
+
+function observerLanes({ points: all, outages, transitions }, step) {
+  const runs = outages.map((outage) => ({
+    from: Date.parse(outage.from),
+    to: Date.parse(outage.to),
+    text: "down",
+    tone: "bad",
+  }));
+  const up = runsOf(all, step, (point) => (point.up > 0 ? "up" : null));
+  const lanes = [
+    { kind: "bars", title: "Up", runs: [...up.map((run) => bar(run, "up", "good")), ...runs] },
+    {
+      kind: "curve",
+      title: "Adverts",
+      points: curveOf(all, step, { value: "advertsPerSecond" }),
+      unit: "/s",
+      least: 0,
+    },
+  ];
+  if (transitions.length) lanes.unshift({ kind: "ticks", title: "Decisions", marks: marksOf(transitions) });
+  const legend = [["good", "up"], ["bad", "down"]];
+  return { lanes, label: plural(outages.length, "outage"), legend };
+}
+
+function placeLanes({ points: all }, step) {
+  const curve = curveOf(all, step, { value: "inside", low: "inside", high: "insideMost" });
+  const lanes = [{
+    kind: "curve",
+    title: "Subjects inside: mean and largest number",
+    points: curve,
+    unit: "",
+    least: 0,
+  }];
+  if (all.some((point) => point.unmonitored > 0)) {
+    const points = curveOf(all, step, { value: "unmonitored" });
+    lanes.push({ kind: "curve", title: "Unmonitored: their observers were down", points, unit: "", least: 0 });
+  }
+  const most = Math.max(...all.map((point) => point.insideMost));
+  return { lanes, label: `At most ${plural(most, "subject")} inside`, legend: [] };
+}
+
+// The same in words.
+
+function runWords({ points: all }, step) {
+  const runs = runsOf(all, step, (point) => JSON.stringify([point.state, point.zone ?? null, point.nearest ?? null]));
+  const rows = runs.slice(-mostRuns).reverse().map(({ from, to, value }) => {
+    const [state, zone, nearest] = JSON.parse(value);
+    const own = all.filter((point) => Date.parse(point.time) >= from && Date.parse(point.time) < to);
+    const levels = own.map((point) => point.rssi).filter((mean) => mean !== undefined);
+    const mean = levels.reduce((sum, value) => sum + value, 0) / levels.length;
+    return { from, to, state, zone, nearest, mean: levels.length ? mean : undefined };
+  });
+  return table("What stayed the same, the newest first", [
+    ...times,
+    { title: "State", make: (row) => chip(stateTone(row.state), row.state) },
+    { title: "Room", text: (row) => names.nameOf(row.zone) || none },
+    { title: "Nearest", text: (row) => names.nameOf(row.nearest) || none },
+    { title: "RSSI", class: "number", text: (row) => level(row.mean) },
+  ], rows);
+}
+
+function outageWords({ points: all, outages }) {
+  const up = all.reduce((sum, point) => sum + point.up * point.minutes, 0);
+  const stored = all.reduce((sum, point) => sum + point.minutes, 0);
+  const words = `Up for ${percent(up / stored)} of ${plural(stored, "minute")}; ${
+    rate(all.reduce((sum, point) => sum + point.advertsPerSecond * point.minutes, 0) / stored)
+  } on average.`;
+  if (!outages.length) return h("p", null, words, " No outage.");
+  const rows = outages.map(({ from, to }) => ({ from: Date.parse(from), to: Date.parse(to) })).reverse();
+  return [h("p", null, words), table("Outages", times, rows)];
+}
+
+function placeWords({ points: all }) {
+  const columns = [
+    { title: "From", class: "first", text: (row) => dayTime(Date.parse(row.time)) },
+    { title: "Inside, mean", class: "number", text: (row) => decimal(row.inside, 1) },
+    { title: "Largest number", class: "number", text: (row) => count(row.insideMost) },
+    { title: "Unmonitored", class: "number", text: (row) => decimal(row.unmonitored, 1) },
+  ];
+  return table("Numbers of subjects, the newest first", columns, all.slice(-mostRuns).reverse());
+}
+
+const times = [
+  { title: "From", class: "first", text: (row) => dayTime(row.from) },
+  { title: "To", text: (row) => dayTime(row.to) },
+  { title: "Length", class: "number", text: (row) => seconds((row.to - row.from) / 1000) },
+];
+
+function table(caption, columns, rows) {
+  const built = new Table(caption, columns, (row) => row);
+  built.show(rows);
+  return h("div", { class: "scroll" }, built.element);
+}

@@ -1,0 +1,235 @@
+"""The past: timelines of subjects, rooms and observers, small lines in lists, and the way back in time on the floor plan."""
+
+import urllib.parse
+
+import support
+
+
+def address(*parts):
+    return "#/history/" + "/".join(urllib.parse.quote(part, safe="") for part in parts)
+
+
+class History(support.BrowserTest):
+    """A museum of which a day is stored, but for a quarter of an hour in which the server was stopped."""
+
+    def setUp(self):
+        self.mock = support.Mock(tags=30, moves=2, fixes=10)
+        self.visit = support.Visit(self.browser, width=1440)
+        self.page = self.visit.page
+        self.addCleanup(self.mock.stop)
+        self.addCleanup(self.visit.close)
+        self.tag = next(iter(self.mock.world.zone_of))
+
+    def tearDown(self):
+        self.assertEqual(self.visit.errors, [])
+
+    def test_the_page_lists_subjects_and_rooms_and_leads_to_each(self):
+        self.page.goto(f"{self.mock.base}#/history")
+        rows = self.page.get_by_role("table", name="Subjects").get_by_role("row")
+        # 30 tags, 5 handsets and 20 located visitors below a head.
+        support.expect(rows).to_have_count(56)
+        self.page.get_by_label("Find a subject").fill("trolley 1")
+        support.expect(rows.nth(1)).to_contain_text("Trolley 1")
+        shown = rows.count()
+        self.assertTrue(1 < shown < 20, shown)
+        line = rows.nth(1).get_by_role("img")
+        support.expect(line).to_have_attribute("aria-label", support.matching("RSSI of Trolley 1.* dBm"))
+        # The server was stopped once, five hours ago: two stretches.
+        self.page.get_by_role("button", name="6 h", exact=True).click()
+        support.expect(line.locator("path")).to_have_count(2)
+        self.page.get_by_role("link", name="Great hall", exact=False).first.click()
+        support.expect(self.page.locator("h1")).to_have_text("Great hall")
+        support.expect(self.page.get_by_role("img", name="Great hall. At most")).to_be_visible()
+        self.page.get_by_role("link", name="All of the history").click()
+        self.page.get_by_role("link", name="ac:23:3f:a0:00:04").click()
+        support.expect(self.page.get_by_role("img", name="4 outages")).to_be_visible()
+        self.page.get_by_text("The same in words").click()
+        outages = self.page.get_by_role("table", name="Outages").get_by_role("row")
+        support.expect(outages).to_have_count(5)
+        support.expect(outages.nth(2)).to_contain_text("25 min 0 s")
+
+    def test_a_timeline_has_bars_a_curve_and_words_for_each_range(self):
+        self.page.goto(self.mock.base + address("subject", self.tag) + "?range=6h")
+        chart = self.page.locator("svg.chart")
+        support.expect(chart).to_have_attribute("aria-label", support.matching(r".*states?, \d+ rooms, \d+ decisions?"))
+        support.expect(chart.locator("text.lane", has_text="Room")).to_be_visible()
+        for name in ("State", "Nearest", "RSSI"):
+            support.expect(chart.locator("text.lane", has_text=name)).to_be_visible()
+        # The gap of the stop parts the curve.
+        support.expect(chart.locator("path.line")).to_have_count(2)
+        titles = chart.locator("rect.run title").all_text_contents()
+        self.assertTrue({"Lobby", "inside"} & set(titles), titles)
+        self.page.get_by_text("The same in words").click()
+        table = self.page.get_by_role("table", name="What stayed the same")
+        support.expect(table.get_by_role("row").nth(1)).to_contain_text("dBm")
+        with self.page.expect_response("**/v1/history/subjects/**") as answer:
+            self.page.get_by_role("button", name="24 h").click()
+        self.assertEqual(answer.value.status, 200)
+        support.expect(self.page).to_have_url(support.matching(".*range=24h"))
+        support.expect(chart.locator("text.axis-text", has_text="dBm").first).to_be_visible()
+
+    def test_any_range_can_be_entered_and_stays_in_the_address(self):
+        self.page.goto(self.mock.base + address("subject", self.tag) + "?range=6h")
+        start, end = self.page.get_by_label("From"), self.page.get_by_label("To")
+        support.expect(start).to_be_visible()
+        support.expect(self.page.locator("svg.chart")).to_be_visible()
+        start.fill("2001-02-03T04:00")
+        end.fill("2001-02-03T03:00")
+        support.expect(end).to_have_attribute("aria-invalid", "true")
+        end.fill("2001-02-03T06:00")
+        support.expect(self.page.locator(".empty b")).to_have_text("Nothing stored")
+        support.expect(self.page).to_have_url(support.matching(r".*from=2001-02-03T.*&to=2001-02-03T.*"))
+        self.page.reload()
+        support.expect(self.page.locator("h2").first).to_contain_text("Feb 3")
+        support.expect(start).to_have_value("2001-02-03T04:00")
+
+    def test_a_table_for_spreadsheets_can_be_saved(self):
+        self.page.goto(self.mock.base + address("zone", "hall") + "?range=1h")
+        with self.page.expect_download() as download:
+            self.page.get_by_role("button", name="Download CSV").click()
+        self.assertEqual(download.value.suggested_filename, "pharos-Great-hall.csv")
+        lines = download.value.path().read_text().splitlines()
+        self.assertEqual(lines[0], "inside,insideMost,minutes,time,unmonitored")
+        self.assertGreater(len(lines), 50)
+
+    def test_who_is_not_stored_is_not_found(self):
+        self.page.goto(self.mock.base + address("subject", "stranger"))
+        support.expect(self.page.locator(".empty")).to_contain_text("Nothing is stored of stranger")
+        self.visit.forgive("404")
+
+    def test_regions_have_lines_of_the_last_hour(self):
+        self.page.goto(f"{self.mock.base}#/regions")
+        line = self.page.get_by_role("img", name="Subjects inside entrance in the last hour")
+        support.expect(line.locator("path")).to_have_count(1)
+        level = self.page.get_by_role("img", name="RSSI of handset-1 in the last hour", exact=True).first
+        support.expect(level.locator("path")).to_have_count(1)
+        self.page.get_by_role("link", name="History of trolleys").click()
+        support.expect(self.page.locator("h1")).to_have_text("trolleys")
+
+    def test_the_plan_shows_where_everybody_was_and_returns_to_now(self):
+        self.page.goto(f"{self.mock.base}#/overview")
+        card = self.page.locator(".card", has=self.page.locator(".floor-stage"))
+        live = self.page.get_by_role("img", name="Ground floor:")
+        support.expect(live).to_be_visible()
+        self.page.get_by_role("button", name="Look back in time").click()
+        slider = self.page.get_by_role("slider", name="Time of day")
+        support.expect(slider).to_be_focused()
+        support.expect(card).to_have_class(support.matching(".*is-past"))
+        status = self.page.locator(".travel [role=status]")
+        support.expect(status).to_have_text("55 subjects, as they were then.")
+        support.expect(self.page.locator(".floor-stage")).to_have_class(support.matching(".*is-past"))
+        before = slider.get_attribute("aria-valuetext")
+        with self.page.expect_response("**/v1/history/positions?at=*") as answer:
+            self.page.keyboard.press("ArrowLeft")
+        self.assertNotEqual(slider.get_attribute("aria-valuetext"), before)
+        frame = answer.value.json()["frames"][0]["subjects"]
+        ground = [row for row in frame if row.get("level") == 0 and "latitude" in row]
+        shown = self.page.get_by_role("img", name=f"Ground floor: {len(ground)} subjects", exact=True)
+        support.expect(shown).to_be_visible()
+        # Two seconds of live fixes and the lists' own rhythm change nothing in it.
+        self.page.evaluate("new Promise((resolve) => setTimeout(resolve, 2000))")
+        support.expect(shown).to_be_visible()
+        self.page.get_by_role("button", name="Ten minutes earlier").click()
+        support.expect(slider).not_to_have_attribute("aria-valuetext", before)
+        self.page.get_by_role("button", name="Zones", exact=True).click()
+        support.expect(self.page.locator(".travel")).to_be_visible()
+        self.page.get_by_role("button", name="Back to live").click()
+        support.expect(self.page.locator(".travel")).to_be_hidden()
+        support.expect(self.page.get_by_role("button", name="Look back in time")).to_be_focused()
+        support.expect(self.page.locator(".card.is-past")).to_have_count(0)
+
+    def test_all_of_it_fits_and_can_be_read(self):
+        pages = [
+            address("subject", self.tag),
+            address("zone", "hall"),
+            address("region", "gallery", "entrance"),
+            address("observer", self.mock.world.observers[3]),
+        ]
+        for width in (1440, 390):
+            for theme in ("light", "dark"):
+                with self.subTest(width=width, theme=theme), support.Visit(
+                    self.browser, width=width, theme=theme
+                ) as visit:
+                    for path in pages:
+                        visit.page.goto(f"{self.mock.base}{path}")
+                        support.expect(visit.page.locator("svg.chart")).to_be_visible()
+                        visit.page.get_by_text("The same in words").click()
+                        self.look_at(visit.page, path)
+                    visit.page.goto(f"{self.mock.base}#/overview")
+                    visit.page.get_by_role("button", name="Look back in time").click()
+                    support.expect(visit.page.locator(".travel")).to_contain_text("as they were then")
+                    self.look_at(visit.page, "time travel")
+                    self.assertEqual(visit.errors, [])
+
+    def look_at(self, page, what):
+        wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        self.assertLessEqual(wide, 0, f"{what} is {wide} px too wide")
+        self.assertEqual(page.evaluate(support.audit("contrast()")), [], what)
+        self.assertEqual(page.evaluate(support.audit("nameless()")), [], what)
+
+
+class HistoryModules(support.BrowserTest):
+    """The scripts behind the timelines that compute something."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.mock = support.Mock(empty=True)
+        cls.visit = support.Visit(cls.browser)
+        cls.visit.page.goto(cls.mock.base)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.visit.close()
+        cls.mock.stop()
+
+    def run_in(self, module, body, argument=None):
+        return self.visit.page.evaluate(
+            f"async (given) => {{ const it = await import('/assets/{module}'); {body} }}", argument
+        )
+
+    def test_runs_join_equal_neighbours_and_end_where_something_is_missing(self):
+        points = [
+            {"time": f"2026-01-01T00:0{minute}:00Z", "zone": zone}
+            for minute, zone in [(0, "a"), (1, "a"), (2, "b"), (3, None), (4, "b"), (6, "b")]
+        ]
+        body = "return it.runsOf(given, 60000, (p) => p.zone).map((r) => [r.value, r.from / 6e4 % 60, r.to / 6e4 % 60]);"
+        runs = [["a", 0, 2], ["b", 2, 3], ["b", 4, 5], ["b", 6, 7]]
+        self.assertEqual(self.run_in("history.js", body, points), runs)
+
+    def test_a_curve_has_a_gap_where_a_step_is_missing(self):
+        points = [{"time": f"2026-01-01T00:0{minute}:00Z", "rssi": -60 - minute} for minute in (0, 1, 4)]
+        body = "return it.curveOf(given, 60000, { value: 'rssi' }).map((point) => point.value);"
+        self.assertEqual(self.run_in("history.js", body, points), [-60, -61, None, -64])
+        stretches = "return it.stretches(given);"
+        self.assertEqual(self.run_in("charts.js", stretches, [None, 1, 2, None, 3]), [[1, 3], [4, 5]])
+        self.assertEqual(self.run_in("charts.js", stretches, [None, None]), [])
+        self.assertEqual(self.run_in("charts.js", stretches, []), [])
+
+    def test_scales_are_round_and_span_what_is_shown(self):
+        for low, high in [(-91.5, -48), (0, 0), (0, 7), (0, 1234), (-60, -60), (3, 3.5), (0, 99999)]:
+            with self.subTest(low=low, high=high):
+                steps = self.run_in("charts.js", "return it.scaleOf(...given);", [low, high])
+                self.assertLessEqual(steps[0], low)
+                self.assertGreaterEqual(steps[-1], high)
+                self.assertTrue(2 <= len(steps) <= 6, steps)
+        self.assertEqual(self.run_in("charts.js", "return it.scaleOf(Infinity, -Infinity);"), [0, 1])
+
+    def test_ranges_are_read_from_an_address_and_written_to_it(self):
+        body = """const range = it.rangeOf(new URLSearchParams(given));
+          return [range.span, range.address, Math.round((range.to - range.from) / 3600000)];"""
+        fixed = "from=2026-01-01T00:00:00.000Z&to=2026-01-01T05:00:00.000Z"
+        for given, expected in [
+            ("", ["24h", "range=24h", 24]),
+            ("range=7d", ["7d", "range=7d", 168]),
+            ("range=never", ["24h", "range=24h", 24]),
+            (fixed, [None, fixed, 5]),
+            ("from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z", ["24h", "range=24h", 24]),
+            ("from=yesterday&to=today", ["24h", "range=24h", 24]),
+        ]:
+            with self.subTest(given=given):
+                self.assertEqual(self.run_in("history.js", body, given), expected)
+
+    def test_entries_of_time_are_by_the_clock_of_the_reader(self):
+        body = "return new Date(it.localInput(given)).getTime();"
+        self.assertEqual(self.run_in("history.js", body, 1_767_225_600_000), 1_767_225_600_000)
