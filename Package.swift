@@ -552,6 +552,7 @@ if extras.contains("benchmarks") {
   program("scale", "Scale", core + ["CScaleMeter", "Traffic"])
   program("fixes", "Fixes", core + ["CScaleMeter", "PharosSimulatedWorlds"])
   program("throughput", "Throughput", server)
+  program("history-store", "HistoryStore", ["PharosModel", "PharosJournal"])
   program("latency", "Latency", server + [histogram])
   program("targets", "Targets", core + ["CScaleMeter", "Traffic"])
   program("attacks", "Attacks", core + clients + ["PharosSecurity", "ServedProcess"])
