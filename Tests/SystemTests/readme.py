@@ -37,6 +37,7 @@ LASTING = [
 ELSEWHERE = [
     (r"^swift test\b", "the gate's own step"),
     (r"Sources/Packaging/build", "Tests/packages"),
+    (r"swift build -c release --traits MQTT", "Tests/deep --only brokers"),
     (r"\.build/packages/pharos_", "Tests/packages"),
 ]
 # A command for which a server must run: the last `serve` of the README is started again.

@@ -176,9 +176,10 @@ package enum SystemdUnit {
     After=network-online.target
 
     [Service]
-    Type=notify-reload
+    Type=notify
     NotifyAccess=main
     ExecStart=\(options.program) serve --site \(options.site) --data %S/pharos --log-format json
+    ExecReload=/bin/kill -HUP $MAINPID
     Restart=on-failure
     RestartSec=2
     WatchdogSec=30
