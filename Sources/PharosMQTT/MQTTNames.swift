@@ -44,9 +44,10 @@ package struct MQTTNames: Hashable, Sendable {
   package var availability: String { "\(prefix)/status" }
   /// The topic on which Home Assistant publishes that it has started; nil without discovery.
   package var birth: String? { discovery.map { "\($0)/status" } }
-  /// The filters of everything that the server has ever published, which brokers retain.
+  /// The filters of everything that the server has ever published, which brokers retain, and of the marker.
   package var ownFilters: [String] {
-    ["\(prefix)/#"] + (discovery.map { ["\($0)/+/\(node)/+/config"] } ?? [])
+    let topics = ["region/+/+/+", "subject/+", "distance/+", "fix/+", "observer/+", "session/+"]
+    return topics.map { "\(prefix)/\($0)" } + (discovery.map { ["\($0)/+/\(node)/+/config"] } ?? [])
   }
 
   /// The topic for the end of a listing; it has a token, so that a server recognises its own.

@@ -83,8 +83,8 @@ package struct MQTTOutbox: Sendable {
   package private(set) var delivered: Int64
   /// The number of messages that the broker took, those without acknowledgement included.
   package private(set) var published: UInt64 = 0
-  /// The number of entities that were not announced, since there are too many.
-  package private(set) var unannounced = 0
+  /// Indicates whether entities were not announced, since there are too many.
+  package private(set) var hasUnannounced = false
   /// The sequence up to which events were read.
   private var readThrough: Int64
   /// The states after the event at ``readThrough``, which messages are made from.
@@ -485,7 +485,7 @@ extension MQTTOutbox {
   private mutating func announce(_ entity: MQTTEntity, unless former: [String: [UInt8]] = [:]) {
     guard names.discovery != nil, !announcedEntities.contains(entity) else { return }
     guard announcedEntities.count < settings.entities else {
-      unannounced += 1
+      hasUnannounced = true
       return
     }
     announcedEntities.insert(entity)
@@ -496,7 +496,7 @@ extension MQTTOutbox {
 
   /// Announces every entity that there is.
   private mutating func announceAll(unless former: [String: [UInt8]] = [:]) {
-    unannounced = 0
+    hasUnannounced = false
     let listed = site.site.observers.map(\.id)
     for observer in Set(listed + states.observers.keys).sorted() where states.observers[observer] != nil {
       announce(.connectivity(observer), unless: former)

@@ -67,6 +67,8 @@ private final class MosquittoLink: MQTTLink {
   private static let loopTime: Int32 = 1_000
   /// The waits between attempts to connect, in seconds: the first one, and the longest.
   private static let waits = (first: 0.25, longest: 15.0)
+  /// The time that the thread has to end, in seconds.
+  private static let patience = 2.0
   /// The library, initialised once.
   private static let library: Int32 = mosquitto_lib_init()
 
@@ -127,7 +129,8 @@ private final class MosquittoLink: MQTTLink {
     }
     guard isFirst else { return }
     stopping.signal()
-    ended.wait()
+    // The library may be waiting for a host that does not answer, which the end of the process ends.
+    _ = ended.wait(timeout: .now() + MosquittoLink.patience)
   }
 
   private func withClient(_ body: (MosquittoClient) -> Void) {

@@ -215,6 +215,7 @@ struct MQTTWork {
   /// Indicates whether the last word, that the server is offline, is on its way.
   private var isLeaving = false
   private var farewell: MQTTPacketID?
+  private var isLimitLogged = false
   /// Indicates whether the caller should go on at once.
   private(set) var hasMore = false
   private var lastReason: String?
@@ -314,6 +315,13 @@ struct MQTTWork {
     if let stoppingSince, !isLeaving, isCaughtUp || now - stoppingSince >= MQTTPublisher.grace {
       isLeaving = true
       if outbox.isOnline { farewell = link.publish(MQTTMessage(parts.names.availability, text: "offline")) }
+    }
+    if outbox.hasUnannounced, !isLimitLogged {
+      isLimitLogged = true
+      parts.logger.warning(
+        "MQTT: more entities than are announced to Home Assistant; the states of the others are published all the same",
+        metadata: ["limit": "\(parts.settings.entities)"]
+      )
     }
     if outbox.cursor != savedCursor, now - savedAt >= MQTTPublisher.saveInterval { save(at: now) }
     note()
