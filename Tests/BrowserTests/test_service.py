@@ -38,6 +38,7 @@ class Service(support.BrowserTest):
                 support.expect(page.locator("#live")).to_contain_text("Disconnected")
             with support.Pharos(self.binary, self.data, port=server.port) as again:
                 self.resume(page, again, last)
+                self.see_the_past(page, again)
             visit.forgive("ERR_", "Failed to load resource")
             self.assertEqual(visit.errors, [])
 
@@ -134,6 +135,24 @@ class Service(support.BrowserTest):
         page.wait_for_function(support.audit("showsLater(given)"), arg=last, timeout=60000)
         numbers = page.locator(".feed .sequence").all_text_contents()
         self.assertEqual(len(numbers), len(set(numbers)), "an event is shown twice")
+
+    def see_the_past(self, page, server):
+        """The running minute is stored at a shutdown, so that there is one after the restart."""
+        page.goto(f"{server.base}#/history")
+        rows = page.get_by_role("table", name="Subjects").get_by_role("row")
+        support.expect(rows.nth(3)).to_be_visible()
+        page.locator(".tiles a").first.click()
+        support.expect(page.locator("svg.chart")).to_be_visible()
+        page.go_back()
+        rows.nth(1).get_by_role("link").click()
+        support.expect(page.locator("svg.chart")).to_be_visible()
+        page.get_by_text("The same in words").click()
+        support.expect(page.get_by_role("table", name="What stayed the same").get_by_role("row").nth(1)).to_be_visible()
+        path = page.evaluate("location.hash").removeprefix("#/history/subject/").partition("?")[0]
+        points = server.get(f"/v1/history/subjects/{path}?points=1500")["points"]
+        self.assertGreaterEqual(len(points), 1)
+        frames = server.get(f"/v1/history/positions?at={points[-1]['time']}")["frames"]
+        self.assertGreaterEqual(len(frames[0]["subjects"]), 3)
 
     @staticmethod
     def shown(page):

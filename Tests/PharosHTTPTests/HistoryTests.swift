@@ -220,6 +220,27 @@ struct HistoryTests {
     }
   }
 
+  @Test("an answer with many positions ends at the limit, and names the frame that follows")
+  func manyPositions() async throws {
+    try await TestService.run { service in
+      for minute in 0..<100 as Range<Int64> {
+        var sample = HistorySample(minute: HistoryMinute(Self.start.number + minute))
+        for number in 0..<110 {
+          sample.subjects[.observer(.name("handset \(number)"))] = SubjectMinute(state: .inside)
+        }
+        try service.backend.journal.record(sample)
+      }
+      let path = "/v1/history/positions?points=100&to=\(time(99))"
+      let first = try await service.request("GET", "\(path)&from=\(time(0))").json
+      #expect(first["frames"].elements.count == 90)
+      #expect(first["next"].string == time(90))
+      let second = try await service.request("GET", "\(path)&from=\(time(90))").json
+      #expect(second["frames"].elements.count == 10)
+      #expect(second["frames"][0]["time"].string == time(90))
+      #expect(second["next"].string == nil)
+    }
+  }
+
   @Test("an application sees the occupancy of its own regions alone; where somebody was is the operator's")
   func access() async throws {
     let locked = HTTPConfiguration(
@@ -279,6 +300,21 @@ struct HistoryTests {
         #expect(!answer.text.contains("visitor"), "\(path)")
       }
     }
+  }
+
+  @Test("a minute is reported once it has ended, also where a wait ends early or the clock is set")
+  func watch() {
+    var watch = MinuteWatch()
+    let end = HistoryMinute(101).start
+    #expect(watch.look(at: end - .seconds(10)) == .wait(.seconds(10)))
+    #expect(watch.look(at: end - .milliseconds(1)) == .wait(.milliseconds(1)))
+    #expect(watch.look(at: end) == .ended(HistoryMinute(100)))
+    var next = MinuteWatch()
+    #expect(next.look(at: end + .seconds(1)) == .wait(.seconds(59)))
+    #expect(next.look(at: end + .seconds(200)) == .ended(HistoryMinute(103)), "the machine was paused")
+    var back = MinuteWatch()
+    #expect(back.look(at: end) == .wait(.seconds(60)))
+    #expect(back.look(at: end - .seconds(3_600)) == .ended(HistoryMinute(40)))
   }
 
   @Test("a sample holds zones, states, levels, fixes, observers and counts as the lists serve them")

@@ -31,9 +31,9 @@ export function drawSparkline(image, values, label, { least, most } = {}) {
     const path = values.slice(from, to).map((value, index) =>
       `${index ? "L" : "M"}${x(from + index).toFixed(1)} ${y(value).toFixed(1)}`
     );
-    // A lone value has no line: a short one makes it visible.
-    if (path.length === 1) path.push("h1.5");
-    image.append(s("path", { class: "line", d: path.join("") }));
+    // A lone value has no line: a short one with round ends makes it visible.
+    if (path.length === 1) path.push("h0.1");
+    image.append(s("path", { class: to - from === 1 ? "line lone" : "line", d: path.join("") }));
   }
 }
 
@@ -141,7 +141,12 @@ function curve(lane, top, { x, width }) {
       shapes.push(s("path", { class: "band", d: `M${[...above, ...below].join("L")}z` }));
     }
     const line = part.map(({ time, value }) => place(time, value));
-    shapes.push(s("path", { class: "line", d: `M${line.join("L")}${line.length === 1 ? "h1.5" : ""}` }));
+    shapes.push(
+      s("path", {
+        class: line.length === 1 ? "line lone" : "line",
+        d: `M${line.join("L")}${line.length === 1 ? "h0.1" : ""}`,
+      }),
+    );
   }
   return shapes;
 }

@@ -8,11 +8,12 @@ const hour = 3600000;
 
 /** The ranges that end now: a key, a text, and the length in ms. */
 export const spans = [
+  ["10m", "10 min", hour / 6],
   ["1h", "1 h", hour],
   ["6h", "6 h", 6 * hour],
   ["24h", "24 h", 24 * hour],
-  ["7d", "7 days", 168 * hour],
-  ["30d", "30 days", 720 * hour],
+  ["7d", "7 d", 168 * hour],
+  ["30d", "30 d", 720 * hour],
 ];
 
 /** A range of time: the last so many hours, or from one instant to another in ms. */
@@ -73,8 +74,7 @@ export class RangeForm {
       "form",
       { class: "range", "aria-label": "Range of time", onSubmit: (event) => event.preventDefault() },
       h("div", { class: "segments", role: "group", "aria-label": "The last" }, this.buttons),
-      this.from.element,
-      this.to.element,
+      h("div", { class: "range-entries" }, this.from.element, this.to.element),
     );
     this.show();
   }

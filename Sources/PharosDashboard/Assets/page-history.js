@@ -15,7 +15,7 @@ import { Rooms } from "./rooms.js";
 const period = 60000;
 /** How many subjects a page of the list has, and how many steps a small line. */
 const [pageSize, points] = [100, 100];
-const choices = [["1h", "1 h"], ["6h", "6 h"], ["24h", "24 h"]];
+const choices = [["10m", "10 min"], ["1h", "1 h"], ["6h", "6 h"], ["24h", "24 h"]];
 
 export function show(root, context) {
   const [kind, first, second] = context.rest;
@@ -95,7 +95,7 @@ class HistoryPage {
           setText(node.lastChild, row.name ? "" : row.subjectKind === "beacon" ? "beacon" : "observer");
         },
       },
-      { title: "Room", text: (row) => names.nameOf(row.zones.at(-1) || row.zones.at(-2)) || none },
+      { title: "Room", text: (row) => names.nameOf(lastRoom(row)) || none },
       {
         title: "RSSI",
         make: () => sparkline([], "RSSI"),
@@ -121,22 +121,28 @@ class HistoryPage {
       get(`/v1/history/occupancy?${query}`, this.signal),
       getIfAllowed("/v1/observers", {}, this.signal),
     ]);
-    if (!this.isChosen && this.startOnHour(body)) return;
+    if (!this.isChosen && this.narrow(body, occupancy.places ?? [])) return;
     this.subjects = body?.subjects ?? [];
     this.next = body?.next ?? null;
     names.learn(this.subjects, (entry) => entry.subject);
     this.rooms.set(occupancy.places ?? [], this.range);
     this.showObservers(observers.observers ?? []);
     this.isRefused = body === null;
+    this.isChosen = true;
     this.render();
   }
 
-  /** Shows the last hour if nothing older is stored: a day would be a line of two points. */
-  startOnHour(body) {
-    this.isChosen = true;
-    const oldest = Math.min(...(body?.subjects ?? []).map((entry) => Date.parse(entry.first)));
-    if (!(this.range.to - oldest < 2 * 3600000)) return false;
-    this.spans.querySelector("[data-value='1h']").click();
+  /** Shows a shorter time if what is stored would be a line of a few points; true if it does. */
+  narrow(body, places) {
+    const lines = [...(body?.subjects ?? []).map((entry) => entry.rssi), ...places.map((place) => place.inside)];
+    const known = Math.max(0, ...lines.map((values) => values.filter((value) => value !== null).length));
+    const shorter = { "24h": "1h", "1h": "10m" }[this.range.span];
+    if (!shorter || known > 8 || !lines.length) return false;
+    this.range = new Range({ span: shorter });
+    for (const button of this.spans.children) {
+      setAttribute(button, "aria-pressed", String(button.dataset.value === shorter));
+    }
+    this.ask();
     return true;
   }
 
@@ -190,6 +196,12 @@ class HistoryPage {
       },
     );
   }
+}
+
+/** The room in the last step of which something is stored. */
+function lastRoom({ rssi, zones }) {
+  const last = zones.findLastIndex((zone, index) => zone || rssi[index] !== null);
+  return last < 0 ? "" : zones[last];
 }
 
 function rssiWords(row) {

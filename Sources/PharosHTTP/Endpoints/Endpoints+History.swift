@@ -12,7 +12,7 @@ extension Endpoints {
   /// The largest number of rows, of an hour each, that an answer about many subjects reads.
   private static let mostRows: Int64 = 2_500
   /// The largest number of frames and of positions in an answer.
-  private static let (mostFrames, mostPositions): (ClosedRange<Int64>, Int) = (1...288, 20_000)
+  private static let (mostFrames, mostPositions): (ClosedRange<Int64>, Int) = (1...288, 10_000)
   /// The largest number of transitions beside a subject's or an observer's summaries.
   private static let mostTransitions = 500
   /// The usual range of an answer.
@@ -354,11 +354,17 @@ extension Endpoints {
       [journal = backend.journal] () throws -> ([HistoryFrame], HistoryMinute?) in
       var frames: [HistoryFrame] = []
       var count = 0
-      for frame in try journal.history(at: wanted) {
-        let shown = frame.subjects.filter { view.allowsHistory(of: $0.subject) }
-        if !frames.isEmpty, count + shown.count > Endpoints.mostPositions { return (frames, frame.minute) }
-        count += shown.count
-        frames.append(HistoryFrame(minute: frame.minute, subjects: shown))
+      var rest = wanted[...]
+      // An hour at a time: what is beyond the limit is not read.
+      while let hour = rest.first?.hour {
+        let own = rest.prefix { $0.hour == hour }
+        rest = rest.dropFirst(own.count)
+        for frame in try journal.history(at: Array(own)) {
+          let shown = frame.subjects.filter { view.allowsHistory(of: $0.subject) }
+          if !frames.isEmpty, count + shown.count > Endpoints.mostPositions { return (frames, frame.minute) }
+          count += shown.count
+          frames.append(HistoryFrame(minute: frame.minute, subjects: shown))
+        }
       }
       return (frames, nil)
     }

@@ -3,7 +3,7 @@ import Pharos
 import PharosDelivery
 import PharosIngest
 package import PharosJournal
-import PharosModel
+package import PharosModel
 import PharosMonitoring
 import PharosPositioning
 import ServiceLifecycle
@@ -169,19 +169,25 @@ package struct HistoryService: Service {
   package func run() async throws {
     // The wait is cut short at a shutdown; the server still answers then, since it ends after this service.
     var recorder = Recorder(sampler: HistorySampler(backend: backend), logger: logger)
-    while await waitForMinute() { await recorder.record(nil) }
+    while let minute = await nextMinute() { await recorder.record(minute) }
     guard !Task.isCancelled, let now = try? await backend.server.snapshot().time else { return }
     await recorder.record(HistoryMinute(containing: now))
   }
 
-  /// Waits for the next minute of the engine's time.
+  /// Waits for the end of the running minute of the engine's time.
   ///
-  /// - Returns: false if the service is to end.
-  private func waitForMinute() async -> Bool {
-    guard let now = try? await backend.server.snapshot().time else { return false }
-    let rest = HistoryMinute(HistoryMinute(containing: now).number + 1).start - now
-    return await cancelWhenGracefulShutdown {
-      (try? await Task.sleep(for: .nanoseconds(rest.nanoseconds))) != nil
+  /// - Returns: the minute that has ended, or nil if the service is to end.
+  private func nextMinute() async -> HistoryMinute? {
+    await cancelWhenGracefulShutdown {
+      var watch = MinuteWatch()
+      while let now = try? await backend.server.snapshot().time {
+        switch watch.look(at: now) {
+        case .ended(let minute): return minute
+        case .wait(let rest):
+          guard (try? await Task.sleep(for: .nanoseconds(rest.nanoseconds))) != nil else { return nil }
+        }
+      }
+      return nil
     }
   }
 
@@ -191,7 +197,7 @@ package struct HistoryService: Service {
     let logger: Logger
     var isFailing = false
 
-    mutating func record(_ minute: HistoryMinute?) async {
+    mutating func record(_ minute: HistoryMinute) async {
       do {
         try await sampler.record(minute)
         isFailing = false
@@ -202,5 +208,32 @@ package struct HistoryService: Service {
         isFailing = true
       }
     }
+  }
+}
+
+/// A watch that reports each minute of a clock once it has ended.
+///
+/// The clock is not the one by which a service sleeps: a sleep may end before the minute does, and the clock may be set.
+package struct MinuteWatch {
+  /// The result of a look at the clock.
+  package enum Look: Hashable, Sendable {
+    /// A minute has ended since the first look: the last whole one.
+    case ended(HistoryMinute)
+    /// The minute of the first look goes on for so long.
+    case wait(TimeSpan)
+  }
+
+  private var running: HistoryMinute?
+
+  package init() {}
+
+  /// Looks at the clock.
+  package mutating func look(at now: Timestamp) -> Look {
+    let minute = HistoryMinute(containing: now)
+    guard let running, running != minute else {
+      running = minute
+      return .wait(HistoryMinute(minute.number + 1).start - now)
+    }
+    return .ended(HistoryMinute(minute.number - 1))
   }
 }
