@@ -3,6 +3,7 @@
 import { get } from "./api.js";
 import { h, replace } from "./dom.js";
 import { decimal, exactTime, level, metres, percent, seconds, time, utc } from "./format.js";
+import { Range, historyAddress } from "./history.js";
 import { levelPicture } from "./level-picture.js";
 import * as names from "./names.js";
 import { timeline } from "./timeline.js";
@@ -41,6 +42,7 @@ export function eventDetail(item, signal) {
     timeline(item.event),
     levelPicture(item.event),
     factList(item.event),
+    historyLink(item.event),
     json(item.event),
   );
   if (item.sequence) {
@@ -85,6 +87,15 @@ function factList(event) {
     if (evidence[key] !== undefined) list.push(fact(title, write(evidence[key])));
   }
   return h("dl", { class: "facts" }, list);
+}
+
+/** A link to the history of the subject, half an hour to either side. */
+function historyLink(event) {
+  const at = Date.parse(event.time);
+  if (!event.subject || Number.isNaN(at)) return null;
+  const range = new Range({ from: at - 1_800_000, to: at + 1_800_000 });
+  const href = `${historyAddress("subject", event.subject)}?${range.address}`;
+  return h("p", null, h("a", { href }, `History of ${names.nameOf(event.subject)} around this time`));
 }
 
 function json(event) {

@@ -51,7 +51,7 @@ class HistoryPage {
     this.spans = segments("The last", choices, this.range.span, (span) => this.choose(span));
     replace(
       root,
-      pageHead("History", "Where who was, minute by minute, as far back as the server stores it.", this.spans),
+      pageHead("History", "Where each subject was, minute by minute, as far back as the server stores it.", this.spans),
       h(
         "div",
         { class: "split history" },
