@@ -188,16 +188,22 @@ package struct TerminalStyle: Equatable, Sendable {
 package struct ProgressBar: Sendable {
   private let console: Console
   private let label: String
+  private let elapsed: @Sendable () -> Duration
   private var shownTenths = -1
   private var isShown = false
 
   /// The number of cells of the bar itself.
   private static let cells = 30
 
-  /// Makes a bar that shows nothing yet.
-  package init(_ label: String, on console: Console) {
+  /// The time after which the remaining time is shown.
+  private static let settled = Duration.seconds(5)
+
+  /// Makes a bar that shows nothing yet; `elapsed` returns the time since its beginning, by default that of the machine.
+  package init(_ label: String, on console: Console, elapsed: (@Sendable () -> Duration)? = nil) {
     self.console = console
     self.label = label
+    let start = ContinuousClock.now
+    self.elapsed = elapsed ?? { start.duration(to: .now) }
   }
 
   /// Shows the progress; draws only when it has changed by a tenth of a percent.
@@ -217,9 +223,22 @@ package struct ProgressBar: Sendable {
     let filled = ProgressBar.cells * tenths / 1_000
     let bar =
       String(repeating: "█", count: filled) + String(repeating: "░", count: ProgressBar.cells - filled)
-    let room = max(0, console.errorStyle.width - ProgressBar.cells - 10)
+    let left = remaining(at: tenths)
+    let room = max(0, console.errorStyle.width - ProgressBar.cells - 10 - left.count)
     let name = PlainText.cut(PlainText.clean(label), to: room)
-    write("\r\(bar) \(tenths / 10).\(tenths % 10) % \(name)\u{1B}[K")
+    write("\r\(bar) \(tenths / 10).\(tenths % 10) %\(left) \(name)\u{1B}[K")
+  }
+
+  /// The time that is left at the speed so far, in its two largest units; empty while that is a guess.
+  private func remaining(at tenths: Int) -> String {
+    let elapsed = elapsed()
+    guard tenths > 0, tenths < 1_000, elapsed >= ProgressBar.settled else { return "" }
+    let seconds = (elapsed / tenths * (1_000 - tenths)).components.seconds
+    let units = [
+      ("d", seconds / 86_400), ("h", seconds / 3_600 % 24), ("min", seconds / 60 % 60), ("s", seconds % 60),
+    ]
+    let shown = units.drop { $0.1 == 0 }.prefix(2).map { "\($0.1) \($0.0)" }
+    return ", \(shown.isEmpty ? "0 s" : shown.joined(separator: " ")) left"
   }
 
   /// Wipes the bar away, so that what follows starts on a clean line.

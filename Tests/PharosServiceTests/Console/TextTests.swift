@@ -46,6 +46,23 @@ struct TextTests {
     #expect(screen.text.hasSuffix("\r\u{1B}[K"))
   }
 
+  @Test("a bar that has run for some seconds shows how long is left")
+  func remaining() {
+    let sink = MemorySink()
+    let style = TerminalStyle(isTerminal: true, usesColor: false, width: 80)
+    let console = Console(output: MemorySink(), errors: sink, errorStyle: style)
+    func shown(_ done: Int, of total: Int, after seconds: Int64) -> String {
+      var bar = ProgressBar("walk.pcapng", on: console, elapsed: { .seconds(seconds) })
+      bar.show(done, of: total)
+      return String(sink.text.split(separator: "\r").last ?? "")
+    }
+    #expect(shown(1, of: 4, after: 4).hasSuffix(" 25.0 % walk.pcapng\u{1B}[K"))
+    #expect(shown(1, of: 4, after: 20).hasSuffix(" 25.0 %, 1 min 0 s left walk.pcapng\u{1B}[K"))
+    #expect(shown(1, of: 1_000, after: 1_383).hasSuffix(" 0.1 %, 15 d 23 h left walk.pcapng\u{1B}[K"))
+    #expect(shown(999, of: 1_000, after: 400).hasSuffix(" 99.9 %, 0 s left walk.pcapng\u{1B}[K"))
+    #expect(shown(4, of: 4, after: 20).hasSuffix(" 100.0 % walk.pcapng\u{1B}[K"))
+  }
+
   @Test("colour is used only where it may be")
   func color() {
     #expect(TerminalStyle.plain.paint("a", .red) == "a")
