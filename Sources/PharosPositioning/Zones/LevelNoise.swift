@@ -152,7 +152,7 @@ struct Carriage: Hashable, Sendable {
 
   /// Takes the logarithm of a likelihood ratio, that of a carriage over that of rest.
   mutating func take(_ evidence: Double) {
-    let bounded = min(max(evidence, -ZoneRules.mostCounterEvidence), ZoneRules.mostEvidence)
+    let bounded = min(max(evidence, -ZoneRules.mostEvidence), ZoneRules.mostEvidence)
     let odds = probability * RadioMath.powerOfTwo(bounded / RadioMath.naturalLogOfTwo)
     probability = min(odds / (odds + 1 - probability), Carriage.most)
   }

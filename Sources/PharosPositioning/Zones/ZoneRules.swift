@@ -104,13 +104,7 @@ package enum ZoneRules {
   ///
   /// 0.9: a moving beacon reaches this once the new zone's observers have been 3 to 4 dB ahead for a few seconds.
   package static let certainty = 0.9
-  /// The amount by which its observers must then hear the beacon louder than those of any other zone of the floor.
-  ///
-  /// 0.5 dB: where two observers hear a beacon alike for long, probability alone would choose one of them in the end.
-  ///
-  /// - Units: dB.
-  package static let margin = 0.5
-  /// The least ratio of that lead to its standard deviation, the uncertainty of the two means.
+  /// The least ratio of its lead in level over the next zone of the floor to the standard deviation of that lead, the uncertainty of the two means.
   ///
   /// 1.6: chance alone gives such a lead to the wrong zone once in 18 times, and the probability is required as well. A
   /// beacon near the border of two zones is therefore reported a little later.
@@ -170,14 +164,12 @@ package enum ZoneRules {
   package static let setDownRate = 0.2
   /// The probability of a carriage below which a beacon counts as at rest, for what is learned from it.
   package static let restProbability = 0.1
-  /// The most that one second of one observer counts for a carriage, and against one.
+  /// The most that one second of one observer counts for a carriage, or against one.
   ///
-  /// 8 nats: against ``pickUpRate``, the second of one observer does not make a carriage likely. 2 nats: the level of a
-  /// beacon that passes a wall changes faster than on a walk.
+  /// 8 nats: against ``pickUpRate``, the second of one observer does not make a carriage likely.
   ///
   /// - Units: nats.
   package static let mostEvidence = 8.0
-  package static let mostCounterEvidence = 2.0
   /// The mean time between two bodies in the way of one observer, and the time that one stays.
   ///
   /// Ten minutes and 6 s.

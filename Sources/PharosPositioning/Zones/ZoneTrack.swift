@@ -295,11 +295,9 @@ extension ZoneTrack {
   /// Where the levels are uncertain it is larger. It is smaller once the beacon has been carried: then the present zone
   /// has no more claim to it than the next one.
   private func margin(for best: ZoneWeighing.Candidate, _ weighing: ZoneWeighing) -> Double {
-    guard let next = weighing.runnerUp(behind: best.zone), next.observer >= 0 else {
-      return ZoneRules.margin
-    }
+    guard let next = weighing.runnerUp(behind: best.zone), next.observer >= 0 else { return 0 }
     let deviations = zone == nil || isSettled ? ZoneRules.leadDeviations : ZoneRules.openDeviations
-    return max(ZoneRules.margin, deviations * deviation(best, next))
+    return deviations * deviation(best, next)
   }
 
   /// Returns the standard deviation of the lead of one zone over another.
