@@ -22,10 +22,8 @@ package struct AdaptiveSilence {
   var familySlowest: Float = 0
   /// The interval that the directory declares, in seconds.
   package var declared: Float?
-  /// Indicates whether one body in the way could hide the beacon, and that is not known to be rare here.
-  package var mayHide = false
-  /// Indicates whether a body and slow fading together could, once the beacon has fallen below its usual level.
-  package var mayFade = false
+  /// The number of times a day that a body in the way hides such a beacon, or 0 if it is too loud to be hidden.
+  package var bodies = 0.0
   /// Indicates whether the level is hardly more than what the observer can receive.
   package var isWeak = false
   /// Indicates whether fading may hide the beacon where it usually is.
@@ -205,8 +203,7 @@ package struct AdaptiveSilence {
       floor: min(
         max(
           policy.silenceFloor,
-          hiding(policy, continued / (continued + ended), pace: pace),
-          shadow(at: levelClass),
+          hiding(budget: budget, continued / (continued + ended), pace: pace),
           fading(policy, at: levelClass, continued / (continued + ended), pace: pace),
           patience
         ),
@@ -289,53 +286,49 @@ extension AdaptiveSilence {
   ///
   /// - Units: dBm; 20 dB above the −92 to −94 dBm at which usual gateways stop receiving.
   static let bodyReach: Float = -71
-  /// The level below which a body and slow fading together may.
-  ///
-  /// - Units: dBm; 7 dB more.
-  static let fadingReach: Float = -64
-  /// The time for which a body stands in the way.
+  /// The longest time for which a body stands in the way; any shorter one is as likely.
   ///
   /// - Units: seconds; somebody who walks by or stops for a moment.
   static let bodyTime = 10.0
-  /// The rate at which that happens where nothing is known.
-  ///
-  /// - Units: times a day.
-  static let bodiesPerDay = 150.0
-  /// The shortest pause that is taken for a body.
-  ///
-  /// - Units: seconds.
-  static let bodyLeast: Float = 2
-  /// The rate below which ordinary losses do not explain a pause: three times in a hundred hours.
+  /// The rate below which ordinary losses do not explain a pause: once in a hundred days, so that what chance makes of
+  /// them counts for no more than a default budget.
   ///
   /// - Units: times a second.
-  private static let bodyChance = 0.3 / 36_000
-  /// After so long a time of watching such tracks what they lost tells by itself whether bodies stand in the way.
-  ///
-  /// - Units: seconds; ten hours.
-  static let bodyDoubt: Float = 36_000
-  /// Below this interval a body hides more adverts than are usually lost in a row.
-  ///
-  /// - Units: seconds.
-  private static let fastInterval: Float = 0.5
+  private static let bodyChance = 0.01 / 86_400
 
-  /// Returns true if ordinary losses do not explain a pause.
-  func isUnexplained(_ pause: Float) -> Bool {
-    guard learner.interval > 0, learner.received >= 64 else { return false }
+  /// The pause in seconds from which on ordinary losses do not explain it, or nil before so much is known; a tag that comes
+  /// to rest has other pauses.
+  package var unexplainedPause: Double? {
+    guard learner.interval > 0, history.slowest == 0 else { return nil }
+    let interval = Double(learner.interval)
     var counts = history.all(received: learner.received)
     counts.add(belief)
+    guard counts.received >= 64 else { return nil }
     let begun = (Double(counts.runs) + 1) / Double(counts.received + 2)
     let goesOn = (Double(counts.lost - counts.runs) + 1) / (Double(counts.lost) + 2)
-    let missed = Double(pause / learner.interval) - 1.5
-    return RadioMath.binaryLog(begun) + missed * RadioMath.binaryLog(goesOn)
-      < RadioMath.binaryLog(AdaptiveSilence.bodyChance * Double(learner.interval))
+    let bits = RadioMath.binaryLog(begun / (AdaptiveSilence.bodyChance * interval))
+    return interval * (1.5 + max(0, bits / -RadioMath.binaryLog(goesOn)))
   }
 
-  /// The silence that a body in the way may make: for as long as it stands there, and what is lost around that.
-  func hiding(_ policy: PresencePolicy, _ continuation: Double, pace: Double) -> TimeSpan {
-    guard mayHide else { return .zero }
-    let bits = RadioMath.binaryLog(AdaptiveSilence.bodiesPerDay / max(policy.falseExitsPerDay, 1e-9))
-    let around = max(1, (bits / -RadioMath.binaryLog(continuation)).rounded(.up))
-    return .milliseconds(Int64(((AdaptiveSilence.bodyTime + around * pace) * 1_000).rounded(.up)))
+  /// The share of bodies whose pause ordinary losses would not explain, or nil before so much is known.
+  var unexplainedShare: Double? { unexplainedPause.map { max(0, 1 - $0 / AdaptiveSilence.bodyTime) } }
+
+  /// The silence that a body in the way and the losses around it exceed no more often than the budget allows.
+  ///
+  /// A body stays for any time up to D alike, and the losses around it are geometric with the mean time m. Both together
+  /// exceed g with the probability q · e^((D − g) ÷ m) for g above D, where q = m ÷ D · (1 − e^(−D ÷ m)), and at most with
+  /// 1 − (g − m) ÷ D below.
+  func hiding(budget: Double, _ continuation: Double, pace: Double) -> TimeSpan {
+    let bodies = bodies * (unexplainedShare ?? 1)
+    guard bodies > budget else { return .zero }
+    let longest = AdaptiveSilence.bodyTime
+    let around = -pace / RadioMath.naturalLog(continuation)
+    let beyond = around / longest * (1 - RadioMath.exponential(-longest / around))
+    let share = max(budget / bodies, 1e-12)
+    let seconds =
+      share < beyond
+      ? longest + around * RadioMath.naturalLog(beyond / share) : longest * (1 - share) + around
+    return .milliseconds(Int64((seconds * 1_000).rounded(.up)))
   }
 
   /// The silence that fading may make of a beacon whose usual level is hardly more than what the observer can receive: a
@@ -353,14 +346,6 @@ extension AdaptiveSilence {
     let around = isUsuallyWeak ? losses : 3
     let seconds = min(AdaptiveSilence.fadingTime.least + around * pace, AdaptiveSilence.fadingTime.most)
     return .milliseconds(Int64((seconds * 1_000).rounded(.up)))
-  }
-
-  /// The level fell, and a body is as likely the reason as somebody who goes: a fast beacon gets the time of one.
-  func shadow(at levelClass: LevelClass) -> TimeSpan {
-    guard mayFade, levelClass != .usual, learner.interval < AdaptiveSilence.fastInterval else {
-      return .zero
-    }
-    return .seconds(AdaptiveSilence.bodyTime)
   }
 }
 

@@ -304,6 +304,9 @@ package struct Surroundings: Hashable, Sendable {
   /// Indicates whether the level before or after the gap is hardly more than what the observer can receive.
   var isWeak = false
 
+  /// Indicates whether the beacon is where it usually is.
+  var isAtUsualPlace: Bool { !isWeak && levelClass == .usual }
+
   package init() {}
 
   init(levelClass: LevelClass) { self.levelClass = levelClass }

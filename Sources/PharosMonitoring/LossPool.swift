@@ -30,8 +30,14 @@ package struct LossPool: Hashable, Sendable {
   private static let stretchesWeight: Float = 16
   private static let fewStretches: Float = 256
 
-  /// So many shadows in ten hours are fading; people cast dozens.
-  private static let rareShadows: Float = 8
+  /// The prior of bodies that hide a beacon, and of the time in which they do.
+  ///
+  /// 150 a day in the weight of a tenth of one, since places differ by orders of magnitude.
+  private static let bodiesBefore = (hidings: 0.1, seconds: 57.6)
+  /// The longest memory of bodies.
+  ///
+  /// - Units: seconds; a hundred days of one beacon.
+  private static let bodyMemory: Float = 8_640_000
 
   var strong = Band()
   var middle = Band()
@@ -47,32 +53,29 @@ package struct LossPool: Hashable, Sendable {
   /// The share of its tracks that do.
   var slowShare: Float = 0
   var looks: Float = 0
-  /// The time for which tracks have been watched that one body in the way could hide, in seconds.
-  var edgeTime: Float = 0
-  /// The number of times one of them fell silent as if a body hid it.
+  /// The time for which tracks were watched that a body could hide, as far as it would have shown, in seconds.
+  var bodyWatch: Float = 0
+  /// The number of times that one of them fell silent as if a body hid it.
   var hidings: Float = 0
-  /// The time for which any tracks have been watched that are fast enough to show a body, in seconds.
-  var watchTime: Float = 0
-  /// The number of times one of them fell far below its usual level and rose again.
-  var shadows: Float = 0
 
   package init() {}
 
-  /// Indicates whether a body may hide a beacon here, or too little has been seen to tell: less than once in ten hours
-  /// counts as never.
-  ///
-  /// Beacons that are too loud to be hidden show as well whether bodies pass: a body takes 10 to 20 dB from their
-  /// level.
-  package var mayHide: Bool {
-    edgeTime < AdaptiveSilence.bodyDoubt * (1 + hidings)
-      && watchTime < AdaptiveSilence.bodyDoubt * (1 + hidings + shadows / LossPool.rareShadows)
+  /// The number of times a day that a body hides a beacon that is not too loud for it: the mean of a Gamma distribution.
+  package var bodiesPerDay: Double {
+    86_400 * (LossPool.bodiesBefore.hidings + Double(hidings))
+      / (LossPool.bodiesBefore.seconds + Double(bodyWatch))
   }
-
-  /// Takes note of a level that fell far below the usual one and rose again.
-  package mutating func noteShadow() { shadows += 1 }
 
   /// Takes note of a silence that ordinary losses do not explain.
   package mutating func noteHiding() { hidings += 1 }
+
+  /// Takes note of some seconds of watching a track that a body could hide.
+  package mutating func noteWatch(_ seconds: Float) {
+    bodyWatch += seconds
+    guard bodyWatch > LossPool.bodyMemory else { return }
+    bodyWatch /= 2
+    hidings /= 2
+  }
 
   /// The slowest interval to expect of a track of the family, or 0 if hardly any comes to rest.
   var expectedSlowest: Float { slowShare > 0.2 ? slowest : 0 }
@@ -80,20 +83,16 @@ package struct LossPool: Hashable, Sendable {
   /// The interval that all tracks of the family have, in seconds, or 0.
   package var settledInterval: Float { agreeing >= 2 && expectedSlowest == 0 ? interval : 0 }
 
-  /// Takes note of a track's intervals, and for how long it was watched.
+  /// Takes note of a track's intervals.
   ///
   /// - Parameters:
   ///   - learner: the learner that knows the interval.
   ///   - slowest: its slowest interval, or 0.
-  ///   - time: the time since it was last taken note of, in seconds.
-  ///   - isAtEdge: true if one body could hide it.
-  package mutating func note(_ learner: IntervalLearner, slowest: Float, time: Float, isAtEdge: Bool) {
+  package mutating func note(_ learner: IntervalLearner, slowest: Float) {
     agree(on: learner)
     looks = min(looks + 1, 32)
     slowShare += ((slowest > 0 ? 1 : 0) - slowShare) / looks
     self.slowest = max(self.slowest, slowest)
-    if isAtEdge { edgeTime = min(edgeTime + time, 1e9) }
-    if learner.interval <= 1 { watchTime = min(watchTime + time, 1e9) }
   }
 
   private mutating func agree(on learner: IntervalLearner) {
@@ -269,10 +268,8 @@ extension LossPool: FieldStruct {
     try coder.code(amount: &slowest, "a family's slowest interval")
     try coder.code(amount: &slowShare, "a share of tracks at rest")
     try coder.code(amount: &looks, "looks")
-    try coder.code(amount: &edgeTime, "time at the edge")
+    try coder.code(amount: &bodyWatch, "time watched for bodies")
     try coder.code(amount: &hidings, "hidings")
-    try coder.code(amount: &watchTime, "time watched")
-    try coder.code(amount: &shadows, "shadows")
   }
 }
 

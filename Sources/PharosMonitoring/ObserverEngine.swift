@@ -349,9 +349,8 @@ extension ObserverEngine {
     if outcome.needsAllowance {
       if !outcome.hasJoined, track.isAtTurn { share(track) }
       allow(track, &context)
-      if outcome.hasRecovered { pool.noteShadow() }
-      if outcome.pause > AdaptiveSilence.bodyLeast { doubt(outcome.pause, track) }
     }
+    if outcome.wasHidden { pool.noteHiding() }
     if outcome.entered | outcome.confirmed != 0 {
       // What comes behind a restart with honest ages is dated by them: a beacon may have left since.
       let isDatedByAge = outcome.entered != 0 && life.silentFrom == monitoringSince
@@ -417,21 +416,17 @@ extension ObserverEngine {
     let level = track.hot.estimate
     let learner = track.learner
     let slowest = track.slowestInterval
-    let isAtEdge = track.isWithinBodyReach
-    let time = (stretch.received + stretch.lost) * learner.interval
+    if track.levelClass == .usual, track.isWithinBodyReach {
+      let time = (stretch.received + stretch.lost) * learner.interval
+      pool.noteWatch(time * Float(silence(of: track).unexplainedShare ?? 0))
+    }
     pool.add(stretch, level: level)
-    pool.note(learner, slowest: slowest, time: time, isAtEdge: isAtEdge)
+    pool.note(learner, slowest: slowest)
     guard track.hot.flags.contains(.ofFamily) else { return }
     var family = families[track.hot.scope] ?? LossPool()
     family.add(stretch, level: level)
-    family.note(learner, slowest: slowest, time: time, isAtEdge: isAtEdge)
+    family.note(learner, slowest: slowest)
     families[track.hot.scope] = family
-  }
-
-  /// Takes note of a pause that ordinary losses do not explain, of a beacon that one body could hide.
-  mutating func doubt(_ pause: Float, _ track: TrackHandle) {
-    guard track.isWithinBodyReach else { return }
-    if silence(of: track).isUnexplained(pause) { pool.noteHiding() }
   }
 
   /// Returns the basis for judging a track's silence: its own history and the losses of the observer's other tracks.
@@ -460,8 +455,7 @@ extension ObserverEngine {
     silence.isUsualKnown = Float(track.samples) * track.hot.interval > UsualLevel.known
     silence.isUsuallyWeak = track.hot.usual.level < AdaptiveSilence.fadingFrom
     silence.isWeak = track.cold.marks.contains(.weak)
-    silence.mayHide = pool.mayHide && track.isWithinBodyReach
-    silence.mayFade = pool.mayHide && track.hot.usual.level < AdaptiveSilence.fadingReach
+    if track.isWithinBodyReach { silence.bodies = pool.bodiesPerDay }
     if silence.belief.received < 16 { silence.belief = pool.belief(level: level).limited(to: 32) }
     return silence
   }

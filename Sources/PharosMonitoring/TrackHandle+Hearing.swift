@@ -39,10 +39,8 @@ extension TrackHandle {
     var hasJoined = false
     /// Indicates whether the allowed silence must be recomputed.
     var needsAllowance = false
-    /// Indicates whether the level was far below the usual one, and is no more.
-    var hasRecovered = false
-    /// The silence before it in seconds, if that was long for a body in the way to be the reason.
-    var pause: Float = 0
+    /// Indicates whether it ended a silence that only a body in the way explains.
+    var wasHidden = false
     /// The time span of the samples that made the first presence be entered.
     var spread = TimeSpan.zero
     /// The window in which they had to fall, unless a policy states one.
@@ -177,7 +175,7 @@ extension TrackHandle {
       hot.lastHeard = time
       sampleStart = start
     } else {
-      begin(sample, at: time, from: start, kind, &outcome)
+      begin(sample, at: time, from: start, kind, silence, &outcome)
       hot.lastHeard = time
       sampleStart = time
     }
@@ -262,6 +260,7 @@ extension TrackHandle {
     at time: Timestamp,
     from start: Timestamp,
     _ kind: LevelFilterKind,
+    _ silence: () -> AdaptiveSilence,
     _ outcome: inout Outcome
   ) {
     var start = start
@@ -275,10 +274,8 @@ extension TrackHandle {
       cold.marks.contains(.weak)
       || sample.level != HotTrack.noLevel && sample.level <= AdaptiveSilence.edge.from
     if start >= sample.silenceFrom, start != .distantPast {
-      if learn(gap: gap, at: place) {
-        outcome.needsAllowance = true
-        outcome.pause = gap
-      }
+      outcome.wasHidden = wasHidden(for: gap, at: place, silence)
+      if learn(gap: gap, at: place) { outcome.needsAllowance = true }
     } else if phase == .outside {
       dropPending()
     }
@@ -306,10 +303,6 @@ extension TrackHandle {
     }
     let new = hot.usual.levelClass(of: recent, before: levelClass)
     if new != levelClass, !cold.marks.contains(.shared) {
-      // Before the usual level is known well, fading looks like a shadow.
-      outcome.hasRecovered =
-        levelClass == .far && phase != .outside
-        && Float(cold.samples) * hot.interval > UsualLevel.settled
       levelClass = new
       outcome.needsAllowance = true
     }
@@ -380,8 +373,17 @@ extension TrackHandle {
     }
     let isNotable = learner.learn(gap: gap, at: place, &losses)
     guard !wasShort, !isNotable, allowed != .forever else { return isNotable }
-    if gap > Float(allowed.seconds) / 2 { return true }
-    return isWithinBodyReach && gap > max(AdaptiveSilence.bodyLeast, learner.interval * 16)
+    return gap > Float(allowed.seconds) / 2
+  }
+
+  /// Returns true if a body in the way explains a gap and ordinary losses do not.
+  ///
+  /// The level is the usual one before and after it: what fades is leaving. It may have caused an exit, which was false.
+  private func wasHidden(for gap: Float, at place: Surroundings, _ silence: () -> AdaptiveSilence) -> Bool {
+    guard gap > hot.interval * IntervalLearner.modes, place.isAtUsualPlace, isWithinBodyReach
+    else { return false }
+    guard let least = silence().unexplainedPause else { return false }
+    return Double(gap) > least && Double(gap) <= least + AdaptiveSilence.bodyTime
   }
 
   /// Returns true if the sample of a number requires that the allowed silence is recomputed: at first each that doubles

@@ -219,8 +219,10 @@ extension TrackHandle {
     changeExtras { $0.window?.shift(by: Double(difference)) }
   }
 
-  /// Indicates whether one body in the way could hide the beacon.
-  var isWithinBodyReach: Bool { hot.usual.level < AdaptiveSilence.bodyReach }
+  /// Indicates whether one body in the way could hide the beacon, at its usual level or at the one to which it has fallen.
+  var isWithinBodyReach: Bool {
+    (levelClass == .usual ? hot.usual.level : min(hot.usual.level, hot.estimate)) < AdaptiveSilence.bodyReach
+  }
 
   /// The level at one metre in dBm: the directory's or the frame's.
   var measuredPower: Double? { cold.power.isNaN ? nil : Double(cold.power) }

@@ -146,13 +146,64 @@ struct AdaptiveSilenceTests {
     #expect(far >= .seconds(6))
   }
 
-  @Test("a beacon that one body could hide gets the time for which a body stands in the way")
-  func hidden() {
-    var silence = AdaptiveSilenceTests.learned(Array(repeating: 0.1, count: 3_000))
-    #expect(AdaptiveSilenceTests.gap(silence) < .seconds(4))
-    silence.mayHide = true
+  @Test("a beacon that a body could hide gets the time that the rate of bodies and the budget ask for")
+  func hidden() throws {
+    var silence = AdaptiveSilenceTests.learned((0..<3_000).map { $0 % 10 == 0 ? 0.4 : 0.1 })
+    let alone = AdaptiveSilenceTests.gap(silence)
+    #expect(alone < .seconds(6))
+    var last = alone
+    for rate in [0.001, 0.01, 0.1, 150] {
+      silence.bodies = rate
+      let basis = try #require(silence.allowance(AdaptiveSilenceTests.policy, at: .usual).basis)
+      #expect(basis.allowedGap >= last, "\(rate) a day")
+      last = basis.allowedGap
+    }
+    silence.bodies = 0.001
+    #expect(AdaptiveSilenceTests.gap(silence) == alone, "fewer than the budget")
+    silence.bodies = 150
     #expect(AdaptiveSilenceTests.gap(silence) > .seconds(10))
     #expect(AdaptiveSilenceTests.gap(silence) < .seconds(14))
+  }
+
+  @Test("a day's bodies that outlast the allowed gap are within the budget", arguments: [0.1, 0.35, 1])
+  func hidingChance(interval: Double) throws {
+    var silence = AdaptiveSilenceTests.learned((0..<3_000).map { interval * ($0 % 10 == 0 ? 4 : 1) })
+    silence.bodies = 100
+    let policy = PresencePolicy(falseExitsPerDay: 10)
+    let basis = try #require(silence.allowance(policy, at: .usual).basis)
+    let gap = basis.allowedGap.seconds
+    let bodies = 100 * max(0, 1 - (try #require(silence.unexplainedPause)) / 10)
+    var generator = SeededGenerator(seed: 3)
+    var outlasting = 0
+    for _ in 0..<100_000 {
+      var hidden = Double.random(in: 0...10, using: &generator)
+      while Double.random(in: 0..<1, using: &generator) < 2.0 / 3 { hidden += interval }
+      if hidden > gap { outlasting += 1 }
+    }
+    #expect(Double(outlasting) * bodies / 100_000 <= 6.3, "\(gap) s")
+  }
+
+  @Test("a pause is unexplained only where ordinary losses seldom make one, and unknown at first")
+  func unexplained() throws {
+    let lossless = try #require(
+      AdaptiveSilenceTests.learned(Array(repeating: 0.1, count: 3_000)).unexplainedPause
+    )
+    #expect(lossless > 1 && lossless < 3)
+    let lossy = AdaptiveSilenceTests.learned((0..<3_000).map { $0 % 5 == 0 ? 0.4 : 0.1 })
+    #expect(try #require(lossy.unexplainedPause) > 4)
+    var young = AdaptiveSilenceTests.learned(Array(repeating: 0.1, count: 60))
+    #expect(young.unexplainedPause == nil)
+    young.bodies = 150
+    #expect(AdaptiveSilenceTests.gap(young) > .seconds(10), "any body may be one that losses do not explain")
+  }
+
+  @Test("bodies change nothing where ordinary losses explain the longest of them")
+  func explained() throws {
+    var slow = AdaptiveSilenceTests.learned((0..<3_000).map { $0 % 5 == 0 ? 4 : 1 })
+    let alone = AdaptiveSilenceTests.gap(slow)
+    slow.bodies = 150
+    #expect(try #require(slow.unexplainedPause) > 10)
+    #expect(AdaptiveSilenceTests.gap(slow) == alone)
   }
 
   @Test("a tag that comes to rest is followed at once when its slow mode is known, and its losses stay")

@@ -9,7 +9,7 @@ struct FamilyTests {
   static func note(_ gaps: [Float], to pool: inout LossPool) {
     var (learner, history) = (IntervalLearner(), LossHistory())
     for gap in gaps { _ = learner.learn(gap: gap, &history) }
-    pool.note(learner, slowest: 0, time: 1, isAtEdge: false)
+    pool.note(learner, slowest: 0)
   }
 
   @Test("tracks that take several intervals for one do not unsettle a family, and those that agree settle it")
@@ -80,33 +80,46 @@ struct FamilyTests {
     #expect(AdaptiveSilenceTests.gap(silence) > alone * 0.6)
   }
 
-  @Test("bodies are doubted for ten hours of watching, and for longer where levels fall and rise again")
+  @Test("the rate of bodies is what was counted in the time watched, and falls to a budget in ten days")
   func bodies() {
-    func watched(shadows: Int, isAtEdge: Bool, hidings: Int = 0) -> Bool {
-      var pool = LossPool()
-      var (learner, history) = (IntervalLearner(), LossHistory())
-      for _ in 0..<9 { _ = learner.learn(gap: 0.1, &history) }
-      for _ in 0..<shadows { pool.noteShadow() }
-      for _ in 0..<hidings { pool.noteHiding() }
-      for _ in 0..<11 { pool.note(learner, slowest: 0, time: 3_600, isAtEdge: isAtEdge) }
-      return pool.mayHide
-    }
-    #expect(LossPool().mayHide)
-    #expect(!watched(shadows: 0, isAtEdge: true))
-    #expect(!watched(shadows: 0, isAtEdge: false))
-    #expect(watched(shadows: 20, isAtEdge: false))
-    #expect(!watched(shadows: 20, isAtEdge: true), "they would have been hidden by now")
-    #expect(watched(shadows: 0, isAtEdge: true, hidings: 3))
+    var pool = LossPool()
+    #expect(abs(pool.bodiesPerDay - 150) < 0.01)
+    for _ in 0..<10 { pool.noteWatch(86_400) }
+    #expect(abs(pool.bodiesPerDay - 0.01) < 0.0001)
+    for _ in 0..<5 { pool.noteHiding() }
+    #expect(abs(pool.bodiesPerDay - 0.51) < 0.01)
+    for _ in 0..<90 { pool.noteWatch(86_400) }
+    #expect(abs(pool.bodiesPerDay - 0.051) < 0.001)
+    pool.noteWatch(86_400)
+    #expect(abs(pool.bodiesPerDay - 0.051) < 0.002, "half of both is forgotten")
   }
 
-  @Test("a fast beacon that may fade is given the time of a body once its level has fallen")
-  func fading() {
-    var silence = AdaptiveSilenceTests.learned(Array(repeating: 0.1, count: 3_000))
-    silence.mayFade = true
-    let policy = PresencePolicy()
-    #expect(silence.allowance(policy, at: .usual).gap < .seconds(4))
-    #expect(silence.allowance(policy, at: .far).gap == .seconds(10))
-    #expect(silence.allowance(policy, at: .low).basis?.floor == .seconds(10))
+  @Test("bodies are learned from silences at the usual level that ordinary losses do not explain")
+  func bodyRate() throws {
+    let region = Region(
+      identifier: "tag",
+      constraint: .proximity(Timeline.uuid, major: 1, minor: 7),
+      subject: .observer,
+      presence: PresencePolicy()
+    )
+    func gap(hidings: Bool, hours: Int) throws -> TimeSpan {
+      var timeline = Timeline(Timeline.site([region]))
+      var time = 0.0
+      for step in 0..<(hours * 27_700) {
+        timeline.hear(1, 7, at: time, rssi: -75)
+        time += step % 10 == 0 ? 0.4 : 0.1
+        if hidings, step % 3_000 == 2_999 { time += 7 }
+      }
+      timeline.advance(to: time + 600)
+      #expect(timeline.events.count { $0.kind == .regionExit } == 1)
+      let evidence = try #require(timeline.transitions(.regionExit).first?.evidence)
+      #expect(evidence.recomputed() == .follows)
+      return try #require(evidence.gap)
+    }
+    let few = try gap(hidings: false, hours: 4)
+    let many = try gap(hidings: true, hours: 4)
+    #expect(few < .seconds(11), "\(few)")
+    #expect(many > few + .seconds(2) && many < .seconds(60), "\(many)")
   }
 
   @Test("reflections minutes apart never enter, however many there are")
