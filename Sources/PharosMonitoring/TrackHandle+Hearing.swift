@@ -368,6 +368,8 @@ extension TrackHandle {
       guard isFirstSinceExit, gap <= (allowed == .forever ? 60 : Float(allowed.seconds)) * 1.5 else {
         // It had left: what was pending came from its way out, and this gap from its way back.
         losses.rare.dropPending()
+        // A tag at rest is heard again within a minute; reflections of one that is away lie minutes apart.
+        guard gap <= Float(AdaptiveSilence.longestWindow) else { return false }
         return learner.learnSlow(gap: gap, &losses)
       }
     }

@@ -142,4 +142,24 @@ struct FamilyTests {
       #expect(timeline.events.count { $0.kind == .regionEnter } == 0, "seed \(seed)")
     }
   }
+
+  @Test("reflections of a beacon that is away, however regular, teach no interval")
+  func reflectionsOfOneAway() throws {
+    let region = Region(
+      identifier: "tag",
+      constraint: .proximity(Timeline.uuid, major: 1, minor: 7),
+      subject: .observer,
+      presence: PresencePolicy()
+    )
+    var timeline = Timeline(Timeline.site([region]))
+    for step in 0..<600 { timeline.hear(1, 7, at: Double(step) * 0.35) }
+    for step in 1...5 { timeline.hear(1, 7, at: 210 + Double(step) * 300) }
+    for step in 0..<600 { timeline.hear(1, 7, at: 2_000 + Double(step) * 0.35) }
+    timeline.advance(to: 3_000)
+    let exits = timeline.transitions(.regionExit)
+    #expect(exits.count == 2)
+    let last = try #require(exits.last?.evidence)
+    #expect(try #require(last.gap) < .seconds(20))
+    #expect(try #require(last.interval) < .seconds(1))
+  }
 }
