@@ -53,6 +53,8 @@ package struct LossPool: Hashable, Sendable {
   /// The share of its tracks that do.
   var slowShare: Float = 0
   var looks: Float = 0
+  /// The interval of the track that came to rest last for the first time, in seconds, or 0.
+  var latestRest: Float = 0
   /// The time for which tracks were watched that a body could hide, as far as it would have shown, in seconds.
   var bodyWatch: Float = 0
   /// The number of times that one of them fell silent as if a body hid it.
@@ -77,8 +79,18 @@ package struct LossPool: Hashable, Sendable {
     hidings /= 2
   }
 
+  /// Takes note of the slow interval of a track that came to rest for the first time: the second track with the same one
+  /// shows that the family has it.
+  package mutating func noteRest(_ interval: Float) {
+    if (interval - latestRest).magnitude < interval * 0.04 + IntervalLearner.jitter {
+      slowest = max(slowest, interval)
+      slowShare = max(slowShare, 0.5)
+    }
+    latestRest = interval
+  }
+
   /// The slowest interval to expect of a track of the family, or 0 if hardly any comes to rest.
-  var expectedSlowest: Float { slowShare > 0.2 ? slowest : 0 }
+  package var expectedSlowest: Float { slowShare > 0.2 ? slowest : 0 }
 
   /// The interval that all tracks of the family have, in seconds, or 0.
   package var settledInterval: Float { agreeing >= 2 && expectedSlowest == 0 ? interval : 0 }
@@ -268,6 +280,7 @@ extension LossPool: FieldStruct {
     try coder.code(amount: &slowest, "a family's slowest interval")
     try coder.code(amount: &slowShare, "a share of tracks at rest")
     try coder.code(amount: &looks, "looks")
+    try coder.code(amount: &latestRest, "an interval at rest")
     try coder.code(amount: &bodyWatch, "time watched for bodies")
     try coder.code(amount: &hidings, "hidings")
   }

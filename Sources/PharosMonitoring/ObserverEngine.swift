@@ -347,6 +347,9 @@ extension ObserverEngine {
   ) {
     let track = tracks[place]
     if outcome.needsAllowance {
+      if outcome.hasComeToRest, track.hot.flags.contains(.ofFamily) {
+        families[track.hot.scope, default: LossPool()].noteRest(track.slowestInterval)
+      }
       if !outcome.hasJoined, track.isAtTurn { share(track) }
       allow(track, &context)
     }

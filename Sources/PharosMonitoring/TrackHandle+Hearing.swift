@@ -39,6 +39,8 @@ extension TrackHandle {
     var hasJoined = false
     /// Indicates whether the allowed silence must be recomputed.
     var needsAllowance = false
+    /// Indicates whether the beacon came to rest in a slower interval for the first time.
+    var hasComeToRest = false
     /// Indicates whether it ended a silence that only a body in the way explains.
     var wasHidden = false
     /// The time span of the samples that made the first presence be entered.
@@ -275,7 +277,11 @@ extension TrackHandle {
       || sample.level != HotTrack.noLevel && sample.level <= AdaptiveSilence.edge.from
     if start >= sample.silenceFrom, start != .distantPast {
       outcome.wasHidden = wasHidden(for: gap, at: place, silence)
-      if learn(gap: gap, at: place) { outcome.needsAllowance = true }
+      let wasRestless = slowestInterval == 0
+      if learn(gap: gap, at: place) {
+        outcome.needsAllowance = true
+        outcome.hasComeToRest = wasRestless && slowestInterval > 0
+      }
     } else if phase == .outside {
       dropPending()
     }

@@ -162,4 +162,45 @@ struct FamilyTests {
     #expect(try #require(last.gap) < .seconds(20))
     #expect(try #require(last.interval) < .seconds(1))
   }
+
+  @Test("two tags that come to rest alike tell their family at once: the third has no false exit")
+  func firstRests() {
+    let minors: [UInt16] = [7, 8, 9]
+    let regions = minors.map { minor in
+      Region(
+        identifier: "tag \(minor)",
+        constraint: .proximity(Timeline.uuid, major: 1, minor: minor),
+        subject: .observer,
+        presence: PresencePolicy()
+      )
+    }
+    var timeline = Timeline(Timeline.site(regions))
+    var time = 0.0
+    for minor in minors {
+      for _ in 0..<200 {
+        timeline.hear(1, minor, at: time)
+        time += 0.1
+      }
+      for _ in 0..<8 {
+        time += 9.9
+        timeline.hear(1, minor, at: time)
+        time += 0.1
+      }
+    }
+    #expect(timeline.events.count { $0.kind == .regionExit && $0.region == "tag 7" } > 0)
+    #expect(timeline.events.count { $0.kind == .regionExit && $0.region == "tag 9" } == 0)
+    timeline.advance(to: time + 600)
+    #expect(timeline.events.count { $0.kind == .regionExit && $0.region == "tag 9" } == 1)
+  }
+
+  @Test("one tag that seems to rest tells its family nothing, and neither do two with different intervals")
+  func oneRest() {
+    var pool = LossPool()
+    pool.noteRest(10)
+    #expect(pool.expectedSlowest == 0)
+    pool.noteRest(17)
+    #expect(pool.expectedSlowest == 0)
+    pool.noteRest(17.1)
+    #expect(abs(pool.expectedSlowest - 17.1) < 0.01)
+  }
 }
