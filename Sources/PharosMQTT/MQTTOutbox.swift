@@ -92,8 +92,12 @@ package struct MQTTOutbox: Sendable {
   /// The states after the event at ``cursor``, or at `settledThrough` if that is later.
   private var settled: PublishedStates
   private let settledThrough: Int64
+  /// The highest sequence up to which events were ever read: what the broker may have retained is from no later event.
+  private var highestRead: Int64
   /// Indicates whether the present states follow once the cursor has reached `settledThrough`.
   private var owesStates = false
+  /// The topics that the broker has retained, and the cursor at which those that are of the past are removed.
+  private var found: (topics: Set<String>, due: Int64)?
   private var entries: Deque<Entry> = []
   private var queue: Deque<Outgoing> = []
   private var actions: Deque<Action> = []
@@ -141,6 +145,7 @@ package struct MQTTOutbox: Sendable {
     self.cursor = cursor
     self.delivered = delivered
     readThrough = cursor
+    highestRead = cursor
     settledThrough = through
     self.states = PublishedStates(states)
     settled = self.states
@@ -192,6 +197,7 @@ extension MQTTOutbox {
     announcedEntities.removeAll()
     changedLive.removeAll()
     waitingLive.removeAll()
+    found = nil
     readThrough = cursor
     states = settled
   }
@@ -255,11 +261,9 @@ extension MQTTOutbox {
     if let birth = names.birth { actions.append(.subscribe([birth])) }
     queue.removeAll()
     announceAll()
-    var kept = Set(announced.keys)
-    kept.insert(names.availability)
-    for message in stateMessages { kept.insert(message.topic) }
-    kept.formUnion(live.keys)
-    for topic in found.sorted() where !kept.contains(topic) { remove(topic) }
+    // A topic that only events after the cursor explain is not of the past.
+    self.found = (found, max(highestRead, settledThrough))
+    removeStale()
     enqueue(MQTTMessage(names.availability, text: "online"))
     // While older events are still to be published, the present states would be ahead of them.
     owesStates = cursor < settledThrough
@@ -295,7 +299,19 @@ extension MQTTOutbox {
       )
     }
     readThrough = max(readThrough, through)
+    highestRead = max(highestRead, readThrough)
     settle()
+  }
+
+  /// Removes what the broker has retained and is of the past, once all is published that may explain it.
+  private mutating func removeStale() {
+    guard let (topics, due) = found, cursor >= due else { return }
+    found = nil
+    var kept = Set(announced.keys)
+    kept.insert(names.availability)
+    for message in stateMessages { kept.insert(message.topic) }
+    kept.formUnion(live.keys)
+    for topic in topics.sorted() where !kept.contains(topic) { remove(topic) }
   }
 
   /// Skips the events up to a sequence, which the journal has dropped.
@@ -468,6 +484,7 @@ extension MQTTOutbox {
       cursor = first.sequence
     }
     if entries.isEmpty { cursor = max(cursor, readThrough) }
+    removeStale()
     guard owesStates, cursor >= settledThrough else { return }
     owesStates = false
     queueStates()
