@@ -1,11 +1,12 @@
 """A broker that is killed and restarted while states are published: no decision is lost, and the retained states are right.
 
-    python3 Tests/SystemTests/mqtt.py PHAROS [--restarts 20] [--events 20000] [--seed N]
+    python3 Tests/SystemTests/mqtt.py PHAROS [--restarts 20] [--events 20000] [--kill] [--seed N]
     python3 Tests/SystemTests/mqtt.py PHAROS --speed
 
-PHAROS is built with `--traits MQTT`. It needs mosquitto and mosquitto-clients. Every other restart is a kill -9: the broker then
-loses what it has not saved, but not the subscriber's session, which is saved before. `--speed` measures messages a second, in
-and out.
+PHAROS is built with `--traits MQTT`. It needs mosquitto and mosquitto-clients. The broker is ended in the middle of publishing and
+keeps its database, as a service manager's restart does. With `--kill` every other end is a kill -9: mosquitto then loses what it has
+acknowledged and neither saved nor passed on, so that the decisions which a slow subscriber misses are counted and not judged; the
+retained states must be right all the same. `--speed` measures messages a second, in and out.
 """
 
 import argparse
@@ -151,10 +152,12 @@ def restarts(arguments, generator):
     threading.Thread(target=traffic, args=(Radio(server), observers, 20, done), daemon=True).start()
     every = arguments.events // (arguments.restarts + 1)
     accepted = 'pharos_mqtt_connections_total{direction="out"}'
+    before = 0
     for number in range(arguments.restarts):
+        poll(lambda: metric(server, accepted) > before)
         poll(lambda: len(subscriber.ids) >= (number + 1) * every)
         before = metric(server, accepted)
-        broker.end(signal.SIGKILL if number % 2 else signal.SIGTERM)
+        broker.end(signal.SIGKILL if arguments.kill and number % 2 else signal.SIGTERM)
         threading.Event().wait(generator.uniform(0, 0.5))
         broker.start()
     poll(lambda: len(subscriber.ids) >= arguments.events)
@@ -175,10 +178,11 @@ def restarts(arguments, generator):
     # Each decision arrived, those of a subject in order.
     messages = list(subscriber.messages)
     lost = ids - subscriber.ids
-    assert not lost, f"{len(lost)} of {len(ids)} decisions are lost"
+    assert arguments.kill or not lost, f"{len(lost)} of {len(ids)} decisions are lost"
     wanted, got = {}, {}
     for event in journal:
-        wanted.setdefault(event["subject"], []).append(event["id"])
+        if event["id"] not in lost:
+            wanted.setdefault(event["subject"], []).append(event["id"])
     seen = set()
     for _, payload in messages:
         subject = payload.get("subject") or payload.get("observer")
@@ -201,9 +205,9 @@ def restarts(arguments, generator):
     assert retained(broker, "pharos/status") == {"pharos/status": "offline"}
     subscriber.close()
     broker.close()
-    repeated = len([p for _, p in messages if p.get("event") in ids]) - len(ids)
+    repeated = len([p for _, p in messages if p.get("event") in ids]) - len(ids - lost)
     print(
-        f"{len(ids)} decisions over {arguments.restarts} restarts of the broker ({connections} connections): 0 lost, "
+        f"{len(ids)} decisions over {arguments.restarts} restarts of the broker ({connections} connections): {len(lost)} lost, "
         f"{repeated} messages repeated, {len(states)} retained states right"
     )
 
@@ -307,6 +311,7 @@ def main():
     parser.add_argument("binary")
     parser.add_argument("--restarts", type=int, default=20)
     parser.add_argument("--events", type=int, default=20_000)
+    parser.add_argument("--kill", action="store_true")
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--seed", type=int)
     arguments = parser.parse_args()
