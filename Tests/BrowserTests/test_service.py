@@ -42,6 +42,21 @@ class Service(support.BrowserTest):
             visit.forgive("ERR_", "Failed to load resource")
             self.assertEqual(visit.errors, [])
 
+    def test_the_demo_has_a_past_at_the_first_look(self):
+        with support.Pharos(self.binary, self.data) as server, support.Visit(self.browser, width=1440) as visit:
+            page = visit.page
+            page.goto(f"{server.base}#/history")
+            lines = page.get_by_role("table", name="Subjects").get_by_role("img")
+            for _ in range(60):
+                page.reload()
+                support.expect(page.locator("h1")).to_have_text("History")
+                page.wait_for_timeout(1000)
+                drawn = [line.locator("path:not(.lone)").count() for line in lines.all()]
+                if sum(drawn) >= 5:
+                    break
+            self.assertGreaterEqual(sum(drawn), 5, "no line of several minutes is shown")
+            self.assertEqual(visit.errors, [])
+
     def test_a_kill_loses_nothing_that_was_shown(self):
         with support.Visit(self.browser) as visit:
             page = visit.page

@@ -277,8 +277,8 @@ struct HistoryTests {
       try await service.told(about: "visitor")
       service.backend.commitPublisher.tell([.fix(of: "visitor", at: 1)])
       await service.backend.commitPublisher.drain()
-      var sampler = HistorySampler(backend: service.backend)
-      try await sampler.record(HistoryMinute(100))
+      var recorder = HistoryRecorder(backend: service.backend)
+      try await recorder.record(HistoryMinute(100))
       let visitor = SubjectID.observer(.name("visitor"))
       let before = try service.backend.journal.history(at: [HistoryMinute(100)])[0].subjects
       #expect(before.contains { $0.subject == visitor })
@@ -288,7 +288,7 @@ struct HistoryTests {
       let allow = "/v1/applications/gallery/authorisations/visitor"
       let denied = #"{"state":"denied","person":true}"#
       #expect(try await service.request("PUT", allow, body: denied).status == 200)
-      try await sampler.record(HistoryMinute(101))
+      try await recorder.record(HistoryMinute(101))
       let after = try service.backend.journal.history(at: [HistoryMinute(101)])[0].subjects
       #expect(!after.contains { $0.subject == visitor })
       #expect(before.contains { $0.summary.nearest == visitor })
@@ -320,8 +320,8 @@ struct HistoryTests {
   @Test("a sample holds zones, states, levels, fixes, observers and counts as the lists serve them")
   func samples() async throws {
     try await TestService.run { service in
-      var sampler = HistorySampler(backend: service.backend)
-      try await sampler.record()
+      var recorder = HistoryRecorder(backend: service.backend)
+      try await recorder.record(HistoryMinute(0))
       for _ in 0..<6 {
         try await service.hear(minor: 7)
         service.time.pass(seconds: 1)
@@ -333,8 +333,8 @@ struct HistoryTests {
       await service.backend.commitPublisher.drain()
       service.time.pass(seconds: 30)
       let time = try await service.backend.server.snapshot().time
-      try await sampler.record()
       let minute = HistoryMinute(HistoryMinute(containing: time).number - 1)
+      try await recorder.record(minute)
       let subjects = try service.backend.journal.history(at: [minute])[0].subjects
       let tag = try #require(subjects.first { $0.subject.description == Self.tag }?.summary)
       #expect(tag.state == .inside)

@@ -24,6 +24,8 @@ const refresh = 5000;
 const refreshFixes = 30000;
 /** How often the occupancy of the last hour is read again, in ms: it changes once a minute. */
 const refreshRooms = 60000;
+/** An hour up to now touches so many minutes. */
+const minutesOfHour = 61;
 /** How many of the latest events stand beside the plan. */
 const latest = 9;
 
@@ -61,7 +63,7 @@ export function show(root, { signal }) {
   const lastHour = new Range({ span: "1h" });
   poll(
     async () => {
-      const { places = [] } = await get(`/v1/history/occupancy?${lastHour.query(60)}`, signal);
+      const { places = [] } = await get(`/v1/history/occupancy?${lastHour.query(minutesOfHour)}`, signal);
       rooms.set(places, lastHour);
     },
     refreshRooms,

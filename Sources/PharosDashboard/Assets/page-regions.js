@@ -17,6 +17,8 @@ const regionPeriod = 5000;
 const historyPeriod = 60000;
 /** How many subjects get a line: as many as one address names. */
 const mostLines = 100;
+/** An hour up to now touches so many minutes. */
+const minutesOfHour = 61;
 
 export function show(root, { signal, query }) {
   const page = new RegionsPage(root, signal);
@@ -108,7 +110,7 @@ class RegionsPage {
   /** Reads the last hour: how many were inside each region, and how well those were heard that are. */
   async loadHistory() {
     const range = new Range({ span: "1h" });
-    const { places = [] } = await get(`/v1/history/occupancy?${range.query(60)}`, this.signal);
+    const { places = [] } = await get(`/v1/history/occupancy?${range.query(minutesOfHour)}`, this.signal);
     if (!this.applications.length) await this.loadRegions();
     await this.loadStates();
     for (const [id, card] of this.cards) card.setOccupancy(places.filter((place) => place.application === id));
@@ -116,7 +118,7 @@ class RegionsPage {
     if (!subjects.size || this.isForbidden) return;
     const named = [...subjects].map((subject) => `&subject=${part(subject)}`).join("");
     const body = await getIfAllowed(
-      `/v1/history/subjects?limit=${mostLines}&${range.query(60)}${named}`,
+      `/v1/history/subjects?limit=${mostLines}&${range.query(minutesOfHour)}${named}`,
       null,
       this.signal,
     );

@@ -62,8 +62,11 @@ extension Endpoints {
     let nearness = try await Nearness(
       rows: Array(page.entries),
       readings: cache.read { $0.readings(of: application.identifier) },
-      application: application,
-      server: backend.server
+      constraints: Dictionary(
+        application.regions.map { ($0.region.identifier, $0.region.constraint) },
+        uniquingKeysWith: { $1 }
+      ),
+      tracks: { [backend] in try await backend.server.tracks($0) }
     )
     return .json { json in
       json.objects("states", page.entries) { Endpoints.write($1, nearest: nearness.nearest($1), to: &$0) }
@@ -196,20 +199,17 @@ struct Nearness: Sendable {
   /// - Parameters:
   ///   - rows: the states of subjects towards regions.
   ///   - readings: the last readings of their application.
-  ///   - application: the application.
-  ///   - server: the engine.
-  /// - Throws: an error if the server has stopped.
+  ///   - constraints: the constraints of the application's regions, by identifier.
+  ///   - read: returns tracks.
+  /// - Throws: the error of `read`.
   init(
     rows: [PublishedState.RegionRecord],
     readings: [ObserverID: [BeaconID: StateCache.Reading]],
-    application: RegisteredApplication,
-    server: PharosServer
+    constraints: [String: BeaconConstraint],
+    tracks read: (TrackQuery) async throws -> [TrackInsight]
   ) async throws {
     self.readings = readings
-    constraints = Dictionary(
-      application.regions.map { ($0.region.identifier, $0.region.constraint) },
-      uniquingKeysWith: { $1 }
-    )
+    self.constraints = constraints
     var observers: Set<ObserverID> = []
     for row in rows where row.state == .inside && ranged(row) == nil {
       switch row.subject {
@@ -219,7 +219,7 @@ struct Nearness: Sendable {
       }
     }
     for observer in observers.sorted().prefix(Nearness.mostObservers) {
-      tracks[observer] = try await server.tracks(
+      tracks[observer] = try await read(
         TrackQuery(observer: observer, limit: TrackQuery.greatestLimit)
       )
     }

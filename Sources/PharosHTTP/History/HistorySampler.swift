@@ -1,44 +1,83 @@
 package import Logging
 import Pharos
-import PharosDelivery
+package import PharosDelivery
 import PharosIngest
 package import PharosJournal
 package import PharosModel
-import PharosMonitoring
-import PharosPositioning
+package import PharosMonitoring
+package import PharosPositioning
 import ServiceLifecycle
 
-/// Takes the summaries of a minute from what the interface serves: zones, states, fixes and observers.
+/// The state of a server, or of a simulated one, that the summaries of a minute are taken from.
+package struct HistoryState {
+  /// The time of the state, by the engine's clock.
+  package var time: Timestamp
+  /// The states of the observers.
+  package var observers: [ObserverStatus]
+  /// The zones of tags, and which observers hear them.
+  package var tags: [TagStanding]
+  /// The zones, and the applications with their regions.
+  package var site: Site
+  /// The states, rangings and fixes that were published.
+  package var states: StateCache
+  /// The authorisations of applications.
+  package var authorisations: AuthorisationView
+  /// Returns a function that indicates whether a subject's state in an application's regions may be stored.
+  package var visibility: (_ application: String) -> (SubjectID) -> Bool
+  /// Indicates whether a fix may be stored.
+  package var isShown: (_ fix: Event) -> Bool
+
+  package init(
+    time: Timestamp,
+    observers: [ObserverStatus],
+    tags: [TagStanding],
+    site: Site,
+    states: StateCache,
+    authorisations: AuthorisationView,
+    visibility: @escaping (_ application: String) -> (SubjectID) -> Bool = { _ in { _ in true } },
+    isShown: @escaping (_ fix: Event) -> Bool = { _ in true }
+  ) {
+    self.time = time
+    self.observers = observers
+    self.tags = tags
+    self.site = site
+    self.states = states
+    self.authorisations = authorisations
+    self.visibility = visibility
+    self.isShown = isShown
+  }
+}
+
+/// Makes the summaries of a minute: what holds at its end.
 ///
-/// A summary states what holds at the end of the minute. Of people without an authorisation nothing is stored.
+/// Of people without an authorisation nothing is stored.
 package struct HistorySampler: Sendable {
+  /// Returns tracks, which tell the nearest counterpart of a subject that no ranging and no zone tells.
+  package typealias Tracks = (TrackQuery) async throws -> [TrackInsight]
+
   /// The age above which a hearing or a fix is not of the minute any more.
   private static let recent = TimeSpan.seconds(60)
 
-  private let backend: any HTTPBackend
   /// The adverts of each observer at the last sample; nil before the first.
   private var adverts: [ObserverID: UInt64]?
 
-  /// Makes a sampler of a server.
-  package init(backend: any HTTPBackend) { self.backend = backend }
+  package init() {}
 
-  /// Takes a sample and stores it.
+  /// Makes the summaries of a minute.
   ///
-  /// - Parameter minute: the minute that it is for; nil for the last whole minute of the engine's time.
-  /// - Throws: an error if the server has stopped, or the journal refuses the sample.
-  package mutating func record(_ minute: HistoryMinute? = nil) async throws {
-    let sample = try await sample(minute)
-    try await Blocking.run { [journal = backend.journal] in try journal.record(sample) }
-  }
-
-  private mutating func sample(_ minute: HistoryMinute?) async throws -> HistorySample {
-    let snapshot = try await backend.server.snapshot()
-    let time = snapshot.time
-    var sample = HistorySample(
-      minute: minute ?? HistoryMinute(HistoryMinute(containing: time).number - 1)
-    )
-    let counts = Dictionary(snapshot.observers.map { ($0.id, $0.adverts) }, uniquingKeysWith: { $1 })
-    for observer in snapshot.observers {
+  /// - Parameters:
+  ///   - minute: the minute.
+  ///   - state: the state at its end.
+  ///   - tracks: returns tracks.
+  /// - Returns: the summaries.
+  /// - Throws: the error of `tracks`.
+  package mutating func sample(
+    _ minute: HistoryMinute,
+    of state: HistoryState,
+    tracks: Tracks
+  ) async throws -> HistorySample {
+    var sample = HistorySample(minute: minute)
+    for observer in state.observers {
       // Before the first sample nothing tells how many of the adverts are of this minute.
       let reported =
         adverts.map { observer.adverts - min(observer.adverts, $0[observer.id] ?? 0) }
@@ -48,35 +87,32 @@ package struct HistorySampler: Sendable {
         isUp: observer.isUp
       )
     }
-    adverts = counts
-    let view = backend.authorisations.view
-    try await addZones(to: &sample, at: time, view)
-    for application in backend.registrar.applications {
-      try await addRegions(of: application, to: &sample, view)
+    adverts = Dictionary(state.observers.map { ($0.id, $0.adverts) }, uniquingKeysWith: { $1 })
+    HistorySampler.addZones(of: state, to: &sample)
+    for application in state.site.applications {
+      try await HistorySampler.addRegions(of: application, state, to: &sample, tracks)
     }
-    try await addFixes(to: &sample, at: time)
-    for (subject, summary) in sample.subjects where !view.allowsHistory(of: summary.nearest) {
+    HistorySampler.addFixes(of: state, to: &sample)
+    for (subject, summary) in sample.subjects where !state.authorisations.allowsHistory(of: summary.nearest) {
       sample.subjects[subject]?.nearest = .none
     }
     return sample
   }
 
-  private func addZones(
-    to sample: inout HistorySample,
-    at time: Timestamp,
-    _ view: AuthorisationView
-  ) async throws {
-    for zone in backend.registrar.site.zones {
+  private static func addZones(of state: HistoryState, to sample: inout HistorySample) {
+    for zone in state.site.zones {
       sample.places[.zone(zone.identifier)] = PlaceMinute(inside: 0, unmonitored: 0)
     }
-    for tag in try await backend.server.tags() {
+    for tag in state.tags {
       if let zone = tag.zone {
         let before = sample.places[.zone(zone)]?.inside ?? 0
         sample.places[.zone(zone)] = PlaceMinute(inside: UInt16(clamping: Int(before) + 1), unmonitored: 0)
       }
       let subject = SubjectID.beacon(tag.beacon)
-      let loudest = tag.hearings.first { !$0.isDown && time - $0.lastHeard <= HistorySampler.recent }
-      guard tag.zone != nil || loudest != nil, view.allowsHistory(of: subject) else { continue }
+      let loudest = tag.hearings.first { !$0.isDown && state.time - $0.lastHeard <= recent }
+      guard tag.zone != nil || loudest != nil, state.authorisations.allowsHistory(of: subject) else {
+        continue
+      }
       sample.subjects[subject] = SubjectMinute(
         zone: tag.zone,
         nearest: loudest.map { .observer($0.observer) } ?? .none,
@@ -85,39 +121,39 @@ package struct HistorySampler: Sendable {
     }
   }
 
-  private func addRegions(
-    of application: RegisteredApplication,
+  private static func addRegions(
+    of application: Application,
+    _ state: HistoryState,
     to sample: inout HistorySample,
-    _ view: AuthorisationView
+    _ tracks: Tracks
   ) async throws {
     let name = application.identifier
-    let registered = Set(application.regions.map(\.region.identifier))
-    let isShown = backend.states.visibility(of: name, to: .local)
-    let (rows, readings) = try await backend.states.read { cache in
-      let rows = cache.rows(of: name).filter { row in
-        registered.contains(row.region) && row.state != .unknown && isShown(row.subject)
-      }
-      return (rows, cache.readings(of: name))
+    let constraints = Dictionary(
+      application.regions.map { ($0.identifier, $0.constraint) },
+      uniquingKeysWith: { $1 }
+    )
+    let isShown = state.visibility(name)
+    let rows = state.states.rows(of: name).filter { row in
+      constraints[row.region] != nil && row.state != .unknown && isShown(row.subject)
     }
-    for region in registered {
+    for region in constraints.keys {
       let own = rows.filter { $0.region == region }
       sample.places[HistoryPlace(application: name, identifier: region)] = PlaceMinute(
         inside: UInt16(clamping: own.count { $0.state == .inside }),
         unmonitored: UInt16(clamping: own.count { $0.state == .unmonitored })
       )
     }
-    let unplaced = rows.filter { $0.state == .inside && sample.subjects[$0.subject]?.rssi == nil }
     let nearness = try await Nearness(
-      rows: unplaced,
-      readings: readings,
-      application: application,
-      server: backend.server
+      rows: rows.filter { $0.state == .inside && sample.subjects[$0.subject]?.rssi == nil },
+      readings: state.states.readings(of: name),
+      constraints: constraints,
+      tracks: tracks
     )
-    for row in rows where view.allowsHistory(of: row.subject) {
+    for row in rows where state.authorisations.allowsHistory(of: row.subject) {
       // One that is outside and not heard has nothing to tell; its row stays for long.
       guard row.state != .outside || sample.subjects[row.subject] != nil else { continue }
       var summary = sample.subjects[row.subject] ?? SubjectMinute()
-      if HistorySampler.rank(row.state) > HistorySampler.rank(summary.state) { summary.state = row.state }
+      if rank(row.state) > rank(summary.state) { summary.state = row.state }
       if summary.rssi == nil, let nearest = nearness.nearest(row) {
         summary.nearest =
           row.subject == .observer(nearest.observer) ? .beacon(nearest.beacon) : .observer(nearest.observer)
@@ -127,10 +163,8 @@ package struct HistorySampler: Sendable {
     }
   }
 
-  private func addFixes(to sample: inout HistorySample, at time: Timestamp) async throws {
-    let isShown = backend.states.visibility(ofFixesTo: .local)
-    let fixes = try await backend.states.read { $0.fixes }
-    for event in fixes where time - event.time <= HistorySampler.recent && isShown(event) {
+  private static func addFixes(of state: HistoryState, to sample: inout HistorySample) {
+    for event in state.states.fixes where state.time - event.time <= recent && state.isShown(event) {
       guard case .fix(let fix) = event.detail, let latitude = fix.latitude, let longitude = fix.longitude
       else { continue }
       sample.subjects[event.subject, default: SubjectMinute()].position = SubjectMinute.Position(
@@ -155,6 +189,38 @@ package struct HistorySampler: Sendable {
   }
 }
 
+/// Stores the summaries of minutes from what the interface of a server serves.
+package struct HistoryRecorder: Sendable {
+  private let backend: any HTTPBackend
+  private var sampler = HistorySampler()
+
+  /// Makes a recorder of a server.
+  package init(backend: any HTTPBackend) { self.backend = backend }
+
+  /// Makes the summaries of the present state and stores them.
+  ///
+  /// - Parameter minute: the minute that they are for.
+  /// - Throws: an error if the server has stopped, or the journal refuses the summaries.
+  package mutating func record(_ minute: HistoryMinute) async throws {
+    let snapshot = try await backend.server.snapshot()
+    let states = backend.states
+    let state = HistoryState(
+      time: snapshot.time,
+      observers: snapshot.observers,
+      tags: try await backend.server.tags(),
+      site: backend.registrar.site,
+      states: try await states.read { copy $0 },
+      authorisations: backend.authorisations.view,
+      visibility: { states.visibility(of: $0, to: .local) },
+      isShown: states.visibility(ofFixesTo: .local)
+    )
+    let sample = try await sampler.sample(minute, of: state) { [backend] in
+      try await backend.server.tracks($0)
+    }
+    try await Blocking.run { [journal = backend.journal] in try journal.record(sample) }
+  }
+}
+
 /// Stores the summaries of every minute, soon after its end; at a graceful shutdown those of the running minute too.
 package struct HistoryService: Service {
   private let backend: any HTTPBackend
@@ -168,7 +234,7 @@ package struct HistoryService: Service {
 
   package func run() async throws {
     // The wait is cut short at a shutdown; the server still answers then, since it ends after this service.
-    var recorder = Recorder(sampler: HistorySampler(backend: backend), logger: logger)
+    var recorder = LoggedRecorder(recorder: HistoryRecorder(backend: backend), logger: logger)
     while let minute = await nextMinute() { await recorder.record(minute) }
     guard !Task.isCancelled, let now = try? await backend.server.snapshot().time else { return }
     await recorder.record(HistoryMinute(containing: now))
@@ -191,15 +257,15 @@ package struct HistoryService: Service {
     }
   }
 
-  /// A sampler that logs a failure once, until it works again.
-  private struct Recorder {
-    var sampler: HistorySampler
+  /// A recorder that logs a failure once, until it works again.
+  private struct LoggedRecorder {
+    var recorder: HistoryRecorder
     let logger: Logger
     var isFailing = false
 
     mutating func record(_ minute: HistoryMinute) async {
       do {
-        try await sampler.record(minute)
+        try await recorder.record(minute)
         isFailing = false
       } catch {
         if !isFailing {

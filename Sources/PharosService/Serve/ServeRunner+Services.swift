@@ -86,7 +86,7 @@ extension ServeRunner {
       .init(service: NamedService(stop), successTerminationBehavior: .gracefullyShutdownGroup)
     )
     if options.isDemo {
-      let demo = DemoService(server: parts.server, scene: .demo)
+      let demo = DemoService(parts: parts, scene: .demo, logger: logger)
       configured.append(.init(service: NamedService(demo)))
     }
     return configured
@@ -153,27 +153,40 @@ struct JournalService: Service {
 
 /// Plays a scene to a server's own socket, as gateways on the same machine would.
 package struct DemoService: Service {
-  private let server: PharosServer
+  private let parts: ServerParts
   private let scene: Scene
+  private let logger: Logger
 
   /// The seed of the demo: any would do; this one always looks the same.
   package static let seed: UInt64 = 1
 
   /// Plays a scene without end.
-  init(server: PharosServer, scene: Scene) {
-    self.server = server
+  init(parts: ServerParts, scene: Scene, logger: Logger) {
+    self.parts = parts
+    self.logger = logger
     var scene = scene
     scene.duration = .forever
     self.scene = scene
   }
 
   package func run() async throws {
-    guard var destination = try await server.addresses().first else { return }
+    guard var destination = try await parts.server.addresses().first else { return }
     destination = destination.reachable
     let simulation = Simulation(scene, seed: DemoService.seed)
     let endpoint = destination
     try await cancelWhenGracefulShutdown {
-      await DemoService.play(simulation, scene: scene, with: try SocketSender(to: endpoint))
+      let sender = try SocketSender(to: endpoint)
+      async let past: Void = storePast()
+      await DemoService.play(simulation, scene: scene, with: sender)
+      await past
+    }
+  }
+
+  private func storePast() async {
+    do {
+      try await DemoHistory(scene: scene, parts: parts).store(endingAt: .wallClock)
+    } catch {
+      logger.warning("the demo has no past", metadata: [LogKey.reason: "\(error)"])
     }
   }
 
