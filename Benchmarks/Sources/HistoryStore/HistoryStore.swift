@@ -39,7 +39,8 @@ struct HistoryStore: ParsableCommand {
       longest = max(longest, took)
     }
     let (minutes, total) = (days * 1_440, start.duration(to: clock.now))
-    let bytes = try FileManager.default.attributesOfItem(atPath: folder + "/journal.sqlite")[.size] as? Int ?? 0
+    let bytes =
+      try FileManager.default.attributesOfItem(atPath: folder + "/journal.sqlite")[.size] as? Int ?? 0
     print(
       """
       \(subjects) subjects, \(days) days: \(bytes / 1_000_000) MB, \(bytes / subjects / days) bytes a subject and day
