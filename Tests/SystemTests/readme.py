@@ -140,6 +140,8 @@ class Shell:
         return subprocess.Popen(
             ["bash", "-c", command], cwd=self.folder, env=self.environment, text=True, errors="replace",
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+            # A shell that runs in the background hands down SIGINT as ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
     def finish(self, process, command):

@@ -342,7 +342,9 @@ struct WebhookWork {
         guard head > after else { return false }
         noteMissing(after: after)
         let events = try parts.journal.events(after: after, matching: definition.boundFilter, limit: limit)
-        let through = events.count == limit ? events.last?.sequence ?? head : head
+        // Events may have been committed since the head was read: they are loaded already, and must not be loaded again.
+        let last = events.last?.sequence ?? head
+        let through = events.count == limit ? last : max(head, last)
         schedule.loadOnward(events, through: through)
       case .lane(let lane, let after, let limit):
         if lane.isReplay {
