@@ -2,7 +2,6 @@ import HTTPTypes
 import NIOPosix
 package import PharosJournal
 package import PharosModel
-import Synchronization
 
 /// A comparison of presence rules on a capture, as the journal keeps it: the page, and what a list shows of it.
 ///
@@ -120,10 +119,10 @@ extension Endpoints {
 
   var comparisonRoutes: [Route] {
     [
-      Route(.get, "/v1/comparisons", access: .operation, handler: listComparisons),
+      Route(.get, Uploads.path, access: .operation, handler: listComparisons),
       Route(
         .post,
-        "/v1/comparisons",
+        Uploads.path,
         access: .operation,
         query: ["name", "timeout"],
         body: .capture,

@@ -308,3 +308,22 @@ extension PublishedState.ObserverRecord: FieldStruct {
     try coder.code(&decidedAt)
   }
 }
+
+/// A region of an application.
+package struct RegionKey: Hashable, Comparable, Sendable {
+  /// The application.
+  package var application: String
+  /// The region's identifier.
+  package var region: String
+
+  /// Names a region.
+  package init(application: String, region: String) {
+    self.application = application
+    self.region = region
+  }
+
+  /// Orders by application, then by region.
+  package static func < (left: RegionKey, right: RegionKey) -> Bool {
+    (left.application, left.region) < (right.application, right.region)
+  }
+}

@@ -249,21 +249,6 @@ package struct TrackKey: Hashable, Comparable {
   }
 }
 
-/// One application's name for a region.
-package struct RegionKey: Hashable, Comparable {
-  package var application: String
-  package var region: String
-
-  package init(application: String, region: String) {
-    self.application = application
-    self.region = region
-  }
-
-  package static func < (left: RegionKey, right: RegionKey) -> Bool {
-    (left.application, left.region) < (right.application, right.region)
-  }
-}
-
 /// One subject and one region: the pair that has a region state.
 package struct RowKey: Hashable, Comparable {
   package var region: RegionKey

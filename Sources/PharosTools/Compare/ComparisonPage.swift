@@ -21,7 +21,6 @@ package enum ComparisonPage {
     var options = CompareRunner.Options(captures: [path])
     options.timeout = timeout
     options.observer = ObserverID("gateway")
-    options.picture = path
     let remarks = Remarks()
     let console = Console(output: remarks, errors: remarks)
     let report: ComparisonReport
@@ -91,12 +90,8 @@ package enum ComparisonPage {
 
   private static func presence(_ report: ComparisonReport) -> String {
     let rows = report.presence.enumerated().map { index, rule in
-      let delays = [50, 95].map {
-        rule.exits > 0 ? ComparisonReport.seconds(rule.delays.percentile($0)) : "–"
-      }
-      return row(
-        [rule.name, "\(rule.enters)", "\(rule.exits)", "\(rule.returnsWithinMinute)", "\(rule.returns)"]
-          + delays,
+      row(
+        ComparisonReport.cells(rule),
         mark: index == 0 ? "ours" : index == report.yourIndex ? "yours" : ""
       )
     }
@@ -125,7 +120,7 @@ package enum ComparisonPage {
   private static func row(_ cells: [String], mark: String) -> String {
     let first = "<th scope=\"row\">\(escaped(cells[0]))</th>"
     return
-      "<tr class=\"\(mark)\">\(first)\(cells.dropFirst().map { "<td>\(escaped($0))</td>" }.joined())</tr>"
+      "<tr class=\"\(mark)\">\(first)\(cells.dropFirst().map { "<td>\($0.isEmpty ? "–" : escaped($0))</td>" }.joined())</tr>"
   }
 
   private static func escaped(_ text: String) -> String {

@@ -256,14 +256,18 @@ extension ComparisonReport {
     return lines
   }
 
+  /// The figures of a rule as tables show them: name, enters, exits, taken back in 1 and in 10 min, delay p50 and p95, the
+  /// delays empty where there was no exit.
+  static func cells(_ rule: PresenceTally) -> [String] {
+    let delays = [50, 95].map { rule.exits > 0 ? seconds(rule.delays.percentile($0)) : "" }
+    return [rule.name, "\(rule.enters)", "\(rule.exits)", "\(rule.returnsWithinMinute)", "\(rule.returns)"]
+      + delays
+  }
+
   private func presenceLines(_ style: TerminalStyle) -> [String] {
     var lines = [ComparisonReport.presenceTable.header]
     for (index, rule) in presence.enumerated() {
-      let line = ComparisonReport.presenceTable.line([
-        rule.name, "\(rule.enters)", "\(rule.exits)", "\(rule.returnsWithinMinute)", "\(rule.returns)",
-        rule.exits > 0 ? ComparisonReport.seconds(rule.delays.percentile(50)) : "",
-        rule.exits > 0 ? ComparisonReport.seconds(rule.delays.percentile(95)) : "",
-      ])
+      let line = ComparisonReport.presenceTable.line(ComparisonReport.cells(rule))
       lines.append(
         index == 0 ? style.paint(line, .green) : rule.returns > 0 ? style.paint(line, .yellow) : line
       )
