@@ -6,7 +6,7 @@ import PharosTools
 struct TokenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "token",
-    abstract: "Make, list and revoke the tokens that open the HTTP interface.",
+    abstract: "Create, list and revoke tokens for the HTTP interface.",
     discussion: """
       pharos token create --operator --data /var/lib/pharos
           before the first start: may see and change everything.
@@ -20,7 +20,7 @@ struct TokenCommand: AsyncParsableCommand {
 
   /// `pharos token create`.
   struct Create: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Make a token and print its secret, once.")
+    static let configuration = CommandConfiguration(abstract: "Create a token and print its secret, once.")
 
     @Flag(help: "It may see and change everything.")
     var `operator` = false
@@ -65,7 +65,7 @@ struct TokenCommand: AsyncParsableCommand {
 
   /// `pharos token list`.
   struct List: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show the tokens, without their secrets.")
+    static let configuration = CommandConfiguration(abstract: "List the tokens, without their secrets.")
 
     @OptionGroup var server: ServerOptions
 
@@ -76,7 +76,7 @@ struct TokenCommand: AsyncParsableCommand {
 
   /// `pharos token revoke`.
   struct Revoke: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Revoke a token: it opens nothing any more.")
+    static let configuration = CommandConfiguration(abstract: "Revoke a token.")
 
     @Argument(help: ArgumentHelp("The token, as the list names it.", valueName: "id"))
     var id: String
@@ -93,14 +93,14 @@ struct TokenCommand: AsyncParsableCommand {
 struct ObserverCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "observer",
-    abstract: "Let observers out of quarantine, and give them keys to sign with.",
+    abstract: "Accept observers, and manage the keys that they sign with.",
     subcommands: [Add.self, List.self, Revoke.self, Forget.self, Accept.self]
   )
 
   /// `pharos observer add`.
   struct Add: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Make a key for an observer, accept it, and print the key, this once.",
+      abstract: "Create a key for an observer, accept the observer, and print the key, once.",
       discussion: """
         Where the site file says `ingest: { policy: signed }`, only datagrams are taken that are \
         signed with a key of the observer that sends them. Keys that it has stay good for the \
@@ -141,7 +141,7 @@ struct ObserverCommand: AsyncParsableCommand {
   /// `pharos observer list`.
   struct List: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Show who has which keys: fingerprints and how long they are good, never the keys."
+      abstract: "List observers with their keys: fingerprints and validity, never the keys."
     )
 
     @OptionGroup var server: ServerOptions
@@ -156,7 +156,7 @@ struct ObserverCommand: AsyncParsableCommand {
   /// `pharos observer revoke`.
   struct Revoke: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Revoke a key of an observer: nothing signed with it is taken from then on.",
+      abstract: "Revoke a key of an observer: datagrams signed with it are refused from then on.",
       discussion: """
         An observer without any key left still has to sign, and so is not heard until it has a \
         new one or is forgotten.
@@ -183,7 +183,7 @@ struct ObserverCommand: AsyncParsableCommand {
   /// `pharos observer forget`.
   struct Forget: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Forget all keys of an observer, so that it need not sign any more."
+      abstract: "Delete all keys of an observer, which then need not sign."
     )
 
     @Argument(help: ArgumentHelp("The observer: a MAC, a UUID or a name.", valueName: "id"))
@@ -202,7 +202,7 @@ struct ObserverCommand: AsyncParsableCommand {
   /// `pharos observer accept`.
   struct Accept: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-      abstract: "Take what an observer reports from now on, and after every restart.",
+      abstract: "Accept the reports of an observer from now on, also after a restart.",
       discussion: """
         Where the site file says `ingest: { policy: allowlist }`, what observers that are \
         neither listed nor accepted report changes nothing. An event and the dashboard name \
@@ -241,7 +241,7 @@ struct KeyID: ExpressibleByArgument {
 struct EraseCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "erase",
-    abstract: "Remove every trace of a subject, and say what was removed.",
+    abstract: "Remove all data about a subject, and report what was removed.",
     discussion: """
       Events, states, checkpoints, deliveries, authorisations: all that the server keeps of an \
       observer or a beacon goes, and the bytes that held it are overwritten. The places of its \

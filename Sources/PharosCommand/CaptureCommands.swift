@@ -6,7 +6,7 @@ import PharosTools
 struct ProcessCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "process",
-    abstract: "Decide about captures offline, as fast as it goes; events on standard output.",
+    abstract: "Process captures offline at full speed; events go to standard output.",
     usage: "pharos process <capture> ... [--site <file>] [options]",
     discussion: """
       pharos process hall.pcapng --site site.yaml
@@ -64,7 +64,7 @@ struct ProcessCommand: ParsableCommand {
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "inspect",
-    abstract: "Show what a capture holds.",
+    abstract: "Summarise a capture.",
     usage: "pharos inspect <capture> ... [--adverts | --datagrams] [options]",
     discussion: """
       pharos inspect hall.pcapng
@@ -106,7 +106,7 @@ struct InspectCommand: ParsableCommand {
 struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Tell why each decision about a capture was made, in words and in a picture.",
+    abstract: "Explain each decision about a capture, in words and in a picture.",
     usage: "pharos explain <capture> ... --site <file> [--beacon <id>] [--svg <file>] [options]",
     discussion: """
       pharos explain hall.pcapng --site site.yaml --beacon pump
@@ -174,7 +174,7 @@ struct ExplainCommand: ParsableCommand {
 struct CompareCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compare",
-    abstract: "Compare rules of presence on your own traffic: exits, returns, delays.",
+    abstract: "Compare presence rules on your own traffic: exits, returns, delays.",
     usage: "pharos compare <capture> ... [--site <file>] [options]",
     discussion: """
       pharos compare hall.pcapng --svg hall.svg

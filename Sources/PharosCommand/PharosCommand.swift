@@ -8,10 +8,10 @@ import PharosTools
 struct PharosCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "pharos",
-    abstract: "Decides which beacons are near whom, from what gateways and handsets hear.",
+    abstract: "An open server for BLE beacon regions and indoor positions.",
     discussion: """
-      Gateways send what their radios hear over UDP; Pharos says who enters and leaves \
-      which region, and how near beacons are.
+      Gateways and handsets send the adverts that they receive over UDP; Pharos decides who is inside \
+      which region, how near, in which room and where on the floor plan.
 
       See it at once:              pharos serve --demo
       Your first gateway:          pharos listen --udp 0.0.0.0:50001

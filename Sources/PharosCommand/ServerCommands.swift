@@ -6,7 +6,7 @@ import PharosTools
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
-    abstract: "Listen, decide, keep and tell until told to stop.",
+    abstract: "Run the server.",
     usage: "pharos serve [--site <file>] [--http <host:port>] [--data <dir>] [--demo] [options]",
     discussion: """
       pharos serve --demo
@@ -19,9 +19,9 @@ struct ServeCommand: AsyncParsableCommand {
           writes events as JSON lines and records all inputs, so that `pharos process \
       run.pharos` gives the same events again, byte for byte.
 
-      Flags go before the environment (PHAROS_SITE, PHAROS_UDP, PHAROS_HTTP, PHAROS_DATA, \
-      PHAROS_LOG_LEVEL …) before the site file. SIGHUP reads the site file again. SIGTERM \
-      and Ctrl-C drain: what was received is decided, kept and told first.
+      Flags take precedence over the environment (PHAROS_SITE, PHAROS_UDP, PHAROS_HTTP, PHAROS_DATA, \
+      PHAROS_LOG_LEVEL …), and the environment over the site file. SIGHUP reloads the site file. At SIGTERM \
+      and Ctrl-C the server first decides, stores and publishes what it has received.
       """
   )
 
@@ -105,7 +105,7 @@ struct ServeCommand: AsyncParsableCommand {
 struct ListenCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "listen",
-    abstract: "Show all that is heard, configured or not: the first minute with a new gateway.",
+    abstract: "Show everything that is received, configured or not: for the first minute with a new gateway.",
     usage: "pharos listen [--udp <host:port> ...] [options]",
     discussion: """
       pharos listen --udp 0.0.0.0:50001
@@ -142,7 +142,7 @@ struct ListenCommand: AsyncParsableCommand {
 struct SystemdUnitCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "systemd-unit",
-    abstract: "Print a hardened unit for systemd, or that of its socket.",
+    abstract: "Print a hardened systemd unit, or the unit of its socket.",
     discussion: """
       pharos systemd-unit > /etc/systemd/system/pharos.service
           a user of its own, the system read-only, /var/lib/pharos for data, a restart when \

@@ -41,7 +41,7 @@ struct InitCommand: AsyncParsableCommand {
 struct CheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Tell every mistake of a site file or a venue's folder at once, with line numbers.",
+    abstract: "Report every mistake in a site file or a venue's folder, with line numbers.",
     discussion: """
       pharos check site.yaml
           prints `site.yaml:14: message (expected …)` for each mistake and ends with 78 \

@@ -6,7 +6,7 @@ import PharosTools
 struct SurveyCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "survey",
-    abstract: "Learn where things are heard from walks, locate by it, and score the fixes.",
+    abstract: "Make radio maps from walks, locate with them, and score the fixes.",
     discussion: """
       From traces with waypoints to a table of errors, in three commands:
 
@@ -83,7 +83,7 @@ struct SurveyLearnCommand: ParsableCommand {
 struct SurveyLocateCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "locate",
-    abstract: "Stream traces through the pipeline and write where their phones were.",
+    abstract: "Stream traces through the pipeline and write the positions of their phones.",
     discussion: """
       pharos survey locate --venue venue/ test/ -o fixes.csv
           writes trace_id,time_ms,x_m,y_m,floor,accuracy_m.
@@ -183,7 +183,7 @@ struct ScanPause: ExpressibleByArgument {
 struct SurveyScoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "score",
-    abstract: "Tell how far fixes are from the waypoints of traces, and draw them.",
+    abstract: "Report how far fixes are from the waypoints of traces, and draw them.",
     discussion: """
       pharos survey score fixes.csv test/ --coverage survey/ --by-floor
           at each waypoint the latest fix that is no later, whatever its age.

@@ -6,7 +6,7 @@ import PharosTools
 struct SimulateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "simulate",
-    abstract: "Play a scene of people, beacons, walls and radio noise into a capture.",
+    abstract: "Simulate a scene of people, beacons, walls and radio noise, and write a capture.",
     usage: "pharos simulate <scene> -o <capture> [options]",
     discussion: """
       pharos simulate noisy-doorway -o doorway.pcapng --site doorway.yaml
@@ -54,7 +54,7 @@ struct SimulateCommand: ParsableCommand {
 struct ReplayCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "replay",
-    abstract: "Send a capture again, to a server under test.",
+    abstract: "Send a capture to a server under test.",
     usage: "pharos replay <capture> --to <host:port> [options]",
     discussion: """
       pharos replay hall.pcapng --to 127.0.0.1:50001

@@ -10,7 +10,8 @@ package struct GatewayCommand: ParsableCommand {
   /// The name and the description of the command.
   package static let configuration = CommandConfiguration(
     commandName: "gateway",
-    abstract: "Send what a Bluetooth radio hears to a server: from a capture, or live from a pipe.",
+    abstract:
+      "Send the adverts that a Bluetooth radio receives to a server: from a capture, or live from a pipe.",
     discussion: """
       btmon -w /dev/fd/3 3>&1 >/dev/null | pharos gateway --from - --to pharos.example:50001
           sends what this machine's own radio hears, under the machine's name.

@@ -22,7 +22,7 @@ const outdoors = 60;
 /** Fixes on the floors of venues. */
 export class FloorSource {
   title = "Floor plan";
-  note = "Who is where now; the area around a mark holds 68 % of truths.";
+  note = "Where each subject is now. Circle: 68 % confidence.";
   isFloorPlan = true;
   /** What keeps a live stream of fixes open while this is shown, and how often a second each subject may move. */
   streamQuery = "?kind=fix&rate=5";

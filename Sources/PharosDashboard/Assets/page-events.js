@@ -51,7 +51,7 @@ class EventsPage {
     this.pause = h(
       "button",
       { type: "button", "aria-pressed": "false", onClick: () => this.togglePause() },
-      "Hold still",
+      "Pause",
     );
     replace(
       root,
@@ -137,7 +137,7 @@ class EventsPage {
   take(batch) {
     const fresh = batch.filter((item) => this.matches(item)).reverse();
     this.items = [...fresh, ...this.items].slice(0, (this.limit ?? most) + reserve);
-    if (this.isPaused) setText(this.pause, `Go on: ${plural(this.held += fresh.length, "new event")}`);
+    if (this.isPaused) setText(this.pause, `Resume: ${plural(this.held += fresh.length, "new event")}`);
     else this.render();
   }
 
@@ -145,7 +145,7 @@ class EventsPage {
     this.isPaused = isPaused;
     this.held = 0;
     this.pause.setAttribute("aria-pressed", String(this.isPaused));
-    setText(this.pause, this.isPaused ? "Go on" : "Hold still");
+    setText(this.pause, this.isPaused ? "Resume" : "Pause");
     if (!this.isPaused) this.render();
   }
 

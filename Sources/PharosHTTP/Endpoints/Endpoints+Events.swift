@@ -92,7 +92,11 @@ extension Endpoints {
     _ request: APIRequest
   ) throws(Problem) -> EventFilter {
     var filter = EventFilter()
-    filter.kinds = query.list("kind", expected: "an event's type, such as pharos.region.enter") {
+    filter.kinds = query.list(
+      "kind",
+      "is not an event type",
+      expected: "an event type, such as pharos.region.enter"
+    ) {
       EventKind(type: $0)
     }
     filter.applications = query.texts("application")

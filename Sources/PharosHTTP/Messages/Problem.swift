@@ -154,7 +154,7 @@ extension Problem {
 
   /// Returns the problem of a client that may not use a route.
   static func forbidden(_ detail: String) -> Problem {
-    Problem("forbidden", "This is not allowed to you", status: 403, detail: detail)
+    Problem("forbidden", "Forbidden", status: 403, detail: detail)
   }
 
   /// The server cannot do it now.

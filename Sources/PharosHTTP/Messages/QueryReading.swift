@@ -63,7 +63,7 @@ package struct QueryReading: Sendable {
 
   /// A truth value, or nil.
   package mutating func bool(_ name: String) -> Bool? {
-    value(name, "is neither", expected: "true or false") { Bool($0) }
+    value(name, "is not a truth value", expected: "true or false") { Bool($0) }
   }
 
   /// A number, or nil.
@@ -75,12 +75,12 @@ package struct QueryReading: Sendable {
   /// A time, or nil.
   package mutating func time(_ name: String) -> Timestamp? {
     let expected = "RFC 3339, as 2015-01-01T00:00:00Z, or seconds since the epoch"
-    return value(name, "is no time", expected: expected) { Timestamp(text: $0) }
+    return value(name, "is not a time", expected: expected) { Timestamp(text: $0) }
   }
 
   private mutating func value<Value>(
     _ name: String,
-    _ flaw: String = "is none",
+    _ flaw: String = "is not valid",
     expected: String,
     _ read: (String) -> Value?
   ) -> Value? {
@@ -107,12 +107,13 @@ package struct QueryReading: Sendable {
     _ read: (String) -> Value?
   ) -> Set<Value>? {
     guard let texts = texts(name) else { return nil }
-    return values(of: texts.sorted().filter { !$0.isEmpty }, name, expected, read)
+    return values(of: texts.sorted().filter { !$0.isEmpty }, name, "is not valid", expected, read)
   }
 
   /// Values that a function reads, also several of one parameter with commas between them.
   mutating func list<Value: Hashable>(
     _ name: String,
+    _ flaw: String = "is not valid",
     expected: String,
     _ read: (String) -> Value?
   ) -> Set<Value>? {
@@ -120,7 +121,7 @@ package struct QueryReading: Sendable {
     let texts = given.flatMap { $0.split(separator: ",").map(String.init) }
     if texts.isEmpty, !given.isEmpty { wrong(name, "is empty", expected: expected) }
     guard !texts.isEmpty else { return nil }
-    return values(of: texts, name, expected, read)
+    return values(of: texts, name, flaw, expected, read)
   }
 
   /// Observers, or nil.
@@ -149,13 +150,14 @@ package struct QueryReading: Sendable {
   private mutating func values<Value: Hashable>(
     of texts: [String],
     _ name: String,
+    _ flaw: String,
     _ expected: String,
     _ read: (String) -> Value?
   ) -> Set<Value> {
     Set(
       texts.compactMap { text in
         if let value = read(text) { return value }
-        wrong(name, "\"\(text.shortened)\" is none", expected: expected)
+        wrong(name, "\"\(text.shortened)\" \(flaw)", expected: expected)
         return nil
       }
     )
@@ -195,7 +197,11 @@ package enum Page {
         joined.split(separator: separator, omittingEmptySubsequences: false).map(String.init)
       )
     else {
-      query.wrong("cursor", "is none that Pharos gave", expected: "the value of next in the page before")
+      query.wrong(
+        "cursor",
+        "is not a cursor of this server",
+        expected: "the value of next in the page before"
+      )
       return nil
     }
     return key
