@@ -553,6 +553,7 @@ if extras.contains("benchmarks") {
   program("fixes", "Fixes", core + ["CScaleMeter", "PharosSimulatedWorlds"])
   program("throughput", "Throughput", server)
   program("history-store", "HistoryStore", ["PharosModel", "PharosJournal"])
+  program("places", "Places", core + ["PharosSimulatedWorlds"])
   program("latency", "Latency", server + [histogram])
   program("targets", "Targets", core + ["CScaleMeter", "Traffic"])
   program("attacks", "Attacks", core + clients + ["PharosSecurity", "ServedProcess"])

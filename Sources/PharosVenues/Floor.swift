@@ -26,6 +26,8 @@ public struct Floor: Hashable, Sendable {
   public var observers: [PlacedObserver]
   /// The Wi-Fi access points that hang here.
   public var accessPoints: [PlacedAccessPoint]
+  /// The points of interest: exhibits, shops, toilets.
+  public var pointsOfInterest: [PointOfInterest]
 
   /// Makes a floor.
   public init(
@@ -39,7 +41,8 @@ public struct Floor: Hashable, Sendable {
     entrances: [Entrance] = [],
     beacons: [PlacedBeacon] = [],
     observers: [PlacedObserver] = [],
-    accessPoints: [PlacedAccessPoint] = []
+    accessPoints: [PlacedAccessPoint] = [],
+    pointsOfInterest: [PointOfInterest] = []
   ) {
     self.level = level
     self.names = names
@@ -52,6 +55,7 @@ public struct Floor: Hashable, Sendable {
     self.beacons = beacons
     self.observers = observers
     self.accessPoints = accessPoints
+    self.pointsOfInterest = pointsOfInterest
   }
 
   /// The floors that a building may have, numbered.
@@ -114,6 +118,40 @@ public struct PlacedAccessPoint: Hashable, Sendable {
   public init(_ bssid: DeviceAddress, at point: Point) {
     self.bssid = bssid
     self.point = point
+  }
+}
+
+/// A place that people look for: an exhibit, a shop, a toilet.
+public struct PointOfInterest: Hashable, Sendable {
+  /// The identifier, unique in its venue.
+  public var identifier: String
+  /// The display name.
+  public var name: String
+  /// The kind of place, in the words of IMDF where it has one: `restroom`, `elevator`, `foodservice`, `exhibit`; or an
+  /// empty text.
+  public var category: String
+  /// The place that routes lead to.
+  public var point: Point
+  /// The area that it covers, or nil if only its point is known.
+  public var area: Area?
+  /// Indicates whether a wheelchair can use it.
+  public var isAccessible: Bool
+
+  /// Makes a point of interest.
+  public init(
+    identifier: String,
+    name: String,
+    category: String = "",
+    point: Point,
+    area: Area? = nil,
+    isAccessible: Bool = true
+  ) {
+    self.identifier = identifier
+    self.name = name
+    self.category = category
+    self.point = point
+    self.area = area
+    self.isAccessible = isAccessible
   }
 }
 
