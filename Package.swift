@@ -350,7 +350,7 @@ let package = Package(
       "PharosPositioningTests",
       [
         "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
-        "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosSimulatedWorlds", "PharosSurvey",
+        "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosSurvey",
         "PharosFiles",
       ]
     ),
@@ -410,7 +410,7 @@ let package = Package(
     ),
     tests(
       "PharosSimulationTests",
-      ["PharosModel", "PharosWire", "PharosVenues", "PharosSimulation", "PharosSimulatedWorlds"]
+      ["PharosModel", "PharosWire", "PharosVenues", "PharosSimulation"]
     ),
     tests(
       "PharosPublishingTests",

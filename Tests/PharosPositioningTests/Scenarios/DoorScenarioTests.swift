@@ -1,6 +1,5 @@
 import PharosModel
 import PharosPositioning
-import PharosSimulatedWorlds
 import PharosSimulation
 import PharosVenues
 import Testing

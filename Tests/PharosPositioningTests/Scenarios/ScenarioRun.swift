@@ -1,7 +1,6 @@
 import PharosModel
 import PharosPipeline
 import PharosPositioning
-import PharosSimulatedWorlds
 import PharosSimulation
 import PharosVenues
 

@@ -1,6 +1,5 @@
 import Foundation
 import PharosModel
-import PharosSimulatedWorlds
 import PharosSimulation
 
 /// What a handset's platform lets through.

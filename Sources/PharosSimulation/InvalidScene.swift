@@ -1,5 +1,4 @@
 import PharosModel
-package import PharosSimulation
 import PharosVenues
 
 /// One thing that is wrong with a scene.

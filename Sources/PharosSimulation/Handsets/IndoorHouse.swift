@@ -1,5 +1,4 @@
 package import PharosModel
-import PharosSimulation
 package import PharosVenues
 import PharosWire
 

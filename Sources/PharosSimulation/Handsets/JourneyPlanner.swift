@@ -1,5 +1,4 @@
 package import PharosModel
-import PharosSimulation
 package import PharosVenues
 
 /// A planner of journeys through a venue, with ways around walls and the times that stairs, lifts and escalators take.

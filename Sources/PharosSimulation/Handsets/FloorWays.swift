@@ -1,5 +1,4 @@
 import PharosModel
-import PharosSimulation
 import PharosVenues
 
 /// Ways over one floor: around walls and obstacles, at an arm's length from them where there is room.

@@ -1,5 +1,4 @@
 package import PharosModel
-package import PharosSimulation
 
 /// A handset that a person carries about, and the data that it reports.
 package struct Handset: Hashable, Sendable {

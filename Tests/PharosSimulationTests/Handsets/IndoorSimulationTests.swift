@@ -1,5 +1,4 @@
 import PharosModel
-import PharosSimulatedWorlds
 import PharosSimulation
 import PharosTestSupport
 import PharosVenues

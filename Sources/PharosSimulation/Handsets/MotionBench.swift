@@ -1,5 +1,4 @@
 package import PharosModel
-import PharosSimulation
 import PharosVenues
 
 /// The readings of the sensors of one handset on its way.

@@ -1,5 +1,4 @@
 import PharosModel
-import PharosSimulation
 
 extension DatagramWriter {
   /// The maximum number of motion samples in one report: 17 bytes each, so that one report fits a datagram.

@@ -1,5 +1,4 @@
 package import PharosModel
-package import PharosSimulation
 package import PharosVenues
 
 /// A running indoor scene: the datagrams that the server receives and the true positions, in order of time.

@@ -1,4 +1,3 @@
-import PharosSimulation
 package import PharosVenues
 
 /// A number that differs from place to place by chance, always the same at the same place.

@@ -1,5 +1,4 @@
 package import PharosModel
-import PharosSimulation
 package import PharosVenues
 
 /// A house of several floors with people in it: handsets that hear what hangs there, and tags that observers there hear.

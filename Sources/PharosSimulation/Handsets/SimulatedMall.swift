@@ -1,5 +1,4 @@
 import PharosModel
-import PharosSimulation
 package import PharosVenues
 
 /// A small mall of three floors, made up: a hall from end to end with shops on both sides, two doors to the street,
