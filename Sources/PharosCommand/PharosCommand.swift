@@ -13,7 +13,7 @@ struct PharosCommand: AsyncParsableCommand {
       Gateways and handsets send the adverts that they receive over UDP; Pharos decides who is inside \
       which region, how near, in which room and where on the floor plan.
 
-      See it at once:              pharos serve --demo
+      See it at once:              pharos serve --demo, pharos demo --map day.svg
       Your first gateway:          pharos listen --udp 0.0.0.0:50001
       A site of your own:          pharos init, pharos check site.yaml,
                                    pharos serve --site site.yaml --data pharos-data
@@ -32,7 +32,8 @@ struct PharosCommand: AsyncParsableCommand {
       """,
     version: PharosVersion.text,
     subcommands: [
-      InitCommand.self, ListenCommand.self, ServeCommand.self, ProcessCommand.self, ReplayCommand.self,
+      InitCommand.self, ListenCommand.self, ServeCommand.self, DemoCommand.self, ProcessCommand.self,
+      ReplayCommand.self,
       InspectCommand.self, ExplainCommand.self, CompareCommand.self, SimulateCommand.self, CheckCommand.self,
       SiteCommand.self, SurveyCommand.self, GatewayCommand.self, TokenCommand.self, ObserverCommand.self,
       EraseCommand.self,

@@ -151,7 +151,7 @@ struct JournalService: Service {
   }
 }
 
-/// Plays a scene to a server's own socket, as gateways on the same machine would.
+/// Plays a scene and the day in the mall to a server's own socket, as gateways and handsets on the same machine would.
 package struct DemoService: Service {
   private let parts: ServerParts
   private let scene: Scene
@@ -160,7 +160,7 @@ package struct DemoService: Service {
   /// The seed of the demo: any would do; this one always looks the same.
   package static let seed: UInt64 = 1
 
-  /// Plays a scene without end.
+  /// Plays a scene without end, and the day in the mall again and again.
   init(parts: ServerParts, scene: Scene, logger: Logger) {
     self.parts = parts
     self.logger = logger
@@ -176,8 +176,18 @@ package struct DemoService: Service {
     let endpoint = destination
     try await cancelWhenGracefulShutdown {
       let sender = try SocketSender(to: endpoint)
+      let visitor = try SocketSender(to: endpoint)
       async let past: Void = storePast()
-      await DemoService.play(simulation, scene: scene, with: sender)
+      async let day: Void = DemoService.repeatDay(with: visitor)
+      await DemoService.play(
+        simulation.lazy.compactMap { item in
+          guard case .datagram(let datagram) = item else { return nil }
+          return datagram
+        },
+        from: scene.start,
+        with: sender
+      )
+      await day
       await past
     }
   }
@@ -190,13 +200,32 @@ package struct DemoService: Service {
     }
   }
 
-  private static func play(_ simulation: Simulation, scene: Scene, with sender: SocketSender) async {
+  /// Plays the day in the mall until the task is cancelled, each time with the next boot id.
+  private static func repeatDay(with sender: SocketSender) async {
+    var bootID: UInt32 = 1
+    while !Task.isCancelled {
+      let scene = MallDay.scene(bootID: bootID)
+      guard let simulation = try? IndoorSimulation(scene, seed: UInt64(bootID)) else { return }
+      let datagrams = simulation.lazy.compactMap { item -> SimulatedDatagram? in
+        guard case .datagram(let datagram) = item else { return nil }
+        return datagram
+      }
+      await play(datagrams, from: scene.start, with: sender)
+      bootID &+= 1
+    }
+  }
+
+  /// Sends datagrams at the times at which they arrive.
+  private static func play(
+    _ datagrams: some Sequence<SimulatedDatagram>,
+    from begin: Timestamp,
+    with sender: SocketSender
+  ) async {
     let clock = ContinuousClock()
     let start = clock.now
     let encoder = SceneEncoder()
-    for item in simulation {
-      guard case .datagram(let datagram) = item else { continue }
-      let due = start + .nanoseconds((datagram.received - scene.start).nanoseconds)
+    for datagram in datagrams {
+      let due = start + .nanoseconds((datagram.received - begin).nanoseconds)
       guard (try? await clock.sleep(until: due)) != nil else { return }
       let bytes = encoder.bytes(of: datagram)
       // A datagram that the system does not take is lost, as on any network.

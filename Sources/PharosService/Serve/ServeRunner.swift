@@ -125,7 +125,8 @@ package struct ServeRunner: Sendable {
       ServerParts.Plan(
         configuration: configuration,
         venues: options.isDemo && settings.site == nil
-          ? LoadedVenues(built: Scene.demoVenue) : try LoadedVenues(configuration.venues, console: console),
+          ? LoadedVenues(built: [Scene.demoVenue, SimulatedMall.venue()])
+          : try LoadedVenues(configuration.venues, console: console),
         settings: settings,
         ingest: ingest(settings, configuration, recording: recording),
         links: try MQTTLinks(configuration, environment: options.environment),
@@ -168,6 +169,9 @@ package struct ServeRunner: Sendable {
     if options.isDemo {
       if settings.site == nil {
         configuration.site = try SiteFile.parse(Scene.demo.siteYAML, path: "demo").site
+        let mall = try SiteFile.parse(MallDay.siteYAML, path: "demo").site
+        configuration.site.applications += mall.applications
+        configuration.site.observers += mall.observers
         configuration.listen = [HostPort(host: "127.0.0.1", port: 0)]
       }
       if settings.http == nil { settings.http = FreePort.http(console) }

@@ -137,10 +137,12 @@ package struct LoadedVenues: Sendable {
 
   private init(entries: [Entry]) { self.entries = entries }
 
-  /// Takes a venue that was not read from a folder, as that of the demo.
-  package init(built venue: Venue) {
-    let contents = VenueContents(venue: venue, radio: nil)
-    entries = [Entry(folder: "", contents: contents, ground: contents.ground)]
+  /// Takes venues that were not read from folders, as those of the demo.
+  package init(built venues: [Venue]) {
+    entries = venues.map { venue in
+      let contents = VenueContents(venue: venue, radio: nil)
+      return Entry(folder: "", contents: contents, ground: contents.ground)
+    }
   }
 
   /// Reads the folders of venues from the disk.

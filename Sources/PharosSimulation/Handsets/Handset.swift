@@ -105,6 +105,8 @@ package struct Handset: Hashable, Sendable {
   package var sourceAddress: String
   /// The network between it and the server.
   package var network: Network
+  /// The boot id of its run.
+  package var bootID: UInt32
 
   /// Makes a handset.
   package init(
@@ -120,7 +122,8 @@ package struct Handset: Hashable, Sendable {
     headingBias: Double = 0,
     period: TimeSpan = .milliseconds(500),
     sourceAddress: String = "192.0.2.1",
-    network: Network = Network()
+    network: Network = Network(),
+    bootID: UInt32 = 1
   ) {
     self.id = id
     self.journey = journey
@@ -135,5 +138,6 @@ package struct Handset: Hashable, Sendable {
     self.period = period
     self.sourceAddress = sourceAddress
     self.network = network
+    self.bootID = bootID
   }
 }

@@ -26,6 +26,7 @@ struct HandsetState: Sendable {
       observer: handset.id,
       sourceAddress: handset.sourceAddress,
       network: handset.network,
+      bootID: handset.bootID,
       keepsOrder: handset.network.reordering == 0
     )
   }

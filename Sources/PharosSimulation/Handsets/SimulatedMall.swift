@@ -1,4 +1,4 @@
-import PharosModel
+package import PharosModel
 package import PharosVenues
 
 /// A small mall of three floors, made up: a hall from end to end with shops on both sides, two doors to the street,
@@ -14,6 +14,8 @@ package enum SimulatedMall {
   package static let lowerEscalator = "escalator 0-1", upperEscalator = "escalator 1-2"
   /// The doors to the street on the ground floor.
   package static let westDoor = "west door", eastDoor = "east door"
+  /// The proximity UUID of its beacons; major is the level, minor counts them.
+  package static let beacons = UUID128(high: 0x5A4B_CFCE_174E_4BAC, low: 0xA814_092E_77F6_B7E5)
   /// The height of a storey, in metres.
   package static let storey = 4.5
 
@@ -42,8 +44,8 @@ package enum SimulatedMall {
       return floor
     }
     return Venue(
-      identifier: "simulated-mall",
-      name: "Simulated mall",
+      identifier: "mall",
+      name: "The mall",
       buildings: [Building(identifier: building, name: "Mall", floors: floors)],
       connectors: connectors
     )
@@ -66,8 +68,46 @@ package enum SimulatedMall {
         ? [
           Entrance(identifier: westDoor, point: Point(x: 0.5, y: 20)),
           Entrance(identifier: eastDoor, point: Point(x: 59.5, y: 20)),
-        ] : []
+        ] : [],
+      pointsOfInterest: shops(level)
     )
+  }
+
+  /// The names and categories of the shops: on each floor those south of the hall from west to east, then those north.
+  private static let shopNames: [[(name: String, category: String)]] = [
+    [
+      ("Harbour Books", "shop"), ("Sole Shoes", "shop"), ("Corner Pharmacy", "pharmacy"),
+      ("Fresh Market", "grocery"), ("Flower Box", "shop"), ("Information", "information"),
+      ("Key Service", "shop"), ("Restrooms ground floor", "restroom"),
+    ],
+    [
+      ("North Wear", "shop"), ("Sound Room", "shop"), ("Post Office", "postoffice"), ("Bank", "bank"),
+      ("Games Den", "shop"), ("Optician", "shop"), ("Restrooms first floor", "restroom"),
+      ("Café Lumen", "foodservice"),
+    ],
+    [
+      ("Cinema 1", "cinema"), ("Cinema 2", "cinema"), ("Cinema 3", "cinema"), ("Gym", "gym"),
+      ("Toy Chest", "shop"), ("Art Room", "shop"), ("Restrooms second floor", "restroom"),
+      ("Sky Bar", "foodservice"),
+    ],
+  ]
+
+  private static func shops(_ level: Int) -> [PointOfInterest] {
+    shopNames[level].enumerated().map { index, shop in
+      let isSouth = index < 4
+      let west = Double(index % 4) * 15
+      let outline = Polygon(
+        rectangleFrom: Point(x: west, y: isSouth ? 0 : 25),
+        to: Point(x: west + 15, y: isSouth ? 15 : 40)
+      )
+      return PointOfInterest(
+        identifier: "\(level)-\(index + 1)",
+        name: shop.name,
+        category: shop.category,
+        point: Point(x: west + 7.5, y: isSouth ? 8 : 32),
+        area: Area(name: shop.name, outline: outline)
+      )
+    }
   }
 
   /// The south-western corner, somewhere in the plains of central Europe.
@@ -147,7 +187,7 @@ package enum SimulatedMall {
     let hall = [4, 17, 30, 43, 56].map { Point(x: Double($0), y: 20) }
     let shops = [7.5, 22.5, 37.5, 52.5].flatMap { [Point(x: $0, y: 8), Point(x: $0, y: 32)] }
     return (hall + shops).enumerated().map { number, point in
-      PlacedBeacon(.proximity(SceneParts.places, major: UInt16(level), minor: UInt16(number + 1)), at: point)
+      PlacedBeacon(.proximity(beacons, major: UInt16(level), minor: UInt16(number + 1)), at: point)
     }
   }
 

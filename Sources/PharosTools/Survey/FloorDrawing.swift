@@ -26,8 +26,28 @@ struct FloorDrawing: Sendable {
   /// - Units: pixels.
   private static let resolution = 0.6
 
+  /// The upper edge of the plan on the picture.
+  var top: Double { plan.y }
+  /// The lower edge of the plan on the picture, with the scale below it.
+  var bottom: Double { plan.bottom + 40 }
+  /// The width of the picture.
+  var width: Double { max(760, plan.right + FloorDrawing.margin) }
+
   /// Prepares the picture of a part of a floor: the given one, else the floor's own, else where something is.
-  init(_ floor: Floor, showing part: Extent? = nil, around places: [Point]) {
+  ///
+  /// - Parameters:
+  ///   - floor: the floor.
+  ///   - part: the part that is shown.
+  ///   - places: what is shown of a floor on which nothing is drawn.
+  ///   - top: the upper edge of the plan on the picture, in pixels.
+  ///   - share: the share of the usual size at which the plan is drawn.
+  init(
+    _ floor: Floor,
+    showing part: Extent? = nil,
+    around places: [Point],
+    top: Double = 84,
+    share: Double = 1
+  ) {
     self.floor = floor
     let nowhere = Extent(around: [.origin, Point(x: 1, y: 1)])
     guard let extent = part ?? floor.extent ?? Extent(around: places) ?? nowhere else {
@@ -35,9 +55,9 @@ struct FloorDrawing: Sendable {
     }
     self.extent = extent
     let (width, height) = (max(extent.width, 1), max(extent.height, 1))
-    let fitting = min(FloorDrawing.widest / width, FloorDrawing.highest / height)
+    let fitting = min(FloorDrawing.widest / width, FloorDrawing.highest / height) * share
     scale = min(FloorDrawing.largestScale, fitting)
-    plan = SVGRect(x: FloorDrawing.margin, y: 84, width: width * scale, height: height * scale)
+    plan = SVGRect(x: FloorDrawing.margin, y: top, width: width * scale, height: height * scale)
   }
 
   /// The picture as SVG text.
@@ -56,15 +76,29 @@ struct FloorDrawing: Sendable {
     drawGround: (inout SVGDocument) -> Void = { _ in },
     draw: (inout SVGDocument) -> Void = { _ in }
   ) -> String {
-    let width = max(760, plan.right + FloorDrawing.margin)
     var picture = SVGDocument(
       width: width,
-      height: plan.bottom + 40,
+      height: bottom,
       title: title,
       summary: "\(title): \(figures)."
     )
     picture.heading(title, figures, at: SVGPoint(FloorDrawing.margin, 28))
     picture.legend(legend, at: SVGPoint(FloorDrawing.margin, 66), right: width - FloorDrawing.margin)
+    drawPlan(on: &picture, ground: drawGround, draw: draw)
+    return picture.text
+  }
+
+  /// Draws the plan on a picture.
+  ///
+  /// - Parameters:
+  ///   - picture: the picture.
+  ///   - drawGround: draws what lies below obstacles and walls.
+  ///   - draw: draws what lies above them.
+  func drawPlan(
+    on picture: inout SVGDocument,
+    ground drawGround: (inout SVGDocument) -> Void = { _ in },
+    draw: (inout SVGDocument) -> Void
+  ) {
     let isDrawn = !(floor.walkable.isEmpty && floor.obstacles.isEmpty)
     picture.rect(
       plan,
@@ -80,7 +114,6 @@ struct FloorDrawing: Sendable {
       draw(&picture)
     }
     drawScale(on: &picture)
-    return picture.text
   }
 
   /// Draws a bar as long as a round number of metres, below the plan on the right.

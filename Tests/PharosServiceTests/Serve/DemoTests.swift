@@ -63,6 +63,26 @@ struct DemoTests {
     #expect(floor.walkable.map(\.name) == ["shop", "cold room", "store room"])
     #expect(floor.observers.count == 6)
     #expect(floor.beacons.count == 3)
-    #expect(LoadedVenues(built: Scene.demoVenue).served.count == 1)
+    #expect(LoadedVenues(built: [Scene.demoVenue]).served.count == 1)
+  }
+
+  @Test(
+    "the day in the mall is the same in each run, and its picture shows every floor that the visitor was on"
+  )
+  func mallDay() throws {
+    let folder = try TemporaryFolder()
+    let runs = try (1...2).map { number in
+      let (kept, picture) = (KeptConsole(), folder.path("day-\(number).svg"))
+      let runner = DemoRunner(picture: picture, selection: .usual, format: .jsonl)
+      #expect(runner.run(on: kept.console) == .success)
+      return (events: kept.output.text, picture: try String(contentsOfFile: picture, encoding: .utf8))
+    }
+    #expect(runs[0] == runs[1])
+    let decisions = try runs[0].events.split(separator: "\n").map(Decision.init)
+    #expect(decisions.count { $0.type == "pharos.fix" } > 400)
+    #expect(decisions.first { $0.type == "pharos.region.enter" }?.region == "ground floor")
+    for name in ["Ground floor", "First floor", "Second floor", "Café Lumen"] {
+      #expect(runs[0].picture.contains(name))
+    }
   }
 }
