@@ -18,6 +18,8 @@ public struct Floor: Hashable, Sendable {
   public var obstacles: [Area]
   /// The walls, which block people and attenuate radio.
   public var walls: Walls
+  /// The doors between walkable areas, each in a gap of the walls.
+  public var doors: [Door]
   /// The doors to the outdoors.
   public var entrances: [Entrance]
   /// The beacons that hang here.
@@ -38,6 +40,7 @@ public struct Floor: Hashable, Sendable {
     walkable: [Area] = [],
     obstacles: [Area] = [],
     walls: Walls = [],
+    doors: [Door] = [],
     entrances: [Entrance] = [],
     beacons: [PlacedBeacon] = [],
     observers: [PlacedObserver] = [],
@@ -51,6 +54,7 @@ public struct Floor: Hashable, Sendable {
     self.walkable = walkable
     self.obstacles = obstacles
     self.walls = walls
+    self.doors = doors
     self.entrances = entrances
     self.beacons = beacons
     self.observers = observers
@@ -63,6 +67,26 @@ public struct Floor: Hashable, Sendable {
 
   /// The first display name, or the floor's number if it has none.
   public var name: String { names.first ?? "\(level)" }
+}
+
+/// A door between two walkable areas.
+public struct Door: Hashable, Sendable {
+  /// The line of the door, along the wall that it opens.
+  public var segment: Segment
+  /// The display name, or an empty text.
+  public var name: String
+  /// Indicates whether a wheelchair can pass it.
+  public var isAccessible: Bool
+  /// The times at which it is open; nil if it always is.
+  public var hours: OpeningHours?
+
+  /// Makes a door.
+  public init(_ segment: Segment, name: String = "", isAccessible: Bool = true, hours: OpeningHours? = nil) {
+    self.segment = segment
+    self.name = name
+    self.isAccessible = isAccessible
+    self.hours = hours
+  }
 }
 
 /// A door to the outdoors, where satellites take over.
@@ -136,6 +160,8 @@ public struct PointOfInterest: Hashable, Sendable {
   public var area: Area?
   /// Indicates whether a wheelchair can use it.
   public var isAccessible: Bool
+  /// The times at which it is open; nil if they are not known.
+  public var hours: OpeningHours?
 
   /// Makes a point of interest.
   public init(
@@ -144,7 +170,8 @@ public struct PointOfInterest: Hashable, Sendable {
     category: String = "",
     point: Point,
     area: Area? = nil,
-    isAccessible: Bool = true
+    isAccessible: Bool = true,
+    hours: OpeningHours? = nil
   ) {
     self.identifier = identifier
     self.name = name
@@ -152,6 +179,7 @@ public struct PointOfInterest: Hashable, Sendable {
     self.point = point
     self.area = area
     self.isAccessible = isAccessible
+    self.hours = hours
   }
 }
 
@@ -182,6 +210,25 @@ public struct Area: Hashable, Sendable {
 
   /// The size of the outline less that of the holes in square metres.
   public var size: Double { outline.area - holes.reduce(0) { $0 + $1.area } }
+
+  /// A place well inside of it: the middle of the longest of some lines from west to east through it; nil for an area
+  /// without any.
+  var innerPoint: Point? {
+    guard let extent = outline.extent else { return nil }
+    let sides = sides
+    var best: (point: Point, length: Double)?
+    for share in [0.5, 0.37, 0.63, 0.21, 0.79, 0.09, 0.91] {
+      let y = extent.southWest.y + extent.height * share
+      let crossings = sides.filter { ($0.start.y > y) != ($0.end.y > y) }
+        .map { $0.start.x + (y - $0.start.y) / ($0.end.y - $0.start.y) * ($0.end.x - $0.start.x) }
+        .sorted()
+      for (west, east) in zip(crossings, crossings.dropFirst()) {
+        let point = Point(x: (west + east) / 2, y: y)
+        if east - west > best?.length ?? 0, contains(point) { best = (point, east - west) }
+      }
+    }
+    return best?.point
+  }
 
   /// Every side of the outline and of the holes.
   public var sides: [Segment] { ([outline] + holes).flatMap(\.sides) }

@@ -8,18 +8,24 @@ public struct Venue: Hashable, Sendable {
   public var buildings: [Building]
   /// The stairs, lifts and escalators.
   public var connectors: [Connector]
+  /// The local time minus UTC, by which opening hours are read.
+  ///
+  /// - Units: minutes.
+  public var utcOffset: Int
 
   /// Makes a venue.
   public init(
     identifier: String,
     name: String = "",
     buildings: [Building] = [],
-    connectors: [Connector] = []
+    connectors: [Connector] = [],
+    utcOffset: Int = 0
   ) {
     self.identifier = identifier
     self.name = name
     self.buildings = buildings
     self.connectors = connectors
+    self.utcOffset = utcOffset
   }
 
   /// A floor by its building and number.
@@ -91,6 +97,19 @@ public struct Connector: Hashable, Sendable {
     case escalator
     /// A ramp.
     case ramp
+
+    /// Indicates whether a wheelchair can use connectors of this kind.
+    public var isStepFree: Bool { self == .lift || self == .ramp }
+  }
+
+  /// The direction in which people can use a connector.
+  public enum Direction: String, CaseIterable, Hashable, Sendable {
+    /// Up and down.
+    case both
+    /// Only from lower to higher floors.
+    case up
+    /// Only from higher to lower floors.
+    case down
   }
 
   /// The place at which a connector meets a floor.
@@ -113,11 +132,35 @@ public struct Connector: Hashable, Sendable {
   public var kind: Kind
   /// The places at which it meets the floors that it joins.
   public var stops: [Stop]
+  /// The direction in which it leads.
+  public var direction: Direction
+  /// Indicates whether a wheelchair can use it.
+  public var isAccessible: Bool
+  /// The times at which it runs or is open; nil if it always is.
+  public var hours: OpeningHours?
 
   /// Makes a connector.
-  public init(identifier: String, kind: Kind, stops: [Stop]) {
+  ///
+  /// - Parameters:
+  ///   - identifier: the identifier.
+  ///   - kind: the kind.
+  ///   - stops: the places at which it meets floors.
+  ///   - direction: the direction in which it leads.
+  ///   - isAccessible: indicates whether a wheelchair can use it; nil for what is usual of its kind.
+  ///   - hours: the times at which it is open.
+  public init(
+    identifier: String,
+    kind: Kind,
+    stops: [Stop],
+    direction: Direction = .both,
+    isAccessible: Bool? = nil,
+    hours: OpeningHours? = nil
+  ) {
     self.identifier = identifier
     self.kind = kind
     self.stops = stops
+    self.direction = direction
+    self.isAccessible = isAccessible ?? kind.isStepFree
+    self.hours = hours
   }
 }

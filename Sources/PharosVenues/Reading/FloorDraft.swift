@@ -4,7 +4,7 @@ import PharosModel
 struct FloorDraft {
   var floor: Floor
   /// Gaps in walls.
-  var doors: [Segment] = []
+  var doors: [Door] = []
   /// The number of corners of its shapes.
   var corners = 0
 
@@ -49,7 +49,7 @@ struct FloorDraft {
     case .obstacle: floor.obstacles += shape.areas(named: name)
     case .wall:
       floor.walls.all += shape.sides.map { Wall(from: $0.start, to: $0.end, attenuation: attenuation) }
-    case .door: doors += shape.sides
+    case .door: doors += shape.sides.map { Door($0, name: name) }
     }
     corners += shape.positions.count
   }
@@ -57,7 +57,8 @@ struct FloorDraft {
   /// The floor with its doors cut.
   var finished: Floor {
     var floor = floor
-    floor.walls = floor.walls.withoutRepeats().opened(by: doors)
+    floor.walls = floor.walls.withoutRepeats().opened(by: doors.map(\.segment))
+    floor.doors += doors
     return floor
   }
 }
@@ -189,8 +190,32 @@ struct MapLayer {
       )
       return false
     }
+    let count = draft.doors.count
     draft.add(shape, as: use, name: feature.name, attenuation: attenuation)
+    guard draft.doors.count > count else { return true }
+    let hours = hours(of: feature, severity: .mistake)
+    for index in count..<draft.doors.count {
+      draft.doors[index].isAccessible = feature.isAccessible
+      draft.doors[index].hours = hours
+    }
     return true
+  }
+
+  /// The opening hours of a feature; nil, with a problem noted, if their text is not understood.
+  func hours(of feature: GeoJSON.Feature, severity: DocumentProblem.Severity) -> OpeningHours? {
+    guard let text = feature.text("hours"), !text.isEmpty else { return nil }
+    if let hours = OpeningHours(text) { return hours }
+    problems.add(
+      DocumentProblem(
+        file: file,
+        place: .feature(feature.number, id: feature.id),
+        field: "properties.hours",
+        severity: severity,
+        message: "\"\(PlainText.cut(text, to: 60))\"" + (severity == .warning ? " is ignored" : ""),
+        expected: OpeningHours.example
+      )
+    )
+    return nil
   }
 
   private func use(of feature: GeoJSON.Feature) -> FloorDraft.Use? {
@@ -224,4 +249,12 @@ struct MapLayer {
 extension GeoJSON.Feature {
   /// The name, in English if there are several languages; empty if there is none.
   var name: String { label("name") }
+
+  /// Indicates whether a wheelchair can use it: `accessible` is not false, and IMDF's `accessibility`, if it lists
+  /// anything, lists `wheelchair`.
+  var isAccessible: Bool {
+    if case .bool(false) = self["accessible"] { return false }
+    guard case .array(let kinds) = self["accessibility"], !kinds.isEmpty else { return true }
+    return kinds.contains { $0.string == "wheelchair" }
+  }
 }

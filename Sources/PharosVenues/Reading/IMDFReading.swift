@@ -1,6 +1,7 @@
 import PharosModel
 
-/// Reads the unpacked files of an IMDF archive: venue, buildings, levels, units, openings, fixtures and kiosks.
+/// Reads the unpacked files of an IMDF archive: venue, buildings, levels, units, openings, fixtures, kiosks, amenities,
+/// occupants with their anchors, and relationships.
 ///
 /// - Source: Indoor Mapping Data Format 1.0.0, OGC 20-094.
 struct IMDFReading {
@@ -17,6 +18,15 @@ struct IMDFReading {
   var levelsWithUnits: Set<String> = []
   /// The units that lead to other floors.
   var shafts: [Shaft] = []
+  /// The units by their identifiers.
+  var units: [String: Unit] = [:]
+
+  /// A unit, as amenities, occupants and relationships refer to it.
+  struct Unit {
+    /// The identifier of its level.
+    let level: String
+    let area: Area
+  }
 
   /// A unit that leads to other floors.
   struct Shaft {
@@ -24,6 +34,8 @@ struct IMDFReading {
     let kind: Connector.Kind
     let floor: FloorID
     let area: Area
+    /// Indicates whether a wheelchair can use it.
+    let isAccessible: Bool
     /// The position of a person in it.
     let point: Point
   }
@@ -64,14 +76,16 @@ struct IMDFReading {
     readObstacles("fixture.geojson")
     readObstacles("kiosk.geojson")
     readOpenings()
-    for (level, draft) in drafts {
+    readAmenities()
+    readOccupants()
+    for (level, draft) in drafts.sorted(by: { $0.key < $1.key }) {
       guard let id = floors[level] else { continue }
       guard let index = venue.buildings.firstIndex(where: { $0.identifier == id.building }) else { continue }
       venue.buildings[index].floors.append(draft.finished)
     }
     for index in venue.buildings.indices { venue.buildings[index].floors.sort { $0.level < $1.level } }
     venue.buildings.removeAll { $0.floors.isEmpty }
-    venue.connectors = ShaftJoining(shafts).connectors
+    venue.connectors = ShaftJoining(shafts, relationships: relationships()).connectors
     return venue
   }
 
@@ -201,7 +215,20 @@ extension IMDFReading {
       let isSolid = IMDFReading.solid.contains(category)
       let use: FloorDraft.Use = isSolid ? .obstacle : IMDFReading.open.contains(category) ? .walkable : .room
       let name = feature.name.isEmpty ? category : feature.name
+      let (before, solidBefore) = (changed.floor.walkable.count, changed.floor.obstacles.count)
       guard layer.draw(feature.named(name), geometry, as: use, on: &changed) else { return }
+      let drawn = (changed.floor.walkable.dropFirst(before) + changed.floor.obstacles.dropFirst(solidBefore))
+        .first
+      if let drawn, let id = feature.id { units[id] = Unit(level: level, area: drawn) }
+      if let drawn, !isSolid, !feature.name.isEmpty || category.hasPrefix("restroom") {
+        changed.addPlace(
+          feature,
+          category: category,
+          at: feature.displayPoint,
+          area: drawn,
+          hours: layer.hours(of: feature, severity: .warning)
+        )
+      }
       drafts[level] = changed
       guard let kind = IMDFReading.kinds[category], let floor = floors[level] else { continue }
       guard shafts.count < VenueFolder.mostConnectors else {
@@ -221,6 +248,7 @@ extension IMDFReading {
           kind: kind,
           floor: floor,
           area: area,
+          isAccessible: kind.isStepFree && feature.isAccessible,
           point: feature.displayPoint.flatMap { changed.floor.plane.point(of: $0) } ?? area.outline.extent?
             .middle ?? .origin
         )
@@ -254,10 +282,104 @@ extension IMDFReading {
       if feature.text("category")?.hasPrefix("pedestrian.principal") == true, changed.doors.count > count {
         let door = changed.doors[count]
         let name = feature.name.isEmpty ? feature.id ?? "opening \(feature.number)" : feature.name
-        let middle = door.start.interpolated(to: door.end, share: 0.5)
+        let middle = door.segment.start.interpolated(to: door.segment.end, share: 0.5)
         changed.floor.entrances.append(Entrance(identifier: name, point: middle))
       }
       drafts[level] = changed
+    }
+  }
+
+  /// Reads amenities: places with a point each, in the units that they name.
+  private mutating func readAmenities() {
+    let layer = layer("amenity.geojson")
+    for feature in features("amenity.geojson", isNeeded: false) ?? [] where !problems.isFull {
+      guard case .points(let points) = feature.geometry, let point = points.first else {
+        layer.note(feature, "geometry", "no point", expected: "the place of the amenity")
+        continue
+      }
+      guard case .array(let ids) = feature["unit_ids"],
+        let unit = ids.compactMap({ $0.string.flatMap { units[$0] } }).first
+      else {
+        layer.note(feature, "properties.unit_ids", "no unit", expected: "the ids of units of unit.geojson")
+        continue
+      }
+      addPlace(feature, in: unit, at: point, area: nil, layer)
+    }
+  }
+
+  /// Reads occupants, which stand at anchors in units.
+  private mutating func readOccupants() {
+    let anchorLayer = layer("anchor.geojson")
+    var anchors: [String: (unit: Unit, point: Coordinate)] = [:]
+    for feature in features("anchor.geojson", isNeeded: false) ?? [] where !problems.isFull {
+      guard let id = feature.id, case .points(let points) = feature.geometry, let point = points.first else {
+        anchorLayer.note(
+          feature,
+          "geometry",
+          "no id or no point",
+          expected: "an id and the place of the anchor"
+        )
+        continue
+      }
+      guard let unit = feature.text("unit_id").flatMap({ units[$0] }) else {
+        anchorLayer.note(
+          feature,
+          "properties.unit_id",
+          "no unit",
+          expected: "the id of a unit of unit.geojson"
+        )
+        continue
+      }
+      anchors[id] = (unit, point)
+    }
+    let layer = layer("occupant.geojson")
+    for feature in features("occupant.geojson", isNeeded: false) ?? [] where !problems.isFull {
+      guard let anchor = feature.text("anchor_id").flatMap({ anchors[$0] }) else {
+        let expected = "the id of an anchor of anchor.geojson"
+        layer.note(feature, "properties.anchor_id", "no anchor", expected: expected)
+        continue
+      }
+      addPlace(feature, in: anchor.unit, at: anchor.point, area: anchor.unit.area, layer)
+    }
+  }
+
+  private mutating func addPlace(
+    _ feature: GeoJSON.Feature,
+    in unit: Unit,
+    at point: Coordinate,
+    area: Area?,
+    _ layer: MapLayer
+  ) {
+    drafts[unit.level]?.addPlace(
+      feature,
+      category: feature.text("category") ?? "",
+      at: point,
+      area: area,
+      hours: layer.hours(of: feature, severity: .warning)
+    )
+  }
+
+  /// Reads the relationships between units that lead to other floors.
+  private func relationships() -> [ShaftJoining.Relationship] {
+    let layer = layer("relationship.geojson")
+    return (features("relationship.geojson", isNeeded: false) ?? []).compactMap { feature in
+      let category = feature.text("category") ?? ""
+      guard IMDFReading.kinds[category] != nil else { return nil }
+      let between: [JSONValue] = if case .array(let values) = feature["intermediary"] { values } else { [] }
+      let ends = [feature["origin"]] + between + [feature["destination"]]
+      let ids = ends.compactMap { $0?["id"]?.string }
+      let levels = ids.compactMap { units[$0].flatMap { floors[$0.level]?.level } }
+      var direction = Connector.Direction.both
+      if feature.text("direction") == "directed", let first = levels.first, let last = levels.last,
+        first != last
+      {
+        direction = first < last ? .up : .down
+      }
+      return ShaftJoining.Relationship(
+        units: ids,
+        direction: direction,
+        hours: layer.hours(of: feature, severity: .warning)
+      )
     }
   }
 
@@ -295,12 +417,20 @@ extension GeoJSON.Feature {
 /// Joins the units of an IMDF archive that lie over each other into connectors.
 ///
 /// A lift joins every floor on which there is a lift at its place; stairs, escalators and ramps join a floor with the next
-/// one above it. Two shafts are one where the middle of either lies in the other.
+/// one above it. Two shafts are one where the middle of either lies in the other, or where a relationship names both.
 struct ShaftJoining {
   /// The connectors, in the order of the shafts.
   let connectors: [Connector]
 
-  init(_ shafts: [IMDFReading.Shaft]) {
+  /// A relationship of category `elevator`, `stairs`, `escalator` or `ramp`.
+  struct Relationship {
+    /// The identifiers of its origin, intermediary units and destination.
+    let units: [String]
+    let direction: Connector.Direction
+    let hours: OpeningHours?
+  }
+
+  init(_ shafts: [IMDFReading.Shaft], relationships: [Relationship] = []) {
     var group = Array(shafts.indices)
     func root(_ index: Int) -> Int {
       var index = index
@@ -313,12 +443,31 @@ struct ShaftJoining {
         group[max(first, second)] = min(first, second)
       }
     }
+    let numbers = Dictionary(zip(shafts.map(\.id), shafts.indices)) { first, _ in first }
+    for relationship in relationships {
+      let named = relationship.units.compactMap { numbers[$0] }
+      for (one, other) in zip(named, named.dropFirst()) where shafts[one].kind == shafts[other].kind {
+        let (first, second) = (root(one), root(other))
+        group[max(first, second)] = min(first, second)
+      }
+    }
+    var traits: [Int: Relationship] = [:]
+    for relationship in relationships {
+      for unit in relationship.units { if let number = numbers[unit] { traits[root(number)] = relationship } }
+    }
     var members: [Int: [IMDFReading.Shaft]] = [:]
     for index in shafts.indices { members[root(index), default: []].append(shafts[index]) }
     connectors = members.keys.sorted().compactMap { key in
       guard let joined = members[key], let first = joined.first else { return nil }
       let stops = joined.map { Connector.Stop(floor: $0.floor, point: $0.point) }
-      return Connector(identifier: first.id, kind: first.kind, stops: stops.sorted { $0.floor < $1.floor })
+      return Connector(
+        identifier: first.id,
+        kind: first.kind,
+        stops: stops.sorted { $0.floor < $1.floor },
+        direction: traits[key]?.direction ?? .both,
+        isAccessible: joined.allSatisfy(\.isAccessible),
+        hours: traits[key]?.hours
+      )
     }
   }
 
@@ -327,5 +476,37 @@ struct ShaftJoining {
     let rise = (one.floor.level - other.floor.level).magnitude
     guard rise > 0, one.kind == .lift || rise == 1 else { return false }
     return one.area.contains(other.point) || other.area.contains(one.point)
+  }
+}
+
+extension FloorDraft {
+  /// Adds a place of interest.
+  ///
+  /// - Parameters:
+  ///   - feature: its feature, which gives the identifier, the name and the accessibility.
+  ///   - category: its category in the words of IMDF.
+  ///   - coordinate: its point; nil for one inside of its area.
+  ///   - area: the area that it covers.
+  ///   - hours: its opening hours.
+  fileprivate mutating func addPlace(
+    _ feature: GeoJSON.Feature,
+    category: String,
+    at coordinate: Coordinate?,
+    area: Area?,
+    hours: OpeningHours?
+  ) {
+    guard let point = coordinate.flatMap({ floor.plane.point(of: $0) }) ?? area?.innerPoint else { return }
+    let id = feature.id ?? "\(category) \(feature.number)"
+    floor.pointsOfInterest.append(
+      PointOfInterest(
+        identifier: id,
+        name: feature.name.isEmpty ? category : feature.name,
+        category: category,
+        point: point,
+        area: area,
+        isAccessible: feature.isAccessible,
+        hours: hours
+      )
+    )
   }
 }

@@ -11,7 +11,7 @@ package enum VenueFolder {
   package static let radioMapFile = "radio-map.pharos"
   /// The maximum number of floors of a venue.
   package static let mostFloors = 1_000
-  /// The maximum number of beacons, observers, access points and entrances of a venue.
+  /// The maximum number of beacons, observers, access points, entrances and places of a venue.
   package static let mostPlaced = 100_000
   /// The maximum number of connectors of a venue.
   package static let mostConnectors = 10_000

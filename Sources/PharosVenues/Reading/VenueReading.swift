@@ -12,8 +12,15 @@ struct VenueReading {
   var placedCount = 0
   /// The number of floors.
   var floorCount = 0
+  /// The identifiers of the places so far.
+  private var placeIDs: Set<String> = []
 
-  private static let keys = ["id", "name", "origin", "imdf", "buildings", "connectors"]
+  init(files: VenueFiles, problems: DocumentProblems) {
+    self.files = files
+    self.problems = problems
+  }
+
+  private static let keys = ["id", "name", "origin", "imdf", "utcOffset", "buildings", "connectors"]
   private static let originKeys = ["latitude", "longitude"]
 
   mutating func venue(of root: DocumentNode) -> Venue? {
@@ -25,6 +32,7 @@ struct VenueReading {
     let name = fields.text("name")
     origin = fields.fields("origin", known: VenueReading.originKeys).flatMap { $0.coordinate() }
     var venue = Venue(identifier: id ?? "", name: name ?? id ?? "")
+    venue.utcOffset = fields.value("utcOffset", .utcOffset) ?? 0
     if let folder = fields.fileName("imdf") {
       var reading = IMDFReading(folder: folder, origin: origin, files: files, problems: problems)
       if let read = reading.venue() {
@@ -32,6 +40,7 @@ struct VenueReading {
         venue.connectors = read.connectors
         if name == nil { venue.name = read.name }
         origin = origin ?? reading.origin
+        placeIDs = Set(read.floors.flatMap { $0.floor.pointsOfInterest.map(\.identifier) })
       }
     }
     let known = ["id", "name", "floors"]
@@ -79,7 +88,7 @@ struct VenueReading {
 
   private mutating func connectors(_ fields: DocumentFields, into venue: inout Venue) {
     var seen = Set(venue.connectors.map(\.identifier))
-    let known = ["id", "kind", "stops"]
+    let known = ["id", "kind", "direction", "accessible", "hours", "stops"]
     for entry in fields.entries("connectors", known: known, place: { $0.name("connector", $1) }) {
       guard venue.connectors.count < VenueFolder.mostConnectors else {
         let limit = VenueFolder.mostConnectors
@@ -94,7 +103,20 @@ struct VenueReading {
       let stopKeys = ["building", "level"] + DocumentFields.positionKeys
       let stops = entry.entries("stops", known: stopKeys, place: { _, _ in "\(entry.place): stop" })
         .compactMap { stop($0, venue) }
-      if let kind { venue.connectors.append(Connector(identifier: id, kind: kind, stops: stops)) }
+      let direction = entry.value("direction", .word(Connector.Direction.allCases)) ?? .both
+      let isAccessible = entry.value("accessible", .flag)
+      let hours = entry.value("hours", .openingHours)
+      guard let kind else { continue }
+      venue.connectors.append(
+        Connector(
+          identifier: id,
+          kind: kind,
+          stops: stops,
+          direction: direction,
+          isAccessible: isAccessible,
+          hours: hours
+        )
+      )
     }
   }
 
@@ -125,8 +147,7 @@ struct VenueReading {
 extension VenueReading {
   private static let floorKeys = [
     "level", "name", "names", "origin", "plan", "surveyFolder", "shops", "map", "walls", "entrances",
-    "beacons",
-    "observers", "accessPoints",
+    "beacons", "observers", "accessPoints", "places",
   ]
 
   /// Reads one floor: a new one, or one that is merged into a floor of an IMDF archive.
@@ -300,6 +321,60 @@ extension VenueReading {
       }
       if let bssid = entry.address("bssid") { floor.accessPoints.append(PlacedAccessPoint(bssid, at: point)) }
     }
+    readPlaces(fields, into: &floor)
+  }
+
+  /// The places that people look for.
+  private mutating func readPlaces(_ fields: DocumentFields, into floor: inout Floor) {
+    let keys = ["id", "name", "category", "room", "accessible", "hours"] + DocumentFields.positionKeys
+    for entry in fields.entries("places", known: keys, place: { "\(fields.place): \($0.name("place", $1))" })
+    {
+      guard isRoomLeft("places", fields) else { return }
+      let id = entry.requiredText("id", expected: "the place's name in requests")
+      let name = entry.filledText("name", expected: "what people call the place")
+      let category = entry.filledText("category", expected: "a kind of place, as in restroom or foodservice")
+      let isAccessible = entry.value("accessible", .flag) ?? true
+      let hours = entry.value("hours", .openingHours)
+      var area: Area?
+      if let room = entry.filledText("room", expected: "the name of a room or an obstacle of this floor") {
+        let named = (floor.walkable + floor.obstacles).filter { !$0.name.isEmpty }
+        area = named.first { $0.name == room }
+        if area == nil {
+          let hint = Spelling.hint(for: room, among: named.map(\.name))
+          let message = "the floor has no room \"\(PlainText.cut(room, to: 60))\"\(hint)"
+          entry.mistake("room", message, expected: "the name of a feature in one of the floor's maps")
+          continue
+        }
+      }
+      let isPlaced = DocumentFields.positionKeys.contains(where: entry.has)
+      guard let point = !isPlaced && area != nil ? area?.innerPoint : entry.position(on: floor) else {
+        continue
+      }
+      guard let id else { continue }
+      if !placeIDs.insert(id).inserted {
+        entry.mistake("id", "this id is taken already", expected: "each place of the venue once")
+      }
+      floor.pointsOfInterest.append(
+        PointOfInterest(
+          identifier: id,
+          name: name ?? id,
+          category: category ?? "",
+          point: point,
+          area: area,
+          isAccessible: isAccessible,
+          hours: hours
+        )
+      )
+    }
+  }
+
+  /// Counts a placed thing, and returns whether there may be so many.
+  private mutating func isRoomLeft(_ key: String, _ fields: DocumentFields) -> Bool {
+    placedCount += 1
+    guard placedCount > VenueFolder.mostPlaced else { return true }
+    let limit = VenueFolder.mostPlaced
+    fields.mistake(key, "more than \(limit) things in the venue", expected: "at most \(limit)")
+    return false
   }
 
   /// The entries of a list that say where they are.
@@ -312,12 +387,7 @@ extension VenueReading {
     var found: [(DocumentFields, Point)] = []
     let keys = known + DocumentFields.positionKeys
     for entry in fields.entries(key, known: keys, place: { "\(fields.place): \(key) \($1 + 1)" }) {
-      placedCount += 1
-      guard placedCount <= VenueFolder.mostPlaced else {
-        let limit = VenueFolder.mostPlaced
-        fields.mistake(key, "more than \(limit) things in the venue", expected: "at most \(limit)")
-        break
-      }
+      guard isRoomLeft(key, fields) else { break }
       if let point = entry.position(on: floor) { found.append((entry, point)) }
     }
     return found
@@ -426,6 +496,22 @@ extension ValueForm where Value == Point {
   /// A place on a floor, at most 30 km from its origin.
   fileprivate static var point: Self {
     pair(in: -30_000...30_000, expected: "[x, y] in metres east and north") { Point(x: $0, y: $1) }
+  }
+}
+
+extension ValueForm where Value == Int {
+  /// A difference of local time from UTC, in minutes.
+  fileprivate static var utcOffset: Self {
+    ValueForm(expected: "local time minus UTC in quotes, as in \"+01:00\" or \"-05:30\"") { text in
+      let digits = text.utf8.map { Int($0) - Int(UInt8(ascii: "0")) }
+      guard digits.count == 6, let sign = ["+": 1, "-": -1][text.prefix(1)], text.dropFirst(3).first == ":"
+      else { return nil }
+      let numbers = [digits[1], digits[2], digits[4], digits[5]]
+      guard numbers.allSatisfy((0...9).contains) else { return nil }
+      let (hours, minutes) = (numbers[0] * 10 + numbers[1], numbers[2] * 10 + numbers[3])
+      guard hours <= 14, minutes < 60 else { return nil }
+      return sign * (hours * 60 + minutes)
+    }
   }
 }
 

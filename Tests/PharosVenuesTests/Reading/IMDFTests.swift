@@ -92,6 +92,56 @@ struct IMDFTests {
     #expect(findings.first?.hasPrefix("floor b/1: \"room\" (") == true)
   }
 
+  @Test(
+    "amenities, occupants, named units and restrooms become places; relationships give connectors their direction"
+  )
+  func places() throws {
+    func point(_ id: String, _ properties: String, _ at: String) -> String {
+      MemoryVenue.feature(id, properties, "Point", at)
+    }
+    var archive = Self.archive()
+    archive.files["amenity.geojson"] = Array(
+      MemoryVenue.collection([
+        point(
+          "atm",
+          "\"category\": \"atm\", \"unit_ids\": [\"g-room\"], \"accessibility\": [\"braille\"]",
+          "[8.5402,47.3703]"
+        )
+      ]).utf8
+    )
+    archive.files["anchor.geojson"] = Array(
+      MemoryVenue.collection([point("a", "\"unit_id\": \"u-room\"", "[8.5401,47.3704]")]).utf8
+    )
+    archive.files["occupant.geojson"] = Array(
+      MemoryVenue.collection([
+        point(
+          "books",
+          "\"name\": {\"en\": \"Books\"}, \"category\": \"shopping\", \"anchor_id\": \"a\", \"hours\": \"Mo-Fr 09:00-18:00\"",
+          "[8.5401,47.3704]"
+        )
+      ]).utf8
+    )
+    archive.files["relationship.geojson"] = Array(
+      MemoryVenue.collection([
+        point(
+          "r",
+          "\"category\": \"stairs\", \"direction\": \"directed\", \"origin\": {\"id\": \"u-stairs\"}, "
+            + "\"intermediary\": null, \"destination\": {\"id\": \"g-stairs\"}",
+          "[8.54,47.37]"
+        )
+      ]).utf8
+    )
+    #expect(archive.problems().isEmpty)
+    let venue = try archive.read()
+    let places = venue.floors.flatMap(\.floor.pointsOfInterest)
+    #expect(places.map(\.name) == ["atm", "Books"])
+    #expect(places.map(\.isAccessible) == [false, true])
+    #expect(places[1].hours == OpeningHours("Mo-Fr 09:00-18:00") && places[1].area?.name == "room")
+    #expect(venue.connectors.map(\.direction) == [.both, .down])
+    #expect(venue.connectors.map(\.isAccessible) == [true, false])
+    #expect(venue.floors[0].floor.doors.count == 3)
+  }
+
   @Test("a venue.yaml lays beacons over an archive")
   func overlay() throws {
     var archive = Self.archive()
