@@ -116,6 +116,7 @@ let package = Package(
   ],
   targets: [
     .target(name: "CPharos"),
+    .systemLibrary(name: "CCairo", pkgConfig: "cairo", providers: [.apt(["libcairo2-dev"])]),
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(
       name: "CMosquitto",
@@ -151,6 +152,7 @@ let package = Package(
       ["PharosModel", "PharosMQTT", .target(name: "CMosquitto", condition: .when(traits: ["MQTT"]))]
     ),
     module("PharosFiles", ["CZlib"]),
+    module("PharosMaps", ["CCairo", "CCrypto", "PharosModel", "PharosVenues"] + database),
     module(
       "PharosGateway",
       [
@@ -369,6 +371,7 @@ let package = Package(
         .product(name: "Atomics", package: "swift-atomics"), logging,
       ] + nio
     ),
+    tests("PharosMapsTests", ["PharosModel", "PharosVenues", "PharosMaps"] + database),
     tests("PharosSiteTests", ["PharosModel", "PharosVenues", "PharosSecurity", "PharosSite"]),
     tests(
       "PharosJournalTests",

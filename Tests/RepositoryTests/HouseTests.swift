@@ -24,6 +24,7 @@ struct HouseTests {
     "PharosMQTT": ["PharosModel"],
     "PharosMosquitto": ["CMosquitto", "PharosModel", "PharosMQTT"],
     "PharosFiles": ["CZlib"],
+    "PharosMaps": ["CCairo", "CCrypto", "PharosModel", "PharosVenues"],
     "PharosGateway": [
       "CPharos", "PharosModel", "PharosWire", "PharosCaptures", "PharosSecurity", "PharosFiles",
     ],
@@ -64,7 +65,7 @@ struct HouseTests {
   ]
 
   /// The modules of C.
-  static let shims: Set<String> = ["CPharos", "CZlib", "CCrypto", "CTrackTable", "CMosquitto"]
+  static let shims: Set<String> = ["CCairo", "CPharos", "CZlib", "CCrypto", "CTrackTable", "CMosquitto"]
 
   /// The modules that take values and give values: no I/O, no clock, no task.
   static let pure = [
