@@ -154,7 +154,8 @@ package struct HeardTable {
         note(advert, payloadsOf: batch, by: place, at: report.received, weight: weight)
       case .rangedBeacon(let ranged):
         note(ranged, by: place, at: report.received, weight: weight)
-      case .scanState, .wifiScan, .motion, .outsideFix, .displayOn, .heartbeat, .transmission:
+      case .scanState, .wifiScan, .motion, .outsideFix, .relativePose, .visualStatus, .displayOn, .heartbeat,
+        .transmission:
         break
       }
     }

@@ -36,7 +36,7 @@ extension ObserverEngine {
     case .displayOn:
       if life.other(at: time.event) { recover(at: time, &context) }
       if !time.isLate { displayOn(at: time.event, &context) }
-    case .wifiScan, .motion, .outsideFix:
+    case .wifiScan, .motion, .outsideFix, .relativePose, .visualStatus:
       if life.other(at: time.event) { recover(at: time, &context) }
     case .transmission: break
     }
@@ -306,6 +306,8 @@ extension ObserverEngine {
       let samples = batch.motionSamples[Int(range.lowerBound)..<Int(range.upperBound)]
       pass(.motion(Array(samples)), at: time.event, &context)
     case .outsideFix(let fix): pass(.outside(fix), at: time.event, &context)
+    case .relativePose(let pose): pass(.relativePose(pose), at: time.event, &context)
+    case .visualStatus(let status): pass(.visualStatus(status), at: time.event, &context)
     case .rangedBeacon(let ranged):
       guard let level = ranged.rssi else { return }
       let beacon = Sensing.Body.beacon(
@@ -363,7 +365,8 @@ extension ReportBody {
   /// Indicates whether only handsets make such a report.
   fileprivate var isOfHandset: Bool {
     switch self {
-    case .wifiScan, .motion, .outsideFix, .rangedBeacon, .scanState, .displayOn: true
+    case .wifiScan, .motion, .outsideFix, .relativePose, .visualStatus, .rangedBeacon, .scanState, .displayOn:
+      true
     case .advert, .heartbeat, .transmission: false
     }
   }

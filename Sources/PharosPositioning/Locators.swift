@@ -298,7 +298,7 @@ struct GroundReach {
         },
         isTelling: true
       )
-    case .motion:
+    case .motion, .relativePose, .visualStatus:
       self.init(known: venues.map { _ in 0 }, isTelling: false)
     }
   }

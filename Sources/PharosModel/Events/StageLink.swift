@@ -242,6 +242,10 @@ public struct Sensing: Hashable, Sendable {
     case beacon(BeaconID, address: DeviceAddress?, rssi: RSSI, accuracy: Meters?)
     /// A location from outside.
     case outside(OutsideFix)
+    /// A movement from visual odometry.
+    case relativePose(RelativePose)
+    /// The state of a visual positioning service.
+    case visualStatus(VisualStatus)
   }
 
   /// The observer whose sensors made the reading.

@@ -45,6 +45,10 @@ public enum ReportBody: Equatable, Sendable {
   case motion(Range<UInt32>)
   /// A location from outside Pharos: GNSS or a visual positioning service.
   case outsideFix(OutsideFix)
+  /// A movement that visual odometry measured.
+  case relativePose(RelativePose)
+  /// The state of a visual positioning service on the handset.
+  case visualStatus(VisualStatus)
   /// Its display was turned on.
   case displayOn
   /// It lives, and this is how its radio fares.
@@ -187,43 +191,6 @@ public struct MotionSample: Hashable, Sendable {
     self.x = x
     self.y = y
     self.z = z
-  }
-}
-
-/// A location that came from outside Pharos.
-public struct OutsideFix: Hashable, Sendable {
-  /// The system that made the fix.
-  public enum Source: UInt8, Sendable {
-    /// A satellite receiver.
-    case gnss
-    /// A visual positioning service.
-    case vps
-  }
-
-  /// Degrees north, WGS 84.
-  public var latitude: Double
-  /// Degrees east, WGS 84.
-  public var longitude: Double
-  /// The radius meant to hold 68 % of truths.
-  public var horizontalAccuracy: Meters
-  /// The speed in m/s, or nil if not known.
-  public var speed: Float?
-  /// The system that made the fix.
-  public var source: Source
-
-  /// Makes a fix.
-  public init(
-    latitude: Double,
-    longitude: Double,
-    horizontalAccuracy: Meters,
-    speed: Float?,
-    source: Source
-  ) {
-    self.latitude = latitude
-    self.longitude = longitude
-    self.horizontalAccuracy = horizontalAccuracy
-    self.speed = speed
-    self.source = source
   }
 }
 

@@ -148,7 +148,8 @@ public struct ReportBatch: Equatable, Sendable {
       copy.body = .motion(
         append(motionSamples: other.motionSamples[Int(range.lowerBound)..<Int(range.upperBound)])
       )
-    case .rangedBeacon, .scanState, .outsideFix, .displayOn, .heartbeat, .transmission:
+    case .rangedBeacon, .scanState, .outsideFix, .relativePose, .visualStatus, .displayOn, .heartbeat,
+      .transmission:
       break
     }
     append(copy)

@@ -118,6 +118,7 @@ extension Locator {
       newestInput = max(newestInput, sensing.time)
     case .outside(let fix):
       take(fix, told: sensing.time)
+    case .relativePose, .visualStatus: break
     }
   }
 

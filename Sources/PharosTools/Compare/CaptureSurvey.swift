@@ -109,7 +109,9 @@ struct HeardBeacons {
     switch report.body {
     case .advert(let advert): find(in: advert, of: batch)
     case .rangedBeacon(let ranged): found.append(Identity(beacon: ranged.beacon, measuredPower: nil))
-    case .scanState, .wifiScan, .motion, .outsideFix, .displayOn, .heartbeat, .transmission: return
+    case .scanState, .wifiScan, .motion, .outsideFix, .relativePose, .visualStatus, .displayOn, .heartbeat,
+      .transmission:
+      return
     }
   }
 
@@ -135,7 +137,9 @@ extension Report {
     switch body {
     case .advert(let advert): advert.rssi.map { Double($0.dBm) }
     case .rangedBeacon(let ranged): ranged.rssi.map { Double($0.dBm) }
-    case .scanState, .wifiScan, .motion, .outsideFix, .displayOn, .heartbeat, .transmission: nil
+    case .scanState, .wifiScan, .motion, .outsideFix, .relativePose, .visualStatus, .displayOn, .heartbeat,
+      .transmission:
+      nil
     }
   }
 
@@ -145,7 +149,9 @@ extension Report {
       switch body {
       case .advert(let advert): advert.address
       case .rangedBeacon(let ranged): ranged.beacon.address
-      case .scanState, .wifiScan, .motion, .outsideFix, .displayOn, .heartbeat, .transmission: nil
+      case .scanState, .wifiScan, .motion, .outsideFix, .relativePose, .visualStatus, .displayOn, .heartbeat,
+        .transmission:
+        nil
       }
     return address.flatMap { $0.isPrivate ? nil : $0 }
   }

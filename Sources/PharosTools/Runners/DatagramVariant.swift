@@ -101,7 +101,9 @@ extension ReportBatch {
       report.body = .advert(advert)
     case .wifiScan: report.body = .wifiScan(append(accessPoints: copy.accessPoints))
     case .motion: report.body = .motion(append(motionSamples: copy.motionSamples))
-    case .rangedBeacon, .scanState, .outsideFix, .displayOn, .heartbeat, .transmission: break
+    case .rangedBeacon, .scanState, .outsideFix, .relativePose, .visualStatus, .displayOn, .heartbeat,
+      .transmission:
+      break
     }
     append(report)
   }

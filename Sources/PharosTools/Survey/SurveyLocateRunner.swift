@@ -289,7 +289,8 @@ package struct TraceThinner: Sendable {
       if let kept, time != kept, time - kept < every { return false }
       kept = time
       return true
-    case .scanState, .outsideFix, .displayOn, .heartbeat, .transmission: return true
+    case .scanState, .outsideFix, .relativePose, .visualStatus, .displayOn, .heartbeat, .transmission:
+      return true
     }
   }
 }

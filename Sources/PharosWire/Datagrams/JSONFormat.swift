@@ -172,6 +172,7 @@ struct JSONReader {
     object[.adverts].kind == .array || object[.rangedBeacons].kind == .array || object.has(.heartbeat)
       || object.has(.scanState) || object.has(.displayOn) || object.has(.wifiScan)
       || object[.motion].kind == .array || object[.fix].kind == .object
+      || object[.relativePoses].kind == .array || object[.visualStatus].kind == .object
   }
 
   /// Appends a report by the observer at hand.
@@ -193,6 +194,12 @@ enum JSONWords {
   static let addressKinds: [StaticString] = ["public", "random"]
   static let scanStates: [StaticString] = ["off", "windowed", "foreground"]
   static let fixSources: [StaticString] = ["gnss", "vps"]
+  /// In the order of `RelativePose.Quality`.
+  static let qualities: [StaticString] = ["lost", "limited", "normal"]
+  /// In the order of `PositioningState`.
+  static let states: [StaticString] = ["notPositioning", "degradedPositioning", "accuratePositioning"]
+  /// In the order of `ScanStatus`.
+  static let scans: [StaticString] = ["stopped", "started", "failed"]
   /// In the order of `MotionSample.Kind`.
   static let motionKinds: [StaticString] = [
     "accelerometer", "gyroscope", "magnetometer", "rotationVector", "barometer", "step",
@@ -234,6 +241,8 @@ extension JSONReader {
     found = try readWifiScan(object[.wifiScan], bytes, context, into: &batch) || found
     found = try readMotion(object[.motion], bytes, context, into: &batch) || found
     found = try readFix(object[.fix], bytes, context, into: &batch) || found
+    found = try readPoses(object[.relativePoses], bytes, context, into: &batch) || found
+    found = try readVisualStatus(object[.visualStatus], bytes, context, into: &batch) || found
     return found
   }
 
@@ -527,9 +536,117 @@ extension JSONReader {
     let word = object.has(.source) ? object.word(.source, bytes, JSONWords.fixSources) : 0
     guard let word, let source = OutsideFix.Source(rawValue: UInt8(word)) else { throw .badField }
     let speed = try object.number(.speed, bytes).map { Float($0) } ?? -1
-    guard let fix = WireLimits.fix(latitude, longitude, accuracy, speed, source) else { throw .badField }
+    guard var fix = WireLimits.fix(latitude, longitude, accuracy, speed, source) else { throw .badField }
+    fix.altitude = try object.number(.altitude, bytes).map { Meters($0) }
+    fix.attitude = try rotation(object[.attitude], bytes)
     try append(.outsideFix(fix), try object.timing(bytes, within: context.timing), context, to: &batch)
     return true
+  }
+
+  /// Reads one movement, or a list of them, each with its own age.
+  func readPoses(
+    _ value: JSONSlice,
+    _ bytes: RawSpan,
+    _ context: Context,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) -> Bool {
+    if value.kind == .object {
+      try readPose(value, bytes, context, into: &batch)
+      return true
+    }
+    guard value.kind == .array else { return false }
+    var scanner = JSONScanner(value.range)
+    while let element = scanner.nextElement(bytes) {
+      guard element.kind == .object else { throw .badField }
+      try readPose(element, bytes, context, into: &batch)
+    }
+    return true
+  }
+
+  private func readPose(
+    _ value: JSONSlice,
+    _ bytes: RawSpan,
+    _ context: Context,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) {
+    let object = JSONObject(bytes, value)
+    let word = object.has(.quality) ? object.word(.quality, bytes, JSONWords.qualities) : 2
+    guard let word, let quality = RelativePose.Quality(rawValue: UInt8(word)),
+      let interval = try object.milliseconds(.interval, bytes),
+      let pose = WireLimits.pose(
+        try object.integer(.session, bytes, in: 0...UInt32.max) ?? 0,
+        interval,
+        try single(object, .x, bytes),
+        try single(object, .y, bytes),
+        try single(object, .z, bytes),
+        try rotation(object[.attitude], bytes),
+        quality
+      )
+    else { throw .badField }
+    try append(.relativePose(pose), try object.timing(bytes, within: context.timing), context, to: &batch)
+  }
+
+  func readVisualStatus(
+    _ value: JSONSlice,
+    _ bytes: RawSpan,
+    _ context: Context,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) -> Bool {
+    guard value.kind == .object else { return false }
+    let object = JSONObject(bytes, value)
+    guard let word = object.word(.state, bytes, JSONWords.states),
+      let state = PositioningState(rawValue: UInt8(word))
+    else { throw .badField }
+    let status = VisualStatus(
+      state: state,
+      reasons: try reasons(object[.reasons], bytes),
+      scan: try scanStatus(object, .scan, bytes),
+      backgroundScan: try scanStatus(object, .backgroundScan, bytes)
+    )
+    try append(.visualStatus(status), try object.timing(bytes, within: context.timing), context, to: &batch)
+    return true
+  }
+
+  private func scanStatus(
+    _ object: JSONObject,
+    _ field: JSONField,
+    _ bytes: RawSpan
+  ) throws(DatagramRefusal) -> ScanStatus {
+    guard object.has(field) else { return .stopped }
+    guard let word = object.word(field, bytes, JSONWords.scans),
+      let status = ScanStatus(rawValue: UInt8(word))
+    else { throw .badField }
+    return status
+  }
+
+  /// Reads a list of reasons; those that this version does not know are passed over.
+  private func reasons(_ value: JSONSlice, _ bytes: RawSpan) throws(DatagramRefusal) -> PositioningReasons {
+    guard value.isPresent else { return [] }
+    guard value.kind == .array else { throw .badField }
+    var found: PositioningReasons = []
+    var scanner = JSONScanner(value.range)
+    while let element = scanner.nextElement(bytes) {
+      guard element.kind == .string else { throw .badField }
+      let text = element.text(bytes)
+      let known = PositioningReasons.names.first { $0.name.utf8.elementsEqual(text) }
+      if let known { found.insert(known.reason) }
+    }
+    return found.intersection(.reported)
+  }
+
+  /// Reads a rotation with the members `w`, `x`, `y` and `z`.
+  private func rotation(_ value: JSONSlice, _ bytes: RawSpan) throws(DatagramRefusal) -> Rotation? {
+    guard value.isPresent else { return nil }
+    guard value.kind == .object else { throw .badField }
+    let object = JSONObject(bytes, value)
+    let rotation = Rotation(
+      w: try single(object, .w, bytes),
+      x: try single(object, .x, bytes),
+      y: try single(object, .y, bytes),
+      z: try single(object, .z, bytes)
+    )
+    guard rotation.isUnit else { throw .badField }
+    return rotation
   }
 
   /// Returns a list, bare or inside an object that says when it was made; nil if the value is neither.

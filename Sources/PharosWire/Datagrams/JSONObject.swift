@@ -2,7 +2,7 @@ import PharosModel
 
 /// The understood members of one object, each at its place; of a name that stands twice the last one counts.
 struct JSONObject {
-  private var values: InlineArray<64, JSONSlice>
+  private var values: InlineArray<72, JSONSlice>
 
   /// Reads the members of an object.
   init(_ bytes: RawSpan, _ object: JSONSlice) {
@@ -122,6 +122,9 @@ package enum JSONField: UInt8, CaseIterable {
   case advertsHeard, scanDuty, dropped, state, accessPoints, bssid, frequency, lastHeard, samples, kind, x, y,
     z
   case latitude, longitude, speed, source, type
+  // Poses and the state of visual positioning.
+  case altitude, attitude, w, relativePoses, session, interval, quality, visualStatus, scan, backgroundScan,
+    reasons
   // The head of a datagram.
   case bootID, sequence, uptime
 
@@ -186,6 +189,17 @@ package enum JSONField: UInt8, CaseIterable {
     case .speed: ["speed"]
     case .source: ["source"]
     case .type: ["type"]
+    case .altitude: ["altitude"]
+    case .attitude: ["attitude", "rotation"]
+    case .w: ["w"]
+    case .relativePoses: ["relativeposes", "relativepose"]
+    case .session: ["session"]
+    case .interval: ["interval"]
+    case .quality: ["quality"]
+    case .visualStatus: ["visualstatus", "vpsstatus"]
+    case .scan: ["scan"]
+    case .backgroundScan: ["backgroundscan"]
+    case .reasons: ["reasons"]
     case .bootID: ["bootid"]
     case .sequence: ["sequence", "seq"]
     case .uptime: ["uptime"]

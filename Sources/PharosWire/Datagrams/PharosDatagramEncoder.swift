@@ -155,6 +155,8 @@ extension PharosDatagramEncoder {
     case .motion(let range):
       for sample in batch.motionSamples[Int(range.lowerBound)..<Int(range.upperBound)] { append(sample) }
     case .outsideFix(let fix): append(fix)
+    case .relativePose(let pose): append(pose)
+    case .visualStatus(let status): append(status)
     case .heartbeat(let heartbeat): append(heartbeat)
     case .displayOn, .transmission: break
     }
@@ -195,6 +197,8 @@ extension PharosDatagramEncoder {
     case .wifiScan: .wifiScan
     case .motion: .motion
     case .outsideFix: .outsideFix
+    case .relativePose: .relativePose
+    case .visualStatus: .visualStatus
     case .displayOn: .displayOn
     case .heartbeat: .heartbeat
     case .transmission: nil
@@ -286,6 +290,33 @@ extension PharosDatagramEncoder {
     bytes.append(f64: fix.longitude)
     bytes.append(f32: Float(fix.horizontalAccuracy.value))
     bytes.append(f32: fix.speed ?? -1)
+    guard fix.altitude != nil || fix.attitude != nil else { return }
+    bytes.append(f32: fix.altitude.map { Float($0.value) } ?? .nan)
+    append(fix.attitude ?? Rotation(w: 0, x: 0, y: 0, z: 0))
+  }
+
+  private mutating func append(_ rotation: Rotation) {
+    bytes.append(f32: rotation.w)
+    bytes.append(f32: rotation.x)
+    bytes.append(f32: rotation.y)
+    bytes.append(f32: rotation.z)
+  }
+
+  private mutating func append(_ pose: RelativePose) {
+    bytes.append(pose.quality.rawValue)
+    bytes.append(u32: pose.session)
+    bytes.append(u32: UInt32(clamping: pose.interval.nanoseconds / 1_000))
+    bytes.append(f32: pose.x)
+    bytes.append(f32: pose.y)
+    bytes.append(f32: pose.z)
+    append(pose.rotation)
+  }
+
+  private mutating func append(_ status: VisualStatus) {
+    bytes.append(status.state.rawValue)
+    bytes.append(u16: status.reasons.rawValue)
+    bytes.append(status.scan.rawValue)
+    bytes.append(status.backgroundScan.rawValue)
   }
 
   private mutating func append(_ heartbeat: Heartbeat) {

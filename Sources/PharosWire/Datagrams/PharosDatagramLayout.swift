@@ -45,6 +45,8 @@ public enum PharosDatagramLayout {
     case outsideFix = 0x07
     case displayOn = 0x08
     case heartbeat = 0x09
+    case relativePose = 0x0A
+    case visualStatus = 0x0B
   }
 
   /// The kind of an observer's identity.
@@ -76,6 +78,8 @@ public enum PharosDatagramLayout {
   static let leastAdvertLength = recordHeadLength + ageLength + advertFieldsLength
   /// The bytes of one access point.
   static let accessPointLength = 13
+  /// The bytes of an outside fix's altitude and attitude, which the first senders do not write.
+  static let fixPoseLength = 20
   /// The bytes of one motion sample.
   static let motionSampleLength = 17
 }

@@ -123,6 +123,8 @@ public enum PharosFormat: DatagramFormat {
     case .wifiScan: .wifiScan(try decodeAccessPoints(datagram, &body, into: &batch))
     case .motion: .motion(try decodeMotionSamples(datagram, &body, into: &batch))
     case .outsideFix: .outsideFix(try decodeOutsideFix(datagram, &body))
+    case .relativePose: .relativePose(try decodeRelativePose(datagram, &body))
+    case .visualStatus: .visualStatus(try decodeVisualStatus(datagram, &body))
     case .heartbeat: .heartbeat(try decodeHeartbeat(datagram, &body))
     case .displayOn, .observer, .advert: .displayOn
     }
@@ -307,10 +309,61 @@ extension PharosFormat {
     let longitude = try body.f64(datagram)
     let accuracy = try body.f32(datagram)
     let speed = try body.f32(datagram)
-    guard let fix = WireLimits.fix(latitude, longitude, Double(accuracy), speed, source) else {
+    guard var fix = WireLimits.fix(latitude, longitude, Double(accuracy), speed, source) else {
       throw .badField
     }
+    guard body.remaining >= PharosDatagramLayout.fixPoseLength else { return fix }
+    let altitude = try body.f32(datagram)
+    fix.altitude = altitude.isFinite ? Meters(Double(altitude)) : nil
+    fix.attitude = try decodeRotation(datagram, &body)
     return fix
+  }
+
+  static func decodeRelativePose(
+    _ datagram: RawSpan,
+    _ body: inout ByteCursor
+  ) throws(DatagramRefusal) -> RelativePose {
+    guard let quality = RelativePose.Quality(rawValue: try body.u8(datagram)) else { throw .badField }
+    let session = try body.u32(datagram)
+    let interval = TimeSpan.microseconds(Int64(try body.u32(datagram)))
+    let (x, y, z) = (try body.f32(datagram), try body.f32(datagram), try body.f32(datagram))
+    let rotation = try decodeRotation(datagram, &body)
+    guard let pose = WireLimits.pose(session, interval, x, y, z, rotation, quality) else { throw .badField }
+    return pose
+  }
+
+  static func decodeVisualStatus(
+    _ datagram: RawSpan,
+    _ body: inout ByteCursor
+  ) throws(DatagramRefusal) -> VisualStatus {
+    let state = PositioningState(rawValue: try body.u8(datagram))
+    let reasons = PositioningReasons(rawValue: try body.u16(datagram))
+    let scan = ScanStatus(rawValue: try body.u8(datagram))
+    let background = ScanStatus(rawValue: try body.u8(datagram))
+    guard let state, let scan, let background else { throw .badField }
+    // Reasons that this version does not know are passed over.
+    return VisualStatus(
+      state: state,
+      reasons: reasons.intersection(.reported),
+      scan: scan,
+      backgroundScan: background
+    )
+  }
+
+  /// Reads a rotation; four zeros say that there is none.
+  private static func decodeRotation(
+    _ datagram: RawSpan,
+    _ body: inout ByteCursor
+  ) throws(DatagramRefusal) -> Rotation? {
+    let rotation = Rotation(
+      w: try body.f32(datagram),
+      x: try body.f32(datagram),
+      y: try body.f32(datagram),
+      z: try body.f32(datagram)
+    )
+    if rotation == Rotation(w: 0, x: 0, y: 0, z: 0) { return nil }
+    guard rotation.isUnit else { throw .badField }
+    return rotation
   }
 }
 
@@ -330,6 +383,28 @@ extension WireLimits {
       horizontalAccuracy: Meters(accuracy),
       speed: speed.isFinite && speed >= 0 ? speed : nil,
       source: source
+    )
+  }
+
+  /// A movement, or nil if it is made of no numbers, or took no time; without a rotation there is none.
+  static func pose(
+    _ session: UInt32,
+    _ interval: TimeSpan,
+    _ x: Float,
+    _ y: Float,
+    _ z: Float,
+    _ rotation: Rotation?,
+    _ quality: RelativePose.Quality
+  ) -> RelativePose? {
+    guard x.isFinite, y.isFinite, z.isFinite, interval > .zero else { return nil }
+    return RelativePose(
+      session: session,
+      interval: interval,
+      x: x,
+      y: y,
+      z: z,
+      rotation: rotation ?? .none,
+      quality: quality
     )
   }
 }

@@ -71,6 +71,22 @@ struct JSONFormatTests {
         "a wifi 00:11:22:33:44:55 - 0 2000000 age 3000000"
       ),
       (
+        #"{"observer":"a","fix":{"lat":9,"lon":8,"accuracy":1,"source":"vps","altitude":-4,"attitude":{"y":-1}}}"#,
+        "a fix 9.0 8.0 1.0 - vps up -4.0 [0.0 0.0 -1.0 0.0] received"
+      ),
+      (
+        #"{"observer":"a","relativePose":{"session":9,"interval":100,"age":20,"x":0.5,"rotation":{"z":1}}}"#,
+        "a pose 9 100000000 0.5 0.0 0.0 [0.0 0.0 0.0 1.0] normal age 20000000"
+      ),
+      (
+        #"{"observer":"a","relativePoses":[{"interval":50,"y":-1,"quality":"LOST"}]}"#,
+        "a pose 0 50000000 0.0 -1.0 0.0 [1.0 0.0 0.0 0.0] lost received"
+      ),
+      (
+        #"{"observer":"a","vpsStatus":{"state":"degradedPositioning","reasons":["noMap","glare"],"scan":"failed"}}"#,
+        "a visual degradedPositioning 8 failed stopped received"
+      ),
+      (
         #"{"observer":"a","motion":{"samples":[{"kind":"rotationVector","x":0.5,"z":-1e0}]}}"#,
         "a motion rotationVector 0 0.5 0.0 -1.0 received"
       ),
@@ -235,6 +251,14 @@ struct JSONFormatTests {
       (#"{"observer":"a","heartbeat":{"scanDuty":2}}"#, .badField),
       (#"{"observer":"a","fix":{"latitude":91,"longitude":0,"accuracy":1}}"#, .badField),
       (#"{"observer":"a","fix":{"latitude":9}}"#, .badField),
+      (#"{"observer":"a","fix":{"lat":9,"lon":9,"accuracy":1,"attitude":{"w":1,"x":1}}}"#, .badField),
+      (#"{"observer":"a","fix":{"lat":9,"lon":9,"accuracy":1,"attitude":[1,0,0,0]}}"#, .badField),
+      (#"{"observer":"a","relativePoses":[{"x":1}]}"#, .badField),
+      (#"{"observer":"a","relativePoses":[{"x":1,"interval":0}]}"#, .badField),
+      (#"{"observer":"a","relativePoses":[{"x":1,"interval":50,"quality":"superb"}]}"#, .badField),
+      (#"{"observer":"a","relativePoses":[{"x":1e39,"interval":50}]}"#, .badField),
+      (#"{"observer":"a","visualStatus":{"state":"asleep"}}"#, .badField),
+      (#"{"observer":"a","visualStatus":{"state":"notPositioning","reasons":"dark"}}"#, .badField),
       (#"{"observer":"a","wifiScan":[{"bssid":"x"}]}"#, .badIdentity),
       (#"{"observer":"a","motion":[{"kind":"smell"}]}"#, .badField),
       (#"{"transmitterId":"fae4e3242009","rssiSignature":[{"rssi":-34}]}"#, .noObserver),

@@ -32,7 +32,7 @@ struct PharosDatagramDocumentTests {
     let blocks = try fences("JSONFields", "json")
     #expect(blocks.count == 2)
     #expect(try decoded(blocks[0]).get().count == 1)
-    #expect(try decoded(blocks[1]).get().count == 9)
+    #expect(try decoded(blocks[1]).get().count == 11)
   }
 
   @Test("the page on JSON fields lists every name that is understood", arguments: JSONField.allCases)

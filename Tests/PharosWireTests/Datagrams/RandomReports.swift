@@ -22,7 +22,7 @@ struct RandomReports {
   }
 
   private mutating func body(in batch: inout ReportBatch) -> ReportBody {
-    switch number(0...8) {
+    switch number(0...10) {
     case 0, 1: return .advert(advert(in: &batch))
     case 2:
       let accuracy = Bool.random(using: &random) ? Meters(Double(single())) : nil
@@ -56,7 +56,30 @@ struct RandomReports {
           longitude: Double.random(in: -180...180, using: &random),
           horizontalAccuracy: Meters(Double(single())),
           speed: Bool.random(using: &random) ? single() : nil,
-          source: Bool.random(using: &random) ? .gnss : .vps
+          source: Bool.random(using: &random) ? .gnss : .vps,
+          altitude: Bool.random(using: &random) ? Meters(Double(-single())) : nil,
+          attitude: Bool.random(using: &random) ? rotation() : nil
+        )
+      )
+    case 8:
+      return .relativePose(
+        RelativePose(
+          session: UInt32(number(0...Int(UInt32.max))),
+          interval: .microseconds(Int64(number(1...1_000_000))),
+          x: single(),
+          y: -single(),
+          z: single(),
+          rotation: rotation(),
+          quality: RelativePose.Quality(rawValue: UInt8(number(0...2))) ?? .lost
+        )
+      )
+    case 9:
+      return .visualStatus(
+        VisualStatus(
+          state: PositioningState(rawValue: UInt8(number(0...2))) ?? .notPositioning,
+          reasons: PositioningReasons(rawValue: UInt16(number(0...31))),
+          scan: ScanStatus(rawValue: UInt8(number(0...2))) ?? .stopped,
+          backgroundScan: ScanStatus(rawValue: UInt8(number(0...2))) ?? .stopped
         )
       )
     case 7: return .displayOn
@@ -97,6 +120,13 @@ struct RandomReports {
     default: return .address(DeviceAddress(bits: word(), kind: .unknown))
     }
     return Bool.random(using: &random) ? id.keyed(by: DeviceAddress(bits: word(), kind: .unknown)) : id
+  }
+
+  /// A turn by one of three angles whose sine and cosine are exact.
+  private mutating func rotation() -> Rotation {
+    [Rotation.none, Rotation(w: 0, x: 0, y: -1, z: 0), Rotation(w: 0.5, x: 0.5, y: -0.5, z: 0.5)][
+      number(0...2)
+    ]
   }
 
   private mutating func level() -> RSSI? { RSSI(reported: Int8(number(-127...20))) }

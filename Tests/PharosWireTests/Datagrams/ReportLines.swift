@@ -35,13 +35,22 @@ extension ReportBatch {
         .joined(separator: ", ")
     case .outsideFix(let fix):
       "fix \(fix.latitude) \(fix.longitude) \(fix.horizontalAccuracy.value) \(fix.speed.map { "\($0)" } ?? "-")"
-        + " \(fix.source)"
+        + " \(fix.source)\(fix.altitude.map { " up \($0.value)" } ?? "")\(fix.attitude.map { " \(text(of: $0))" } ?? "")"
+    case .relativePose(let pose):
+      "pose \(pose.session) \(pose.interval.nanoseconds) \(pose.x) \(pose.y) \(pose.z) \(text(of: pose.rotation))"
+        + " \(pose.quality)"
+    case .visualStatus(let status):
+      "visual \(status.state) \(status.reasons.rawValue) \(status.scan) \(status.backgroundScan)"
     case .displayOn: "display on"
     case .heartbeat(let beat):
       "heartbeat \(beat.advertsHeard.map { "\($0)" } ?? "-") \(beat.scanDuty.map { "\($0)" } ?? "-")"
         + " \(beat.dropped)"
     case .transmission(let head): "head \(head.bootID) \(head.sequence) \(head.uptime.nanoseconds)"
     }
+  }
+
+  private func text(of rotation: Rotation) -> String {
+    "[\(rotation.w) \(rotation.x) \(rotation.y) \(rotation.z)]"
   }
 
   private func text(of advert: Advert) -> String {

@@ -87,6 +87,22 @@ final class HandsetsTarget: FuzzTarget {
         )
       )
     )
+    note(
+      .outsideFix(
+        OutsideFix(
+          latitude: 52.5201,
+          longitude: 13.2902,
+          horizontalAccuracy: Meters(0.4),
+          speed: nil,
+          source: .vps,
+          attitude: Rotation(w: 0.6, x: 0, y: 0, z: 0.8)
+        )
+      )
+    )
+    note(.relativePose(RelativePose(session: 3, interval: .milliseconds(200), x: 0.2, y: 0.1, z: 0)))
+    note(
+      .visualStatus(VisualStatus(state: .degradedPositioning, reasons: .lowLight, backgroundScan: .failed))
+    )
     let beacon = BeaconID.proximity(SampleSite.uuid, major: 1, minor: 7)
     note(.rangedBeacon(RangedBeacon(beacon: beacon, rssi: RSSI(dBm: -60), accuracy: Meters(2))))
     for kind in 0...5 as ClosedRange<UInt8> {

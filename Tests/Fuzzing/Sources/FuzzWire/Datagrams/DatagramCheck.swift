@@ -71,7 +71,11 @@ package struct DatagramCheck {
         demand(Int(range.upperBound) <= batch.motionSamples.count, "samples lie within the batch")
       case .outsideFix(let fix):
         demand((-90...90).contains(fix.latitude) && (-180...180).contains(fix.longitude), "a fix is on Earth")
-      case .rangedBeacon, .scanState, .displayOn, .heartbeat, .transmission: break
+        demand(fix.attitude?.isUnit != false, "an attitude is a rotation")
+      case .relativePose(let pose):
+        demand(pose.rotation.isUnit, "a pose turns by a rotation")
+        demand(pose.x.isFinite && pose.y.isFinite && pose.z.isFinite, "a pose moves by numbers")
+      case .rangedBeacon, .scanState, .visualStatus, .displayOn, .heartbeat, .transmission: break
       }
     }
     for sample in batch.motionSamples {

@@ -36,6 +36,14 @@ package enum SampleReports {
         )
       )
     }
+    for body in [
+      ReportBody.relativePose(RelativePose(session: 3, interval: .milliseconds(100), x: 0.1, y: 0, z: 0)),
+      .visualStatus(VisualStatus(state: .degradedPositioning, reasons: .lowLight, backgroundScan: .failed)),
+    ] {
+      batch.append(
+        Report(observer: observer, received: DatagramCheck.received, timing: .age(.zero), body: body)
+      )
+    }
     return batch
   }
 }

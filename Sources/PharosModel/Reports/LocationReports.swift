@@ -1,0 +1,222 @@
+/// A location that came from outside Pharos.
+public struct OutsideFix: Hashable, Sendable {
+  /// The system that made the fix.
+  public enum Source: UInt8, CaseIterable, Sendable {
+    /// A satellite receiver.
+    case gnss
+    /// A visual positioning service.
+    case vps
+  }
+
+  /// Degrees north, WGS 84.
+  public var latitude: Double
+  /// Degrees east, WGS 84.
+  public var longitude: Double
+  /// The radius meant to hold 68 % of truths.
+  public var horizontalAccuracy: Meters
+  /// The speed in m/s, or nil if not known.
+  public var speed: Float?
+  /// The system that made the fix.
+  public var source: Source
+  /// The height above the WGS 84 ellipsoid, or nil if not known.
+  public var altitude: Meters?
+  /// The rotation from the handset's axes to east, north and up, or nil if not known.
+  public var attitude: Rotation?
+
+  /// Makes a fix.
+  public init(
+    latitude: Double,
+    longitude: Double,
+    horizontalAccuracy: Meters,
+    speed: Float?,
+    source: Source,
+    altitude: Meters? = nil,
+    attitude: Rotation? = nil
+  ) {
+    self.latitude = latitude
+    self.longitude = longitude
+    self.horizontalAccuracy = horizontalAccuracy
+    self.speed = speed
+    self.source = source
+    self.altitude = altitude
+    self.attitude = attitude
+  }
+}
+
+/// A rotation in space as a quaternion of length one.
+public struct Rotation: Hashable, Sendable {
+  /// The real part.
+  public var w: Float
+  /// The part along the first axis.
+  public var x: Float
+  /// The part along the second axis.
+  public var y: Float
+  /// The part along the third axis.
+  public var z: Float
+
+  /// Makes a rotation from its parts, as they are.
+  public init(w: Float, x: Float, y: Float, z: Float) {
+    self.w = w
+    self.x = x
+    self.y = y
+    self.z = z
+  }
+
+  /// No rotation.
+  public static let none = Rotation(w: 1, x: 0, y: 0, z: 0)
+
+  /// The difference of the squared length from one up to which four numbers count as a rotation.
+  ///
+  /// Half floats and quaternions with three decimals stay far below.
+  public static let tolerance: Float = 0.02
+
+  /// Indicates whether the length is one, up to rounding.
+  public var isUnit: Bool {
+    let square = w * w + x * x + y * y + z * z
+    return (square - 1).magnitude <= Rotation.tolerance
+  }
+}
+
+/// A movement that visual odometry measured between two images.
+///
+/// Its frame is the odometry's own: the third axis points up, the direction of the other two is arbitrary but stays
+/// the same within a session.
+public struct RelativePose: Hashable, Sendable {
+  /// The quality of tracking during the movement.
+  public enum Quality: UInt8, CaseIterable, Sendable {
+    /// The odometry has lost track; the movement means nothing.
+    case lost
+    /// It tracks with few features, or while it starts.
+    case limited
+    /// It tracks.
+    case normal
+  }
+
+  /// The session of the odometry, which changes whenever its frame changes, as after a relocalisation or a restart.
+  public var session: UInt32
+  /// The time that the movement took; it ended at the time of the report.
+  public var interval: TimeSpan
+  /// The translation along the first axis of the session's frame, in metres.
+  public var x: Float
+  /// The translation along the second axis of the session's frame, in metres.
+  public var y: Float
+  /// The translation upwards, in metres.
+  public var z: Float
+  /// The rotation from the handset's axes to the session's frame at the end of the movement.
+  public var rotation: Rotation
+  /// The quality of tracking.
+  public var quality: Quality
+
+  /// Makes a movement.
+  public init(
+    session: UInt32,
+    interval: TimeSpan,
+    x: Float,
+    y: Float,
+    z: Float,
+    rotation: Rotation = .none,
+    quality: Quality = .normal
+  ) {
+    self.session = session
+    self.interval = interval
+    self.x = x
+    self.y = y
+    self.z = z
+    self.rotation = rotation
+    self.quality = quality
+  }
+}
+
+/// The state of a location source.
+public enum PositioningState: UInt8, CaseIterable, Hashable, Sendable {
+  /// It gives no position.
+  case notPositioning
+  /// It gives positions that are worse than usual, for reasons that it states.
+  case degradedPositioning
+  /// It gives positions as good as it can.
+  case accuratePositioning
+
+  /// The state as documents and events spell it.
+  public var name: String {
+    switch self {
+    case .notPositioning: "notPositioning"
+    case .degradedPositioning: "degradedPositioning"
+    case .accuratePositioning: "accuratePositioning"
+    }
+  }
+}
+
+/// The reasons for which positions are worse than usual.
+public struct PositioningReasons: OptionSet, Hashable, Sendable {
+  /// A bit for each reason.
+  public let rawValue: UInt16
+
+  /// Makes reasons from their bits.
+  public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+  /// The camera sees too few features.
+  public static let insufficientFeatures = PositioningReasons(rawValue: 1 << 0)
+  /// The handset moves too fast.
+  public static let excessiveMotion = PositioningReasons(rawValue: 1 << 1)
+  /// It is too dark.
+  public static let lowLight = PositioningReasons(rawValue: 1 << 2)
+  /// The service has no map of the place.
+  public static let noMap = PositioningReasons(rawValue: 1 << 3)
+  /// The service is looking for its place in the map again.
+  public static let relocalising = PositioningReasons(rawValue: 1 << 4)
+  /// The odometry is lost or silent.
+  public static let trackingLost = PositioningReasons(rawValue: 1 << 5)
+  /// The last scans contradict everything else.
+  public static let scanDisagrees = PositioningReasons(rawValue: 1 << 6)
+  /// The last scan is too far back.
+  public static let scanOverdue = PositioningReasons(rawValue: 1 << 7)
+
+  /// Every reason there is.
+  public static let all = PositioningReasons(rawValue: 0xFF)
+  /// The reasons that a handset can state; the others are Pharos's own.
+  public static let reported: PositioningReasons = [
+    .insufficientFeatures, .excessiveMotion, .lowLight, .noMap, .relocalising,
+  ]
+
+  /// The reasons as documents and events spell them, in the order of their bits.
+  public static let names: [(reason: PositioningReasons, name: String)] = [
+    (.insufficientFeatures, "insufficientFeatures"), (.excessiveMotion, "excessiveMotion"),
+    (.lowLight, "lowLight"), (.noMap, "noMap"), (.relocalising, "relocalising"),
+    (.trackingLost, "trackingLost"), (.scanDisagrees, "scanDisagrees"), (.scanOverdue, "scanOverdue"),
+  ]
+}
+
+/// The progress of a scan of a visual positioning service.
+public enum ScanStatus: UInt8, CaseIterable, Hashable, Sendable {
+  /// None runs.
+  case stopped
+  /// One runs.
+  case started
+  /// The last one found no position.
+  case failed
+}
+
+/// The state of a visual positioning service, as the handset reports it.
+public struct VisualStatus: Hashable, Sendable {
+  /// The state.
+  public var state: PositioningState
+  /// The reasons for a degraded state.
+  public var reasons: PositioningReasons
+  /// The status of scans that the user makes.
+  public var scan: ScanStatus
+  /// The status of scans that the handset makes without the user.
+  public var backgroundScan: ScanStatus
+
+  /// Makes a status.
+  public init(
+    state: PositioningState,
+    reasons: PositioningReasons = [],
+    scan: ScanStatus = .stopped,
+    backgroundScan: ScanStatus = .stopped
+  ) {
+    self.state = state
+    self.reasons = reasons
+    self.scan = scan
+    self.backgroundScan = backgroundScan
+  }
+}
