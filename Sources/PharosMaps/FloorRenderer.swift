@@ -208,6 +208,11 @@ private struct TileDrawing {
       canvas.line([pixel(wall.segment.start), pixel(wall.segment.end)], isClosed: false)
     }
     canvas.stroke(Palette.soft, width: min(0.25 * pixelsPerMeter, 2 * density))
+    canvas.begin()
+    for door in floor.doors where touches(door.segment) {
+      canvas.line([pixel(door.segment.start), pixel(door.segment.end)], isClosed: false)
+    }
+    canvas.stroke(Palette.line, width: min(0.25 * pixelsPerMeter, 2 * density))
     for symbol in symbols { draw(symbol.mark, at: symbol.place - corner, on: canvas) }
     canvas.font(size: LabelLayout.textSize * density)
     for name in names {

@@ -33,6 +33,16 @@ public struct MappedFloor: Sendable {
     public let attenuation: Double
   }
 
+  /// A door between two areas.
+  public struct Door: Hashable, Sendable {
+    /// Its line, in the gap of the wall.
+    public let segment: Segment
+    /// The display name, or an empty text.
+    public let name: String
+    /// Indicates whether a wheelchair can pass it.
+    public let isAccessible: Bool
+  }
+
   /// Something at a point.
   public struct Mark: Hashable, Sendable {
     /// The kinds of mark.
@@ -79,6 +89,8 @@ public struct MappedFloor: Sendable {
   public let shapes: [Shape]
   /// The walls.
   public let walls: [Line]
+  /// The doors between areas.
+  public let doors: [Door]
   /// The entrances, the connectors that stop here and the points of interest.
   public let marks: [Mark]
   /// The image of the floor plan, if there is one.
@@ -104,6 +116,12 @@ public struct MappedFloor: Sendable {
       }
       return Line(segment: Segment(from: start, to: end), attenuation: wall.attenuation)
     }
+    doors = floor.doors.compactMap { door in
+      guard let start = lay.place(door.segment.start), let end = lay.place(door.segment.end) else {
+        return nil
+      }
+      return Door(segment: Segment(from: start, to: end), name: door.name, isAccessible: door.isAccessible)
+    }
     marks = lay.marks(on: floor, id, of: venue)
     picture = floor.plan.map(lay.picture)
     let corners = picture.map { picture in
@@ -113,7 +131,8 @@ public struct MappedFloor: Sendable {
       }
     }
     let places =
-      shapes.flatMap { $0.rings.joined() } + walls.flatMap { [$0.segment.start, $0.segment.end] }
+      shapes.flatMap { $0.rings.joined() }
+      + (walls.map(\.segment) + doors.map(\.segment)).flatMap { [$0.start, $0.end] }
       + marks.map(\.point) + (corners ?? [])
     guard let extent = Extent(around: places) else { return nil }
     self.extent = extent

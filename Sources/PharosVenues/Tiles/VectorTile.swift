@@ -71,6 +71,14 @@ public struct VectorTile {
 
   private static func marks(of floor: MappedFloor, _ frame: TileFrame) -> [VectorLayer] {
     var (doors, connectors, places) = (VectorLayer("doors"), VectorLayer("connectors"), VectorLayer("places"))
+    for door in floor.doors {
+      guard let extent = Extent(around: [door.segment.start, door.segment.end]), frame.touches(extent) else {
+        continue
+      }
+      var tags: [(String, VectorValue)] = [("kind", .text("door")), ("accessible", .flag(door.isAccessible))]
+      if !door.name.isEmpty { tags.append(("name", .text(door.name))) }
+      doors.add(.line, frame.lines([[door.segment.start, door.segment.end]]), tags)
+    }
     for mark in floor.marks {
       guard let geometry = frame.point(mark.point) else { continue }
       var tags: [(String, VectorValue)] = [("id", .text(mark.identifier))]

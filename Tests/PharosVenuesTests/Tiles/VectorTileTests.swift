@@ -25,6 +25,7 @@ struct VectorTileTests {
       ],
       walls: Walls(walls.all + [Wall(from: Point(x: 0, y: 22), to: Point(x: 30, y: 22), attenuation: 3)]),
       entrances: [Entrance(identifier: "street", point: Point(x: 5, y: 0))],
+      doors: [Door(Segment(from: Point(x: 30, y: 22), to: Point(x: 32, y: 22)), name: "glass door")],
       pointsOfInterest: [
         PointOfInterest(identifier: "wc", name: "Toilets", category: "restroom", point: Point(x: 38, y: 28)),
         PointOfInterest(
@@ -73,7 +74,11 @@ struct VectorTileTests {
     #expect(layers["obstacles"]?.first?.properties == ["name": "shop"])
     #expect(layers["walls"]?.map { $0.properties["attenuation"] } == ["3.0", "12.0"])
     #expect(layers["walls"]?.map(\.parts.count) == [1, 4])
-    #expect(layers["doors"]?.first?.properties == ["id": "street", "kind": "entrance"])
+    #expect(
+      layers["doors"]?.map(\.properties) == [
+        ["kind": "door", "name": "glass door", "accessible": "true"], ["id": "street", "kind": "entrance"],
+      ]
+    )
     #expect(layers["connectors"]?.first?.properties == ["id": "l1", "kind": "lift"])
     let places = try #require(layers["places"])
     #expect(
