@@ -242,8 +242,8 @@ let package = Package(
       [
         "CPharos", "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
         "PharosSurvey", "PharosCaptures", "PharosSecurity", "PharosPipeline", "PharosSimulation",
-        "PharosComparators", "PharosFiles", "PharosIngest", "Pharos", "PharosJournal", "PharosDelivery",
-        "PharosSite", "PharosHTTP", "PharosService", http1, httpClient, logging,
+        "PharosComparators", "PharosFiles", "PharosMaps", "PharosIngest", "Pharos", "PharosJournal",
+        "PharosDelivery", "PharosSite", "PharosHTTP", "PharosService", http1, httpClient, logging,
         .product(name: "Histogram", package: "hdrhistogram-swift"),
         .product(name: "Yams", package: "Yams"),
       ] + nio
@@ -556,7 +556,7 @@ if extras.contains("benchmarks") {
   program("fixes", "Fixes", core + ["CScaleMeter", "PharosSimulatedWorlds"])
   program("throughput", "Throughput", server)
   program("history-store", "HistoryStore", ["PharosModel", "PharosJournal"])
-  program("places", "Places", core + ["PharosSimulatedWorlds"])
+  program("places", "Places", core + ["PharosSimulatedWorlds", "PharosMaps", "PharosSite"])
   program("latency", "Latency", server + [histogram])
   program("targets", "Targets", core + ["CScaleMeter", "Traffic"])
   program("attacks", "Attacks", core + clients + ["PharosSecurity", "ServedProcess"])

@@ -26,6 +26,7 @@ struct PharosCommand: AsyncParsableCommand {
       Why it said so:              pharos explain hall.pcapng --site site.yaml
       Against the rule you use:    pharos compare hall.pcapng --svg hall.svg
       Where on the floor plan:     pharos survey learn, pharos survey locate
+      Without a network:           pharos venue bundle, pharos way
 
       Exit codes: 0 all went well, 1 something failed on the way, 64 the command line \
       is wrong, 78 the site file is wrong.
@@ -35,7 +36,7 @@ struct PharosCommand: AsyncParsableCommand {
       InitCommand.self, ListenCommand.self, ServeCommand.self, DemoCommand.self, ProcessCommand.self,
       ReplayCommand.self,
       InspectCommand.self, ExplainCommand.self, CompareCommand.self, SimulateCommand.self, CheckCommand.self,
-      SiteCommand.self, SurveyCommand.self, GatewayCommand.self, TokenCommand.self, ObserverCommand.self,
+      SiteCommand.self, VenueCommand.self, SurveyCommand.self, GatewayCommand.self, TokenCommand.self, ObserverCommand.self,
       EraseCommand.self,
       SystemdUnitCommand.self, AlertsCommand.self, GrafanaCommand.self,
     ]

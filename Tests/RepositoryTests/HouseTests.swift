@@ -58,8 +58,8 @@ struct HouseTests {
     "PharosTools": [
       "CPharos", "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
       "PharosSurvey", "PharosCaptures", "PharosSecurity", "PharosPipeline", "PharosSimulation",
-      "PharosComparators", "PharosFiles", "PharosIngest", "Pharos", "PharosJournal", "PharosDelivery",
-      "PharosSite", "PharosHTTP", "PharosService",
+      "PharosComparators", "PharosFiles", "PharosMaps", "PharosIngest", "Pharos", "PharosJournal",
+      "PharosDelivery", "PharosSite", "PharosHTTP", "PharosService",
     ],
     "PharosCommand": ["PharosService", "PharosTools", "PharosCaptures", "PharosSimulation", "PharosGateway"],
   ]

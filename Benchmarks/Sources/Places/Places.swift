@@ -46,7 +46,10 @@ struct PlacesPart {
   let measure: (PlacesInput) throws -> [PlacesRow]
 
   /// All parts, in the order of the table.
-  static let all: [PlacesPart] = []
+  static let all: [PlacesPart] = [
+    PlacesPart(name: "tiles", measure: measureTiles),
+    PlacesPart(name: "bundle", measure: measureBundle),
+  ]
 }
 
 /// The input of a measurement.
