@@ -354,6 +354,11 @@ package struct LocatingCounters: Hashable, Sendable {
   /// there.
   package var recoveries: UInt64 = 0
 
+  /// Scans of visual positioning that contradicted everything else and were not used.
+  package var outliers: UInt64 = 0
+  /// Jumps of visual odometry that were left out.
+  package var jumps: UInt64 = 0
+
   /// Starts at zero.
   package init() {}
 
@@ -366,5 +371,7 @@ package struct LocatingCounters: Hashable, Sendable {
     senseless &+= counters.senseless
     unfetched &+= counters.unfetched
     recoveries &+= counters.recoveries
+    outliers &+= counters.outliers
+    jumps &+= counters.jumps
   }
 }

@@ -62,8 +62,8 @@ public struct Rotation: Hashable, Sendable {
     self.z = z
   }
 
-  /// No rotation.
-  public static let none = Rotation(w: 1, x: 0, y: 0, z: 0)
+  /// The rotation that turns nothing.
+  public static let identity = Rotation(w: 1, x: 0, y: 0, z: 0)
 
   /// The difference of the squared length from one up to which four numbers count as a rotation.
   ///
@@ -102,8 +102,8 @@ public struct RelativePose: Hashable, Sendable {
   public var y: Float
   /// The translation upwards, in metres.
   public var z: Float
-  /// The rotation from the handset's axes to the session's frame at the end of the movement.
-  public var rotation: Rotation
+  /// The rotation from the handset's axes to the session's frame at the end of the movement, or nil if not known.
+  public var rotation: Rotation?
   /// The quality of tracking.
   public var quality: Quality
 
@@ -114,7 +114,7 @@ public struct RelativePose: Hashable, Sendable {
     x: Float,
     y: Float,
     z: Float,
-    rotation: Rotation = .none,
+    rotation: Rotation? = nil,
     quality: Quality = .normal
   ) {
     self.session = session

@@ -83,7 +83,7 @@ extension Locator {
     let sources = evidence.sources
     evidence.sources = []
     let age = max(.zero, time - evidence.newest)
-    let isWalking = time - gait.step < .seconds(2) && gait.speed > 0
+    let isWalking = (isCarried(at: time) ? !gait.rests : time - gait.step < .seconds(2)) && gait.speed > 0
     let speed = seesMotion(at: time) ? (isWalking ? Double(gait.speed) : 0) : sky.speed(at: time)
     if let far = sky.far(at: time) {
       return FixEstimate(
@@ -102,7 +102,7 @@ extension Locator {
       return nil
     }
     let floor = content.floors[middle.floor]
-    let radius = radius(of: middle)
+    let radius = radius(of: middle, at: time)
     guard radius <= rules.vaguest else { return nil }
     evidence.toldFloor = middle.floor
     let course = isWalking ? course() : nil
@@ -164,7 +164,11 @@ extension Locator {
   ///
   /// The spread of the belief shows the uncertainty that readings and steps leave. It does not show the errors of the
   /// map, which grow with the distance to the nearest surveyed place and appear in readings that fit worse than usual.
-  private func radius(of middle: Middle) -> Float {
+  private func radius(of middle: Middle, at time: Timestamp) -> Float {
+    if isCarried(at: time), carriage.scanned != .distantPast {
+      let (spread, hidden) = (middle.spread, rules.visualHiddenError)
+      return (spread * spread + hidden * hidden).squareRoot()
+    }
     let away = content.floors[middle.floor].radio.map { content.remoteness(of: middle.point, floor: $0) } ?? 0
     let misfit = min(Locator.mostMisfitting, max(0, evidence.misfit - LocatorEvidence.usualMisfit))
     let hidden =
@@ -185,11 +189,12 @@ extension Locator {
 
   /// Returns the direction in which the subject walks: the direction from its sensors, turned by the estimated bias.
   private func course() -> Double? {
-    guard gait.reference != nil, gait.east != 0 || gait.north != 0 else { return nil }
+    guard gait.reference != nil || carriage.leads, gait.east != 0 || gait.north != 0 else { return nil }
     let shares = cloud.shares()
+    let turns = carried.turns
     var (sine, cosine): (Float, Float) = (0, 0)
     for index in 0..<cloud.count {
-      let turned = Bearing.eastAndNorth(cloud.bias[index])
+      let turned = Bearing.eastAndNorth(turns[index])
       sine += shares[index] * turned.east
       cosine += shares[index] * turned.north
     }

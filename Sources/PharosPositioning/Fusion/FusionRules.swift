@@ -175,6 +175,33 @@ package struct FusionRules: Hashable, Sendable {
   /// The time for which motion may be silent before the motion sensors count as silent.
   package var motionSilence: TimeSpan = .seconds(3)
 
+  // Odometry.
+
+  /// The deviation of the scale of a session of visual odometry: one standard deviation, as a share.
+  package var odometryScale: Float = 0.02
+  /// The steady change of the direction of the odometry's frame with the way: one standard deviation.
+  ///
+  /// - Units: radians/m. After 150 m it amounts to a place 3 m to the side, 2 % of the way.
+  package var odometryBend: Float = 0.000_27
+  /// The random change of the direction of the odometry's frame with the way.
+  ///
+  /// - Units: radians/√m. After 150 m it amounts to a place 1 m to the side.
+  package var odometryWander: Float = 0.001
+  /// The scatter of the odometry with the way.
+  ///
+  /// - Units: √m.
+  package var odometryNoise: Float = 0.02
+  /// The spread of the belief in a second while odometry moves it.
+  ///
+  /// - Units: m/√s.
+  package var odometryDrift: Float = 0.03
+  /// The minimum number of particles while odometry moves them: they carry its drift along.
+  package var fewestWithOdometry = 200
+  /// The part of the error that the spread never shows, where scans and odometry determine the place.
+  ///
+  /// - Units: metres.
+  package var visualHiddenError: Float = 0.3
+
   // Places.
 
   /// The cost of a step into what is not walkable: people sometimes enter shops that the plan closes.

@@ -14,7 +14,7 @@ extension Locator {
     gait.moved = max(gait.moved, movement.time)
     switch movement {
     case .step(let step): walk(step)
-    case .still: gait.rest()
+    case .still(from: _, let time): if !isCarried(at: time) { gait.rest() }
     case .climbed(let climb): change(floorsBy: climb)
     }
   }
@@ -22,6 +22,12 @@ extension Locator {
   private mutating func walk(_ step: Step) {
     guard step.length.isFinite, step.length > 0, step.length < 3 else { return }
     let heading = step.heading
+    visual.compare(heading, at: step.time)
+    if isCarried(at: step.time) { return gait.step(at: step.time) }
+    if carriage.leads {
+      carriage.leads = false
+      trail.removeAll()
+    }
     if let heading, heading.reference != gait.reference { turn(to: heading) }
     // Without a heading the last one stands, and less and less of it.
     let radians = heading?.radians ?? gait.heading
@@ -75,6 +81,11 @@ extension Locator {
     gait.spread = time
     guard seconds > 0, !cloud.isEmpty else { return }
     let isSeen = seesMotion(at: time)
+    if isCarried(at: time) {
+      cloud.spread(rules.odometryDrift * seconds.squareRoot(), &noise)
+      // The odometry sees a climb; what it does not see is a lift.
+      return leak(seconds * Locator.carriedLeak)
+    }
     let rate = !isSeen ? rules.blindWalk : gait.rests ? rules.drift / 4 : rules.drift
     cloud.spread(rate * seconds.squareRoot(), &noise)
     leak(seconds)
@@ -119,6 +130,29 @@ struct LocatorGait: Sendable, Hashable {
     step = time
     rests = false
   }
+
+  /// Records a step of a subject that odometry moves.
+  mutating func step(at time: Timestamp) { step = time }
+
+  /// Records a movement of the odometry, in the directions of its frame.
+  mutating func carry(east: Float, north: Float, seconds: Float, at time: Timestamp) {
+    moved = max(moved, time)
+    let share = min(1, seconds / LocatorGait.carriedTime)
+    speed += ((east * east + north * north).squareRoot() / seconds - speed) * share
+    self.east += (east / seconds - self.east) * share
+    self.north += (north / seconds - self.north) * share
+    rests = speed < LocatorGait.restSpeed
+    if rests { (self.east, self.north) = (0, 0) }
+  }
+
+  /// The time over which the speed of the odometry is averaged.
+  ///
+  /// - Units: seconds.
+  private static let carriedTime: Float = 1
+  /// The speed below which the subject rests.
+  ///
+  /// - Units: m/s.
+  private static let restSpeed: Float = 0.15
 
   /// Records a rest.
   mutating func rest() {
@@ -174,6 +208,9 @@ struct WalkedTrail: Sendable, Hashable {
 }
 
 extension Locator {
+  /// The factor on the rate of changes of floor while odometry moves the belief.
+  private static let carriedLeak: Float = 0.1
+
   /// Moves some of the belief to other floors: near stairs, lifts and escalators, or anywhere in a venue without them.
   mutating func leak(_ seconds: Float) {
     guard content.hasConnectors else { return leakAnywhere(seconds) }
@@ -223,9 +260,16 @@ extension Locator {
   /// - Units: metres.
   private static let climbReach: Float = 15
 
-  /// Takes a climb from the air pressure, if it is more than half a storey.
+  /// The time within which two climbs are the same one.
+  private static let sameClimb = TimeSpan.seconds(12)
+
+  /// Takes a climb from the air pressure or the odometry, if it is more than half a storey.
   mutating func change(floorsBy climb: Climb) {
     guard climb.meters.isFinite, climb.meters.magnitude > rules.storey / 2, !cloud.isEmpty else { return }
+    // The pressure and the odometry tell the same climb twice.
+    let isKnown = visual.latest != .distantPast && climb.time - carriage.climbed <= Locator.sameClimb
+    guard !isKnown else { return }
+    carriage.climbed = climb.time
     let rise = Int((climb.meters / rules.storey).rounded())
     let storeys = rise == 0 ? (climb.meters > 0 ? 1 : -1) : rise
     evidence.sources.insert(.motion)

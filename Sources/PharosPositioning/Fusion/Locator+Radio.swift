@@ -21,7 +21,8 @@ extension Locator {
     remember(at: time)
     if isYoung(at: time) { return grow(listed, at: time) }
     let worths = worths(of: pool, at: time)
-    let turned = cloud.bias.map { Bearing.eastAndNorth($0) }
+    if carriage.leads { align() }
+    let turned = carried.turns.map { Bearing.eastAndNorth($0) }
     var field = RadioField<LookEvidence>()
     var look = [LookEvidence](repeating: .none, count: cloud.count)
     for bunch in bunches(of: pool, apart: Locator.bunchWay, at: time) {
@@ -91,12 +92,13 @@ extension Locator {
     to sums: inout [Cell],
     _ field: inout RadioField<Cell>
   ) {
+    let scales = carried.scales
     for number in cloud.floors() {
       guard let radio = content.floors[number].radio else { continue }
       let grid = content.radio.grids[radio]
       let places = places(on: number, grid) { index in
         let (sine, cosine) = turned[index]
-        let scale = cloud.scale[index]
+        let scale = scales[index]
         return (
           cloud.east[index] - (way.east * cosine + way.north * sine) * scale,
           cloud.north[index] - (way.north * cosine - way.east * sine) * scale

@@ -29,6 +29,9 @@ package struct Locator: Sendable {
   var gait = LocatorGait()
   var evidence = LocatorEvidence()
   var sky = OutsideBelief()
+  var satellites = SatelliteSource()
+  var visual = VisualSource()
+  var carriage = LocatorCarriage()
   /// The time up to which all input has been weighed.
   var now = Timestamp.distantPast
   /// The time of the next fix; nil before the first evidence, and after a silence.
@@ -87,7 +90,7 @@ extension Locator {
   /// At most 64 KiB with the default rules, and a third more with the reserve of the arrays: the waiting input, the
   /// remembered readings and the number of particles are all bounded.
   package var bytes: Int {
-    MemoryLayout<Locator>.size + cloud.count * 21 + recent.count * MemoryLayout<RadioReading>.stride
+    MemoryLayout<Locator>.size + cloud.count * 33 + recent.count * MemoryLayout<RadioReading>.stride
       + pool.count * MemoryLayout<RadioReading>.stride + inbox.bytes + heard.bytes + WalkedTrail.capacity * 16
       + 8_192
   }
@@ -118,7 +121,13 @@ extension Locator {
       newestInput = max(newestInput, sensing.time)
     case .outside(let fix):
       take(fix, told: sensing.time)
-    case .relativePose, .visualStatus: break
+    case .relativePose(let pose):
+      guard VisualSource.isSensible(pose) else {
+        counters.senseless += 1
+        return
+      }
+      take(.pose(pose), told: sensing.time)
+    case .visualStatus(let status): take(.status(status), told: sensing.time)
     }
   }
 
@@ -166,7 +175,8 @@ extension Locator {
 
   private mutating func take(_ fix: OutsideFix, told time: Timestamp) {
     let radius = fix.horizontalAccuracy.value
-    guard radius.isFinite, radius > 0, Coordinate(latitude: fix.latitude, longitude: fix.longitude) != nil
+    guard radius.isFinite, radius > 0, fix.attitude?.isUnit != false,
+      Coordinate(latitude: fix.latitude, longitude: fix.longitude) != nil
     else {
       counters.senseless += 1
       return
@@ -177,6 +187,15 @@ extension Locator {
     }
     newestInput = max(newestInput, time)
     if !inbox.add(fix, told: time) { counters.crowded += 1 }
+  }
+
+  private mutating func take(_ report: LocatorInbox.Visual, told time: Timestamp) {
+    guard time > now else {
+      counters.late += 1
+      return
+    }
+    newestInput = max(newestInput, time)
+    if !inbox.add(report, told: time) { counters.crowded += 1 }
   }
 
   private mutating func add(_ reading: RadioReading, told time: Timestamp) {
@@ -204,20 +223,44 @@ struct LocatorInbox: Sendable {
 
   private var readings: Deque<Entry> = []
   private var outside: Deque<(time: Timestamp, fix: OutsideFix)> = []
+  private var visual: Deque<(time: Timestamp, report: Visual)> = []
+
+  /// A report of visual positioning that is no fix.
+  enum Visual: Sendable {
+    case pose(RelativePose)
+    case status(VisualStatus)
+  }
 
   /// The maximum number of waiting locations from outside; one a second is usual.
   private static let mostOutside = 16
+  /// The maximum number of waiting movements: 30 a second during a lag of some seconds.
+  private static let mostVisual = 128
 
   /// The number of bytes that the waiting input takes.
-  var bytes: Int { readings.count * MemoryLayout<Entry>.stride + outside.count * 64 }
+  var bytes: Int { readings.count * MemoryLayout<Entry>.stride + outside.count * 96 + visual.count * 64 }
 
   /// The time of the next input.
   var nextTime: Timestamp? {
-    switch (readings.first?.time, outside.first?.time) {
-    case (let reading?, let fix?): min(reading, fix)
-    case (let reading?, nil): reading
-    case (nil, let fix): fix
-    }
+    let times = (readings.first?.time, outside.first?.time, visual.first?.time)
+    guard times.0 != nil || times.1 != nil || times.2 != nil else { return nil }
+    return min(times.0 ?? .distantFuture, times.1 ?? .distantFuture, times.2 ?? .distantFuture)
+  }
+
+  /// Adds a report of visual positioning.
+  ///
+  /// - Returns: `true` if there was room.
+  mutating func add(_ report: Visual, told time: Timestamp) -> Bool {
+    guard visual.count < LocatorInbox.mostVisual else { return false }
+    var place = visual.count
+    while place > 0, visual[place - 1].time > time { place -= 1 }
+    visual.insert((time, report), at: place)
+    return true
+  }
+
+  /// Takes the next report of visual positioning of exactly a time.
+  mutating func visualReport(at time: Timestamp) -> Visual? {
+    guard let found = visual.first, found.time == time else { return nil }
+    return visual.removeFirst().report
   }
 
   /// Adds a reading.
@@ -269,6 +312,7 @@ extension Locator {
         take(at: input)
       } else if let due, due <= time {
         move(through: due)
+        unload()
         weigh(at: due)
         finish(at: due)
       } else {
@@ -289,6 +333,13 @@ extension Locator {
       pool.append(reading)
       if next == nil { next = time }
       if pool.count >= Locator.mostPooled { weigh(at: time) }
+    }
+    while let report = inbox.visualReport(at: time) {
+      switch report {
+      case .pose(let pose): take(pose, time)
+      case .status(let status): visual.take(status, at: time)
+      }
+      if next == nil { next = time }
     }
     while let fix = inbox.outsideFix(at: time) {
       look(at: fix, time)

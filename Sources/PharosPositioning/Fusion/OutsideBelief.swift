@@ -158,7 +158,8 @@ package struct DrivingGate: Hashable, Sendable {
 extension Locator {
   /// Takes a location from outside, whose weight is high outdoors and fades indoors.
   mutating func look(at fix: OutsideFix, _ time: Timestamp) {
-    guard let coordinate = Coordinate(latitude: fix.latitude, longitude: fix.longitude) else { return }
+    guard let scan = satellites.take(fix, at: time) ?? visual.take(fix, at: time) else { return }
+    let coordinate = scan.coordinate
     weigh(at: time)
     evidence.newest = max(evidence.newest, time)
     evidence.sources.insert(.outside)
@@ -168,11 +169,14 @@ extension Locator {
     let nearest = nearestEntrance(places)
     sky.look(at: fix, distance: nearest?.distance ?? .infinity, rules, at: time)
     guard let nearest, sky.far(at: time) == nil else { return cloud.removeAll() }
-    // Accuracies are radii that hold 68 %: 1.5 standard deviations along an axis.
-    let deviation = max(0.5, Float(fix.horizontalAccuracy.value) / 1.5)
+    let deviation = scan.deviation
     let isLost = sky.isOutside && isFar(from: places, deviation)
+    if fix.source == .vps {
+      if cloud.isEmpty || isLost { beginAtScan(scan, places, at: time) } else { fuse(scan, places, at: time) }
+      return
+    }
     if cloud.isEmpty || isLost { return begin(at: nearest, deviation) }
-    let trust = fix.source == .vps ? 1 : sky.share
+    let trust = sky.share
     guard trust > 0.02 else { return }
     let factor = -0.5 * trust / (deviation * deviation)
     for index in 0..<cloud.count {

@@ -3,7 +3,7 @@ import PharosVenues
 /// The belief about the location of a subject: particles, each with a place, a heading bias, a step scale, a floor and
 /// a weight.
 ///
-/// - Shape: one array for each quantity, particle by particle; 21 bytes a particle.
+/// - Shape: one array for each quantity, particle by particle; 21 bytes a particle, 33 with odometry.
 package struct ParticleCloud: Sendable, Hashable {
   /// Metres east on the particle's floor.
   package var east: [Float] = []
@@ -17,6 +17,12 @@ package struct ParticleCloud: Sendable, Hashable {
   package var weight: [Float] = []
   /// The floor, as its place in `LocatableVenue.floors`.
   package var floor: [UInt8] = []
+  /// The clockwise angle of the odometry's frame from north, in radians; empty unless odometry moves the particles.
+  var turn: [Float] = []
+  /// The factor on ways from the odometry; empty unless odometry moves the particles.
+  var stretch: [Float] = []
+  /// The change of that angle with the way, in radians a metre; empty unless odometry moves the particles.
+  var bend: [Float] = []
 
   package init() {}
 
@@ -33,6 +39,7 @@ package struct ParticleCloud: Sendable, Hashable {
     scale.removeAll(keepingCapacity: true)
     weight.removeAll(keepingCapacity: true)
     floor.removeAll(keepingCapacity: true)
+    forgetFrame()
   }
 
   /// Makes room.
@@ -114,6 +121,11 @@ package struct ParticleCloud: Sendable, Hashable {
     bias = copies.map { bias[Int($0)] }
     scale = copies.map { scale[Int($0)] }
     floor = copies.map { floor[Int($0)] }
+    if !turn.isEmpty {
+      turn = copies.map { turn[Int($0)] }
+      stretch = copies.map { stretch[Int($0)] }
+      bend = copies.map { bend[Int($0)] }
+    }
     roughen(copies, &noise)
     weight = [Float](repeating: 0, count: needed)
   }
@@ -131,7 +143,8 @@ package struct ParticleCloud: Sendable, Hashable {
       isCovered[row & 63] |= 1 << UInt64(ParticleCloud.squareNumber(east[index]) & 63)
     }
     let covered = isCovered.reduce(0) { $0 + $1.nonzeroBitCount }
-    return min(most, max(rules.fewestParticles, covered * rules.particlesPerSquare))
+    let fewest = turn.isEmpty ? rules.fewestParticles : rules.fewestWithOdometry
+    return min(most, max(fewest, covered * rules.particlesPerSquare))
   }
 
   /// Returns the number of a square along an axis; the same number beyond 90 km, and for NaN.
@@ -146,11 +159,16 @@ package struct ParticleCloud: Sendable, Hashable {
 
   /// Moves copies of one particle apart a little, so that they do not count as one.
   private mutating func roughen(_ copies: [Int32], _ noise: inout FusionNoise) {
+    let place = turn.isEmpty ? ParticleCloud.placeRoughness : ParticleCloud.finePlaceRoughness
     for index in 1..<count where copies[index] == copies[index - 1] {
-      east[index] += ParticleCloud.placeRoughness * noise.normal()
-      north[index] += ParticleCloud.placeRoughness * noise.normal()
+      east[index] += place * noise.normal()
+      north[index] += place * noise.normal()
       bias[index] += ParticleCloud.biasRoughness * noise.normal()
       scale[index] = ParticleCloud.held(scale[index] + ParticleCloud.scaleRoughness * noise.normal())
+      guard !turn.isEmpty else { continue }
+      turn[index] += ParticleCloud.turnRoughness * noise.normal()
+      stretch[index] += ParticleCloud.stretchRoughness * noise.normal()
+      bend[index] += ParticleCloud.bendRoughness * noise.normal()
     }
   }
 
@@ -158,6 +176,16 @@ package struct ParticleCloud: Sendable, Hashable {
   ///
   /// - Units: metres.
   private static let placeRoughness: Float = 0.25
+  /// The same where odometry moves the particles.
+  ///
+  /// - Units: metres. It adds little to the decimetres that a scan leaves.
+  private static let finePlaceRoughness: Float = 0.05
+  /// The amounts by which their frames' directions, scales and bends are moved apart.
+  ///
+  /// - Units: radians, a share, radians a metre.
+  private static let turnRoughness: Float = 0.004
+  private static let stretchRoughness: Float = 0.002
+  private static let bendRoughness: Float = 0.000_03
   /// The amount by which their heading biases are moved apart.
   ///
   /// - Units: radians.

@@ -307,6 +307,7 @@ extension Locator {
       cloud.north[index] = place.north
       cloud.floor[index] = UInt8(truncatingIfNeeded: place.floor)
       cloud.bias[index] = drawBias()
+      if !cloud.turn.isEmpty { cloud.turn[index] = drawTurn() }
       cloud.weight[index] = weight
     }
   }
@@ -330,7 +331,7 @@ extension Locator {
   ) -> Float {
     let shares = cloud.shares()
     var values = [Float](repeating: 0, count: cloud.count)
-    let turned = cloud.bias.map { Bearing.eastAndNorth($0) }
+    let turned = carried.turns.map { Bearing.eastAndNorth($0) }
     var field = RadioField<Float>()
     for bunch in bunches(of: readings, apart: Locator.wideBunch, at: time) {
       let terms = terms(readings, bunch.readings, worths, louder: offset.decibels, at: time)

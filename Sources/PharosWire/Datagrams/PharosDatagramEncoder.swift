@@ -292,10 +292,11 @@ extension PharosDatagramEncoder {
     bytes.append(f32: fix.speed ?? -1)
     guard fix.altitude != nil || fix.attitude != nil else { return }
     bytes.append(f32: fix.altitude.map { Float($0.value) } ?? .nan)
-    append(fix.attitude ?? Rotation(w: 0, x: 0, y: 0, z: 0))
+    append(fix.attitude)
   }
 
-  private mutating func append(_ rotation: Rotation) {
+  private mutating func append(_ rotation: Rotation?) {
+    let rotation = rotation ?? Rotation(w: 0, x: 0, y: 0, z: 0)
     bytes.append(f32: rotation.w)
     bytes.append(f32: rotation.x)
     bytes.append(f32: rotation.y)

@@ -386,7 +386,7 @@ extension WireLimits {
     )
   }
 
-  /// A movement, or nil if it is made of no numbers, or took no time; without a rotation there is none.
+  /// A movement, or nil if it is made of no numbers, or took no time.
   static func pose(
     _ session: UInt32,
     _ interval: TimeSpan,
@@ -403,7 +403,7 @@ extension WireLimits {
       x: x,
       y: y,
       z: z,
-      rotation: rotation ?? .none,
+      rotation: rotation,
       quality: quality
     )
   }

@@ -69,7 +69,7 @@ struct RandomReports {
           x: single(),
           y: -single(),
           z: single(),
-          rotation: rotation(),
+          rotation: Bool.random(using: &random) ? rotation() : nil,
           quality: RelativePose.Quality(rawValue: UInt8(number(0...2))) ?? .lost
         )
       )
@@ -124,7 +124,7 @@ struct RandomReports {
 
   /// A turn by one of three angles whose sine and cosine are exact.
   private mutating func rotation() -> Rotation {
-    [Rotation.none, Rotation(w: 0, x: 0, y: -1, z: 0), Rotation(w: 0.5, x: 0.5, y: -0.5, z: 0.5)][
+    [Rotation.identity, Rotation(w: 0, x: 0, y: -1, z: 0), Rotation(w: 0.5, x: 0.5, y: -0.5, z: 0.5)][
       number(0...2)
     ]
   }

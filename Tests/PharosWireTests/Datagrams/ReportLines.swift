@@ -37,7 +37,7 @@ extension ReportBatch {
       "fix \(fix.latitude) \(fix.longitude) \(fix.horizontalAccuracy.value) \(fix.speed.map { "\($0)" } ?? "-")"
         + " \(fix.source)\(fix.altitude.map { " up \($0.value)" } ?? "")\(fix.attitude.map { " \(text(of: $0))" } ?? "")"
     case .relativePose(let pose):
-      "pose \(pose.session) \(pose.interval.nanoseconds) \(pose.x) \(pose.y) \(pose.z) \(text(of: pose.rotation))"
+      "pose \(pose.session) \(pose.interval.nanoseconds) \(pose.x) \(pose.y) \(pose.z) \(pose.rotation.map { text(of: $0) } ?? "-")"
         + " \(pose.quality)"
     case .visualStatus(let status):
       "visual \(status.state) \(status.reasons.rawValue) \(status.scan) \(status.backgroundScan)"

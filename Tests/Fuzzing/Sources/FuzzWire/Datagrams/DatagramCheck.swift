@@ -73,7 +73,7 @@ package struct DatagramCheck {
         demand((-90...90).contains(fix.latitude) && (-180...180).contains(fix.longitude), "a fix is on Earth")
         demand(fix.attitude?.isUnit != false, "an attitude is a rotation")
       case .relativePose(let pose):
-        demand(pose.rotation.isUnit, "a pose turns by a rotation")
+        demand(pose.rotation?.isUnit != false, "a pose turns by a rotation")
         demand(pose.x.isFinite && pose.y.isFinite && pose.z.isFinite, "a pose moves by numbers")
       case .rangedBeacon, .scanState, .visualStatus, .displayOn, .heartbeat, .transmission: break
       }
