@@ -434,7 +434,7 @@ package struct KnownDevices: Hashable, Sendable {
     iBeaconCompanies = site.iBeaconCompanies
     for application in site.applications {
       let regions = application.regions + application.rotation.flatMap(\.allRegions)
-      constraints.formUnion(regions.lazy.map { $0.constraint.withoutKind })
+      constraints.formUnion(regions.compactMap { $0.constraint?.withoutKind })
       constraints.formUnion(application.ranging.lazy.map { $0.constraint.withoutKind })
     }
     constraints.formUnion(site.beacons.lazy.map { $0.constraint.withoutKind })

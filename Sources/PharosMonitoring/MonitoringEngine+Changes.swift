@@ -170,14 +170,15 @@ extension MonitoringEngine {
   private mutating func retire(_ slot: Int32, in change: inout PendingChange) {
     context.catalog.retire(slot)
     change.retired.append(slot)
-    let constraint = context.catalog.slots[Int(slot)].region.constraint
+    guard let constraint = context.catalog.slots[Int(slot)].region.constraint else { return }
     change.questions.append(KeyQuestion(constraint, context.catalog.scopes))
   }
 
   /// Answers once where an observer stands.
   private mutating func answerState(of identifier: String, application: String, observer id: ObserverID) {
     guard let slot = context.catalog.slot(application: application, identifier: identifier),
-      context.catalog.slots[Int(slot)].region.subject == .observer
+      context.catalog.slots[Int(slot)].region.subject == .observer,
+      context.catalog.slots[Int(slot)].region.constraint != nil
     else { return }
     if let index = place(of: id) {
       if isBehind(index) { catchUp(index, before: context.current) }
@@ -484,7 +485,8 @@ extension PendingChange {
   /// Takes note of a new region.
   mutating func note(_ slot: Int32, of catalog: RegionCatalog) {
     let entry = catalog.slots[Int(slot)]
-    questions.append(KeyQuestion(entry.region.constraint, catalog.scopes))
+    guard let constraint = entry.region.constraint else { return }
+    questions.append(KeyQuestion(constraint, catalog.scopes))
     if case .beacon(observers: .some) = entry.region.subject { listsObservers = true }
     if entry.assumed == .inside, entry.region.subject == .observer { assumedInside.append(slot) }
   }

@@ -149,6 +149,7 @@ extension MonitoringEngine {
   /// A region's state changed.
   private mutating func restore(_ record: PublishedState.RegionRecord, slot: Int32, _ floor: Timestamp) {
     let region = context.catalog.slots[Int(slot)].region
+    guard region.constraint != nil else { return }
     switch record.subject {
     case .none: return
     case .beacon(let beacon):

@@ -11,7 +11,12 @@ extension ObserverEngine {
       handle(head, &context)
     } else if !(sequence.isRepeat && datagramAt == context.current) {
       let time = time(of: report, &context)
-      if context.sensing != nil { sense(report, at: time, in: batch, &context) }
+      if context.sensing != nil {
+        sense(report, at: time, in: batch, &context)
+      } else if case .outsideFix(let fix) = report.body, context.catalog.geofenceCount > 0, !standsInZone {
+        // Without a venue to locate it in, a handset is where its own fix says.
+        pass(.outside(fix), at: time.event, &context)
+      }
       handle(report.body, at: time, in: batch, &context)
       settlePending(&context)
     }

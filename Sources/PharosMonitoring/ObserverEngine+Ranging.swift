@@ -206,7 +206,7 @@ extension ObserverEngine {
     for row in rows where row.isLive && row.state == .inside {
       let slot = context.catalog.slots[Int(row.slot)]
       if slot.application == ranging.application,
-        slot.region.constraint.normal == ranging.request.constraint.normal
+        slot.region.constraint?.normal == ranging.request.constraint.normal
       {
         return true
       }

@@ -299,9 +299,23 @@ extension Evidence {
     case .neverHeard:
       check(gap, isAtLeast: window, "the time without a sample", "the patience")
     case .observerOutage, .scanOff, .recovery, .alreadyInside, .assumed, .displayOn, .requested,
-      .regionChange, .eviction:
+      .regionChange, .eviction, .nested, .crossing, .positionLost:
       .noDecision
+    case .position: recomputedPosition()
     }
+  }
+
+  private func recomputedPosition() -> DecisionCheck {
+    guard let geofence, let threshold else { return .contradicts("the probability is missing") }
+    // A threshold of a half or more is one to enter by.
+    let isBeyond =
+      threshold >= 0.5
+      ? geofence.probability >= threshold - Evidence.lastDigit
+      : geofence.probability <= threshold + Evidence.lastDigit
+    guard isBeyond else {
+      return .contradicts("a probability of \(geofence.probability) is not beyond \(threshold)")
+    }
+    return check(geofence.dwell, isAtLeast: window, "the time beyond the probability", "the dwell")
   }
 
   private func recomputedSamples() -> DecisionCheck {

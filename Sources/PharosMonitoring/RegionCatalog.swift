@@ -59,6 +59,8 @@ package struct RegionCatalog: Sendable {
   private(set) var assumedInside: [Int32] = []
   /// Indicates whether there is, or was, a rotation.
   private(set) var hasRotations = false
+  /// The number of live geofences, which no advert bears on: they have names and places in rotations, and nothing else.
+  private(set) var geofenceCount = 0
   var regionLimits: [String: Int] = [:]
 
   private var policyNumbers: [PresencePolicy: UInt16] = [:]
@@ -144,11 +146,12 @@ package struct RegionCatalog: Sendable {
   /// Lets a live region be found.
   private mutating func note(_ slot: Int32) {
     let entry = slots[Int(slot)]
-    slotsByConstraint[entry.region.constraint.normal, default: []].append(slot)
     names[entry.application, default: [:]][entry.region.identifier] = slot
-    noteSort(of: entry.region.constraint, isKeyed: entry.region.keyedByAddress)
-    if entry.assumed == .inside, entry.region.subject == .observer { assumedInside.append(slot) }
     hasRotations = hasRotations || entry.isRotated
+    guard let constraint = entry.region.constraint else { return geofenceCount += 1 }
+    slotsByConstraint[constraint.normal, default: []].append(slot)
+    noteSort(of: constraint, isKeyed: entry.region.keyedByAddress)
+    if entry.assumed == .inside, entry.region.subject == .observer { assumedInside.append(slot) }
   }
 
   /// Begins the next version; what is changed from now on belongs to it.
@@ -167,6 +170,7 @@ package struct RegionCatalog: Sendable {
     rangingsByConstraint = [:]
     names = [:]
     assumedInside = []
+    geofenceCount = 0
     for policy in state.policies { _ = number(of: policy) }
     for place in slots.indices where slots[place].isLive { note(Int32(place)) }
     for place in rangings.indices where rangings[place].isLive {
@@ -184,6 +188,7 @@ package struct RegionCatalog: Sendable {
     slots[Int(slot)].until = version
     retired.slots.append(slot)
     let entry = slots[Int(slot)]
+    if entry.region.constraint == nil { geofenceCount -= 1 }
     if names[entry.application]?[entry.region.identifier] == slot {
       names[entry.application]?[entry.region.identifier] = nil
     }
@@ -193,7 +198,7 @@ package struct RegionCatalog: Sendable {
   /// Forgets what was taken out: every observer knows that it is gone.
   mutating func forgetRetired() {
     for slot in retired.slots {
-      let constraint = slots[Int(slot)].region.constraint.normal
+      guard let constraint = slots[Int(slot)].region.constraint?.normal else { continue }
       slotsByConstraint[constraint]?.removeAll { $0 == slot }
       if slotsByConstraint[constraint]?.isEmpty ?? false { slotsByConstraint[constraint] = nil }
     }

@@ -142,6 +142,20 @@ package struct RegionRegistry: Sendable {
       if let enter = region.presence.enterDistance, let exit = region.presence.exitDistance, exit <= enter {
         throw .crossedDistances(application: name, identifier: region.identifier, enter: enter, exit: exit)
       }
+      if let geofence = region.geofence {
+        if let problem = geofence.problem {
+          throw .unusableGeofence(application: name, identifier: region.identifier, problem)
+        }
+        let (enter, exit) = (geofence.policy.enterProbability, geofence.policy.exitProbability)
+        guard exit < enter else {
+          throw .crossedProbabilities(
+            application: name,
+            identifier: region.identifier,
+            enter: enter,
+            exit: exit
+          )
+        }
+      }
     }
     // A recording may hold any number; less than none is none.
     let limit = max(0, application.regionLimit)
@@ -189,6 +203,10 @@ public enum RegionRefusal: Error, Hashable, Sendable {
   case crossedLevels(application: String, identifier: String, enter: Double, exit: Double)
   /// The distance to leave at is not beyond the distance to enter at.
   case crossedDistances(application: String, identifier: String, enter: Meters, exit: Meters)
+  /// The outline of a geofence encloses no area.
+  case unusableGeofence(application: String, identifier: String, Geofence.Problem)
+  /// The probability to leave at is not below the probability to enter at.
+  case crossedProbabilities(application: String, identifier: String, enter: Double, exit: Double)
   /// The state of a region was asked for that the application does not have.
   case unknownRegion(application: String, identifier: String)
 }
@@ -218,6 +236,11 @@ extension RegionRefusal: CustomStringConvertible {
     case .crossedDistances(let application, let identifier, let enter, let exit):
       "region \"\(identifier)\" of application \"\(application)\": the exit distance (\(exit.value) m) must be beyond "
         + "the enter distance (\(enter.value) m)"
+    case .unusableGeofence(let application, let identifier, let problem):
+      "region \"\(identifier)\" of application \"\(application)\": \(problem)"
+    case .crossedProbabilities(let application, let identifier, let enter, let exit):
+      "region \"\(identifier)\" of application \"\(application)\": the exit probability (\(exit)) must be below the "
+        + "enter probability (\(enter))"
     case .unknownRegion(let application, let identifier):
       "application \"\(application)\" has no region \"\(identifier)\"; start monitoring it before asking for its state"
     }

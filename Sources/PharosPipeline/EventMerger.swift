@@ -311,6 +311,9 @@ extension EventMerger {
   /// Returns the state of every beacon in every region about beacons that it has met.
   package func beaconStandings() -> [BeaconStanding] { stageTwo.beaconStandings() }
 
+  /// Returns the state of every located subject towards every geofence that it is in or near.
+  package func geofenceStandings() -> [GeofenceStanding] { stageTwo.geofenceStandings() }
+
   /// Records a pause in which nothing was received, from an instant to a later one.
   package mutating func pause(through end: Timestamp, at instant: Timestamp) {
     insert(.pause(through: end), at: instant)

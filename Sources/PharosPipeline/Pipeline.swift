@@ -194,7 +194,10 @@ public struct Pipeline: Sendable {
     let beacons = merger.beaconStandings().compactMap {
       Standing($0.application, $0.region, .beacon($0.beacon), $0.state, since: $0.enteredAt)
     }
-    return (observers + beacons).sorted { left, right in
+    let located = merger.geofenceStandings().compactMap {
+      Standing($0.application, $0.region, $0.subject, $0.state, since: $0.enteredAt)
+    }
+    return (observers + beacons + located).sorted { left, right in
       if left.application != right.application { return left.application < right.application }
       if left.region != right.region { return left.region < right.region }
       return left.subject < right.subject

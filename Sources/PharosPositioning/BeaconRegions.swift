@@ -53,7 +53,7 @@ struct BeaconRegions: Sendable {
 
   /// Returns whether some region asks about a beacon.
   func asks(about beacon: BeaconID) -> Bool {
-    entries.contains { $0?.region.constraint.matches(beacon) ?? false }
+    entries.contains { $0?.region.constraint?.matches(beacon) ?? false }
   }
 
   /// Adds or replaces a region.

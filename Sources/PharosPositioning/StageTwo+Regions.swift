@@ -51,8 +51,9 @@ extension StageTwo {
       isRotated: false
     )
     if let place = regions.set(entry) { forgetRows(of: place) }
+    if let place = regions.place(of: key) { geofences.update(place, regions) }
     guard isKept != true, state != .unknown, case .beacon = region.subject else { return }
-    guard let beacon = region.constraint.onlyBeacon, !region.keyedByAddress else { return }
+    guard let beacon = region.constraint?.onlyBeacon, !region.keyedByAddress else { return }
     guard let slot = regions.place(of: key) else { return }
     let place = place(of: beacon, into: &events)
     let now = now
@@ -63,11 +64,13 @@ extension StageTwo {
     touch(place)
   }
 
-  /// Removes the row of a region from all beacons.
+  /// Removes the row of a region from all beacons and located subjects.
   ///
   /// It publishes no event, because the region has been removed or its definition has changed.
   mutating func forgetRows(of region: Int) {
     for place in tags.slots { _ = tags.update(place) { $0.removeRow(of: region) } }
+    geofences.forgetRows(of: region)
+    geofences.update(region, regions)
   }
 
   /// Publishes the present state of a beacon towards a region once, as the answer to a request.
@@ -78,6 +81,10 @@ extension StageTwo {
     into events: inout [Event]
   ) {
     let key = BeaconRegions.Key(application: application, identifier: identifier)
+    if let region = regions.place(of: key), let entry = regions.entries[region], entry.region.geofence != nil
+    {
+      return geofences.answer(region, entry, subject, at: now, into: &events)
+    }
     guard case .beacon(let beacon) = subject, let region = regions.place(of: key),
       let entry = regions.entries[region], case .beacon = entry.region.subject
     else { return }
@@ -244,6 +251,7 @@ extension StageTwo {
   /// the report stays valid as long as that of an observer that went down, but no longer names the observer.
   mutating func forget(_ traces: SubjectTraces, into events: inout [Event]) {
     locators?.forget(traces)
+    geofences.forget(traces, at: now, regions, into: &events)
     for place in tags.slots where tags.isTaken(place) {
       if traces.contains(tags.store[place].beacon) {
         evict(place, into: &events)

@@ -2,7 +2,7 @@ package import PharosModel
 
 extension StageTwo {
   /// The version of the bytes that ``writeState(to:)`` writes.
-  package static let stateVersion: UInt8 = 3
+  package static let stateVersion: UInt8 = 4
 
   /// Writes everything that later decisions depend on, so that an engine that restores it makes the same decisions.
   ///
@@ -29,6 +29,7 @@ extension StageTwo {
     }
     writeTags(to: &writer)
     writer.write(dirty.map { UInt32($0) })
+    geofences.writeState(to: &writer)
   }
 
   /// Restores a state into this stage, which must not have taken any input yet.
@@ -76,6 +77,7 @@ extension StageTwo {
       guard tags.isTaken(place), !tags.store[place].isDirty else { throw reader.failure(.badIdentity) }
       tags.store[place].isDirty = true
     }
+    try geofences.restoreState(from: &reader, places: places)
     if former != zones { replan(to: present) }
     counted.tags = tags.count
     rebuildDeadlines()
@@ -180,6 +182,7 @@ extension StageTwo {
       tags.store[place].zone.resume(at: now, after: downtime)
       for row in tags.store[place].rows.indices { tags.store[place].rows[row].resume(after: downtime) }
     }
+    geofences.resume(at: now, after: downtime)
     take(publishedState.regions, into: &events)
     take(publishedState)
     take(publishedState.observers)
@@ -198,6 +201,7 @@ extension StageTwo {
   /// Skips the time from one instant to a later one, during which no input was received: silence in it is no evidence.
   package mutating func pause(through end: Timestamp, at instant: Timestamp, into events: inout [Event]) {
     complete(before: instant, into: &events)
+    locate(through: instant - .oneNanosecond, into: &events)
     resume(at: end, publishedState: PublishedState(), into: &events)
   }
 
@@ -210,6 +214,12 @@ extension StageTwo {
     }
     for word in words.filter(isSomewhere) + words.filter({ !isSomewhere($0) }) {
       let key = BeaconRegions.Key(application: word.application, identifier: word.region)
+      if let region = regions.place(of: key), let entry = regions.entries[region],
+        entry.region.geofence != nil
+      {
+        geofences.take(word, region, entry, at: now)
+        continue
+      }
       guard case .beacon(let beacon) = word.subject, let region = regions.place(of: key),
         let entry = regions.entries[region], case .beacon = entry.region.subject,
         let place = roomFor(beacon)

@@ -42,6 +42,8 @@ package struct StageTwo: Sendable {
   var now = Timestamp.distantPast
   /// The locators of handsets and tags, or nil if there is no venue to locate them in.
   var locators: Locators?
+  /// The geofences, and what the fixes say of them.
+  var geofences: Geofences
   private var weighing = ZoneWeighing()
 
   /// Creates a stage for a site, whose regions are monitored from the beginning.
@@ -55,6 +57,7 @@ package struct StageTwo: Sendable {
     self.stream = site.stream
     self.limits = limits
     self.regions = BeaconRegions(site: site)
+    geofences = Geofences(site: site, regions: regions, limit: limits.tags)
     let plan = ZonePlan(site: site)
     around = ZoneTrack.Surroundings(
       plan: plan,
@@ -70,11 +73,13 @@ package struct StageTwo: Sendable {
   /// Links must come ordered by `StageLink.isOrderedBefore`.
   package mutating func take(_ link: StageLink, into events: inout [Event]) {
     run(before: link.decidedAt, into: &events)
+    let start = events.count
     switch link {
     case .second(let second):
       counted.summaries &+= UInt64(second.beacons.count)
       hear(second, into: &events)
       locators?.hear(second, into: &events)
+      follow(fixesFrom: start, into: &events)
     case .presence(let change):
       counted.presenceChanges &+= 1
       note(change, into: &events)
@@ -83,7 +88,9 @@ package struct StageTwo: Sendable {
       if change.isUp { recover(change) } else { goDark(change) }
     case .sensing(let sensing):
       counted.sensings &+= 1
+      if locators == nil { follow(sensing, into: &events) }
       locators?.take(sensing, into: &events)
+      follow(fixesFrom: start, into: &events)
     case .life(let life):
       if let observer = around.plan.place(of: life.observer) { prove(observer, through: life.provenThrough) }
     }
@@ -94,7 +101,7 @@ package struct StageTwo: Sendable {
     run(before: instant, into: &events)
     settle(into: &events)
     fire(through: instant, into: &events)
-    locators?.advance(to: instant, into: &events)
+    locate(through: instant, into: &events)
   }
 
   /// Applies a change of the regions that has passed the limits.
@@ -102,6 +109,7 @@ package struct StageTwo: Sendable {
   /// It comes before all links of its instant.
   package mutating func apply(_ change: RegionChange, at instant: Timestamp, into events: inout [Event]) {
     complete(before: instant, into: &events)
+    locate(through: instant - .oneNanosecond, into: &events)
     switch change {
     case .startMonitoring(let application, let region, let assuming):
       start(region, of: application, assuming: assuming, into: &events)
@@ -110,6 +118,10 @@ package struct StageTwo: Sendable {
       if let place = regions.remove(key) { forgetRows(of: place) }
     case .setRotation(let application, let tree):
       for place in regions.setRotation(tree, of: application, at: now) { forgetRows(of: place) }
+      geofences.setRotation(tree, of: application)
+      for place in regions.entries.indices where regions.entries[place]?.key.application == application {
+        geofences.update(place, regions)
+      }
     case .requestState(let application, let identifier, let subject):
       answer(application, identifier, subject, into: &events)
     case .forget(let traces): forget(traces, into: &events)
@@ -127,6 +139,41 @@ package struct StageTwo: Sendable {
   mutating func complete(before instant: Timestamp, into events: inout [Event]) {
     run(before: instant, into: &events)
     settle(into: &events)
+  }
+
+  // MARK: Fixes
+
+  /// Makes every fix and every decision about a located subject that is due by an instant.
+  mutating func locate(through instant: Timestamp, into events: inout [Event]) {
+    let start = events.count
+    locators?.advance(to: instant, into: &events)
+    follow(fixesFrom: start, into: &events)
+    geofences.advance(to: instant, regions, into: &events)
+  }
+
+  /// Hands each fix among the events behind a place to what decides by fixes.
+  private mutating func follow(fixesFrom start: Int, into events: inout [Event]) {
+    guard !geofences.isEmpty else { return }
+    for index in start..<events.count {
+      guard let position = LocatedPosition(events[index]) else { continue }
+      geofences.follow(position, regions, into: &events)
+    }
+  }
+
+  /// Takes a location from outside as the position of its handset, where there is no venue to locate it in.
+  private mutating func follow(_ sensing: Sensing, into events: inout [Event]) {
+    guard !geofences.isEmpty, case .outside(let fix) = sensing.body else { return }
+    let position = LocatedPosition(
+      subject: .observer(sensing.observer),
+      time: sensing.time,
+      decidedAt: sensing.decidedAt,
+      latitude: fix.latitude,
+      longitude: fix.longitude,
+      accuracy: fix.horizontalAccuracy.value,
+      source: .outside
+    )
+    guard let position else { return }
+    geofences.follow(position, regions, into: &events)
   }
 
   // MARK: Time

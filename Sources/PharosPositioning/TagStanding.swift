@@ -86,6 +86,9 @@ extension StageTwo {
       }
   }
 
+  /// Returns the state of every located subject towards every geofence that it is in or near.
+  package func geofenceStandings() -> [GeofenceStanding] { geofences.standings(regions) }
+
   private func standing(_ tag: Tag) -> TagStanding {
     let zone = tag.zone
     let hearings = zone.levels.map { level in

@@ -12,6 +12,7 @@ package enum RegionDocument {
   /// - Returns: the region.
   /// - Throws: every mistake, each with its field.
   package static func region(json: [UInt8], identifier: String) throws(DocumentError) -> Region {
+    // A client has no files here: a polygon comes with its coordinates.
     try DocumentNode.read(json, name: "region", limit: Document.largest) { node, problems in
       Document.check(identifier: identifier, what: "the region", problems: problems)
       var reading = SiteReading(problems: problems)
@@ -24,7 +25,10 @@ package enum RegionDocument {
   /// Rules at their defaults are written too, so that a reader sees what applies.
   package static func write(_ region: Region, to json: inout JSONText) {
     json.member("id", region.identifier)
-    write(region.constraint, keyedByAddress: region.keyedByAddress, to: &json)
+    switch region.condition {
+    case .beacons(let constraint): write(constraint, keyedByAddress: region.keyedByAddress, to: &json)
+    case .geofence(let geofence): GeofenceDocument.write(geofence, to: &json)
+    }
     switch region.subject {
     case .observer: json.member("subject", "observer")
     case .beacon(let observers):
@@ -34,6 +38,11 @@ package enum RegionDocument {
         for observer in observers { json.element(observer.description) }
         json.closeArray()
       }
+    }
+    if let geofence = region.geofence {
+      DocumentField.write(Region.announcing, of: region, to: &json)
+      GeofenceDocument.write(geofence.policy, to: &json)
+      return DocumentField.write(Region.holding, of: region, to: &json)
     }
     DocumentField.write(Region.notifying, of: region, to: &json)
     json.openObject("enter")
@@ -64,10 +73,12 @@ package enum RegionDocument {
 
 extension Region {
   /// The keys that say which changes are published.
-  static let notifying: [DocumentField<Region>] = [
+  static let notifying =
+    announcing + [DocumentField("notifyEntryStateOnDisplay", \.notifyEntryStateOnDisplay, .flag)]
+  /// Those of them that a geofence has too.
+  static let announcing: [DocumentField<Region>] = [
     DocumentField("notifyOnEntry", \.notifyOnEntry, .flag),
     DocumentField("notifyOnExit", \.notifyOnExit, .flag),
-    DocumentField("notifyEntryStateOnDisplay", \.notifyEntryStateOnDisplay, .flag),
   ]
   /// The key of the longest time without news.
   static let holding = [DocumentField<Region>("maximumHold", \.maximumHold, .time)]

@@ -120,10 +120,12 @@ extension SiteFile {
   }
 
   private static func region(_ region: Region) -> JSONValue {
-    let usual = Region(identifier: region.identifier, constraint: region.constraint)
+    var usual = Region(identifier: region.identifier, constraint: .unread)
+    usual.condition = region.condition
+    if let geofence = region.geofence { usual.condition = .geofence(Geofence(shape: geofence.shape)) }
     let defaults = JSONValue.written { RegionDocument.write(usual, to: &$0) }
     return .written { RegionDocument.write(region, to: &$0) }
-      .without(defaults, except: ["id"] + DocumentFields.identityKeys)
+      .without(defaults, except: ["id"] + DocumentFields.identityKeys + GeofenceDocument.shapeKeys)
   }
 
   private static func node(_ node: RegionNode) -> JSONValue {

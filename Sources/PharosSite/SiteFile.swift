@@ -17,14 +17,19 @@ package enum SiteFile {
   /// - Parameters:
   ///   - text: the YAML.
   ///   - path: the name of the file in messages.
+  ///   - files: reads a file that the site names, by its path beside the site file; nil if it may name none.
   /// - Returns: the configuration, which contains the warnings.
   /// - Throws: all mistakes together with the warnings.
-  package static func parse(_ text: String, path: String) throws(DocumentError) -> SiteConfiguration {
+  package static func parse(
+    _ text: String,
+    path: String,
+    files: ((String) throws -> [UInt8])? = nil
+  ) throws(DocumentError) -> SiteConfiguration {
     let problems = DocumentProblems()
     var configuration = SiteConfiguration()
     do throws(DocumentProblem) {
       if let node = try DocumentNode(yaml: text) {
-        var reading = SiteReading(problems: problems)
+        var reading = SiteReading(problems: problems, files: files)
         configuration = reading.configuration(of: node)
       }
     } catch {
@@ -37,8 +42,14 @@ package enum SiteFile {
   /// Reads a site file's bytes; they must be UTF-8.
   ///
   /// - Throws: all mistakes together.
-  package static func parse(bytes: [UInt8], path: String) throws(DocumentError) -> SiteConfiguration {
-    if let text = String(validating: bytes, as: UTF8.self) { return try parse(text, path: path) }
+  package static func parse(
+    bytes: [UInt8],
+    path: String,
+    files: ((String) throws -> [UInt8])? = nil
+  ) throws(DocumentError) -> SiteConfiguration {
+    if let text = String(validating: bytes, as: UTF8.self) {
+      return try parse(text, path: path, files: files)
+    }
     let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     let index = lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0
     let problem = DocumentProblem(

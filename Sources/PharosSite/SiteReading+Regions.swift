@@ -102,14 +102,23 @@ extension SiteReading {
 extension DocumentNode {
   /// Indicates whether a region's entry is about observers, which is the default.
   fileprivate var isAboutObservers: Bool {
-    members != nil && (self["subject"]?.scalar ?? "observer") == "observer"
+    members != nil && !isGeofence && (self["subject"]?.scalar ?? "observer") == "observer"
+  }
+
+  /// Indicates whether a region's entry is an area.
+  fileprivate var isGeofence: Bool {
+    members != nil && ["circle", "polygon"].contains(self["kind"]?.scalar ?? "")
   }
 }
 
 extension SiteReading {
   static let regionKeys =
-    ["id", "subject", "observers"] + DocumentFields.identityKeys + ["enter", "exit"]
+    ["id", "kind", "subject", "observers"] + DocumentFields.identityKeys + ["enter", "exit"]
     + DocumentField.keys(Region.notifying + Region.holding)
+  /// The keys of a region that is an area.
+  static let geofenceKeys =
+    ["id", "kind", "subject"] + GeofenceDocument.keys + ["enter", "exit"]
+    + DocumentField.keys(Region.announcing + Region.holding)
 
   /// One region; `seen` holds the identifiers that its application has already.
   mutating func region(_ node: DocumentNode, place: String, path: String, seen: inout Set<String>) -> Region?
@@ -126,7 +135,7 @@ extension SiteReading {
       }
       return nil
     }
-    let known = SiteReading.regionKeys
+    let known = node.isGeofence ? SiteReading.geofenceKeys : SiteReading.regionKeys
     guard let fields = DocumentFields(node, place: place, path: path, known: known, problems: problems) else {
       return nil
     }
@@ -140,7 +149,7 @@ extension SiteReading {
   /// A region of a document, whose identifier stands in the address.
   mutating func region(_ node: DocumentNode, identifier: String) -> Region? {
     let place = "region \"\(PlainText.cut(identifier, to: 64))\""
-    let known = SiteReading.regionKeys
+    let known = node.isGeofence ? SiteReading.geofenceKeys : SiteReading.regionKeys
     guard let fields = DocumentFields(node, place: place, known: known, problems: problems) else {
       return nil
     }
@@ -150,6 +159,14 @@ extension SiteReading {
 
   /// Reads all keys, so that every mistake is noted, before it gives up on a region without an identity.
   private mutating func region(_ fields: DocumentFields, identifier: String?) -> Region? {
+    if fields.has("kind") {
+      switch fields.value("kind", .word(GeofenceDocument.Kind.allCases)) {
+      case .beacons: break
+      case .circle: return geofence(fields, .circle, identifier: identifier)
+      case .polygon: return geofence(fields, .polygon, identifier: identifier)
+      case nil: return nil
+      }
+    }
     let identity = fields.identity()
     var region = Region(identifier: identifier ?? "", constraint: identity?.constraint ?? .unread)
     region.keyedByAddress = identity?.keyedByAddress ?? false
@@ -157,6 +174,19 @@ extension SiteReading {
     region.presence = presence(fields)
     DocumentField.read(Region.notifying + Region.holding, of: fields, into: &region)
     return identity == nil || identifier == nil ? nil : region
+  }
+
+  private mutating func geofence(
+    _ fields: DocumentFields,
+    _ kind: GeofenceDocument.Kind,
+    identifier: String?
+  ) -> Region? {
+    let subject = subject(fields)
+    let geofence = GeofenceDocument.geofence(fields, kind, files: files)
+    guard let geofence, let identifier else { return nil }
+    var region = Region(identifier: identifier, geofence: geofence, subject: subject)
+    DocumentField.read(Region.announcing + Region.holding, of: fields, into: &region)
+    return region
   }
 
   private mutating func subject(_ fields: DocumentFields) -> Region.Subject {

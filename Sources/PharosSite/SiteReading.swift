@@ -3,6 +3,8 @@ import PharosModel
 /// A reader of one site file's tree, with the state for the checks that span the file.
 struct SiteReading {
   let problems: DocumentProblems
+  /// Reads the files that the site names; nil if it may name none.
+  var files: ((String) throws -> [UInt8])?
   /// Every mention of an observer in a region about beacons or in a zone, for ``checkMentions(of:)``.
   var observerMentions: [(id: ObserverID, place: String, path: String, line: Int)] = []
   /// The first region about observers of each application, for the warning about fixed gateways.
@@ -23,7 +25,10 @@ struct SiteReading {
     "observers", "beacons", "zones", "venues", "positioning", "iBeaconCompanies", "pathLossExponent",
   ]
 
-  init(problems: DocumentProblems) { self.problems = problems }
+  init(problems: DocumentProblems, files: ((String) throws -> [UInt8])? = nil) {
+    self.problems = problems
+    self.files = files
+  }
 
   mutating func configuration(of root: DocumentNode) -> SiteConfiguration {
     var configuration = SiteConfiguration()

@@ -63,7 +63,9 @@ extension Endpoints {
       rows: Array(page.entries),
       readings: cache.read { $0.readings(of: application.identifier) },
       constraints: Dictionary(
-        application.regions.map { ($0.region.identifier, $0.region.constraint) },
+        application.regions.compactMap { entry in
+          entry.region.constraint.map { (entry.region.identifier, $0) }
+        },
         uniquingKeysWith: { $1 }
       ),
       tracks: { [backend] in try await backend.server.tracks($0) }
@@ -112,7 +114,7 @@ extension Endpoints {
     }
     return .json { json in
       json.member("identifier", region.identifier)
-      json.member("condition", region.constraint.description)
+      json.member("condition", region.condition.description)
       json.member("state", "\(MonitorState(last?.state ?? .unknown))")
       if let last {
         json.openObject("lastEvent")

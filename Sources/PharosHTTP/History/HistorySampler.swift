@@ -129,14 +129,15 @@ package struct HistorySampler: Sendable {
   ) async throws {
     let name = application.identifier
     let constraints = Dictionary(
-      application.regions.map { ($0.identifier, $0.constraint) },
+      application.regions.compactMap { region in region.constraint.map { (region.identifier, $0) } },
       uniquingKeysWith: { $1 }
     )
+    let identifiers = Set(application.regions.map(\.identifier))
     let isShown = state.visibility(name)
     let rows = state.states.rows(of: name).filter { row in
-      constraints[row.region] != nil && row.state != .unknown && isShown(row.subject)
+      identifiers.contains(row.region) && row.state != .unknown && isShown(row.subject)
     }
-    for region in constraints.keys {
+    for region in identifiers {
       let own = rows.filter { $0.region == region }
       sample.places[HistoryPlace(application: name, identifier: region)] = PlaceMinute(
         inside: UInt16(clamping: own.count { $0.state == .inside }),

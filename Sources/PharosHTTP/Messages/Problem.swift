@@ -205,7 +205,8 @@ extension Problem {
       )
     case .unknownRegion: self = .notFound("\(refusal)")
     case .duplicateIdentifier, .duplicateApplication: self = .conflict("duplicate", "\(refusal)")
-    case .emptyApplication, .emptyIdentifier, .crossedLevels, .crossedDistances:
+    case .emptyApplication, .emptyIdentifier, .crossedLevels, .crossedDistances, .unusableGeofence,
+      .crossedProbabilities:
       self = .invalidBody([Field("", "\(refusal)")])
     }
   }

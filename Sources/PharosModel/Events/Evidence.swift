@@ -30,6 +30,14 @@ public struct Evidence: Hashable, Sendable {
     case regionChange
     /// The track was evicted because the observer hears more beacons than are kept.
     case eviction
+    /// The probability of being within the geofence stayed above or below that of its policy for the dwell.
+    case position
+    /// Two fixes lie on two sides of the geofence, and the way between them passes through it.
+    case crossing
+    /// A geofence within this one is inside, or left last.
+    case nested
+    /// No fix of the subject has come for longer than its fixes let expect.
+    case positionLost
 
     /// The rule in a word or two, and a sentence for people where no numbers are to be told with it.
     package var words: (brief: String, sentence: String) {
@@ -52,6 +60,11 @@ public struct Evidence: Hashable, Sendable {
           "More beacons are heard than are kept, and this one was silent for longest: it is no longer watched, which is "
             + "no exit."
         )
+      case .position: ("located", "")
+      case .crossing: ("passed through", "")
+      case .nested:
+        ("within another", "A geofence that lies within this one is inside, so this one is as well.")
+      case .positionLost: ("not located", "")
       }
     }
   }
@@ -102,6 +115,8 @@ public struct Evidence: Hashable, Sendable {
   public var waitedForProof: TimeSpan?
   /// The basis of the allowed silence, where it adapts.
   public var silence: SilenceBasis?
+  /// The position that a decision about a geofence was made from.
+  public var geofence: GeofenceBasis?
 
   /// Starts with the rule alone; what else is known is filled in.
   public init(rule: Rule) { self.rule = rule }
@@ -222,6 +237,48 @@ extension Evidence: EventMembers {
     try coder.member("deafFor", &deafFor)
     try coder.member("waitedForProof", &waitedForProof)
     try coder.part("silence", &silence)
+    try coder.part("geofence", &geofence)
+  }
+}
+
+/// The position that a decision about a geofence was made from.
+public struct GeofenceBasis: Hashable, Sendable {
+  /// The probability that the position lies within, given the recent fixes.
+  public var probability: Double
+  /// The distance of the estimated position from the nearest edge, above zero inside.
+  ///
+  /// - Units: metres.
+  public var edgeDistance: Double
+  /// The radius meant to hold 68 % of truths about the estimated position.
+  ///
+  /// - Units: metres.
+  public var accuracy: Double
+  /// The time for which the probability had been beyond that of the policy.
+  public var dwell: TimeSpan
+  /// The number of fixes in that time.
+  public var fixes: Int
+
+  /// Makes a basis.
+  public init(probability: Double, edgeDistance: Double, accuracy: Double, dwell: TimeSpan, fixes: Int) {
+    self.probability = probability
+    self.edgeDistance = edgeDistance
+    self.accuracy = accuracy
+    self.dwell = dwell
+    self.fixes = fixes
+  }
+}
+
+extension GeofenceBasis: EventMembers {
+  static var unread: GeofenceBasis {
+    GeofenceBasis(probability: 0, edgeDistance: 0, accuracy: 0, dwell: .zero, fixes: 0)
+  }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("probability", &probability, decimals: 4)
+    try coder.member("edgeDistance", &edgeDistance, decimals: 2)
+    try coder.member("accuracy", &accuracy, decimals: 2)
+    try coder.member("dwell", &dwell)
+    try coder.member("fixes", &fixes)
   }
 }
 

@@ -181,20 +181,28 @@ extension SubjectID: CustomStringConvertible {
   }
 }
 
-/// An application's name for a beacon identity constraint, with the rules for being inside.
+/// An application's name for a set of beacons or an area of the Earth, with the rules for being inside.
 public struct Region: Hashable, Sendable {
+  /// What a region is about.
+  public enum Condition: Hashable, Sendable {
+    /// The subject hears these beacons, or is one of them and is heard.
+    case beacons(BeaconConstraint)
+    /// The subject is located within an area.
+    indirect case geofence(Geofence)
+  }
+
   /// The kind of subject that a region is about.
   public enum Subject: Hashable, Sendable {
-    /// An observer is inside when it hears any matching beacon, as a handset is for Core Location.
+    /// An observer is inside when it hears any matching beacon, as a handset is for Core Location, or is in the area.
     case observer
-    /// A beacon is inside when any of these observers hears it; nil means all observers.
+    /// A beacon is inside when any of these observers hears it; nil means all observers. A geofence lists none.
     case beacon(observers: [ObserverID]?)
   }
 
   /// The application's name for it; a region with the same identifier replaces this one.
   public var identifier: String
-  /// The beacons that it is about.
-  public var constraint: BeaconConstraint
+  /// The beacons or the area that it is about.
+  public var condition: Condition
   /// The kind of subject that it is about.
   public var subject: Subject
   /// Indicates whether the device address is part of a beacon's identity here (`key: mac`).
@@ -215,7 +223,7 @@ public struct Region: Hashable, Sendable {
   /// An hour: longer than a gateway's restart or a short power cut, shorter than a shift.
   public static let defaultMaximumHold = TimeSpan.minutes(60)
 
-  /// Makes a region with the defaults of Core Location and of ``PresencePolicy``.
+  /// Makes a region about beacons with the defaults of Core Location and of ``PresencePolicy``.
   public init(
     identifier: String,
     constraint: BeaconConstraint,
@@ -228,7 +236,7 @@ public struct Region: Hashable, Sendable {
     maximumHold: TimeSpan = Region.defaultMaximumHold
   ) {
     self.identifier = identifier
-    self.constraint = constraint
+    self.condition = .beacons(constraint)
     self.subject = subject
     self.keyedByAddress = keyedByAddress
     self.notifyOnEntry = notifyOnEntry
@@ -238,10 +246,40 @@ public struct Region: Hashable, Sendable {
     self.maximumHold = maximumHold
   }
 
-  /// Returns whether another region has the same constraint, subject and policy, so that replacing one by the other restarts
+  /// Makes a region about an area, with the defaults of Core Location and of `Geofence.Policy`.
+  public init(
+    identifier: String,
+    geofence: Geofence,
+    subject: Subject = .observer,
+    notifyOnEntry: Bool = true,
+    notifyOnExit: Bool = true
+  ) {
+    self.init(
+      identifier: identifier,
+      constraint: .unread,
+      subject: subject,
+      notifyOnEntry: notifyOnEntry,
+      notifyOnExit: notifyOnExit
+    )
+    condition = .geofence(geofence)
+  }
+
+  /// The beacons that it is about; nil for a geofence.
+  public var constraint: BeaconConstraint? {
+    guard case .beacons(let constraint) = condition else { return nil }
+    return constraint
+  }
+
+  /// The area that it is about; nil for a region about beacons.
+  public var geofence: Geofence? {
+    guard case .geofence(let geofence) = condition else { return nil }
+    return geofence
+  }
+
+  /// Returns whether another region has the same condition, subject and policy, so that replacing one by the other restarts
   /// nothing.
   package func asksTheSame(as other: Region) -> Bool {
-    constraint == other.constraint && subject == other.subject && keyedByAddress == other.keyedByAddress
+    condition == other.condition && subject == other.subject && keyedByAddress == other.keyedByAddress
       && presence == other.presence
   }
 }
@@ -391,5 +429,15 @@ extension SubjectTraces: FieldCodable {
       throw reader.failure(.outOfRange(field: "a subject to be forgotten"))
     }
     self = traces
+  }
+}
+
+extension Region.Condition: CustomStringConvertible {
+  /// The constraint or the area in a few words.
+  public var description: String {
+    switch self {
+    case .beacons(let constraint): constraint.description
+    case .geofence(let geofence): geofence.description
+    }
   }
 }

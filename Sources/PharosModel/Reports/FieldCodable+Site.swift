@@ -195,6 +195,28 @@ extension Region.Subject: FieldCodable {
   }
 }
 
+/// A constraint as it is, so that a region about beacons has the bytes that it had before there were geofences, or a tag that
+/// no constraint has.
+extension Region.Condition: FieldCodable {
+  private static let geofenceTag: UInt8 = 3
+
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    switch self {
+    case .beacons(let constraint): writer.write(constraint)
+    case .geofence(let geofence): writer.write(tag: Region.Condition.geofenceTag, geofence)
+    }
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    switch try reader.byte() {
+    case Region.Condition.geofenceTag: self = .geofence(try reader.read())
+    case let tag: self = .beacons(try BeaconConstraint(tag: tag, from: &reader))
+    }
+  }
+}
+
 extension Region: FieldStruct {
   /// A value whose fields are still to be read.
   public static var unread: Region { Region(identifier: "", constraint: .unread) }
@@ -202,7 +224,7 @@ extension Region: FieldStruct {
   /// Hands each field to a coder.
   public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(&identifier)
-    try coder.code(&constraint)
+    try coder.code(&condition)
     try coder.code(&subject)
     try coder.code(&keyedByAddress)
     try coder.code(&notifyOnEntry)
@@ -438,7 +460,12 @@ extension BeaconConstraint: FieldCodable {
 
   /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
-    switch try reader.byte() {
+    try self.init(tag: try reader.byte(), from: &reader)
+  }
+
+  /// Reads the value behind its tag.
+  fileprivate init(tag: UInt8, from reader: inout FieldReader) throws(FieldError) {
+    switch tag {
     case 0: self = .proximity(try reader.read(), major: try reader.read(), minor: try reader.read())
     case 1: self = .eddystone(try reader.read(), instance: try reader.read())
     case 2: self = .address(try reader.read())

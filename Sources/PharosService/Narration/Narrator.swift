@@ -76,6 +76,7 @@ package struct Narrator {
     case .observerOutage, .scanOff: said = outage(decision, transition)
     case .recovery: said = recovery(decision, transition)
     case .neverHeard: said = neverHeard(decision, transition.evidence)
+    case .position, .crossing, .positionLost: said = Narration(located(decision, transition.evidence))
     default: said = Narration([transition.evidence.rule.words.sentence])
     }
     if !decision.isAnnounced, decision.kind == .regionEnter || decision.kind == .regionExit {
@@ -106,6 +107,40 @@ package struct Narration: Hashable {
 
   /// A text with plain spaces instead of those at which no line may break.
   package static func plain(_ text: String) -> String { text.replacing("\u{A0}", with: " ") }
+}
+
+/// Geofences.
+extension Narrator {
+  /// Explains a decision that was made from positions.
+  private func located(_ decision: Decision, _ evidence: Evidence) -> [String] {
+    if evidence.rule == .positionLost {
+      if decision.kind == .regionHoldExceeded {
+        let hold = evidence.window.map { " for \(Wording.span($0))" } ?? ""
+        return ["It has been unmonitored\(hold), the longest that the region takes without an alarm."]
+      }
+      let gap = evidence.gap.map { " for \(Wording.span($0))" } ?? ""
+      return [
+        "No fix has come\(gap), longer than its fixes let expect: where it is is not known, so this is no exit."
+      ]
+    }
+    guard let basis = evidence.geofence else { return [] }
+    let edge = Wording.meters(basis.edgeDistance.magnitude)
+    let place = "\(edge) \(basis.edgeDistance < 0 ? "outside" : "inside") the edge"
+    let accuracy = "\(Wording.meters(basis.accuracy)) accurate"
+    if evidence.rule == .crossing {
+      return [
+        "Two fixes lie on two sides of the area, and the way between them leads through it with a probability of "
+          + "\(Wording.probability(basis.probability)); it took \(Wording.span(basis.dwell)).",
+        "The last fix lies \(place), \(accuracy).",
+      ]
+    }
+    let threshold = evidence.threshold.map { " against \(Wording.probability($0))" } ?? ""
+    let fixes = basis.fixes == 1 ? "one fix" : "\(basis.fixes) fixes in \(Wording.span(basis.dwell))"
+    return [
+      "The position lies \(place), \(accuracy): it is within the area with a probability of "
+        + "\(Wording.probability(basis.probability))\(threshold), by \(fixes)."
+    ]
+  }
 }
 
 /// Enters, outages and what follows them.

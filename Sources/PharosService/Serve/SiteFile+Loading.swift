@@ -15,12 +15,26 @@ extension SiteFile {
     guard let path else { return SiteConfiguration() }
     let bytes = try WholeFile.read(path, limit: largest)
     do throws(DocumentError) {
-      let configuration = try parse(bytes: bytes, path: path).resolved(against: path)
+      let configuration = try parse(bytes: bytes, path: path, files: files(beside: path))
+        .resolved(against: path)
       for warning in configuration.warnings { console.say(warning.text(in: path)) }
       if let warning = KeyExposure.warning(path, configuration) { console.say(warning) }
       return configuration
     } catch {
       throw CommandFailure(error.description, status: .configuration)
+    }
+  }
+}
+
+extension SiteFile {
+  /// Returns a reader of the files that a site file names, which lie in its folder or below it.
+  package static func files(beside path: String) -> (String) throws -> [UInt8] {
+    let folder = URL(filePath: path).deletingLastPathComponent()
+    return { name in
+      guard !name.hasPrefix("/"), !name.split(separator: "/").contains("..") else {
+        throw CommandFailure("it is not beside the site file", status: .configuration)
+      }
+      return try WholeFile.read(folder.appending(path: name).path(percentEncoded: false), limit: largest)
     }
   }
 }

@@ -45,7 +45,8 @@ package actor SiteReloader {
     }
     var next: SiteConfiguration
     do {
-      next = try SiteFile.parse(bytes: try WholeFile.read(path, limit: SiteFile.largest), path: path)
+      let bytes = try WholeFile.read(path, limit: SiteFile.largest)
+      next = try SiteFile.parse(bytes: bytes, path: path, files: SiteFile.files(beside: path))
         .resolved(against: path)
     } catch {
       refuse(SiteReloader.mistakes(error))

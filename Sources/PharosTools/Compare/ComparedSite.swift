@@ -173,7 +173,7 @@ struct RowFinder {
       keyed != nil && compared.site.beacons.contains { $0.keyedByAddress && $0.constraint.matches(plain) }
     var placed: BeaconID?
     for application in compared.site.applications {
-      for region in application.regions where region.constraint.matches(plain) {
+      for region in application.regions where region.constraint?.matches(plain) == true {
         let isKeyed = region.keyedByAddress || isForced
         guard let beacon = isKeyed && plain.kind != .address ? keyed : plain else { continue }
         switch region.subject {

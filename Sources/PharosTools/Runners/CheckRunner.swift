@@ -28,7 +28,7 @@ package struct CheckRunner: Sendable {
   package func run(on console: Console) -> CommandStatus {
     console.run {
       do {
-        let configuration = try SiteFile.parse(bytes: bytes, path: path)
+        let configuration = try SiteFile.parse(bytes: bytes, path: path, files: SiteFile.files(beside: path))
         for warning in configuration.warnings { try console.print(warning, in: path) }
         if let warning = KeyExposure.warning(path, configuration) {
           try console.print(warning, isMistake: false)

@@ -34,7 +34,11 @@ package struct SiteExportRunner: Sendable {
         let bytes = try site.map { path throws(CommandFailure) in
           try WholeFile.read(path, limit: SiteFile.largest)
         }
-        let configuration = try SiteFile.parse(bytes: bytes ?? [], path: site ?? "site.yaml")
+        let configuration = try SiteFile.parse(
+          bytes: bytes ?? [],
+          path: site ?? "site.yaml",
+          files: site.map(SiteFile.files)
+        )
         let store = try DataFolder.open(folder, stream: stream)
         let registrar = try Registrar(declared: configuration.site, store: store, logger: logger)
         try console.output.write(Array(try SiteFile.text(of: registrar.merged(into: configuration)).utf8))

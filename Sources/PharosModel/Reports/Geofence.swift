@@ -1,0 +1,329 @@
+/// An area of the Earth that a located observer or tag is in or not, with the rules for being inside.
+///
+/// The position of a subject is known to some accuracy, so a decision is about a probability: inside once the position
+/// lies within the area with more than ``Policy/enterProbability`` for ``Policy/enterDwell``, outside once that has
+/// become less than ``Policy/exitProbability`` for ``Policy/exitDwell``.
+public struct Geofence: Hashable, Sendable {
+  /// A position on the Earth, WGS 84.
+  public struct Position: Hashable, Sendable {
+    /// Degrees north.
+    public var latitude: Double
+    /// Degrees east.
+    public var longitude: Double
+
+    /// Makes a position; ``Geofence/problem`` tells whether it lies on the Earth.
+    public init(latitude: Double, longitude: Double) {
+      self.latitude = latitude
+      self.longitude = longitude
+    }
+  }
+
+  /// The outline of the area.
+  public enum Shape: Hashable, Sendable {
+    /// All that lies within a distance of a position.
+    case circle(center: Position, radius: Meters)
+    /// The area within the first ring and outside all others, which are holes; the last position of a ring is joined to
+    /// its first, which is not repeated.
+    case polygon(rings: [[Position]])
+  }
+
+  /// The rules for changes of state.
+  public struct Policy: Hashable, Sendable {
+    /// The probability above which a subject is inside.
+    public var enterProbability: Double
+    /// The probability below which a subject is outside.
+    public var exitProbability: Double
+    /// The time for which the probability must be above ``enterProbability``.
+    public var enterDwell: TimeSpan
+    /// The time for which the probability must be below ``exitProbability``.
+    public var exitDwell: TimeSpan
+
+    /// Makes a policy.
+    ///
+    /// The default dwell is 2 s: with a fix a second, three fixes in a row must agree. The errors of such fixes are those
+    /// of one and the same moment, so a longer dwell adds delay and hardly any evidence; it is the probability that keeps
+    /// errors from becoming transitions.
+    public init(
+      enterProbability: Double = 0.9,
+      exitProbability: Double = 0.1,
+      enterDwell: TimeSpan = .seconds(2),
+      exitDwell: TimeSpan = .seconds(2)
+    ) {
+      self.enterProbability = enterProbability
+      self.exitProbability = exitProbability
+      self.enterDwell = enterDwell
+      self.exitDwell = exitDwell
+    }
+  }
+
+  /// The outline.
+  public var shape: Shape
+  /// The number of the floor that it lies on, 0 for the ground floor; nil for all floors.
+  ///
+  /// A subject outdoors is on floor 0 of no building.
+  public var level: Int?
+  /// The building that it lies in; nil for all buildings and outdoors.
+  public var building: String?
+  /// The rules for changes of state.
+  public var policy: Policy
+
+  /// The largest number of corners of a polygon, holes included.
+  ///
+  /// 1,000: the outline of a town has fewer, and the probability of a position takes some ten nanoseconds a corner.
+  public static let mostCorners = 1_000
+  /// The largest radius of a circle, and half of the largest extent of a polygon.
+  ///
+  /// 100 km: beyond that a plane is no picture of the Earth.
+  public static let largestRadius = Meters(100_000)
+
+  /// Makes a geofence.
+  public init(shape: Shape, level: Int? = nil, building: String? = nil, policy: Policy = Policy()) {
+    self.shape = shape
+    self.level = level
+    self.building = building
+    self.policy = policy
+  }
+}
+
+extension Geofence {
+  /// The reason why an outline encloses no area.
+  public enum Problem: Error, Hashable, Sendable {
+    /// A position is nowhere on the Earth, or too near a pole.
+    case nowhere(ring: Int, corner: Int)
+    /// The radius is not above zero, or too large.
+    case radius(Meters)
+    /// There is no outline.
+    case noRing
+    /// A ring has fewer than three corners.
+    case tooFewCorners(ring: Int, count: Int)
+    /// The rings have more corners than a geofence may have.
+    case tooManyCorners(Int)
+    /// Two corners of a ring lie on each other.
+    case repeatedCorner(ring: Int, corner: Int)
+    /// Two edges, each named by the corner that it begins with, cross or touch.
+    case crossing(ring: Int, edge: Int, otherRing: Int, otherEdge: Int)
+    /// A hole lies outside the outline, or in another hole.
+    case strayHole(ring: Int)
+    /// The area is wider than a plane can show.
+    case tooWide
+  }
+
+  /// The reason why the outline encloses no area; nil if it does.
+  ///
+  /// - Complexity: quadratic in the number of corners.
+  public var problem: Problem? {
+    switch shape {
+    case .circle(let center, let radius):
+      if !center.isUsable { return .nowhere(ring: 0, corner: 0) }
+      return radius.value > 0 && radius.value <= Geofence.largestRadius.value ? nil : .radius(radius)
+    case .polygon(let rings): return Geofence.problem(of: rings)
+    }
+  }
+
+  private static func problem(of rings: [[Position]]) -> Problem? {
+    guard !rings.isEmpty else { return .noRing }
+    let count = rings.reduce(0) { $0 + $1.count }
+    guard count <= mostCorners else { return .tooManyCorners(count) }
+    for (number, ring) in rings.enumerated() {
+      guard ring.count >= 3 else { return .tooFewCorners(ring: number, count: ring.count) }
+      for (place, corner) in ring.enumerated() {
+        guard corner.isUsable else { return .nowhere(ring: number, corner: place) }
+        if corner == ring[(place + 1) % ring.count] { return .repeatedCorner(ring: number, corner: place) }
+      }
+    }
+    let all = rings.joined()
+    let latitudes = all.map(\.latitude)
+    let longitudes = all.map(\.longitude)
+    let height = (latitudes.max() ?? 0) - (latitudes.min() ?? 0)
+    let width = (longitudes.max() ?? 0) - (longitudes.min() ?? 0)
+    // A degree of latitude is 111 km; one of longitude is less.
+    guard max(height, width) * 111_000 <= 2 * largestRadius.value else { return .tooWide }
+    return crossing(of: rings) ?? strayHole(of: rings)
+  }
+
+  private static func crossing(of rings: [[Position]]) -> Problem? {
+    var edges: [(ring: Int, edge: Int, from: Position, to: Position)] = []
+    for (number, ring) in rings.enumerated() {
+      for place in ring.indices { edges.append((number, place, ring[place], ring[(place + 1) % ring.count])) }
+    }
+    for first in edges.indices {
+      for second in edges.indices.dropFirst(first + 1) {
+        let (left, right) = (edges[first], edges[second])
+        let count = rings[left.ring].count
+        let areNeighbours =
+          left.ring == right.ring && (right.edge - left.edge == 1 || right.edge - left.edge == count - 1)
+        let isMet =
+          areNeighbours
+          ? Position.foldsBack(left.from, left.to, right.from, right.to)
+          : Position.meet(left.from, left.to, right.from, right.to)
+        if isMet {
+          return .crossing(ring: left.ring, edge: left.edge, otherRing: right.ring, otherEdge: right.edge)
+        }
+      }
+    }
+    return nil
+  }
+
+  /// Holes that cross nothing lie in the outline, and in no other hole, if one corner does.
+  private static func strayHole(of rings: [[Position]]) -> Problem? {
+    for (number, hole) in rings.enumerated().dropFirst() {
+      let isInOther = rings.indices.dropFirst().contains {
+        $0 != number && hole[0].isWithin(rings[$0])
+      }
+      if !hole[0].isWithin(rings[0]) || isInOther { return .strayHole(ring: number) }
+    }
+    return nil
+  }
+}
+
+extension Geofence.Position {
+  /// Indicates whether it lies on the Earth, as far from the poles as Web Mercator reaches.
+  fileprivate var isUsable: Bool {
+    latitude.magnitude <= 85 && (-180...180).contains(longitude)
+  }
+
+  /// Returns twice the area of the triangle with two others, above zero if they turn left.
+  private func turn(_ second: Self, _ third: Self) -> Double {
+    (second.longitude - longitude) * (third.latitude - latitude)
+      - (second.latitude - latitude) * (third.longitude - longitude)
+  }
+
+  private func isBetween(_ first: Self, _ second: Self) -> Bool {
+    min(first.longitude, second.longitude) <= longitude && longitude <= max(first.longitude, second.longitude)
+      && min(first.latitude, second.latitude) <= latitude && latitude <= max(first.latitude, second.latitude)
+  }
+
+  /// Returns whether two edges have a position in common.
+  fileprivate static func meet(_ a: Self, _ b: Self, _ c: Self, _ d: Self) -> Bool {
+    let turns = (a.turn(b, c), a.turn(b, d), c.turn(d, a), c.turn(d, b))
+    if turns.0 * turns.1 < 0, turns.2 * turns.3 < 0 { return true }
+    return turns.0 == 0 && c.isBetween(a, b) || turns.1 == 0 && d.isBetween(a, b)
+      || turns.2 == 0 && a.isBetween(c, d) || turns.3 == 0 && b.isBetween(c, d)
+  }
+
+  /// Returns whether two edges that share a corner lie on each other.
+  fileprivate static func foldsBack(_ a: Self, _ b: Self, _ c: Self, _ d: Self) -> Bool {
+    let (corner, first, second) = b == c ? (b, a, d) : (a, b, c)
+    guard corner.turn(first, second) == 0 else { return false }
+    let along =
+      (first.longitude - corner.longitude) * (second.longitude - corner.longitude)
+      + (first.latitude - corner.latitude) * (second.latitude - corner.latitude)
+    return along > 0
+  }
+
+  fileprivate func isWithin(_ ring: [Self]) -> Bool {
+    guard var previous = ring.last else { return false }
+    var isInside = false
+    for corner in ring {
+      if (corner.latitude > latitude) != (previous.latitude > latitude) {
+        let share = (latitude - corner.latitude) / (previous.latitude - corner.latitude)
+        if longitude < corner.longitude + (previous.longitude - corner.longitude) * share {
+          isInside.toggle()
+        }
+      }
+      previous = corner
+    }
+    return isInside
+  }
+}
+
+extension Geofence.Problem: CustomStringConvertible {
+  /// A description of what is wrong, with the ring and the corner counted from 0 as in a GeoJSON file.
+  public var description: String {
+    switch self {
+    case .nowhere(let ring, let corner):
+      "ring \(ring), corner \(corner) is nowhere on the Earth, or beyond 85 degrees north or south"
+    case .radius(let radius):
+      "the radius is \(PlainText.number(radius.value)) m, and must be above 0 and at most 100 km"
+    case .noRing: "there is no ring"
+    case .tooFewCorners(let ring, let count): "ring \(ring) has \(count) corners, and must have three or more"
+    case .tooManyCorners(let count):
+      "it has \(count) corners, more than the \(Geofence.mostCorners) that a geofence may have"
+    case .repeatedCorner(let ring, let corner):
+      "ring \(ring), corner \(corner) is the same as the next one"
+    case .crossing(let ring, let edge, let otherRing, let otherEdge):
+      "the edge behind corner \(edge) of ring \(ring) crosses or touches that behind corner \(otherEdge) of ring "
+        + "\(otherRing)"
+    case .strayHole(let ring): "ring \(ring) is a hole that does not lie within the outline alone"
+    case .tooWide: "it is wider than 200 km"
+    }
+  }
+}
+
+extension Geofence: CustomStringConvertible {
+  /// The outline and the floor in a few words: `circle 48.1, 11.5 radius 20 m, level 0`.
+  public var description: String {
+    var text: String
+    switch shape {
+    case .circle(let center, let radius):
+      text = "circle \(center.latitude), \(center.longitude) radius \(PlainText.number(radius.value)) m"
+    case .polygon(let rings):
+      let holes = rings.count - 1
+      text = "polygon of \(rings.first?.count ?? 0) corners"
+      if holes > 0 { text += " with \(holes) hole\(holes == 1 ? "" : "s")" }
+      if let first = rings.first?.first { text += " at \(first.latitude), \(first.longitude)" }
+    }
+    if let building { text += ", \(building)" }
+    if let level { text += ", level \(level)" }
+    return text
+  }
+}
+
+extension Geofence.Position: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: Geofence.Position { Geofence.Position(latitude: 0, longitude: 0) }
+
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&latitude)
+    try coder.code(&longitude)
+    try coder.check(latitude.isFinite && longitude.isFinite, "a geofence's position")
+  }
+}
+
+extension Geofence.Shape: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    switch self {
+    case .circle(let center, let radius): writer.write(tag: 0, center, radius.value)
+    case .polygon(let rings): writer.write(tag: 1, rings)
+    }
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    switch try reader.byte() {
+    case 0: self = .circle(center: try reader.read(), radius: Meters(try reader.double()))
+    case 1: self = .polygon(rings: try reader.read())
+    case let tag: throw reader.failure(.unknownTag(field: "a geofence's shape", tag: tag))
+    }
+  }
+}
+
+extension Geofence.Policy: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: Geofence.Policy { Geofence.Policy() }
+
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&enterProbability)
+    try coder.code(&exitProbability)
+    try coder.check((0...1).contains(enterProbability) && (0...1).contains(exitProbability), "a probability")
+    try coder.code(&enterDwell)
+    try coder.code(&exitDwell)
+  }
+}
+
+extension Geofence: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: Geofence { Geofence(shape: .polygon(rings: [])) }
+
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&shape)
+    try coder.code(&level)
+    try coder.code(&building)
+    try coder.code(&policy)
+    try coder.check(problem == nil, "a geofence's shape")
+  }
+}

@@ -1,0 +1,235 @@
+import PharosModel
+
+/// The keys of a region that is an area, in the site file and in JSON.
+enum GeofenceDocument {
+  /// The kinds of regions.
+  enum Kind: String, CaseIterable, Sendable {
+    case beacons, circle, polygon
+  }
+
+  /// The keys of the outline.
+  static let shapeKeys = ["kind", "latitude", "longitude", "radius", "coordinates", "file"]
+  /// All keys but those of the rules.
+  static let keys = shapeKeys.dropFirst() + DocumentField.keys(floor)
+  /// The longest GeoJSON file that a site may name.
+  private static let largestFile = 1 << 20
+
+  private static let floor: [DocumentField<Geofence>] = [
+    DocumentField("level", \.level, .integer(in: -100...1_000)),
+    DocumentField("building", \.building, .filled("a building of a venue")),
+  ]
+  private static let enter: [DocumentField<Geofence.Policy>] = [
+    DocumentField("probability", \.enterProbability, .number(in: 0.5...0.9999)),
+    DocumentField("dwell", \.enterDwell, .timeOrZero),
+  ]
+  private static let exit: [DocumentField<Geofence.Policy>] = [
+    DocumentField("probability", \.exitProbability, .number(in: 0.0001...0.5)),
+    DocumentField("dwell", \.exitDwell, .timeOrZero),
+  ]
+
+  /// Reads an area; nil if it is noted as a mistake.
+  static func geofence(
+    _ fields: DocumentFields,
+    _ kind: Kind,
+    files: ((String) throws -> [UInt8])?
+  ) -> Geofence? {
+    var policy = Geofence.Policy()
+    if let rules = fields.fields("enter", known: DocumentField.keys(enter)) {
+      DocumentField.read(enter, of: rules, into: &policy)
+    }
+    if let rules = fields.fields("exit", known: DocumentField.keys(exit)) {
+      DocumentField.read(exit, of: rules, into: &policy)
+      if policy.exitProbability >= policy.enterProbability {
+        rules.mistake("probability", "the exit probability must be below the enter probability")
+      }
+    }
+    let shape = kind == .circle ? circle(fields) : polygon(fields, files: files)
+    guard let shape else { return nil }
+    var geofence = Geofence(shape: shape.value, policy: policy)
+    DocumentField.read(floor, of: fields, into: &geofence)
+    if let problem = geofence.problem {
+      fields.mistake(
+        shape.key,
+        "\(problem)",
+        expected: kind == .circle ? "a circle on the Earth" : "a simple polygon"
+      )
+      return nil
+    }
+    return geofence
+  }
+
+  private static func circle(_ fields: DocumentFields) -> (value: Geofence.Shape, key: String)? {
+    for key in ["coordinates", "file"] where fields.has(key) {
+      fields.mistake(key, "a circle has no \(key)", expected: "latitude, longitude and radius")
+    }
+    let latitude = fields.required("latitude", .number(in: -90...90, unit: "degrees"))
+    let longitude = fields.required("longitude", .number(in: -180...180, unit: "degrees"))
+    let radius = fields.required("radius", .radius)
+    guard let latitude, let longitude, let radius else { return nil }
+    return (
+      .circle(center: Geofence.Position(latitude: latitude, longitude: longitude), radius: radius), "radius"
+    )
+  }
+
+  private static func polygon(
+    _ fields: DocumentFields,
+    files: ((String) throws -> [UInt8])?
+  ) -> (value: Geofence.Shape, key: String)? {
+    for key in ["latitude", "longitude", "radius"] where fields.has(key) {
+      fields.mistake(key, "a polygon has no \(key)", expected: "coordinates or a file")
+    }
+    let expected = "coordinates: [[longitude, latitude], …], or the name of a GeoJSON file"
+    switch (fields["coordinates"], fields["file"]) {
+    case (let node?, nil):
+      return rings(node, fields, "coordinates", closed: false).map { (.polygon(rings: $0), "coordinates") }
+    case (nil, .some):
+      return ringsOfFile(fields, files: files).map { (.polygon(rings: $0), "file") }
+    case (nil, nil): fields.mistake("coordinates", "coordinates are missing", expected: expected)
+    case (.some, .some): fields.mistake("file", "both coordinates and a file are given", expected: expected)
+    }
+    return nil
+  }
+
+  /// Reads a ring, or a list of rings of which all but the first are holes.
+  ///
+  /// - Parameter closed: `true` if each ring must end with its first position, as in GeoJSON.
+  private static func rings(
+    _ node: DocumentNode,
+    _ fields: DocumentFields,
+    _ key: String,
+    closed: Bool
+  ) -> [[Geofence.Position]]? {
+    guard let elements = node.elements, let first = elements.first?.elements else {
+      fields.mistake(key, "\(key) is \(node.sketch)", expected: "a list of [longitude, latitude]")
+      return nil
+    }
+    let isOneRing = first.first?.elements == nil
+    var rings: [[Geofence.Position]] = []
+    for (number, ring) in (isOneRing ? [node] : elements).enumerated() {
+      guard let corners = ring.elements else {
+        fields.mistake(key, "ring \(number) is \(ring.sketch)", expected: "a list of [longitude, latitude]")
+        return nil
+      }
+      guard corners.count <= Geofence.mostCorners + 1 else {
+        fields.mistake(key, "\(Geofence.Problem.tooManyCorners(corners.count))")
+        return nil
+      }
+      var positions: [Geofence.Position] = []
+      for (place, corner) in corners.enumerated() {
+        let numbers = (corner.elements ?? []).map { $0.scalar(.number).flatMap { Double($0) } ?? .nan }
+        guard (2...3).contains(numbers.count), (-180...180).contains(numbers[0]),
+          (-90...90).contains(numbers[1])
+        else {
+          fields.problems.mistake(
+            "\(fields.place): ring \(number), corner \(place) is no position",
+            line: corner.line,
+            field: fields.path(of: key) + (isOneRing ? "[\(place)]" : "[\(number)][\(place)]"),
+            expected: "[longitude, latitude] in degrees"
+          )
+          return nil
+        }
+        positions.append(Geofence.Position(latitude: numbers[1], longitude: numbers[0]))
+      }
+      let isClosed = positions.count > 1 && positions.first == positions.last
+      guard isClosed || !closed else {
+        fields.mistake(key, "ring \(number) is open", expected: "its last position the same as its first")
+        return nil
+      }
+      if isClosed { positions.removeLast() }
+      rings.append(positions)
+    }
+    return rings
+  }
+
+  /// Reads the polygon of a GeoJSON file: a geometry, a feature, or a collection of one feature.
+  private static func ringsOfFile(
+    _ fields: DocumentFields,
+    files: ((String) throws -> [UInt8])?
+  ) -> [[Geofence.Position]]? {
+    guard let name = fields.requiredText("file", expected: "the name of a GeoJSON file") else { return nil }
+    guard let files else {
+      fields.mistake("file", "a file cannot be named here", expected: "coordinates")
+      return nil
+    }
+    let bytes: [UInt8]
+    do {
+      bytes = try files(name)
+    } catch {
+      fields.mistake("file", "\(name) cannot be read: \(error)", expected: "a file beside the site file")
+      return nil
+    }
+    guard bytes.count <= largestFile else {
+      fields.mistake("file", "\(name) is longer than \(largestFile) bytes", expected: "one polygon")
+      return nil
+    }
+    guard let json = DocumentNode.parse(bytes, file: name, fields.problems) else { return nil }
+    let root = DocumentNode(json)
+    var geometry = root
+    if root["type"]?.scalar == "FeatureCollection" {
+      let features = root["features"]?.elements ?? []
+      guard features.count == 1 else {
+        fields.mistake("file", "\(name) has \(features.count) features", expected: "one polygon")
+        return nil
+      }
+      geometry = features[0]["geometry"] ?? root
+    } else if root["type"]?.scalar == "Feature" {
+      geometry = root["geometry"] ?? root
+    }
+    guard geometry["type"]?.scalar == "Polygon", let coordinates = geometry["coordinates"] else {
+      let type = geometry["type"]?.scalar ?? "nothing"
+      fields.mistake("file", "\(name) holds \(PlainText.cut(type, to: 40))", expected: "a GeoJSON Polygon")
+      return nil
+    }
+    return rings(coordinates, fields, "file", closed: true)
+  }
+
+  /// Writes an area's members.
+  static func write(_ geofence: Geofence, to json: inout JSONText) {
+    switch geofence.shape {
+    case .circle(let center, let radius):
+      json.member("kind", Kind.circle.rawValue)
+      json.member("latitude", center.latitude)
+      json.member("longitude", center.longitude)
+      json.member("radius", "\(radius.value)m")
+    case .polygon(let rings):
+      json.member("kind", Kind.polygon.rawValue)
+      json.openArray("coordinates")
+      for ring in rings {
+        json.openArray()
+        for corner in ring {
+          json.openArray()
+          json.element(corner.longitude)
+          json.element(corner.latitude)
+          json.closeArray()
+        }
+        json.closeArray()
+      }
+      json.closeArray()
+    }
+    DocumentField.write(floor, of: geofence, to: &json)
+  }
+
+  /// Writes the rules.
+  static func write(_ policy: Geofence.Policy, to json: inout JSONText) {
+    json.openObject("enter")
+    DocumentField.write(enter, of: policy, to: &json)
+    json.closeObject()
+    json.openObject("exit")
+    DocumentField.write(exit, of: policy, to: &json)
+    json.closeObject()
+  }
+}
+
+extension ValueForm where Value == Meters {
+  /// The radius of a circle.
+  fileprivate static var radius: Self {
+    ValueForm(
+      expected: "a distance in metres with its unit, above 0 and at most 100km, as in 20m",
+      text: { "\($0.value)m" },
+      parse: { text in
+        guard text.hasSuffix("m"), let meters = Double(text.dropLast()) else { return nil }
+        return meters > 0 && meters <= Geofence.largestRadius.value ? Meters(meters) : nil
+      }
+    )
+  }
+}
