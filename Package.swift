@@ -152,7 +152,7 @@ let package = Package(
       ["PharosModel", "PharosMQTT", .target(name: "CMosquitto", condition: .when(traits: ["MQTT"]))]
     ),
     module("PharosFiles", ["CZlib"]),
-    module("PharosMaps", ["CCairo", "CCrypto", "PharosModel", "PharosVenues"] + database),
+    module("PharosMaps", ["CCairo", "CCrypto", "CZlib", "PharosModel", "PharosVenues"] + database),
     module(
       "PharosGateway",
       [
@@ -218,7 +218,7 @@ let package = Package(
       dependencies: [
         "COpenAPI", "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
         "PharosCaptures", "PharosIngest", "PharosPublishing", "Pharos", "PharosJournal", "PharosDelivery",
-        "PharosSite", "PharosDashboard", "PharosSecurity",
+        "PharosSite", "PharosDashboard", "PharosSecurity", "PharosMaps",
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdTLS", package: "hummingbird"), logging, lifecycle,
       ] + nio,
@@ -393,7 +393,7 @@ let package = Package(
       [
         "PharosModel", "PharosVenues", "PharosMonitoring", "PharosWire", "PharosIngest", "PharosPublishing",
         "Pharos", "PharosJournal", "PharosDelivery", "PharosSite", "PharosDashboard", "PharosHTTP",
-        "PharosSecurity", .product(name: "Hummingbird", package: "hummingbird"), httpClient, logging,
+        "PharosMaps", "PharosSecurity", .product(name: "Hummingbird", package: "hummingbird"), httpClient, logging,
         lifecycle,
       ] + nio
     ),

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 package import Hummingbird
 package import Logging
@@ -225,8 +226,33 @@ extension APIAnswer {
         try await writer.finish()
       }
       return Response(status: status, headers: headers, body: content)
+    case .file(let path, let part):
+      return Response(status: status, headers: headers, body: APIAnswer.body(of: path, part))
     }
   }
+
+  /// Makes a body of a part of a file; the file stays readable even if it is removed meanwhile.
+  private static func body(of path: String, _ part: Range<Int>) -> ResponseBody {
+    guard let handle = try? FileHandle(forReadingFrom: URL(filePath: path)) else { return ResponseBody() }
+    return ResponseBody(contentLength: part.count) { writer in
+      defer { try? handle.close() }
+      var offset = part.lowerBound
+      while offset < part.upperBound {
+        let (start, count) = (offset, min(largestChunk, part.upperBound - offset))
+        let bytes = try await Blocking.run {
+          try handle.seek(toOffset: UInt64(start))
+          return Array(try handle.read(upToCount: count) ?? Data())
+        }
+        guard !bytes.isEmpty else { break }
+        try await writer.write(ByteBuffer(bytes: bytes))
+        offset += bytes.count
+      }
+      try await writer.finish(nil)
+    }
+  }
+
+  /// The bytes of a file that are in memory at a time.
+  private static let largestChunk = 256 << 10
 
   /// Runs a stream until it ends, its client goes away or the service shuts down.
   private static func stream(

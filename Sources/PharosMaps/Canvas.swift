@@ -85,23 +85,13 @@ package final class Bitmap: @unchecked Sendable {
 
   /// The image as PNG.
   func png() throws(MapFailure) -> [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(1 << 14)
-    let status = withUnsafeMutablePointer(to: &bytes) { bytes in
-      cairo_surface_write_to_png_stream(
-        surface,
-        { bytes, data, length in
-          bytes?.assumingMemoryBound(to: [UInt8].self).pointee
-            .append(contentsOf: UnsafeBufferPointer(start: data, count: Int(length)))
-          return CAIRO_STATUS_SUCCESS
-        },
-        bytes
-      )
+    cairo_surface_flush(surface)
+    guard let data = cairo_image_surface_get_data(surface) else {
+      throw MapFailure("an image of \(width) × \(height) pixels has no memory")
     }
-    guard status == CAIRO_STATUS_SUCCESS else {
-      throw MapFailure("an image cannot be written: \(String(cString: cairo_status_to_string(status)))")
-    }
-    return bytes
+    let stride = Int(cairo_image_surface_get_stride(surface)) / 4
+    let pixels = UnsafeRawPointer(data).assumingMemoryBound(to: UInt32.self)
+    return try PNGEncoder.encode(pixels, width: width, stride: stride, height: height)
   }
 
   /// The image at half its size.

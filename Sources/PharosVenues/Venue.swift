@@ -41,6 +41,26 @@ public struct Venue: Hashable, Sendable {
   }
 }
 
+extension Venue {
+  /// Returns the distance of a coordinate from the nearest floor: 0 within its rectangle; nil for a venue without extent.
+  ///
+  /// - Units: metres.
+  public func distance(to coordinate: Coordinate) -> Double? {
+    floors.compactMap { _, floor -> Double? in
+      guard let extent = floor.extent else { return nil }
+      guard let point = floor.plane.point(of: coordinate) else {
+        return floor.plane.coordinate(of: extent.middle)?.distance(to: coordinate)
+      }
+      let nearest = Point(
+        x: min(max(point.x, extent.southWest.x), extent.northEast.x),
+        y: min(max(point.y, extent.southWest.y), extent.northEast.y)
+      )
+      return nearest == point ? 0 : floor.plane.coordinate(of: nearest)?.distance(to: coordinate)
+    }
+    .min()
+  }
+}
+
 /// A building of a venue.
 public struct Building: Hashable, Sendable {
   /// The identifier in files and events.

@@ -109,6 +109,7 @@ extension TestService {
       .replacing("{subject}", with: "visitor").replacing("{sequence}", with: "1")
       .replacing("{file}", with: file).replacing("{building}", with: "main")
       .replacing("{level}", with: "0").replacing("{key}", with: key)
+      .replacing("{z}", with: "0").replacing("{x}", with: "0").replacing("{y}", with: "0")
     for (part, id) in [
       ("/regions/", "till"), ("/observers/", "front-desk"), ("/notifications/", "hello"),
       ("/webhooks/", webhook),

@@ -43,10 +43,12 @@ struct TestService {
     ),
     journal: Journal? = nil,
     isLive: Bool = false,
+    venues: [ServedVenue]? = nil,
     _ body: (TestService) async throws -> Void
   ) async throws {
     let time = SlowTime()
     let backend = try parts(site: site, journal: journal, time: time)
+    if let venues { backend.shelf.venues.withLock { $0 = venues } }
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let configuration = patient(configuration)
     let api = API(backend: backend, configuration: configuration, logger: logger)
@@ -144,7 +146,7 @@ struct TestService {
         names: { _ in nil },
         logger: logger
       ),
-      servedVenues: [try ServedVenue.museum()],
+      shelf: VenueShelf([try ServedVenue.museum()]),
       startedAt: start,
       wall: clock.wall
     )
@@ -238,6 +240,13 @@ private final class WrittenBody: ResponseBodyWriter, Sendable {
   func finish(_: HTTPFields?) {}
 }
 
+/// The venues of a test, which it may change.
+final class VenueShelf: Sendable {
+  let venues: Mutex<[ServedVenue]>
+
+  init(_ venues: [ServedVenue]) { self.venues = Mutex(venues) }
+}
+
 /// The parts of a server, as the interface sees them.
 struct TestBackend: HTTPBackend {
   var server: PharosServer
@@ -251,7 +260,7 @@ struct TestBackend: HTTPBackend {
   var authorisations: Authorisations
   var webhooks: Webhooks
   var notifications: Notifications
-  var servedVenues: [ServedVenue]
+  var shelf: VenueShelf
   var startedAt: Timestamp
   var wall: @Sendable () -> Timestamp
   let tally = HTTPTally(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
@@ -263,6 +272,8 @@ struct TestBackend: HTTPBackend {
     guard !bytes.isEmpty else { throw CaptureComparison.Refused("The capture is empty.") }
     return ("\(bytes.count) bytes under \(timeout.seconds) s", "<!doctype html><title>\(name)</title>")
   }
+
+  var servedVenues: [ServedVenue] { shelf.venues.withLock { $0 } }
 
   func clock() -> Timestamp { wall() }
 

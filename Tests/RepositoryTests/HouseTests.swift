@@ -24,7 +24,7 @@ struct HouseTests {
     "PharosMQTT": ["PharosModel"],
     "PharosMosquitto": ["CMosquitto", "PharosModel", "PharosMQTT"],
     "PharosFiles": ["CZlib"],
-    "PharosMaps": ["CCairo", "CCrypto", "PharosModel", "PharosVenues"],
+    "PharosMaps": ["CCairo", "CCrypto", "CZlib", "PharosModel", "PharosVenues"],
     "PharosGateway": [
       "CPharos", "PharosModel", "PharosWire", "PharosCaptures", "PharosSecurity", "PharosFiles",
     ],
@@ -47,7 +47,7 @@ struct HouseTests {
     "PharosHTTP": [
       "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
       "PharosCaptures", "PharosIngest", "PharosPublishing", "Pharos", "PharosJournal", "PharosDelivery",
-      "PharosSite", "PharosDashboard", "PharosSecurity",
+      "PharosSite", "PharosDashboard", "PharosSecurity", "PharosMaps",
     ],
     "PharosService": [
       "CPharos", "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",

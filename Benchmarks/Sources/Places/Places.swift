@@ -39,11 +39,11 @@ struct Places: ParsableCommand {
 }
 
 /// A part of the table.
-struct PlacesPart {
+struct PlacesPart: Sendable {
   /// The name that selects it.
   let name: String
   /// Measures the part.
-  let measure: (PlacesInput) throws -> [PlacesRow]
+  let measure: @Sendable (PlacesInput) throws -> [PlacesRow]
 
   /// All parts, in the order of the table.
   static let all: [PlacesPart] = [

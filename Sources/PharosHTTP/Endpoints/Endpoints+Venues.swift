@@ -7,9 +7,14 @@ extension Endpoints {
   var venueRoutes: [Route] {
     let path = "/v1/venues/{id}"
     return [
-      Route(.get, "/v1/venues", access: .anyToken, conditional: true) { _ in
-        .json { $0.objects("venues", backend.servedVenues) { VenueDocuments.write($1.venue, to: &$0) } }
-      },
+      Route(
+        .get,
+        "/v1/venues",
+        access: .anyToken,
+        query: ["near", "within"],
+        conditional: true,
+        handler: venues
+      ),
       Route(.get, path, access: .anyToken, conditional: true) { request in
         let served = try venue(request)
         return .json { VenueDocuments.write(served.venue, to: &$0) }
@@ -29,6 +34,38 @@ extension Endpoints {
         handler: plan
       ),
     ]
+  }
+
+  /// The venues in the order of the site file, or those near a coordinate, the nearest first.
+  private func venues(_ request: APIRequest) throws -> APIAnswer {
+    var query = request.query
+    let near = query.text("near").flatMap { text -> Coordinate? in
+      let numbers = text.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
+      if numbers.count == 2, let latitude = numbers[0], let longitude = numbers[1],
+        let coordinate = Coordinate(latitude: latitude, longitude: longitude)
+      {
+        return coordinate
+      }
+      query.wrong("near", "\"\(text.shortened)\" is no coordinate", expected: "LATITUDE,LONGITUDE in degrees")
+      return nil
+    }
+    let within = query.number("within", in: 0...20_100_000)
+    if within != nil, near == nil { query.wrong("within", "needs near", expected: "near=LATITUDE,LONGITUDE") }
+    try query.finish()
+    guard let near else {
+      return .json { $0.objects("venues", backend.servedVenues) { VenueDocuments.write($1.venue, to: &$0) } }
+    }
+    let found = backend.servedVenues.compactMap { served in
+      served.venue.distance(to: near).map { (venue: served.venue, distance: $0) }
+    }
+    .filter { $0.distance <= within ?? .infinity }
+    .sorted { ($0.distance, $0.venue.identifier) < ($1.distance, $1.venue.identifier) }
+    return .json { json in
+      json.objects("venues", found) { json, found in
+        VenueDocuments.write(found.venue, to: &json)
+        json.member("distance", found.distance, decimals: 1)
+      }
+    }
   }
 
   private func outlines(_ request: APIRequest) throws -> APIAnswer {
@@ -60,7 +97,8 @@ extension Endpoints {
     }
   }
 
-  private func venue(_ request: APIRequest) throws(Problem) -> ServedVenue {
+  /// Returns the venue that a path names.
+  func venue(_ request: APIRequest) throws(Problem) -> ServedVenue {
     let name = request.parameter("id")
     guard let served = backend.servedVenues.first(where: { $0.venue.identifier == name }) else {
       throw .notFound("There is no venue \"\(name.shortened)\". /v1/venues lists those that there are.")
@@ -68,7 +106,8 @@ extension Endpoints {
     return served
   }
 
-  private func floor(_ request: APIRequest) throws(Problem) -> (ServedVenue, (id: FloorID, floor: Floor)) {
+  /// Returns the floor that a path names.
+  func floor(_ request: APIRequest) throws(Problem) -> (ServedVenue, (id: FloorID, floor: Floor)) {
     let served = try venue(request)
     let (building, level) = (request.parameter("building"), request.parameter("level"))
     let id = Int(level).map { FloorID(building: building, level: $0) }
@@ -99,8 +138,11 @@ enum VenueDocuments {
   }
 
   private static func write(_ floor: Floor, of building: Building, in venue: Venue, to json: inout JSONText) {
-    let parts = [venue.identifier, "floors", building.identifier, "\(floor.level)"]
-    let path = "/v1/venues/" + parts.map(PercentCoding.encode).joined(separator: "/")
+    func path(to what: String) -> String {
+      let parts = [venue.identifier, what, building.identifier, "\(floor.level)"]
+      return "/v1/venues/" + parts.map(PercentCoding.encode).joined(separator: "/")
+    }
+    let outlines = path(to: "floors")
     json.member("id", FloorID(building: building.identifier, level: floor.level).description)
     json.member("level", floor.level)
     json.member("name", floor.name)
@@ -113,10 +155,11 @@ enum VenueDocuments {
       json.degrees(bounds)
       json.closeArray()
     }
-    json.member("outlines", path)
+    json.member("outlines", outlines)
+    if floor.extent != nil { json.member("tiles", path(to: "tiles") + "/{z}/{x}/{y}.png") }
     if let plan = floor.plan {
       json.openObject("plan")
-      json.member("image", path + "/plan")
+      json.member("image", outlines + "/plan")
       write(plan, to: &json)
       json.closeObject()
     }

@@ -11,16 +11,22 @@ package struct Endpoints: Sendable {
   let backend: any HTTPBackend
   /// The current states, rangings and fixes.
   let cache: LiveStateCache
+  /// The tiles of venues.
+  let maps = VenueMaps()
+  /// The bundles of venues.
+  let bundles: VenueBundles
 
   package init(backend: any HTTPBackend, cache: LiveStateCache) {
     self.backend = backend
     self.cache = cache
+    bundles = VenueBundles(dataFolder: backend.dataFolder)
   }
 
   /// All operations; `/openapi.json` describes each of them.
   package var routes: [Route] {
     pageRoutes + statusRoutes + applicationRoutes + regionRoutes + rangingRoutes + stateRoutes
-      + observerRoutes + keyRoutes + hearingRoutes + zoneRoutes + fixRoutes + venueRoutes + eventRoutes
+      + observerRoutes + keyRoutes + hearingRoutes + zoneRoutes + fixRoutes + venueRoutes + mapRoutes
+      + eventRoutes
       + historyRoutes + webhookRoutes + notificationRoutes + tokenRoutes + authorisationRoutes + advertRoutes
       + erasingRoutes + comparisonRoutes
   }

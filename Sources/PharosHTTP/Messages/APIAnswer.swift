@@ -12,6 +12,8 @@ package struct APIAnswer: Sendable {
     case bytes([UInt8])
     /// As many bytes as come, until the closure returns.
     case stream(@Sendable (_ write: Write) async throws -> Void)
+    /// A part of a file, which is read as the client takes it.
+    case file(path: String, part: Range<Int>)
   }
 
   /// The status.
@@ -65,13 +67,20 @@ package struct APIAnswer: Sendable {
 
   /// Adds the tag of the body; returns 304 without the body if the client has that very body.
   func conditional(for request: APIRequest) -> APIAnswer {
-    guard status == .ok, case .bytes(let bytes) = body else { return self }
-    let tag = headers[.eTag] ?? EntityTag.tag(of: bytes)
+    guard status == .ok || status == .partialContent else { return self }
+    let tag: String
+    switch (headers[.eTag], body) {
+    case (let known?, _): tag = known
+    case (nil, .bytes(let bytes)): tag = EntityTag.tag(of: bytes)
+    case (nil, _): return self
+    }
     var answer = self
     answer.headers[.eTag] = tag
     guard let known = request[.ifNoneMatch], EntityTag.matches(known, tag) else { return answer }
     answer.status = .notModified
-    answer.headers[.contentType] = nil
+    for name in [.contentType, .contentLength, .contentRange] as [HTTPField.Name] {
+      answer.headers[name] = nil
+    }
     answer.body = .bytes([])
     return answer
   }

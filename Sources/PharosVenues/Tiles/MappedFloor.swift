@@ -155,8 +155,10 @@ public struct MappedFloor: Sendable {
 
   /// The place of a tile's north-western corner.
   public func corner(of tile: MapTile) -> Point {
-    let way = tile.origin.offset(from: origin)
-    return Point(x: way.east, y: way.south)
+    // The short way around the Earth leads to the middle of a tile, not to the corner of a large one.
+    let half = tile.side / 2
+    let way = MapPoint(x: tile.origin.x + half, y: tile.origin.y + half).offset(from: origin)
+    return Point(x: way.east - half, y: way.south - half)
   }
 }
 

@@ -1,0 +1,112 @@
+import HTTPTypes
+import PharosMaps
+import PharosVenues
+
+/// The maps of venues: tiles, and the bundle that works without a network.
+extension Endpoints {
+  var mapRoutes: [Route] {
+    let tile = "/v1/venues/{id}/tiles/{building}/{level}/{z}/{x}/{y}"
+    return [
+      Route(.get, tile + ".png", access: .anyToken, query: ["size"], conditional: true) { request in
+        var query = request.query
+        let size = query.integer("size", in: 256...512) ?? 256
+        if !FloorRenderer.sizes.contains(Int(size)) {
+          query.wrong("size", "is \(size)", expected: "256 or 512")
+        }
+        try query.finish()
+        return try await self.tile(request, .picture(size: Int(size)), type: "image/png")
+      },
+      Route(.get, tile + ".mvt", access: .anyToken, conditional: true) { request in
+        try await self.tile(request, .vector, type: "application/vnd.mapbox-vector-tile")
+      },
+      Route(
+        .get,
+        "/v1/venues/{id}/bundle",
+        access: .anyToken,
+        query: ["since"],
+        conditional: true,
+        handler: bundle
+      ),
+    ]
+  }
+
+  private func tile(_ request: APIRequest, _ form: VenueMaps.Form, type: String) async throws -> APIAnswer {
+    let (served, floor) = try floor(request)
+    let numbers = ["z", "x", "y"].map { Int(request.parameter($0)) }
+    guard let zoom = numbers[0], let x = numbers[1], let y = numbers[2],
+      let tile = MapTile(zoom: zoom, x: x, y: y)
+    else {
+      throw Problem.notFound(
+        "There is no such tile: zooms go from 0 to \(MapTile.zooms.upperBound), columns and rows from 0 to 2^zoom − 1."
+      )
+    }
+    do {
+      let bytes = try await maps.tile(tile, of: floor.id, form, in: served)
+      return bytes.isEmpty ? .noContent : .bytes(bytes, type: type)
+    } catch {
+      throw Problem.unavailable(
+        "Floor \(floor.id) cannot be drawn: \(error). `pharos check` says what is wrong with the venue's folder."
+      )
+    }
+  }
+
+  private func bundle(_ request: APIRequest) async throws -> APIAnswer {
+    let served = try venue(request)
+    var query = request.query
+    let since = query.text("since")
+    if let since, since.count != 32 || !since.allSatisfy(\.isHexDigit) {
+      query.wrong(
+        "since",
+        "\"\(since.shortened)\" is no version of a bundle",
+        expected: "32 hexadecimal digits"
+      )
+    }
+    try query.finish()
+    let found: VenueBundles.Download?
+    do {
+      found = try await bundles.download(served, since: since?.lowercased())
+    } catch {
+      throw Problem.unavailable(
+        "The bundle of venue \"\(served.venue.identifier)\" cannot be made: \(error). `pharos check` says what is wrong "
+          + "with the venue's folder."
+      )
+    }
+    guard let found else { return .noContent }
+    return try download(found, for: request)
+  }
+
+  /// The answer with a file, or the part of it that the request asks for.
+  private func download(
+    _ file: VenueBundles.Download,
+    for request: APIRequest
+  ) throws(Problem) -> APIAnswer {
+    let tag = file.isDelta ? "\"delta-\(file.version)\"" : "\"\(file.version)\""
+    var answer = APIAnswer()
+    answer.headers[.eTag] = tag
+    answer.headers[.acceptRanges] = "bytes"
+    answer.headers[.contentType] =
+      file.isDelta ? "application/vnd.pharos.bundle-delta" : "application/vnd.sqlite3"
+    // A client that continues an older file needs the new one from its beginning.
+    let isCurrent = request[.ifRange].map { $0 == tag } ?? true
+    var part = 0..<file.size
+    switch isCurrent ? ByteRange(field: request[.range], size: file.size) : .whole {
+    case .whole: break
+    case .part(let range):
+      part = range
+      answer.status = .partialContent
+      answer.headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.size)"
+    case .beyond:
+      var problem = Problem(
+        "rangeNotSatisfiable",
+        "The range lies behind the end",
+        status: 416,
+        detail: "The file has \(file.size) bytes."
+      )
+      problem.headers[.contentRange] = "bytes */\(file.size)"
+      throw problem
+    }
+    answer.headers[.contentLength] = "\(part.count)"
+    answer.body = .file(path: file.path, part: part)
+    return answer
+  }
+}

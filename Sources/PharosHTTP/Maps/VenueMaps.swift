@@ -1,0 +1,136 @@
+import NIOPosix
+import PharosMaps
+import PharosVenues
+import Synchronization
+
+/// The tiles of served venues, drawn when they are asked for and kept within a limit.
+final class VenueMaps: Sendable {
+  /// What a tile is asked for as.
+  enum Form: Hashable, Sendable {
+    /// A PNG with so many pixels on a side.
+    case picture(size: Int)
+    /// A Mapbox vector tile.
+    case vector
+  }
+
+  private struct FloorKey: Hashable, Sendable {
+    let venue: String
+    let floor: FloorID
+  }
+
+  private struct TileKey: Hashable, Sendable {
+    let floor: FloorKey
+    let tile: MapTile
+    let form: Form
+  }
+
+  /// A floor that was laid on the map, and the venue of which it was.
+  private struct Prepared: Sendable {
+    let venue: Venue
+    let floor: MappedFloor?
+    /// Draws it; nil until a picture is asked for.
+    var renderer: FloorRenderer?
+  }
+
+  private struct State: Sendable {
+    var floors = RecentValues<FloorKey, Prepared>(limit: VenueMaps.mostFloors)
+    var tiles = RecentValues<TileKey, [UInt8]>(limit: VenueMaps.mostTileBytes)
+  }
+
+  private let state = Mutex(State())
+
+  /// The floors that are kept ready: each holds the image of its plan.
+  private static let mostFloors = 16
+  /// The bytes of tiles that are kept.
+  private static let mostTileBytes = 32 << 20
+  /// What a tile costs beside its own bytes.
+  private static let tileOverhead = 256
+
+  /// Tiles are drawn on threads of their own, so that they delay no reader of the journal.
+  private static let threads = {
+    let pool = NIOThreadPool(numberOfThreads: 2)
+    pool.start()
+    return pool
+  }()
+
+  /// Returns a tile of a floor; empty where nothing of the floor is on it.
+  ///
+  /// - Throws: a `MapFailure` if the plan's image cannot be drawn, or what its reader throws.
+  func tile(_ tile: MapTile, of id: FloorID, _ form: Form, in served: ServedVenue) async throws -> [UInt8] {
+    try await VenueMaps.threads.runIfActive { [self] in try draw(tile, of: id, form, in: served) }
+  }
+
+  private func draw(_ tile: MapTile, of id: FloorID, _ form: Form, in served: ServedVenue) throws -> [UInt8] {
+    let floorKey = FloorKey(venue: served.venue.identifier, floor: id)
+    let key = TileKey(floor: floorKey, tile: tile, form: form)
+    var prepared = prepare(floorKey, served.venue)
+    if let known = state.withLock({ $0.tiles[key] }) { return known }
+    guard let floor = prepared.floor else { return [] }
+    let bytes: [UInt8]
+    switch form {
+    case .vector: bytes = VectorTile(tile, of: floor).bytes
+    case .picture(let size):
+      let renderer: FloorRenderer
+      if let known = prepared.renderer {
+        renderer = known
+      } else {
+        renderer = try FloorRenderer(floor, image: try floor.picture.map { try served.image($0.plan.image) })
+        prepared.renderer = renderer
+        state.withLock { $0.floors.insert(prepared, for: floorKey, cost: 1) }
+      }
+      bytes = try renderer.png(tile, size: size) ?? []
+    }
+    state.withLock { $0.tiles.insert(bytes, for: key, cost: bytes.count + VenueMaps.tileOverhead) }
+    return bytes
+  }
+
+  /// The floor on the map; tiles of a venue that has changed since are forgotten.
+  private func prepare(_ key: FloorKey, _ venue: Venue) -> Prepared {
+    state.withLock { state in
+      if let known = state.floors[key] {
+        if known.venue == venue { return known }
+        state.tiles = RecentValues(limit: VenueMaps.mostTileBytes)
+      }
+      let prepared = Prepared(venue: venue, floor: MappedFloor(key.floor, of: venue), renderer: nil)
+      state.floors.insert(prepared, for: key, cost: 1)
+      return prepared
+    }
+  }
+}
+
+extension RecentValues: Sendable where Key: Sendable, Value: Sendable {}
+
+/// Values by their keys, of which those used least recently go once all of them cost more than a limit.
+///
+/// Kept in two generations: a value that is used moves into the young one, and once that holds half the limit, the old one
+/// goes.
+struct RecentValues<Key: Hashable, Value> {
+  private var young: [Key: (value: Value, cost: Int)] = [:]
+  private var old: [Key: (value: Value, cost: Int)] = [:]
+  private var cost = 0
+  private let half: Int
+
+  /// Makes an empty store whose values together cost at most `limit`.
+  init(limit: Int) { half = limit / 2 }
+
+  /// The value of a key, which is thereby used.
+  subscript(key: Key) -> Value? {
+    mutating get {
+      if let found = young[key] { return found.value }
+      guard let found = old.removeValue(forKey: key) else { return nil }
+      insert(found.value, for: key, cost: found.cost)
+      return found.value
+    }
+  }
+
+  /// Keeps a value in place of the one that the key has.
+  mutating func insert(_ value: Value, for key: Key, cost: Int) {
+    guard cost <= half else { return }
+    old[key] = nil
+    self.cost += cost - (young.updateValue((value, cost), forKey: key)?.cost ?? 0)
+    guard self.cost > half else { return }
+    old = young
+    young = [:]
+    self.cost = 0
+  }
+}
