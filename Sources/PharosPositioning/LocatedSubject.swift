@@ -17,6 +17,8 @@ struct LocatedSubject: Sendable {
   /// It begins with the time of the first input in nanoseconds, so that no id is given twice, however often the subject was
   /// forgotten meanwhile.
   private(set) var counter: UInt64
+  /// Counts its findings about visual positioning, from the same beginning.
+  private var noteCounter: UInt64
   /// The time at which the deadline queue returns the subject.
   var wake = Timestamp.distantFuture
   /// Indicates whether the radio map of its ground has known anything that it heard.
@@ -49,6 +51,7 @@ struct LocatedSubject: Sendable {
     self.isAtHome = isAtHome
     touched = instant
     counter = UInt64(bitPattern: instant.nanoseconds)
+    noteCounter = counter
     lag = locator.rules.lag
     self.locator = locator
   }
@@ -79,6 +82,13 @@ struct LocatedSubject: Sendable {
     guard let fix = locator?.nextFix() else { return nil }
     counter &+= 1
     return (fix, counter, fix.time + lag)
+  }
+
+  /// Removes and returns the next finding about visual positioning, with its number and the time at which it was decided.
+  mutating func nextNote() -> (note: PositioningNote, number: UInt64, decidedAt: Timestamp)? {
+    guard let note = locator?.nextNote() else { return nil }
+    noteCounter &+= 1
+    return (note, noteCounter, note.decided + lag)
   }
 
   /// Records which venues know the input of the subject.

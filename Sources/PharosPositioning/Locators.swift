@@ -156,6 +156,26 @@ package struct Locators: Sendable {
         )
       )
     }
+    while let (note, number, decidedAt) = subjects[place].nextNote() {
+      let (kind, detail): (EventKind, EventDetail) =
+        switch note.body {
+        case .state(let transition): (.positioningState, .positioning(transition))
+        case .scan(let request): (.scanRequested, .scanRequest(request))
+        }
+      events.append(
+        Event(
+          stream: stream,
+          kind: kind,
+          time: note.time,
+          decidedAt: decidedAt,
+          stage: 2,
+          subject: subjects[place].id,
+          counter: number,
+          ordinal: number,
+          detail: detail
+        )
+      )
+    }
   }
 }
 

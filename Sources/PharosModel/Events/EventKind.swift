@@ -40,6 +40,10 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
   case notification
   /// An observer that the site neither lists nor has accepted was heard for the first time.
   case observerQuarantined
+  /// The state of a handset's visual positioning changed.
+  case positioningState
+  /// A handset should scan its surroundings.
+  case scanRequested
 
   /// The groups by which commands select kinds, in the order in which help lists them.
   package enum Group: String, CaseIterable, Sendable {
@@ -59,6 +63,8 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
     case server
     /// Locations.
     case fix
+    /// The states of visual positioning, and what it asks for.
+    case positioning
     /// Stays.
     case visit
     /// Access to data.
@@ -98,6 +104,8 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
     case .beaconBattery: ("pharos.beacon.battery", .beacon, "battery", .neutral)
     case .clockStepped: ("pharos.clock.stepped", .server, "clock set", .alarming)
     case .fix: ("pharos.fix", .fix, "fix", .neutral)
+    case .positioningState: ("pharos.positioning.state", .positioning, "positioning", .neutral)
+    case .scanRequested: ("pharos.scan.requested", .positioning, "scan wanted", .neutral)
     case .visitArrive: ("pharos.visit.arrive", .visit, "arrive", .good)
     case .visitDepart: ("pharos.visit.depart", .visit, "depart", .ended)
     case .authorisationChanged: ("pharos.authorisation.changed", .authorisation, "authorised", .neutral)
@@ -150,6 +158,10 @@ public enum EventDetail: Hashable, Sendable {
   case notification(NotificationDetail)
   /// The estimated location of a subject.
   case fix(FixDetail)
+  /// The state of a handset's visual positioning changed.
+  case positioning(PositioningTransition)
+  /// A handset should scan its surroundings.
+  case scanRequest(ScanRequest)
 
   /// The data of the case, which declares all that is written and said of it.
   private var data: any EventData {
@@ -164,6 +176,8 @@ public enum EventDetail: Hashable, Sendable {
     case .authorisation(let data): data
     case .notification(let data): data
     case .fix(let data): data
+    case .positioning(let data): data
+    case .scanRequest(let data): data
     }
   }
 
@@ -171,6 +185,7 @@ public enum EventDetail: Hashable, Sendable {
   private static let types: [any EventData.Type] = [
     RegionTransition.self, RegionLimit.self, Ranging.self, ZoneTransition.self, ObserverTransition.self,
     Battery.self, ClockStep.self, AuthorisationTransition.self, NotificationDetail.self, FixDetail.self,
+    PositioningTransition.self, ScanRequest.self,
   ]
 }
 

@@ -23,6 +23,7 @@ extension Locator {
     guard step.length.isFinite, step.length > 0, step.length < 3 else { return }
     let heading = step.heading
     visual.compare(heading, at: step.time)
+    conveyances.step(at: step.time)
     if isCarried(at: step.time) { return gait.step(at: step.time) }
     if carriage.leads {
       carriage.leads = false

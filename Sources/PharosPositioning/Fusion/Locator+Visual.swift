@@ -6,6 +6,7 @@ struct LocatorCarriage: Sendable {
   /// The way in the frame, and up, since the belief was last moved.
   private(set) var x: Float = 0
   private(set) var y: Float = 0
+  private(set) var up: Float = 0
   /// The time for which it was gathered.
   private(set) var gathered = TimeSpan.zero
   private var variance: Float = 0
@@ -35,16 +36,17 @@ struct LocatorCarriage: Sendable {
   mutating func add(_ movement: PoseMovement) {
     x += movement.x
     y += movement.y
+    up += movement.up
     variance += movement.deviation * movement.deviation
     gathered = gathered + movement.interval
     time = movement.time
   }
 
   /// Removes and returns what was gathered.
-  mutating func unload() -> (x: Float, y: Float, seconds: Float, deviation: Float)? {
+  mutating func unload() -> (x: Float, y: Float, up: Float, seconds: Float, deviation: Float)? {
     guard gathered > .zero else { return nil }
-    defer { (x, y, variance, gathered) = (0, 0, 0, .zero) }
-    return (x, y, Float(gathered.seconds), variance.squareRoot())
+    defer { (x, y, up, variance, gathered) = (0, 0, 0, 0, .zero) }
+    return (x, y, up, Float(gathered.seconds), variance.squareRoot())
   }
 }
 
@@ -116,6 +118,13 @@ extension Locator {
     }
     let way = (load.x * load.x + load.y * load.y).squareRoot()
     carriage.wayed += way
+    conveyances.move(
+      way: way,
+      up: load.up,
+      seconds: load.seconds,
+      at: time,
+      isSensed: time - (tracker.sensedThrough ?? .distantPast) <= rules.motionSilence
+    )
     trail.walk(east: load.x, north: load.y, at: time)
     gait.carry(east: load.x, north: load.y, seconds: load.seconds, at: time)
     guard !cloud.isEmpty else { return }
@@ -150,6 +159,53 @@ extension Locator {
   var carried: (turns: [Float], scales: [Float]) {
     carriage.leads && cloud.turn.count == cloud.count
       ? (cloud.turn, cloud.stretch) : (cloud.bias, cloud.scale)
+  }
+}
+
+/// The state of visual positioning.
+extension Locator {
+  /// Asks the machine, at the time of a fix, for the state and for requests.
+  mutating func lookAtPositioning(_ fix: FixEstimate?, at time: Timestamp) {
+    guard visual.reported != .distantPast else { return }
+    let status = visual.status(at: time)
+    let look = PositioningMachine.Look(
+      time: time,
+      reportedAt: visual.reported,
+      status: status,
+      isTracking: visual.isTracking(at: time),
+      scanned: carriage.scanned,
+      refused: carriage.refused,
+      distance: carriage.wayed,
+      surroundings: fix.map { fix in
+        fix.floor.flatMap { id in content.floors.firstIndex { $0.id == id } } ?? -1
+      },
+      conveyance: conveyances.conveyance
+    )
+    let action = positioning.look(look)
+    let hasScan = carriage.scanned != .distantPast
+    let evidence = PositioningEvidence(
+      venue: content.venue.identifier,
+      reported: status?.state,
+      scanAge: hasScan ? time - carriage.scanned : nil,
+      distance: hasScan ? Double(carriage.wayed) : nil,
+      horizontalAccuracy: fix?.horizontalAccuracy,
+      isTracking: look.isTracking
+    )
+    if let change = action.change {
+      let transition = PositioningTransition(
+        state: change.standing.state,
+        previous: change.previous,
+        reasons: change.standing.reasons,
+        advice: change.standing.advice,
+        conveyance: change.standing.conveyance,
+        evidence: evidence
+      )
+      emit(PositioningNote(time: change.since, decided: time, body: .state(transition)))
+    }
+    if let request = action.request {
+      let wanted = ScanRequest(reason: request.reason, attempt: request.attempt, evidence: evidence)
+      emit(PositioningNote(time: time, decided: time, body: .scan(wanted)))
+    }
   }
 }
 

@@ -32,6 +32,9 @@ package struct Locator: Sendable {
   var satellites = SatelliteSource()
   var visual = VisualSource()
   var carriage = LocatorCarriage()
+  var conveyances = ConveyanceWatch()
+  var positioning = PositioningMachine()
+  private var notes: [PositioningNote] = []
   /// The time up to which all input has been weighed.
   var now = Timestamp.distantPast
   /// The time of the next fix; nil before the first evidence, and after a silence.
@@ -71,6 +74,14 @@ package struct Locator: Sendable {
 
   /// Removes and returns the next fix that was made, or returns nil.
   package mutating func nextFix() -> FixEstimate? { made.isEmpty ? nil : made.removeFirst() }
+
+  /// Removes and returns the next finding about visual positioning, or returns nil.
+  package mutating func nextNote() -> PositioningNote? { notes.isEmpty ? nil : notes.removeFirst() }
+
+  mutating func emit(_ note: PositioningNote) {
+    if notes.count >= Locator.mostWaiting { notes.removeFirst() }
+    notes.append(note)
+  }
 
   mutating func emit(_ fix: FixEstimate) {
     if made.count >= Locator.mostWaiting {
@@ -352,7 +363,9 @@ extension Locator {
 
   /// Makes the fix that is due, and sets the time of the next one.
   private mutating func finish(at due: Timestamp) {
-    if let fix = estimate(at: due) { emit(fix) }
+    let fix = estimate(at: due)
+    if let fix { emit(fix) }
+    lookAtPositioning(fix, at: due)
     let following = due + max(rules.interval, .milliseconds(50))
     next = following - newestInput > rules.silence ? nil : following
   }

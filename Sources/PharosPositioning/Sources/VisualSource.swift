@@ -32,6 +32,8 @@ package struct VisualSource: LocationSource {
   private(set) var direction: FrameDirection?
   /// The latest state that the handset reported, and when.
   private(set) var status: (value: VisualStatus, time: Timestamp)?
+  /// The time of the last report of any kind.
+  private(set) var reported = Timestamp.distantPast
   /// The time of the last scan.
   private(set) var scanned = Timestamp.distantPast
   /// The end of the last movement.
@@ -125,7 +127,7 @@ package struct VisualSource: LocationSource {
   package mutating func take(_ fix: OutsideFix, at time: Timestamp) -> PoseScan? {
     guard fix.source == .vps, let coordinate = Coordinate(latitude: fix.latitude, longitude: fix.longitude)
     else { return nil }
-    scanned = max(scanned, time)
+    (scanned, reported) = (max(scanned, time), max(reported, time))
     return PoseScan(
       coordinate: coordinate,
       deviation: max(
@@ -137,11 +139,20 @@ package struct VisualSource: LocationSource {
   }
 
   /// Takes what the handset says of its state.
-  package mutating func take(_ status: VisualStatus, at time: Timestamp) { self.status = (status, time) }
+  package mutating func take(_ status: VisualStatus, at time: Timestamp) {
+    self.status = (status, time)
+    reported = max(reported, time)
+  }
+
+  /// Returns the state that the handset reported, if that is not too long ago.
+  func status(at time: Timestamp) -> VisualStatus? {
+    status.flatMap { time - $0.time <= VisualSource.statusLife ? $0.value : nil }
+  }
 
   /// Takes a relative pose.
   package mutating func take(_ pose: RelativePose, at time: Timestamp) -> PoseMovement? {
     guard VisualSource.isSensible(pose), time > latest else { return nil }
+    reported = max(reported, time)
     let startsFrame = session != pose.session
     if startsFrame { restart(pose.session) }
     let before = quality
@@ -257,7 +268,7 @@ package struct VisualSource: LocationSource {
 
   /// Returns the state by what the handset says and does.
   package func state(at time: Timestamp) -> PositioningState {
-    if let status, time - status.time <= VisualSource.statusLife { return status.value.state }
+    if let status = status(at: time) { return status.state }
     if isTracking(at: time) { return .accuratePositioning }
     return time - scanned <= VisualSource.life * 10 ? .degradedPositioning : .notPositioning
   }

@@ -5,7 +5,16 @@ import PharosTestSupport
 struct RandomEvents {
   private var random: SeededGenerator
 
-  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+  /// The kinds and the number of sorts of details that are drawn.
+  private let kinds: [EventKind]
+  private let details: Int
+
+  /// Draws all kinds, or only those whose bytes are pinned.
+  init(seed: UInt64, onlyPinned: Bool = false) {
+    random = SeededGenerator(seed: seed)
+    kinds = EventKind.allCases.filter { !onlyPinned || $0.rawValue <= EventKind.observerQuarantined.rawValue }
+    details = onlyPinned ? 16 : 18
+  }
 
   private static let texts = [
     "", "gallery", "entrance hall", "caf\u{E9}", "cafe\u{301}", "\u{212A}", "K", "\"quoted\\\"",
@@ -92,7 +101,7 @@ struct RandomEvents {
   mutating func event() -> Event {
     Event(
       stream: "random",
-      kind: EventKind.allCases.randomElement(using: &random) ?? .fix,
+      kind: kinds.randomElement(using: &random) ?? .fix,
       time: time(),
       decidedAt: time(),
       stage: [0, 1, 2, 3, 200].randomElement(using: &random) ?? 0,
@@ -105,8 +114,40 @@ struct RandomEvents {
     )
   }
 
+  mutating func positioning() -> PositioningTransition {
+    PositioningTransition(
+      state: PositioningState.allCases.randomElement(using: &random) ?? .notPositioning,
+      previous: PositioningState.allCases.randomElement(using: &random) ?? .notPositioning,
+      reasons: PositioningReasons(rawValue: UInt16.random(in: 0...255, using: &random)),
+      advice: chance() ? .none : .holdPhoneUp,
+      conveyance: PositioningTransition.Conveyance.allCases.randomElement(using: &random) ?? .none,
+      evidence: positioningEvidence()
+    )
+  }
+
+  mutating func scanRequest() -> ScanRequest {
+    ScanRequest(
+      reason: ScanRequest.Reason.allCases.randomElement(using: &random) ?? .start,
+      attempt: Int.random(in: 1...9, using: &random),
+      evidence: positioningEvidence()
+    )
+  }
+
+  private mutating func positioningEvidence() -> PositioningEvidence {
+    PositioningEvidence(
+      venue: text(),
+      reported: chance() ? nil : PositioningState.allCases.randomElement(using: &random),
+      scanAge: chance() ? nil : .seconds(Double.random(in: 0...1_000, using: &random)),
+      distance: chance() ? nil : Double.random(in: 0...1_000, using: &random),
+      horizontalAccuracy: chance() ? nil : Double.random(in: 0...100, using: &random),
+      isTracking: chance()
+    )
+  }
+
   mutating func detail() -> EventDetail {
-    switch Int.random(in: 0..<16, using: &random) {
+    switch Int.random(in: 0..<details, using: &random) {
+    case 16: .positioning(positioning())
+    case 17: .scanRequest(scanRequest())
     case 14, 15: .fix(fix())
     case 0..<5: .region(transition())
     case 5: .regionLimit(limit: Int(count()), refused: text())

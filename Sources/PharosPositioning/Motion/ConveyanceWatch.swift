@@ -1,0 +1,74 @@
+package import PharosModel
+
+/// Detects that a subject is carried: it moves and takes no steps.
+///
+/// A moving walkway carries on the level, an escalator up or down as well. Who stands in a lift moves up or down only,
+/// which is no conveyance. Without odometry nothing is detected: radio places a subject too roughly for it.
+package struct ConveyanceWatch: Hashable, Sendable {
+  /// What carries the subject.
+  package private(set) var conveyance = PositioningTransition.Conveyance.none
+  /// The way and the time without a step, and the way up.
+  private var way: Float = 0
+  private var up: Float = 0
+  private var seconds: Float = 0
+  private var stepped = Timestamp.distantPast
+  private var steps = 0
+  private var moved = Timestamp.distantPast
+
+  /// The time after a step during which a movement is the step's.
+  private static let stride = TimeSpan.seconds(1.2)
+  /// The way and the time without steps that show a conveyance.
+  ///
+  /// - Units: metres and seconds. An escalator of 0.5 m/s covers the way in 2.3 s.
+  private static let leastWay: Float = 1
+  private static let leastTime: Float = 2
+  /// The speed at which things carry: below it, odometry drifts, above it, one drives.
+  ///
+  /// - Units: m/s.
+  private static let speeds: ClosedRange<Float> = 0.2...2.5
+  /// The time at rest that ends a conveyance, and the number of steps that do.
+  private static let rest = TimeSpan.seconds(2)
+  private static let fewestSteps = 3
+  /// The vertical speed from which a conveyance is an escalator.
+  ///
+  /// - Units: m/s. Escalators rise by 0.25 and more, sloping walkways by a tenth of that.
+  private static let escalatorSpeed: Float = 0.12
+
+  /// Makes a watch of a subject that nothing carries.
+  package init() {}
+
+  /// Takes a step.
+  package mutating func step(at time: Timestamp) {
+    steps = time - stepped <= ConveyanceWatch.stride ? steps + 1 : 1
+    stepped = time
+    (way, up, seconds) = (0, 0, 0)
+    // Who shifts a foot on an escalator is still on it.
+    if steps >= ConveyanceWatch.fewestSteps { conveyance = .none }
+  }
+
+  /// Takes a movement of the odometry.
+  ///
+  /// - Parameters:
+  ///   - way: the way in metres.
+  ///   - up: the way up in metres.
+  ///   - seconds: the time that it took.
+  ///   - time: the time at which it ended.
+  ///   - isSensed: indicates whether a step would have been detected.
+  package mutating func move(way: Float, up: Float, seconds: Float, at time: Timestamp, isSensed: Bool) {
+    guard seconds > 0, isSensed, time - stepped > ConveyanceWatch.stride else { return }
+    guard ConveyanceWatch.speeds.contains(way / seconds) else {
+      if way / seconds > ConveyanceWatch.speeds.upperBound || time - moved >= ConveyanceWatch.rest {
+        (self.way, self.up, self.seconds) = (0, 0, 0)
+        conveyance = .none
+      }
+      return
+    }
+    moved = time
+    self.way += way
+    self.up += up
+    self.seconds += seconds
+    guard self.way >= ConveyanceWatch.leastWay, self.seconds >= ConveyanceWatch.leastTime else { return }
+    let rises = self.up.magnitude >= ConveyanceWatch.escalatorSpeed * self.seconds
+    if conveyance == .none || rises { conveyance = rises ? .escalator : .conveyor }
+  }
+}
