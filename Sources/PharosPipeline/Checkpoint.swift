@@ -215,6 +215,7 @@ public struct Restoration: Hashable, Sendable {
     let told = publishedState.turnedBack(by: checkpoint?.clockOffset ?? .zero)
     let times =
       told.regions.map(\.decidedAt) + told.zones.map(\.decidedAt) + told.observers.map(\.decidedAt)
+      + told.visits.map(\.decidedAt) + told.occupancies.map(\.decidedAt)
     return [checkpoint?.instant, times.max()].compactMap { $0 }.max()
   }
 
@@ -228,6 +229,8 @@ extension Restoration: FieldCodable {
     writer.write(checkpoint != nil)
     if let checkpoint { writer.write(long: checkpoint.encoded) }
     publishedState.write(to: &writer)
+    // A recording without visits and thresholds has the bytes that it had before there were any.
+    if !publishedState.hasNoStays { publishedState.writeStays(to: &writer) }
   }
 
   /// Reads the value.
@@ -243,6 +246,7 @@ extension Restoration: FieldCodable {
       }
     }
     publishedState = try PublishedState(from: &reader)
+    if reader.remaining > 0 { try publishedState.readStays(from: &reader) }
   }
 }
 
@@ -275,6 +279,14 @@ extension PublishedState {
     for index in turned.observers.indices {
       turned.observers[index].time = observers[index].time - offset
       turned.observers[index].decidedAt = observers[index].decidedAt - offset
+    }
+    for index in turned.visits.indices {
+      turned.visits[index].visit.arrival = visits[index].visit.arrival - offset
+      turned.visits[index].visit.departure = visits[index].visit.departure.map { $0 - offset }
+      turned.visits[index].decidedAt = visits[index].decidedAt - offset
+    }
+    for index in turned.occupancies.indices {
+      turned.occupancies[index].decidedAt = occupancies[index].decidedAt - offset
     }
     return turned
   }

@@ -252,6 +252,7 @@ extension StageTwo {
   mutating func forget(_ traces: SubjectTraces, into events: inout [Event]) {
     locators?.forget(traces)
     geofences.forget(traces, at: now, regions, into: &events)
+    visits.forget(traces)
     for place in tags.slots where tags.isTaken(place) {
       if traces.contains(tags.store[place].beacon) {
         evict(place, into: &events)

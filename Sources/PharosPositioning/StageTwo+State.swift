@@ -30,6 +30,8 @@ extension StageTwo {
     writeTags(to: &writer)
     writer.write(dirty.map { UInt32($0) })
     geofences.writeState(to: &writer)
+    occupancy.writeState(to: &writer)
+    visits.writeState(to: &writer)
   }
 
   /// Restores a state into this stage, which must not have taken any input yet.
@@ -81,6 +83,8 @@ extension StageTwo {
     if former != zones { replan(to: present) }
     counted.tags = tags.count
     rebuildDeadlines()
+    try occupancy.restoreState(from: &reader)
+    try visits.restoreState(from: &reader)
   }
 
   // MARK: Beacons
@@ -189,6 +193,11 @@ extension StageTwo {
     // Counters of the state may have been used already by decisions that it does not know of.
     let floor = UInt64(clamping: now.nanoseconds)
     tags.retired = max(tags.retired, floor)
+    occupancy.resume(publishedState.occupancies, floor: floor)
+    visits.resume(after: downtime, published: publishedState.visits, at: now, into: &events)
+    let moved = publishedState.zones.map { ($0.beacon, $0.time) }
+    let times = Dictionary(moved) { first, _ in first }
+    visits.reconcile(with: zonesOfBeacons, times: times, at: now, into: &events)
     deadlines = DeadlineQueue()
     for place in tags.slots where tags.isTaken(place) {
       tags.store[place].raiseCounters(to: floor)
@@ -283,10 +292,32 @@ extension StageTwo {
   /// Takes over the zones and the settings for locating that an edited site declares; zones that stay keep their tags.
   mutating func declare(_ settings: Site, into events: inout [Event]) {
     locators?.adopt(settings.positioning, at: now, into: &events)
-    guard settings.zones != zones else { return }
-    zones = settings.zones
+    visits.adopt(settings, at: now, into: &events)
+    occupancy.adopt(settings.zones)
+    let declared = settings.zones.map(\.withoutThresholds)
+    guard declared != zones else { return }
+    zones = declared
     replan(to: ZonePlan(site: settings))
+    visits.reconcile(with: zonesOfBeacons, at: now, into: &events)
     for place in tags.slots where tags.isTaken(place) { touch(place) }
+  }
+
+  /// The zones that beacons are in.
+  private var zonesOfBeacons: [BeaconID: String] {
+    var found: [BeaconID: String] = [:]
+    for tag in tags.store where tag.isLive {
+      if let zone = tag.zone.zone { found[tag.beacon] = around.plan.zones[zone].identifier }
+    }
+    return found
+  }
+}
+
+extension Zone {
+  /// The zone without what the plan does not depend on.
+  var withoutThresholds: Zone {
+    var zone = self
+    zone.occupancy = []
+    return zone
   }
 }
 

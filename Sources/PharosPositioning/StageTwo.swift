@@ -44,6 +44,10 @@ package struct StageTwo: Sendable {
   var locators: Locators?
   /// The geofences, and what the fixes say of them.
   var geofences: Geofences
+  /// The visits of handsets and tags.
+  var visits: Visits
+  /// The numbers of beacons in the zones that have thresholds.
+  var occupancy: ZoneOccupancy
   private var weighing = ZoneWeighing()
 
   /// Creates a stage for a site, whose regions are monitored from the beginning.
@@ -53,7 +57,7 @@ package struct StageTwo: Sendable {
   ///   - limits: The bounds on what the stage keeps.
   ///   - venues: The venues in which handsets and tags are located. If it is empty, no subject is located.
   package init(site: Site, limits: PositioningLimits = PositioningLimits(), venues: [LocatableVenue] = []) {
-    zones = site.zones
+    zones = site.zones.map(\.withoutThresholds)
     self.stream = site.stream
     self.limits = limits
     self.regions = BeaconRegions(site: site)
@@ -65,6 +69,8 @@ package struct StageTwo: Sendable {
       offsets: OffsetTable(observers: plan.observers.count)
     )
     stays = StayLevels(observers: plan.observers.count)
+    visits = Visits(site: site, venues: venues, limit: limits.tags)
+    occupancy = ZoneOccupancy(site.zones)
     if !venues.isEmpty { locators = Locators(venues: venues, site: site, limit: limits.subjects) }
   }
 
@@ -79,7 +85,6 @@ package struct StageTwo: Sendable {
       counted.summaries &+= UInt64(second.beacons.count)
       hear(second, into: &events)
       locators?.hear(second, into: &events)
-      follow(fixesFrom: start, into: &events)
     case .presence(let change):
       counted.presenceChanges &+= 1
       note(change, into: &events)
@@ -90,10 +95,10 @@ package struct StageTwo: Sendable {
       counted.sensings &+= 1
       if locators == nil { follow(sensing, into: &events) }
       locators?.take(sensing, into: &events)
-      follow(fixesFrom: start, into: &events)
     case .life(let life):
       if let observer = around.plan.place(of: life.observer) { prove(observer, through: life.provenThrough) }
     }
+    follow(fixesFrom: start, into: &events)
   }
 
   /// Makes all decisions that are due up to an instant, given that every link and change up to it has been taken.
@@ -101,6 +106,7 @@ package struct StageTwo: Sendable {
     run(before: instant, into: &events)
     settle(into: &events)
     fire(through: instant, into: &events)
+    compareOccupancy(into: &events)
     locate(through: instant, into: &events)
   }
 
@@ -149,14 +155,17 @@ package struct StageTwo: Sendable {
     locators?.advance(to: instant, into: &events)
     follow(fixesFrom: start, into: &events)
     geofences.advance(to: instant, regions, into: &events)
+    visits.advance(to: instant, into: &events)
   }
 
   /// Hands each fix among the events behind a place to what decides by fixes.
   private mutating func follow(fixesFrom start: Int, into events: inout [Event]) {
-    guard !geofences.isEmpty else { return }
     for index in start..<events.count {
-      guard let position = LocatedPosition(events[index]) else { continue }
-      geofences.follow(position, regions, into: &events)
+      guard case .fix(let fix) = events[index].detail else { continue }
+      if !geofences.isEmpty, let position = LocatedPosition(events[index]) {
+        geofences.follow(position, regions, into: &events)
+      }
+      visits.take(fix, of: events[index], into: &events)
     }
   }
 
@@ -183,7 +192,17 @@ package struct StageTwo: Sendable {
     guard instant > now else { return }
     settle(into: &events)
     fire(through: Timestamp(nanoseconds: instant.nanoseconds - 1), into: &events)
+    compareOccupancy(into: &events)
     now = instant
+  }
+
+  /// Compares the numbers of beacons in zones with their thresholds, once the present instant is complete.
+  private mutating func compareOccupancy(into events: inout [Event]) {
+    guard occupancy.isChanged else { return }
+    let (tags, plan) = (tags, around.plan)
+    occupancy.compare(at: now, stream: stream, into: &events) {
+      tags.store.compactMap { tag in tag.isLive ? tag.zone.zone.map { plan.zones[$0].identifier } : nil }
+    }
   }
 
   /// Evaluates every beacon that is due, each at its own instant.
@@ -198,6 +217,7 @@ package struct StageTwo: Sendable {
         put(entry.slot, off: due)
         continue
       }
+      if entry.due > now { compareOccupancy(into: &events) }
       now = max(now, entry.due)
       touch(entry.slot)
       settle(into: &events)
@@ -257,6 +277,8 @@ package struct StageTwo: Sendable {
   mutating func evict(_ place: Int, into events: inout [Event]) {
     counted.evictions &+= 1
     evictRows(place, into: &events)
+    if tags.store[place].zone.zone != nil { occupancy.recount() }
+    visits.lose(tags.store[place].beacon, at: now)
     dirty.removeAll { $0 == place }
     tags.remove(place)
     counted.tags = tags.count
@@ -386,7 +408,7 @@ extension StageTwo {
   }
 
   /// Publishes that a beacon left a zone, entered one, or both.
-  func tell(
+  mutating func tell(
     _ move: ZoneTrack.Move,
     _ weighing: ZoneWeighing,
     about beacon: BeaconID,
@@ -424,6 +446,15 @@ extension StageTwo {
         )
       )
     }
+    occupancy.move(from: names.from, to: names.to)
+    let zoneMove = ZoneMove(
+      from: names.from,
+      to: names.to,
+      time: move.time,
+      reason: move.reason,
+      probability: move.probability
+    )
+    visits.take(zoneMove, of: beacon, at: now, into: &events)
   }
 
   /// Returns the observers that heard the beacon loudest when a decision was made.

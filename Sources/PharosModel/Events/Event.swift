@@ -14,7 +14,7 @@ public struct Event: Hashable, Sendable {
   public let subject: SubjectID
   /// The application it is for, or an empty string where it is for all.
   public let application: String
-  /// The region or zone it is about, or an empty string where there is none.
+  /// The region, zone or place of a visit that it is about, or an empty string where there is none.
   public let region: String
   /// Orders what one subject's decisions leave equal otherwise.
   public let ordinal: UInt64

@@ -40,6 +40,8 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
   case notification
   /// An observer that the site neither lists nor has accepted was heard for the first time.
   case observerQuarantined
+  /// The number of beacons in a zone crossed a threshold.
+  case zoneOccupancy
   /// The state of a handset's visual positioning changed.
   case positioningState
   /// A handset should scan its surroundings.
@@ -101,6 +103,7 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
     case .observerOffline: ("pharos.observer.offline", .observer, "offline", .alarming)
     case .observerRestarted: ("pharos.observer.restarted", .observer, "restarted", .neutral)
     case .observerQuarantined: ("pharos.observer.quarantined", .observer, "quarantined", .alarming)
+    case .zoneOccupancy: ("pharos.zone.occupancy", .zone, "occupancy", .neutral)
     case .beaconBattery: ("pharos.beacon.battery", .beacon, "battery", .neutral)
     case .clockStepped: ("pharos.clock.stepped", .server, "clock set", .alarming)
     case .fix: ("pharos.fix", .fix, "fix", .neutral)
@@ -129,8 +132,17 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
     self = kind
   }
 
-  /// Indicates whether the event is about zones; a beacon is in one zone at a time.
+  /// Indicates whether a beacon changed zones; a beacon is in one zone at a time.
   package var isZone: Bool { self == .zoneExit || self == .zoneEnter }
+
+  /// The member of an event's `data` that names its region; nil where the detail names it.
+  var regionKey: StaticString? {
+    switch self {
+    case .zoneExit, .zoneEnter, .zoneOccupancy: "zone"
+    case .visitArrive, .visitDepart: nil
+    default: "region"
+    }
+  }
 
   /// Indicates whether the journal keeps events of the kind; it omits those that come once a second for each beacon.
   package var isJournalled: Bool { self != .ranging && self != .fix }
@@ -162,6 +174,10 @@ public enum EventDetail: Hashable, Sendable {
   case positioning(PositioningTransition)
   /// A handset should scan its surroundings.
   case scanRequest(ScanRequest)
+  /// A stay of a subject.
+  case visit(VisitDetail)
+  /// The number of beacons in a zone crossed a threshold.
+  case occupancy(OccupancyTransition)
 
   /// The data of the case, which declares all that is written and said of it.
   private var data: any EventData {
@@ -178,6 +194,8 @@ public enum EventDetail: Hashable, Sendable {
     case .fix(let data): data
     case .positioning(let data): data
     case .scanRequest(let data): data
+    case .visit(let data): data
+    case .occupancy(let data): data
     }
   }
 
@@ -186,6 +204,7 @@ public enum EventDetail: Hashable, Sendable {
     RegionTransition.self, RegionLimit.self, Ranging.self, ZoneTransition.self, ObserverTransition.self,
     Battery.self, ClockStep.self, AuthorisationTransition.self, NotificationDetail.self, FixDetail.self,
     PositioningTransition.self, ScanRequest.self,
+    VisitDetail.self, OccupancyTransition.self,
   ]
 }
 

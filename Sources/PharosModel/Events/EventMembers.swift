@@ -145,6 +145,18 @@ extension Timestamp: MemberValue {
   init(from record: inout RecordReader, decimals: Int) throws(FieldError) { self = try record.time() }
 }
 
+extension EventID: MemberValue {
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, description) }
+  func write(to record: inout RecordWriter, decimals: Int) {
+    record.word(high)
+    record.word(low)
+  }
+  init(from record: inout RecordReader, decimals: Int) throws(FieldError) {
+    let high = try record.word()
+    self.init(high: high, low: try record.word())
+  }
+}
+
 extension String: MemberValue {
   func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, self) }
   func write(to record: inout RecordWriter, decimals: Int) { record.name(.text(self)) }

@@ -9,12 +9,19 @@ public struct PublishedState: Hashable, Sendable {
   public var zones: [ZoneRecord] = []
   /// The states of observers.
   public var observers: [ObserverRecord] = []
+  /// The last visits of subjects.
+  public var visits: [VisitRecord] = []
+  /// The sides of the thresholds of zones on which the numbers of beacons are.
+  public var occupancies: [OccupancyRecord] = []
 
   /// Creates an empty state.
   public init() {}
 
   /// Indicates whether there are no records.
-  public var isEmpty: Bool { regions.isEmpty && zones.isEmpty && observers.isEmpty }
+  public var isEmpty: Bool { regions.isEmpty && zones.isEmpty && observers.isEmpty && hasNoStays }
+
+  /// Indicates whether there are no records of visits and of thresholds.
+  package var hasNoStays: Bool { visits.isEmpty && occupancies.isEmpty }
 
   /// The state of a subject relative to a region.
   public struct RegionRecord: Hashable, Sendable {
@@ -104,6 +111,40 @@ public struct PublishedState: Hashable, Sendable {
       self.decidedAt = decidedAt
     }
   }
+
+  /// The last visit of a subject.
+  public struct VisitRecord: Hashable, Sendable {
+    /// The subject.
+    public var subject: SubjectID
+    /// The visit, which lasts if it has no departure.
+    public var visit: VisitDetail
+    /// The time of the decision.
+    public var decidedAt: Timestamp
+
+    /// Makes a record.
+    public init(subject: SubjectID, visit: VisitDetail, decidedAt: Timestamp) {
+      self.subject = subject
+      self.visit = visit
+      self.decidedAt = decidedAt
+    }
+  }
+
+  /// The side of a threshold on which the number of beacons in a zone is.
+  public struct OccupancyRecord: Hashable, Sendable {
+    /// The zone.
+    public var zone: String
+    /// The threshold, the number and the side.
+    public var transition: OccupancyTransition
+    /// The time of the decision.
+    public var decidedAt: Timestamp
+
+    /// Makes a record.
+    public init(zone: String, transition: OccupancyTransition, decidedAt: Timestamp) {
+      self.zone = zone
+      self.transition = transition
+      self.decidedAt = decidedAt
+    }
+  }
 }
 
 extension PublishedState {
@@ -150,6 +191,16 @@ extension PublishedState {
         decidedAt: event.decidedAt
       )
       if isThere { observers[index] = word } else { observers.insert(word, at: index) }
+    case (_, .visit(let visit)):
+      let (index, isThere) = visits.place {
+        $0.subject < event.subject ? .before : $0.subject == event.subject ? .same : .after
+      }
+      let record = VisitRecord(subject: event.subject, visit: visit, decidedAt: event.decidedAt)
+      if isThere { visits[index] = record } else { visits.insert(record, at: index) }
+    case (_, .occupancy(let transition)):
+      let (index, isThere) = occupancies.place { $0.order(event.region, transition.threshold) }
+      let record = OccupancyRecord(zone: event.region, transition: transition, decidedAt: event.decidedAt)
+      if isThere { occupancies[index] = record } else { occupancies.insert(record, at: index) }
     default: break
     }
   }
@@ -165,6 +216,8 @@ extension PublishedState {
     regions.sort { $0.isBefore($1.application, $1.region, $1.subject) == .before }
     zones.sort { $0.beacon < $1.beacon }
     observers.sort { $0.observer < $1.observer }
+    visits.sort { $0.subject < $1.subject }
+    occupancies.sort { $0.order($1.zone, $1.transition.threshold) == .before }
   }
 
   private func regionPlace(
@@ -179,6 +232,17 @@ extension PublishedState {
 /// The order of an element relative to the one searched for.
 private enum Order {
   case before, same, after
+}
+
+extension PublishedState.OccupancyRecord {
+  fileprivate func order(_ zone: String, _ threshold: OccupancyThreshold) -> Order {
+    guard self.zone.utf8.elementsEqual(zone.utf8) else {
+      return self.zone.utf8.lexicographicallyPrecedes(zone.utf8) ? .before : .after
+    }
+    let (mine, other) = (transition.threshold, threshold)
+    return mine == other
+      ? .same : (mine.above, mine.below) < (other.above, other.below) ? .before : .after
+  }
 }
 
 extension PublishedState.RegionRecord {
@@ -231,6 +295,7 @@ extension Array {
   }
 }
 
+/// The records of regions, zones and observers; those of stays follow only where a ``Restoration`` has any.
 extension PublishedState: FieldStruct {
   /// A value whose fields are still to be read.
   public static var unread: PublishedState {
@@ -325,5 +390,39 @@ package struct RegionKey: Hashable, Comparable, Sendable {
   /// Orders by application, then by region.
   package static func < (left: RegionKey, right: RegionKey) -> Bool {
     (left.application, left.region) < (right.application, right.region)
+  }
+}
+
+extension PublishedState {
+  /// Writes the records of visits and of thresholds.
+  package func writeStays(to writer: inout FieldWriter) {
+    writer.write(UInt32(visits.count))
+    for record in visits {
+      writer.write(record.subject)
+      writer.write(record.visit)
+      writer.write(record.decidedAt)
+    }
+    writer.write(UInt32(occupancies.count))
+    for record in occupancies {
+      var transition = record.transition
+      writer.write(record.zone)
+      transition.visitMembers(&writer)
+      writer.write(record.decidedAt)
+    }
+  }
+
+  /// Reads the records of visits and of thresholds.
+  package mutating func readStays(from reader: inout FieldReader) throws(FieldError) {
+    for _ in 0..<(try reader.count(ofAtLeast: 8)) {
+      let subject = try SubjectID(from: &reader)
+      let visit = try VisitDetail(from: &reader)
+      visits.append(VisitRecord(subject: subject, visit: visit, decidedAt: try reader.read()))
+    }
+    for _ in 0..<(try reader.count(ofAtLeast: 8)) {
+      let zone = try reader.text()
+      var transition = OccupancyTransition.unread
+      try transition.visitMembers(&reader)
+      occupancies.append(OccupancyRecord(zone: zone, transition: transition, decidedAt: try reader.read()))
+    }
   }
 }

@@ -218,3 +218,67 @@ extension ZoneTransition.Hearing: EventMembers {
     try coder.member("offset", &offset, decimals: 2)
   }
 }
+
+/// The number of beacons in a zone crossed a threshold of its site.
+public struct OccupancyTransition: Hashable, Sendable {
+  /// The side of a threshold on which the number is now.
+  public enum Direction: String, CaseIterable, Hashable, Sendable {
+    /// More beacons than the upper bound are in the zone.
+    case above
+    /// Fewer beacons than the lower bound are in the zone.
+    case below
+  }
+
+  /// The side on which the number is now.
+  public var direction: Direction
+  /// The number of beacons in the zone.
+  public var count: Int
+  /// The threshold that was crossed.
+  public var threshold: OccupancyThreshold
+
+  /// Makes a transition.
+  public init(direction: Direction, count: Int, threshold: OccupancyThreshold) {
+    self.direction = direction
+    self.count = count
+    self.threshold = threshold
+  }
+}
+
+extension OccupancyTransition.Direction: MemberChoice {
+  /// The name of the field.
+  public static var fieldName: String { "a side of a threshold" }
+}
+
+extension OccupancyTransition: EventData, EventMembers {
+  var detail: EventDetail { .occupancy(self) }
+
+  static var unread: OccupancyTransition {
+    OccupancyTransition(direction: .above, count: 0, threshold: .unread)
+  }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.choice("direction", &direction, .behind)
+    try coder.member("count", &count)
+    try coder.part("threshold", &threshold)
+  }
+
+  func summary(of _: Event) -> String {
+    "\(count), \(direction.rawValue) \(direction == .above ? threshold.above : threshold.below)"
+  }
+
+  func sentences(in _: String, _: SiteNames) -> [String] {
+    switch direction {
+    case .above:
+      ["\(Wording.count(count, "beacon")) in the zone are more than the \(threshold.above) that its site sets as the upper bound."]
+    case .below:
+      ["\(Wording.count(count, "beacon")) in the zone are fewer than the \(threshold.below) that its site sets as the lower bound."]
+    }
+  }
+}
+
+extension OccupancyThreshold: EventMembers {
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("above", &above)
+    try coder.member("below", &below)
+  }
+}

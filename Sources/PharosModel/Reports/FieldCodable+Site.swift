@@ -72,13 +72,24 @@ extension Site: FieldCodable {
     writer.write(iBeaconCompanies)
     writer.write(pathLossExponent)
     let hasVenues = !venues.isEmpty || positioning != PositioningSettings()
+    let thresholds = zones.indices.filter { !zones[$0].occupancy.isEmpty }
+    let hasStays = visits != nil || !thresholds.isEmpty
     let keys = beacons.indices.compactMap { index in beacons[index].identityKey.map { (index, $0) } }
     writer.write(
       admission.rawValue | (hasVenues ? Site.venuesBit : 0) | (keys.isEmpty ? 0 : Site.keysBit)
+        | (hasStays ? Site.staysBit : 0)
     )
     if hasVenues {
       positioning.write(to: &writer)
       writer.write(venues)
+    }
+    if hasStays {
+      writer.write(visits)
+      writer.write(UInt32(thresholds.count))
+      for index in thresholds {
+        writer.write(UInt32(index))
+        writer.write(zones[index].occupancy)
+      }
     }
     guard !keys.isEmpty else { return }
     // Never the keys themselves: a recording may go to anybody who is to look at it.
@@ -93,6 +104,8 @@ extension Site: FieldCodable {
   private static let venuesBit: UInt8 = 1 << 7
   /// Marks the admission of a site some of whose beacons have identity keys, whose fingerprints follow.
   private static let keysBit: UInt8 = 1 << 6
+  /// Marks the admission of a site with visits or thresholds of occupancy, which follow.
+  private static let staysBit: UInt8 = 1 << 5
 
   /// Reads the value.
   public init(from reader: inout FieldReader) throws(FieldError) {
@@ -104,7 +117,7 @@ extension Site: FieldCodable {
     iBeaconCompanies = try reader.list(UInt16.self)
     pathLossExponent = try reader.double()
     let tag = try reader.byte()
-    guard let admission = Admission(rawValue: tag & ~(Site.venuesBit | Site.keysBit)) else {
+    guard let admission = Admission(rawValue: tag & ~(Site.venuesBit | Site.keysBit | Site.staysBit)) else {
       throw reader.failure(.unknownTag(field: "admission", tag: tag))
     }
     self.admission = admission
@@ -115,7 +128,25 @@ extension Site: FieldCodable {
         throw reader.failure(.outOfRange(field: "positioning without anything in it"))
       }
     }
+    if tag & Site.staysBit != 0 { try readStays(from: &reader) }
     if tag & Site.keysBit != 0 { try readKeys(from: &reader) }
+  }
+
+  private mutating func readStays(from reader: inout FieldReader) throws(FieldError) {
+    visits = try reader.read()
+    let count = try reader.number(UInt32.self)
+    guard visits != nil || count > 0, count <= zones.count else {
+      throw reader.failure(.outOfRange(field: "the zones with thresholds"))
+    }
+    var next = 0
+    for _ in 0..<count {
+      let index = Int(try reader.number(UInt32.self))
+      guard index >= next, index < zones.count else {
+        throw reader.failure(.outOfRange(field: "the zone of a threshold"))
+      }
+      next = index + 1
+      zones[index].occupancy = try reader.read()
+    }
   }
 
   private mutating func readKeys(from reader: inout FieldReader) throws(FieldError) {

@@ -94,6 +94,8 @@ public struct Zone: Hashable, Sendable {
   public var adjacent: [String]
   /// The beacons it places; empty means all that some region asks about.
   public var beacons: [BeaconConstraint]
+  /// The numbers of beacons in it at which an event is published.
+  public var occupancy: [OccupancyThreshold]
 
   /// Makes a zone.
   public init(
@@ -102,7 +104,8 @@ public struct Zone: Hashable, Sendable {
     observers: [ObserverID],
     floor: Int? = nil,
     adjacent: [String] = [],
-    beacons: [BeaconConstraint] = []
+    beacons: [BeaconConstraint] = [],
+    occupancy: [OccupancyThreshold] = []
   ) {
     self.identifier = identifier
     self.name = name
@@ -110,6 +113,26 @@ public struct Zone: Hashable, Sendable {
     self.floor = floor
     self.adjacent = adjacent
     self.beacons = beacons
+    self.occupancy = occupancy
+  }
+}
+
+/// A threshold of the number of beacons in a zone, with two bounds so that it does not flap.
+public struct OccupancyThreshold: Hashable, Sendable {
+  /// The number that must be exceeded for an event `above`.
+  public var above: Int
+  /// The number below which the count must then fall for an event `below`; at most ``above``.
+  public var below: Int
+
+  /// The permitted bounds: a zone has no more beacons than stage two keeps.
+  public static let bounds = 0...65_536
+  /// The largest number of thresholds of a zone.
+  public static let most = 16
+
+  /// Makes a threshold.
+  public init(above: Int, below: Int) {
+    self.above = above
+    self.below = below
   }
 }
 
@@ -135,6 +158,8 @@ public struct Site: Hashable, Sendable {
   public var positioning: PositioningSettings
   /// The folders of the venues, as paths that can be opened.
   public var venues: [String]
+  /// The scale of visits, or nil if visits are not decided.
+  public var visits: VisitSettings?
 
   /// The observers whose reports count.
   public enum Admission: UInt8, Hashable, Sendable {
@@ -162,7 +187,8 @@ public struct Site: Hashable, Sendable {
     pathLossExponent: Double = Site.defaultPathLossExponent,
     admission: Admission = .open,
     positioning: PositioningSettings = PositioningSettings(),
-    venues: [String] = []
+    venues: [String] = [],
+    visits: VisitSettings? = nil
   ) {
     self.stream = stream
     self.applications = applications
@@ -174,6 +200,7 @@ public struct Site: Hashable, Sendable {
     self.admission = admission
     self.positioning = positioning
     self.venues = venues
+    self.visits = visits
   }
 }
 
@@ -235,6 +262,80 @@ extension PositioningSettings: FieldStruct {
       "a number of particles"
     )
     try coder.code(&tags)
+  }
+}
+
+/// The scale of visits; see `visits:` in the site file.
+public struct VisitSettings: Hashable, Sendable {
+  /// The shortest stay that counts as a visit.
+  public var minimum: TimeSpan
+  /// The distance from the centre within which a subject may move about during a visit.
+  ///
+  /// - Units: metres.
+  public var radius: Double
+  /// The time for which a visit lasts on without evidence.
+  public var hold: TimeSpan
+
+  /// The default radius.
+  ///
+  /// 5 m: a shelf, a table with its chairs, a small room.
+  public static let defaultRadius = 5.0
+  /// The default hold.
+  ///
+  /// 30 min: a handset at rest scans every few minutes, and a stop for lunch often lies behind a concrete wall.
+  public static let defaultHold = TimeSpan.minutes(30)
+  /// The permitted shortest stays: below 20 s a stop cannot be told from a hesitation, above a day none is found.
+  public static let minimums = TimeSpan.seconds(20)...TimeSpan.minutes(24 * 60)
+  /// The permitted radii: from a desk to a hall.
+  ///
+  /// - Units: metres.
+  public static let radii = 1.0...50.0
+  /// The permitted holds.
+  public static let holds = TimeSpan.seconds(30)...TimeSpan.minutes(24 * 60)
+
+  /// Makes settings; those that are left out are the usual ones.
+  public init(
+    minimum: TimeSpan,
+    radius: Double = VisitSettings.defaultRadius,
+    hold: TimeSpan = VisitSettings.defaultHold
+  ) {
+    self.minimum = minimum
+    self.radius = radius
+    self.hold = hold
+  }
+}
+
+extension VisitSettings: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: VisitSettings { VisitSettings(minimum: minimums.lowerBound) }
+
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&minimum)
+    try coder.code(&radius)
+    try coder.code(&hold)
+    try coder.check(
+      VisitSettings.minimums.contains(minimum) && VisitSettings.radii.contains(radius)
+        && VisitSettings.holds.contains(hold),
+      "the scale of visits"
+    )
+  }
+}
+
+extension OccupancyThreshold: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: OccupancyThreshold { OccupancyThreshold(above: 0, below: 0) }
+
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    var (upper, lower) = (UInt32(truncatingIfNeeded: above), UInt32(truncatingIfNeeded: below))
+    try coder.code(&upper)
+    try coder.code(&lower)
+    (above, below) = (Int(upper), Int(lower))
+    try coder.check(
+      OccupancyThreshold.bounds.contains(above) && (0...above).contains(below),
+      "a threshold of occupancy"
+    )
   }
 }
 
