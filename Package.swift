@@ -327,7 +327,10 @@ let package = Package(
       ["PharosModel", "PharosWire", "PharosMonitoring", "PharosIngest", "CAllocationCounter"]
     ),
     tests("PharosModelTests", ["PharosModel"]),
-    tests("PharosVenuesTests", ["PharosModel", "PharosVenues", "PharosSite"]),
+    tests(
+      "PharosVenuesTests",
+      ["PharosModel", "PharosVenues", "PharosSite", "PharosSimulation", "PharosSimulatedWorlds"]
+    ),
     tests("PharosWireTests", ["PharosModel", "PharosWire", "FuzzWire"]),
     tests(
       "PharosSecurityTests",
@@ -556,7 +559,11 @@ if extras.contains("benchmarks") {
   program("fixes", "Fixes", core + ["CScaleMeter", "PharosSimulatedWorlds"])
   program("throughput", "Throughput", server)
   program("history-store", "HistoryStore", ["PharosModel", "PharosJournal"])
-  program("places", "Places", core + ["PharosSimulatedWorlds", "PharosMaps", "PharosSite"])
+  program(
+    "places",
+    "Places",
+    core + ["CScaleMeter", "PharosSimulatedWorlds", "PharosMaps", "PharosSite"]
+  )
   program("latency", "Latency", server + [histogram])
   program("targets", "Targets", core + ["CScaleMeter", "Traffic"])
   program("attacks", "Attacks", core + clients + ["PharosSecurity", "ServedProcess"])

@@ -37,6 +37,13 @@ public struct MercatorPlane: Hashable, Sendable {
     metersPerPointNorth = height / -south
   }
 
+  /// Lays the plane at a point of the map with the scales that it had.
+  init(origin: MapPoint, metersPerPointEast: Double, metersPerPointNorth: Double) {
+    self.origin = origin
+    self.metersPerPointEast = metersPerPointEast
+    self.metersPerPointNorth = metersPerPointNorth
+  }
+
   /// Returns the place of a coordinate on the plane, or nil beyond its reach or the edges of the map.
   public func point(of coordinate: Coordinate) -> Point? {
     guard let mapPoint = MapPoint(coordinate) else { return nil }

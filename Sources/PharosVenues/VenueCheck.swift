@@ -35,6 +35,7 @@ public struct VenueCheck: Sendable {
     }
     self.stops = stops
     for (id, floor) in venue.floors { check(floor, id) }
+    checkPlaces()
     checkRepeats()
     for connector in venue.connectors { check(connector) }
     if !venue.floors.isEmpty, venue.floors.allSatisfy({ $0.floor.entrances.isEmpty }) {
@@ -79,6 +80,18 @@ public struct VenueCheck: Sendable {
     guard !more.isEmpty else { return }
     let size = more.reduce(0) { $0 + $1.size }
     findings.append(.furtherUnreachable(id, count: more.count, squareMeters: size))
+  }
+
+  /// The places that cannot be walked to from an entrance, stairs or a lift.
+  private mutating func checkPlaces() {
+    guard venue.floors.contains(where: { !$0.floor.pointsOfInterest.isEmpty }) else { return }
+    for (id, places) in WalkableGraph(venue).unreachablePlaces {
+      for place in places.prefix(VenueCheck.mostUnreachable) {
+        findings.append(.unreachablePlace(id, place: place.name))
+      }
+      let more = places.count - VenueCheck.mostUnreachable
+      if more > 0 { findings.append(.furtherUnreachablePlaces(id, count: more)) }
+    }
   }
 
   /// Indicates whether any floor has a way in, so that one that has none is an exception.
@@ -154,6 +167,10 @@ public enum VenueFinding: Hashable, Sendable {
   case unreachable(FloorID, area: String, squareMeters: Double)
   /// Further areas that one cannot walk to, and how large they are together.
   case furtherUnreachable(FloorID, count: Int, squareMeters: Double)
+  /// One cannot walk to a place from any entrance, stairs or lift.
+  case unreachablePlace(FloorID, place: String)
+  /// Further places that one cannot walk to.
+  case furtherUnreachablePlaces(FloorID, count: Int)
   /// A thing hangs outside of all that is known of its floor, so far from it.
   case outside(FloorID, thing: String, meters: Double)
   /// One beacon, observer or access point hangs at two places.
@@ -183,6 +200,10 @@ extension VenueFinding: CustomStringConvertible {
       "floor \(floor): \(area) (\(VenueFinding.text(size)) m²) cannot be walked to: is a door, a lift or an entrance missing?"
     case .furtherUnreachable(let floor, let count, let size):
       "floor \(floor): \(count) more areas (\(VenueFinding.text(size)) m² together) cannot be walked to either"
+    case .unreachablePlace(let floor, let place):
+      "floor \(floor): one cannot walk to the place \"\(place)\": is a door missing, or its position wrong?"
+    case .furtherUnreachablePlaces(let floor, let count):
+      "floor \(floor): one cannot walk to \(count) more places either"
     case .outside(let floor, let thing, let meters):
       "floor \(floor): \(thing) hangs \(VenueFinding.text(meters)) m outside of it: are its numbers swapped, or its "
         + "floor another?"
