@@ -40,7 +40,7 @@ struct BoundsTests {
         presence: PresencePolicy(enterSamples: 1)
       )
     )
-    site.applications[0].regions[0].constraint = .proximity(Timeline.uuid, major: 1)
+    site.applications[0].regions[0].condition = .beacons(.proximity(Timeline.uuid, major: 1))
     var timeline = Timeline(site, limits: MonitoringLimits(observers: 4))
     for number in 0..<40 {
       let observer = ObserverID.eui48(UInt64(number))

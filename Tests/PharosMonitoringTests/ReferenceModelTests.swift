@@ -45,7 +45,7 @@ enum ReferenceModel {
     silence: Double
   ) -> [String] {
     var visits: [(Double, Double)] = []
-    for beacon in Set(heard.map(\.beacon)) where region.constraint.matches(beacon) {
+    for beacon in Set(heard.map(\.beacon)) where region.constraint?.matches(beacon) == true {
       let times = heard.filter { $0.beacon == beacon }.map(\.time)
       visits += ReferenceModel.visits(times, samples: samples, within: within, silence: silence)
     }

@@ -19,7 +19,7 @@ enum DrawnRegion {
     )
   }
 
-  private static func constraint(using random: inout SeededGenerator) -> BeaconConstraint {
+  static func constraint(using random: inout SeededGenerator) -> BeaconConstraint {
     let uuid = UUID128(
       high: UInt64.random(in: .min ... .max, using: &random),
       low: UInt64.random(in: .min ... .max, using: &random)

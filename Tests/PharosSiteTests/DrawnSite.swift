@@ -27,7 +27,7 @@ enum DrawnSite {
       positioning: PositioningSettings(
         interval: maybe(.milliseconds(250), using: &random) ?? PositioningSettings.defaultInterval,
         particles: maybe(Int.random(in: 50...2_000, using: &random), using: &random),
-        tags: maybe([DrawnRegion.region(using: &random).constraint], using: &random) ?? []
+        tags: maybe([DrawnRegion.constraint(using: &random)], using: &random) ?? []
       ),
       venues: maybe(["venues/a b/", "/abs/\"x\""], using: &random) ?? []
     )
@@ -136,10 +136,9 @@ enum DrawnSite {
       rotated.identifier = "rotated"
       var child = DrawnRegion.region(using: &random)
       child.identifier = "child"
-      let drawn = DrawnRegion.region(using: &random)
       let request = RangingRequest(
-        constraint: drawn.constraint,
-        keyedByAddress: drawn.keyedByAddress,
+        constraint: DrawnRegion.constraint(using: &random),
+        keyedByAddress: Bool.random(using: &random),
         whileInside: Bool.random(using: &random)
       )
       return Application(
@@ -157,8 +156,10 @@ enum DrawnSite {
   private static func beacons(using random: inout SeededGenerator) -> [BeaconEntry] {
     var entries: [BeaconEntry] = []
     for index in 0..<Int.random(in: 0...5, using: &random) {
-      let drawn = DrawnRegion.region(using: &random)
-      var entry = BeaconEntry(constraint: drawn.constraint, keyedByAddress: drawn.keyedByAddress)
+      var entry = BeaconEntry(
+        constraint: DrawnRegion.constraint(using: &random),
+        keyedByAddress: Bool.random(using: &random)
+      )
       entry.name = maybe(text(using: &random), using: &random)
       entry.measuredPower = maybe(Double.random(in: -127...20, using: &random), using: &random)
       entry.interval = maybe(.milliseconds(350), using: &random)
@@ -181,7 +182,7 @@ enum DrawnSite {
         ),
         floor: maybe(Int.random(in: -20...200, using: &random), using: &random),
         adjacent: names.filter { $0 != name && Bool.random(using: &random) },
-        beacons: maybe([DrawnRegion.region(using: &random).constraint], using: &random) ?? []
+        beacons: maybe([DrawnRegion.constraint(using: &random)], using: &random) ?? []
       )
     }
   }

@@ -29,7 +29,7 @@ struct RegionDocumentTests {
     let region = DrawnRegion.region(using: &random)
     #expect(try RegionDocument.region(json: bytes(region), identifier: region.identifier) == region)
     let request = RangingRequest(
-      constraint: region.constraint,
+      constraint: try #require(region.constraint),
       keyedByAddress: region.keyedByAddress,
       whileInside: seed % 2 == 0
     )

@@ -20,7 +20,8 @@ extension Measurement {
       RegionChange.stopMonitoring(application: "application-1", identifier: $0.identifier)
     }
     for region in Workload.regions(of: 2) {
-      let other = Region(identifier: "moved-\(region.identifier)", constraint: region.constraint)
+      guard let constraint = region.constraint else { continue }
+      let other = Region(identifier: "moved-\(region.identifier)", constraint: constraint)
       others.append(.startMonitoring(application: "application-1", other))
     }
     let first = cost(of: otherRules, usual)

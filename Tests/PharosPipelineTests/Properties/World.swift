@@ -124,7 +124,7 @@ struct World {
     return constraints.enumerated().map { level, constraint in
       var region = pattern
       region.identifier = "family\(number).\(level)"
-      region.constraint = constraint
+      region.condition = .beacons(constraint)
       return region
     }
   }

@@ -21,7 +21,7 @@ struct SimulateRunnerTests {
       #expect(application.regions.count <= application.regionLimit)
       #expect(Set(application.regions.map(\.identifier)).count == application.regions.count)
       for region in application.regions {
-        #expect(scene.transmitters.contains { region.constraint.matches($0.beacon) })
+        #expect(scene.transmitters.contains { region.constraint?.matches($0.beacon) == true })
       }
     }
     let zoned = site.zones.flatMap(\.observers)

@@ -24,8 +24,8 @@ struct VectorTileTests {
         Area(name: "shop", outline: Polygon(rectangleFrom: Point(x: 25, y: 5), to: Point(x: 35, y: 9)))
       ],
       walls: Walls(walls.all + [Wall(from: Point(x: 0, y: 22), to: Point(x: 30, y: 22), attenuation: 3)]),
-      entrances: [Entrance(identifier: "street", point: Point(x: 5, y: 0))],
       doors: [Door(Segment(from: Point(x: 30, y: 22), to: Point(x: 32, y: 22)), name: "glass door")],
+      entrances: [Entrance(identifier: "street", point: Point(x: 5, y: 0))],
       pointsOfInterest: [
         PointOfInterest(identifier: "wc", name: "Toilets", category: "restroom", point: Point(x: 38, y: 28)),
         PointOfInterest(
