@@ -55,6 +55,7 @@ extension MonitoringEngine {
       removeUnadmitted()
     case .declare(let settings): declare(settings)
     case .forget(let traces): forget(traces)
+    case .setItinerary: break
     }
   }
 

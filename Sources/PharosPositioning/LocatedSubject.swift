@@ -71,6 +71,9 @@ struct LocatedSubject: Sendable {
     touched = decidedAt
   }
 
+  /// Assigns an itinerary, or takes it away; all input up to now must have been processed.
+  mutating func assign(_ itinerary: Itinerary?) { locator?.assign(itinerary) }
+
   /// Returns the time at which its next fix can be made, or the distant future while nothing is known.
   mutating func nextDue() -> Timestamp { locator?.nextDue ?? .distantFuture }
 

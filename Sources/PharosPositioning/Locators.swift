@@ -20,6 +20,8 @@ package struct Locators: Sendable {
   var places: [SubjectID: Int] = [:]
   private var deadlines = DeadlineQueue()
   var generation: UInt32 = 0
+  /// The itineraries, also of subjects that are not located at present.
+  private(set) var itineraries: [SubjectID: Itinerary] = [:]
   /// The counters, without those of locators that are still active.
   var counted = LocatingCounters()
 
@@ -103,6 +105,29 @@ package struct Locators: Sendable {
     settings = next
   }
 
+  /// Assigns an itinerary to a subject, or takes it away, after everything that was received before an instant.
+  ///
+  /// Beyond the limit on subjects no further subject gets one.
+  mutating func assign(
+    _ itinerary: Itinerary?,
+    to subject: SubjectID,
+    at instant: Timestamp,
+    into events: inout [Event]
+  ) {
+    guard itinerary?.isValid != false else { return }
+    guard itineraries[subject] != nil || itineraries.count < limit || itinerary == nil else { return }
+    itineraries[subject] = itinerary
+    guard let place = places[subject] else { return }
+    run(place, through: instant - .oneNanosecond, into: &events)
+    subjects[place].advance(to: instant - .oneNanosecond)
+    tell(place, into: &events)
+    subjects[place].assign(itinerary)
+    arm(place)
+  }
+
+  /// Restores the itineraries of a written state.
+  mutating func restore(_ itineraries: [SubjectID: Itinerary]) { self.itineraries = itineraries }
+
   /// Forgets all subjects.
   mutating func forgetAll() {
     for place in subjects.indices where subjects[place].isLive { forget(place) }
@@ -111,6 +136,7 @@ package struct Locators: Sendable {
 
   /// Forgets one subject.
   mutating func forget(_ traces: SubjectTraces) {
+    itineraries = itineraries.filter { !traces.contains($0.key) }
     for place in subjects.indices where subjects[place].isLive && traces.contains(subjects[place].id) {
       forget(place)
     }
@@ -226,7 +252,9 @@ extension Locators {
     rules.lag = settings.lag
     if case .beacon = id { rules.lag = max(rules.lag, Locators.leastTagLag) }
     if let particles = settings.particles { rules.particles = particles }
-    return Locator(ground: venues[ground], rules: rules, seed: seed(of: id))
+    var locator = Locator(ground: venues[ground], rules: rules, seed: seed(of: id))
+    if let itinerary = itineraries[id] { locator.assign(itinerary) }
+    return locator
   }
 
   /// Returns a number that depends only on the stream and the subject: FNV-1a over both names, a zero between them.

@@ -30,6 +30,12 @@ extension StageTwo {
     writeTags(to: &writer)
     writer.write(dirty.map { UInt32($0) })
     geofences.writeState(to: &writer)
+    let itineraries = (locators?.itineraries ?? [:]).sorted { $0.key < $1.key }
+    writer.write(UInt32(itineraries.count))
+    for (subject, itinerary) in itineraries {
+      writer.write(subject)
+      writer.write(itinerary)
+    }
     occupancy.writeState(to: &writer)
     visits.writeState(to: &writer)
   }
@@ -80,6 +86,12 @@ extension StageTwo {
       tags.store[place].isDirty = true
     }
     try geofences.restoreState(from: &reader, places: places)
+    var itineraries: [SubjectID: Itinerary] = [:]
+    for _ in 0..<(try reader.count(ofAtLeast: 8)) {
+      let subject: SubjectID = try reader.read()
+      itineraries[subject] = try Itinerary(from: &reader)
+    }
+    locators?.restore(itineraries)
     if former != zones { replan(to: present) }
     counted.tags = tags.count
     rebuildDeadlines()

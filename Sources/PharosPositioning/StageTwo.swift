@@ -132,6 +132,8 @@ package struct StageTwo: Sendable {
       answer(application, identifier, subject, into: &events)
     case .forget(let traces): forget(traces, into: &events)
     case .declare(let settings): declare(settings, into: &events)
+    case .setItinerary(let subject, let itinerary):
+      locators?.assign(itinerary, to: subject, at: instant, into: &events)
     case .startRanging, .stopRanging, .setRegionLimit, .acceptObserver, .dismissObserver: break
     }
   }

@@ -51,6 +51,8 @@ struct PlacesPart: Sendable {
     PlacesPart(name: "visits", measure: measureVisits),
     PlacesPart(name: "tiles", measure: measureTiles),
     PlacesPart(name: "bundle", measure: measureBundle),
+    PlacesPart(name: "vps", measure: measureVisualPositioning),
+    PlacesPart(name: "conveyors", measure: measureConveyors),
   ]
 }
 

@@ -38,6 +38,8 @@ public struct FixDetail: Hashable, Sendable {
   public var age: TimeSpan
   /// The advice on whether the subject's satellite receiver is worth its power here.
   public var satellites: SatelliteAdvice
+  /// The place along the subject's itinerary, or nil if it has none or is not near it.
+  public var progress: ItineraryProgress?
 
   /// Makes a fix; what is left out is not known.
   public init(
@@ -54,7 +56,8 @@ public struct FixDetail: Hashable, Sendable {
     course: Double? = nil,
     sources: FixSources,
     age: TimeSpan,
-    satellites: SatelliteAdvice = .needed
+    satellites: SatelliteAdvice = .needed,
+    progress: ItineraryProgress? = nil
   ) {
     self.venue = venue
     self.building = building
@@ -70,6 +73,7 @@ public struct FixDetail: Hashable, Sendable {
     self.sources = sources
     self.age = age
     self.satellites = satellites
+    self.progress = progress
   }
 
   /// Indicates whether the subject is on a floor of a building.
@@ -107,6 +111,17 @@ extension FixDetail: EventData {
     json.closeArray()
     json.member("age", age.seconds, decimals: 3)
     json.member("satellites", satellites.name)
+    guard let progress else { return }
+    json.openObject("itinerary")
+    json.member("distance", progress.distance, decimals: 1)
+    json.member("share", progress.share, decimals: 4)
+    json.member("deviation", progress.deviation, decimals: 2)
+    json.member("offRoute", progress.isOffRoute)
+    if let latitude = progress.latitude, let longitude = progress.longitude {
+      json.member("latitude", latitude, decimals: 8)
+      json.member("longitude", longitude, decimals: 8)
+    }
+    json.closeObject()
   }
 
   /// The course in degrees from north clockwise, 0 to 360, as JSON tells it.
@@ -119,14 +134,15 @@ extension FixDetail: EventData {
     return turned >= 359.95 ? 0 : turned
   }
 
-  /// - Shape: a byte with a bit for each of floor name, coordinate, speed, course and satellites that are not needed, in this order;
-  ///   the sources; venue and building; floor and place if there is a building; what the bits announce; accuracy and age.
+  /// - Shape: a byte with a bit for each of floor name, coordinate, speed, course, satellites that are not needed, and itinerary, in this order;
+  ///   the sources; venue and building; floor and place if there is a building; what the bits announce; accuracy and age; the itinerary: a
+  ///   byte with bits for off the route and a place, distance, share and deviation, the place.
   func write(to writer: inout RecordWriter) {
     let hasCoordinate = latitude != nil && longitude != nil
     var flags: UInt8 = 0
     let isThere = [
       isIndoors && !floorName.isEmpty, hasCoordinate, speed != nil, courseInDegrees != nil,
-      satellites == .notNeeded,
+      satellites == .notNeeded, progress != nil,
     ]
     for (bit, flag) in isThere.enumerated() where flag { flags |= 1 << UInt8(bit) }
     writer.byte(flags)
@@ -147,12 +163,21 @@ extension FixDetail: EventData {
     if let courseInDegrees { writer.decimal(courseInDegrees, 1) }
     writer.decimal(horizontalAccuracy, 2)
     writer.milliseconds(age)
+    guard let progress else { return }
+    let place = progress.latitude.flatMap { latitude in progress.longitude.map { (latitude, $0) } }
+    writer.byte((progress.isOffRoute ? 1 : 0) | (place != nil ? 2 : 0))
+    writer.decimal(progress.distance, 1)
+    writer.decimal(progress.share, 4)
+    writer.decimal(progress.deviation, 2)
+    guard let (latitude, longitude) = place else { return }
+    writer.decimal(latitude, 8)
+    writer.decimal(longitude, 8)
   }
 
   /// Reads what was written.
   init(from reader: inout RecordReader) throws(FieldError) {
     let flags = try reader.byte()
-    guard flags < 1 << 5 else { throw reader.failure(.unknownTag(field: "a fix", tag: flags)) }
+    guard flags < 1 << 6 else { throw reader.failure(.unknownTag(field: "a fix", tag: flags)) }
     let bits = try reader.byte()
     guard bits & ~FixSources.all.rawValue == 0 else {
       throw reader.failure(.unknownTag(field: "a fix's sources", tag: bits))
@@ -181,6 +206,20 @@ extension FixDetail: EventData {
     if flags & 8 != 0 { course = try reader.decimal(1) * .pi / 180 }
     horizontalAccuracy = try reader.decimal(2)
     age = try reader.milliseconds()
+    guard flags & 32 != 0 else { return }
+    let marks = try reader.byte()
+    guard marks < 1 << 2 else { throw reader.failure(.unknownTag(field: "an itinerary", tag: marks)) }
+    var read = ItineraryProgress(
+      distance: try reader.decimal(1),
+      share: try reader.decimal(4),
+      deviation: try reader.decimal(2),
+      isOffRoute: marks & 1 != 0
+    )
+    if marks & 2 != 0 {
+      read.latitude = try reader.decimal(8)
+      read.longitude = try reader.decimal(8)
+    }
+    progress = read
   }
 
   func summary(of _: Event) -> String {
@@ -199,6 +238,10 @@ extension FixDetail: EventData {
     if let speed = speed, speed >= FixDetail.leastSpeed {
       let course = course.map { " to the \(FixDetail.wind($0))" } ?? ""
       said.append("It goes\(course) at \(Wording.decimal(speed, places: 1))\u{A0}m/s.")
+    }
+    if let progress {
+      let place = "\(Wording.meters(progress.distance)) along its itinerary"
+      said.append(progress.isOffRoute ? "It has left its itinerary." : "It is \(place).")
     }
     if isIndoors, satellites == .notNeeded {
       said.append("Its satellite receiver may rest: what it hears indoors says more.")

@@ -95,6 +95,8 @@ public enum RegionChange: Hashable, Sendable {
   case dismissObserver(ObserverID)
   /// Forget whatever is known of a subject, as if it had never been heard; what it was inside becomes unmonitored.
   case forget(SubjectTraces)
+  /// Assign an itinerary to a subject, or take it away.
+  case setItinerary(subject: SubjectID, Itinerary?)
   /// Take over all that a site declares apart from its applications.
   case declare(Site)
 }
@@ -110,7 +112,7 @@ extension RegionChange {
   /// Indicates whether the site is another one after the change.
   package var changesSite: Bool {
     switch self {
-    case .requestState, .forget: false
+    case .requestState, .forget, .setItinerary: false
     case .startMonitoring, .stopMonitoring, .setRotation, .startRanging, .stopRanging, .setRegionLimit,
       .acceptObserver, .dismissObserver, .declare:
       true

@@ -317,6 +317,7 @@ extension RegionChange: FieldCodable {
     case .setRegionLimit(let application, let limit): writer.write(tag: 8, application, Int64(limit))
     case .dismissObserver(let observer): writer.write(tag: 9, observer)
     case .declare(let site): writer.write(tag: 10, site.settings)
+    case .setItinerary(let subject, let itinerary): writer.write(tag: 11, subject, itinerary)
     }
   }
 
@@ -346,6 +347,7 @@ extension RegionChange: FieldCodable {
         throw reader.failure(.outOfRange(field: "the applications of a declaration"))
       }
       self = .declare(site)
+    case 11: self = .setItinerary(subject: try reader.read(), try reader.read())
     case let tag: throw reader.failure(.unknownTag(field: "a region change", tag: tag))
     }
   }

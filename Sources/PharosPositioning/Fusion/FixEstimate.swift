@@ -29,6 +29,8 @@ package struct FixEstimate: Hashable, Sendable {
   package var age: TimeSpan
   /// The advice on whether the handset should keep its satellite receiver on.
   package var satellites: SatelliteAdvice
+  /// The place along the itinerary, or nil if there is none or the subject is not near it.
+  package var progress: ItineraryProgress?
 }
 
 extension Locator {
@@ -221,7 +223,8 @@ extension FixDetail {
       course: fix.course,
       sources: fix.sources,
       age: fix.age,
-      satellites: fix.satellites
+      satellites: fix.satellites,
+      progress: fix.progress
     )
   }
 }

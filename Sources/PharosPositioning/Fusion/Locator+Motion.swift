@@ -51,6 +51,7 @@ extension Locator {
       rules,
       &noise
     )
+    constrain(way: step.length)
     evidence.sources.insert(.motion)
   }
 

@@ -130,6 +130,7 @@ extension Locator {
     guard !cloud.isEmpty else { return }
     align()
     cloud.carry(x: load.x, y: load.y, way: way, deviation: load.deviation, content, rules, &noise)
+    constrain(way: way)
     evidence.sources.insert(.motion)
   }
 

@@ -34,6 +34,7 @@ package struct Locator: Sendable {
   var carriage = LocatorCarriage()
   var conveyances = ConveyanceWatch()
   var positioning = PositioningMachine()
+  var itinerary: ItineraryTrack?
   private var notes: [PositioningNote] = []
   /// The time up to which all input has been weighed.
   var now = Timestamp.distantPast
@@ -363,8 +364,12 @@ extension Locator {
 
   /// Makes the fix that is due, and sets the time of the next one.
   private mutating func finish(at due: Timestamp) {
-    let fix = estimate(at: due)
-    if let fix { emit(fix) }
+    var fix = estimate(at: due)
+    if var made = fix {
+      follow(&made)
+      emit(made)
+      fix = made
+    }
     lookAtPositioning(fix, at: due)
     let following = due + max(rules.interval, .milliseconds(50))
     next = following - newestInput > rules.silence ? nil : following

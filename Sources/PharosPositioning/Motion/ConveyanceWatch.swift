@@ -19,9 +19,15 @@ package struct ConveyanceWatch: Hashable, Sendable {
   private static let stride = TimeSpan.seconds(1.2)
   /// The way and the time without steps that show a conveyance.
   ///
-  /// - Units: metres and seconds. An escalator of 0.5 m/s covers the way in 2.3 s.
-  private static let leastWay: Float = 1
-  private static let leastTime: Float = 2
+  /// - Units: metres and seconds. An escalator of 0.5 m/s, 0.43 m/s on the level, covers the way in 1.4 s.
+  private static let leastWay: Float = 0.6
+  private static let leastTime: Float = 1.2
+  /// The speed up to which people are carried, and the time that a faster movement without steps must last: steps of a
+  /// walk are missed now and then.
+  ///
+  /// - Units: m/s and seconds. Walkways and escalators run at 0.5 to 0.75 m/s (EN 115-1).
+  private static let usualSpeed: Float = 0.95
+  private static let longTime: Float = 3.5
   /// The speed at which things carry: below it, odometry drifts, above it, one drives.
   ///
   /// - Units: m/s.
@@ -67,7 +73,9 @@ package struct ConveyanceWatch: Hashable, Sendable {
     self.way += way
     self.up += up
     self.seconds += seconds
-    guard self.way >= ConveyanceWatch.leastWay, self.seconds >= ConveyanceWatch.leastTime else { return }
+    let isUsual = self.way <= ConveyanceWatch.usualSpeed * self.seconds
+    let least = isUsual ? ConveyanceWatch.leastTime : ConveyanceWatch.longTime
+    guard self.way >= ConveyanceWatch.leastWay, self.seconds >= least else { return }
     let rises = self.up.magnitude >= ConveyanceWatch.escalatorSpeed * self.seconds
     if conveyance == .none || rises { conveyance = rises ? .escalator : .conveyor }
   }

@@ -60,6 +60,10 @@ package struct VisualWalk: Sendable {
     package var direction: Double?
     /// The share of scans that are wrong by 30 m.
     package var wrongScans: Double
+    /// The share of steps that the handset misses, and the time between stretches in which it misses all of them for 1
+    /// to 2.5 s.
+    package var missedSteps: Double
+    package var missedStretches: TimeSpan
 
     /// Makes errors.
     package init(
@@ -70,7 +74,9 @@ package struct VisualWalk: Sendable {
       pause: TimeSpan = .zero,
       scan: Double = 0.3,
       direction: Double? = 0.0175,
-      wrongScans: Double = 0
+      wrongScans: Double = 0,
+      missedSteps: Double = 0,
+      missedStretches: TimeSpan = .forever
     ) {
       self.drift = drift
       self.jumpInterval = jumpInterval
@@ -80,6 +86,8 @@ package struct VisualWalk: Sendable {
       self.scan = scan
       self.direction = direction
       self.wrongScans = wrongScans
+      self.missedSteps = missedSteps
+      self.missedStretches = missedStretches
     }
   }
 
@@ -141,6 +149,9 @@ package struct VisualWalk: Sendable {
     duration = time
   }
 
+  /// The time at which each piece begins.
+  package var beginnings: [TimeSpan] { begins }
+
   /// The piece of a time.
   package func stage(at time: TimeSpan) -> Stage { stages[number(at: time)] }
 
@@ -191,6 +202,7 @@ package struct VisualWalk: Sendable {
     var lastStep = TimeSpan.zero
     var heading = 0.0
     let bias = 0.12 * random.normal()
+    var (deaf, hears) = (errors.missedStretches, TimeSpan.zero)
     while time < duration {
       let next = time + VisualWalk.posePeriod
       let (from, to) = (place(at: time), place(at: next))
@@ -204,6 +216,11 @@ package struct VisualWalk: Sendable {
       if hasSteps {
         if isOnFoot, next - lastStep >= VisualWalk.stepPeriod {
           lastStep = next
+          if next >= deaf {
+            hears = next + .seconds(random.uniform(1, 2.5))
+            deaf = next + errors.missedStretches * random.uniform(0.5, 1.5)
+          }
+          let isMissed = next < hears || errors.missedSteps > 0 && random.chance(errors.missedSteps)
           let sample = MotionSample(
             kind: .step,
             age: .zero,
@@ -211,7 +228,7 @@ package struct VisualWalk: Sendable {
             y: Float(heading + bias + 0.06 * random.normal()),
             z: 0
           )
-          found.append((next, .motion([sample])))
+          if !isMissed { found.append((next, .motion([sample]))) }
         }
         let strength = 9.81 + (isOnFoot ? 0 : 0.03 * random.normal())
         let rest = MotionSample(kind: .accelerometer, age: .zero, x: 0, y: 0, z: Float(strength))

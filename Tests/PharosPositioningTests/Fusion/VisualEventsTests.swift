@@ -1,6 +1,6 @@
 import PharosModel
 import PharosPositioning
-import PharosSimulatedWorlds
+import PharosSimulation
 import PharosTestSupport
 import PharosVenues
 import Testing
@@ -62,7 +62,7 @@ struct VisualEventsTests {
     #expect(
       states.map(\.state) == [
         .accuratePositioning, .degradedPositioning, .degradedPositioning, .accuratePositioning,
-        .notPositioning,
+        .degradedPositioning, .notPositioning,
       ]
     )
     #expect(states.map(\.advice) == [.none, .none, .holdPhoneUp, .none, .none, .none])

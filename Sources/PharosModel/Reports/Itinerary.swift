@@ -1,0 +1,102 @@
+/// The route that a subject is to follow: a line through waypoints.
+///
+/// It is assigned while the server runs. The subject's location is matched with it.
+public struct Itinerary: Hashable, Sendable {
+  /// A place on the route.
+  public struct Waypoint: Hashable, Sendable {
+    /// Degrees north, WGS 84.
+    public var latitude: Double
+    /// Degrees east, WGS 84.
+    public var longitude: Double
+    /// The number of the floor; 0 is the ground floor.
+    public var level: Int
+
+    /// Makes a waypoint.
+    public init(latitude: Double, longitude: Double, level: Int = 0) {
+      self.latitude = latitude
+      self.longitude = longitude
+      self.level = level
+    }
+
+    /// Indicates whether it is a place on the Earth.
+    public var isValid: Bool {
+      (-90...90).contains(latitude) && (-180...180).contains(longitude) && (-1_000...1_000).contains(level)
+    }
+  }
+
+  /// The waypoints in order.
+  public var waypoints: [Waypoint]
+
+  /// The number of waypoints that a route may have.
+  public static let lengths = 2...1_000
+
+  /// Makes a route through waypoints.
+  public init(_ waypoints: [Waypoint]) { self.waypoints = waypoints }
+
+  /// Indicates whether it is a route: enough waypoints, not too many, all of them on the Earth.
+  public var isValid: Bool {
+    Itinerary.lengths.contains(waypoints.count) && waypoints.allSatisfy(\.isValid)
+  }
+}
+
+extension Itinerary: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) { writer.write(waypoints) }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    self.init(try reader.list(Waypoint.self))
+    guard isValid else { throw reader.failure(.outOfRange(field: "an itinerary")) }
+  }
+}
+
+extension Itinerary.Waypoint: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    writer.write(latitude)
+    writer.write(longitude)
+    writer.write(Int64(level))
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    self.init(
+      latitude: try reader.read(),
+      longitude: try reader.read(),
+      level: Int(try reader.number(Int64.self))
+    )
+  }
+}
+
+/// The place of a subject along its itinerary.
+public struct ItineraryProgress: Hashable, Sendable {
+  /// The way along the route in metres.
+  public var distance: Double
+  /// The same as a share of the whole route, 0 to 1.
+  public var share: Double
+  /// The distance from the route in metres.
+  public var deviation: Double
+  /// Indicates whether the subject has left the route.
+  public var isOffRoute: Bool
+  /// The nearest place on the route in degrees north, or nil where the floor is bound to no place on the Earth.
+  public var latitude: Double?
+  /// The nearest place on the route in degrees east, or nil where the floor is bound to no place on the Earth.
+  public var longitude: Double?
+
+  /// Makes a progress.
+  public init(
+    distance: Double,
+    share: Double,
+    deviation: Double,
+    isOffRoute: Bool,
+    latitude: Double? = nil,
+    longitude: Double? = nil
+  ) {
+    self.distance = distance
+    self.share = share
+    self.deviation = deviation
+    self.isOffRoute = isOffRoute
+    self.latitude = latitude
+    self.longitude = longitude
+  }
+}
