@@ -55,7 +55,7 @@ extension MonitoringEngine {
       removeUnadmitted()
     case .declare(let settings): declare(settings)
     case .forget(let traces): forget(traces)
-    case .setItinerary: break
+    case .setItinerary, .setGuidance: break
     }
   }
 

@@ -77,7 +77,7 @@ package struct RegionRegistry: Sendable {
     case .acceptObserver(let id):
       if !site.observers.contains(where: { $0.id == id }) { site.observers.append(ObserverEntry(id: id)) }
     case .dismissObserver(let id): site.observers.removeAll { $0.id == id }
-    case .forget, .setItinerary: break
+    case .forget, .setItinerary, .setGuidance: break
     case .declare(let settings):
       declared = settings.with(declared.applications)
       site = settings.with(site.applications)

@@ -253,6 +253,7 @@ extension StageTwo {
     locators?.forget(traces)
     geofences.forget(traces, at: now, regions, into: &events)
     visits.forget(traces)
+    guides.forget(traces)
     for place in tags.slots where tags.isTaken(place) {
       if traces.contains(tags.store[place].beacon) {
         evict(place, into: &events)

@@ -38,6 +38,7 @@ extension StageTwo {
     }
     occupancy.writeState(to: &writer)
     visits.writeState(to: &writer)
+    guides.writeState(to: &writer)
   }
 
   /// Restores a state into this stage, which must not have taken any input yet.
@@ -97,6 +98,7 @@ extension StageTwo {
     rebuildDeadlines()
     try occupancy.restoreState(from: &reader)
     try visits.restoreState(from: &reader)
+    try guides.restoreState(from: &reader)
   }
 
   // MARK: Beacons
@@ -206,6 +208,7 @@ extension StageTwo {
     let floor = UInt64(clamping: now.nanoseconds)
     tags.retired = max(tags.retired, floor)
     occupancy.resume(publishedState.occupancies, floor: floor)
+    guides.resume(floor: floor)
     visits.resume(after: downtime, published: publishedState.visits, at: now, into: &events)
     let moved = publishedState.zones.map { ($0.beacon, $0.time) }
     let times = Dictionary(moved) { first, _ in first }

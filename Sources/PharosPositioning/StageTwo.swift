@@ -46,6 +46,8 @@ package struct StageTwo: Sendable {
   var geofences: Geofences
   /// The visits of handsets and tags.
   var visits: Visits
+  /// The guidance of subjects to their destinations.
+  var guides: Guides
   /// The numbers of beacons in the zones that have thresholds.
   var occupancy: ZoneOccupancy
   private var weighing = ZoneWeighing()
@@ -70,6 +72,7 @@ package struct StageTwo: Sendable {
     )
     stays = StayLevels(observers: plan.observers.count)
     visits = Visits(site: site, venues: venues, limit: limits.tags)
+    guides = Guides(stream: site.stream, venues: venues, limit: limits.subjects)
     occupancy = ZoneOccupancy(site.zones)
     if !venues.isEmpty { locators = Locators(venues: venues, site: site, limit: limits.subjects) }
   }
@@ -134,6 +137,8 @@ package struct StageTwo: Sendable {
     case .declare(let settings): declare(settings, into: &events)
     case .setItinerary(let subject, let itinerary):
       locators?.assign(itinerary, to: subject, at: instant, into: &events)
+    case .setGuidance(let subject, let request):
+      guides.set(request, of: subject, at: instant, into: &events)
     case .startRanging, .stopRanging, .setRegionLimit, .acceptObserver, .dismissObserver: break
     }
   }
@@ -168,6 +173,7 @@ package struct StageTwo: Sendable {
         geofences.follow(position, regions, into: &events)
       }
       visits.take(fix, of: events[index], into: &events)
+      guides.follow(fix, of: events[index], into: &events)
     }
   }
 

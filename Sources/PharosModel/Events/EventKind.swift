@@ -46,6 +46,8 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
   case positioningState
   /// A handset should scan its surroundings.
   case scanRequested
+  /// The guidance of a subject to its destination changed.
+  case guidance
 
   /// The groups by which commands select kinds, in the order in which help lists them.
   package enum Group: String, CaseIterable, Sendable {
@@ -67,6 +69,8 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
     case fix
     /// The states of visual positioning, and what it asks for.
     case positioning
+    /// Guidance to destinations.
+    case guidance
     /// Stays.
     case visit
     /// Access to data.
@@ -109,6 +113,7 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
     case .fix: ("pharos.fix", .fix, "fix", .neutral)
     case .positioningState: ("pharos.positioning.state", .positioning, "positioning", .neutral)
     case .scanRequested: ("pharos.scan.requested", .positioning, "scan wanted", .neutral)
+    case .guidance: ("pharos.guidance", .guidance, "guidance", .neutral)
     case .visitArrive: ("pharos.visit.arrive", .visit, "arrive", .good)
     case .visitDepart: ("pharos.visit.depart", .visit, "depart", .ended)
     case .authorisationChanged: ("pharos.authorisation.changed", .authorisation, "authorised", .neutral)
@@ -174,6 +179,8 @@ public enum EventDetail: Hashable, Sendable {
   case positioning(PositioningTransition)
   /// A handset should scan its surroundings.
   case scanRequest(ScanRequest)
+  /// The guidance of a subject to its destination changed.
+  case guidance(GuidanceDetail)
   /// A stay of a subject.
   case visit(VisitDetail)
   /// The number of beacons in a zone crossed a threshold.
@@ -194,6 +201,7 @@ public enum EventDetail: Hashable, Sendable {
     case .fix(let data): data
     case .positioning(let data): data
     case .scanRequest(let data): data
+    case .guidance(let data): data
     case .visit(let data): data
     case .occupancy(let data): data
     }
@@ -203,7 +211,7 @@ public enum EventDetail: Hashable, Sendable {
   private static let types: [any EventData.Type] = [
     RegionTransition.self, RegionLimit.self, Ranging.self, ZoneTransition.self, ObserverTransition.self,
     Battery.self, ClockStep.self, AuthorisationTransition.self, NotificationDetail.self, FixDetail.self,
-    PositioningTransition.self, ScanRequest.self,
+    PositioningTransition.self, ScanRequest.self, GuidanceDetail.self,
     VisitDetail.self, OccupancyTransition.self,
   ]
 }

@@ -97,6 +97,8 @@ public enum RegionChange: Hashable, Sendable {
   case forget(SubjectTraces)
   /// Assign an itinerary to a subject, or take it away.
   case setItinerary(subject: SubjectID, Itinerary?)
+  /// Guide a subject to a destination, or end its guidance.
+  case setGuidance(subject: SubjectID, GuidanceRequest?)
   /// Take over all that a site declares apart from its applications.
   case declare(Site)
 }
@@ -112,7 +114,7 @@ extension RegionChange {
   /// Indicates whether the site is another one after the change.
   package var changesSite: Bool {
     switch self {
-    case .requestState, .forget, .setItinerary: false
+    case .requestState, .forget, .setItinerary, .setGuidance: false
     case .startMonitoring, .stopMonitoring, .setRotation, .startRanging, .stopRanging, .setRegionLimit,
       .acceptObserver, .dismissObserver, .declare:
       true

@@ -318,6 +318,7 @@ extension RegionChange: FieldCodable {
     case .dismissObserver(let observer): writer.write(tag: 9, observer)
     case .declare(let site): writer.write(tag: 10, site.settings)
     case .setItinerary(let subject, let itinerary): writer.write(tag: 11, subject, itinerary)
+    case .setGuidance(let subject, let request): writer.write(tag: 12, subject, request)
     }
   }
 
@@ -348,6 +349,7 @@ extension RegionChange: FieldCodable {
       }
       self = .declare(site)
     case 11: self = .setItinerary(subject: try reader.read(), try reader.read())
+    case 12: self = .setGuidance(subject: try reader.read(), try reader.read())
     case let tag: throw reader.failure(.unknownTag(field: "a region change", tag: tag))
     }
   }

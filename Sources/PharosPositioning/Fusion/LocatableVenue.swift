@@ -8,6 +8,7 @@ public struct LocatableVenue: Sendable {
   /// The content that all copies share.
   package final class Content: Sendable {
     let venue: Venue
+    let router: VenueRouter
     let radio: RadioMap
     let rules: FusionRules
     package let floors: [GroundFloor]
@@ -27,6 +28,7 @@ public struct LocatableVenue: Sendable {
 
     init(venue: Venue, radio: RadioMap, rules: FusionRules) {
       self.venue = venue
+      router = VenueRouter(venue)
       self.radio = radio
       self.rules = rules
       levels = LevelTable(freedom: rules.tailFreedom)
@@ -86,6 +88,8 @@ public struct LocatableVenue: Sendable {
 
   /// The venue.
   public var venue: Venue { content.venue }
+  /// Its router, made at the first use.
+  package var router: VenueRouter { content.router }
   /// Its radio map.
   public var radio: RadioMap { content.radio }
   /// The constants.

@@ -178,7 +178,7 @@ package struct DemoService: Service {
       let sender = try SocketSender(to: endpoint)
       let visitor = try SocketSender(to: endpoint)
       async let past: Void = storePast()
-      async let day: Void = DemoService.repeatDay(with: visitor)
+      async let day: Void = repeatDay(with: visitor)
       await DemoService.play(
         simulation.lazy.compactMap { item in
           guard case .datagram(let datagram) = item else { return nil }
@@ -201,7 +201,7 @@ package struct DemoService: Service {
   }
 
   /// Plays the day in the mall until the task is cancelled, each time with the next boot id.
-  private static func repeatDay(with sender: SocketSender) async {
+  private func repeatDay(with sender: SocketSender) async {
     var bootID: UInt32 = 1
     while !Task.isCancelled {
       let scene = MallDay.scene(bootID: bootID)
@@ -210,8 +210,24 @@ package struct DemoService: Service {
         guard case .datagram(let datagram) = item else { return nil }
         return datagram
       }
-      await play(datagrams, from: scene.start, with: sender)
+      async let changes: Void = makeChanges()
+      await DemoService.play(datagrams, from: scene.start, with: sender)
+      await changes
       bootID &+= 1
+    }
+  }
+
+  /// Makes the changes of the day at their times.
+  private func makeChanges() async {
+    let clock = ContinuousClock()
+    let start = clock.now
+    for (time, change) in MallDay.changes {
+      guard (try? await clock.sleep(until: start + .nanoseconds(time.nanoseconds))) != nil else { return }
+      do {
+        try await parts.server.apply(change)
+      } catch {
+        logger.warning("the demo could not make a change", metadata: [LogKey.reason: "\(error)"])
+      }
     }
   }
 

@@ -172,6 +172,7 @@ package struct ServeRunner: Sendable {
         let mall = try SiteFile.parse(MallDay.siteYAML, path: "demo").site
         configuration.site.applications += mall.applications
         configuration.site.observers += mall.observers
+        configuration.site.visits = mall.visits
         configuration.listen = [HostPort(host: "127.0.0.1", port: 0)]
       }
       if settings.http == nil { settings.http = FreePort.http(console) }

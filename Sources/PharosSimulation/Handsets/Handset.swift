@@ -87,6 +87,8 @@ package struct Handset: Hashable, Sendable {
   package var beacons: BeaconReports
   /// Indicates whether it has a satellite receiver.
   package var hasSatellites: Bool
+  /// The times at which a visual positioning service has located it, since the scene began.
+  package var visualScans: [TimeSpan]
   /// The gain of its antenna.
   ///
   /// - Units: dB; handsets of different make lie within ±6.
@@ -117,6 +119,7 @@ package struct Handset: Hashable, Sendable {
     wiFi: WiFiScans? = WiFiScans(),
     beacons: BeaconReports = .adverts,
     hasSatellites: Bool = false,
+    visualScans: [TimeSpan] = [],
     gain: Double = 0,
     bodyLoss: Double = 4,
     headingBias: Double = 0,
@@ -132,6 +135,7 @@ package struct Handset: Hashable, Sendable {
     self.wiFi = wiFi
     self.beacons = beacons
     self.hasSatellites = hasSatellites
+    self.visualScans = visualScans
     self.gain = gain
     self.bodyLoss = bodyLoss
     self.headingBias = headingBias

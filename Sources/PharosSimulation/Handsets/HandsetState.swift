@@ -42,6 +42,7 @@ struct HandsetState: Sendable {
     scan(from: start, until: end, in: house, to: &writer)
     hearBeacons(from: start, until: end, in: house, to: &writer)
     lookUp(from: start, until: end, to: &writer)
+    lookAround(from: start, until: end, in: house.scene.venue, to: &writer)
     return sender.send(writer, at: end, since: house.scene.start, random: &random)
   }
 
@@ -117,6 +118,44 @@ struct HandsetState: Sendable {
       writer.append(.outsideFix(fix), age: end - time)
     }
   }
+
+  /// Writes the visual scans: their start, and what they find three seconds later.
+  private mutating func lookAround(
+    from start: TimeSpan,
+    until end: TimeSpan,
+    in venue: Venue,
+    to writer: inout DatagramWriter
+  ) {
+    for time in handset.visualScans {
+      let begin = time - HandsetState.scanLength
+      if begin >= start, begin < end {
+        writer.append(
+          .visualStatus(VisualStatus(state: .notPositioning, scan: .started)),
+          age: end - begin
+        )
+      }
+      guard time >= start, time < end else { continue }
+      let place = handset.journey.place(at: time)
+      let error = Point(x: random.normal(), y: random.normal()) * (HandsetState.scanAccuracy / 1.51)
+      guard let coordinate = venue.floor(place.floor)?.plane.coordinate(of: place.point + error) else {
+        continue
+      }
+      let fix = OutsideFix(
+        latitude: coordinate.latitude,
+        longitude: coordinate.longitude,
+        horizontalAccuracy: Meters(Double(Float(HandsetState.scanAccuracy))),
+        speed: nil,
+        source: .vps
+      )
+      writer.append(.outsideFix(fix), age: end - time)
+      writer.append(.visualStatus(VisualStatus(state: .accuratePositioning)), age: end - time)
+    }
+  }
+
+  /// The length of a visual scan.
+  private static let scanLength = TimeSpan.seconds(3)
+  /// The accuracy of a visual scan in metres.
+  private static let scanAccuracy = 0.4
 
   /// The times of something that recurs, from one time until another, the end left out.
   static func times(

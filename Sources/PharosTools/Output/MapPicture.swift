@@ -24,6 +24,7 @@ struct MapPicture {
 
   private let venue: Venue
   private let names: SiteNames
+  private let geofences: [(name: String, geofence: Geofence)]
   private let title: String
   /// The latest fix of each subject.
   private var latest: [SubjectID: Place] = [:]
@@ -39,6 +40,9 @@ struct MapPicture {
     self.venue = venue
     self.title = title
     names = SiteNames(site)
+    geofences = site.applications.flatMap { application in
+      application.regions.compactMap { region in region.geofence.map { (region.identifier, $0) } }
+    }
   }
 
   /// Takes the events of a run, in their order.
@@ -116,6 +120,7 @@ struct MapPicture {
         TextStyle(13, isBold: true)
       )
       drawing.drawPlan(on: &picture, ground: { drawPlaces(of: id, drawing, on: &$0) }) { picture in
+        drawGeofences(on: id, drawing, &picture)
         drawLines(on: id, drawing, &picture)
         drawMarks(on: id, drawing, &picture)
       }
@@ -143,6 +148,32 @@ struct MapPicture {
     for place in venue.floor(id)?.pointsOfInterest ?? [] {
       let style = TextStyle(10, color: Palette.faint, anchor: .middle)
       picture.text(place.name, at: drawing.place(place.point), style)
+    }
+  }
+
+  /// Draws the geofences of a floor; those of all floors are drawn on the ground floor.
+  private func drawGeofences(on id: FloorID, _ drawing: FloorDrawing, _ picture: inout SVGDocument) {
+    guard let plane = venue.floor(id)?.plane else { return }
+    let stroke = Stroke(Palette.allowance, width: 1.4, dashes: [6, 3])
+    func point(_ position: Geofence.Position) -> Point? {
+      Coordinate(latitude: position.latitude, longitude: position.longitude).flatMap(plane.point)
+    }
+    for (name, geofence) in geofences where geofence.level ?? 0 == id.level {
+      guard geofence.building ?? id.building == id.building else { continue }
+      var top: Point?
+      switch geofence.shape {
+      case .circle(let center, let radius):
+        guard let center = point(center) else { continue }
+        picture.circle(drawing.place(center), radius: radius.value * drawing.scale, stroke)
+        top = Point(x: center.x, y: center.y + radius.value)
+      case .polygon(let rings):
+        let corners = rings.map { $0.compactMap(point) }
+        picture.path(corners.map { drawing.path(through: $0) + "Z" }.joined(), stroke: stroke)
+        top = corners.first.flatMap(Extent.init(around:)).map { Point(x: $0.middle.x, y: $0.northEast.y) }
+      }
+      guard let place = top.map(drawing.place) else { continue }
+      let style = TextStyle(10, color: Palette.exit, anchor: .middle)
+      picture.text(name, at: SVGPoint(place.x, place.y + 12), style)
     }
   }
 

@@ -40,8 +40,13 @@ package struct DemoRunner: Sendable {
         try writer.write(events, to: console.output)
         map.add(events)
       }
+      var changes = MallDay.changes[...]
       for item in try IndoorSimulation(scene, seed: DemoRunner.seed) {
         guard case .datagram(let datagram) = item else { continue }
+        while let next = changes.first, scene.start + next.time <= datagram.received {
+          try take(pipeline.apply(next.change, at: scene.start + next.time))
+          changes.removeFirst()
+        }
         try take(pipeline.ingest(datagram.reports))
       }
       try take(pipeline.finish(tail: nil))

@@ -1,0 +1,201 @@
+import PharosModel
+import PharosVenues
+
+/// The guidance of subjects to their destinations: a ``Guidance`` for each that was asked for, fed with the fixes of its
+/// subject.
+///
+/// The requests are part of the written state; after a restart each subject gets a new route with its first fix.
+struct Guides: Sendable {
+  /// The guidance of a subject.
+  private struct Session: Sendable {
+    let request: GuidanceRequest
+    /// Counts its events; it begins with the time of the request in nanoseconds, so that no id is given twice.
+    var counter: UInt64
+    /// The venue that ``guidance`` is about; empty before the first fix.
+    var venue = ""
+    var guidance: Guidance?
+    /// Indicates whether the last fix found no way, so that the next one does not report it again.
+    var isLost = false
+  }
+
+  private let stream: String
+  private let routers: [String: VenueRouter]
+  private let limit: Int
+  private var sessions: [SubjectID: Session] = [:]
+
+  /// Starts without guidance.
+  init(stream: String, venues: [LocatableVenue], limit: Int) {
+    self.stream = stream
+    self.limit = limit
+    routers = Dictionary(venues.map { ($0.venue.identifier, $0.router) }) { first, _ in first }
+  }
+
+  /// Guides a subject to another destination, or ends its guidance.
+  ///
+  /// Beyond the limit on subjects no further subject is guided.
+  mutating func set(
+    _ request: GuidanceRequest?,
+    of subject: SubjectID,
+    at instant: Timestamp,
+    into events: inout [Event]
+  ) {
+    guard request?.isValid != false else { return }
+    if var former = sessions.removeValue(forKey: subject), former.guidance?.hasArrived != true {
+      events.append(event(.ended, subject, &former, time: instant, decidedAt: instant))
+      sessions[subject] = request.map { Session(request: $0, counter: former.counter) }
+    } else if let request, sessions.count < limit {
+      sessions[subject] = Session(request: request, counter: UInt64(clamping: instant.nanoseconds))
+    }
+  }
+
+  /// Takes a fix that was published.
+  mutating func follow(_ fix: FixDetail, of published: Event, into events: inout [Event]) {
+    guard var session = sessions[published.subject], session.guidance?.hasArrived != true,
+      let latitude = fix.latitude, let longitude = fix.longitude,
+      let coordinate = Coordinate(latitude: latitude, longitude: longitude)
+    else { return }
+    if session.venue != fix.venue {
+      session.venue = fix.venue
+      session.guidance = routers[fix.venue].map { Guides.guidance($0.router, session.request) }
+    }
+    let changes =
+      session.guidance?.update(
+        Guidance.Fix(
+          time: published.time,
+          coordinate: coordinate,
+          level: fix.level,
+          accuracy: fix.horizontalAccuracy
+        )
+      ) ?? []
+    for change in changes {
+      if case .lost = change {
+        if session.isLost { continue }
+        session.isLost = true
+      } else {
+        session.isLost = false
+      }
+      events.append(
+        event(
+          change,
+          published.subject,
+          &session,
+          level: fix.level,
+          time: published.time,
+          decidedAt: published.decidedAt
+        )
+      )
+    }
+    sessions[published.subject] = session
+  }
+
+  /// Forgets the guidance of a subject.
+  mutating func forget(_ traces: SubjectTraces) {
+    sessions = sessions.filter { !traces.contains($0.key) }
+  }
+
+  private static func guidance(_ router: Router, _ request: GuidanceRequest) -> Guidance {
+    let destination =
+      switch request.destination {
+      case .place(let name): Waypoint.place(name)
+      case .position(let waypoint):
+        Coordinate(latitude: waypoint.latitude, longitude: waypoint.longitude)
+          .map { Waypoint.coordinate($0, level: waypoint.level) } ?? .place("")
+      }
+    return Guidance(router, to: destination, options: RouteOptions(isAccessible: request.isAccessible))
+  }
+
+  // MARK: Events
+
+  private func event(
+    _ change: Guidance.Event,
+    _ subject: SubjectID,
+    _ session: inout Session,
+    level: Int,
+    time: Timestamp,
+    decidedAt: Timestamp
+  ) -> Event {
+    switch change {
+    case .started: event(.started, subject, &session, level: level, time: time, decidedAt: decidedAt)
+    case .step: event(.step, subject, &session, level: level, time: time, decidedAt: decidedAt)
+    case .rerouted: event(.rerouted, subject, &session, level: level, time: time, decidedAt: decidedAt)
+    case .arrived: event(.arrived, subject, &session, level: level, time: time, decidedAt: decidedAt)
+    case .lost(let error):
+      event(
+        .lost,
+        subject,
+        &session,
+        level: level,
+        reason: error.description,
+        time: time,
+        decidedAt: decidedAt
+      )
+    }
+  }
+
+  private func event(
+    _ status: GuidanceDetail.Status,
+    _ subject: SubjectID,
+    _ session: inout Session,
+    level: Int? = nil,
+    reason: String? = nil,
+    time: Timestamp,
+    decidedAt: Timestamp
+  ) -> Event {
+    session.counter &+= 1
+    let progress = session.guidance?.progress
+    let language = RouteLanguage(rawValue: session.request.language) ?? .english
+    let instruction = progress.flatMap { progress in
+      session.guidance?.route?.steps[progress.step].instruction(in: language)
+    }
+    return Event(
+      stream: stream,
+      kind: .guidance,
+      time: time,
+      decidedAt: decidedAt,
+      stage: 2,
+      subject: subject,
+      counter: session.counter,
+      ordinal: session.counter,
+      detail: .guidance(
+        GuidanceDetail(
+          status: status,
+          venue: session.venue,
+          destination: session.request.destination.description,
+          instruction: reason ?? (status == .ended ? nil : instruction) ?? "",
+          level: level,
+          distanceToManeuver: progress?.toNextManeuver,
+          distanceRemaining: progress?.distanceRemaining,
+          durationRemaining: progress.map { .seconds($0.durationRemaining) }
+        )
+      )
+    )
+  }
+
+  // MARK: State
+
+  /// Writes the requests.
+  func writeState(to writer: inout FieldWriter) {
+    writer.write(UInt32(sessions.count))
+    for (subject, session) in sessions.sorted(by: { $0.key < $1.key }) {
+      writer.write(subject)
+      writer.write(session.request)
+      writer.write(session.counter)
+      writer.write(session.guidance?.hasArrived == true)
+    }
+  }
+
+  /// Restores the requests of a written state; those that had arrived are dropped.
+  mutating func restoreState(from reader: inout FieldReader) throws(FieldError) {
+    sessions = [:]
+    for _ in 0..<(try reader.count(ofAtLeast: 12)) {
+      let subject: SubjectID = try reader.read()
+      let session = Session(request: try reader.read(), counter: try reader.read())
+      if try !reader.read() { sessions[subject] = session }
+    }
+  }
+
+  /// Continues the counters from the time of a resumption, so that no id is used twice.
+  mutating func resume(floor: UInt64) {
+    for subject in sessions.keys { sessions[subject]?.counter = max(sessions[subject]?.counter ?? 0, floor) }
+  }
+}
