@@ -92,6 +92,7 @@ let package = Package(
         "PharosCaptures", "PharosPipeline",
       ]
     ),
+    .library(name: "PharosVenues", targets: ["PharosModel", "PharosVenues", "PharosMaps"]),
     .executable(name: "pharos", targets: ["PharosCommand"]),
     .executable(name: "pharos-gateway", targets: ["PharosGatewayCommand"]),
   ],
@@ -251,7 +252,8 @@ let package = Package(
     .executableTarget(
       name: "PharosCommand",
       dependencies: [
-        "PharosService", "PharosTools", "PharosCaptures", "PharosSimulation", "PharosGateway", argumentParser,
+        "PharosService", "PharosTools", "PharosVenues", "PharosCaptures", "PharosSimulation", "PharosGateway",
+        argumentParser,
       ],
       swiftSettings: strict
     ),
@@ -396,7 +398,8 @@ let package = Package(
       [
         "PharosModel", "PharosVenues", "PharosMonitoring", "PharosWire", "PharosIngest", "PharosPublishing",
         "Pharos", "PharosJournal", "PharosDelivery", "PharosSite", "PharosDashboard", "PharosHTTP",
-        "PharosMaps", "PharosSecurity", .product(name: "Hummingbird", package: "hummingbird"), httpClient, logging,
+        "PharosMaps", "PharosSecurity", .product(name: "Hummingbird", package: "hummingbird"), httpClient,
+        logging,
         lifecycle,
       ] + nio
     ),

@@ -1,6 +1,7 @@
 public import ArgumentParser
 public import PharosService
 public import PharosTools
+public import PharosVenues
 
 extension HostPort: ExpressibleByArgument {
   /// Reads `HOST:PORT`.
@@ -41,6 +42,8 @@ extension CompareRunner.Format: ExpressibleByArgument {}
 extension ExplainRunner.Format: ExpressibleByArgument {}
 
 extension SurveyScoreRunner.Format: ExpressibleByArgument {}
+
+extension RouteLanguage: ExpressibleByArgument {}
 
 extension LogLevel: ExpressibleByArgument {}
 

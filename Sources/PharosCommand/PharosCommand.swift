@@ -36,8 +36,8 @@ struct PharosCommand: AsyncParsableCommand {
       InitCommand.self, ListenCommand.self, ServeCommand.self, DemoCommand.self, ProcessCommand.self,
       ReplayCommand.self,
       InspectCommand.self, ExplainCommand.self, CompareCommand.self, SimulateCommand.self, CheckCommand.self,
-      SiteCommand.self, VenueCommand.self, SurveyCommand.self, GatewayCommand.self, TokenCommand.self, ObserverCommand.self,
-      EraseCommand.self,
+      SiteCommand.self, VenueCommand.self, WayCommand.self, SurveyCommand.self, GatewayCommand.self,
+      TokenCommand.self, ObserverCommand.self, EraseCommand.self,
       SystemdUnitCommand.self, AlertsCommand.self, GrafanaCommand.self,
     ]
   )

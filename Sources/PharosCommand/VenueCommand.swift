@@ -36,8 +36,26 @@ struct VenueCommand: ParsableCommand {
     )
     var zoom: ClosedRange<Int>?
 
+    @Option(
+      help: ArgumentHelp(
+        "A route to store beside those between places: ids or names of two places; may be repeated.",
+        valueName: "from:to"
+      ),
+      transform: route
+    )
+    var route: [VenueBundleRunner.Ends] = []
+
     func run() throws {
-      try VenueBundleRunner(folder: venue, output: output, zooms: zoom).run(on: .standard()).leave()
+      try VenueBundleRunner(folder: venue, output: output, zooms: zoom, routes: route).run(on: .standard())
+        .leave()
+    }
+
+    private static func route(_ text: String) throws -> VenueBundleRunner.Ends {
+      let ends = text.split(separator: ":", maxSplits: 1).map(String.init)
+      guard ends.count == 2 else {
+        throw ValidationError("it is no route; expected two places with a colon between them")
+      }
+      return VenueBundleRunner.Ends(from: ends[0], to: ends[1])
     }
 
     private static func zooms(_ text: String) throws -> ClosedRange<Int> {

@@ -27,7 +27,9 @@ public final class FloorRenderer: Sendable {
 
   /// Makes the renderer of a floor.
   ///
-  /// - Parameter image: The PNG of its floor plan; nil draws the areas instead.
+  /// - Parameters:
+  ///   - floor: The floor.
+  ///   - image: The PNG of its floor plan; nil draws the areas instead.
   /// - Throws: the reason why the image cannot be used.
   public init(_ floor: MappedFloor, image: [UInt8]?) throws(MapFailure) {
     self.floor = floor
@@ -49,9 +51,13 @@ public final class FloorRenderer: Sendable {
     state = Mutex(State(images: images))
   }
 
-  /// Draws a tile as PNG; nil where nothing of the floor is on it.
+  /// Draws a tile as PNG.
   ///
-  /// - Parameter size: One of ``sizes``.
+  /// - Parameters:
+  ///   - tile: The tile.
+  ///   - size: One of ``sizes``.
+  /// - Returns: the file; nil where nothing of the floor is on the tile.
+  /// - Throws: if the size is another one, or memory is short.
   public func png(_ tile: MapTile, size: Int = 256) throws(MapFailure) -> [UInt8]? {
     try state.withLock { (state) throws(MapFailure) -> [UInt8]? in
       guard let bitmap = try Self.draw(floor, tile, size: size, &state) else { return nil }

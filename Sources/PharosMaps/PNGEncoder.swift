@@ -20,6 +20,7 @@ struct PNGEncoder {
   ///   - width: The pixels of a row.
   ///   - stride: The pixels from one row to the next.
   ///   - height: The number of rows.
+  /// - Returns: the file.
   /// - Throws: if zlib has no memory.
   static func encode(
     _ pixels: UnsafePointer<UInt32>,

@@ -27,16 +27,6 @@ struct BundleTests {
   private static func writer(_ venue: Venue) -> BundleWriter {
     var writer = BundleWriter(venue) { _ in throw NoImage() }
     writer.zooms = 17...20
-    writer.graph = [[1, 2, 3], Array(repeating: 7, count: 900)]
-    writer.routes = [
-      BundleWriter.StoredRoute(
-        origin: "street",
-        destination: "cafe",
-        distance: 41.5,
-        duration: 30,
-        document: "{\"distance\":41.5}"
-      )
-    ]
     return writer
   }
 
@@ -64,7 +54,9 @@ struct BundleTests {
   @Test("a bundle holds the floors, the places, the routes and the graph")
   func content() throws {
     let folder = try Folder()
-    let version = try Self.writer(FloorRendererTests.venue()).write(to: folder.file("hall.mbtiles"))
+    var writer = Self.writer(try FloorRendererTests.venue())
+    writer.askedRoutes = [("cafe", "street")]
+    let version = try writer.write(to: folder.file("hall.mbtiles"))
     let bundle = try VenueBundle(path: folder.file("hall.mbtiles"))
     #expect(bundle.venue == "hall")
     #expect(bundle.contentVersion == version && version.count == 32)
@@ -74,9 +66,14 @@ struct BundleTests {
     let place = try #require(try bundle.places().first)
     #expect((place.identifier, place.name) == ("cafe", "Café Größe"))
     #expect(place.floor == FloorRendererTests.id)
-    #expect(try bundle.graph().map(\.count) == [3, 900])
-    #expect(try bundle.route(from: "street", to: "cafe") == "{\"distance\":41.5}")
-    #expect(try bundle.route(from: "cafe", to: "street") == nil)
+    let routes = try bundle.router().routes(from: .place("street"), to: .place("Café Größe"))
+    let stored = try #require(try bundle.route(from: "street", to: "cafe"))
+    let document = try JSONSerialization.jsonObject(with: Data(stored.utf8)) as? [String: Any]
+    let distance = try #require(document?["distance"] as? Double)
+    #expect(try abs(distance - #require(routes.first).distance) <= 0.051)
+    #expect(stored.contains("\"instruction\":{\"en\":"))
+    #expect(try bundle.route(from: "cafe", to: "street") != nil, "asked for")
+    #expect(try bundle.route(from: "cafe", to: "cafe") == nil)
     let floor = try FloorRendererTests.mapped()
     let renderer = try FloorRenderer(floor, image: nil)
     let tile = try #require(MapTile.covering(floor.rect, zoom: 20).first)
@@ -196,7 +193,7 @@ struct BundleTests {
     #expect(missing?.description.contains("is there such a file") == true)
 
     // A delta for another bundle.
-    writer.routes = []
+    writer.zooms = 17...17
     try writer.write(to: folder.file("next"))
     try BundleDelta.write(from: folder.file("good"), to: folder.file("next"), at: folder.file("delta"))
     let foreign = #expect(throws: MapFailure.self) {
@@ -218,6 +215,16 @@ struct BundleTests {
     }
     #expect(!FileManager.default.fileExists(atPath: folder.file("out")))
     #expect(!FileManager.default.fileExists(atPath: folder.file("out.part")))
+  }
+
+  @Test("a route to a place that there is not is refused with the name that may be meant")
+  func unknownRoute() throws {
+    let folder = try Folder()
+    var writer = Self.writer(try FloorRendererTests.venue())
+    writer.askedRoutes = [("street", "cafeteria")]
+    let failure = #expect(throws: MapFailure.self) { try writer.write(to: folder.file("out")) }
+    #expect(failure?.description.hasPrefix("route street:cafeteria: the venue has no place") == true)
+    #expect(!FileManager.default.fileExists(atPath: folder.file("out")))
   }
 
   @Test("zooms that do not exist or take too many tiles are refused")

@@ -20,8 +20,10 @@ struct FloorRendererTests {
         Area(name: "shop", outline: Polygon(rectangleFrom: Point(x: 40, y: 5), to: Point(x: 55, y: 12)))
       ],
       walls: Walls([
-        Wall(from: Point(x: 20, y: 0), to: Point(x: 20, y: 40), attenuation: 6),
-        Wall(from: Point(x: 0, y: 25), to: Point(x: 60, y: 25), attenuation: 6),
+        Wall(from: Point(x: 20, y: 0), to: Point(x: 20, y: 18), attenuation: 6),
+        Wall(from: Point(x: 20, y: 20), to: Point(x: 20, y: 40), attenuation: 6),
+        Wall(from: Point(x: 0, y: 25), to: Point(x: 34, y: 25), attenuation: 6),
+        Wall(from: Point(x: 36, y: 25), to: Point(x: 60, y: 25), attenuation: 6),
       ]),
       entrances: [Entrance(identifier: "street", point: Point(x: 5, y: 0))],
       pointsOfInterest: [PointOfInterest(identifier: "cafe", name: "Café Größe", point: Point(x: 30, y: 33))]

@@ -61,7 +61,9 @@ struct HouseTests {
       "PharosComparators", "PharosFiles", "PharosMaps", "PharosIngest", "Pharos", "PharosJournal",
       "PharosDelivery", "PharosSite", "PharosHTTP", "PharosService",
     ],
-    "PharosCommand": ["PharosService", "PharosTools", "PharosCaptures", "PharosSimulation", "PharosGateway"],
+    "PharosCommand": [
+      "PharosService", "PharosTools", "PharosVenues", "PharosCaptures", "PharosSimulation", "PharosGateway",
+    ],
   ]
 
   /// The modules of C.

@@ -59,6 +59,9 @@ enum BundleFile {
   /// - Parameters:
   ///   - path: The file; what is there is replaced at the end, and kept if `write` throws.
   ///   - seed: A file whose content it begins with.
+  ///   - pageSize: The bytes of a page of a file without a seed.
+  ///   - write: Writes the content.
+  /// - Throws: what `write` throws, or the reason why the file cannot be written.
   static func write(
     _ path: String,
     from seed: String? = nil,

@@ -4,38 +4,13 @@ public import PharosVenues
 
 /// Writes venue bundles.
 public struct BundleWriter {
-  /// A stored route.
-  public struct StoredRoute: Hashable, Sendable {
-    /// The identifier of the place where it begins.
-    public var origin: String
-    /// The identifier of the place to which it leads.
-    public var destination: String
-    /// Its length in metres.
-    public var distance: Double
-    /// The time that it takes in seconds.
-    public var duration: Double
-    /// The route in the form of the HTTP interface, as JSON.
-    public var document: String
-
-    /// Makes a route.
-    public init(origin: String, destination: String, distance: Double, duration: Double, document: String) {
-      self.origin = origin
-      self.destination = destination
-      self.distance = distance
-      self.duration = duration
-      self.document = document
-    }
-  }
-
   /// The venue.
   public var venue: Venue
   /// The zooms of the pictures; nil chooses from the zoom at which the venue fills a tile up to a few centimetres a
   /// pixel.
   public var zooms: ClosedRange<Int>?
-  /// The walkable graph in its encoded parts; empty without one.
-  public var graph: [[UInt8]] = []
-  /// The routes that are stored.
-  public var routes: [StoredRoute] = []
+  /// The routes to store beside those between places: pairs of ids or names of places and entrances.
+  public var askedRoutes: [(from: String, to: String)] = []
   private let image: (String) throws -> [UInt8]
 
   /// The largest zoom that is chosen by default: about 5 cm a pixel.
@@ -49,7 +24,9 @@ public struct BundleWriter {
 
   /// Makes the writer of a venue's bundle.
   ///
-  /// - Parameter image: Reads the image of a floor plan by its name.
+  /// - Parameters:
+  ///   - venue: The venue.
+  ///   - image: Reads the image of a floor plan by its name.
   public init(_ venue: Venue, image: @escaping (String) throws -> [UInt8]) {
     self.venue = venue
     self.image = image
@@ -67,6 +44,8 @@ public struct BundleWriter {
       )
     }
     let zooms = try zooms(of: floors, area)
+    let graph = WalkableGraph(venue)
+    let routes = try StoredRoutes(of: venue, Router(graph), asked: askedRoutes)
     var version = ""
     try BundleFile.write(path) { database in
       try database.execute(sql: "PRAGMA application_id = \(BundleFormat.bundleID)")
@@ -79,15 +58,13 @@ public struct BundleWriter {
         try write(floors, to: database)
         try writePlaces(to: database)
         for floor in floors { try writeTiles(of: floor, zooms, to: database) }
-        for route in routes {
+        for route in routes.all {
           try database.execute(
-            sql: "INSERT OR REPLACE INTO routes VALUES (?, ?, ?, ?, ?)",
+            sql: "INSERT INTO routes VALUES (?, ?, ?, ?, ?)",
             arguments: [route.origin, route.destination, route.distance, route.duration, route.document]
           )
         }
-        for (part, data) in graph.enumerated() {
-          try database.execute(sql: "INSERT INTO graph VALUES (?, ?)", arguments: [part, Data(data)])
-        }
+        try database.execute(sql: "INSERT INTO graph VALUES (?, ?)", arguments: [0, Data(graph.encoded())])
         version = try BundleFormat.contentVersion(of: database)
         let facts = [
           "content_version": version, "format_version": "\(BundleFormat.version)", "venue": venue.identifier,

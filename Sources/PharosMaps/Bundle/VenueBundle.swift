@@ -145,14 +145,21 @@ public final class VenueBundle: Sendable {
     }
   }
 
-  /// The walkable graph in its encoded parts; empty if the bundle has none.
-  public func graph() throws(MapFailure) -> [[UInt8]] {
-    try BundleFile.translate(path) {
-      try database.read { try Data.fetchAll($0, sql: "SELECT data FROM graph ORDER BY part").map(Array.init) }
+  /// The router of the venue, which finds ways without server and network.
+  public func router() throws(MapFailure) -> Router {
+    let bytes = try BundleFile.translate(path) {
+      try database.read {
+        try Data.fetchAll($0, sql: "SELECT data FROM graph ORDER BY part").flatMap { Array($0) }
+      }
+    }
+    do throws(WalkableGraphError) {
+      return Router(try WalkableGraph(decoding: bytes))
+    } catch {
+      throw MapFailure("\(path): \(error)")
     }
   }
 
-  /// The stored route between two places, as the JSON of the HTTP interface; nil if there is none.
+  /// The stored route between two places as JSON; nil if there is none.
   public func route(from origin: String, to destination: String) throws(MapFailure) -> String? {
     try BundleFile.translate(path) {
       try database.read { database in

@@ -8,6 +8,19 @@ package struct VenueBundleRunner: Sendable {
   private let folder: String
   private let output: String
   private let zooms: ClosedRange<Int>?
+  private let routes: [Ends]
+
+  /// The ends of a route.
+  package struct Ends: Hashable, Sendable {
+    let from: String
+    let to: String
+
+    /// Makes the ends of their ids or names.
+    package init(from: String, to: String) {
+      self.from = from
+      self.to = to
+    }
+  }
 
   /// Makes a runner.
   ///
@@ -15,10 +28,12 @@ package struct VenueBundleRunner: Sendable {
   ///   - folder: the venue's folder.
   ///   - output: the bundle's file.
   ///   - zooms: the zooms of its tiles; nil for the usual ones.
-  package init(folder: String, output: String, zooms: ClosedRange<Int>? = nil) {
+  ///   - routes: routes to store beside those between places.
+  package init(folder: String, output: String, zooms: ClosedRange<Int>? = nil, routes: [Ends] = []) {
     self.folder = folder
     self.output = output
     self.zooms = zooms
+    self.routes = routes
   }
 
   /// Writes the bundle and prints what it holds.
@@ -30,6 +45,7 @@ package struct VenueBundleRunner: Sendable {
       try VenueBundleRunner.translate {
         var writer = BundleWriter(venue) { name in try VenueFiles.disk(folder).whole(name) }
         writer.zooms = zooms
+        writer.askedRoutes = routes.map { ($0.from, $0.to) }
         try writer.write(to: output)
       }
       try console.print("Wrote \(output): \(try VenueBundleRunner.summary(of: output)).")
