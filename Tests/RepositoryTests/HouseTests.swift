@@ -129,6 +129,22 @@ struct HouseTests {
     #expect(files.map(\.path) == ["Sources/PharosMosquitto/MosquittoLink.swift"])
   }
 
+  @Test("the library product PharosVenues contains no networking")
+  func offline() throws {
+    var modules: Set<String> = []
+    var open = ["PharosModel", "PharosVenues", "PharosMaps"]
+    while let module = open.popLast() {
+      guard modules.insert(module).inserted else { continue }
+      open += Self.arrows[module, default: []]
+    }
+    let allowed: Set<String> = ["Foundation", "GRDB", "GRDBSQLite", "Synchronization"]
+    for module in modules.subtracting(Self.shims) {
+      for file in try Self.swiftFiles(in: "Sources/\(module)") {
+        #expect(Set(file.imports).subtracting(modules).isSubset(of: allowed), "\(file.path)")
+      }
+    }
+  }
+
   @Test("OpenCombine is imported by PharosPublishing alone")
   func openCombine() throws {
     for file in try Self.swiftFiles(in: "Sources") where file.imports.contains("OpenCombine") {
