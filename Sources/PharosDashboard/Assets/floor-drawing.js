@@ -9,17 +9,20 @@ const radiosFrom = 5;
 /** From so many pixels a metre on, ways up and down are named. */
 const namesFrom = 7;
 
-/** Draws a floor's shapes as a viewport shows them. */
-export function drawFloor(pen, shapes, view, palette, density) {
+/** Draws a floor as a viewport shows it: its map tiles if there are any, and its shapes until they have come. */
+export function drawFloor(pen, shapes, tiles, view, palette, density) {
   pen.setTransform(density, 0, 0, density, 0, 0);
   pen.clearRect(0, 0, view.width, view.height);
   pen.fillStyle = palette.sunk;
   pen.fillRect(0, 0, view.width, view.height);
+  // Tiles are drawn for a light page.
+  const isTiled = Boolean(tiles) && !tiles.isBroken && !palette.isDark;
+  if (shapes) drawOutlines(pen, shapes, view, palette, density);
+  pen.setTransform(density, 0, 0, density, 0, 0);
+  if (isTiled) tiles.draw(pen, view, density);
   if (shapes) {
-    drawOutlines(pen, shapes, view, palette, density);
-    pen.setTransform(density, 0, 0, density, 0, 0);
-    if (!showsImage(shapes, palette)) drawNames(pen, shapes, view, palette);
-    drawPoints(pen, shapes, view, palette);
+    if (!isTiled && !showsImage(shapes, palette)) drawNames(pen, shapes, view, palette);
+    drawPoints(pen, shapes, view, palette, isTiled);
   }
   drawScale(pen, view, palette);
 }
@@ -81,9 +84,11 @@ function drawNames(pen, { names }, view, palette) {
   }
 }
 
-function drawPoints(pen, { points }, view, palette) {
+function drawPoints(pen, { points }, view, palette, isTiled) {
   for (const point of points) {
     if (!view.shows(point.x, point.y)) continue;
+    // Tiles show the ways in and up, but not where radios hang.
+    if (isTiled && (symbols[point.kind] || point.kind === "entrance")) continue;
     const [x, y] = [view.pixelX(point.x), view.pixelY(point.y)];
     if (symbols[point.kind]) drawWay(pen, point, x, y, view, palette);
     else if (point.kind === "entrance") drawEntrance(pen, x, y, palette);

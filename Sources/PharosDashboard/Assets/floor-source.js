@@ -91,6 +91,7 @@ export class FloorSource {
         isGround: Math.abs(floor.level) === ground,
         outlines: floor.outlines,
         plan: floor.plan ?? null,
+        tiles: floor.tiles ?? null,
         frame,
         bounds: boundsOf(floor.bounds, frame),
         shapes: null,

@@ -7,6 +7,7 @@ import { FloorList } from "./floor-list.js";
 import { drawAreas, drawChosen, drawNames, drawSubjects, drawTrails } from "./floor-marks.js";
 import { factsOf, trailSpan } from "./floor-source.js";
 import { FloorSwitch } from "./floor-switch.js";
+import { FloorTiles } from "./floor-tiles.js";
 import { plural } from "./format.js";
 import { readPalette } from "./plan-drawing.js";
 import { Scene } from "./plan-scene.js";
@@ -38,6 +39,7 @@ export class FloorView {
   #view = new Viewport();
   #canvas = h("canvas", { role: "img" });
   #still = document.createElement("canvas");
+  #tiles = new Map();
   #trails = document.createElement("canvas");
   #trailsAt = 0;
   #stage;
@@ -207,7 +209,7 @@ export class FloorView {
     const density = Math.min(devicePixelRatio || 1, sharpest);
     const [view, palette] = [this.#view, this.#palette];
     if (this.#isStillDue) {
-      drawFloor(this.#still.getContext("2d"), this.#floor?.shapes, view, palette, density);
+      drawFloor(this.#still.getContext("2d"), this.#floor?.shapes, this.#tilesOf(this.#floor), view, palette, density);
       this.#trailsAt = 0;
     }
     this.#isStillDue = false;
@@ -217,6 +219,17 @@ export class FloorView {
     pen.setTransform(density, 0, 0, density, 0, 0);
     if (this.#floor) this.#drawMarks(pen, view, palette, now);
     if (moves) this.#wake();
+  }
+
+  /** The map tiles of a floor, kept as long as the picture; null if the server draws none. */
+  #tilesOf(floor) {
+    if (!floor?.tiles) return null;
+    let tiles = this.#tiles.get(floor.key);
+    if (tiles?.frame !== floor.frame) {
+      tiles = new FloorTiles(floor.tiles, floor.frame, this.#stop.signal, () => this.#redraw());
+      this.#tiles.set(floor.key, tiles);
+    }
+    return tiles;
   }
 
   #drawMarks(pen, view, palette, now) {

@@ -67,6 +67,9 @@ static const unsigned char floor_source_js[] = {
 static const unsigned char floor_switch_js[] = {
 #embed "../Assets/floor-switch.js"
 };
+static const unsigned char floor_tiles_js[] = {
+#embed "../Assets/floor-tiles.js"
+};
 static const unsigned char floor_view_js[] = {
 #embed "../Assets/floor-view.js"
 };
@@ -233,6 +236,7 @@ static const cdashboard_file_t files[] = {
   {"floor-shapes.js", floor_shapes_js, sizeof floor_shapes_js},
   {"floor-source.js", floor_source_js, sizeof floor_source_js},
   {"floor-switch.js", floor_switch_js, sizeof floor_switch_js},
+  {"floor-tiles.js", floor_tiles_js, sizeof floor_tiles_js},
   {"floor-view.js", floor_view_js, sizeof floor_view_js},
   {"form-parts.js", form_parts_js, sizeof form_parts_js},
   {"format.js", format_js, sizeof format_js},
