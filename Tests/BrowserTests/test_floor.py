@@ -131,6 +131,56 @@ class FloorModules(support.BrowserTest):
         across = radius / math.sqrt(bulge) * math.cos(angle)
         return math.radians(0.001) * meridian, math.radians(0.001) * across
 
+    def test_tiles_lie_where_outlines_do(self):
+        """A tile's corners, drawn by canvas, against the frame's own metres: no more than half a device pixel apart."""
+        with support.Mock(empty=True) as mock, support.Visit(self.browser) as visit:
+            visit.page.goto(mock.base)
+            found = visit.page.evaluate(
+                """async () => {
+                  const { Frame, Viewport } = await import('/assets/floor-frame.js');
+                  const { FloorTiles } = await import('/assets/floor-tiles.js');
+                  const sheet = document.createElement('canvas');
+                  sheet.width = sheet.height = 256;
+                  const blob = await new Promise((done) => sheet.toBlob(done));
+                  const asked = [];
+                  window.fetch = async (path) => {
+                    asked.push(String(path));
+                    return new Response(blob, { status: 200 });
+                  };
+                  const frame = new Frame(52.5, 13.4);
+                  const view = Object.assign(new Viewport(), { width: 640, height: 400, scale: 6, x: 12, y: -7 });
+                  const drawn = [];
+                  const pen = { drawImage: (...call) => drawn.push(call.slice(-4)) };
+                  const stop = new AbortController();
+                  await new Promise((done) => {
+                    let left = 2;
+                    const again = () => {
+                      drawn.length = 0;
+                      tiles.draw(pen, view, 1);
+                      if (drawn.length >= 4 && left-- === 0) done();
+                    };
+                    const tiles = new FloorTiles('/tiles/{z}/{x}/{y}.png', frame, stop.signal, again);
+                    again();
+                  });
+                  stop.abort();
+                  const zooms = [...new Set(asked.map((path) => Number(path.split('/tiles/')[1].split('/')[0])))];
+                  const corner = asked.map((path) => path.split('/tiles/')[1].replace('.png', '').split('/').map(Number));
+                  const expected = corner.map(([zoom, x, y]) => {
+                    const count = 2 ** zoom;
+                    const latitude = Math.atan(Math.sinh(Math.PI * (1 - 2 * y / count))) * 180 / Math.PI;
+                    return [view.pixelX(frame.x(x / count * 360 - 180)), view.pixelY(frame.y(latitude))];
+                  });
+                  const errors = drawn.map(([left, top]) =>
+                    Math.min(...expected.map(([x, y]) => Math.max(Math.abs(left - x), Math.abs(top - y)))));
+                  return { zooms, count: drawn.length, worst: Math.max(...errors), widths: drawn.map((call) => call[2]) };
+                }"""
+            )
+            self.assertEqual(len(found["zooms"]), 1)
+            self.assertGreaterEqual(found["count"], 4)
+            self.assertLessEqual(found["worst"], 0.51)
+            for width in found["widths"]:
+                self.assertTrue(180 <= width <= 363, "a tile is drawn near its own size")
+
     def test_a_zoom_leaves_what_is_under_the_pointer_where_it_is(self):
         with support.Mock(empty=True) as mock, support.Visit(self.browser) as visit:
             visit.page.goto(mock.base)
