@@ -170,11 +170,16 @@ package struct StageTwo: Sendable {
     for index in start..<events.count {
       guard case .fix(let fix) = events[index].detail else { continue }
       if !geofences.isEmpty, let position = LocatedPosition(events[index]) {
-        geofences.follow(position, regions, into: &events)
+        follow(position, into: &events)
       }
       visits.take(fix, of: events[index], into: &events)
       guides.follow(fix, of: events[index], into: &events)
     }
+  }
+
+  /// Hands a position to what decides by fixes.
+  package mutating func follow(_ position: LocatedPosition, into events: inout [Event]) {
+    geofences.follow(position, regions, into: &events)
   }
 
   /// Takes a location from outside as the position of its handset, where there is no venue to locate it in.
@@ -189,8 +194,7 @@ package struct StageTwo: Sendable {
       accuracy: fix.horizontalAccuracy.value,
       source: .outside
     )
-    guard let position else { return }
-    geofences.follow(position, regions, into: &events)
+    if let position { follow(position, into: &events) }
   }
 
   // MARK: Time

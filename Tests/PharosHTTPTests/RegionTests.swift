@@ -116,6 +116,24 @@ struct RegionTests {
     }
   }
 
+  @Test("an area is registered, shown with its outline and asked about like any other region")
+  func area() async throws {
+    try await TestService.run { service in
+      let circle = #"{"kind":"circle","latitude":48.137,"longitude":11.575,"radius":"20m","level":0}"#
+      let made = try await service.request("PUT", "/v1/applications/shop/regions/yard", body: circle)
+      #expect(made.status == 201, "\(made.text)")
+      let ring = "[[11.5,48.1],[11.6,48.1],[11.6,48.2]]"
+      let polygon = #"{"kind":"polygon","coordinates":\#(ring),"exit":{"probability":0.2}}"#
+      let other = try await service.request("PUT", "/v1/applications/shop/regions/hall", body: polygon)
+      #expect(other.status == 201, "\(other.text)")
+      let shown = try await service.request("GET", "/v1/applications/shop/regions/hall").json
+      #expect(try shown["kind"].string == "polygon")
+      #expect(try shown["coordinates"].elements.first?.elements.count == 3)
+      let record = try await service.request("GET", "/v1/applications/shop/regions/yard/record").json
+      #expect(try record["condition"].string == "circle 48.137, 11.575 radius 20 m, level 0")
+    }
+  }
+
   @Test(
     "mistakes of a region name their fields",
     arguments: [
@@ -128,6 +146,9 @@ struct RegionTests {
       (#"{"uuid":"U","subject":"cat"}"#, "subject"), (#"{"uuid":"U","id":"other"}"#, "id"),
       (#"{"uuid":"U","subject":"beacon","observers":[1]}"#, "observers[0]"),
       (#"{"uuid":null}"#, "uuid"),
+      (#"{"kind":"circle","latitude":48,"longitude":11,"radius":"0m"}"#, "radius"),
+      (#"{"kind":"polygon","coordinates":[[11,48],[11.1,48.1],[11.1,48],[11,48.1]]}"#, "coordinates"),
+      (#"{"kind":"polygon","file":"hall.geojson"}"#, "file"),
     ]
   )
   func mistakes(body: String, field: String) async throws {

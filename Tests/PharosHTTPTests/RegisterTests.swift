@@ -64,7 +64,7 @@ struct RegisterTests {
       case 2: made.regions[name] = nil
       case 3:
         made.ranging[name] = RangingRequest(
-          constraint: try #require(region(name).constraint),
+          constraint: try #require(try region(name).constraint),
           whileInside: true
         )
       default: made = MadeApplication()

@@ -5,6 +5,7 @@ import PharosTestSupport
 enum DrawnRegion {
   static func region(using random: inout SeededGenerator) -> Region {
     let observers = (0..<Int.random(in: 1...3, using: &random)).map { ObserverID.name("desk-\($0)") }
+    if Int.random(in: 0..<4, using: &random) == 0 { return area(using: &random) }
     let subjects: [Region.Subject] = [.observer, .beacon(observers: nil), .beacon(observers: observers)]
     return Region(
       identifier: ["a", "the door", "é/\"quoted\"", "日本"].randomElement(using: &random) ?? "a",
@@ -16,6 +17,37 @@ enum DrawnRegion {
       notifyEntryStateOnDisplay: Bool.random(using: &random),
       presence: policy(using: &random),
       maximumHold: time(using: &random)
+    )
+  }
+
+  /// A region that is an area.
+  private static func area(using random: inout SeededGenerator) -> Region {
+    let middle = Geofence.Position(
+      latitude: Double.random(in: -80...80, using: &random),
+      longitude: Double.random(in: -170...170, using: &random)
+    )
+    func square(_ half: Double) -> [Geofence.Position] {
+      [(-half, -half), (half, -half), (half, half), (-half, half)].map {
+        Geofence.Position(latitude: middle.latitude + $0.1, longitude: middle.longitude + $0.0)
+      }
+    }
+    let shapes: [Geofence.Shape] = [
+      .circle(center: middle, radius: Meters(Double.random(in: 0.1...100_000, using: &random))),
+      .polygon(rings: [square(0.01)]), .polygon(rings: [square(0.01), square(0.003)]),
+    ]
+    var geofence = Geofence(shape: shapes.randomElement(using: &random) ?? shapes[0])
+    if Bool.random(using: &random) { geofence.level = Int.random(in: -100...1_000, using: &random) }
+    if Bool.random(using: &random) { geofence.building = "é house" }
+    geofence.policy.enterProbability = Double.random(in: 0.51...0.9999, using: &random)
+    geofence.policy.exitProbability = Double.random(in: 0.0001...0.5, using: &random)
+    geofence.policy.enterDwell = Bool.random(using: &random) ? .zero : time(using: &random)
+    if Bool.random(using: &random) { geofence.policy.exitDwell = time(using: &random) }
+    return Region(
+      identifier: ["a", "the yard"].randomElement(using: &random) ?? "a",
+      geofence: geofence,
+      subject: Bool.random(using: &random) ? .observer : .beacon(observers: nil),
+      notifyOnEntry: Bool.random(using: &random),
+      notifyOnExit: Bool.random(using: &random)
     )
   }
 

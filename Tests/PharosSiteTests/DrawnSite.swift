@@ -136,9 +136,10 @@ enum DrawnSite {
       rotated.identifier = "rotated"
       var child = DrawnRegion.region(using: &random)
       child.identifier = "child"
+      let drawn = DrawnRegion.region(using: &random)
       let request = RangingRequest(
-        constraint: DrawnRegion.constraint(using: &random),
-        keyedByAddress: Bool.random(using: &random),
+        constraint: drawn.constraint ?? DrawnRegion.constraint(using: &random),
+        keyedByAddress: drawn.keyedByAddress,
         whileInside: Bool.random(using: &random)
       )
       return Application(
@@ -156,9 +157,10 @@ enum DrawnSite {
   private static func beacons(using random: inout SeededGenerator) -> [BeaconEntry] {
     var entries: [BeaconEntry] = []
     for index in 0..<Int.random(in: 0...5, using: &random) {
+      let drawn = DrawnRegion.region(using: &random)
       var entry = BeaconEntry(
-        constraint: DrawnRegion.constraint(using: &random),
-        keyedByAddress: Bool.random(using: &random)
+        constraint: drawn.constraint ?? DrawnRegion.constraint(using: &random),
+        keyedByAddress: drawn.keyedByAddress
       )
       entry.name = maybe(text(using: &random), using: &random)
       entry.measuredPower = maybe(Double.random(in: -127...20, using: &random), using: &random)

@@ -29,7 +29,7 @@ struct RegionDocumentTests {
     let region = DrawnRegion.region(using: &random)
     #expect(try RegionDocument.region(json: bytes(region), identifier: region.identifier) == region)
     let request = RangingRequest(
-      constraint: try #require(region.constraint),
+      constraint: region.constraint ?? .proximity(UUID128(high: 1, low: 2)),
       keyedByAddress: region.keyedByAddress,
       whileInside: seed % 2 == 0
     )

@@ -47,6 +47,7 @@ struct PlacesPart: Sendable {
 
   /// All parts, in the order of the table.
   static let all: [PlacesPart] = [
+    PlacesPart(name: "geofences", measure: measureGeofences),
     PlacesPart(name: "routes", measure: measureRoutes),
     PlacesPart(name: "visits", measure: measureVisits),
     PlacesPart(name: "tiles", measure: measureTiles),

@@ -32,7 +32,7 @@ package struct NaiveEngine {
   package init(site: Site) {
     for application in site.applications {
       for region in application.regions {
-        guard case .proximity(let uuid, major: _, minor: _) = region.constraint else { continue }
+        guard case .proximity(let uuid, major: _, minor: _)? = region.constraint else { continue }
         regions[uuid, default: []].append((application.identifier, region))
       }
     }
@@ -62,8 +62,7 @@ package struct NaiveEngine {
     let key = Key(observer: observer, beacon: beacon)
     guard var state = states[key] else {
       guard let uuid = beacon.uuid, let candidates = regions[uuid] else { return }
-      let matching = candidates.filter { $0.region.constraint?.matches(beacon) == true }
-        .map(\.region.identifier)
+      let matching = candidates.filter { $0.region.constraint?.matches(beacon) == true }.map(\.region.identifier)
       states[key] = State(level: level, lastHeard: time, regions: matching)
       return
     }

@@ -94,5 +94,16 @@ export function constraintText(region) {
   if (region.uuid) return `${region.uuid} / ${region.major ?? "any major"} / ${region.minor ?? "any minor"}`;
   if (region.namespace) return `Eddystone ${region.namespace} / ${region.instance ?? "any instance"}`;
   if (region.mac) return `MAC ${region.mac}`;
-  return "";
+  return areaText(region);
+}
+
+/** The area of a geofence in words, such as "circle of 20m around 48.1, 11.5, level 0"; empty if the region is none. */
+function areaText(region) {
+  const floor = `${region.building ? `, ${region.building}` : ""}${region.level === undefined ? "" : `, level ${region.level}`}`;
+  if (region.kind === "circle") return `circle of ${region.radius} around ${region.latitude}, ${region.longitude}${floor}`;
+  if (region.kind !== "polygon") return "";
+  const [outline, ...holes] = region.coordinates ?? [];
+  const cut = holes.length ? ` with ${holes.length} ${holes.length === 1 ? "hole" : "holes"}` : "";
+  const at = outline?.[0] ? ` at ${outline[0][1]}, ${outline[0][0]}` : "";
+  return `polygon of ${outline?.length ?? 0} corners${cut}${at}${floor}`;
 }

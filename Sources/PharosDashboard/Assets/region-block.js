@@ -69,14 +69,20 @@ export class RegionBlock {
     );
     setAttribute(this.history, "aria-label", `History of ${region.id}`);
     const isSite = region.source === "site";
+    const isArea = region.kind === "circle" || region.kind === "polygon";
     setText(
       this.kind,
-      `about ${region.subject === "beacon" ? "beacons" : "observers"} · ${isSite ? "site file" : "made over HTTP"}`,
+      `${isArea ? "area, " : ""}about ${region.subject === "beacon" ? "beacons" : "observers"} · ${isSite ? "site file" : "made over HTTP"}`,
     );
     for (const button of [this.edit, this.delete]) {
       button.disabled = isSite;
       setAttribute(button, "title", isSite ? "The site file declares this region: change it there and reload." : null);
       setAttribute(button, "aria-label", `${button.textContent} ${region.id}`);
+    }
+    if (isArea && !isSite) {
+      // The form has no map: an area is changed where it was made.
+      this.edit.disabled = true;
+      setAttribute(this.edit, "title", "An area is changed over HTTP.");
     }
     if (this.card.hasStates) this.setStates(this.card.states.get(region.id) ?? []);
     else this.wait();

@@ -40,14 +40,14 @@ public struct Geofence: Hashable, Sendable {
 
     /// Makes a policy.
     ///
-    /// The default dwell is 2 s: with a fix a second, three fixes in a row must agree. The errors of such fixes are those
-    /// of one and the same moment, so a longer dwell adds delay and hardly any evidence; it is the probability that keeps
-    /// errors from becoming transitions.
+    /// The default dwell is 1 s: with a fix a second, two fixes in a row must agree. The errors of successive fixes are much
+    /// the same, so a longer dwell adds delay and hardly any evidence; it is the probability that keeps errors from
+    /// becoming transitions.
     public init(
       enterProbability: Double = 0.9,
       exitProbability: Double = 0.1,
-      enterDwell: TimeSpan = .seconds(2),
-      exitDwell: TimeSpan = .seconds(2)
+      enterDwell: TimeSpan = .seconds(1),
+      exitDwell: TimeSpan = .seconds(1)
     ) {
       self.enterProbability = enterProbability
       self.exitProbability = exitProbability

@@ -185,8 +185,10 @@ struct GeofenceTrack: Sendable {
     var level: Int
   }
 
-  /// The distance that a subject may go in a second: somebody who runs.
-  private static let pace = 3.0
+  /// The distance that a subject may go in a second.
+  ///
+  /// 4 m: somebody who runs. So the estimate lags a second behind fixes that are 7 m accurate, and less behind better ones.
+  private static let pace = 4.0
   /// The time after which the estimate starts again from the next fix.
   private static let memory = TimeSpan.seconds(60)
   /// The time after a change of source in which the errors of both count.

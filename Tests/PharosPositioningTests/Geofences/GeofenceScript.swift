@@ -9,6 +9,9 @@ enum GeofenceScript {
   static let degree = (north: 111_320.0, east: 111_320.0 * 0.66738)
   static let visitor = ObserverID.name("visitor")
 
+  /// A dwell of three fixes.
+  static let policy = Geofence.Policy(enterDwell: .seconds(2), exitDwell: .seconds(2))
+
   static func time(_ seconds: Double) -> Timestamp { start + .seconds(seconds) }
 
   static func position(_ east: Double, _ north: Double) -> Geofence.Position {
@@ -19,7 +22,7 @@ enum GeofenceScript {
   }
 
   static func circle(_ radius: Double, east: Double = 0, north: Double = 0) -> Geofence {
-    Geofence(shape: .circle(center: position(east, north), radius: Meters(radius)))
+    Geofence(shape: .circle(center: position(east, north), radius: Meters(radius)), policy: policy)
   }
 
   static func rectangle(_ east: ClosedRange<Double>, _ north: ClosedRange<Double>) -> Geofence {
@@ -29,7 +32,8 @@ enum GeofenceScript {
           position(east.lowerBound, north.lowerBound), position(east.upperBound, north.lowerBound),
           position(east.upperBound, north.upperBound), position(east.lowerBound, north.upperBound),
         ]
-      ])
+      ]),
+      policy: policy
     )
   }
 

@@ -1,0 +1,131 @@
+import PharosModel
+import PharosSite
+import Testing
+
+@Suite("Geofences in the site file")
+struct GeofenceReadingTests {
+  private static func read(
+    _ region: String,
+    files: [String: String] = [:]
+  ) throws(DocumentError) -> Region? {
+    struct NoFile: Error {}
+    return try SiteFile.parse("regions:\n  - \(region)\n", path: "site.yaml") { name in
+      guard let text = files[name] else { throw NoFile() }
+      return Array(text.utf8)
+    }
+    .site.applications.first?.regions.first
+  }
+
+  private static func problems(_ region: String, files: [String: String] = [:]) -> [String] {
+    do {
+      _ = try read(region, files: files)
+      return []
+    } catch {
+      return error.problems.map { "\($0.field): \($0.message)" }
+    }
+  }
+
+  private static let square = "[[11.5, 48.1], [11.6, 48.1], [11.6, 48.2], [11.5, 48.2]]"
+  private static let hole = "[[11.52, 48.12], [11.58, 48.12], [11.55, 48.18], [11.52, 48.12]]"
+
+  @Test("a circle and a polygon are read with their floor and rules")
+  func shapes() throws {
+    let circle = try Self.read(
+      "{ id: courtyard, kind: circle, latitude: 48.137, longitude: 11.575, radius: 20m, level: 0, subject: beacon }"
+    )
+    #expect(circle?.subject == .beacon(observers: nil))
+    #expect(circle?.geofence?.level == 0)
+    let center = Geofence.Position(latitude: 48.137, longitude: 11.575)
+    #expect(circle?.geofence?.shape == .circle(center: center, radius: Meters(20)))
+    let polygon = try Self.read(
+      "{ id: hall, kind: polygon, coordinates: [\(Self.square), \(Self.hole)], enter: { dwell: 5s }, exit: { probability: 0.2 } }"
+    )
+    guard case .polygon(let rings)? = polygon?.geofence?.shape else {
+      Issue.record("no polygon")
+      return
+    }
+    #expect(rings.map(\.count) == [4, 3])
+    #expect(polygon?.geofence?.policy == Geofence.Policy(exitProbability: 0.2, enterDwell: .seconds(5)))
+  }
+
+  @Test("a polygon is read from a GeoJSON file beside the site file")
+  func file() throws {
+    let geometry = "{\"type\": \"Polygon\", \"coordinates\": [\(Self.square.dropLast()), [11.5, 48.1]]]}"
+    let feature = "{\"type\": \"Feature\", \"properties\": {}, \"geometry\": \(geometry)}"
+    let inline = try Self.read("{ id: hall, kind: polygon, coordinates: \(Self.square) }")
+    for text in [geometry, feature, "{\"type\": \"FeatureCollection\", \"features\": [\(feature)]}"] {
+      let region = try Self.read(
+        "{ id: hall, kind: polygon, file: hall.geojson }",
+        files: ["hall.geojson": text]
+      )
+      #expect(region == inline)
+    }
+  }
+
+  @Test(
+    "each mistake names its field",
+    arguments: [
+      ("{ id: a, kind: circle, latitude: 48, longitude: 11, radius: 0m }", "regions[0].radius"),
+      ("{ id: a, kind: circle, latitude: 98, longitude: 11, radius: 5m }", "regions[0].latitude"),
+      ("{ id: a, kind: circle, latitude: 48, radius: 5m }", "regions[0].longitude"),
+      ("{ id: a, kind: oval, latitude: 48 }", "regions[0].kind"),
+      ("{ id: a, kind: circle, latitude: 48, longitude: 11, radius: 5m, uuid: x }", "regions[0].uuid"),
+      ("{ id: a, kind: polygon, coordinates: [[11, 48], [12, 48]] }", "regions[0].coordinates"),
+      (
+        "{ id: a, kind: polygon, coordinates: [[11, 48], [11.1, 48.1], [11.1, 48], [11, 48.1]] }",
+        "regions[0].coordinates"
+      ),
+      (
+        "{ id: a, kind: polygon, coordinates: [[11, 48], [11.1, 98], [11.1, 48]] }",
+        "regions[0].coordinates[1]"
+      ),
+      ("{ id: a, kind: polygon, file: none.geojson }", "regions[0].file"),
+      ("{ id: a, kind: polygon }", "regions[0].coordinates"),
+      ("{ id: a, kind: circle, latitude: 48, longitude: 11, radius: 5m, level: ground }", "regions[0].level"),
+      (
+        "{ id: a, kind: circle, latitude: 48, longitude: 11, radius: 5m, exit: { probability: 0.6 } }",
+        "regions[0].exit.probability"
+      ),
+    ]
+  )
+  func mistakes(region: String, field: String) {
+    let found = Self.problems(region)
+    #expect(found.contains { $0.hasPrefix("\(field):") }, "\(found)")
+  }
+
+  @Test(
+    "an open ring, crossing edges, a stray hole and too many corners are named with their ring and corner"
+  )
+  func geometry() {
+    let open = "{\"type\": \"Polygon\", \"coordinates\": [\(Self.square)]}"
+    let file = Self.problems("{ id: a, kind: polygon, file: f }", files: ["f": open])
+    #expect(file.contains { $0.contains("ring 0 is open") })
+    let crossing = Self.problems(
+      "{ id: a, kind: polygon, coordinates: [[11, 48], [11.1, 48.1], [11.1, 48], [11, 48.1]] }"
+    )
+    #expect(crossing.contains { $0.contains("corner 0 of ring 0 crosses or touches that behind corner 2") })
+    let stray = Self.problems(
+      "{ id: a, kind: polygon, coordinates: [\(Self.square), [[12, 48], [12.1, 48], [12, 48.1]]] }"
+    )
+    #expect(stray.contains { $0.contains("ring 1 is a hole") })
+    let many = (0...1_000).map { "[\(11 + Double($0) / 1e4), \(48 + Double($0 * $0) / 1e8)]" }.joined(
+      separator: ", "
+    )
+    let corners = Self.problems("{ id: a, kind: polygon, coordinates: [\(many)] }")
+    #expect(corners.contains { $0.contains("1001 corners") }, "\(corners)")
+  }
+
+  @Test("what is written is read back")
+  func written() throws {
+    let text = """
+      applications:
+        - id: gallery
+          regions:
+            - { id: yard, kind: circle, latitude: 48.1, longitude: 11.5, radius: 12.5m, building: east, exit: { dwell: 9s } }
+            - { id: hall, kind: polygon, coordinates: \(Self.square), notifyOnExit: false }
+      """
+    let configuration = try SiteFile.parse(text, path: "site.yaml")
+    let again = try SiteFile.parse(try SiteFile.text(of: configuration), path: "site.yaml")
+    #expect(again == configuration)
+  }
+}
