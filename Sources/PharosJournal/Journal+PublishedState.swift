@@ -11,7 +11,7 @@ extension Journal {
   /// - Returns: the state in the rows.
   /// - Throws: ``JournalError``.
   package func publishedState(after sequence: Int64 = 0) throws(JournalError) -> PublishedState {
-    try read { database in
+    var told = try read { database in
       var told = PublishedState()
       var reader = RowReader(journal: self, database: database)
       told.regions = try reader.regions(after: sequence)
@@ -20,7 +20,25 @@ extension Journal {
       told.sort()
       return told
     }
+    try addStays(after: sequence, to: &told)
+    return told
   }
+
+  /// Adds the visits and the thresholds of zones, which have no rows: the events themselves say how they stand.
+  private func addStays(after sequence: Int64, to told: inout PublishedState) throws(JournalError) {
+    let filter = EventFilter(kinds: [.visitArrive, .visitDepart, .zoneOccupancy])
+    var last = sequence
+    while true {
+      let page = try events(after: last, matching: filter, limit: Journal.stayPage)
+      for entry in page { told.note(entry.event) }
+      guard let end = page.last, page.count == Journal.stayPage else { break }
+      last = end.sequence
+    }
+    // A visit that has ended says something only to whoever knows that it began.
+    if sequence == 0 { told.visits.removeAll { $0.visit.departure != nil } }
+  }
+
+  private static let stayPage = 1_024
 }
 
 /// A reader of rows that looks up each name once.

@@ -145,6 +145,41 @@ extension EventHub {
   }
 }
 
+extension EventHub {
+  /// The visits of all subjects: each with its arrival, and again, complete, with its departure.
+  public var visits: EventPublisher<Visit, Never> { visits(of: nil) }
+
+  /// Returns the visits of one subject, or of all: each with its arrival, and again, complete, with its departure.
+  ///
+  /// - Parameter subject: a handset or a tag, or nil for all of them.
+  /// - Returns: the stream, for OpenCombine and for `for await`.
+  public func visits(of subject: SubjectID?) -> EventPublisher<Visit, Never> {
+    hub.stream { batch in
+      batch.compactMap { subject == nil || $0.subject == subject ? Visit($0) : nil }
+    }
+  }
+}
+
+/// A visit of a subject, which lasts or has ended: the content of its event.
+public struct Visit: Hashable, Sendable {
+  /// The subject: a handset, or a tag.
+  public let subject: SubjectID
+  /// The visit; its ``VisitDetail/departure`` is nil while it lasts.
+  public let detail: VisitDetail
+
+  /// Creates a visit.
+  public init(subject: SubjectID, detail: VisitDetail) {
+    self.subject = subject
+    self.detail = detail
+  }
+
+  /// Creates a visit from the content of its event, or nil for any other event.
+  public init?(_ event: Event) {
+    guard case .visit(let detail) = event.detail else { return nil }
+    self.init(subject: event.subject, detail: detail)
+  }
+}
+
 /// The position of a subject at one time: the content of a fix event.
 public struct Fix: Hashable, Sendable {
   /// The subject: a handset, or a tag that observers hear.

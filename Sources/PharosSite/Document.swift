@@ -148,5 +148,9 @@ package enum ZoneDocument {
       json.closeObject()
     }
     json.closeArray()
+    json.objects("occupancy", zone.occupancy) { json, threshold in
+      json.member("above", threshold.above)
+      json.member("below", threshold.below)
+    }
   }
 }

@@ -63,6 +63,7 @@ extension SiteFile {
     root.add("zones", site.zones, zone)
     root.add("venues", site.venues) { .string($0) }
     root.add("positioning", positioning(site.positioning))
+    root.add("visits", site.visits.map(visits))
     root.add("iBeaconCompanies", site.iBeaconCompanies) { .integer(Int64($0)) }
     root.add(
       "pathLossExponent",
@@ -165,6 +166,24 @@ extension SiteFile {
     entry.add("observers", zone.observers) { .string("\($0)") }
     entry.add("adjacent", zone.adjacent) { .string($0) }
     entry.add("beacons", zone.beacons) { constraint($0) }
+    entry.add("occupancy", zone.occupancy) { threshold in
+      .written {
+        $0.member("above", threshold.above)
+        $0.member("below", threshold.below)
+      }
+    }
+    return .object(entry.members)
+  }
+
+  private static func visits(_ settings: VisitSettings) -> JSONValue {
+    let usual = JSONValue.written {
+      DocumentField.write(VisitSettings.properties, of: VisitSettings(minimum: settings.minimum), to: &$0)
+    }
+    var entry = Members()
+    entry.add("minimum", .string(settings.minimum.written))
+    entry.add(
+      .written { DocumentField.write(VisitSettings.properties, of: settings, to: &$0) }.without(usual)
+    )
     return .object(entry.members)
   }
 

@@ -238,6 +238,7 @@ package enum StarterSite {
     # Floor plans on which handsets and tags are located, and how often (`pharos survey` makes such folders):
     # venues: [ venues/museum/ ]
     # positioning: { interval: 1s }
+    # visits: { minimum: 45s }
 
     """
 }

@@ -7,7 +7,7 @@ extension SiteReading {
   private static let beaconKeys =
     DocumentFields.identityKeys + DocumentField.keys(BeaconEntry.properties) + ["person", "irk"]
   private static let zoneKeys =
-    ["id"] + DocumentField.keys(Zone.properties) + ["observers", "adjacent", "beacons"]
+    ["id"] + DocumentField.keys(Zone.properties) + ["observers", "adjacent", "beacons", "occupancy"]
 
   mutating func observers(_ fields: DocumentFields) -> [ObserverEntry] {
     var seen: Set<ObserverID> = []
@@ -80,7 +80,47 @@ extension SiteReading {
       zone.adjacent.append(name)
     }
     zone.beacons = fields.constraints("beacons", "beacon")
+    zone.occupancy = thresholds(fields)
     return zone
+  }
+
+  /// The thresholds of a zone's occupancy: one as a mapping, or a list of them.
+  private func thresholds(_ fields: DocumentFields) -> [OccupancyThreshold] {
+    guard let node = fields["occupancy"] else { return [] }
+    let nodes =
+      node.members != nil
+      ? [(index: 0, path: fields.path(of: "occupancy"), node: node)]
+      : fields.list("occupancy", of: "thresholds")
+    if nodes.count > OccupancyThreshold.most {
+      fields.mistake(
+        "occupancy",
+        "occupancy has \(nodes.count) thresholds",
+        expected: "at most \(OccupancyThreshold.most)"
+      )
+    }
+    var thresholds: [OccupancyThreshold] = []
+    for (_, path, node) in nodes.prefix(OccupancyThreshold.most) {
+      let place = "\(fields.place): occupancy"
+      let known = ["above", "below"]
+      guard
+        let entry = DocumentFields(node, place: place, path: path, known: known, problems: problems),
+        let above = entry.required("above", .integer(in: OccupancyThreshold.bounds))
+      else { continue }
+      let below = entry.value("below", .integer(in: OccupancyThreshold.bounds)) ?? above
+      let threshold = OccupancyThreshold(above: above, below: below)
+      if below > above {
+        entry.mistake(
+          "below",
+          "below is \(below), and above is \(above)",
+          expected: "below no larger than above"
+        )
+      } else if thresholds.contains(threshold) {
+        entry.mistake("above", "this threshold stands twice", expected: "it once")
+      } else {
+        thresholds.append(threshold)
+      }
+    }
+    return thresholds
   }
 
   /// A zone of a document; which zones there are beside it the caller checks.

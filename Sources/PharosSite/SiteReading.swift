@@ -22,7 +22,8 @@ struct SiteReading {
   private static let keys = [
     "stream", "listen", "publish", "tls", "data", "journal", "ingest", "applications", "regions", "ranging",
     "rotation",
-    "observers", "beacons", "zones", "venues", "positioning", "iBeaconCompanies", "pathLossExponent",
+    "observers", "beacons", "zones", "venues", "positioning", "visits", "iBeaconCompanies",
+    "pathLossExponent",
   ]
 
   init(problems: DocumentProblems, files: ((String) throws -> [UInt8])? = nil) {
@@ -45,6 +46,7 @@ struct SiteReading {
     checkAccess(fields, configuration)
     configuration.venues = fields.values("venues", of: "venue folders", .folder)
     configuration.site.positioning = positioning(fields)
+    configuration.site.visits = visits(fields)
     return configuration
   }
 
@@ -263,6 +265,28 @@ extension SiteReading {
     }
     return settings
   }
+}
+
+extension SiteReading {
+  /// Reads the scale of visits; without the key no visits are decided.
+  func visits(_ fields: DocumentFields) -> VisitSettings? {
+    let known = ["minimum"] + DocumentField.keys(VisitSettings.properties)
+    guard let entry = fields.fields("visits", known: known) else { return nil }
+    if !fields.has("venues"), !fields.has("zones") {
+      fields.warning("visits", "visits stands without venues and zones: nobody is seen to stay anywhere")
+    }
+    let minimum = entry.required("minimum", .time(in: VisitSettings.minimums))
+    var settings = VisitSettings(minimum: minimum ?? VisitSettings.minimums.lowerBound)
+    DocumentField.read(VisitSettings.properties, of: entry, into: &settings)
+    return minimum == nil ? nil : settings
+  }
+}
+
+extension VisitSettings {
+  static let properties: [DocumentField<VisitSettings>] = [
+    DocumentField("radius", \.radius, .number(in: radii, unit: "m")),
+    DocumentField("hold", \.hold, .time(in: holds)),
+  ]
 }
 
 extension PositioningSettings {

@@ -47,7 +47,7 @@ extension TestService {
     try await hear(minor: 7)
     try await told(about: "front-desk")
     try await told([.ranging], about: "front-desk", hearing: 7)
-    backend.commitPublisher.tell([.fix(of: "visitor", at: 1)])
+    backend.commitPublisher.tell([.fix(of: "visitor", at: 1), .visit(of: "visitor", 1, at: "cafe")])
     await backend.commitPublisher.drain()
     try backend.journal.record(Self.sample(at: backend.clock()))
   }

@@ -29,7 +29,14 @@ enum DrawnSite {
         particles: maybe(Int.random(in: 50...2_000, using: &random), using: &random),
         tags: maybe([DrawnRegion.constraint(using: &random)], using: &random) ?? []
       ),
-      venues: maybe(["venues/a b/", "/abs/\"x\""], using: &random) ?? []
+      venues: maybe(["venues/a b/", "/abs/\"x\""], using: &random) ?? [],
+      visits: maybe(
+        VisitSettings(
+          minimum: .seconds(45),
+          radius: maybe(12.5, using: &random) ?? VisitSettings.defaultRadius
+        ),
+        using: &random
+      )
     )
     let addresses = [
       HostPort(host: "0.0.0.0", port: 50_001), HostPort(host: "::", port: 5), HostPort(host: "h", port: 1),
@@ -184,7 +191,12 @@ enum DrawnSite {
         ),
         floor: maybe(Int.random(in: -20...200, using: &random), using: &random),
         adjacent: names.filter { $0 != name && Bool.random(using: &random) },
-        beacons: maybe([DrawnRegion.constraint(using: &random)], using: &random) ?? []
+        beacons: maybe([DrawnRegion.constraint(using: &random)], using: &random) ?? [],
+        occupancy: maybe(
+          [OccupancyThreshold(above: 20, below: Int.random(in: 0...20, using: &random))],
+          using: &random
+        )
+          ?? []
       )
     }
   }

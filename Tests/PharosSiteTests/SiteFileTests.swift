@@ -191,6 +191,44 @@ struct SiteFileTests {
     #expect(try SiteFile.parse("", path: "site.yaml").site.positioning == PositioningSettings())
   }
 
+  @Test("the scale of visits, and the thresholds of zones")
+  func stays() throws {
+    let text = """
+      visits: { minimum: 45s, radius: 8, hold: 10m }
+      zones:
+        - { id: lobby, observers: [a], occupancy: { above: 20, below: 15 } }
+        - { id: hall, observers: [b], occupancy: [ { above: 5 }, { above: 50, below: 40 } ] }
+      """
+    let configuration = try SiteFile.parse(text, path: "site.yaml")
+    #expect(configuration.warnings.isEmpty)
+    #expect(
+      configuration.site.visits == VisitSettings(minimum: .seconds(45), radius: 8, hold: .minutes(10))
+    )
+    let thresholds = configuration.site.zones.map { $0.occupancy.map { [$0.above, $0.below] } }
+    #expect(thresholds == [[[20, 15]], [[5, 5], [50, 40]]])
+    #expect(try SiteFile.parse("", path: "site.yaml").site.visits == nil)
+  }
+
+  /// Mistakes, and a part of what is said of each.
+  static let stayMistakes: [(text: String, problem: String)] = [
+    ("visits: {}", "minimum"),
+    ("visits: { minimum: 5s }", "minimum is 5s"),
+    ("visits: { minimum: 45s, radius: 0 }", "radius is 0"),
+    ("zones: [{ id: a, observers: [o], occupancy: { above: 5, below: 6 } }]", "below is 6, and above is 5"),
+    ("zones: [{ id: a, observers: [o], occupancy: [{ above: 5 }, { above: 5 }] }]", "stands twice"),
+    ("zones: [{ id: a, observers: [o], occupancy: [{ below: 5 }] }]", "above"),
+  ]
+
+  @Test("a scale or a threshold that cannot be meant is a mistake", arguments: stayMistakes)
+  func stayMistakes(text: String, problem: String) throws {
+    do {
+      _ = try SiteFile.parse(text, path: "site.yaml")
+      Issue.record("\(text) was read")
+    } catch {
+      #expect("\(error)".contains(problem), "\(error)")
+    }
+  }
+
   @Test("each listener may have a policy of its own, and the site admits whom the most open one takes")
   func listenerPolicies() throws {
     let open = HostPort(host: "127.0.0.1", port: 50_001)

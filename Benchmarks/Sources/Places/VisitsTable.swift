@@ -30,6 +30,11 @@ private struct Mall {
   static let levels = 0...1
   static let door = Point(x: 5, y: side + corridor / 2)
 
+  static let plane: FloorPlane = {
+    guard let origin = Coordinate(latitude: 52.4, longitude: -4.08) else { preconditionFailure("no coordinate") }
+    return .ground(GroundPlane(origin: origin))
+  }()
+
   static let venue: Venue = {
     let width = Double(shops) * side
     let depth = 2 * side + corridor
@@ -48,7 +53,7 @@ private struct Mall {
       let whole = Polygon(rectangleFrom: .origin, to: Point(x: width, y: depth))
       return Floor(
         level: level,
-        plane: .ground(GroundPlane(origin: Coordinate(latitude: 52.4, longitude: -4.08)!)),
+        plane: plane,
         walkable: [Area(outline: whole)],
         pointsOfInterest: points
       )

@@ -454,7 +454,7 @@ extension Endpoints {
       json.member("type", entry.event.kind.type)
       if !entry.event.application.isEmpty { json.member("application", entry.event.application) }
       if !entry.event.region.isEmpty {
-        json.member(entry.event.kind.isZone ? "zone" : "region", entry.event.region)
+        json.member(entry.event.kind.group == .zone ? "zone" : "region", entry.event.region)
       }
     }
   }

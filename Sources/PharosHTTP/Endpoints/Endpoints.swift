@@ -26,8 +26,8 @@ package struct Endpoints: Sendable {
   package var routes: [Route] {
     pageRoutes + statusRoutes + applicationRoutes + regionRoutes + rangingRoutes + stateRoutes
       + observerRoutes + keyRoutes + hearingRoutes + zoneRoutes + fixRoutes + venueRoutes + mapRoutes
-      + eventRoutes
-      + historyRoutes + webhookRoutes + notificationRoutes + tokenRoutes + authorisationRoutes + advertRoutes
+      + eventRoutes + historyRoutes + visitRoutes + webhookRoutes + notificationRoutes + tokenRoutes
+      + authorisationRoutes + advertRoutes
       + erasingRoutes + comparisonRoutes
   }
 

@@ -269,9 +269,13 @@ extension OccupancyTransition: EventData, EventMembers {
   func sentences(in _: String, _: SiteNames) -> [String] {
     switch direction {
     case .above:
-      ["\(Wording.count(count, "beacon")) in the zone are more than the \(threshold.above) that its site sets as the upper bound."]
+      [
+        "\(Wording.count(count, "beacon")) in the zone are more than the \(threshold.above) that its site sets as the upper bound."
+      ]
     case .below:
-      ["\(Wording.count(count, "beacon")) in the zone are fewer than the \(threshold.below) that its site sets as the lower bound."]
+      [
+        "\(Wording.count(count, "beacon")) in the zone are fewer than the \(threshold.below) that its site sets as the lower bound."
+      ]
     }
   }
 }

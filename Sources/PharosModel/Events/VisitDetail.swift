@@ -223,13 +223,17 @@ extension VisitDetail: EventData, EventMembers {
     }
     if evidence.fixes > 0 {
       let spread = evidence.spread.map { " within \(Wording.meters($0)) of their centre" } ?? ""
-      said.append("\(evidence.fixes == 1 ? "1 fix" : "\(evidence.fixes) fixes")\(spread) \(evidence.fixes == 1 ? "shows" : "show") it.")
+      said.append(
+        "\(evidence.fixes == 1 ? "1 fix" : "\(evidence.fixes) fixes")\(spread) \(evidence.fixes == 1 ? "shows" : "show") it."
+      )
     }
     switch evidence.end {
     case .moved: said.append("It ended because the subject moved away.")
-    case .changedFloor: said.append("It ended because the subject changed floors, or went in or out of doors.")
+    case .changedFloor:
+      said.append("It ended because the subject changed floors, or went in or out of doors.")
     case .leftZone: said.append("It ended because the beacon left the zone.")
-    case .silence: said.append("Nothing showed the subject for too long: the departure is the time of the last evidence.")
+    case .silence:
+      said.append("Nothing showed the subject for too long: the departure is the time of the last evidence.")
     case .dropped: said.append("It was given up: the departure is the time of the last evidence.")
     case .lasting: break
     }

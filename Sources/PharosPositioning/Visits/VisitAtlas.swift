@@ -100,9 +100,12 @@ struct VisitAtlas: Sendable {
     let radii = [0.4172, 0.7585, 1.0382, 1.3232, 1.6651, 2.2293]
     let half = 0.5.squareRoot()
     let (far, near) = (0.9238795325112867, 0.3826834323650898)
-    let even = [(1.0, 0.0), (half, half), (0, 1), (-half, half), (-1, 0), (-half, -half), (0, -1), (half, -half)]
+    let even = [
+      (1.0, 0.0), (half, half), (0, 1), (-half, half), (-1, 0), (-half, -half), (0, -1), (half, -half),
+    ]
     let odd = [
-      (far, near), (near, far), (-near, far), (-far, near), (-far, -near), (-near, -far), (near, -far), (far, -near),
+      (far, near), (near, far), (-near, far), (-far, near), (-far, -near), (-near, -far), (near, -far),
+      (far, -near),
     ]
     return radii.enumerated().flatMap { ring, radius in
       (ring.isMultiple(of: 2) ? even : odd).map { Point(x: radius * $0.0, y: radius * $0.1) }

@@ -115,7 +115,9 @@ package struct VisitDetector: Sendable {
   /// - Returns: the decisions, an arrival before a departure; at most one of each.
   package mutating func take(_ fix: VisitFix) -> [Step] {
     lastDecided = max(lastDecided, fix.decidedAt)
-    guard fix.accuracy.isFinite, fix.accuracy > 0, fix.point.x.isFinite, fix.point.y.isFinite else { return [] }
+    guard fix.accuracy.isFinite, fix.accuracy > 0, fix.point.x.isFinite, fix.point.y.isFinite else {
+      return []
+    }
     if let ground, ground != fix.ground { return consider(fix) }
     elsewhere.removeAll()
     if ground == nil { start(on: fix) }
@@ -134,7 +136,9 @@ package struct VisitDetector: Sendable {
   /// Ends the wait for a fix: a visit that is open ends at its last evidence, and the track is forgotten.
   package mutating func expire() -> [Step] {
     var steps = extend()
-    if isStaying { steps.append(.depart(closed(at: leaving ?? lastEvidence, leaving == nil ? .silence : .moved))) }
+    if isStaying {
+      steps.append(.depart(closed(at: leaving ?? lastEvidence, leaving == nil ? .silence : .moved)))
+    }
     reset()
     return steps
   }
@@ -221,8 +225,13 @@ package struct VisitDetector: Sendable {
       moving += min(1, lack * lack / 4)
       measured += 1
     }
-    let before = track.samples.last?.end ?? (lastEvidence == .distantPast ? nil : (lastEvidence - epoch).seconds)
-    let span = min(2 * VisitScale.correlation, max(0, (last.time - epoch).seconds - (before ?? -.infinity)), 60)
+    let before =
+      track.samples.last?.end ?? (lastEvidence == .distantPast ? nil : (lastEvidence - epoch).seconds)
+    let span = min(
+      2 * VisitScale.correlation,
+      max(0, (last.time - epoch).seconds - (before ?? -.infinity)),
+      60
+    )
     let covered = max(span, (last.time - first.time).seconds)
     // What lies within the time for which an error persists is hardly independent.
     let independent = min(1, covered / (2 * VisitScale.correlation))
@@ -418,7 +427,9 @@ package struct VisitDetector: Sendable {
   /// The time at which a stay begins: between its first sample and the one before it.
   private func time(startOf place: Int) -> Timestamp {
     let first = track.samples[place]
-    guard place > 0 else { return epoch + .seconds(first.time - min(scale.grain / 2, first.end - first.time)) }
+    guard place > 0 else {
+      return epoch + .seconds(first.time - min(scale.grain / 2, first.end - first.time))
+    }
     let before = track.samples[place - 1]
     guard first.time - before.time > 2 * scale.grain else {
       return epoch + .seconds((before.time + first.time) / 2)
@@ -444,7 +455,9 @@ package struct VisitDetector: Sendable {
   private func departure(from stay: Range<Int>) -> Timestamp {
     let end = end(of: stay)
     let gap = gap(behind: stay)
-    guard stay.upperBound < track.samples.count, gap <= VisitScale.datableGap else { return epoch + .seconds(end) }
+    guard stay.upperBound < track.samples.count, gap <= VisitScale.datableGap else {
+      return epoch + .seconds(end)
+    }
     let next = track.samples[stay.upperBound]
     let from = stay.isEmpty ? sums.center : track.samples[stay.upperBound - 1].point
     guard gap > 2 * scale.grain else {

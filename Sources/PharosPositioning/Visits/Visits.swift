@@ -54,7 +54,9 @@ package struct Visits: Sendable {
   }
 
   private mutating func name(_ zones: [Zone]) {
-    zoneNames = Dictionary(zones.compactMap { zone in zone.name.map { (zone.identifier, $0) } }) { first, _ in first }
+    zoneNames = Dictionary(zones.compactMap { zone in zone.name.map { (zone.identifier, $0) } }) { first, _ in
+      first
+    }
   }
 
   // MARK: Inputs
@@ -132,6 +134,8 @@ package struct Visits: Sendable {
   /// - Parameters:
   ///   - zones: The zones that beacons are in.
   ///   - times: The times at which published events said so, if they did.
+  ///   - instant: The time of the decision.
+  ///   - events: Receives the departures and arrivals that follow.
   mutating func reconcile(
     with zones: [BeaconID: String],
     times: [BeaconID: Timestamp] = [:],
@@ -345,7 +349,9 @@ package struct Visits: Sendable {
   /// Gives up a sixteenth of the subjects: first those without an open visit, then the stalest.
   private mutating func evict(at instant: Timestamp, into events: inout [Event]) {
     let stalest = subjects.indices.filter { subjects[$0].isLive }
-      .map { (place: $0, isOpen: subjects[$0].open != nil, touched: subjects[$0].touched, id: subjects[$0].id) }
+      .map {
+        (place: $0, isOpen: subjects[$0].open != nil, touched: subjects[$0].touched, id: subjects[$0].id)
+      }
       .sorted { left, right in
         if left.isOpen != right.isOpen { return right.isOpen }
         return (left.touched, left.id) < (right.touched, right.id)

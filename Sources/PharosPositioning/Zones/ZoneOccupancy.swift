@@ -126,7 +126,8 @@ struct ZoneOccupancy: Sendable {
     for _ in 0..<(try reader.count(ofAtLeast: 8)) {
       let zone = try reader.text()
       let threshold: OccupancyThreshold = try reader.read()
-      for index in watches.indices where watches[index].zone == zone && watches[index].threshold == threshold {
+      for index in watches.indices where watches[index].zone == zone && watches[index].threshold == threshold
+      {
         watches[index].isAbove = true
       }
     }

@@ -13,7 +13,7 @@ struct RandomEvents {
   init(seed: UInt64, onlyPinned: Bool = false) {
     random = SeededGenerator(seed: seed)
     kinds = EventKind.allCases.filter { !onlyPinned || $0.rawValue <= EventKind.observerQuarantined.rawValue }
-    details = onlyPinned ? 16 : 18
+    details = onlyPinned ? 16 : 22
   }
 
   private static let texts = [
@@ -68,7 +68,7 @@ struct RandomEvents {
     case 0: .eui48(UInt64.random(in: 0...0xFFFF_FFFF_FFFF, using: &random))
     case 1: .eui64(random.next())
     case 2: .uuid(UUID128(high: random.next(), low: random.next()))
-    default: .name(text() + "-")
+    default: .name((details == 16 ? text() : String(text().prefix(63))) + "-")
     }
   }
 
@@ -114,6 +114,19 @@ struct RandomEvents {
     )
   }
 
+  mutating func guidance() -> GuidanceDetail {
+    GuidanceDetail(
+      status: GuidanceDetail.Status.allCases.randomElement(using: &random) ?? .started,
+      venue: text(),
+      destination: text(),
+      instruction: text(),
+      level: chance() ? nil : Int.random(in: -5...20, using: &random),
+      distanceToManeuver: chance() ? nil : Double.random(in: 0...1_000, using: &random),
+      distanceRemaining: chance() ? nil : Double.random(in: 0...1_000, using: &random),
+      durationRemaining: chance() ? nil : .seconds(Double.random(in: 0...1_000, using: &random))
+    )
+  }
+
   mutating func positioning() -> PositioningTransition {
     PositioningTransition(
       state: PositioningState.allCases.randomElement(using: &random) ?? .notPositioning,
@@ -148,6 +161,16 @@ struct RandomEvents {
     switch Int.random(in: 0..<details, using: &random) {
     case 16: .positioning(positioning())
     case 17: .scanRequest(scanRequest())
+    case 18, 19: .visit(visit())
+    case 20:
+      .occupancy(
+        OccupancyTransition(
+          direction: chance() ? .above : .below,
+          count: Int(UInt16.random(in: 0...UInt16.max, using: &random)),
+          threshold: OccupancyThreshold(above: 20, below: chance() ? 20 : 15)
+        )
+      )
+    case 21: .guidance(guidance())
     case 14, 15: .fix(fix())
     case 0..<5: .region(transition())
     case 5: .regionLimit(limit: Int(count()), refused: text())
@@ -185,6 +208,35 @@ struct RandomEvents {
         )
       )
     }
+  }
+
+  private mutating func visit() -> VisitDetail {
+    VisitDetail(
+      visit: EventID(high: random.next(), low: random.next()),
+      arrival: time(),
+      departure: chance() ? nil : time(),
+      venue: text(),
+      floor: chance()
+        ? nil
+        : VisitDetail.Floor(building: text(), level: -2, name: chance() ? nil : text(), x: 1.25, y: -3.5),
+      latitude: chance() ? nil : 52.5,
+      longitude: chance() ? nil : -4.089675,
+      horizontalAccuracy: chance() ? nil : 2.25,
+      place: chance()
+        ? nil
+        : VisitDetail.Place(
+          kind: VisitDetail.Place.Kind.allCases.randomElement(using: &random) ?? .zone,
+          identifier: text(),
+          name: chance() ? nil : text(),
+          probability: chance() ? nil : 0.75
+        ),
+      evidence: VisitDetail.Evidence(
+        fixes: Int(UInt16.random(in: 0...UInt16.max, using: &random)),
+        spread: chance() ? nil : 4.5,
+        longestGap: .milliseconds(Int64.random(in: 0...1_000_000, using: &random)),
+        end: VisitDetail.Evidence.End.allCases.randomElement(using: &random) ?? .lasting
+      )
+    )
   }
 
   private mutating func fix() -> FixDetail {

@@ -1,0 +1,243 @@
+import HTTPTypes
+import Pharos
+import PharosDelivery
+import PharosJournal
+import PharosModel
+import PharosPositioning
+
+/// The visits of subjects, and how long they stay in zones and at places.
+extension Endpoints {
+  var visitRoutes: [Route] {
+    [
+      Route(
+        .get,
+        "/v1/visits",
+        access: .operation,
+        query: ["subject", "place", "since", "until", "cursor", "limit"],
+        conditional: true,
+        handler: visits
+      ),
+      Route(
+        .get,
+        "/v1/dwell",
+        access: .operation,
+        query: ["by", "place", "from", "to"],
+        conditional: true,
+        handler: dwell
+      ),
+    ]
+  }
+
+  /// The maximum number of events that an answer about dwell times reads: a week of 20,000 visits a day, both ends.
+  private static let mostDwellEvents = 300_000
+  /// The number of events that are read at a time.
+  private static let dwellPage = 4_096
+  /// The maximum number of pages that a list of visits reads when authorisations hide most of what it finds.
+  private static let mostVisitReads = 8
+
+  // Visits.
+
+  /// Lists visits, the newest decision first; each stands once: complete, or with its arrival while it lasts.
+  private func visits(_ request: APIRequest) async throws -> APIAnswer {
+    var query = request.query
+    var filter = EventFilter(kinds: [.visitArrive, .visitDepart])
+    filter.subjects = query.subjects("subject")
+    filter.regions = query.texts("place")
+    filter.since = query.time("since")
+    filter.until = query.time("until")
+    let limit = query.limit()
+    let before = Page.key(&query) { parts in
+      parts.count == 1 ? Int64(parts[0]).flatMap { $0 > 0 ? $0 : nil } : nil
+    }
+    try query.finish()
+    let view = backend.authorisations.view
+    var found: [JournaledEvent] = []
+    var place = before ?? Int64.max
+    var isEnd = false
+    for _ in 0..<Endpoints.mostVisitReads where found.count < limit && !isEnd {
+      let (start, wanted) = (place, limit - found.count)
+      let page = try await Blocking.run { [journal = backend.journal, filter] in
+        try journal.events(before: start, matching: filter, limit: wanted).map { entry in
+          // An arrival whose visit has ended is told with the departure.
+          (entry, try Endpoints.hasEnded(entry, in: journal))
+        }
+      }
+      found += page.filter { !$0.1 && view.allows($0.0.event, to: nil, isLive: false) }.map(\.0)
+      isEnd = page.count < wanted
+      if let last = page.last { place = last.0.sequence }
+    }
+    let site = backend.registrar.site
+    return .json { json in
+      json.objects("visits", found) { json, entry in
+        guard case .visit(let visit) = entry.event.detail else { return }
+        json.member("subject", entry.event.subject.description)
+        json.member("subjectKind", entry.event.subject.kindName)
+        json.member("name", ifPresent: site.name(of: entry.event.subject))
+        visit.write(to: &json)
+      }
+      json.next(isEnd ? nil : Page.cursor(after: ["\(place)"]))
+    }
+  }
+
+  /// Returns whether the visit of an arrival has ended: the next departure of its subject is its own.
+  private static func hasEnded(_ entry: JournaledEvent, in journal: Journal) throws -> Bool {
+    guard entry.event.kind == .visitArrive, case .visit(let visit) = entry.event.detail else { return false }
+    let filter = EventFilter(kinds: [.visitDepart], subjects: [entry.event.subject])
+    let next = try journal.events(after: entry.sequence, matching: filter, limit: 1).first?.event
+    guard case .visit(let departed)? = next?.detail else { return false }
+    return departed.visit == visit.visit
+  }
+
+  // Dwell.
+
+  /// The dwell times by zone, from the changes of zone, or by place, from the visits, in a range of time.
+  private func dwell(_ request: APIRequest) async throws -> APIAnswer {
+    var query = request.query
+    let by = query.text("by") ?? "place"
+    if by != "place", by != "zone" { query.wrong("by", "is \"\(by.shortened)\"", expected: "place or zone") }
+    let to = query.time("to") ?? backend.clock()
+    let from = query.time("from") ?? to - .minutes(24 * 60)
+    if from > to { query.wrong("from", "lies after to", expected: "a time before to") }
+    let filter = EventFilter(
+      kinds: by == "zone" ? [.zoneEnter, .zoneExit] : [.visitDepart],
+      regions: query.texts("place"),
+      since: from,
+      until: to
+    )
+    try query.finish()
+    let view = backend.authorisations.view
+    let reading = try await Blocking.run { [journal = backend.journal, filter] in
+      try DwellTimes(in: journal, filter, limit: Endpoints.mostDwellEvents, page: Endpoints.dwellPage) {
+        event in
+        view.allows(event, to: nil, isLive: false)
+      }
+    }
+    guard var times = reading else {
+      throw Problem.badRequest(
+        "The range holds more than \(Endpoints.mostDwellEvents) events. Ask for a shorter one, or for fewer places."
+      )
+    }
+    try await addPresent(to: &times, byZone: by == "zone", wanted: filter.regions)
+    var table = HistoryTable(columns: ["id", "kind", "name", "count", "median", "p90", "current"])
+    for (key, entry) in times.sorted {
+      table.append([
+        .text(key.identifier), .text(key.kind.rawValue), .init(entry.name), .whole(entry.count),
+        .init(entry.quantile(0.5), decimals: 1), .init(entry.quantile(0.9), decimals: 1),
+        .whole(entry.current),
+      ])
+    }
+    if request.accepts("text/csv") { return table.csv }
+    return .json { json in
+      json.member("by", by)
+      json.member("from", from.rfc3339)
+      json.member("to", to.rfc3339)
+      table.write("places", to: &json)
+    }
+  }
+
+  /// Adds who is where now.
+  private func addPresent(to times: inout DwellTimes, byZone: Bool, wanted: Set<String>?) async throws {
+    guard byZone else {
+      for record in try await cache.read({ $0.told.visits }) where record.visit.departure == nil {
+        guard let place = record.visit.place, wanted?.contains(place.identifier) ?? true else { continue }
+        times.enter(place)
+      }
+      return
+    }
+    let zones = backend.registrar.site.zones.filter { wanted?.contains($0.identifier) ?? true }
+    for zone in zones { times.name(zone) }
+    let names = Set(zones.map(\.identifier))
+    for tag in try await backend.server.tags() {
+      if let zone = tag.zone, names.contains(zone) {
+        times.enter(VisitDetail.Place(kind: .zone, identifier: zone))
+      }
+    }
+  }
+}
+
+/// The lengths of stays, by place.
+struct DwellTimes: Sendable {
+  /// A place.
+  struct Key: Hashable, Sendable {
+    var identifier: String
+    var kind: VisitDetail.Place.Kind
+  }
+
+  /// The stays at one place.
+  struct Entry: Sendable {
+    var name: String?
+    /// The lengths of the stays that ended in the range, in seconds.
+    var lengths: [Double] = []
+    /// The number of subjects that are there now.
+    var current = 0
+
+    var count: Int { lengths.count }
+
+    /// The length that a share of the stays does not exceed, interpolated; nil without stays.
+    func quantile(_ share: Double) -> Double? {
+      let sorted = lengths.sorted()
+      guard let last = sorted.last else { return nil }
+      let place = share * Double(sorted.count - 1)
+      let index = Int(place)
+      guard index + 1 < sorted.count else { return last }
+      return sorted[index] + (place - Double(index)) * (sorted[index + 1] - sorted[index])
+    }
+  }
+
+  private var entries: [Key: Entry] = [:]
+
+  /// The places, by identifier and kind.
+  var sorted: [(key: Key, value: Entry)] {
+    entries.sorted { ($0.key.identifier, $0.key.kind.rawValue) < ($1.key.identifier, $1.key.kind.rawValue) }
+  }
+
+  /// Reads the stays that ended in a range; nil if it holds too many events.
+  init?(
+    in journal: Journal,
+    _ filter: EventFilter,
+    limit: Int,
+    page: Int,
+    isShown: (Event) -> Bool
+  ) throws {
+    var entered: [SubjectID: (zone: String, time: Timestamp)] = [:]
+    var (sequence, count) = (Int64(0), 0)
+    while true {
+      let events = try journal.events(after: sequence, matching: filter, limit: page)
+      count += events.count
+      guard count <= limit else { return nil }
+      for entry in events where isShown(entry.event) { note(entry.event, &entered) }
+      guard let last = events.last, events.count == page else { break }
+      sequence = last.sequence
+    }
+  }
+
+  private mutating func note(_ event: Event, _ entered: inout [SubjectID: (zone: String, time: Timestamp)]) {
+    switch (event.kind, event.detail) {
+    case (.visitDepart, .visit(let visit)):
+      guard let place = visit.place, let duration = visit.duration else { return }
+      let key = Key(identifier: place.identifier, kind: place.kind)
+      entries[key, default: Entry()].lengths.append(duration.seconds)
+      entries[key]?.name = place.name
+    case (.zoneEnter, _): entered[event.subject] = (event.region, event.time)
+    case (.zoneExit, _):
+      // A stay that began before the range is of unknown length.
+      guard let entry = entered[event.subject], entry.zone == event.region else { return }
+      entered[event.subject] = nil
+      let key = Key(identifier: event.region, kind: .zone)
+      entries[key, default: Entry()].lengths.append((event.time - entry.time).seconds)
+    default: break
+    }
+  }
+
+  /// Counts a subject that is at a place now.
+  mutating func enter(_ place: VisitDetail.Place) {
+    let key = Key(identifier: place.identifier, kind: place.kind)
+    entries[key, default: Entry()].current += 1
+    if let name = place.name { entries[key]?.name = name }
+  }
+
+  /// Names a zone, which is listed though nobody stayed in it.
+  mutating func name(_ zone: Zone) {
+    entries[Key(identifier: zone.identifier, kind: .zone), default: Entry()].name = zone.name
+  }
+}

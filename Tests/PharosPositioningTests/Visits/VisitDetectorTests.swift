@@ -1,0 +1,133 @@
+import PharosModel
+import PharosPositioning
+import PharosTestSupport
+import PharosVenues
+import Testing
+
+/// Pictures of tracks, with the columns in which visits begin and end.
+///
+/// A column stands for 15 s: a digit is the place in units of 30 m, a dot means no fixes, and `^` another floor.
+@Suite("The detection of visits")
+struct VisitDetectorTests {
+  private static let start = Timestamp(seconds: 1_790_000_000)
+  private static let settings = VisitSettings(minimum: .seconds(45))
+  private static let ground = VisitFix.Ground(venue: "mall", floor: FloorID(building: "main", level: 0))
+  private static let upstairs = VisitFix.Ground(venue: "mall", floor: FloorID(building: "main", level: 1))
+
+  /// The fixes of a picture, one a second, with errors of some metres that persist for some seconds.
+  private static func fixes(_ picture: String, seed: UInt64) -> [VisitFix] {
+    var random = SeededGenerator(seed: seed)
+    var error = Point.origin
+    let marks = Array(picture)
+    var fixes: [VisitFix] = []
+    var here = 0.0
+    for (column, mark) in marks.enumerated() {
+      let target = mark.wholeNumberValue.map { 30 * Double($0) } ?? here
+      for second in 0..<15 {
+        // To the next place at 2 m/s.
+        let left = target - here
+        let step = min(2, left.magnitude) * (left < 0 ? -1 : 1)
+        here += step
+        let noise = { Double.random(in: -1...1, using: &random) }
+        error = error * 0.9 + Point(x: noise(), y: noise())
+        guard mark != "." else { continue }
+        let time = start + .seconds(Double(column * 15 + second))
+        fixes.append(
+          VisitFix(
+            time: time,
+            decidedAt: time + .seconds(1),
+            ground: mark == "^" ? upstairs : ground,
+            point: Point(x: here, y: 10) + error,
+            accuracy: 4,
+            speed: step == 0 ? 0 : 1.2
+          )
+        )
+      }
+    }
+    return fixes
+  }
+
+  /// The visits that were found: the columns of their arrivals and departures, and how they ended.
+  private static func visits(_ picture: String, seed: UInt64 = 1) -> [String] {
+    var detector = VisitDetector(settings)
+    var steps: [VisitDetector.Step] = []
+    for fix in fixes(picture, seed: seed) {
+      while detector.deadline < fix.decidedAt { steps += detector.expire() }
+      steps += detector.take(fix)
+    }
+    if detector.deadline < .distantFuture { steps += detector.expire() }
+    return steps.compactMap { step in
+      guard case .depart(let stay) = step, let departure = stay.departure else { return nil }
+      let columns = [stay.arrival, departure].map { Int((($0 - start).seconds / 15).rounded()) }
+      return "\(columns[0])-\(columns[1]) \(stay.evidence.end)"
+    }
+  }
+
+  private static let pictures: [(picture: String, visits: [String], reason: String)] = [
+    ("0123333345678", ["4-8 moved"], "a stop of a minute on a walk"),
+    ("0123456789876543210", [], "a walk"),
+    ("012233445566778899", [], "a walk with short stops"),
+    ("01111111111111123456", ["2-15 moved"], "a long stop"),
+    ("011111....1111123456", ["2-15 moved"], "a gap in the data ends no stay"),
+    ("01....67", [], "a gap in the data is no stay"),
+    ("1111111111^^^^^^^^^^", ["0-10 changedFloor", "10-20 silence"], "a change of floor ends a stay"),
+    ("11111111111111" + String(repeating: ".", count: 130), ["0-14 silence"], "silence ends it at last"),
+    (
+      "11111111" + String(repeating: ".", count: 8) + "2222234567", ["0-8 silence", "17-21 moved"],
+      "gone in a gap"
+    ),
+    ("111112222233333456789", ["0-5 moved", "6-10 moved", "11-15 moved"], "three stops one after the other"),
+  ]
+
+  @Test("visits are found where the pictures show stays", arguments: pictures)
+  func found(picture: String, visits: [String], reason: String) {
+    for seed: UInt64 in 1...5 {
+      let found = Self.visits(picture, seed: seed)
+      #expect(found.count == visits.count, "\(reason), seed \(seed): \(found)")
+      for (one, other) in zip(found, visits) {
+        #expect(one.split(separator: " ").last == other.split(separator: " ").last, "\(reason): \(one)")
+        let columns = [one, other].map {
+          $0.split(separator: " ")[0].split(separator: "-").map { Int($0) ?? 0 }
+        }
+        for (left, right) in zip(columns[0], columns[1]) {
+          #expect(abs(left - right) <= 1, "\(reason), seed \(seed): \(one) for \(other)")
+        }
+      }
+    }
+  }
+
+  @Test(
+    "fixes of any kind give arrivals and departures in turn, each visit after the one before",
+    arguments: 1...20
+  )
+  func order(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let marks = Array("0123456789...^")
+    var picture = ""
+    for _ in 0..<60 {
+      let mark = marks.randomElement(using: &random) ?? "0"
+      picture += String(repeating: mark, count: Int.random(in: 1...8, using: &random))
+    }
+    var detector = VisitDetector(Self.settings)
+    var last = Timestamp.distantPast
+    var arrival: Timestamp?
+    for fix in Self.fixes(picture, seed: seed) {
+      for step in detector.take(fix) {
+        switch step {
+        case .arrive(let stay):
+          #expect(arrival == nil)
+          #expect(stay.departure == nil && stay.evidence.end == .lasting)
+          #expect(stay.arrival >= last && stay.arrival <= fix.time)
+          arrival = stay.arrival
+        case .depart(let stay):
+          #expect(arrival == stay.arrival)
+          #expect((stay.departure ?? .distantPast) >= stay.arrival)
+          #expect((stay.departure ?? .distantFuture) <= fix.time)
+          last = stay.departure ?? last
+          arrival = nil
+        }
+      }
+      #expect(detector.isStaying == (arrival != nil))
+    }
+  }
+}
