@@ -181,22 +181,8 @@ func measureConveyors(_ input: PlacesInput) throws -> [PlacesRow] {
     }
     if isAsked { requested += 1 }
   }
-  var (hours, mistaken) = (0.0, 0)
-  for number in 0..<40 as Range<UInt64> {
-    let stages = zip(Terminal.route, Terminal.route.dropFirst()).map { from, to in
-      VisualWalk.Stage(to: to, from: from, speed: [0.7, 1.0, 1.3, 1.6][Int(number % 4)])
-    }
-    let seed = input.seed &* 1_000 &+ 500 &+ number
-    let walk = VisualWalk(from: Terminal.route[0], stages, on: terminal.plane, errors: errors, seed: seed)
-    hours += walk.duration.seconds / 3_600
-    var last = PositioningTransition.Conveyance.none
-    for event in terminal.events(walk.sensings(of: Terminal.observer, since: Terminal.start), along: nil) {
-      guard case .positioning(let transition) = event.detail else { continue }
-      if transition.conveyance != .none, last == .none { mistaken += 1 }
-      last = transition.conveyance
-    }
-  }
-  let rate = Double(mistaken) / hours
+  let steady = falseDetections(VisualWalk.Errors(missedSteps: 0.03), in: terminal, input)
+  let broken = falseDetections(errors, in: terminal, input)
   delays.sort()
   let median = delays.isEmpty ? "none" : "\(rounded(delays[delays.count / 2])) s"
   return [
@@ -207,12 +193,42 @@ func measureConveyors(_ input: PlacesInput) throws -> [PlacesRow] {
       isMet: detected >= 95
     ),
     PlacesRow(
-      quantity: "false detections an hour of walking",
+      quantity: "false detections an hour of walking, 3 % of steps missed",
       target: "<= 0.1",
-      seen: "\(rounded(rate)) (\(mistaken) in \(rounded(hours)) h)",
-      isMet: rate <= 0.1
+      seen: "\(rounded(Double(steady.count) / steady.hours)) (\(steady.count) in \(rounded(steady.hours)) h)",
+      isMet: Double(steady.count) <= 0.1 * steady.hours
+    ),
+    PlacesRow(
+      quantity: "the same if also all steps of 1 to 2.5 s are missed every 2 min",
+      target: "none",
+      seen: "\(rounded(Double(broken.count) / broken.hours))",
+      isMet: nil
     ),
     PlacesRow(quantity: "the right one of the two named", target: "none", seen: "\(named) %", isMet: nil),
     PlacesRow(quantity: "a scan asked for behind it", target: "none", seen: "\(requested) %", isMet: nil),
   ]
+}
+
+/// The number of times that a conveyance is taken for one where there is none, in walks at 0.7 to 1.6 m/s.
+private func falseDetections(
+  _ errors: VisualWalk.Errors,
+  in terminal: Terminal,
+  _ input: PlacesInput
+) -> (count: Int, hours: Double) {
+  var (hours, count) = (0.0, 0)
+  for number in 0..<40 as Range<UInt64> {
+    let stages = zip(Terminal.route, Terminal.route.dropFirst()).map { from, to in
+      VisualWalk.Stage(to: to, from: from, speed: [0.7, 1.0, 1.3, 1.6][Int(number % 4)])
+    }
+    let seed = input.seed &* 1_000 &+ 500 &+ number
+    let walk = VisualWalk(from: Terminal.route[0], stages, on: terminal.plane, errors: errors, seed: seed)
+    hours += walk.duration.seconds / 3_600
+    var last = PositioningTransition.Conveyance.none
+    for event in terminal.events(walk.sensings(of: Terminal.observer, since: Terminal.start), along: nil) {
+      guard case .positioning(let transition) = event.detail else { continue }
+      if transition.conveyance != .none, last == .none { count += 1 }
+      last = transition.conveyance
+    }
+  }
+  return (count, hours)
 }

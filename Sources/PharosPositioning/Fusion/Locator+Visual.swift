@@ -15,8 +15,8 @@ struct LocatorCarriage: Sendable {
   var leads = false
   /// The beginning of the present frame.
   var framed = Timestamp.distantPast
-  /// The scan that contradicted the belief and was not used, and when.
-  var doubted: (scan: PoseScan, time: Timestamp)?
+  /// The last scan, if it contradicted the belief and was not used.
+  var doubted: DoubtedScan?
   /// The time of the last scan that was used, and of the last one that was not.
   var scanned = Timestamp.distantPast
   var refused = Timestamp.distantPast
@@ -48,6 +48,18 @@ struct LocatorCarriage: Sendable {
     defer { (x, y, up, variance, gathered) = (0, 0, 0, 0, .zero) }
     return (x, y, up, Float(gathered.seconds), variance.squareRoot())
   }
+}
+
+/// A scan that contradicted the belief.
+struct DoubtedScan: Sendable {
+  /// The way from the middle of the belief to the scan.
+  var offset: Point
+  /// The deviation of the scan.
+  var deviation: Float
+  /// The way since the last scan that was used.
+  var way: Float
+  /// The time of the scan.
+  var time: Timestamp
 }
 
 /// A climb as odometry sees it: a way up or down between two times on the level.
@@ -223,7 +235,9 @@ extension Locator {
     unload()
     guard let middle = middle(), let place = places[middle.floor] else { return }
     let gate = Locator.scanGate * (middle.spread + scan.deviation) + Locator.scanSlack
-    guard Float(middle.point.distance(to: place)) <= gate else { return doubt(scan, places, at: time) }
+    guard Float(middle.point.distance(to: place)) <= gate else {
+      return doubt(scan, by: place - middle.point, places, at: time)
+    }
     carriage.doubted = nil
     for number in cloud.floors() {
       guard let place = places[number] else { continue }
@@ -315,34 +329,40 @@ extension Locator {
     }
   }
 
-  /// Keeps a scan that contradicts the belief; a second one that agrees with it proves the belief wrong.
-  private mutating func doubt(_ scan: PoseScan, _ places: [Point?], at time: Timestamp) {
+  /// Keeps a scan that contradicts the belief; a second one that is off by the same way proves the belief wrong.
+  private mutating func doubt(_ scan: PoseScan, by offset: Point, _ places: [Point?], at time: Timestamp) {
     counters.outliers += 1
     carriage.refused = time
-    defer { carriage.doubted = (scan, time) }
-    guard let first = carriage.doubted, time > first.time,
-      time - first.time <= Locator.doubtLife
-    else { return }
-    let reach =
-      Locator.doubtSpeed * (time - first.time).seconds + Double(3 * (first.scan.deviation + scan.deviation))
-    guard first.scan.coordinate.distance(to: scan.coordinate) <= reach + Double(Locator.scanSlack) else {
+    defer {
+      carriage.doubted = DoubtedScan(
+        offset: offset,
+        deviation: scan.deviation,
+        way: carriage.wayed,
+        time: time
+      )
+    }
+    guard let first = carriage.doubted, time > first.time, time - first.time <= Locator.doubtLife else {
       return
     }
-    cloud.removeAll()
-    beginAtScan(scan, places, at: time)
+    let drift = Locator.doubtDrift * (carriage.wayed - first.way).magnitude
+    let reach = Locator.scanGate * (first.deviation + scan.deviation) + Locator.scanSlack + drift
+    guard Float(offset.distance(to: first.offset)) <= reach else { return }
+    _ = beginAtScan(scan, places, at: time)
   }
 
-  /// The time for which a scan that was not used may be confirmed, and the speed of who moved since.
-  private static let doubtLife = TimeSpan.seconds(60)
-  private static let doubtSpeed = 1.6
+  /// The time for which a scan that was not used may be confirmed, and the share of the way by which a belief drifts.
+  private static let doubtLife = TimeSpan.minutes(5)
+  private static let doubtDrift: Float = 0.05
 
   /// Draws the belief around a scan, on every floor that has ground there.
-  mutating func beginAtScan(_ scan: PoseScan, _ places: [Point?], at time: Timestamp) {
+  ///
+  /// - Returns: `true` if there is such a floor.
+  mutating func beginAtScan(_ scan: PoseScan, _ places: [Point?], at time: Timestamp) -> Bool {
     if let turn = scan.turn { visual.align(turn) }
     let floors = content.floors.indices.filter { number in
       places[number].map { content.floors[number].distance(to: $0) <= Double(Locator.scanSlack) } ?? false
     }
-    guard !floors.isEmpty else { return }
+    guard !floors.isEmpty else { return false }
     cloud.removeAll()
     cloud.reserve(rules.particles)
     born = .distantPast
@@ -359,6 +379,7 @@ extension Locator {
     }
     carriage.doubted = nil
     note(scan, at: time)
+    return true
   }
 
   /// Records a scan that was used, and what the particles have learned of the frame.

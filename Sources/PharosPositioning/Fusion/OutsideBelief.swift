@@ -172,7 +172,8 @@ extension Locator {
     let deviation = scan.deviation
     let isLost = sky.isOutside && isFar(from: places, deviation)
     if fix.source == .vps {
-      if cloud.isEmpty || isLost { beginAtScan(scan, places, at: time) } else { fuse(scan, places, at: time) }
+      guard cloud.isEmpty || isLost else { return fuse(scan, places, at: time) }
+      if !beginAtScan(scan, places, at: time) { begin(at: nearest, deviation) }
       return
     }
     if cloud.isEmpty || isLost { return begin(at: nearest, deviation) }

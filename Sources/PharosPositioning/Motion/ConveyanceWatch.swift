@@ -21,7 +21,7 @@ package struct ConveyanceWatch: Hashable, Sendable {
   ///
   /// - Units: metres and seconds. An escalator of 0.5 m/s, 0.43 m/s on the level, covers the way in 1.4 s.
   private static let leastWay: Float = 0.6
-  private static let leastTime: Float = 1.2
+  private static let leastTime: Float = 1.5
   /// The speed up to which people are carried, and the time that a faster movement without steps must last: steps of a
   /// walk are missed now and then.
   ///

@@ -261,7 +261,10 @@ package struct VisualWalk: Sendable {
 
   private func scan(_ place: Point, _ drawn: Drawn, _ random: inout RandomStream) -> OutsideFix? {
     var seen = place + Point(x: errors.scan * random.normal(), y: errors.scan * random.normal())
-    if random.chance(errors.wrongScans) { seen = seen + Point(x: 30, y: 0) }
+    if random.chance(errors.wrongScans) {
+      let direction = random.uniform(0, 2 * .pi)
+      seen = seen + Point(x: Angle.cosine(direction), y: Angle.sine(direction)) * 30
+    }
     guard let coordinate = plane.coordinate(of: seen) else { return nil }
     return OutsideFix(
       latitude: coordinate.latitude,
