@@ -196,6 +196,10 @@ struct Guides: Sendable {
 
   /// Continues the counters from the time of a resumption, so that no id is used twice.
   mutating func resume(floor: UInt64) {
-    for subject in sessions.keys { sessions[subject]?.counter = max(sessions[subject]?.counter ?? 0, floor) }
+    sessions = sessions.mapValues { session in
+      var session = session
+      session.counter = max(session.counter, floor)
+      return session
+    }
   }
 }
