@@ -71,7 +71,16 @@ extension Venue {
       level: 1,
       plane: plane,
       plan: FloorPlan(image: "plans/gone.png", width: 400, height: 200, alignment: alignment),
-      walkable: [hall]
+      walkable: [hall],
+      pointsOfInterest: [
+        PointOfInterest(
+          identifier: "cafe",
+          name: "Café",
+          category: "foodservice",
+          point: Point(x: 4, y: 10),
+          hours: OpeningHours("Mo-Fr 10:00-18:00")
+        )
+      ]
     )
     let bare = Floor(level: -1, plane: plane)
     return Venue(

@@ -98,6 +98,8 @@ extension Endpoints {
   }
 
   /// Returns the venue that a path names.
+  ///
+  /// - Throws: 404 if there is none.
   func venue(_ request: APIRequest) throws(Problem) -> ServedVenue {
     let name = request.parameter("id")
     guard let served = backend.servedVenues.first(where: { $0.venue.identifier == name }) else {

@@ -15,6 +15,8 @@ package struct Endpoints: Sendable {
   let maps = VenueMaps()
   /// The bundles of venues.
   let bundles: VenueBundles
+  /// The routers of the venues.
+  let routers = VenueRouters()
 
   package init(backend: any HTTPBackend, cache: LiveStateCache) {
     self.backend = backend
@@ -26,6 +28,7 @@ package struct Endpoints: Sendable {
   package var routes: [Route] {
     pageRoutes + statusRoutes + applicationRoutes + regionRoutes + rangingRoutes + stateRoutes
       + observerRoutes + keyRoutes + hearingRoutes + zoneRoutes + fixRoutes + venueRoutes + mapRoutes
+      + wayRoutes
       + eventRoutes + historyRoutes + visitRoutes + webhookRoutes + notificationRoutes + tokenRoutes
       + authorisationRoutes + advertRoutes
       + erasingRoutes + comparisonRoutes

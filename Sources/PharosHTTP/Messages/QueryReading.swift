@@ -100,6 +100,13 @@ package struct QueryReading: Sendable {
     return Set(values)
   }
 
+  /// The values of a parameter that may be repeated, in their order.
+  mutating func orderedTexts(_ name: String) -> [String] {
+    let values = values(name)
+    if values.contains("") { wrong(name, "is empty", expected: "a value, or the parameter left out") }
+    return values
+  }
+
   /// Values that a function reads, each from a parameter of its own, or nil where the parameter is not there.
   mutating func set<Value: Hashable>(
     _ name: String,

@@ -57,9 +57,9 @@ public struct Guidance: Sendable {
     /// No fix has given a route.
     case waiting
     /// On a route; `leftAt` is the time of the first fix off it, if the last ones were.
-    case following(Route, Progress, leftAt: Timestamp?)
+    case following(WalkingRoute, Progress, leftAt: Timestamp?)
     /// At the destination.
-    case arrived(Route)
+    case arrived(WalkingRoute)
   }
 
   private let router: Router
@@ -96,7 +96,7 @@ public struct Guidance: Sendable {
   }
 
   /// The present route; nil before the first fix.
-  public var route: Route? {
+  public var route: WalkingRoute? {
     switch state {
     case .waiting: nil
     case .following(let route, _, _), .arrived(let route): route
@@ -175,7 +175,7 @@ public struct Guidance: Sendable {
   /// on.
   private static func progress(
     of fix: Fix,
-    on route: Route,
+    on route: WalkingRoute,
     after before: Progress,
     _ router: Router
   ) -> Progress? {

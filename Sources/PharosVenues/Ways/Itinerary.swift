@@ -161,11 +161,8 @@ struct ItinerarySearch {
     case .up: guard levels >= 0 else { return nil }
     case .down: guard levels <= 0 else { return nil }
     }
-    guard let first = graph.stops[number][from], let last = graph.stops[number][to],
-      let origin = graph.floors[first.floor].part.plane.coordinate(of: start.point),
-      let point = graph.floors[last.floor].part.plane.point(of: origin)
-    else { return nil }
-    let meters = point.distance(to: end.point)
+    let meters = graph.rideLength(number, from: from, to: to)
+    guard meters.isFinite else { return nil }
     return (meters, TravelTime.seconds(on: connector.kind, levels: levels, distance: meters))
   }
 

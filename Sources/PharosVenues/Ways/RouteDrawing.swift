@@ -34,7 +34,7 @@ struct RouteDrawing {
   }
 
   /// The route.
-  var route: Route {
+  var route: WalkingRoute {
     var steps: [RouteStep] = []
     var bearing = 0.0
     var isFirst = true
@@ -53,7 +53,7 @@ struct RouteDrawing {
       }
     }
     steps.append(arrival(bearing))
-    return Route(distance: itinerary.distance, duration: itinerary.duration, steps: steps)
+    return WalkingRoute(distance: itinerary.distance, duration: itinerary.duration, steps: steps)
   }
 
   // MARK: Walks

@@ -31,7 +31,7 @@ public struct Router: Sendable {
     from: Waypoint,
     to: Waypoint,
     options: RouteOptions = RouteOptions()
-  ) throws(RoutingError) -> [Route] {
+  ) throws(RoutingError) -> [WalkingRoute] {
     let starts = try targets(of: from)
     let goals = try usable(try targets(of: to), options)
     let search = ItinerarySearch(graph, options)

@@ -14,6 +14,8 @@ public struct WalkableGraph: Sendable {
   /// The stops of each connector: the floor's index and the stop's index there, in the order of the connector's stops;
   /// nil for a floor that the venue does not have.
   let stops: [[Stop?]]
+  /// The horizontal distance between the stops of each connector in metres, row by row.
+  private let rideLengths: [[Double]]
 
   /// A connector's stop in the graph.
   struct Stop {
@@ -66,6 +68,22 @@ public struct WalkableGraph: Sendable {
     }
     self.stops = stops
     floors = zip(parts, places).map { GraphFloor($0, stops: $1) }
+    rideLengths = zip(connectors, stops).map { connector, stops in
+      let planes = stops.map { $0.map { parts[$0.floor].plane } }
+      return connector.stops.indices.flatMap { from in
+        connector.stops.indices.map { to in
+          guard let start = planes[from]?.coordinate(of: connector.stops[from].point),
+            let moved = planes[to]?.point(of: start)
+          else { return .infinity }
+          return moved.distance(to: connector.stops[to].point)
+        }
+      }
+    }
+  }
+
+  /// The horizontal distance between two stops of a connector in metres; infinite if either has no floor.
+  func rideLength(_ connector: Int, from: Int, to: Int) -> Double {
+    rideLengths[connector][from * connectors[connector].stops.count + to]
   }
 
   /// The number of corners and lines of all floors.

@@ -25,7 +25,7 @@ package struct RouteCheck {
   }
 
   /// Returns whether every part of a route lies on walkable ground, but for two centimetres, and crosses no wall.
-  package func isWalkable(_ route: Route) -> Bool {
+  package func isWalkable(_ route: WalkingRoute) -> Bool {
     for step in route.steps {
       for (from, to) in zip(step.points, step.points.dropFirst()) {
         let count = max(2, Int(from.distance(to: to) / 0.25))

@@ -1,7 +1,7 @@
 public import PharosModel
 
 /// A route through a venue, in steps.
-public struct Route: Hashable, Sendable {
+public struct WalkingRoute: Hashable, Sendable {
   /// The length in metres; on stairs, lifts, escalators and ramps only the horizontal way counts.
   public var distance: Double
   /// The time in seconds.

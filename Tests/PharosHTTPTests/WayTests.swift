@@ -1,0 +1,114 @@
+import PharosDelivery
+import PharosHTTP
+import PharosModel
+import PharosVenues
+import Testing
+
+/// Routes through a venue, in the shape that clients of OSRM know.
+@Suite("Ways over HTTP", .timeLimit(.minutes(20)))
+struct WayTests {
+  private let plane: FloorPlane
+
+  init() throws {
+    plane = .ground(GroundPlane(origin: try #require(Venue.place)))
+  }
+
+  /// A position as a parameter.
+  private func at(_ x: Double, _ y: Double, _ level: Int) throws -> String {
+    let coordinate = try #require(plane.coordinate(of: Point(x: x, y: y)))
+    return "\(coordinate.latitude),\(coordinate.longitude),\(level)"
+  }
+
+  @Test("a route has legs, steps and manoeuvres with bearings, places and sentences")
+  func route() async throws {
+    let from = try at(2, 10, 0)
+    try await TestService.run { service in
+      let answer = try await service.request(
+        "GET",
+        "/v1/venues/museum/routes?from=\(from)&to=Caf%C3%A9&language=de"
+      )
+      #expect(answer.status == 200)
+      let json = try answer.json
+      #expect(json["code"].string == "Ok")
+      let route = json["routes"][0]
+      let steps = route["legs"][0]["steps"]
+      #expect(
+        steps.elements.compactMap { $0["instruction"].string } == [
+          "Gehen Sie los", "Nehmen Sie den Aufzug auf Ebene 1", "Gehen Sie auf Ebene 1 weiter",
+          "Sie haben Café erreicht",
+        ]
+      )
+      #expect(steps.elements.compactMap { $0["level"].integer } == [0, 0, 1, 1])
+      let lift = steps[1]["maneuver"]
+      #expect(lift["type"].string == "take lift" && lift["level"].integer == 1)
+      #expect(steps[0]["maneuver"]["bearing_after"].integer == 90)
+      #expect(steps[0]["geometry"]["type"].string == "LineString")
+      let sum = steps.elements.reduce(0) { $0 + ($1["distance"].number ?? 0) }
+      #expect(abs(sum - (route["distance"].number ?? 0)) < 0.05)
+      #expect((route["duration"].number ?? 0) > 60)
+    }
+  }
+
+  @Test("geometries are encoded as polylines where they are asked for")
+  func polyline() async throws {
+    let (from, to) = (try at(2, 10, 0), try at(18, 18, 0))
+    try await TestService.run { service in
+      let path = "/v1/venues/museum/routes?from=\(from)&to=\(to)&geometries=polyline6"
+      let json = try await service.request("GET", path).json
+      #expect(json["routes"][0]["geometry"].string?.isEmpty == false)
+    }
+  }
+
+  @Test("a subject's last fix is an end; one that was not located is named")
+  func subject() async throws {
+    try await TestService.run { service in
+      let answer = try await service.request("GET", "/v1/venues/museum/routes?from=subject:absent&to=cafe")
+      #expect(answer.status == 404)
+      #expect(
+        try answer.json["detail"].string
+          == "There is no fix of \"absent\"; /v1/fixes lists those that there are."
+      )
+    }
+  }
+
+  @Test("places, the nearest one and matrices")
+  func others() async throws {
+    let (from, to) = (try at(2, 10, 0), try at(30, 10, 0))
+    try await TestService.run { service in
+      let places = try await service.request("GET", "/v1/venues/museum/places?category=foodservice").json[
+        "places"
+      ]
+      #expect(places.elements.compactMap { $0["id"].string } == ["cafe"])
+      #expect(places[0]["floor"].string == "main/1")
+      let path = "/v1/venues/museum/nearest?category=foodservice&from=\(from)"
+      let near = try await service.request("GET", path).json["places"][0]
+      #expect(near["name"].string == "Café" && (near["distance"].number ?? 0) > 60)
+      let ends = "from=\(from)&from=cafe&to=\(to)&to=main%20door"
+      let matrix = try await service.request("GET", "/v1/venues/museum/matrix?\(ends)").json
+      #expect(matrix["distances"].elements.map { $0.elements.count } == [2, 2])
+      #expect(abs((matrix["distances"][0][0].number ?? 0) - 28) < 0.05)
+    }
+  }
+
+  @Test(
+    "what cannot be answered says what to do",
+    arguments: [
+      ("routes?from=a&to=cafe", 404, "The venue has no place \"a\""),
+      ("routes?from=1,2,0&to=cafe", 404, "The position is far from level 0"),
+      ("routes?to=cafe", 400, "from"),
+      ("routes?from=main%20door&to=cafe&avoid=lift", 404, "avoid fewer kinds"),
+      ("routes?from=main%20door&to=cafe&avoid=rope", 400, "avoid"),
+      ("routes?from=main%20door&to=cafe&departure=1970-01-03T12:00:00Z", 404, "\"Café\" is closed"),
+      ("routes?from=main%20door&to=cafe&language=xx", 400, "language"),
+      ("nearest?category=foodservise&from=cafe", 404, "did you mean \"foodservice\"?"),
+      ("matrix?from=cafe", 400, "to"),
+    ]
+  )
+  func refusals(query: String, status: Int, text: String) async throws {
+    try await TestService.run { service in
+      let answer = try await service.request("GET", "/v1/venues/museum/\(query)")
+      #expect(answer.status == status)
+      #expect(String(decoding: answer.body, as: UTF8.self).replacing("\\\"", with: "\"").contains(text))
+    }
+  }
+}
