@@ -118,8 +118,15 @@ extension TestService {
     ] where example.contains(part + "{id}") {
       example = example.replacing(part + "{id}", with: part + id)
     }
-    return example
+    return example + (Self.queries[path] ?? "")
   }
+
+  /// The queries of operations that need one.
+  private static let queries = [
+    "/v1/venues/{id}/routes": "?from=main%20door&to=cafe",
+    "/v1/venues/{id}/nearest": "?category=foodservice&from=main%20door",
+    "/v1/venues/{id}/matrix": "?from=main%20door&to=cafe&to=main%20door",
+  ]
 
   /// Every operation that changes something, in an order in which each finds what it needs.
   var changes: [Change] {

@@ -1,13 +1,16 @@
 import CScaleMeter
 import Foundation
+import Glibc
 import PharosModel
 import PharosSimulatedWorlds
 import PharosSimulation
 import PharosSite
 import PharosVenues
 
-/// Measures routes: their lengths against a grid on real floors and on a simulated airport, the time of a query, and the
-/// time and the memory of a graph. All times are processor times of one thread.
+/// Measures routes.
+///
+/// The rows compare lengths with a grid on real floors and on a simulated airport, and give the time of a query and the time
+/// and the memory of a graph. All times are processor times of one thread.
 func measureRoutes(_ input: PlacesInput) throws -> [PlacesRow] {
   var rows: [PlacesRow] = []
   if let data = input.data {
