@@ -36,6 +36,8 @@ extension TestService {
       let answer = try await request("PUT", path, body: body)
       try #require(answer.status == 201, "\(path): \(answer.text)")
     }
+    let route = "/v1/subjects/visitor/itinerary"
+    try #require(try await request("PUT", route, body: Self.itinerary).status == 200)
     let subject = "/v1/applications/shop/authorisations/visitor"
     try #require(
       try await request("PUT", subject, body: #"{"state":"always","person":true}"#).status == 200
@@ -161,6 +163,8 @@ extension TestService {
       Change("POST", "/v1/webhooks/{id}/test", status: 200),
       Change("POST", "/v1/comparisons", #""a capture""#, status: 201),
       Change("DELETE", "/v1/comparisons/{id}", status: 204),
+      Change("PUT", "/v1/subjects/{subject}/itinerary", Self.itinerary, status: 200),
+      Change("DELETE", "/v1/subjects/{subject}/itinerary", status: 204),
       Change("DELETE", "/v1/subjects/{subject}", status: 200),
       Change("DELETE", "/v1/observers/{id}", status: 204), Change("DELETE", "/v1/zones/{id}", status: 204),
       Change("DELETE", "/v1/webhooks/{id}", status: 204),
@@ -170,6 +174,8 @@ extension TestService {
     ]
   }
 
+  static let itinerary =
+    #"{"waypoints":[{"latitude":52.5,"longitude":13.4},{"latitude":52.501,"longitude":13.4,"level":1}]}"#
   static let notification =
     #"{"region":"till","on":"enter","text":"Hello {name}","atMostOncePer":"1h","quietHours":{"from":"22:00","#
     + #""to":"06:00","timeZone":"Europe/Berlin"},"onlyIfStillInsideAfter":"30s"}"#

@@ -38,6 +38,7 @@ extension Endpoints {
     backend.mqtt?.forget(traces)
     let notifications = try backend.notifications.forget(traces)
     let report = try await Blocking.run { [journal = backend.journal] in
+      try Endpoints.eraseItineraries(of: traces, in: journal)
       let comparisons = try ComparisonStore(journal: journal).erase(traces)
       let erased = try journal.erase(traces, keepingCheckpointsFrom: forgotten)
       return ErasureReport(

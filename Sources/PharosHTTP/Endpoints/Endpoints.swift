@@ -27,11 +27,9 @@ package struct Endpoints: Sendable {
   /// All operations; `/openapi.json` describes each of them.
   package var routes: [Route] {
     pageRoutes + statusRoutes + applicationRoutes + regionRoutes + rangingRoutes + stateRoutes
-      + observerRoutes + keyRoutes + hearingRoutes + zoneRoutes + fixRoutes + venueRoutes + mapRoutes
-      + wayRoutes
-      + eventRoutes + historyRoutes + visitRoutes + webhookRoutes + notificationRoutes + tokenRoutes
-      + authorisationRoutes + advertRoutes
-      + erasingRoutes + comparisonRoutes
+      + observerRoutes + keyRoutes + hearingRoutes + zoneRoutes + fixRoutes + venueRoutes + mapRoutes + wayRoutes
+      + itineraryRoutes + guidanceRoutes + eventRoutes + historyRoutes + visitRoutes + webhookRoutes
+      + notificationRoutes + tokenRoutes + authorisationRoutes + advertRoutes + erasingRoutes + comparisonRoutes
   }
 
   /// Returns the application that a path names.

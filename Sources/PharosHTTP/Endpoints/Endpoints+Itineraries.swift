@@ -1,0 +1,111 @@
+import HTTPTypes
+import Pharos
+import PharosDelivery
+import PharosJournal
+import PharosModel
+
+extension Endpoints {
+  var itineraryRoutes: [Route] {
+    let path = "/v1/subjects/{subject}/itinerary"
+    return [
+      Route(.get, path, access: .operation) { request in
+        let itinerary = try await stored(try subject(request))
+        return .json { write(itinerary, to: &$0) }
+      },
+      Route(.put, path, access: .operation, body: .json, handler: assignItinerary),
+      Route(.delete, path, access: .operation, handler: endItinerary),
+    ]
+  }
+
+  /// The kind of the journal's documents.
+  private static let kind = "itinerary"
+
+  private func subject(_ request: APIRequest) throws(Problem) -> SubjectID {
+    let text = request.parameter("subject")
+    guard let subject = SubjectID(text) else {
+      throw .notFound("\"\(text.shortened)\" is neither an observer nor a beacon.")
+    }
+    return subject
+  }
+
+  private func stored(_ subject: SubjectID) async throws -> Itinerary {
+    let bytes = try await Blocking.run { [journal = backend.journal] in
+      try journal.document(kind: Endpoints.kind, key: subject.description)
+    }
+    guard let bytes else {
+      throw Problem.notFound("\"\(subject.description.shortened)\" has no itinerary.")
+    }
+    var reader = FieldReader(bytes[...])
+    return try Itinerary(from: &reader)
+  }
+
+  /// Assigns an itinerary: the engine takes it, a checkpoint keeps it, and the journal answers later questions.
+  private func assignItinerary(_ request: APIRequest) async throws -> APIAnswer {
+    let subject = try subject(request)
+    let itinerary = try BodyDocument.read(request.body, name: "itinerary", known: ["waypoints"]) { fields in
+      Endpoints.itinerary(fields)
+    }
+    try await backend.server.apply(.setItinerary(subject: subject, itinerary))
+    try await backend.server.checkpoint()
+    var writer = FieldWriter()
+    itinerary.write(to: &writer)
+    try await Blocking.run { [journal = backend.journal, document = writer.bytes] in
+      try journal.put(document, kind: Endpoints.kind, key: subject.description)
+    }
+    return .json { write(itinerary, to: &$0) }
+  }
+
+  private func endItinerary(_ request: APIRequest) async throws -> APIAnswer {
+    let subject = try subject(request)
+    _ = try await stored(subject)
+    try await backend.server.apply(.setItinerary(subject: subject, nil))
+    try await backend.server.checkpoint()
+    _ = try await Blocking.run { [journal = backend.journal] in
+      try journal.delete(kind: Endpoints.kind, key: subject.description)
+    }
+    return .noContent
+  }
+
+  /// Removes the itineraries of a subject that is erased; the engine has forgotten them.
+  static func eraseItineraries(of traces: SubjectTraces, in journal: Journal) throws {
+    for (key, _) in try journal.documents(kind: kind) {
+      guard let subject = SubjectID(key), traces.contains(subject) else { continue }
+      _ = try journal.delete(kind: kind, key: key)
+    }
+  }
+
+  private static func itinerary(_ fields: DocumentFields) -> Itinerary? {
+    let list = fields.list("waypoints", of: "waypoints")
+    let known = ["latitude", "longitude", "level"]
+    let expected = "\(Itinerary.lengths.lowerBound) to \(Itinerary.lengths.upperBound) waypoints"
+    guard Itinerary.lengths.contains(list.count) else {
+      fields.mistake("waypoints", "waypoints has \(list.count) elements", expected: expected)
+      return nil
+    }
+    let waypoints = list.compactMap { index, path, node -> Itinerary.Waypoint? in
+      guard
+        let waypoint = DocumentFields(
+          node,
+          place: "waypoint \(index + 1)",
+          path: path,
+          known: known,
+          problems: fields.problems
+        )
+      else { return nil }
+      let latitude = waypoint.required("latitude", .number(in: -90...90, unit: "degrees"))
+      let longitude = waypoint.required("longitude", .number(in: -180...180, unit: "degrees"))
+      let level = waypoint.value("level", .integer(in: -1_000...1_000)) ?? 0
+      guard let latitude, let longitude else { return nil }
+      return Itinerary.Waypoint(latitude: latitude, longitude: longitude, level: level)
+    }
+    return waypoints.count == list.count ? Itinerary(waypoints) : nil
+  }
+
+  private func write(_ itinerary: Itinerary, to json: inout JSONText) {
+    json.objects("waypoints", itinerary.waypoints) { json, waypoint in
+      json.member("latitude", waypoint.latitude, decimals: 8)
+      json.member("longitude", waypoint.longitude, decimals: 8)
+      json.member("level", waypoint.level)
+    }
+  }
+}
