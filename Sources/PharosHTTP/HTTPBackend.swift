@@ -70,12 +70,20 @@ package struct ServedVenue: Sendable {
 
   /// The venue.
   package var venue: Venue
+  /// Its router, which the engine uses too.
+  package var router: VenueRouter
   /// Reads the image of a floor plan.
   package var image: ReadImage
 
   /// Makes a venue that is served.
-  package init(_ venue: Venue, image: @escaping ReadImage) {
+  ///
+  /// - Parameters:
+  ///   - venue: the venue.
+  ///   - router: its router; nil for one of its own.
+  ///   - image: reads the image of a floor plan.
+  package init(_ venue: Venue, router: VenueRouter? = nil, image: @escaping ReadImage) {
     self.venue = venue
+    self.router = router ?? VenueRouter(venue)
     self.image = image
   }
 }

@@ -56,7 +56,13 @@ struct Guides: Sendable {
     else { return }
     if session.venue != fix.venue {
       session.venue = fix.venue
-      session.guidance = routers[fix.venue].map { Guides.guidance($0.router, session.request) }
+      session.guidance = routers[fix.venue].map { venue in
+        Guidance(
+          venue.router,
+          to: Waypoint(session.request.destination),
+          options: RouteOptions(isAccessible: session.request.isAccessible)
+        )
+      }
     }
     let changes =
       session.guidance?.update(
@@ -91,17 +97,6 @@ struct Guides: Sendable {
   /// Forgets the guidance of a subject.
   mutating func forget(_ traces: SubjectTraces) {
     sessions = sessions.filter { !traces.contains($0.key) }
-  }
-
-  private static func guidance(_ router: Router, _ request: GuidanceRequest) -> Guidance {
-    let destination =
-      switch request.destination {
-      case .place(let name): Waypoint.place(name)
-      case .position(let waypoint):
-        Coordinate(latitude: waypoint.latitude, longitude: waypoint.longitude)
-          .map { Waypoint.coordinate($0, level: waypoint.level) } ?? .place("")
-      }
-    return Guidance(router, to: destination, options: RouteOptions(isAccessible: request.isAccessible))
   }
 
   // MARK: Events

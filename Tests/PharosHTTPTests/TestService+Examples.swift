@@ -38,6 +38,8 @@ extension TestService {
     }
     let route = "/v1/subjects/visitor/itinerary"
     try #require(try await request("PUT", route, body: Self.itinerary).status == 200)
+    let guidance = "/v1/subjects/visitor/guidance"
+    try #require(try await request("PUT", guidance, body: Self.guidance).status == 200)
     let subject = "/v1/applications/shop/authorisations/visitor"
     try #require(
       try await request("PUT", subject, body: #"{"state":"always","person":true}"#).status == 200
@@ -165,6 +167,8 @@ extension TestService {
       Change("DELETE", "/v1/comparisons/{id}", status: 204),
       Change("PUT", "/v1/subjects/{subject}/itinerary", Self.itinerary, status: 200),
       Change("DELETE", "/v1/subjects/{subject}/itinerary", status: 204),
+      Change("PUT", "/v1/subjects/{subject}/guidance", Self.guidance, status: 200),
+      Change("DELETE", "/v1/subjects/{subject}/guidance", status: 204),
       Change("DELETE", "/v1/subjects/{subject}", status: 200),
       Change("DELETE", "/v1/observers/{id}", status: 204), Change("DELETE", "/v1/zones/{id}", status: 204),
       Change("DELETE", "/v1/webhooks/{id}", status: 204),
@@ -174,6 +178,7 @@ extension TestService {
     ]
   }
 
+  static let guidance = #"{"destination":"cafe","language":"fr"}"#
   static let itinerary =
     #"{"waypoints":[{"latitude":52.5,"longitude":13.4},{"latitude":52.501,"longitude":13.4,"level":1}]}"#
   static let notification =

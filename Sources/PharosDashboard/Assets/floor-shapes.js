@@ -6,6 +6,9 @@ import { around } from "./floor-frame.js";
 /** What stands at a point of a floor. */
 const pointKinds = new Set(["entrance", "stairs", "lift", "escalator", "ramp", "beacon", "observer", "accessPoint"]);
 
+/** Half the width of the room for the name of a place, in metres. */
+const nameRoom = 6;
+
 /** Fetches what is drawn of a floor; what cannot be had is left out, since the marks say more than the walls. */
 export async function loadShapes(floor, signal) {
   const [outlines, image] = await Promise.all([
@@ -44,6 +47,11 @@ export function shapesOf({ features }, frame) {
     } else if (geometry.type === "MultiLineString") {
       shapes.hasWalls = true;
       for (const line of geometry.coordinates) boxes.push(addLine(shapes.walls, line, frame));
+    } else if (kind === "place") {
+      const [longitude, latitude] = geometry.coordinates;
+      const [x, y] = [frame.x(longitude), frame.y(latitude)];
+      const room = { left: x - nameRoom, right: x + nameRoom, bottom: y - nameRoom / 3, top: y + nameRoom / 3 };
+      shapes.names.push({ text: properties.name, ...room });
     } else if (pointKinds.has(kind)) {
       const [longitude, latitude] = geometry.coordinates;
       shapes.points.push({ kind, id: properties.id ?? "", x: frame.x(longitude), y: frame.y(latitude) });

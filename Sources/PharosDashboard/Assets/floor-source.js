@@ -27,6 +27,8 @@ export class FloorSource {
   /** What keeps a live stream of fixes open while this is shown, and how often a second each subject may move. */
   streamQuery = "?kind=fix&rate=5";
   floors = new Map();
+  /** The geofences of all applications. */
+  fences = [];
   /** Changes when a floor came or its shapes were loaded. */
   version = 0;
   #venues = "";
@@ -52,6 +54,13 @@ export class FloorSource {
   setPast(frame) {
     this.#past = frame && { at: frame.at, marks: new Map() };
     for (const fix of frame?.subjects ?? []) this.#put(this.#past.marks, fix.subject, frame.at, fix);
+    this.version += 1;
+  }
+
+  /** Takes the geofences that applications monitor. */
+  setFences(fences) {
+    if (JSON.stringify(fences) === JSON.stringify(this.fences)) return;
+    this.fences = fences;
     this.version += 1;
   }
 
@@ -86,6 +95,7 @@ export class FloorSource {
         key,
         place: `${venue.id}/${building.id}`,
         title: [venue.name || venue.id, building.name || building.id],
+        building: building.id,
         level: floor.level,
         name: floor.name,
         isGround: Math.abs(floor.level) === ground,

@@ -6,6 +6,7 @@ import { Viewport } from "./floor-frame.js";
 import { FloorList } from "./floor-list.js";
 import { drawAreas, drawChosen, drawNames, drawSubjects, drawTrails } from "./floor-marks.js";
 import { factsOf, trailSpan } from "./floor-source.js";
+import { ChosenDetails, drawFences, drawWay } from "./floor-overlays.js";
 import { FloorSwitch } from "./floor-switch.js";
 import { FloorTiles } from "./floor-tiles.js";
 import { plural } from "./format.js";
@@ -26,6 +27,8 @@ const sharpest = 2;
 const ease = 0.3;
 /** The interval at which the picture is refreshed, in ms: ages grow even while no subject moves. */
 const pace = 1000;
+/** The interval at which the visit and the way of the chosen subject are read, in ms. */
+const detailPace = 2000;
 /** The interval at which trails are redrawn, in ms: they are most of the work, and change slowly. */
 const trailPace = 250;
 
@@ -49,6 +52,8 @@ export class FloorView {
   #list;
   #floor = null;
   #chosen = null;
+  #details = new ChosenDetails();
+  #detailsAt = 0;
   #palette = readPalette();
   #version = -1;
   #isStillDue = true;
@@ -209,7 +214,9 @@ export class FloorView {
     const density = Math.min(devicePixelRatio || 1, sharpest);
     const [view, palette] = [this.#view, this.#palette];
     if (this.#isStillDue) {
-      drawFloor(this.#still.getContext("2d"), this.#floor?.shapes, this.#tilesOf(this.#floor), view, palette, density);
+      const under = this.#still.getContext("2d");
+      drawFloor(under, this.#floor?.shapes, this.#tilesOf(this.#floor), view, palette, density);
+      if (this.#floor) drawFences(under, this.#source.fences, this.#floor, view, palette);
       this.#trailsAt = 0;
     }
     this.#isStillDue = false;
@@ -236,6 +243,7 @@ export class FloorView {
     const density = Math.min(devicePixelRatio || 1, sharpest);
     const shown = [];
     for (const mark of this.#scene.marks.values()) if (view.shows(mark.x, mark.y, mark.look.accuracy)) shown.push(mark);
+    if (!this.#source.isPast) drawWay(pen, this.#details.guidance, this.#floor, view, palette);
     drawAreas(pen, shown.filter((mark) => mark.look.tone !== "off"), view, palette);
     if (now - this.#trailsAt >= trailPace) {
       this.#trailsAt = now;
@@ -321,6 +329,7 @@ export class FloorView {
 
   #choose(subject) {
     this.#chosen = subject;
+    this.#detailsAt = 0;
     this.#hide();
     this.#followChosen();
     this.#describe();
@@ -369,6 +378,13 @@ export class FloorView {
     );
   }
 
+  /** Reads the visit and the way of the chosen subject, every few seconds. */
+  async #readDetails() {
+    if (performance.now() - this.#detailsAt < detailPace) return;
+    this.#detailsAt = performance.now();
+    if (await this.#details.load(this.#source.isPast ? null : this.#chosen, this.#stop.signal)) this.#wake();
+  }
+
   /** Writes the floor in words, for screen readers and for people who look for a name. */
   #describe() {
     if (!this.#floor) return;
@@ -376,6 +392,7 @@ export class FloorView {
     setAttribute(this.#canvas, "aria-label", `${this.#floor.name}: ${plural(marks.length, "subject")}`);
     this.#list.follow(this.#floor.name, marks, this.#chosen);
     const chosen = this.#source.subjects.get(this.#chosen);
+    this.#readDetails();
     this.#facts.hidden = !chosen;
     if (!chosen) return;
     if (this.#facts.dataset.subject !== chosen.subject) {
@@ -389,7 +406,7 @@ export class FloorView {
     }
     follow(
       this.#facts.lastChild,
-      factsOf(chosen, this.#source.now),
+      [...this.#details.facts(this.#source.now), ...factsOf(chosen, this.#source.now)],
       ([title]) => title,
       ([title]) => h("div", null, h("dt", null, title), h("dd")),
       (row, [, text]) => setText(row.lastChild, text),

@@ -5,6 +5,7 @@ import { follow, h, replace, setAttribute, setText } from "./dom.js";
 import { eventRow, updateEventRow } from "./event-row.js";
 import * as feed from "./feed.js";
 import { FirstRun } from "./first-run.js";
+import { fencesOf } from "./floor-overlays.js";
 import { FloorSource } from "./floor-source.js";
 import { FloorView } from "./floor-view.js";
 import { count, none, percent, plural, rate } from "./format.js";
@@ -127,6 +128,9 @@ class Plan {
       states,
     );
     this.sources.floor.setVenues(venues);
+    this.sources.floor.setFences(
+      fencesOf(applications.map(({ id }, index) => ({ id, regions: regions[index].regions ?? [] }))),
+    );
     if (fixes) {
       names.learn(fixes, (entry) => entry.subject);
       this.sources.floor.set(fixes);

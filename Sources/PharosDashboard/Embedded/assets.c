@@ -58,6 +58,9 @@ static const unsigned char floor_list_js[] = {
 static const unsigned char floor_marks_js[] = {
 #embed "../Assets/floor-marks.js"
 };
+static const unsigned char floor_overlays_js[] = {
+#embed "../Assets/floor-overlays.js"
+};
 static const unsigned char floor_shapes_js[] = {
 #embed "../Assets/floor-shapes.js"
 };
@@ -233,6 +236,7 @@ static const cdashboard_file_t files[] = {
   {"floor-frame.js", floor_frame_js, sizeof floor_frame_js},
   {"floor-list.js", floor_list_js, sizeof floor_list_js},
   {"floor-marks.js", floor_marks_js, sizeof floor_marks_js},
+  {"floor-overlays.js", floor_overlays_js, sizeof floor_overlays_js},
   {"floor-shapes.js", floor_shapes_js, sizeof floor_shapes_js},
   {"floor-source.js", floor_source_js, sizeof floor_source_js},
   {"floor-switch.js", floor_switch_js, sizeof floor_switch_js},

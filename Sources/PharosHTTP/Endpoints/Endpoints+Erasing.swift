@@ -39,6 +39,7 @@ extension Endpoints {
     let notifications = try backend.notifications.forget(traces)
     let report = try await Blocking.run { [journal = backend.journal] in
       try Endpoints.eraseItineraries(of: traces, in: journal)
+      try Endpoints.eraseGuidance(of: traces, in: journal)
       let comparisons = try ComparisonStore(journal: journal).erase(traces)
       let erased = try journal.erase(traces, keepingCheckpointsFrom: forgotten)
       return ErasureReport(

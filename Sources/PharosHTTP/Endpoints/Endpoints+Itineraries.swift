@@ -9,7 +9,7 @@ extension Endpoints {
     let path = "/v1/subjects/{subject}/itinerary"
     return [
       Route(.get, path, access: .operation) { request in
-        let itinerary = try await stored(try subject(request))
+        let itinerary = try await stored(try namedSubject(request))
         return .json { write(itinerary, to: &$0) }
       },
       Route(.put, path, access: .operation, body: .json, handler: assignItinerary),
@@ -20,7 +20,10 @@ extension Endpoints {
   /// The kind of the journal's documents.
   private static let kind = "itinerary"
 
-  private func subject(_ request: APIRequest) throws(Problem) -> SubjectID {
+  /// Returns the subject that a path names.
+  ///
+  /// - Throws: 404 for a text that names none.
+  func namedSubject(_ request: APIRequest) throws(Problem) -> SubjectID {
     let text = request.parameter("subject")
     guard let subject = SubjectID(text) else {
       throw .notFound("\"\(text.shortened)\" is neither an observer nor a beacon.")
@@ -41,7 +44,7 @@ extension Endpoints {
 
   /// Assigns an itinerary: the engine takes it, a checkpoint keeps it, and the journal answers later questions.
   private func assignItinerary(_ request: APIRequest) async throws -> APIAnswer {
-    let subject = try subject(request)
+    let subject = try namedSubject(request)
     let itinerary = try BodyDocument.read(request.body, name: "itinerary", known: ["waypoints"]) { fields in
       Endpoints.itinerary(fields)
     }
@@ -56,7 +59,7 @@ extension Endpoints {
   }
 
   private func endItinerary(_ request: APIRequest) async throws -> APIAnswer {
-    let subject = try subject(request)
+    let subject = try namedSubject(request)
     _ = try await stored(subject)
     try await backend.server.apply(.setItinerary(subject: subject, nil))
     try await backend.server.checkpoint()

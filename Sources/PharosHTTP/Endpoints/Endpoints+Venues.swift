@@ -235,6 +235,7 @@ struct FloorFeatures {
     for area in floor.walkable { write(area, kind: "walkable", to: &json) }
     for area in floor.obstacles { write(area, kind: "obstacle", to: &json) }
     writeWalls(to: &json)
+    for place in floor.pointsOfInterest { write(place, to: &json) }
     for entrance in floor.entrances {
       write(entrance.point, kind: "entrance", id: entrance.identifier, to: &json)
     }
@@ -270,6 +271,17 @@ struct FloorFeatures {
       }
     } properties: { json in
       if !area.name.isEmpty { json.member("name", area.name) }
+    }
+  }
+
+  private func write(_ place: PointOfInterest, to json: inout JSONText) {
+    guard let coordinate = floor.plane.coordinate(of: place.point) else { return }
+    feature(kind: "place", geometry: "Point", to: &json) { json in
+      json.degrees([coordinate.longitude, coordinate.latitude])
+    } properties: { json in
+      json.member("id", place.identifier)
+      json.member("name", place.name)
+      json.member("category", ifPresent: place.category.isEmpty ? nil : place.category)
     }
   }
 

@@ -2,7 +2,6 @@ import HTTPTypes
 import PharosDelivery
 import PharosModel
 import PharosVenues
-import Synchronization
 
 extension Endpoints {
   /// Routes, matrices and places of venues.
@@ -122,8 +121,8 @@ extension Endpoints {
   // MARK: Ends
 
   private func router(_ request: APIRequest) async throws -> Router {
-    let venue = try venue(request).venue
-    return try await routers.router(of: venue)
+    let served = try venue(request)
+    return try await Blocking.run { served.router.router }
   }
 
   /// Reads an end of a route: `latitude,longitude,level`, `subject:` and a subject, or a place.
@@ -172,23 +171,6 @@ extension Endpoints {
       let text = "\(error)"
       throw Problem.notFound(text.prefix(1).uppercased() + text.dropFirst() + ".")
     }
-  }
-}
-
-/// The routers of the venues, each built when it is first asked for.
-package final class VenueRouters: Sendable {
-  private let routers = Mutex<[String: Router]>([:])
-
-  /// Starts with none.
-  package init() {}
-
-  /// Returns the router of a venue.
-  func router(of venue: Venue) async throws -> Router {
-    if let router = routers.withLock({ $0[venue.identifier] }) { return router }
-    // Two requests may build it at once; the later one wins, and both are alike.
-    let router = try await Blocking.run { Router(WalkableGraph(venue)) }
-    routers.withLock { $0[venue.identifier] = router }
-    return router
   }
 }
 

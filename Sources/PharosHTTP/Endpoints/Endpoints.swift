@@ -15,8 +15,6 @@ package struct Endpoints: Sendable {
   let maps = VenueMaps()
   /// The bundles of venues.
   let bundles: VenueBundles
-  /// The routers of the venues.
-  let routers = VenueRouters()
 
   package init(backend: any HTTPBackend, cache: LiveStateCache) {
     self.backend = backend
@@ -27,9 +25,11 @@ package struct Endpoints: Sendable {
   /// All operations; `/openapi.json` describes each of them.
   package var routes: [Route] {
     pageRoutes + statusRoutes + applicationRoutes + regionRoutes + rangingRoutes + stateRoutes
-      + observerRoutes + keyRoutes + hearingRoutes + zoneRoutes + fixRoutes + venueRoutes + mapRoutes + wayRoutes
+      + observerRoutes + keyRoutes + hearingRoutes + zoneRoutes + fixRoutes + venueRoutes + mapRoutes
+      + wayRoutes
       + itineraryRoutes + guidanceRoutes + eventRoutes + historyRoutes + visitRoutes + webhookRoutes
-      + notificationRoutes + tokenRoutes + authorisationRoutes + advertRoutes + erasingRoutes + comparisonRoutes
+      + notificationRoutes + tokenRoutes + authorisationRoutes + advertRoutes + erasingRoutes
+      + comparisonRoutes
   }
 
   /// Returns the application that a path names.

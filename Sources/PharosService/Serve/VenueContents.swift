@@ -176,7 +176,9 @@ package struct LoadedVenues: Sendable {
   /// The venues as the HTTP interface serves them.
   package var served: [ServedVenue] {
     entries.map { entry in
-      ServedVenue(entry.contents.venue) { name in try VenueFiles.disk(entry.folder).whole(name) }
+      ServedVenue(entry.contents.venue, router: entry.ground.router) { name in
+        try VenueFiles.disk(entry.folder).whole(name)
+      }
     }
   }
 

@@ -1,7 +1,7 @@
-/// Draws an itinerary as a route: finds its turns, doors and places, and cuts it into steps.
+/// Draws a plan as a route: finds its turns, doors and places, and cuts it into steps.
 struct RouteDrawing {
   let graph: WalkableGraph
-  let itinerary: Itinerary
+  let plan: WayPlan
   let start: Router.Target
   let goal: Router.Target
 
@@ -14,9 +14,9 @@ struct RouteDrawing {
   /// - Units: metres.
   private static let nearness = 1.5
 
-  init(_ graph: WalkableGraph, _ itinerary: Itinerary, from start: Router.Target, to goal: Router.Target) {
+  init(_ graph: WalkableGraph, _ plan: WayPlan, from start: Router.Target, to goal: Router.Target) {
     self.graph = graph
-    self.itinerary = itinerary
+    self.plan = plan
     self.start = start
     self.goal = goal
   }
@@ -38,12 +38,12 @@ struct RouteDrawing {
     var steps: [RouteStep] = []
     var bearing = 0.0
     var isFirst = true
-    for (number, part) in itinerary.parts.enumerated() {
+    for (number, part) in plan.parts.enumerated() {
       switch part {
       case .walk(let floor, let corners, let meters):
         let points = corners.map(\.point)
-        let before: Itinerary.Part? = number > 0 ? itinerary.parts[number - 1] : nil
-        let isLast = number == itinerary.parts.count - 1
+        let before: WayPlan.Part? = number > 0 ? plan.parts[number - 1] : nil
+        let isLast = number == plan.parts.count - 1
         // A walk of no length between two connectors is no step.
         if meters < 0.05, !isFirst, !isLast { continue }
         steps += walk(floor, points, after: before, isFirst: isFirst, isLast: isLast, &bearing)
@@ -53,7 +53,7 @@ struct RouteDrawing {
       }
     }
     steps.append(arrival(bearing))
-    return WalkingRoute(distance: itinerary.distance, duration: itinerary.duration, steps: steps)
+    return WalkingRoute(distance: plan.distance, duration: plan.duration, steps: steps)
   }
 
   // MARK: Walks
@@ -61,7 +61,7 @@ struct RouteDrawing {
   private func walk(
     _ floor: Int,
     _ points: [Point],
-    after before: Itinerary.Part?,
+    after before: WayPlan.Part?,
     isFirst: Bool,
     isLast: Bool,
     _ bearing: inout Double

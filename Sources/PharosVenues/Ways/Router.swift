@@ -34,14 +34,14 @@ public struct Router: Sendable {
   ) throws(RoutingError) -> [WalkingRoute] {
     let starts = try targets(of: from)
     let goals = try usable(try targets(of: to), options)
-    let search = ItinerarySearch(graph, options)
+    let search = WaySearch(graph, options)
     guard let (start, goal) = fastest(from: starts, to: goals, search) else {
       throw noWay(options)
     }
     let count = min(max(0, options.alternatives), RouteOptions.mostAlternatives)
-    let itineraries = search.itineraries(from: start.location, to: goal.location, alternatives: count)
-    guard !itineraries.isEmpty else { throw noWay(options) }
-    return itineraries.map { RouteDrawing(graph, $0, from: start, to: goal).route }
+    let plans = search.plans(from: start.location, to: goal.location, alternatives: count)
+    guard !plans.isEmpty else { throw noWay(options) }
+    return plans.map { RouteDrawing(graph, $0, from: start, to: goal).route }
   }
 
   private func noWay(_ options: RouteOptions) -> RoutingError {
@@ -55,7 +55,7 @@ public struct Router: Sendable {
   private func fastest(
     from starts: [Target],
     to goals: [Target],
-    _ search: ItinerarySearch
+    _ search: WaySearch
   ) -> (start: Target, goal: Target)? {
     if starts.count == 1, goals.count == 1 { return (starts[0], goals[0]) }
     var best: (start: Target, goal: Target, seconds: Double)?
@@ -107,7 +107,7 @@ public struct Router: Sendable {
       let known = Set(graph.places.map(\.place.category)).subtracting([""]).sorted()
       throw .unknownCategory(category, known: known)
     }
-    let search = ItinerarySearch(graph, options)
+    let search = WaySearch(graph, options)
     let open = candidates.filter { isUsable($0.target, options) == nil }
     if open.isEmpty, let first = candidates.first, let error = isUsable(first.target, options) { throw error }
     var found: [Nearby] = []
@@ -140,7 +140,7 @@ public struct Router: Sendable {
   ) throws(RoutingError) -> [[(distance: Double, duration: Double)?]] {
     var goals: [[Target]] = []
     for goal in to { goals.append(try targets(of: goal)) }
-    let search = ItinerarySearch(graph, options)
+    let search = WaySearch(graph, options)
     var rows: [[(distance: Double, duration: Double)?]] = []
     for start in from {
       let reaches = try targets(of: start).map { search.reach(from: $0.location) }
@@ -155,6 +155,16 @@ public struct Router: Sendable {
   }
 
   // MARK: Ends
+
+  /// Returns the reason for which an end cannot be used; nil if it can.
+  public func problem(with end: Waypoint) -> RoutingError? {
+    do throws(RoutingError) {
+      _ = try targets(of: end)
+      return nil
+    } catch {
+      return error
+    }
+  }
 
   /// The maximum number of places of one name that are compared.
   private static let mostNamesakes = 32

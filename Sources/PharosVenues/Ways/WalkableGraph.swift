@@ -134,7 +134,7 @@ struct GraphFloor: Sendable {
 
   /// The ways while some doors are closed.
   ///
-  /// Those of opening hours are computed on demand, in some ten milliseconds a floor.
+  /// Those of opening hours are computed on demand, which takes as long as building the floor did.
   func ways(isAccessible: Bool, isOpen: (Door) -> Bool) -> CornerGraph {
     let shut = hasHours ? part.doorTags { !isOpen($0) } : []
     guard shut.isEmpty else {

@@ -156,4 +156,14 @@ public enum Waypoint: Hashable, Sendable {
   case coordinate(Coordinate, level: Int)
   /// A place or an entrance by its identifier or name; of several, the one that is reached first.
   case place(String)
+
+  /// The end that a request for guidance names.
+  public init(_ destination: GuidanceRequest.Destination) {
+    switch destination {
+    case .place(let name): self = .place(name)
+    case .position(let position):
+      let coordinate = Coordinate(latitude: position.latitude, longitude: position.longitude)
+      self = coordinate.map { .coordinate($0, level: position.level) } ?? .place(destination.description)
+    }
+  }
 }

@@ -1,5 +1,5 @@
 /// A way through a venue: walks on floors, and rides on connectors between them.
-struct Itinerary {
+struct WayPlan {
   /// A part of it.
   enum Part {
     /// A walk on a floor along points.
@@ -22,15 +22,15 @@ struct Itinerary {
     }
   }
 
-  /// A straight line of a walk, or a ride, by which itineraries are compared.
+  /// A straight line of a walk, or a ride, by which plans are compared.
   private struct Piece: Hashable {
     let floor: Int
     let start: MeshPoint
     let end: MeshPoint
   }
 
-  /// Returns the share of the walks, 0 to 1, that another itinerary contains as well.
-  func overlap(with other: Itinerary) -> Double {
+  /// Returns the share of the walks, 0 to 1, that another plan contains as well.
+  func overlap(with other: WayPlan) -> Double {
     let (own, others) = (pieces, Set(other.pieces.map(\.piece)))
     let whole = own.reduce(0) { $0 + $1.meters }
     guard whole > 0 else { return others.isEmpty ? 1 : 0 }
@@ -55,11 +55,11 @@ struct Itinerary {
   }
 }
 
-/// A search for itineraries under one set of options.
+/// A search for plans under one set of options.
 ///
 /// The shortest ways on each floor between its connectors are known in advance, so that a search over all floors goes from
 /// connector to connector.
-struct ItinerarySearch {
+struct WaySearch {
   let graph: WalkableGraph
   let options: RouteOptions
   /// The ways of each floor under the options.
@@ -168,23 +168,23 @@ struct ItinerarySearch {
 
   /// The time and the length of the fastest way to a place; nil if there is none.
   func cost(of reach: Reach, to: WalkableGraph.Location) -> (seconds: Double, meters: Double)? {
-    itinerary(of: reach, to: to).map { ($0.duration, $0.distance) }
+    plan(of: reach, to: to).map { ($0.duration, $0.distance) }
   }
 
-  /// The fastest itinerary to a place; nil if there is none.
+  /// The fastest plan to a place; nil if there is none.
   ///
   /// - Parameters:
   ///   - reach: the ways from the start.
   ///   - to: the goal.
   ///   - avoided: corners to avoid on the way on one floor.
   ///   - detour: the metres that avoiding one of them may cost.
-  /// - Returns: the itinerary.
-  func itinerary(
+  /// - Returns: the plan.
+  func plan(
     of reach: Reach,
     to: WalkableGraph.Location,
     avoiding avoided: Set<MeshPoint> = [],
     detour: Double = 0
-  ) -> Itinerary? {
+  ) -> WayPlan? {
     var best: (stop: Int, seconds: Double)?
     for (number, meters) in ways[to.floor].distancesToStops(from: to.place).enumerated() {
       let stop = offsets[to.floor] + number
@@ -194,20 +194,20 @@ struct ItinerarySearch {
     if reach.from.floor == to.floor {
       let way = ways[to.floor].way(from: reach.from.place, to: to.place, avoiding: avoided, detour: detour)
       if let way, way.length / TravelTime.walkingSpeed <= best?.seconds ?? .infinity {
-        let part = Itinerary.Part.walk(floor: to.floor, points: way.points, meters: way.length)
-        return Itinerary(parts: [part], duration: way.length / TravelTime.walkingSpeed)
+        let part = WayPlan.Part.walk(floor: to.floor, points: way.points, meters: way.length)
+        return WayPlan(parts: [part], duration: way.length / TravelTime.walkingSpeed)
       }
     }
     guard let best else { return nil }
-    return itinerary(of: reach, through: best.stop, to: to)
+    return plan(of: reach, through: best.stop, to: to)
   }
 
-  /// Puts the parts of an itinerary together whose last ride ends at a stop.
-  private func itinerary(of reach: Reach, through last: Int, to: WalkableGraph.Location) -> Itinerary? {
+  /// Puts the parts of a plan together whose last ride ends at a stop.
+  private func plan(of reach: Reach, through last: Int, to: WalkableGraph.Location) -> WayPlan? {
     var chain = [last]
     while let first = chain.last, reach.parents[first] >= 0 { chain.append(Int(reach.parents[first])) }
     chain.reverse()
-    var parts: [Itinerary.Part] = []
+    var parts: [WayPlan.Part] = []
     func floor(_ stop: Int) -> (floor: Int, number: Int) {
       let floor = (offsets.lastIndex { $0 <= stop } ?? 0)
       return (floor, stop - offsets[floor])
@@ -253,7 +253,7 @@ struct ItinerarySearch {
       case .ride(_, _, _, _, let seconds): sum + seconds
       }
     }
-    return Itinerary(parts: parts, duration: seconds)
+    return WayPlan(parts: parts, duration: seconds)
   }
 
   // MARK: Alternatives
@@ -263,25 +263,25 @@ struct ItinerarySearch {
   /// How much longer than the fastest one an alternative may take: a factor, and seconds.
   private static let slowest = (factor: 1.6, seconds: 60.0)
 
-  /// The fastest itinerary, followed by at most so many that differ from it and from each other.
-  func itineraries(
+  /// The fastest plan, followed by at most so many that differ from it and from each other.
+  func plans(
     from: WalkableGraph.Location,
     to: WalkableGraph.Location,
     alternatives: Int
-  ) -> [Itinerary] {
+  ) -> [WayPlan] {
     let reach = reach(from: from)
-    guard let best = itinerary(of: reach, to: to) else { return [] }
+    guard let best = plan(of: reach, to: to) else { return [] }
     guard alternatives > 0 else { return [best] }
-    var candidates: [Itinerary] = []
+    var candidates: [WayPlan] = []
     // Each connector of the fastest way left out, and then all of those that were found before.
     for connector in best.connectors where best.connectors.count > 1 {
-      if let other = itinerary(of: self.reach(from: from, without: [connector]), to: to) {
+      if let other = plan(of: self.reach(from: from, without: [connector]), to: to) {
         candidates.append(other)
       }
     }
     var banned = Set(best.connectors)
     for _ in 0...alternatives where !banned.isEmpty {
-      guard let other = itinerary(of: self.reach(from: from, without: banned), to: to) else { break }
+      guard let other = plan(of: self.reach(from: from, without: banned), to: to) else { break }
       candidates.append(other)
       let count = banned.count
       banned.formUnion(other.connectors)
@@ -296,17 +296,17 @@ struct ItinerarySearch {
       }
       for share in [0.1, 0.3] where !corners.isEmpty {
         let detour = best.distance * share
-        if let other = itinerary(of: reach, to: to, avoiding: corners, detour: detour) {
+        if let other = plan(of: reach, to: to, avoiding: corners, detour: detour) {
           candidates.append(other)
         }
       }
     }
     var chosen = [best]
-    let limit = best.duration * ItinerarySearch.slowest.factor + ItinerarySearch.slowest.seconds
+    let limit = best.duration * WaySearch.slowest.factor + WaySearch.slowest.seconds
     for other in candidates.enumerated().sorted(by: { ($0.1.duration, $0.0) < ($1.1.duration, $1.0) }) {
       guard chosen.count <= alternatives, other.element.duration <= limit else { break }
       let isDifferent = chosen.allSatisfy {
-        other.element.overlap(with: $0) <= ItinerarySearch.largestOverlap
+        other.element.overlap(with: $0) <= WaySearch.largestOverlap
       }
       if isDifferent { chosen.append(other.element) }
     }

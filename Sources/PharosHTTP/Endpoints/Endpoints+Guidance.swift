@@ -1,0 +1,146 @@
+import HTTPTypes
+import Pharos
+import PharosDelivery
+import PharosJournal
+import PharosModel
+import PharosVenues
+
+/// The guidance of subjects to their destinations.
+extension Endpoints {
+  var guidanceRoutes: [Route] {
+    let path = "/v1/subjects/{subject}/guidance"
+    return [
+      Route(.get, path, access: .operation, handler: guidance),
+      Route(.put, path, access: .operation, body: .json, handler: startGuidance),
+      Route(.delete, path, access: .operation, handler: endGuidance),
+    ]
+  }
+
+  /// The kind of the journal's documents.
+  private static let guidanceKind = "guidance"
+
+  /// Answers what was asked for and, if the subject is located, the way from where it is.
+  private func guidance(_ request: APIRequest) async throws -> APIAnswer {
+    let subject = try namedSubject(request)
+    let wanted = try await storedGuidance(subject)
+    let language = RouteLanguage(rawValue: wanted.language) ?? .english
+    let route = try? await route(of: subject, wanted)
+    return .json { json in
+      Endpoints.write(wanted, to: &json)
+      guard let route else { return }
+      // The first step only says where the route begins.
+      let next = route.steps.dropFirst().first ?? route.steps.first
+      json.member("instruction", ifPresent: next?.instruction(in: language))
+      json.openObject("route")
+      WayDocuments.write(route, language: language, geometries: .geojson, to: &json)
+      json.closeObject()
+    }
+  }
+
+  private func route(of subject: SubjectID, _ wanted: GuidanceRequest) async throws -> WalkingRoute? {
+    guard let event = try await cache.read({ $0.fix(of: subject) }), case .fix(let fix) = event.detail,
+      let latitude = fix.latitude, let longitude = fix.longitude,
+      let start = Coordinate(latitude: latitude, longitude: longitude),
+      let served = backend.servedVenues.first(where: { $0.venue.identifier == fix.venue })
+    else { return nil }
+    return try await Blocking.run {
+      try served.router.router.routes(
+        from: .coordinate(start, level: fix.level),
+        to: Waypoint(wanted.destination),
+        options: RouteOptions(isAccessible: wanted.isAccessible)
+      ).first
+    }
+  }
+
+  private func storedGuidance(_ subject: SubjectID) async throws -> GuidanceRequest {
+    let bytes = try await Blocking.run { [journal = backend.journal] in
+      try journal.document(kind: Endpoints.guidanceKind, key: subject.description)
+    }
+    guard let bytes else {
+      throw Problem.notFound("\"\(subject.description.shortened)\" is not guided.")
+    }
+    var reader = FieldReader(bytes[...])
+    return try GuidanceRequest(from: &reader)
+  }
+
+  /// Starts guidance: the engine takes it, a checkpoint keeps it, and the journal answers later questions.
+  private func startGuidance(_ request: APIRequest) async throws -> APIAnswer {
+    let subject = try namedSubject(request)
+    let known = ["destination", "accessible", "language"]
+    let wanted = try BodyDocument.read(request.body, name: "guidance", known: known) { fields in
+      Endpoints.guidance(fields)
+    }
+    try await checkDestination(wanted)
+    try await backend.server.apply(.setGuidance(subject: subject, wanted))
+    try await backend.server.checkpoint()
+    var writer = FieldWriter()
+    wanted.write(to: &writer)
+    try await Blocking.run { [journal = backend.journal, document = writer.bytes] in
+      try journal.put(document, kind: Endpoints.guidanceKind, key: subject.description)
+    }
+    return .json { Endpoints.write(wanted, to: &$0) }
+  }
+
+  /// Refuses a destination that no venue knows, and makes the venues' routers ready before the engine needs them.
+  private func checkDestination(_ wanted: GuidanceRequest) async throws {
+    let served = backend.servedVenues
+    guard !served.isEmpty else { throw Problem.notFound("The site has no venue to guide in.") }
+    let errors = try await Blocking.run {
+      served.map { venue in venue.router.router.problem(with: Waypoint(wanted.destination)) }
+    }
+    guard !errors.contains(where: { $0 == nil }), let first = errors.compactMap({ $0 }).first else { return }
+    let text = "\(first)"
+    throw Problem.notFound(text.prefix(1).uppercased() + text.dropFirst() + ".")
+  }
+
+  private func endGuidance(_ request: APIRequest) async throws -> APIAnswer {
+    let subject = try namedSubject(request)
+    _ = try await storedGuidance(subject)
+    try await backend.server.apply(.setGuidance(subject: subject, nil))
+    try await backend.server.checkpoint()
+    _ = try await Blocking.run { [journal = backend.journal] in
+      try journal.delete(kind: Endpoints.guidanceKind, key: subject.description)
+    }
+    return .noContent
+  }
+
+  /// Removes the guidance of a subject that is erased; the engine has forgotten it.
+  static func eraseGuidance(of traces: SubjectTraces, in journal: Journal) throws {
+    for (key, _) in try journal.documents(kind: guidanceKind) {
+      guard let subject = SubjectID(key), traces.contains(subject) else { continue }
+      _ = try journal.delete(kind: guidanceKind, key: key)
+    }
+  }
+
+  private static func guidance(_ fields: DocumentFields) -> GuidanceRequest? {
+    let isAccessible = fields.value("accessible", .flag) ?? false
+    let language = fields.value("language", .word(RouteLanguage.allCases)) ?? .english
+    guard let destination = destination(fields) else { return nil }
+    return GuidanceRequest(to: destination, isAccessible: isAccessible, language: language.rawValue)
+  }
+
+  private static func destination(_ fields: DocumentFields) -> GuidanceRequest.Destination? {
+    let expected = "the id or the name of a place, or an object with latitude, longitude and level"
+    guard let node = fields["destination"], node.scalar == nil else {
+      guard let name = fields.requiredText("destination", expected: expected) else { return nil }
+      guard (1...GuidanceRequest.longestName).contains(name.utf8.count) else {
+        fields.mistake("destination", "destination has \(name.utf8.count) bytes", expected: expected)
+        return nil
+      }
+      return .place(name)
+    }
+    let known = ["latitude", "longitude", "level"]
+    guard let position = fields.fields("destination", known: known) else { return nil }
+    let latitude = position.required("latitude", .number(in: -90...90, unit: "degrees"))
+    let longitude = position.required("longitude", .number(in: -180...180, unit: "degrees"))
+    let level = position.value("level", .integer(in: -1_000...1_000)) ?? 0
+    guard let latitude, let longitude else { return nil }
+    return .position(Itinerary.Waypoint(latitude: latitude, longitude: longitude, level: level))
+  }
+
+  private static func write(_ wanted: GuidanceRequest, to json: inout JSONText) {
+    json.member("destination", wanted.destination.description)
+    json.member("accessible", wanted.isAccessible)
+    json.member("language", wanted.language)
+  }
+}

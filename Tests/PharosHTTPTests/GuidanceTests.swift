@@ -1,0 +1,40 @@
+import PharosHTTP
+import Testing
+
+@Suite("Guidance over HTTP", .timeLimit(.minutes(20)))
+struct GuidanceEndpointTests {
+  private static let path = "/v1/subjects/visitor/guidance"
+
+  @Test("guidance is asked for, read, ended, and erased with its subject")
+  func life() async throws {
+    try await TestService.run { service in
+      #expect(try await service.request("GET", Self.path).status == 404)
+      #expect(try await service.request("DELETE", Self.path).status == 404)
+      let body = #"{"destination":"Café","accessible":true,"language":"de"}"#
+      #expect(try await service.request("PUT", Self.path, body: body).status == 200)
+      let read = try await service.request("GET", Self.path).json
+      #expect(read["destination"].string == "Café" && read["language"].string == "de")
+      #expect(try await service.request("DELETE", Self.path).status == 204)
+      #expect(try await service.request("GET", Self.path).status == 404)
+      #expect(try await service.request("PUT", Self.path, body: TestService.guidance).status == 200)
+      #expect(try await service.request("DELETE", "/v1/subjects/visitor").status == 200)
+      #expect(try await service.request("GET", Self.path).status == 404)
+    }
+  }
+
+  @Test("a place that no venue has is refused by its name, and a request without sense by its field")
+  func refused() async throws {
+    try await TestService.run { service in
+      let unknown = try await service.request("PUT", Self.path, body: #"{"destination":"Cafe Luna"}"#)
+      #expect(unknown.status == 404 && unknown.text.contains("Cafe Luna"), "\(unknown.text)")
+      for body in [
+        "{}", #"{"destination":""}"#, #"{"destination":"Café","language":"xx"}"#,
+        #"{"destination":{"latitude":91,"longitude":2}}"#, #"{"destination":"Café","speed":1}"#,
+      ] {
+        let answer = try await service.request("PUT", Self.path, body: body)
+        #expect(answer.status == 422, "\(body): \(answer.text)")
+      }
+      #expect(try await service.request("GET", Self.path).status == 404)
+    }
+  }
+}
