@@ -31,7 +31,9 @@ private struct Mall {
   static let door = Point(x: 5, y: side + corridor / 2)
 
   static let plane: FloorPlane = {
-    guard let origin = Coordinate(latitude: 52.4, longitude: -4.08) else { preconditionFailure("no coordinate") }
+    guard let origin = Coordinate(latitude: 52.4, longitude: -4.08) else {
+      preconditionFailure("the origin is no coordinate")
+    }
     return .ground(GroundPlane(origin: origin))
   }()
 

@@ -58,7 +58,7 @@ extension Endpoints {
       let (start, wanted) = (place, limit - found.count)
       let page = try await Blocking.run { [journal = backend.journal, filter] in
         try journal.events(before: start, matching: filter, limit: wanted).map { entry in
-          // An arrival whose visit has ended is told with the departure.
+          // The departure carries the whole visit, so that the arrival is left out.
           (entry, try Endpoints.hasEnded(entry, in: journal))
         }
       }
@@ -236,7 +236,7 @@ struct DwellTimes: Sendable {
     if let name = place.name { entries[key]?.name = name }
   }
 
-  /// Names a zone, which is listed though nobody stayed in it.
+  /// Adds a zone with its name, even if there were no stays in it.
   mutating func name(_ zone: Zone) {
     entries[Key(identifier: zone.identifier, kind: .zone), default: Entry()].name = zone.name
   }

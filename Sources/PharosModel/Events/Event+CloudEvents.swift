@@ -13,7 +13,7 @@ extension Event {
     json.member("datacontenttype", "application/json")
     json.openObject("data")
     if !application.isEmpty { json.member("application", application) }
-    if !region.isEmpty, let key = kind.regionKey { json.member(key, region) }
+    if !region.isEmpty { json.member(kind.regionKey, region) }
     json.member("decidedAt", decidedAt.rfc3339)
     switch subject {
     case .none: break

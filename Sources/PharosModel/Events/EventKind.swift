@@ -140,14 +140,8 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
   /// Indicates whether a beacon changed zones; a beacon is in one zone at a time.
   package var isZone: Bool { self == .zoneExit || self == .zoneEnter }
 
-  /// The member of an event's `data` that names its region; nil where the detail names it.
-  var regionKey: StaticString? {
-    switch self {
-    case .zoneExit, .zoneEnter, .zoneOccupancy: "zone"
-    case .visitArrive, .visitDepart: nil
-    default: "region"
-    }
-  }
+  /// The member of an event's `data` that names its region, zone or place of a visit.
+  var regionKey: StaticString { group == .zone ? "zone" : "region" }
 
   /// Indicates whether the journal keeps events of the kind; it omits those that come once a second for each beacon.
   package var isJournalled: Bool { self != .ranging && self != .fix }

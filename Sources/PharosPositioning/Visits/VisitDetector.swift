@@ -178,7 +178,7 @@ package struct VisitDetector: Sendable {
     else { return [] }
     var steps = extend()
     if isStaying {
-      // Nobody was seen to leave before: the last fix on this floor is the last evidence.
+      // Without a movement before it, the last fix on this floor is the last evidence.
       let silence = (first.time - lastEvidence).seconds
       let end: VisitDetail.Evidence.End = silence > VisitScale.datableGap ? .silence : .changedFloor
       steps.append(.depart(closed(at: leaving ?? (end == .silence ? lastEvidence : first.time), end)))

@@ -58,7 +58,7 @@ struct ZoneOccupancy: Sendable {
   ///   - instant: The instant.
   ///   - stream: The name of the stream.
   ///   - events: Receives an event for each threshold that was crossed.
-  ///   - zones: The zone of each beacon that is in one, to count anew.
+  ///   - zones: The zone of each beacon that is in one, for a new count.
   mutating func compare(
     at instant: Timestamp,
     stream: String,
