@@ -90,9 +90,8 @@ enum GeofenceDocument {
     return nil
   }
 
-  /// Reads a ring, or a list of rings of which all but the first are holes.
-  ///
-  /// - Parameter closed: `true` if each ring must end with its first position, as in GeoJSON.
+  /// Reads a ring, or a list of rings of which all but the first are holes; where `closed` is true, each ring must end with
+  /// its first position, as in GeoJSON.
   private static func rings(
     _ node: DocumentNode,
     _ fields: DocumentFields,

@@ -116,7 +116,7 @@ struct RegionDocumentTests {
       (
         #"{"mac":"c0:00:00:00:00:01","colour":"\u00e9\ud83d\ude00"}"#,
         "colour: region \"a\": unknown key \"colour\" | "
-          + "one of id, subject, observers, uuid, major, minor, namespace, instance, mac, key, enter, exit, "
+          + "one of id, kind, subject, observers, uuid, major, minor, namespace, instance, mac, key, enter, exit, "
           + "notifyOnEntry, notifyOnExit, notifyEntryStateOnDisplay, maximumHold"
       ),
       (#"{"mac":"\ud83d"}"#, ": not JSON: half a surrogate pair | both halves"),

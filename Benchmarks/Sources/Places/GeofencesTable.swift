@@ -51,7 +51,9 @@ private struct FixError {
 
 /// A stage two with one geofence, on a plane of metres.
 private struct Field {
-  static let plane = MercatorPlane(origin: Coordinate(latitude: 48.137, longitude: 11.575)!)!
+  static let plane = certain(
+    Coordinate(latitude: 48.137, longitude: 11.575).flatMap { MercatorPlane(origin: $0) }
+  )
   static let start = Timestamp(seconds: 1_000_000)
 
   let area: GeofenceArea
@@ -62,13 +64,13 @@ private struct Field {
   var naiveChanges: [(second: Double, isInside: Bool)] = []
 
   init(_ shape: Geofence.Shape) {
-    area = GeofenceArea(shape)!
+    area = certain(GeofenceArea(shape))
     let region = Region(identifier: "fence", geofence: Geofence(shape: shape))
     stage = StageTwo(site: Site(applications: [Application(identifier: "places", regions: [region])]))
   }
 
   static func position(_ point: Point) -> Geofence.Position {
-    let coordinate = plane.coordinate(of: point)!
+    let coordinate = certain(plane.coordinate(of: point))
     return Geofence.Position(latitude: coordinate.latitude, longitude: coordinate.longitude)
   }
 
@@ -84,15 +86,17 @@ private struct Field {
   ) {
     let place = Field.position(point)
     let time = Field.start + .seconds(second)
-    let position = LocatedPosition(
-      subject: .observer(.eui48(1)),
-      time: time,
-      decidedAt: time,
-      latitude: place.latitude,
-      longitude: place.longitude,
-      accuracy: accuracy,
-      source: source
-    )!
+    let position = certain(
+      LocatedPosition(
+        subject: .observer(.eui48(1)),
+        time: time,
+        decidedAt: time,
+        latitude: place.latitude,
+        longitude: place.longitude,
+        accuracy: accuracy,
+        source: source
+      )
+    )
     stage.follow(position, into: &events)
     let isInside = area.contains(point)
     if let naive, naive != isInside { naiveChanges.append((second, isInside)) }
@@ -336,6 +340,12 @@ private func processorTime() -> Duration {
   var time = timespec()
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
   return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+}
+
+/// Unwraps what the tables make of constants.
+private func certain<Value>(_ value: Value?) -> Value {
+  guard let value else { preconditionFailure("a constant of the table is out of range") }
+  return value
 }
 
 /// The memory that the process holds.

@@ -62,7 +62,10 @@ package struct NaiveEngine {
     let key = Key(observer: observer, beacon: beacon)
     guard var state = states[key] else {
       guard let uuid = beacon.uuid, let candidates = regions[uuid] else { return }
-      let matching = candidates.filter { $0.region.constraint?.matches(beacon) == true }.map(\.region.identifier)
+      let matching =
+        candidates
+        .filter { $0.region.constraint?.matches(beacon) == true }
+        .map(\.region.identifier)
       states[key] = State(level: level, lastHeard: time, regions: matching)
       return
     }

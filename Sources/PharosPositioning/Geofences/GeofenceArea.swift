@@ -128,6 +128,7 @@ package struct GeofenceArea: Sendable {
   /// - Parameters:
   ///   - point: the mean of the distribution.
   ///   - deviation: the standard deviation along each axis.
+  /// - Returns: the probability.
   package func probability(around point: Point, deviation: Double) -> Double {
     guard deviation > 0 else { return contains(point) ? 1 : 0 }
     var sum = 0.0

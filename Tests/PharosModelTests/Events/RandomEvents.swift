@@ -317,15 +317,6 @@ struct RandomEvents {
     if chance() { evidence.lastHeard = time() }
     if chance() { evidence.fixedRuleAt = time() }
     if chance() { evidence.silence = silence() }
-    if chance() {
-      evidence.geofence = GeofenceBasis(
-        probability: number(),
-        edgeDistance: number(),
-        accuracy: number(),
-        dwell: span(),
-        fixes: Int(count())
-      )
-    }
     return evidence
   }
 
