@@ -297,15 +297,17 @@ private func scale(_ seed: UInt64) -> [PlacesRow] {
         places[subject] = places[subject] + Point(x: .random(in: -1.5...1.5, using: &random), y: 1)
         let error = Point(x: .random(in: -8...8, using: &random), y: .random(in: -8...8, using: &random))
         let place = Field.position(places[subject] + error)
-        return LocatedPosition(
-          subject: .observer(.eui48(UInt64(subject + 1))),
-          time: time,
-          decidedAt: time,
-          latitude: place.latitude,
-          longitude: place.longitude,
-          accuracy: accuracy,
-          source: .radio
-        )!
+        return certain(
+          LocatedPosition(
+            subject: .observer(.eui48(UInt64(subject + 1))),
+            time: time,
+            decidedAt: time,
+            latitude: place.latitude,
+            longitude: place.longitude,
+            accuracy: accuracy,
+            source: .radio
+          )
+        )
       }
       // The first second makes the index.
       let begin = processorTime()
