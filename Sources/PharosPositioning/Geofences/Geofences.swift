@@ -95,7 +95,7 @@ struct Geofences: Sendable {
     dirtyApplications.insert(application)
   }
 
-  /// Drops all states towards a region that was removed or defined anew.
+  /// Drops all states towards a region that was removed or replaced by another one.
   mutating func forgetRows(of place: Int) {
     for track in tracks.indices { tracks[track].rows.removeAll { $0.fence == place } }
   }
