@@ -59,7 +59,7 @@ package struct VisualSource: LocationSource {
   static let longestInterval = TimeSpan.seconds(10)
   /// The time after a movement for which the odometry counts as running.
   static let life = TimeSpan.seconds(1)
-  /// The change of velocity beyond which a movement is a jump: nobody on foot accelerates by it within a moment.
+  /// The change of velocity beyond which a movement is a jump: no walker accelerates by it within a moment.
   ///
   /// - Units: m/s.
   private static let jumpSpeed: Float = 2.5

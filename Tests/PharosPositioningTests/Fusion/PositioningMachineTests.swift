@@ -3,11 +3,11 @@ import PharosPositioning
 import PharosTestSupport
 import Testing
 
-/// Pictures: a letter a second. Of the input: `a` all is well, `s` the same with a new scan, `d` the handset says that
-/// it is too dark, `f` the same while a scan in the background has failed, `n` the handset says that it does not
-/// position, `t` the odometry has lost track, `w` as `a` but 160 m from the last scan, `W` 240 m, `c` on a conveyor,
-/// `2` on another floor, `r` a scan was refused, `b` a scan runs, `-` nothing is reported. Of the output: `A`ccurate, `D`egraded, `N`ot
-/// positioning, `H` with advice, `C` a conveyance, and `?` requests: `S`tart, `E`nvironment, `V` conveyor, `L` distance.
+// Pictures, a letter a second. Input: `a` all is well, `s` the same with a new scan, `d` the handset says that it is too
+// dark, `f` the same while a scan in the background has failed, `n` the handset does not position, `t` the odometry has
+// lost track, `w` as `a` but 160 m from the last scan, `W` 240 m, `c` on a conveyor, `2` on another floor, `r` a scan was
+// refused, `b` a scan runs, `-` nothing is reported. States: `A`ccurate, `D`egraded, `N`ot positioning, `H` advice, `C`
+// a conveyance. Requests: `S`tart, `E`nvironment, `V` conveyor, `L` distance.
 @Suite("The machine of visual positioning")
 struct PositioningMachineTests {
   @Test(
