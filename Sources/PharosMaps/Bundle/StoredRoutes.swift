@@ -76,7 +76,7 @@ struct StoredRoutes {
   }
 
   /// Writes a route with its steps and their instructions in all languages.
-  private static func write(_ route: Route, to json: inout JSONText) {
+  private static func write(_ route: WalkingRoute, to json: inout JSONText) {
     json.member("distance", route.distance, decimals: 1)
     json.member("duration", route.duration, decimals: 1)
     json.objects("steps", route.steps) { json, step in

@@ -61,7 +61,7 @@ struct RegionBook {
         old.filter { name, entry in !(entries[name].map { isSame($0.region, entry.region) } ?? false) }.keys
       )
     case .startRanging, .stopRanging, .requestState, .setRegionLimit, .acceptObserver, .dismissObserver,
-      .forget, .setItinerary, .declare:
+      .forget, .setItinerary, .setGuidance, .declare:
       return []
     }
   }
