@@ -34,7 +34,7 @@ extension Journal {
       guard let end = page.last, page.count == Journal.stayPage else { break }
       last = end.sequence
     }
-    // A visit that has ended says something only to whoever knows that it began.
+    // A visit that has ended matters only to a reader that knows that it began.
     if sequence == 0 { told.visits.removeAll { $0.visit.departure != nil } }
   }
 

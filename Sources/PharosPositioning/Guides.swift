@@ -74,18 +74,24 @@ struct Guides: Sendable {
         )
       ) ?? []
     for change in changes {
-      if case .lost = change {
-        if session.isLost { continue }
-        session.isLost = true
-      } else {
-        session.isLost = false
+      var reason: String?
+      let status: GuidanceDetail.Status
+      switch change {
+      case .started: status = .started
+      case .step: status = .step
+      case .rerouted: status = .rerouted
+      case .arrived: status = .arrived
+      case .lost(let error): (status, reason) = (.lost, error.description)
       }
+      if status == .lost, session.isLost { continue }
+      session.isLost = status == .lost
       events.append(
         event(
-          change,
+          status,
           published.subject,
           &session,
           level: fix.level,
+          reason: reason,
           time: published.time,
           decidedAt: published.decidedAt
         )
@@ -100,32 +106,6 @@ struct Guides: Sendable {
   }
 
   // MARK: Events
-
-  private func event(
-    _ change: Guidance.Event,
-    _ subject: SubjectID,
-    _ session: inout Session,
-    level: Int,
-    time: Timestamp,
-    decidedAt: Timestamp
-  ) -> Event {
-    switch change {
-    case .started: event(.started, subject, &session, level: level, time: time, decidedAt: decidedAt)
-    case .step: event(.step, subject, &session, level: level, time: time, decidedAt: decidedAt)
-    case .rerouted: event(.rerouted, subject, &session, level: level, time: time, decidedAt: decidedAt)
-    case .arrived: event(.arrived, subject, &session, level: level, time: time, decidedAt: decidedAt)
-    case .lost(let error):
-      event(
-        .lost,
-        subject,
-        &session,
-        level: level,
-        reason: error.description,
-        time: time,
-        decidedAt: decidedAt
-      )
-    }
-  }
 
   private func event(
     _ status: GuidanceDetail.Status,

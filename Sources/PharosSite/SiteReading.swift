@@ -273,7 +273,7 @@ extension SiteReading {
     let known = ["minimum"] + DocumentField.keys(VisitSettings.properties)
     guard let entry = fields.fields("visits", known: known) else { return nil }
     if !fields.has("venues"), !fields.has("zones") {
-      fields.warning("visits", "visits stands without venues and zones: nobody is seen to stay anywhere")
+      fields.warning("visits", "visits stands without venues and zones: no stay can be seen")
     }
     let minimum = entry.required("minimum", .time(in: VisitSettings.minimums))
     var settings = VisitSettings(minimum: minimum ?? VisitSettings.minimums.lowerBound)

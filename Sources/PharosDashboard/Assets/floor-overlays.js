@@ -65,7 +65,7 @@ function outline(pen, fence, frame, view) {
   return right < 0 || left > view.width ? null : { x: (left + right) / 2, y: top };
 }
 
-/** The visit and the way of one subject, read anew as long as it is chosen. */
+/** The visit and the way of one subject, read again as long as it is chosen. */
 export class ChosenDetails {
   visit = null;
   guidance = null;

@@ -25,6 +25,14 @@ package struct Console: Sendable {
     self.errorStyle = errorStyle
   }
 
+  /// A console that drops everything.
+  package static let discarding = Console(output: DiscardingSink(), errors: DiscardingSink())
+
+  private struct DiscardingSink: OutputSink {
+    func write(_: [UInt8]) {}
+    func flush() {}
+  }
+
   /// The console of this process.
   ///
   /// Turns SIGPIPE off, so that `pharos process … | head` ends quietly.

@@ -56,7 +56,29 @@ package struct CheckRunner: Sendable {
       let outcome = VenueCheckRunner(folder: folder, files: files).run(on: console)
       if outcome != .success { status = outcome }
     }
+    if status == .success, files == nil { warnAboutSmallGeofences(of: configuration, on: console) }
     return status
+  }
+
+  /// Warns about geofences that are smaller than the accuracy of fixes where they lie.
+  private func warnAboutSmallGeofences(of configuration: SiteConfiguration, on console: Console) {
+    let regions = configuration.site.applications.flatMap(\.regions).filter { $0.geofence != nil }
+    guard !regions.isEmpty,
+      let venues = try? LoadedVenues(configuration.resolved(against: path).venues, console: .discarding)
+    else { return }
+    let coverages = venues.locatable.map { FixCoverage($0) }
+    for region in regions {
+      guard let geofence = region.geofence, let circle = geofence.equivalentCircle else { continue }
+      let useful = coverages.compactMap {
+        $0.smallestUsefulRadius(at: circle.center, level: geofence.level, building: geofence.building)
+      }.min()
+      guard let useful, circle.radius < useful else { continue }
+      let (radius, least) = (Wording.meters(circle.radius), Wording.meters(useful))
+      console.say(
+        "\(path): warning: region \"\(region.identifier)\": its radius of \(radius) is below the smallest useful one here, "
+          + "\(least), because fixes are no more accurate. Make it larger, or survey the floor around it."
+      )
+    }
   }
 
   /// Reads a file and checks it, or the folder of a venue.

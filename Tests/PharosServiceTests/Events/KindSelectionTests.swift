@@ -14,7 +14,7 @@ struct KindSelectionTests {
   @Test(
     "words add up",
     arguments: [
-      ("zone", [EventKind.zoneEnter, .zoneExit]),
+      ("zone", [EventKind.zoneEnter, .zoneExit, .zoneOccupancy]),
       ("state,ranging", [.regionState, .ranging]),
       ("all", EventKind.allCases),
     ]

@@ -1,3 +1,4 @@
+import Foundation
 import PharosModel
 import PharosService
 import PharosSite
@@ -31,5 +32,40 @@ struct CheckRunnerTests {
     #expect(outcome.status == .configuration)
     #expect(outcome.output.split(separator: "\n").count == 2)
     #expect(outcome.errors == "site.yaml: 2 mistakes. Nothing was started.\n")
+  }
+
+  @Test("a geofence below the smallest useful radius of its venue is named, a larger one is not")
+  func smallGeofence() throws {
+    let folder = try TemporaryFolder()
+    try FileManager.default.createDirectory(atPath: folder.path("house"), withIntermediateDirectories: true)
+    let beacons = [(2, 2), (28, 2), (2, 28), (28, 28)].enumerated().map { number, place in
+      "- { mac: \"c0:00:00:00:00:0\(number)\", at: [\(place.0), \(place.1)] }"
+    }
+    _ = try folder.write(
+      """
+      id: house
+      origin: { latitude: 48, longitude: 11 }
+      buildings:
+        - id: main
+          floors:
+            - level: 0
+              walls: [{ from: [0, 0], to: [30, 0] }, { from: [30, 0], to: [30, 30] }, { from: [0, 30], to: [0, 0] }]
+              beacons: [\(beacons.map { String($0.dropFirst(2)) }.joined(separator: ", "))]
+      """,
+      to: "house/venue.yaml"
+    )
+    let site = try folder.write(
+      """
+      venues: [house/]
+      regions:
+        - { id: desk, kind: circle, latitude: 48.00013, longitude: 11.0002, radius: 2m }
+        - { id: hall, kind: circle, latitude: 48.00013, longitude: 11.0002, radius: 15m }
+      """,
+      to: "site.yaml"
+    )
+    let kept = KeptConsole()
+    #expect(CheckRunner.run(path: site, console: kept.console) == .success)
+    #expect(kept.errors.text.contains("region \"desk\": its radius of 2"), "\(kept.errors.text)")
+    #expect(!kept.errors.text.contains("hall"), "\(kept.errors.text)")
   }
 }

@@ -80,7 +80,21 @@ struct DemoTests {
     #expect(runs[0] == runs[1])
     let decisions = try runs[0].events.split(separator: "\n").map(Decision.init)
     #expect(decisions.count { $0.type == "pharos.fix" } > 400)
-    #expect(decisions.first { $0.type == "pharos.region.enter" }?.region == "ground floor")
+    let entered = decisions.filter { $0.type == "pharos.region.enter" }.map(\.region)
+    #expect(entered == ["forecourt", "the mall", "café", "toy shop"])
+    #expect(
+      decisions.filter { $0.type == "pharos.region.exit" }.map(\.region) == [
+        "forecourt", "café", "toy shop", "the mall",
+      ]
+    )
+    for kind in ["pharos.visit.arrive", "pharos.visit.depart"] {
+      #expect(decisions.filter { $0.type == kind }.map(\.region) == ["0-1", "1-8", "2-5"], "\(kind)")
+    }
+    #expect(decisions.contains { $0.type == "pharos.positioning.state" })
+    let guidance = runs[0].events.split(separator: "\n").filter { $0.contains("pharos.guidance") }
+    #expect(guidance.first?.contains(#""status":"started""#) == true)
+    #expect(guidance.last?.contains(#""status":"arrived""#) == true)
+    #expect(guidance.contains { $0.contains(#""status":"rerouted""#) })
     for name in ["Ground floor", "First floor", "Second floor", "Café Lumen"] {
       #expect(runs[0].picture.contains(name))
     }
