@@ -88,6 +88,12 @@ class Handler(Answers):
     def do_fixes(self):
         self.answer({"fixes": self.world.fix_rows(), "next": None})
 
+    def do_visits(self):
+        self.answer({"visits": [], "next": None})
+
+    def do_guidance(self):
+        self.answer({"guidance": [], "next": None})
+
     def do_venues(self, venue=None, _=None, building=None, level=None, part=None):
         if venue is None:
             return self.answer({"venues": [mock_venue.venue()] if self.world.fix_rate else []})

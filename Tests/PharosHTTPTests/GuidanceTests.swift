@@ -14,6 +14,10 @@ struct GuidanceEndpointTests {
       #expect(try await service.request("PUT", Self.path, body: body).status == 200)
       let read = try await service.request("GET", Self.path).json
       #expect(read["destination"].string == "Café" && read["language"].string == "de")
+      let list = try await service.request("GET", "/v1/guidance?subject=visitor").json["guidance"].elements
+      #expect(list.map { $0["subject"].string } == ["visitor"])
+      let others = try await service.request("GET", "/v1/guidance?subject=other").json["guidance"].elements
+      #expect(others.isEmpty)
       #expect(try await service.request("DELETE", Self.path).status == 204)
       #expect(try await service.request("GET", Self.path).status == 404)
       #expect(try await service.request("PUT", Self.path, body: TestService.guidance).status == 200)

@@ -81,7 +81,7 @@ export class ChosenDetails {
     if (!subject) return true;
     const [visits, guidance] = await Promise.all([
       get(`/v1/visits?subject=${encodeURIComponent(subject)}&limit=1`, signal).catch(() => null),
-      get(`/v1/subjects/${part(subject)}/guidance`, signal).catch(() => null),
+      guidanceOf(subject, signal).catch(() => null),
     ]);
     if (this.#subject !== subject) return false;
     this.visit = visits?.visits?.[0] ?? null;
@@ -109,6 +109,12 @@ export class ChosenDetails {
     }
     return facts;
   }
+}
+
+/** What guides a subject, with its way; null if nothing does. */
+async function guidanceOf(subject, signal) {
+  const { guidance } = await get(`/v1/guidance?subject=${encodeURIComponent(subject)}`, signal);
+  return guidance.length ? get(`/v1/subjects/${part(subject)}/guidance`, signal) : null;
 }
 
 /** Draws the part of a way that lies on a floor, with its end. */

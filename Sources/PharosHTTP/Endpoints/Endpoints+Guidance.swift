@@ -2,7 +2,7 @@ import HTTPTypes
 import Pharos
 import PharosDelivery
 import PharosJournal
-import PharosModel
+package import PharosModel
 import PharosVenues
 
 /// The guidance of subjects to their destinations.
@@ -10,6 +10,14 @@ extension Endpoints {
   var guidanceRoutes: [Route] {
     let path = "/v1/subjects/{subject}/guidance"
     return [
+      Route(
+        .get,
+        "/v1/guidance",
+        access: .operation,
+        query: ["subject", "cursor", "limit"],
+        conditional: true,
+        handler: guidedSubjects
+      ),
       Route(.get, path, access: .operation, handler: guidance),
       Route(.put, path, access: .operation, body: .json, handler: startGuidance),
       Route(.delete, path, access: .operation, handler: endGuidance),
@@ -17,7 +25,38 @@ extension Endpoints {
   }
 
   /// The kind of the journal's documents.
-  private static let guidanceKind = "guidance"
+  fileprivate static let guidanceKind = "guidance"
+
+  /// Lists the subjects that are guided, with what was asked for.
+  private func guidedSubjects(_ request: APIRequest) async throws -> APIAnswer {
+    var query = request.query
+    let subjects = query.subjects("subject")
+    let limit = query.limit()
+    let after = Page.key(&query) { parts in parts.count == 1 ? SubjectID(parts[0]) : nil }
+    try query.finish()
+    let documents = try await Blocking.run { [journal = backend.journal] in
+      try journal.documents(kind: Endpoints.guidanceKind)
+    }
+    let guided = documents.compactMap { key, bytes -> (subject: SubjectID, wanted: GuidanceRequest)? in
+      var reader = FieldReader(bytes[...])
+      guard let subject = SubjectID(key), subjects?.contains(subject) ?? true,
+        let wanted = try? GuidanceRequest(from: &reader)
+      else { return nil }
+      return (subject, wanted)
+    }
+    .sorted { $0.subject < $1.subject }
+    let page = Page.cut(guided, limit: limit, isBehind: after.map { key in { key < $0.subject } }) {
+      [$0.subject.description]
+    }
+    return .json { json in
+      json.objects("guidance", page.entries) { json, entry in
+        json.member("subject", entry.subject.description)
+        json.member("subjectKind", entry.subject.kindName)
+        Endpoints.write(entry.wanted, to: &json)
+      }
+      json.next(page.next)
+    }
+  }
 
   /// Answers what was asked for and, if the subject is located, the way from where it is.
   private func guidance(_ request: APIRequest) async throws -> APIAnswer {
@@ -63,7 +102,6 @@ extension Endpoints {
     return try GuidanceRequest(from: &reader)
   }
 
-  /// Starts guidance: the engine takes it, a checkpoint keeps it, and the journal answers later questions.
   private func startGuidance(_ request: APIRequest) async throws -> APIAnswer {
     let subject = try namedSubject(request)
     let known = ["destination", "accessible", "language"]
@@ -71,13 +109,7 @@ extension Endpoints {
       Endpoints.guidance(fields)
     }
     try await checkDestination(wanted)
-    try await backend.server.apply(.setGuidance(subject: subject, wanted))
-    try await backend.server.checkpoint()
-    var writer = FieldWriter()
-    wanted.write(to: &writer)
-    try await Blocking.run { [journal = backend.journal, document = writer.bytes] in
-      try journal.put(document, kind: Endpoints.guidanceKind, key: subject.description)
-    }
+    try await backend.guide(subject, wanted)
     return .json { Endpoints.write(wanted, to: &$0) }
   }
 
@@ -96,11 +128,7 @@ extension Endpoints {
   private func endGuidance(_ request: APIRequest) async throws -> APIAnswer {
     let subject = try namedSubject(request)
     _ = try await storedGuidance(subject)
-    try await backend.server.apply(.setGuidance(subject: subject, nil))
-    try await backend.server.checkpoint()
-    _ = try await Blocking.run { [journal = backend.journal] in
-      try journal.delete(kind: Endpoints.guidanceKind, key: subject.description)
-    }
+    try await backend.guide(subject, nil)
     return .noContent
   }
 
@@ -142,5 +170,23 @@ extension Endpoints {
     json.member("destination", wanted.destination.description)
     json.member("accessible", wanted.isAccessible)
     json.member("language", wanted.language)
+  }
+}
+
+extension HTTPBackend {
+  /// Guides a subject, or ends its guidance: the engine takes the change, a checkpoint keeps it, and a document of the
+  /// journal answers later questions.
+  package func guide(_ subject: SubjectID, _ wanted: GuidanceRequest?) async throws {
+    try await server.apply(.setGuidance(subject: subject, wanted))
+    try await server.checkpoint()
+    try await Blocking.run { [journal] in
+      guard let wanted else {
+        _ = try journal.delete(kind: Endpoints.guidanceKind, key: subject.description)
+        return
+      }
+      var writer = FieldWriter()
+      wanted.write(to: &writer)
+      try journal.put(writer.bytes, kind: Endpoints.guidanceKind, key: subject.description)
+    }
   }
 }

@@ -224,7 +224,11 @@ package struct DemoService: Service {
     for (time, change) in MallDay.changes {
       guard (try? await clock.sleep(until: start + .nanoseconds(time.nanoseconds))) != nil else { return }
       do {
-        try await parts.server.apply(change)
+        guard case .setGuidance(let subject, let request) = change else {
+          try await parts.server.apply(change)
+          continue
+        }
+        try await parts.guide(subject, request)
       } catch {
         logger.warning("the demo could not make a change", metadata: [LogKey.reason: "\(error)"])
       }
