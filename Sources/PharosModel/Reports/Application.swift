@@ -269,12 +269,16 @@ public struct Region: Hashable, Sendable {
   }
 
   /// The beacons that it is about; nil for a geofence.
+  ///
+  /// Not inlined: optimised within a closure of another module, Swift 6.3's compiler ends the borrow of the region too early.
+  @inline(never)
   public var constraint: BeaconConstraint? {
     guard case .beacons(let constraint) = condition else { return nil }
     return constraint
   }
 
   /// The area that it is about; nil for a region about beacons.
+  @inline(never)
   public var geofence: Geofence? {
     guard case .geofence(let geofence) = condition else { return nil }
     return geofence
