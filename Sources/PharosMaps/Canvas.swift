@@ -25,7 +25,7 @@ struct Color {
 
 /// An image in memory, by cairo.
 ///
-/// The one place where cairo's image surfaces are owned: they are drawn on by one ``Canvas`` and only read afterwards.
+/// The one place where cairo's image surfaces are owned: they are drawn on by one `Canvas` and only read afterwards.
 package final class Bitmap: @unchecked Sendable {
   fileprivate let surface: OpaquePointer
   /// The width in pixels.

@@ -164,7 +164,7 @@ extension EventHub {
 public struct Visit: Hashable, Sendable {
   /// The subject: a handset, or a tag.
   public let subject: SubjectID
-  /// The visit; its ``VisitDetail/departure`` is nil while it lasts.
+  /// The visit; its `departure` is nil while it lasts.
   public let detail: VisitDetail
 
   /// Creates a visit.

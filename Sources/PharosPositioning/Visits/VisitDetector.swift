@@ -62,7 +62,7 @@ package struct Stay: Hashable, Sendable {
 
 /// A state machine that finds the visits of one subject in its fixes.
 ///
-/// Fixes of a few seconds are averaged to samples, and ``VisitTrack`` divides the samples into stays and movements. A
+/// Fixes of a few seconds are averaged to samples, and `VisitTrack` divides the samples into stays and movements. A
 /// stay is published when it has lasted for the shortest visit and clearly is none of the movements, and ends when a
 /// division in which the subject has left is clearly better than one in which it stays. Arrival and departure are the ends
 /// of the stay in the best division, not the times of the decisions.

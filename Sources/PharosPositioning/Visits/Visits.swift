@@ -1,7 +1,7 @@
 package import PharosModel
 import PharosVenues
 
-/// The visits of all subjects: one ``VisitDetector`` for each subject that is located, and one ``ZoneStay`` for each tag
+/// The visits of all subjects: one ``VisitDetector`` for each subject that is located, and one `ZoneStay` for each tag
 /// that is not.
 ///
 /// The evidence of a visit is the subject's fixes. A tag without fixes visits the zone that it is in. A tag that begins to
