@@ -1,6 +1,6 @@
 import PharosModel
 import PharosPositioning
-import PharosSimulatedWorlds
+import PharosSimulation
 import PharosVenues
 
 /// A terminal of 360 by 140 m without a radio in it.
