@@ -18,7 +18,7 @@ struct Places: ParsableCommand {
   @Option(help: ArgumentHelp("The seed of the simulations.", valueName: "N"))
   var seed: UInt64 = 1
 
-  @Option(help: ArgumentHelp("The folder with the public indoor data.", valueName: "FOLDER"))
+  @Option(help: ArgumentHelp("The folder above the public indoor data.", valueName: "FOLDER"))
   var data: String?
 
   func run() throws {
@@ -61,7 +61,7 @@ struct PlacesPart: Sendable {
 struct PlacesInput {
   /// The seed of the simulations.
   let seed: UInt64
-  /// The folder with the public indoor data, if it was given.
+  /// The folder above the public indoor data, if it was given.
   let data: String?
 }
 

@@ -107,7 +107,7 @@ private struct TilesMall {
     let main = "id: mall\nbuildings:\n  - id: site1\n    floors:\n\(floors)\n"
     let files = VenueFiles { name, limit throws(VenueFiles.Failure) in
       if name == VenueFolder.mainFile { return Array(main.utf8) }
-      guard let bytes = FileManager.default.contents(atPath: "\(data)/floors/site1/\(name)") else {
+      guard let bytes = FileManager.default.contents(atPath: "\(data)/indoor/floors/site1/\(name)") else {
         throw .missing
       }
       return Array(bytes.prefix(limit))
