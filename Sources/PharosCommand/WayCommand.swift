@@ -24,7 +24,7 @@ struct WayCommand: ParsableCommand {
     ),
     transform: position
   )
-  var at: WayRunner.Position
+  var at: Waypoint
 
   @Option(
     help: ArgumentHelp(
@@ -60,8 +60,8 @@ struct WayCommand: ParsableCommand {
     ).run(on: .standard()).leave()
   }
 
-  private static func position(_ text: String) throws -> WayRunner.Position {
-    guard let position = WayRunner.Position(text) else {
+  private static func position(_ text: String) throws -> Waypoint {
+    guard let position = Waypoint(position: text) else {
       throw ValidationError(
         "it is no position; expected latitude, longitude and level, such as 52.52001,13.40512,0"
       )

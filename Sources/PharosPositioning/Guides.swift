@@ -19,7 +19,9 @@ struct Guides: Sendable {
   }
 
   private let stream: String
-  private let routers: [String: VenueRouter]
+  private let venues: [String: LocatableVenue]
+  /// The routers of the venues in which subjects were guided so far.
+  private var routers: [String: Router] = [:]
   private let limit: Int
   private var sessions: [SubjectID: Session] = [:]
 
@@ -27,7 +29,7 @@ struct Guides: Sendable {
   init(stream: String, venues: [LocatableVenue], limit: Int) {
     self.stream = stream
     self.limit = limit
-    routers = Dictionary(venues.map { ($0.venue.identifier, $0.router) }) { first, _ in first }
+    self.venues = Dictionary(venues.map { ($0.venue.identifier, $0) }) { first, _ in first }
   }
 
   /// Guides a subject to another destination, or ends its guidance.
@@ -56,9 +58,10 @@ struct Guides: Sendable {
     else { return }
     if session.venue != fix.venue {
       session.venue = fix.venue
-      session.guidance = routers[fix.venue].map { venue in
+      if routers[fix.venue] == nil { routers[fix.venue] = venues[fix.venue]?.router() }
+      session.guidance = routers[fix.venue].map { router in
         Guidance(
-          venue.router,
+          router,
           to: Waypoint(session.request.destination),
           options: RouteOptions(isAccessible: session.request.isAccessible)
         )

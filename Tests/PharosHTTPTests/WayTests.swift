@@ -80,6 +80,18 @@ struct WayTests {
       ]
       #expect(places.elements.compactMap { $0["id"].string } == ["cafe"])
       #expect(places[0]["floor"].string == "main/1")
+      let beside = "/v1/venues/museum/places?from=\(from)"
+      #expect(try await service.request("GET", beside).json["places"][0]["side"].string == nil)
+      let north = try await service.request("GET", beside + "&heading=0").json["places"][0]
+      #expect((north["distance"].number ?? 0) > 0 && north["side"].string == "right")
+      let west = try await service.request("GET", beside + "&heading=270").json["places"][0]
+      #expect(west["side"].string == "behind")
+      for query in ["heading=0", "from=here", "from=1,2", "from=\(from)&heading=400"] {
+        #expect(
+          try await service.request("GET", "/v1/venues/museum/places?\(query)").status == 400,
+          "\(query)"
+        )
+      }
       let path = "/v1/venues/museum/nearest?category=foodservice&from=\(from)"
       let near = try await service.request("GET", path).json["places"][0]
       #expect(near["name"].string == "Café" && (near["distance"].number ?? 0) > 60)

@@ -71,7 +71,7 @@ struct BundleTests {
     let document = try JSONSerialization.jsonObject(with: Data(stored.utf8)) as? [String: Any]
     let distance = try #require(document?["distance"] as? Double)
     #expect(try abs(distance - #require(routes.first).distance) <= 0.051)
-    #expect(stored.contains("\"instruction\":{\"en\":"))
+    #expect(stored.contains("\"instructions\":{\"en\":"))
     #expect(try bundle.route(from: "cafe", to: "street") != nil, "asked for")
     #expect(try bundle.route(from: "cafe", to: "cafe") == nil)
     let floor = try FloorRendererTests.mapped()

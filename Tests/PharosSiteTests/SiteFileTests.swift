@@ -209,7 +209,7 @@ struct SiteFileTests {
     #expect(try SiteFile.parse("", path: "site.yaml").site.visits == nil)
   }
 
-  /// Mistakes, and a part of what is said of each.
+  /// Mistakes, and a part of the message of each.
   static let stayMistakes: [(text: String, problem: String)] = [
     ("visits: {}", "minimum"),
     ("visits: { minimum: 5s }", "minimum is"),

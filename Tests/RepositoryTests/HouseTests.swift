@@ -79,7 +79,7 @@ struct HouseTests {
   /// What pure modules may import that is not ours: sums over bytes, without a clock or a file, collections, and the lock of
   /// a value that several loops share.
   static let arithmetic: [String: Set<String>] = [
-    "PharosSecurity": ["CCrypto", "Synchronization"], "PharosVenues": ["Synchronization"],
+    "PharosSecurity": ["CCrypto", "Synchronization"],
     "PharosMonitoring": ["CTrackTable"],
     "PharosPositioning": ["DequeModule", "HeapModule"], "PharosSimulation": ["HeapModule"],
     "PharosMQTT": ["DequeModule"],

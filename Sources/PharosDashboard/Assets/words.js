@@ -26,6 +26,10 @@ const rules = {
   requested: "somebody asked",
   regionChange: "the region was changed",
   eviction: "the observer hears more than is kept",
+  position: "its position, surely enough and for long enough",
+  crossing: "its way between two fixes passed through",
+  nested: "an area within this one decides it",
+  positionLost: "it is no longer located",
 };
 
 /** The rule of an evidence in a few words. */
@@ -75,13 +79,53 @@ const writers = {
   "observer.quarantined": (e) => ["warn", `${who(e)} is not accepted yet: see Observers`],
   "beacon.battery": (e, d) => ["", `${who(e)} has a battery of ${(d.millivolts / 1000).toFixed(2)} V`],
   "clock.stepped": (_, d) => ["warn", `The server's clock was set by ${seconds(d.step)}`],
-  "visit.arrive": (e) => ["good", `${who(e)} arrived`],
-  "visit.depart": (e) => ["off", `${who(e)} departed`],
+  "zone.occupancy": (_, d) => [
+    d.direction === "above" ? "warn" : "",
+    `${nameOf(d.zone)} has ${d.count} beacons, ${d.direction} its threshold`,
+  ],
+  "visit.arrive": (e, d) => ["good", `${who(e)} stays at ${placeName(d)}`],
+  "visit.depart": (e, d) => ["off", `${who(e)} left ${placeName(d)}${stayOf(d)}`],
+  "positioning.state": (e, d) => [
+    { accuratePositioning: "good", degradedPositioning: "warn" }[d.state] ?? "off",
+    `${who(e)}: ${positioningWords[d.state] ?? plain(d.state ?? "")}`,
+  ],
+  "scan.requested": (e, d) => ["", `${who(e)} is asked for a scan: ${plain(d.reason ?? "")}`],
+  guidance: (e, d) => [guidanceTones[d.status] ?? "", `${who(e)} ${guidanceText(d)}`],
   "authorisation.changed": (e, d) => ["", `${d.application}: ${who(e)} is now ${permission(d.to)}`],
   notification: (e, d) => ["", `Notice for ${who(e)}: ${d.text ?? d.rule ?? ""}`],
   fix: (e, d) => ["", `${who(e)} was located ${placeOf(d)}, ±${metres(d.horizontalAccuracy)}`],
   ranging: (e, d) => ["", `${who(e)} ranged ${d.beacons?.length ?? 0} of ${shortIdentity(d.constraint)}`],
 };
+
+const positioningWords = {
+  notPositioning: "its camera gives no position",
+  degradedPositioning: "its camera positions it worse than usual",
+  accuratePositioning: "its camera positions it accurately",
+};
+
+const guidanceTones = { started: "good", arrived: "good", lost: "warn", ended: "off" };
+
+function guidanceText({ status, destination, instruction }) {
+  const next = instruction ? `: ${instruction}` : "";
+  return {
+    started: `is guided to ${destination}${next}`,
+    step: `goes to ${destination}${next}`,
+    rerouted: `has a new route to ${destination}${next}`,
+    lost: `has no way to ${destination}${next}`,
+    arrived: `arrived at ${destination}`,
+    ended: `is no longer guided to ${destination}`,
+  }[status] ?? `${status} to ${destination}`;
+}
+
+/** The place of a visit in a few words. */
+function placeName({ place, floorName }) {
+  return place?.name || place?.id || (floorName ? `a place on ${floorName}` : "a place");
+}
+
+function stayOf({ arrivalDate, departureDate }) {
+  const stay = (Date.parse(departureDate) - Date.parse(arrivalDate)) / 1000;
+  return stay > 0 ? ` after ${seconds(stay)}` : "";
+}
 
 function who(event) {
   return nameOf(event.subject) || "Somebody";

@@ -71,7 +71,7 @@ extension Endpoints {
       let next = route.steps.dropFirst().first ?? route.steps.first
       json.member("instruction", ifPresent: next?.instruction(in: language))
       json.openObject("route")
-      WayDocuments.write(route, language: language, geometries: .geojson, to: &json)
+      route.write(to: &json, languages: [language])
       json.closeObject()
     }
   }

@@ -13,8 +13,7 @@ extension Endpoints {
         .get,
         path + "/places",
         access: .anyToken,
-        query: ["category"],
-        conditional: true,
+        query: ["category", "from", "heading"],
         handler: places
       ),
       Route(
@@ -35,18 +34,38 @@ extension Endpoints {
     ]
   }
 
-  private func places(_ request: APIRequest) throws -> APIAnswer {
+  /// Lists places; from a position or a subject with their distances, nearest first, and with a heading with their sides.
+  private func places(_ request: APIRequest) async throws -> APIAnswer {
     var query = request.query
     let categories = query.texts("category")
+    let from = query.text("from")
+    let heading = query.number("heading", in: -360...360)
+    if heading != nil, from == nil { query.wrong("heading", "stands without from", expected: "both") }
     try query.finish()
     let venue = try venue(request).venue
-    let places = venue.floors.flatMap { id, floor in
-      floor.pointsOfInterest.map { (id: id, floor: floor, place: $0) }
+    let position = from == nil ? nil : try await self.position(from ?? "", "from", request)
+    let bearing = heading ?? position?.course
+    var places = venue.floors.flatMap { id, floor in
+      floor.pointsOfInterest.map { place in
+        let coordinate = floor.plane.coordinate(of: place.point)
+        let direction = position.flatMap { position in
+          coordinate.map { RelativeDirection(from: position.coordinate, heading: bearing ?? 0, to: $0) }
+        }
+        return (id: id, floor: floor, place: place, direction: direction)
+      }
     }
     .filter { entry in categories?.contains(entry.place.category) ?? true }
+    if position != nil {
+      places.sort { ($0.direction?.distance ?? .infinity) < ($1.direction?.distance ?? .infinity) }
+    }
     return .json { json in
       json.objects("places", places) { json, entry in
         WayDocuments.write(entry.place, on: entry.id, at: entry.floor.plane, to: &json)
+        guard let direction = entry.direction else { return }
+        json.member("distance", direction.distance, decimals: 1)
+        guard bearing != nil else { return }
+        json.member("direction", direction.degrees, decimals: 0)
+        json.member("side", direction.side.rawValue)
       }
     }
   }
@@ -59,7 +78,7 @@ extension Endpoints {
       query.integer("alternatives", in: 0...Int64(RouteOptions.mostAlternatives)) ?? 0
     )
     let language = query.word("language", RouteLanguage.self) ?? .english
-    let geometries = query.word("geometries", WayDocuments.Geometry.self) ?? .geojson
+    let geometries = query.word("geometries", RouteGeometry.self) ?? .geojson
     try query.finish()
     let router = try await router(request)
     let start = try await waypoint(from, "from", request)
@@ -70,7 +89,7 @@ extension Endpoints {
     return .json { json in
       json.member("code", "Ok")
       json.objects("routes", routes) {
-        WayDocuments.write($1, language: language, geometries: geometries, to: &$0)
+        $1.write(to: &$0, languages: [language], geometry: geometries)
       }
     }
   }
@@ -127,38 +146,46 @@ extension Endpoints {
 
   /// Reads an end of a route: `latitude,longitude,level`, `subject:` and a subject, or a place.
   private func waypoint(_ text: String, _ name: String, _ request: APIRequest) async throws -> Waypoint {
-    let prefix = "subject:"
-    if text.hasPrefix(prefix) {
-      let name = String(text.dropFirst(prefix.count))
-      let isShown = cache.visibility(ofFixesTo: request.principal)
-      guard let subject = SubjectID(name), let event = try await cache.read({ $0.fix(of: subject) }),
-        isShown(event), case .fix(let detail) = event.detail
-      else {
-        throw Problem.notFound(
-          "There is no fix of \"\(name.shortened)\"; /v1/fixes lists those that there are."
-        )
+    let isPosition = text.hasPrefix(Endpoints.subjectPrefix) || Waypoint.isPosition(text)
+    guard isPosition else { return .place(text) }
+    let position = try await position(text, name, request)
+    return .coordinate(position.coordinate, level: position.level)
+  }
+
+  private static let subjectPrefix = "subject:"
+
+  /// Reads a position: `latitude,longitude,level`, or `subject:` and a subject, whose course comes with it.
+  private func position(
+    _ text: String,
+    _ name: String,
+    _ request: APIRequest
+  ) async throws -> (coordinate: Coordinate, level: Int, course: Double?) {
+    guard text.hasPrefix(Endpoints.subjectPrefix) else {
+      guard case .coordinate(let coordinate, let level)? = Waypoint(position: text) else {
+        let expected = "latitude,longitude,level, as in 52.5200,13.2900,0, or subject: and a subject"
+        let field = Problem.Field(name, "\"\(text.shortened)\" is no position", expected: expected)
+        throw Problem.badQuery([field])
       }
-      guard detail.isIndoors, detail.venue == request.parameter("id"), let latitude = detail.latitude,
-        let longitude = detail.longitude,
-        let coordinate = Coordinate(latitude: latitude, longitude: longitude)
-      else {
-        throw Problem.notFound(
-          "\"\(name.shortened)\" is not inside of the venue; /v1/fixes/{subject} says where it is."
-        )
-      }
-      return .coordinate(coordinate, level: detail.level)
+      return (coordinate, level, nil)
     }
-    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
-    guard parts.count == 3, parts.allSatisfy({ Double($0) != nil }) else { return .place(text) }
-    let numbers = parts.map(String.init)
-    guard let latitude = Double(numbers[0]), let longitude = Double(numbers[1]), let level = Int(numbers[2]),
-      let coordinate = Coordinate(latitude: latitude, longitude: longitude)
+    let name = String(text.dropFirst(Endpoints.subjectPrefix.count))
+    let isShown = cache.visibility(ofFixesTo: request.principal)
+    guard let subject = SubjectID(name), let event = try await cache.read({ $0.fix(of: subject) }),
+      isShown(event), case .fix(let detail) = event.detail
     else {
-      let expected = "latitude,longitude,level, as in 52.5200,13.2900,0"
-      throw Problem.badQuery([Problem.Field(name, "\"\(text.shortened)\" is no position", expected: expected)]
+      throw Problem.notFound(
+        "There is no fix of \"\(name.shortened)\"; /v1/fixes lists those that there are."
       )
     }
-    return .coordinate(coordinate, level: level)
+    guard detail.isIndoors, detail.venue == request.parameter("id"), let latitude = detail.latitude,
+      let longitude = detail.longitude,
+      let coordinate = Coordinate(latitude: latitude, longitude: longitude)
+    else {
+      throw Problem.notFound(
+        "\"\(name.shortened)\" is not inside of the venue; /v1/fixes/{subject} says where it is."
+      )
+    }
+    return (coordinate, detail.level, detail.course.map { $0 * 180 / .pi })
   }
 
   /// Runs a search off the shared threads; an error of it is an answer.
@@ -214,20 +241,10 @@ extension QueryReading {
   }
 }
 
-/// Routes and places as the interface shows them: routes in the shape of OSRM's answers.
+/// Places as the interface shows them, and the bounds of a matrix in the shape of OSRM's answers.
 ///
-/// - Source: OSRM HTTP API 5.x, route and table services.
+/// - Source: OSRM HTTP API 5.x, table service.
 enum WayDocuments {
-  /// The form of geometries.
-  enum Geometry: String, CaseIterable {
-    /// A LineString of GeoJSON.
-    case geojson
-    /// An encoded polyline with five decimals.
-    case polyline
-    /// An encoded polyline with six decimals.
-    case polyline6
-  }
-
   /// The maximum number of starts, and of goals, of a matrix.
   static let mostEnds = 50
 
@@ -245,111 +262,13 @@ enum WayDocuments {
     json.member("level", floor.level)
     if let coordinate = plane.coordinate(of: place.point) {
       json.openArray("location")
-      write(coordinate, to: &json)
+      json.element(coordinate.longitude, decimals: VenueDocuments.degreeDecimals)
+      json.element(coordinate.latitude, decimals: VenueDocuments.degreeDecimals)
       json.closeArray()
     }
     json.member("accessible", place.isAccessible)
   }
 
-  private static func write(_ coordinate: Coordinate, to json: inout JSONText) {
-    json.element(coordinate.longitude, decimals: VenueDocuments.degreeDecimals)
-    json.element(coordinate.latitude, decimals: VenueDocuments.degreeDecimals)
-  }
-
-  /// Writes a route as members of an object.
-  static func write(
-    _ route: WalkingRoute,
-    language: RouteLanguage,
-    geometries: Geometry,
-    to json: inout JSONText
-  ) {
-    json.member("distance", route.distance, decimals: 2)
-    json.member("duration", route.duration, decimals: 1)
-    json.member("weight", route.duration, decimals: 1)
-    json.member("weight_name", "duration")
-    write(route.steps.flatMap(\.geometry), geometries, to: &json)
-    json.objects("legs", [route]) { json, route in
-      json.member("distance", route.distance, decimals: 2)
-      json.member("duration", route.duration, decimals: 1)
-      json.member("weight", route.duration, decimals: 1)
-      json.member("summary", "")
-      json.objects("steps", route.steps) { write($1, language, geometries, to: &$0) }
-    }
-  }
-
-  private static func write(
-    _ step: RouteStep,
-    _ language: RouteLanguage,
-    _ geometries: Geometry,
-    to json: inout JSONText
-  ) {
-    let maneuver = step.maneuver
-    json.member("distance", step.distance, decimals: 2)
-    json.member("duration", step.duration, decimals: 1)
-    json.member("weight", step.duration, decimals: 1)
-    json.member("mode", "walking")
-    json.member("name", maneuver.name)
-    json.member("floor", step.floor.description)
-    json.member("level", maneuver.level)
-    json.member("instruction", step.instruction(in: language))
-    write(step.geometry, geometries, to: &json)
-    json.openObject("maneuver")
-    json.member("type", maneuver.kind.rawValue)
-    json.member("modifier", ifPresent: maneuver.modifier?.rawValue)
-    json.member("bearing_before", maneuver.bearingBefore)
-    json.member("bearing_after", maneuver.bearingAfter)
-    json.openArray("location")
-    write(maneuver.coordinate, to: &json)
-    json.closeArray()
-    if let level = maneuver.targetLevel { json.member("level", level) }
-    json.closeObject()
-  }
-
-  private static func write(_ line: [Coordinate], _ form: Geometry, to json: inout JSONText) {
-    switch form {
-    case .geojson:
-      // A line needs two positions.
-      let line = line.count == 1 ? line + line : line
-      json.openObject("geometry")
-      json.member("type", "LineString")
-      json.openArray("coordinates")
-      for coordinate in line {
-        json.openArray()
-        write(coordinate, to: &json)
-        json.closeArray()
-      }
-      json.closeArray()
-      json.closeObject()
-    case .polyline: json.member("geometry", polyline(line, factor: 1e5))
-    case .polyline6: json.member("geometry", polyline(line, factor: 1e6))
-    }
-  }
-
-  /// Encodes a line.
-  ///
-  /// - Source: Google, "Encoded polyline algorithm format".
-  static func polyline(_ line: [Coordinate], factor: Double) -> String {
-    var text: [UInt8] = []
-    var before = (latitude: 0, longitude: 0)
-    func append(_ difference: Int) {
-      var bits = difference < 0 ? ~(difference << 1) : difference << 1
-      while bits >= 0x20 {
-        text.append(UInt8(bits & 0x1F | 0x20) + 63)
-        bits >>= 5
-      }
-      text.append(UInt8(bits) + 63)
-    }
-    for coordinate in line {
-      let here = (
-        latitude: Int((coordinate.latitude * factor).rounded()),
-        longitude: Int((coordinate.longitude * factor).rounded())
-      )
-      append(here.latitude - before.latitude)
-      append(here.longitude - before.longitude)
-      before = here
-    }
-    return String(decoding: text, as: UTF8.self)
-  }
 }
 
 extension JSONText {

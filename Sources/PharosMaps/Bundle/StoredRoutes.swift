@@ -70,47 +70,8 @@ struct StoredRoutes {
         destination: to,
         distance: route.distance,
         duration: route.duration,
-        document: JSONText.object { StoredRoutes.write(route, to: &$0) }
+        document: JSONText.object { route.write(to: &$0, languages: RouteLanguage.allCases) }
       )
     )
   }
-
-  /// Writes a route with its steps and their instructions in all languages.
-  private static func write(_ route: WalkingRoute, to json: inout JSONText) {
-    json.member("distance", route.distance, decimals: 1)
-    json.member("duration", route.duration, decimals: 1)
-    json.objects("steps", route.steps) { json, step in
-      let maneuver = step.maneuver
-      json.openObject("maneuver")
-      json.member("type", maneuver.kind.rawValue)
-      json.member("modifier", ifPresent: maneuver.modifier?.rawValue)
-      json.member("bearing_before", maneuver.bearingBefore)
-      json.member("bearing_after", maneuver.bearingAfter)
-      json.openArray("location")
-      json.element(maneuver.coordinate.longitude, decimals: degreeDecimals)
-      json.element(maneuver.coordinate.latitude, decimals: degreeDecimals)
-      json.closeArray()
-      json.closeObject()
-      json.openObject("instruction")
-      for language in RouteLanguage.allCases {
-        json.member(named: language.rawValue, step.instruction(in: language))
-      }
-      json.closeObject()
-      json.member("building", step.floor.building)
-      json.member("level", step.floor.level)
-      json.member("distance", step.distance, decimals: 1)
-      json.member("duration", step.duration, decimals: 1)
-      json.openArray("geometry")
-      for coordinate in step.geometry {
-        json.openArray()
-        json.element(coordinate.longitude, decimals: degreeDecimals)
-        json.element(coordinate.latitude, decimals: degreeDecimals)
-        json.closeArray()
-      }
-      json.closeArray()
-    }
-  }
-
-  /// The decimals of degrees: a ten-millionth of a degree is a centimetre.
-  private static let degreeDecimals = 7
 }

@@ -8,7 +8,7 @@ public struct LocatableVenue: Sendable {
   /// The content that all copies share.
   package final class Content: Sendable {
     let venue: Venue
-    let router: VenueRouter
+    let router: @Sendable () -> Router
     let radio: RadioMap
     let rules: FusionRules
     package let floors: [GroundFloor]
@@ -26,9 +26,9 @@ public struct LocatableVenue: Sendable {
     /// The next floors up and down in the same building, for each floor, and the changes between their planes.
     let neighbours: [[(floor: Int, change: PlaneChange)]]
 
-    init(venue: Venue, radio: RadioMap, rules: FusionRules) {
+    init(venue: Venue, radio: RadioMap, rules: FusionRules, router: @escaping @Sendable () -> Router) {
       self.venue = venue
-      router = VenueRouter(venue)
+      self.router = router
       self.radio = radio
       self.rules = rules
       levels = LevelTable(freedom: rules.tailFreedom)
@@ -77,19 +77,30 @@ public struct LocatableVenue: Sendable {
   /// - Parameters:
   ///   - venue: the venue.
   ///   - radio: the radio map that a survey of it gave; nil to derive one from the places of the venue's radios.
-  public init(venue: Venue, radio: RadioMap? = nil) {
-    self.init(venue: venue, radio: radio, rules: FusionRules())
+  ///   - router: returns the venue's router once a subject is guided there; nil to make it then.
+  public init(venue: Venue, radio: RadioMap? = nil, router: (@Sendable () -> Router)? = nil) {
+    self.init(venue: venue, radio: radio, rules: FusionRules(), router: router)
   }
 
   /// Prepares a venue for locating with constants other than the usual ones.
-  package init(venue: Venue, radio: RadioMap? = nil, rules: FusionRules) {
-    content = Content(venue: venue, radio: radio ?? RadioMap(placed: venue), rules: rules)
+  package init(
+    venue: Venue,
+    radio: RadioMap? = nil,
+    rules: FusionRules,
+    router: (@Sendable () -> Router)? = nil
+  ) {
+    content = Content(
+      venue: venue,
+      radio: radio ?? RadioMap(placed: venue),
+      rules: rules,
+      router: router ?? { Router(WalkableGraph(venue)) }
+    )
   }
 
   /// The venue.
   public var venue: Venue { content.venue }
-  /// Its router, made at the first use.
-  package var router: VenueRouter { content.router }
+  /// Returns its router; each call may make one.
+  func router() -> Router { content.router() }
   /// Its radio map.
   public var radio: RadioMap { content.radio }
   /// The constants.

@@ -26,12 +26,7 @@ package struct Console: Sendable {
   }
 
   /// A console that drops everything.
-  package static let discarding = Console(output: DiscardingSink(), errors: DiscardingSink())
-
-  private struct DiscardingSink: OutputSink {
-    func write(_: [UInt8]) {}
-    func flush() {}
-  }
+  package static var discarding: Console { Console(output: MemorySink(), errors: MemorySink()) }
 
   /// The console of this process.
   ///

@@ -104,6 +104,11 @@ package struct VenueContents: Equatable, Sendable {
   /// The venue made ready for locating.
   package var ground: LocatableVenue { LocatableVenue(venue: venue, radio: radio) }
 
+  /// The venue made ready for locating and for guidance by a router.
+  fileprivate func ground(_ router: VenueRouter) -> LocatableVenue {
+    LocatableVenue(venue: venue, radio: radio) { router.router }
+  }
+
   /// The warning about a venue without a learned radio map; nil if the venue has one.
   package var remark: String? {
     guard radio == nil else { return nil }
@@ -125,8 +130,17 @@ package struct LoadedVenues: Sendable {
     package let folder: String
     /// The contents of its files.
     package let contents: VenueContents
+    /// The router of the venue.
+    package let router: VenueRouter
     /// The venue made ready.
     package let ground: LocatableVenue
+
+    fileprivate init(folder: String, contents: VenueContents) {
+      self.folder = folder
+      self.contents = contents
+      router = VenueRouter(contents.venue)
+      ground = contents.ground(router)
+    }
   }
 
   /// The venues, in the site's order.
@@ -140,8 +154,7 @@ package struct LoadedVenues: Sendable {
   /// Takes venues that were not read from folders, as those of the demo.
   package init(built venues: [Venue]) {
     entries = venues.map { venue in
-      let contents = VenueContents(venue: venue, radio: nil)
-      return Entry(folder: "", contents: contents, ground: contents.ground)
+      Entry(folder: "", contents: VenueContents(venue: venue, radio: nil))
     }
   }
 
@@ -165,7 +178,7 @@ package struct LoadedVenues: Sendable {
         )
       }
       if let remark = contents.remark { console.say("\(folder): warning: \(remark)") }
-      entries.append(Entry(folder: folder, contents: contents, ground: contents.ground))
+      entries.append(Entry(folder: folder, contents: contents))
     }
     self.entries = entries
   }
@@ -176,7 +189,7 @@ package struct LoadedVenues: Sendable {
   /// The venues as the HTTP interface serves them.
   package var served: [ServedVenue] {
     entries.map { entry in
-      ServedVenue(entry.contents.venue, router: entry.ground.router) { name in
+      ServedVenue(entry.contents.venue, router: entry.router) { name in
         try VenueFiles.disk(entry.folder).whole(name)
       }
     }
@@ -184,9 +197,8 @@ package struct LoadedVenues: Sendable {
 
   /// The folders whose files say something else by now, or cannot be read any more.
   package func changedFolders() -> [String] {
-    let quiet = Console(output: MemorySink(), errors: MemorySink())
-    return entries.filter { entry in
-      let now = try? VenueContents.read(entry.folder, console: quiet)
+    entries.filter { entry in
+      let now = try? VenueContents.read(entry.folder, console: .discarding)
       return now != entry.contents
     }
     .map(\.folder)

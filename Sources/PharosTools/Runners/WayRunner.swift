@@ -5,24 +5,8 @@ package import PharosVenues
 
 /// `pharos way`: directions from a venue's bundle, without server and network.
 package struct WayRunner: Sendable {
-  /// A position with its level.
-  package struct Position: Hashable, Sendable {
-    package let coordinate: Coordinate
-    package let level: Int
-
-    /// Reads `LATITUDE,LONGITUDE,LEVEL`.
-    package init?(_ text: String) {
-      let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.filter { $0 != " " } }
-      guard parts.count == 3, let latitude = Double(parts[0]), let longitude = Double(parts[1]),
-        let level = Int(parts[2]), let coordinate = Coordinate(latitude: latitude, longitude: longitude)
-      else { return nil }
-      self.coordinate = coordinate
-      self.level = level
-    }
-  }
-
   private let bundle: String
-  private let position: Position
+  private let position: Waypoint
   private let heading: Double?
   private let place: String
   private let language: RouteLanguage
@@ -39,7 +23,7 @@ package struct WayRunner: Sendable {
   ///   - isAccessible: indicates whether to avoid steps.
   package init(
     bundle: String,
-    at position: Position,
+    at position: Waypoint,
     heading: Double?,
     to place: String,
     language: RouteLanguage = .english,
@@ -61,7 +45,7 @@ package struct WayRunner: Sendable {
       let route = try VenueBundleRunner.translate {
         let router = try VenueBundle(path: bundle).router()
         return try router.routes(
-          from: .coordinate(position.coordinate, level: position.level),
+          from: position,
           to: .place(place),
           options: RouteOptions(isAccessible: isAccessible)
         ).first

@@ -157,6 +157,21 @@ public enum Waypoint: Hashable, Sendable {
   /// A place or an entrance by its identifier or name; of several, the one that is reached first.
   case place(String)
 
+  /// Reads `latitude,longitude,level`; nil for any other text.
+  public init?(position text: String) {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.filter { $0 != " " } }
+    guard parts.count == 3, let latitude = Double(parts[0]), let longitude = Double(parts[1]),
+      let level = Int(parts[2]), let coordinate = Coordinate(latitude: latitude, longitude: longitude)
+    else { return nil }
+    self = .coordinate(coordinate, level: level)
+  }
+
+  /// Returns whether a text is meant as a position: three numbers, whether there is such a place or not.
+  package static func isPosition(_ text: String) -> Bool {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.filter { $0 != " " } }
+    return parts.count == 3 && parts.allSatisfy { Double($0) != nil }
+  }
+
   /// The end that a request for guidance names.
   public init(_ destination: GuidanceRequest.Destination) {
     switch destination {

@@ -8,7 +8,7 @@ import Testing
 /// Visits as the whole pipeline decides them, from reports of handsets and of gateways.
 @Suite("Visits of a pipeline")
 struct VisitPipelineTests {
-  /// A hall in which nobody walks far enough to leave a place of 25 m.
+  /// A hall that is too small to leave a place of 25 m.
   private static var site: Site {
     var site = Hall.site()
     site.visits = VisitSettings(minimum: .seconds(20), radius: 25, hold: .seconds(60))

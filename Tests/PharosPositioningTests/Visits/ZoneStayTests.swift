@@ -95,7 +95,7 @@ struct ZoneStayTests {
     #expect(Set((events + later).map(\.id)).count == events.count + later.count)
   }
 
-  @Test("a zone's number of beacons is told above and below its thresholds, once each")
+  @Test("a zone publishes its number of beacons above and below its thresholds, once each")
   func occupancy() {
     let tags = (0..<4).map { BeaconID.proximity(LinkScript.uuid, major: 2, minor: UInt16($0)) }
     var links: [StageLink] = []
