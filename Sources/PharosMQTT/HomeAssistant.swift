@@ -4,6 +4,8 @@ package import PharosModel
 package enum MQTTEntity: Hashable, Sendable {
   /// A device tracker: the room of a subject, or whether it is at home.
   case tracker(SubjectID)
+  /// A device tracker: the coordinates of a subject.
+  case position(SubjectID)
   /// A binary sensor: the presence of a subject in a region.
   case presence(SubjectID, RegionKey)
   /// A sensor: the room of a subject.
@@ -16,7 +18,9 @@ package enum MQTTEntity: Hashable, Sendable {
   /// The subject that it belongs to, which is a device of Home Assistant.
   package var subject: SubjectID {
     switch self {
-    case .tracker(let subject), .presence(let subject, _), .room(let subject), .distance(let subject): subject
+    case .tracker(let subject), .position(let subject), .presence(let subject, _), .room(let subject),
+      .distance(let subject):
+      subject
     case .connectivity(let observer): .observer(observer)
     }
   }
@@ -24,7 +28,7 @@ package enum MQTTEntity: Hashable, Sendable {
   /// The type of the entity, as discovery topics spell it.
   package var component: String {
     switch self {
-    case .tracker: "device_tracker"
+    case .tracker, .position: "device_tracker"
     case .presence, .connectivity: "binary_sensor"
     case .room, .distance: "sensor"
     }
@@ -35,6 +39,7 @@ package enum MQTTEntity: Hashable, Sendable {
     let level = MQTTNames.level(subject)
     return switch self {
     case .tracker: level
+    case .position: "\(level)_position"
     case .presence(_, let key): "\(level)_\(MQTTNames.level(key.application))_\(MQTTNames.level(key.region))"
     case .room: "\(level)_room"
     case .distance: "\(level)_distance"
@@ -51,11 +56,14 @@ package struct HomeAssistantDiscovery: Sendable {
   let names: MQTTNames
   /// The version of Pharos, which devices show as their software.
   let version: String
+  /// Indicates whether trackers are announced with a topic for their state, which Home Assistant reads until 2026.12.
+  let hasTrackerStates: Bool
 
   /// Makes the documents of a server.
-  package init(names: MQTTNames, version: String) {
+  package init(names: MQTTNames, version: String, hasTrackerStates: Bool = true) {
     self.names = names
     self.version = version
+    self.hasTrackerStates = hasTrackerStates
   }
 
   /// Returns the message that announces an entity; nil without discovery.
@@ -70,7 +78,7 @@ package struct HomeAssistantDiscovery: Sendable {
     json.openObject()
     writeState(of: entity, site, to: &json)
     json.member("unique_id", "\(names.node)_\(entity.object)")
-    json.member("availability_topic", names.availability)
+    writeAvailability(of: entity, to: &json)
     json.member("qos", 1)
     writeDevice(of: entity.subject, site, to: &json)
     json.openObject("origin")
@@ -86,8 +94,13 @@ package struct HomeAssistantDiscovery: Sendable {
     case .tracker(let subject):
       // The main entity of a device has the name of the device.
       json.null("name")
-      json.member("state_topic", names.topic(of: subject))
-      json.member("value_template", "{{ value_json.location }}")
+      // The state of a tracker is the text as it arrives: Home Assistant uses its template for a comparison only.
+      if hasTrackerStates { json.member("state_topic", names.location(of: subject)) }
+      // Later versions take the state from the zones in `in_zones`.
+      json.member("json_attributes_topic", names.topic(of: subject))
+      json.member("source_type", "bluetooth_le")
+    case .position(let subject):
+      json.member("name", "Position")
       json.member("json_attributes_topic", names.fix(of: subject))
       json.member("source_type", "bluetooth_le")
     case .presence(let subject, let key):
@@ -120,6 +133,23 @@ package struct HomeAssistantDiscovery: Sendable {
       json.member("device_class", "connectivity")
       json.member("entity_category", "diagnostic")
     }
+  }
+
+  private func writeAvailability(of entity: MQTTEntity, to json: inout JSONText) {
+    guard case .tracker(let subject) = entity else {
+      return json.member("availability_topic", names.availability)
+    }
+    // `in_zones` cannot express that the location is not known.
+    json.openArray("availability")
+    json.openObject()
+    json.member("topic", names.availability)
+    json.closeObject()
+    json.openObject()
+    json.member("topic", names.topic(of: subject))
+    json.member("value_template", "{{ 'online' if value_json.in_zones is defined else 'offline' }}")
+    json.closeObject()
+    json.closeArray()
+    json.member("availability_mode", "all")
   }
 
   private func writeDevice(of subject: SubjectID, _ site: Site, to json: inout JSONText) {

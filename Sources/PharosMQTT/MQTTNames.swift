@@ -27,7 +27,9 @@ package struct MQTTNames: Hashable, Sendable {
   package var birth: String? { discovery.map { "\($0)/status" } }
   /// The filters of everything that the server has ever published, which brokers retain, and of the marker.
   package var ownFilters: [String] {
-    let topics = ["region/+/+/+", "subject/+", "distance/+", "fix/+", "observer/+", "session/+"]
+    let topics = [
+      "region/+/+/+", "subject/+", "location/+", "distance/+", "fix/+", "observer/+", "session/+",
+    ]
     return topics.map { "\(prefix)/\($0)" } + (discovery.map { ["\($0)/+/\(node)/+/config"] } ?? [])
   }
 
@@ -40,8 +42,10 @@ package struct MQTTNames: Hashable, Sendable {
     return "\(prefix)/region/\(application)/\(MQTTNames.level(region.region))/\(MQTTNames.level(subject))"
   }
 
-  /// The topic of a subject's location.
+  /// The topic of a subject's location and what it follows from.
   package func topic(of subject: SubjectID) -> String { "\(prefix)/subject/\(MQTTNames.level(subject))" }
+  /// The topic of a subject's location as a text.
+  package func location(of subject: SubjectID) -> String { "\(prefix)/location/\(MQTTNames.level(subject))" }
   /// The topic of a subject's distance from the nearest observer.
   package func distance(of subject: SubjectID) -> String { "\(prefix)/distance/\(MQTTNames.level(subject))" }
   /// The topic of a subject's fixes.

@@ -1,7 +1,7 @@
 import DequeModule
 package import PharosModel
 
-/// The limits of an outbox.
+/// The settings of an outbox.
 package struct MQTTOutboxSettings: Hashable, Sendable {
   /// The maximum number of messages that wait for the broker's acknowledgement.
   ///
@@ -15,11 +15,11 @@ package struct MQTTOutboxSettings: Hashable, Sendable {
   package var liveSubjects = 10_000
   /// The time for which the outbox waits for the end of a listing: a broker may refuse to list.
   package var listingTime = TimeSpan.seconds(10)
-  /// The age beyond which a sighting is no longer compared with others.
-  package var sightingTime = TimeSpan.seconds(10)
+  /// Indicates whether device trackers are announced to Home Assistant with a topic for their state.
+  package var hasTrackerStates: Bool
 
-  /// Creates the default limits.
-  package init() {}
+  /// Creates the default settings.
+  package init(hasTrackerStates: Bool = true) { self.hasTrackerStates = hasTrackerStates }
 }
 
 /// The outbox of a server at a broker: a cursor in the journal, and what is published when.
@@ -108,10 +108,16 @@ package struct MQTTOutbox: Sendable {
   private var announced: [String: [UInt8]] = [:]
   private var announcedEntities: Set<MQTTEntity> = []
 
-  private var sightings: [BeaconID: [ObserverID: RangedSighting]] = [:]
+  /// A distance or a fix, and the entity that shows it.
+  private struct LiveValue {
+    let message: MQTTMessage
+    let subject: SubjectID
+    let entity: MQTTEntity?
+  }
+
+  private var distances: NearestDistances
   /// The newest distance and fix of each subject, by topic.
-  private var live: [String: MQTTMessage] = [:]
-  private var liveEntities: Set<MQTTEntity> = []
+  private var live: [String: LiveValue] = [:]
   /// The topics of those that are to be published, and the same as a set.
   private var changedLive: Deque<String> = []
   private var waitingLive: Set<String> = []
@@ -126,7 +132,7 @@ package struct MQTTOutbox: Sendable {
   ///   - delivered: the number of events that were acknowledged before.
   ///   - states: the states of the journal.
   ///   - through: the sequence of the newest event that the states contain.
-  ///   - settings: the limits.
+  ///   - settings: the settings.
   package init(
     names: MQTTNames,
     version: String,
@@ -139,7 +145,12 @@ package struct MQTTOutbox: Sendable {
   ) {
     self.settings = settings
     self.names = names
-    discovery = HomeAssistantDiscovery(names: names, version: version)
+    discovery = HomeAssistantDiscovery(
+      names: names,
+      version: version,
+      hasTrackerStates: settings.hasTrackerStates
+    )
+    distances = NearestDistances(capacity: settings.liveSubjects)
     messages = StateMessages(names: names)
     self.site = PublishedSite(site)
     self.cursor = cursor
@@ -166,8 +177,8 @@ package struct MQTTOutbox: Sendable {
 
   /// The time at which to call ``advance(to:)`` if nothing else happens before.
   package var wakeTime: Timestamp? {
-    if case .listing(_, _, let until) = phase { return until }
-    return nil
+    if case .listing(_, _, let until) = phase { return min(until, distances.wakeTime ?? until) }
+    return distances.wakeTime
   }
 }
 
@@ -219,8 +230,13 @@ extension MQTTOutbox {
     }
   }
 
-  /// Advances the time: a listing that does not end is taken as it is.
+  /// Advances the time: takes the distances that are due, and a listing that does not end as it is.
   package mutating func advance(to now: Timestamp) {
+    for (beacon, nearest) in distances.due(at: now) {
+      let subject = SubjectID.beacon(beacon)
+      let message = messages.distance(of: beacon, nearest, at: now)
+      take(LiveValue(message: message, subject: subject, entity: .distance(subject)))
+    }
     guard case .listing(_, let found, let until) = phase, now >= until else { return }
     goOnline(after: found)
   }
@@ -248,8 +264,9 @@ extension MQTTOutbox {
         }
       }
       if isPublished(location) {
-        enqueue(messages.subject(subject, location, in: site))
+        for message in messages.subject(subject, location, in: site) { enqueue(message) }
       } else {
+        remove(names.location(of: subject))
         remove(names.topic(of: subject))
       }
     }
@@ -333,12 +350,12 @@ extension MQTTOutbox {
       guard let location = states.subjects[subject], let standing = location.regions[key] else { return [] }
       announce(.tracker(subject))
       if site.regions.contains(key) { announce(.presence(subject, key)) }
-      return [messages.region(key, subject, standing), messages.subject(subject, location, in: site)]
+      return [messages.region(key, subject, standing)] + messages.subject(subject, location, in: site)
     case (.zoneEnter, let subject), (.zoneExit, let subject):
       guard let location = states.subjects[subject] else { return [] }
       announce(.tracker(subject))
       announce(.room(subject))
-      return [messages.subject(subject, location, in: site)]
+      return messages.subject(subject, location, in: site)
     case (.observerOnline, .observer(let observer)), (.observerOffline, .observer(let observer)):
       guard let life = states.observers[observer] else { return [] }
       announce(.connectivity(observer))
@@ -357,7 +374,7 @@ extension MQTTOutbox {
   /// Forgets a subject that is erased from the journal, with all that is retained about it.
   package mutating func forget(_ traces: SubjectTraces) {
     let known = Set(states.subjects.keys).union(states.observers.keys.map { .observer($0) })
-      .union(liveEntities.map(\.subject))
+      .union(live.values.map(\.subject)).union(distances.beacons.map { .beacon($0) })
     for subject in known.filter({ traces.contains($0) }).sorted() {
       let topics = withdrawn(subject)
       states.forget(subject)
@@ -369,7 +386,10 @@ extension MQTTOutbox {
 
   /// Drops what is kept about a subject besides its states, and returns all topics about it.
   private mutating func withdrawn(_ subject: SubjectID) -> [String] {
-    var topics = [names.topic(of: subject), names.distance(of: subject), names.fix(of: subject)]
+    var topics = [
+      names.location(of: subject), names.topic(of: subject), names.distance(of: subject),
+      names.fix(of: subject),
+    ]
     for key in (states.subjects[subject]?.regions.keys.sorted() ?? []) {
       topics.append(names.topic(of: key, subject))
     }
@@ -379,53 +399,36 @@ extension MQTTOutbox {
       announced[topic] = nil
       topics.append(topic)
     }
-    liveEntities = liveEntities.filter { $0.subject != subject }
     for topic in topics { live[topic] = nil }
-    if case .beacon(let beacon) = subject { sightings[beacon] = nil }
+    if case .beacon(let beacon) = subject { distances.forget(beacon) }
     return topics
   }
 
   /// Takes an event that the journal does not keep: a ranging or a fix.
-  package mutating func take(live event: Event) {
+  ///
+  /// - Parameters:
+  ///   - event: the event.
+  ///   - now: the time; ``advance(to:)`` publishes the distances that are due.
+  package mutating func take(live event: Event, at now: Timestamp) {
     switch (event.detail, event.subject) {
     case (.ranging(_, let beacons), .observer(let observer)):
-      for reading in beacons { take(reading, by: observer, at: event.time) }
+      for reading in beacons { distances.take(reading, by: observer, at: event.time, now: now) }
     case (.fix(let fix), let subject) where subject != .none:
-      take(live: messages.fix(of: subject, fix, at: event.time), of: .tracker(subject))
+      let entity = fix.latitude == nil ? nil : MQTTEntity.position(subject)
+      let message = messages.fix(of: subject, fix, at: event.time)
+      take(LiveValue(message: message, subject: subject, entity: entity))
     default: break
     }
   }
 
-  private mutating func take(_ reading: RangedReading, by observer: ObserverID, at time: Timestamp) {
-    guard sightings[reading.beacon] != nil || sightings.count < settings.liveSubjects else { return }
-    var known = sightings[reading.beacon] ?? [:]
-    known = known.filter { time - $0.value.time < settings.sightingTime }
-    known[observer] =
-      reading.accuracy < 0
-      ? nil
-      : RangedSighting(
-        observer: observer,
-        distance: reading.accuracy,
-        deviation: reading.deviation,
-        proximity: reading.proximity,
-        time: time
-      )
-    sightings[reading.beacon] = known
-    let nearest = known.values.min { ($0.distance, $0.observer) < ($1.distance, $1.observer) }
-    take(
-      live: messages.distance(of: reading.beacon, nearest, at: time),
-      of: .distance(.beacon(reading.beacon))
-    )
-  }
-
-  private mutating func take(live message: MQTTMessage, of entity: MQTTEntity) {
-    guard live[message.topic] != nil || live.count < settings.liveSubjects else { return }
+  private mutating func take(_ value: LiveValue) {
+    let topic = value.message.topic
+    guard live[topic] != nil || live.count < settings.liveSubjects else { return }
     // One message of a topic waits at most, the newest.
-    live[message.topic] = message
-    liveEntities.insert(entity)
+    live[topic] = value
     guard isOnline else { return }
-    announce(entity)
-    if waitingLive.insert(message.topic).inserted { changedLive.append(message.topic) }
+    if let entity = value.entity { announce(entity) }
+    if waitingLive.insert(topic).inserted { changedLive.append(topic) }
   }
 }
 
@@ -444,7 +447,7 @@ extension MQTTOutbox {
     } else {
       while pending == nil, let topic = changedLive.popFirst() {
         waitingLive.remove(topic)
-        pending = live[topic].map { Outgoing(message: $0, sequence: 0) }
+        pending = live[topic].map { Outgoing(message: $0.message, sequence: 0) }
       }
     }
     return pending.map { .publish($0.message) }
@@ -525,7 +528,9 @@ extension MQTTOutbox {
       }
       if location.hasZones { announce(.room(subject), unless: former) }
     }
-    for entity in liveEntities.sorted(by: { $0.object < $1.object }) { announce(entity, unless: former) }
+    for entity in live.values.compactMap(\.entity).sorted(by: { $0.object < $1.object }) {
+      announce(entity, unless: former)
+    }
   }
 
   /// Returns whether the site still has a zone or a region that the location refers to.
@@ -544,7 +549,7 @@ extension MQTTOutbox {
       {
         all.append(messages.region(key, subject, standing))
       }
-      all.append(messages.subject(subject, location, in: site))
+      all += messages.subject(subject, location, in: site)
     }
     return all
   }

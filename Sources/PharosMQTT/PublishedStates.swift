@@ -151,40 +151,48 @@ struct StateMessages: Sendable {
   }
 
   /// The location of a subject: its room, else `home` inside any region, `not_home` outside all, `None` if it is unknown.
+  ///
+  /// The first message is the location as a text, the second one has everything as JSON.
   func subject(
     _ subject: SubjectID,
     _ location: PublishedStates.Location,
     in site: PublishedSite
-  ) -> MQTTMessage {
+  ) -> [MQTTMessage] {
     let regions = location.regions.filter { site.regions.contains($0.key) }
     let zone = location.zone.flatMap { site.zones[$0] == nil ? nil : $0 }
     let inside = regions.filter { $0.value.state == .inside }.keys.sorted()
+    let room = zone.map { site.zones[$0] ?? $0 }
     let word: String
-    if let zone {
-      word = site.zones[zone] ?? zone
+    // The zones of Home Assistant that the subject is in, by identifier or by name; nil if that is not known.
+    let homeAssistantZones: [String]?
+    if let room {
+      (word, homeAssistantZones) = (room, ["zone.home", room])
     } else if !inside.isEmpty {
-      word = "home"
+      (word, homeAssistantZones) = ("home", ["zone.home"])
+    } else if !regions.isEmpty, regions.allSatisfy({ $0.value.state == .outside }) {
+      (word, homeAssistantZones) = ("not_home", [])
     } else {
-      let isAway = !regions.isEmpty && regions.allSatisfy { $0.value.state == .outside }
-      word = isAway ? "not_home" : "None"
+      (word, homeAssistantZones) = ("None", nil)
     }
-    return MQTTMessage(
-      names.topic(of: subject),
-      text: JSONText.object { json in
-        json.member("location", word)
-        json.member("subject", subject.description)
-        if let zone {
-          json.member("room", site.zones[zone] ?? zone)
-          json.member("zone", zone)
-        } else {
-          json.null("room")
-          json.null("zone")
-        }
-        json.strings("inside", inside.map { "\($0.application)/\($0.region)" })
-        json.member("time", location.time.rfc3339)
-        if let event = location.event { json.member("event", event.description) }
+    let document = JSONText.object { json in
+      json.member("location", word)
+      json.member("subject", subject.description)
+      if let room, let zone {
+        json.member("room", room)
+        json.member("zone", zone)
+      } else {
+        json.null("room")
+        json.null("zone")
       }
-    )
+      json.strings("inside", inside.map { "\($0.application)/\($0.region)" })
+      if let homeAssistantZones { json.strings("in_zones", homeAssistantZones) }
+      json.member("time", location.time.rfc3339)
+      if let event = location.event { json.member("event", event.description) }
+    }
+    return [
+      MQTTMessage(names.location(of: subject), text: word),
+      MQTTMessage(names.topic(of: subject), text: document),
+    ]
   }
 
   /// The state of an observer.
@@ -200,8 +208,8 @@ struct StateMessages: Sendable {
     )
   }
 
-  /// The distance of a beacon from the observer that is nearest to it; nil if none is determined.
-  func distance(of beacon: BeaconID, _ nearest: RangedSighting?, at time: Timestamp) -> MQTTMessage {
+  /// The distance of a beacon from the observer that is nearest to it; nil if there is none at a time.
+  func distance(of beacon: BeaconID, _ nearest: RangedSighting?, at now: Timestamp) -> MQTTMessage {
     MQTTMessage(
       names.distance(of: .beacon(beacon)),
       Array(
@@ -215,7 +223,7 @@ struct StateMessages: Sendable {
             json.null("distance")
           }
           json.member("subject", beacon.description)
-          json.member("time", time.rfc3339)
+          json.member("time", (nearest?.time ?? now).rfc3339)
         }.utf8
       ),
       isAcknowledged: false
@@ -236,13 +244,4 @@ struct StateMessages: Sendable {
       isAcknowledged: false
     )
   }
-}
-
-/// A beacon as an observer ranged it.
-struct RangedSighting: Hashable, Sendable {
-  let observer: ObserverID
-  let distance: Double
-  let deviation: Double
-  let proximity: RangedReading.Proximity
-  let time: Timestamp
 }

@@ -81,11 +81,54 @@ package struct MQTTOutput: Hashable, Sendable {
   /// Home Assistant's discovery prefix, or `none`.
   package var discovery = "homeassistant"
 
+  /// The version of Home Assistant that reads the discovery; nil if it is not known.
+  package var homeAssistant: HomeAssistantVersion?
+
   /// The word for no discovery.
   package static let noDiscovery = "none"
 
   /// Publishes to a broker.
   package init(broker: MQTTBroker) { self.broker = broker }
+
+  /// Indicates whether trackers are announced with a topic for their state.
+  package var hasTrackerStates: Bool { homeAssistant.map { $0 < .withoutTrackerState } ?? true }
+}
+
+/// A version of Home Assistant: a year and a month.
+package struct HomeAssistantVersion: Hashable, Sendable, Comparable {
+  /// The year.
+  package let year: Int
+  /// The month.
+  package let month: Int
+
+  /// Makes a version.
+  package init(year: Int, month: Int) {
+    self.year = year
+    self.month = month
+  }
+
+  /// The version that no longer reads the state of an MQTT device tracker from a topic, but from its attributes.
+  ///
+  /// - Source: home-assistant/core, pull request 172660.
+  static let withoutTrackerState = HomeAssistantVersion(year: 2027, month: 1)
+
+  package static func < (one: HomeAssistantVersion, other: HomeAssistantVersion) -> Bool {
+    (one.year, one.month) < (other.year, other.month)
+  }
+}
+
+extension HomeAssistantVersion: CustomStringConvertible {
+  /// Reads a version as Home Assistant writes it, `2026.11` or `2026.11.3`; nil if it is none.
+  package init?(_ text: String) {
+    let numbers = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard (2...3).contains(numbers.count), let year = Int(numbers[0]), let month = Int(numbers[1]),
+      (2000...9999).contains(year), (1...12).contains(month), numbers.count == 2 || !numbers[2].isEmpty
+    else { return nil }
+    self.init(year: year, month: month)
+  }
+
+  /// The year and the month.
+  package var description: String { "\(year).\(month)" }
 }
 
 extension MQTTBroker {
@@ -121,6 +164,7 @@ extension MQTTOutput {
       \.discovery,
       .topic("a topic without wildcards, as in homeassistant, or none")
     ),
+    DocumentField("homeAssistant", \.homeAssistant, .homeAssistant),
   ]
 }
 
@@ -202,6 +246,7 @@ extension SiteFile {
       let usual = MQTTOutput(broker: output.broker)
       if output.prefix != usual.prefix { json.member("prefix", output.prefix) }
       if output.discovery != usual.discovery { json.member("discovery", output.discovery) }
+      if let version = output.homeAssistant { json.member("homeAssistant", "\(version)") }
       json.closeObject()
     }
   }
@@ -215,6 +260,14 @@ extension ValueForm where Value == MQTTBroker.Address {
       // A broker's address may hold a password by mistake, which no message may show.
       mismatch: "no address of a broker"
     ) { MQTTBroker.Address($0) }
+  }
+}
+
+extension ValueForm where Value == HomeAssistantVersion {
+  fileprivate static var homeAssistant: Self {
+    ValueForm(expected: "the version of Home Assistant in quotes, as in \"2026.11\"") {
+      HomeAssistantVersion($0)
+    }
   }
 }
 

@@ -30,8 +30,7 @@ enum DiscoverySchema {
     ]),
   ]
   static let required: [String: Set<String>] = [
-    // `state_topic` of a tracker may be left out only where attributes alone give the location.
-    "device_tracker": ["state_topic"], "binary_sensor": ["state_topic"], "sensor": ["state_topic"],
+    "device_tracker": ["json_attributes_topic"], "binary_sensor": ["state_topic"], "sensor": ["state_topic"],
   ]
   static let device: Set<String> = [
     "configuration_url", "connections", "hw_version", "identifiers", "manufacturer", "model", "model_id",
@@ -52,6 +51,7 @@ enum DiscoverySchema {
 struct DiscoveryTests {
   static let entities: [MQTTEntity] = [
     .tracker(.beacon(Samples.cat)),
+    .position(.beacon(Samples.cat)),
     .presence(.beacon(Samples.cat), RegionKey(application: "default", region: "house")),
     .presence(.beacon(Samples.cat), RegionKey(application: "shop", region: "Garden")),
     .room(.beacon(Samples.cat)),
@@ -86,7 +86,9 @@ struct DiscoveryTests {
     let origin = try #require(object["origin"] as? [String: Any])
     #expect(Set(origin.keys).subtracting(DiscoverySchema.origin) == [])
     #expect(origin["name"] as? String == "Pharos")
-    #expect(object["availability_topic"] as? String == "pharos/status")
+    let topics = (object["availability"] as? [[String: Any]])?.compactMap { $0["topic"] as? String }
+    #expect((topics?.first ?? object["availability_topic"] as? String) == "pharos/status")
+    #expect(object["availability"] == nil || object["availability_topic"] == nil)
     #expect([0, 1, 2].contains(try #require(object["qos"] as? Int)))
   }
 
@@ -111,11 +113,11 @@ struct DiscoveryTests {
     let devices = try objects.map { object in
       try #require((object["device"] as? [String: Any])?["identifiers"] as? [String])
     }
-    #expect(Set(devices.prefix(4)).count == 1)
+    #expect(Set(devices.prefix(5)).count == 1)
     #expect(Set(devices).count == 3)
     let names = objects.compactMap { ($0["device"] as? [String: Any])?["name"] as? String }
     #expect(names.first == "Minka")
-    #expect(names[4] == "mac:c0:de:00:00:00:01")
+    #expect(names[5] == "mac:c0:de:00:00:00:01")
     #expect(names.last == "kitchen gateway")
   }
 
@@ -130,7 +132,24 @@ struct DiscoveryTests {
       ["pharos_e2c56db5-dffb-48d2-b060-d0f5a71096e0_1_7"],"name":"Minka","manufacturer":"Pharos","model":"Beacon",\
       "sw_version":"1.2.3"},"origin":{"name":"Pharos","sw_version":"1.2.3"}}
       """
-    #expect(String(decoding: try message(Self.entities[1]).payload, as: UTF8.self) == expected)
+    #expect(String(decoding: try message(Self.entities[2]).payload, as: UTF8.self) == expected)
+  }
+
+  @Test("a tracker reads its state as a text, and without a state topic from its attributes alone")
+  func trackers() throws {
+    let cat = "e2c56db5-dffb-48d2-b060-d0f5a71096e0_1_7"
+    for hasTrackerStates in [true, false] {
+      let discovery = HomeAssistantDiscovery(
+        names: Samples.names,
+        version: "1",
+        hasTrackerStates: hasTrackerStates
+      )
+      let message = try #require(discovery.message(announcing: Self.entities[0], of: Samples.site))
+      let object = try #require(JSONSerialization.jsonObject(with: Data(message.payload)) as? [String: Any])
+      #expect(object["state_topic"] as? String == (hasTrackerStates ? "pharos/location/\(cat)" : nil))
+      #expect(object["value_template"] == nil)
+      #expect(object["json_attributes_topic"] as? String == "pharos/subject/\(cat)")
+    }
   }
 
   @Test("nothing is announced without a discovery prefix")

@@ -95,6 +95,15 @@ struct OutboxBench {
     }
   }
 
+  /// The time of a second after the start.
+  func time(_ second: Int) -> Timestamp { Samples.start + .seconds(Double(second)) }
+
+  /// Takes a live event and advances the outbox to its time.
+  mutating func take(_ event: Event) {
+    outbox.take(live: event, at: event.time)
+    outbox.advance(to: event.time)
+  }
+
   /// The ids of the events in the messages of a subject's region, in order.
   func events(on topic: String) -> [String] {
     taken.filter { $0.topic == topic }.compactMap { message in
@@ -123,8 +132,9 @@ struct MQTTOutboxTests {
         "pharos/status", "pharos/observer/ac_23_3f_a0_00_01",
         "homeassistant/device_tracker/pharos/\(Self.cat)/config",
         "homeassistant/binary_sensor/pharos/\(Self.cat)_default_house/config", Self.house,
-        "pharos/subject/\(Self.cat)", "homeassistant/sensor/pharos/\(Self.cat)_room/config",
-        "pharos/subject/\(Self.cat)",
+        "pharos/location/\(Self.cat)", "pharos/subject/\(Self.cat)",
+        "homeassistant/sensor/pharos/\(Self.cat)_room/config",
+        "pharos/location/\(Self.cat)", "pharos/subject/\(Self.cat)",
       ]
     )
     #expect(bench.retained["pharos/status"] == "online")
@@ -135,7 +145,7 @@ struct MQTTOutboxTests {
     let subject = bench.retained["pharos/subject/\(Self.cat)"] ?? ""
     #expect(
       subject.hasPrefix(
-        #"{"location":"Kitchen","subject":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7","room":"Kitchen","zone":"kitchen","inside":["default/house"]"#
+        #"{"location":"Kitchen","subject":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7","room":"Kitchen","zone":"kitchen","inside":["default/house"],"in_zones":["zone.home","Kitchen"],"time""#
       )
     )
     #expect(bench.outbox.cursor == 3)
@@ -150,8 +160,15 @@ struct MQTTOutboxTests {
       bench.journal = events
       bench.connect()
       bench.run()
-      let text = bench.retained["pharos/subject/\(Self.cat)"] ?? ""
-      return String(text.dropFirst(#"{"location":""#.count).prefix { $0 != "\"" })
+      let word = bench.retained["pharos/location/\(Self.cat)"] ?? ""
+      let document = bench.retained["pharos/subject/\(Self.cat)"] ?? ""
+      #expect(document.hasPrefix(#"{"location":"\#(word)","#))
+      // What later versions of Home Assistant decide the state by says the same as the text.
+      let zones = ["None": nil, "not_home": "[]", "home": #"["zone.home"]"#]
+      let wanted = zones[word, default: #"["zone.home","\#(word)"]"#]
+      #expect(document.contains(#""in_zones":"#) == (wanted != nil))
+      if let wanted { #expect(document.contains(#""in_zones":\#(wanted),"#)) }
+      return word
     }
     let inside = Samples.state(.inside)
     #expect(location([inside]) == "home")
@@ -174,8 +191,8 @@ struct MQTTOutboxTests {
     var bench = OutboxBench()
     bench.journal = (0..<10).map { Samples.state($0 % 2 == 0 ? .inside : .outside, second: $0) }
     bench.connect()
-    // The marker, three documents and the availability come before the messages of the events, two for each.
-    bench.run(acknowledging: 4 + 2 * 3 + 1)
+    // The marker, three documents and the availability come before the messages of the events, three for each.
+    bench.run(acknowledging: 4 + 3 * 3 + 1)
     #expect(bench.outbox.cursor == 3)
     bench.disconnect()
     #expect(!bench.outbox.isOnline)
@@ -299,27 +316,100 @@ struct MQTTOutboxTests {
   @Test("of distances and fixes the newest waits, behind the decisions, and none survives its subject")
   func liveValues() {
     var bench = OutboxBench()
-    bench.outbox.take(live: Samples.ranging(2))
+    bench.take(Samples.ranging(2))
     bench.connect()
     bench.run()
     let topic = "pharos/distance/\(Self.cat)"
     #expect(bench.retained[topic]?.hasPrefix(#"{"distance":2,"#) == true)
-    for second in 1...5 { bench.outbox.take(live: Samples.ranging(Double(second), second: Int64(second))) }
-    bench.outbox.take(live: Samples.ranging(0.5, by: .name("desk"), second: 5))
-    bench.outbox.take(live: Samples.fix)
+    for second in 1...5 { bench.take(Samples.ranging(Double(second), second: Int64(second))) }
+    bench.take(Samples.ranging(0.5, by: .name("desk"), second: 6))
+    bench.outbox.take(live: Samples.fix, at: Samples.start + .seconds(6))
     bench.taken = []
     bench.journal = [Samples.state(.inside)]
     bench.run()
     #expect(bench.topics.suffix(2) == [topic, "pharos/fix/\(Self.cat)"])
+    #expect(bench.topics.contains("homeassistant/device_tracker/pharos/\(Self.cat)_position/config"))
     #expect(bench.taken.suffix(2).allSatisfy { !$0.isAcknowledged })
     #expect(bench.retained[topic]?.contains(#""observer":"desk""#) == true)
     #expect(bench.retained["pharos/fix/\(Self.cat)"]?.contains(#""gps_accuracy":2.25"#) == true)
-    // Observers that no longer know a distance leave none.
-    bench.outbox.take(live: Samples.ranging(-1, second: 20))
-    bench.run()
-    #expect(bench.retained[topic]?.hasPrefix(#"{"distance":null"#) == true)
     let traces = SubjectTraces(Samples.cat.description)
     if let traces { bench.outbox.forget(traces) }
+    bench.run()
+    #expect(bench.retained.keys.sorted() == ["pharos/status"])
+  }
+
+  @Test(
+    "the distance of a beacon is that of the nearest observer that has determined one in the last ten seconds"
+  )
+  func nearestDistance() {
+    var bench = OutboxBench()
+    bench.connect()
+    var values: [String] = []
+    let topic = "pharos/distance/\(Self.cat)"
+    // The kitchen hears the beacon at 2 m in every third second, the hall at 12 m in each.
+    for second in 0..<60 {
+      let near = second % 3 == 0 ? 2.0 : -1
+      bench.outbox.take(
+        live: Samples.ranging(12, by: .name("hall"), second: Int64(second)),
+        at: bench.time(second)
+      )
+      bench.take(Samples.ranging(near, second: Int64(second)))
+      bench.run()
+      values.append(bench.retained[topic].map { String($0.prefix(15)) } ?? "")
+    }
+    #expect(Set(values) == [#"{"distance":2,""#])
+    // It is published on change or once a minute, and then once more as the kitchen is not heard for ten seconds.
+    #expect(bench.topics.count { $0 == topic } == 1)
+    bench.taken = []
+    for second in 60..<80 {
+      bench.take(Samples.ranging(12.02, by: .name("hall"), second: Int64(second)))
+      bench.run()
+      values.append(bench.retained[topic].map { String($0.prefix(15)) } ?? "")
+    }
+    #expect(values[60..<67].allSatisfy { $0.hasPrefix(#"{"distance":2,"#) })
+    #expect(values[67...].allSatisfy { $0.hasPrefix(#"{"distance":12"#) })
+    #expect(bench.topics.count { $0 == topic } == 2)
+    // Observers that no longer know a distance leave none, although no event says so.
+    for second in 80..<89 {
+      bench.outbox.advance(to: bench.time(second))
+      bench.run()
+      #expect(bench.retained[topic]?.hasPrefix(#"{"distance":12"#) == true)
+    }
+    #expect(bench.outbox.wakeTime == bench.time(89))
+    bench.outbox.advance(to: bench.time(89))
+    bench.run()
+    #expect(bench.retained[topic]?.hasPrefix(#"{"distance":null,"#) == true)
+    #expect(bench.outbox.wakeTime == nil)
+  }
+
+  @Test(
+    "a distance that changes all the time is published once a second, however many observers hear the beacon"
+  )
+  func distanceRate() {
+    var bench = OutboxBench()
+    bench.connect()
+    for step in 0..<100 {
+      let event = Samples.ranging(5 + Double(step) / 7, by: .name("observer-\(step % 10)"))
+      bench.outbox.take(live: event, at: Samples.start + .milliseconds(Int64(step) * 100))
+      bench.outbox.advance(to: Samples.start + .milliseconds(Int64(step) * 100))
+      bench.run()
+    }
+    #expect(bench.topics.count { $0 == "pharos/distance/\(Self.cat)" } <= 10)
+  }
+
+  @Test("a fix without coordinates makes no entity, and erasing its subject removes it all the same")
+  func fixWithoutCoordinates() {
+    var bench = OutboxBench()
+    bench.connect()
+    guard case .fix(var fix) = Samples.fix.detail else { return }
+    (fix.latitude, fix.longitude) = (nil, nil)
+    bench.outbox.take(live: Samples.event(.fix, detail: .fix(fix)), at: Samples.start)
+    bench.run()
+    #expect(bench.retained.keys.sorted() == ["pharos/fix/\(Self.cat)", "pharos/status"])
+    // A sighting that is not published yet goes as well.
+    bench.outbox.take(live: Samples.ranging(2), at: Samples.start)
+    if let traces = SubjectTraces(Samples.cat.description) { bench.outbox.forget(traces) }
+    bench.outbox.advance(to: bench.time(5))
     bench.run()
     #expect(bench.retained.keys.sorted() == ["pharos/status"])
   }

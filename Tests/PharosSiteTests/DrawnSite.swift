@@ -85,6 +85,7 @@ enum DrawnSite {
     var output = MQTTOutput(broker: broker(using: &random))
     output.prefix = maybe("site/1", using: &random) ?? "pharos"
     output.discovery = maybe(MQTTOutput.noDiscovery, using: &random) ?? "homeassistant"
+    output.homeAssistant = maybe(HomeAssistantVersion(year: 2026, month: 10), using: &random)
     return output
   }
 

@@ -312,6 +312,7 @@ struct SiteBrokerTests {
     #expect(output.broker.passwordVariable == "PASSWORD")
     #expect(output.prefix == "pharos")
     #expect(output.discovery == "homeassistant")
+    #expect(output.homeAssistant == nil && output.hasTrackerStates)
   }
 
   @Test("an observer counts only if it is listed where no listener and no broker is open")

@@ -158,7 +158,7 @@ package struct MQTTPublisherParts: Sendable {
   ///   - site: returns the site as it is now.
   ///   - allows: returns whether an event may be published.
   ///   - clock: the time.
-  ///   - settings: the limits of the outbox.
+  ///   - settings: the settings of the outbox.
   ///   - logger: the logger for messages to the operator.
   package init(
     journal: Journal,
@@ -270,7 +270,7 @@ struct MQTTWork {
     if mail.isStopping { stoppingSince = stoppingSince ?? now }
     for happening in mail.happenings { take(happening, at: now) }
     for traces in mail.forgotten { outbox.forget(traces) }
-    for event in mail.live where parts.allows(event) { outbox.take(live: event) }
+    for event in mail.live where parts.allows(event) { outbox.take(live: event, at: now) }
     outbox.advance(to: now)
   }
 

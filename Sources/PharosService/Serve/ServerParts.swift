@@ -177,6 +177,7 @@ struct ServerParts: HTTPBackend {
       version: PharosVersion.text,
       site: { [registrar] in registrar.site },
       allows: { [commitPublisher] in commitPublisher.allows($0, to: nil) },
+      settings: MQTTOutboxSettings(hasTrackerStates: output.hasTrackerStates),
       logger: logger
     )
     return MQTTPublisher(link: link, parts: parts, hub: commitPublisher.told)
