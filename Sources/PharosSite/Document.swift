@@ -14,7 +14,7 @@ enum Document {
     let expected = "1 to \(longestIdentifier) bytes without control characters"
     let isGood =
       identifier.contains { !$0.isWhitespace } && identifier.utf8.count <= longestIdentifier
-      && !identifier.unicodeScalars.contains(where: PlainText.isControl)
+      && !PlainText.hasControls(identifier)
     guard !isGood else { return }
     let sketch = PlainText.cut(identifier, to: 60)
     problems.mistake("\(what)'s identifier is \"\(sketch)\"", line: 1, field: "id", expected: expected)
@@ -53,7 +53,7 @@ package struct ApplicationDocument: Hashable, Sendable {
         return nil
       }
       fields.check(identifier: identifier)
-      let purpose = fields.filledText("purpose", expected: SiteReading.purposeExpected)
+      let purpose = fields.filledText("purpose", expected: SiteReading.purposeExpected, form: .lines)
       if let length = purpose?.unicodeScalars.count, length > Application.longestPurpose {
         fields.mistake(
           "purpose",
@@ -89,7 +89,7 @@ extension DocumentFields {
     guard let name else { return }
     let isGood =
       (1...Document.longestIdentifier).contains(name.utf8.count)
-      && !name.unicodeScalars.contains(where: PlainText.isControl)
+      && !PlainText.hasControls(name)
     guard !isGood else { return }
     let expected = "1 to \(Document.longestIdentifier) bytes without control characters"
     mistake("name", "name is \"\(PlainText.cut(name, to: 60))\"", expected: expected)

@@ -272,12 +272,16 @@ extension ValueForm where Value == HomeAssistantVersion {
 }
 
 extension ValueForm where Value == String {
+  private static var slash: UInt8 { UInt8(ascii: "/") }
+  private static var wildcards: (UInt8, UInt8) { (UInt8(ascii: "+"), UInt8(ascii: "#")) }
+
   /// A topic without wildcards.
   fileprivate static func topic(_ expected: String) -> Self {
     ValueForm(expected: expected) { text in
       let isGood =
-        (1...200).contains(text.utf8.count) && !text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
-        && !text.contains { "+#".contains($0) } && text.first != "/" && text.last != "/"
+        (1...200).contains(text.utf8.count) && !PlainText.hasControls(text)
+        && !text.utf8.contains { $0 == wildcards.0 || $0 == wildcards.1 } && text.utf8.first != slash
+        && text.utf8.last != slash
       return isGood ? text : nil
     }
   }
@@ -287,11 +291,11 @@ extension ValueForm where Value == String {
   /// - Source: MQTT 3.1.1, section 4.7.
   fileprivate static var topicFilter: Self {
     ValueForm(expected: "a topic filter, as in home/+/BTtoMQTT/#") { text in
-      let levels = text.split(separator: "/", omittingEmptySubsequences: false)
+      let levels = text.utf8.split(separator: slash, omittingEmptySubsequences: false)
       let isGood =
-        (1...1_024).contains(text.utf8.count) && !text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
-        && levels.allSatisfy { $0 == "+" || $0 == "#" || !$0.contains { "+#".contains($0) } }
-        && !levels.dropLast().contains("#")
+        (1...1_024).contains(text.utf8.count) && !PlainText.hasControls(text)
+        && levels.allSatisfy { $0.count == 1 || !$0.contains { $0 == wildcards.0 || $0 == wildcards.1 } }
+        && !levels.dropLast().contains { $0.elementsEqual([wildcards.1]) }
       return isGood ? text : nil
     }
   }

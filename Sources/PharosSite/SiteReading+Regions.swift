@@ -28,7 +28,11 @@ extension SiteReading {
         )
       }
       let limit = entry.value("regionLimit", .integer(in: 1...SiteReading.mostRegions))
-      access.purposes[id ?? ""] = entry.filledText("purpose", expected: SiteReading.purposeExpected)
+      access.purposes[id ?? ""] = entry.filledText(
+        "purpose",
+        expected: SiteReading.purposeExpected,
+        form: .lines
+      )
       applications.append(application(id ?? "", entry, limit: limit))
     }
     return applications

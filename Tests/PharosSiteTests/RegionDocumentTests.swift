@@ -111,7 +111,8 @@ struct RegionDocumentTests {
       (
         #"{"mac":"c0:00:00:00:00:01","subject":"beacon","observers":["a",7]}"#,
         "observers[1]: region \"a\": "
-          + "observers has \"7\" | a MAC in quotes, a UUID or a name of at most 64 bytes"
+          + "observers has \"7\" | a MAC in quotes, a UUID or a name of at most 64 bytes without control "
+          + "characters"
       ),
       (
         #"{"mac":"c0:00:00:00:00:01","colour":"\u00e9\ud83d\ude00"}"#,

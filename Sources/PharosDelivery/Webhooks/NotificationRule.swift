@@ -195,11 +195,11 @@ package enum NotificationDocument {
     return try WebhookError.document(json, name: "notification", known: known, ignored: ignored) { fields in
       var rule = NotificationRule(application: application, id: id, region: "", occasion: .enter, text: "")
       let length = id.utf8.count
-      if !(1...NotificationRule.longestIdentifier).contains(length) {
+      if !(1...NotificationRule.longestIdentifier).contains(length) || PlainText.hasControls(id) {
         fields.mistake(
           "id",
           "id has \(length) bytes",
-          expected: "1 to \(NotificationRule.longestIdentifier) bytes"
+          expected: "1 to \(NotificationRule.longestIdentifier) bytes without control characters"
         )
       }
       DocumentField.read(NotificationRule.properties, of: fields, into: &rule)

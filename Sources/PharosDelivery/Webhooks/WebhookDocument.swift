@@ -37,7 +37,7 @@ extension WebhookDocument {
       if let url, let problem = WebhookTarget.problem(with: url, ownPorts: ownPorts) {
         fields.mistake("url", "url \(problem.message)", expected: problem.expected)
       }
-      let summary = fields.text("summary") ?? ""
+      let summary = fields.value("summary", .lines) ?? ""
       if summary.utf8.count > WebhookDocument.longestSummary {
         let limit = WebhookDocument.longestSummary
         fields.mistake("summary", "summary is too long", expected: "at most \(limit) bytes")

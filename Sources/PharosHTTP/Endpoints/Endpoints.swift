@@ -52,7 +52,8 @@ package struct Endpoints: Sendable {
     let text = request.parameter("id")
     guard let observer = ObserverID(text) else {
       throw .notFound(
-        "\"\(text.shortened)\" is no observer: an EUI-48, an EUI-64, a UUID or a name of at most 64 bytes."
+        "\"\(text.shortened)\" is no observer: an EUI-48, an EUI-64, a UUID or a name of at most 64 bytes "
+          + "without control characters."
       )
     }
     return observer

@@ -55,7 +55,7 @@ struct HistoryTable {
       for (index, cell) in row.enumerated() {
         if index > 0 { text += "," }
         switch cell {
-        case .text(let field): text += HistoryTable.quoted(field)
+        case .text(let field): text += EscapedText.csv(field)
         case .whole(let number): text += "\(number)"
         case .number(let number, let decimals):
           json.removeAll()
@@ -67,15 +67,5 @@ struct HistoryTable {
       text += "\r\n"
     }
     return .bytes(Array(text.utf8), type: "text/csv; charset=utf-8; header=present")
-  }
-
-  /// A text as a field: in quotes where needed, and never what a spreadsheet takes for a formula.
-  private static func quoted(_ text: String) -> String {
-    let isFormula = text.first.map { "=+-@\t\r".contains($0) } ?? false
-    let plain = (isFormula ? "'" : "") + text
-    guard plain.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }) else {
-      return plain
-    }
-    return "\"" + plain.replacing("\"", with: "\"\"") + "\""
   }
 }

@@ -40,9 +40,8 @@ extension DocumentFields {
 extension ValueForm where Value == ObserverID {
   /// The identity of an observer.
   package static var observer: Self {
-    ValueForm(expected: "a MAC in quotes, a UUID or a name of at most \(ObserverID.longestName) bytes") {
-      ObserverID($0)
-    }
+    let name = "a name of at most \(ObserverID.longestName) bytes without control characters"
+    return ValueForm(expected: "a MAC in quotes, a UUID or \(name)") { ObserverID($0) }
   }
 }
 

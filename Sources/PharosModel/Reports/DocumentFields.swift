@@ -109,8 +109,8 @@ extension DocumentFields {
   package func text(_ key: String) -> String? { value(key, .text) }
 
   /// Returns a text that must not be empty if it is present.
-  package func filledText(_ key: String, expected: String) -> String? {
-    guard let text = text(key) else { return nil }
+  package func filledText(_ key: String, expected: String, form: ValueForm<String> = .text) -> String? {
+    guard let text = value(key, form) else { return nil }
     guard text.contains(where: { !$0.isWhitespace }) else {
       mistake(key, "\(key) is empty", expected: expected)
       return nil
@@ -236,15 +236,24 @@ package struct ValueForm<Value: Sendable>: Sendable {
 }
 
 extension ValueForm where Value == String {
-  /// Any text.
-  package static var text: Self { ValueForm(expected: "a text") { $0 } }
+  /// A text without control characters.
+  package static var text: Self {
+    ValueForm(expected: "a text without control characters") { PlainText.hasControls($0) ? nil : $0 }
+  }
+
+  /// A text of one or several lines, without other control characters.
+  package static var lines: Self {
+    ValueForm(expected: "a text without control characters") { text in
+      let lines = text.unicodeScalars.split { $0 == "\n" || $0 == "\r" || $0 == "\t" }
+      return lines.contains { $0.contains(where: PlainText.isControl) } ? nil : text
+    }
+  }
 
   /// A text with so many bytes and without control characters.
   package static func text(length: ClosedRange<Int>) -> Self {
     let bytes = "\(length.lowerBound) to \(length.upperBound) bytes"
     return ValueForm(expected: "a text of \(bytes) without control characters") { text in
-      let isPlain = !text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
-      return length.contains(text.utf8.count) && isPlain ? text : nil
+      length.contains(text.utf8.count) && !PlainText.hasControls(text) ? text : nil
     }
   }
 

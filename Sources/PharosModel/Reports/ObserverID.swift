@@ -8,13 +8,14 @@ public enum ObserverID: Hashable, Sendable {
   case eui64(UInt64)
   /// A UUID, as handsets have.
   case uuid(UUID128)
-  /// A name of 1 to 64 bytes of UTF-8.
+  /// A name of 1 to 64 bytes of UTF-8 without control characters.
   case name(String)
 
   /// The longest name in bytes of UTF-8.
   public static let longestName = 64
 
-  /// Reads an identity as people and formats write it, or nil if it is empty or longer than a name may be.
+  /// Reads an identity as people and formats write it, or nil if it is empty, longer than a name may be or has
+  /// control characters.
   ///
   /// Six or eight octets (with colons, dashes or nothing between them) are an EUI-48 or EUI-64, 32 digits with
   /// or without dashes are a UUID; all else is a name. One identity has one value, however it was written.
@@ -26,10 +27,15 @@ public enum ObserverID: Hashable, Sendable {
     } else if let uuid = UUID128(text) {
       self = .uuid(uuid)
     } else {
-      let count = text.utf8.count
-      guard count > 0, count <= ObserverID.longestName else { return nil }
-      self = .name(String(text))
+      guard let name = ObserverID.name(checked: text) else { return nil }
+      self = name
     }
+  }
+
+  /// Reads a name; nil if it is empty, longer than a name may be or has control characters.
+  package static func name(checked text: some StringProtocol) -> ObserverID? {
+    guard 1...longestName ~= text.utf8.count, !PlainText.hasControls(text) else { return nil }
+    return .name(String(text))
   }
 
   /// A number that is the same in every process: what spreads observers over shards.

@@ -4,8 +4,7 @@
 package enum PlainText {
   /// Returns the text with a middle dot for every control character and line end.
   package static func clean(_ text: String) -> String {
-    let isClean = text.unicodeScalars.allSatisfy { !isControl($0) }
-    guard !isClean else { return text }
+    guard hasControls(text) else { return text }
     return String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? "·" : $0 }))
   }
 
@@ -19,12 +18,22 @@ package enum PlainText {
     number == number.rounded() && number.magnitude < 1e15 ? "\(Int(number))" : "\(number)"
   }
 
-  /// Returns whether a character would move a cursor, end a line or change the direction of writing.
+  /// Returns whether a character would move a cursor, end a line, change the direction of writing or not be seen.
+  ///
+  /// Identifiers and names hold none of them, whichever way they come. The joiners are none, because words of several languages and
+  /// emoji are written with them.
   package static func isControl(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
-    case .control, .format, .lineSeparator, .paragraphSeparator: true
-    default: false
+    case .control, .lineSeparator, .paragraphSeparator: true
+    case .format: scalar != "\u{200C}" && scalar != "\u{200D}"
+    default: scalar.properties.isNoncharacterCodePoint
     }
+  }
+
+  /// Returns whether a text has a character that ``isControl(_:)`` refuses.
+  package static func hasControls(_ text: some StringProtocol) -> Bool {
+    // Most texts are ASCII, for which the bytes suffice.
+    text.utf8.contains { $0 < 0x20 || $0 >= 0x7F } && text.unicodeScalars.contains(where: isControl)
   }
 }
 

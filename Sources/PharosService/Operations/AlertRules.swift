@@ -1,3 +1,5 @@
+import PharosModel
+
 /// The alerting rules for Prometheus that `pharos alerts` prints.
 ///
 /// Each rule names a condition that a person must act on, and says what to do. Rules that concern one gateway wait longer
@@ -26,25 +28,22 @@ package enum AlertRules {
 
       """
     for rule in rules(
-      selecting: #"job="\#(job.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))""#
+      selecting: #"job="\#(EscapedText.label(job))""#
     ) {
       text += """
               - alert: \(rule.name)
-                expr: \(rule.condition)
+                expr: \(EscapedText.yaml(rule.condition))
                 for: \(rule.duration)
                 labels:
                   severity: \(rule.severity)
                 annotations:
-                  summary: \(quoted(rule.summary))
-                  description: \(quoted(rule.action))
+                  summary: \(EscapedText.yaml(rule.summary))
+                  description: \(EscapedText.yaml(rule.action))
 
         """
     }
     return text
   }
-
-  /// A text as a scalar of YAML in single quotes.
-  private static func quoted(_ text: String) -> String { "'\(text.replacing("'", with: "''"))'" }
 
   private static func rules(selecting job: String) -> [Rule] {
     let observer =

@@ -57,7 +57,7 @@ package struct LogSettings: Hashable, Sendable {
   package func logger() -> Logger {
     var logger = Logger(label: "pharos") { label in
       switch format {
-      case .text: StreamLogHandler.standardError(label: label)
+      case .text: TextLogHandler(StreamLogHandler.standardError(label: label))
       case .json: JSONLogHandler(label: label, sink: DescriptorSink(descriptor: 2, threshold: 0))
       }
     }
@@ -75,6 +75,45 @@ package struct LogSettings: Hashable, Sendable {
       throw CommandFailure("\(name) is \"\(text)\" (expected one of \(words))", status: .configuration)
     }
     return value
+  }
+}
+
+/// A log handler for people: a line break or an escape sequence in a name or an error of others becomes a middle dot, so
+/// that each event is one line.
+package struct TextLogHandler<Lines: LogHandler>: LogHandler {
+  private var lines: Lines
+
+  /// Makes a handler that writes the lines of another one.
+  package init(_ lines: Lines) { self.lines = lines }
+
+  /// The metadata of every line.
+  package var metadata: Logger.Metadata {
+    get { lines.metadata }
+    set { lines.metadata = newValue }
+  }
+  /// The minimum level of the lines that are written.
+  package var logLevel: Logger.Level {
+    get { lines.logLevel }
+    set { lines.logLevel = newValue }
+  }
+  /// Adds metadata of the task that logs.
+  package var metadataProvider: Logger.MetadataProvider? {
+    get { lines.metadataProvider }
+    set { lines.metadataProvider = newValue }
+  }
+
+  /// One value of the metadata that every line carries.
+  package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { lines[metadataKey: key] }
+    set { lines[metadataKey: key] = newValue }
+  }
+
+  /// Writes a line.
+  package func log(event: LogEvent) {
+    var event = event
+    event.message = "\(PlainText.clean("\(event.message)"))"
+    event.metadata = event.metadata?.mapValues { .string(PlainText.clean("\($0)")) }
+    lines.log(event: event)
   }
 }
 

@@ -62,10 +62,10 @@ package struct PrometheusText: Sendable {
     _ samples: [(labels: [String], value: Double)]
   ) {
     precondition(written.insert(name).inserted, "\(name) is written twice")
-    text += "# HELP \(name) \(PrometheusText.escaped(help, quotes: false))\n# TYPE \(name) \(kind)\n"
+    text += "# HELP \(name) \(EscapedText.help(help))\n# TYPE \(name) \(kind)\n"
     for sample in samples {
       precondition(sample.labels.count == labels.count, "\(name) has \(labels.count) labels")
-      let pairs = zip(labels, sample.labels).map { "\($0)=\"\(PrometheusText.escaped($1))\"" }
+      let pairs = zip(labels, sample.labels).map { "\($0)=\"\(EscapedText.label($1))\"" }
       text += labels.isEmpty ? name : "\(name){\(pairs.joined(separator: ","))}"
       text += " \(PrometheusText.number(sample.value))\n"
     }
@@ -90,12 +90,6 @@ package struct PrometheusText: Sendable {
       value(observer.status).map { ([observer.id.description, observer.name], $0) }
     }
     family(name, kind, help, by: ["observer", "name"], samples)
-  }
-
-  private static func escaped(_ text: String, quotes: Bool = true) -> String {
-    var escaped = text.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
-    if quotes { escaped = escaped.replacing("\"", with: "\\\"") }
-    return escaped
   }
 }
 

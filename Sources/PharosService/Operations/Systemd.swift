@@ -2,6 +2,7 @@ import CPharos
 import Glibc
 import Pharos
 import PharosIngest
+import PharosModel
 import PharosMonitoring
 import ServiceLifecycle
 
@@ -61,7 +62,7 @@ package struct SystemdNotifier: Sendable {
       case .reloading: "RELOADING=1\nMONOTONIC_USEC=\(SystemdNotifier.monotonicMicroseconds())"
       case .stopping: "STOPPING=1"
       case .watchdog: "WATCHDOG=1"
-      case .status(let text): "STATUS=\(text.replacing("\n", with: " "))"
+      case .status(let text): "STATUS=\(PlainText.clean(text))"
       }
     }
     return send(Array(lines.joined(separator: "\n").utf8))

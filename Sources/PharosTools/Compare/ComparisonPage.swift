@@ -55,20 +55,20 @@ package enum ComparisonPage {
   }
 
   private static func html(_ report: ComparisonReport, name: String, damage: [String]) -> String {
-    let notes = (damage + report.notes).map { "<li>\(escaped($0))</li>" }.joined()
+    let notes = (damage + report.notes).map { "<li>\(EscapedText.markup($0))</li>" }.joined()
     var page = """
       <!doctype html>
       <html lang="en">
       <head>
       <meta charset="utf-8">
       <meta name="viewport" content="width=device-width, initial-scale=1">
-      <title>\(escaped(name)): presence rules compared</title>
+      <title>\(EscapedText.markup(name)): presence rules compared</title>
       <style>\(style)</style>
       </head>
       <body>
       <main>
-      <h1>\(escaped(report.headline))</h1>
-      <p class="soft">\(escaped(name)): \(escaped(report.basis)).</p>
+      <h1>\(EscapedText.markup(report.headline))</h1>
+      <p class="soft">\(EscapedText.markup(name)): \(EscapedText.markup(report.basis)).</p>
       """
     if report.hasExits || report.isLongEnough {
       // Within a page a picture has no declaration of its own.
@@ -80,7 +80,7 @@ package enum ComparisonPage {
     if !notes.isEmpty { page += "<h2>Notes</h2><ul>\(notes)</ul>" }
     return page + """
       <p class="soft">Made by Pharos \(PharosVersion.text). The same on your own machine:
-      <code>pharos compare \(escaped(name)) --timeout \(escaped(report.options.timeout.written))</code></p>
+      <code>pharos compare \(EscapedText.markup(name)) --timeout \(EscapedText.markup(report.options.timeout.written))</code></p>
       </main>
       </body>
       </html>
@@ -110,22 +110,17 @@ package enum ComparisonPage {
   }
 
   private static func table(_ title: String, _ heads: [String], _ rows: [String]) -> String {
-    let head = heads.map { "<th scope=\"col\">\(escaped($0))</th>" }.joined()
+    let head = heads.map { "<th scope=\"col\">\(EscapedText.markup($0))</th>" }.joined()
     return """
-      <h2>\(escaped(title))</h2>
+      <h2>\(EscapedText.markup(title))</h2>
       <div class="wide"><table><thead><tr>\(head)</tr></thead><tbody>\(rows.joined())</tbody></table></div>
       """
   }
 
   private static func row(_ cells: [String], mark: String) -> String {
-    let first = "<th scope=\"row\">\(escaped(cells[0]))</th>"
+    let first = "<th scope=\"row\">\(EscapedText.markup(cells[0]))</th>"
     return
-      "<tr class=\"\(mark)\">\(first)\(cells.dropFirst().map { "<td>\($0.isEmpty ? "–" : escaped($0))</td>" }.joined())</tr>"
-  }
-
-  private static func escaped(_ text: String) -> String {
-    text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-      .replacing("\"", with: "&quot;")
+      "<tr class=\"\(mark)\">\(first)\(cells.dropFirst().map { "<td>\($0.isEmpty ? "–" : EscapedText.markup($0))</td>" }.joined())</tr>"
   }
 
   /// The picture has a white ground of its own, so it stays readable on a dark page.

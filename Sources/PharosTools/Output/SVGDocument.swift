@@ -1,3 +1,4 @@
+import PharosModel
 import PharosService
 
 /// A picture as SVG text, element by element.
@@ -44,8 +45,8 @@ package struct SVGDocument: Sendable {
       <svg xmlns="http://www.w3.org/2000/svg" width="\(width)" height="\(height)" \
       viewBox="0 0 \(width) \(height)" role="img" aria-labelledby="title summary" \
       font-family="\(TextStyle.family)">
-        <title id="title">\(SVGDocument.escaped(title))</title>
-        <desc id="summary">\(SVGDocument.escaped(summary))</desc>
+        <title id="title">\(EscapedText.markup(title))</title>
+        <desc id="summary">\(EscapedText.markup(summary))</desc>
       \(body)</svg>
 
       """
@@ -84,7 +85,7 @@ package struct SVGDocument: Sendable {
 
   private mutating func element(_ name: StaticString, _ attributes: Attributes, text: String) {
     open(name, attributes)
-    body += ">\(SVGDocument.escaped(text))</\(name)>\n"
+    body += ">\(EscapedText.markup(text))</\(name)>\n"
   }
 
   /// Draws a shape: its geometry, then its fill and its stroke.
@@ -107,7 +108,7 @@ package struct SVGDocument: Sendable {
       let dashes = stroke.dashes.map(SVGDocument.number).joined(separator: " ")
       if !dashes.isEmpty { write(["stroke-dasharray": dashes]) }
     }
-    body += tooltip.map { "><title>\(SVGDocument.escaped($0))</title></\(name)>\n" } ?? "/>\n"
+    body += tooltip.map { "><title>\(EscapedText.markup($0))</title></\(name)>\n" } ?? "/>\n"
   }
 
   private mutating func open(_ name: StaticString, _ attributes: Attributes) {
@@ -116,7 +117,7 @@ package struct SVGDocument: Sendable {
   }
 
   private mutating func write(_ attributes: Attributes) {
-    for (name, value) in attributes { body += " \(name)=\"\(SVGDocument.escaped(value))\"" }
+    for (name, value) in attributes { body += " \(name)=\"\(EscapedText.markup(value))\"" }
   }
 
   /// A coordinate with at most two decimals and no trailing zero; what is no number is drawn at 0.
@@ -127,23 +128,6 @@ package struct SVGDocument: Sendable {
     let sign = hundredths < 0 ? "-" : ""
     guard rest != 0 else { return "\(sign)\(whole)" }
     return rest % 10 == 0 ? "\(sign)\(whole).\(rest / 10)" : "\(sign)\(whole).\(rest < 10 ? "0" : "")\(rest)"
-  }
-
-  /// The text with what XML gives a meaning to written as references, and what XML forbids as a middle dot.
-  package static func escaped(_ text: String) -> String {
-    var escaped = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": escaped += "&amp;"
-      case "<": escaped += "&lt;"
-      case ">": escaped += "&gt;"
-      case "\"": escaped += "&quot;"
-      case "'": escaped += "&#39;"
-      case "\u{0}"..<"\u{20}", "\u{7F}"..<"\u{A0}", "\u{FFFE}", "\u{FFFF}": escaped += "·"
-      default: escaped.unicodeScalars.append(scalar)
-      }
-    }
-    return escaped
   }
 }
 
@@ -283,7 +267,7 @@ extension SVGDocument {
     write(["font-size": SVGDocument.number(style.size), "fill": style.color])
     if style.isBold { write(["font-weight": "bold"]) }
     if style.anchor != .start { write(["text-anchor": style.anchor.rawValue]) }
-    body += ">\(SVGDocument.escaped(text))</text>\n"
+    body += ">\(EscapedText.markup(text))</text>\n"
   }
 
   /// A point as paths write it.

@@ -85,7 +85,8 @@ package struct FixTable: Sendable {
     let (quotient, rest) = row.time.nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
     let milliseconds = rest > 0 ? quotient + 1 : quotient
     let place = "\(decimal(row.x)),\(decimal(row.y)),\(FloorWord.name(row.level))"
-    return "\(trace),\(milliseconds),\(place),\(row.accuracy.map(decimal) ?? "")"
+    return
+      "\(EscapedText.csv(PlainText.clean(trace))),\(milliseconds),\(place),\(row.accuracy.map(decimal) ?? "")"
   }
 
   private mutating func take(
@@ -124,12 +125,7 @@ package struct FixTable: Sendable {
   }
 
   private static func cells(_ line: ArraySlice<UInt8>) -> [String] {
-    line.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
-      .map { cell in
-        let text = FloorWord.trimmed(String(decoding: cell, as: UTF8.self))
-        return text.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"")
-          ? String(text.dropFirst().dropLast()) : text
-      }
+    EscapedText.csvFields(line).map(FloorWord.trimmed)
   }
 
   /// A length to the centimetre.

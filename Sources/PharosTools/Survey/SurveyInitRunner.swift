@@ -121,26 +121,20 @@ package struct SurveyInitRunner: Sendable {
       # Made by `pharos survey init` from the floors of a survey. A site is a building, x and y are metres from the
       # lower left corner of a floor's picture. Stairs, lifts and escalators are not in the survey's files. If people
       # change floors, add them as `connectors` with their stops.
-      id: \(SurveyInitRunner.quoted(id))
+      id: \(EscapedText.yaml(id))
       buildings:
 
       """
     for building in found {
-      text += "  - id: \(SurveyInitRunner.quoted(building.building))\n"
-      if let name = names[building.building] { text += "    name: \(SurveyInitRunner.quoted(name))\n" }
+      text += "  - id: \(EscapedText.yaml(building.building))\n"
+      if let name = names[building.building] { text += "    name: \(EscapedText.yaml(name))\n" }
       text += "    floors:\n"
       for floor in building.floors {
-        let folder = SurveyInitRunner.quoted("floors/\(building.building)/\(floor.name)")
-        let name = SurveyInitRunner.quoted(floor.name)
+        let folder = EscapedText.yaml("floors/\(building.building)/\(floor.name)")
+        let name = EscapedText.yaml(floor.name)
         text += "      - { level: \(floor.level), name: \(name), surveyFolder: \(folder) }\n"
       }
     }
     return text
-  }
-
-  /// A text as YAML writes it between double quotes.
-  private static func quoted(_ text: String) -> String {
-    let escaped = PlainText.clean(text).flatMap { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }
-    return "\"\(String(escaped))\""
   }
 }

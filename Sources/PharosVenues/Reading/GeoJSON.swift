@@ -18,11 +18,8 @@ struct GeoJSON {
     /// The value of a property.
     subscript(_ name: String) -> JSONValue? { properties.first { $0.name == name }?.value }
 
-    /// Returns a property that is a text.
-    func text(_ name: String) -> String? {
-      guard case .string(let text) = self[name] else { return nil }
-      return text
-    }
+    /// Returns a property that is a text, without control characters.
+    func text(_ name: String) -> String? { self[name]?.string.map(PlainText.clean) }
   }
 
   /// A shape on the Earth.
@@ -69,7 +66,7 @@ struct GeoJSON {
 
   private static func identifier(_ value: JSONValue) -> String? {
     switch value {
-    case .string(let text): text
+    case .string(let text): PlainText.clean(text)
     case .integer(let number): "\(number)"
     default: nil
     }

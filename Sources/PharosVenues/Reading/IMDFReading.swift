@@ -170,14 +170,15 @@ extension GeoJSON.Feature {
     return points.first
   }
 
-  /// Returns a text, in English if there are several languages; empty if there is none.
+  /// Returns a text without control characters, in English if there are several languages; empty if there is none.
   func label(_ key: String) -> String {
-    switch self[key] {
-    case .string(let text): text
-    case .object(let labels):
-      labels.first { $0.name == "en" }?.value.string ?? labels.lazy.compactMap(\.value.string).first ?? ""
-    default: ""
-    }
+    let text: String? =
+      if case .object(let labels) = self[key] {
+        labels.first { $0.name == "en" }?.value.string ?? labels.lazy.compactMap(\.value.string).first
+      } else {
+        self[key]?.string
+      }
+    return text.map(PlainText.clean) ?? ""
   }
 }
 

@@ -18,8 +18,8 @@ extension RouteStep {
       case .german: phrase.german
       case .french: phrase.french
       }
-    return sentence.replacing("{name}", with: maneuver.name)
-      .replacing("{level}", with: "\(maneuver.targetLevel ?? maneuver.level)")
+    return sentence.replacing("{level}", with: "\(maneuver.targetLevel ?? maneuver.level)")
+      .replacing("{name}", with: maneuver.name)
   }
 }
 

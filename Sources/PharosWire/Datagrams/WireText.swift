@@ -78,11 +78,9 @@ enum WireText {
     if let bits = octets(bytes, range, count: 8) { return .eui64(bits) }
     if let uuid = uuid(bytes, range) { return .uuid(uuid) }
     guard 1...ObserverID.longestName ~= range.count else { throw .badIdentity }
-    for offset in range where bytes.byte(at: offset) < 0x20 || bytes.byte(at: offset) == 0x7F {
-      throw .badIdentity
-    }
-    guard let name = string(bytes, range) else { throw .badText }
-    return .name(name)
+    guard let text = string(bytes, range) else { throw .badText }
+    guard let name = ObserverID.name(checked: text) else { throw .badIdentity }
+    return name
   }
 
   /// The text of a range, or nil if it is no UTF-8.

@@ -34,6 +34,18 @@ struct ComparisonPageTests {
     #expect(document.parse(), "\(String(describing: document.parserError))")
   }
 
+  @Test("a name of a file makes no element where an accent joins to a mark")
+  func accents() throws {
+    var capture = HandMadeCapture()
+    capture.hear(minor: 1, in: [0..<60])
+    let name = "\"\u{301}<\u{301}meta http-equiv=\u{D4E}\"refresh\">"
+    // A browser reads scalars, for which the mark stands before the accent.
+    let page = Data(try made(capture.bytes(), name: name).page.utf8)
+    func holds(_ text: String) -> Bool { page.range(of: Data(text.utf8)) != nil }
+    #expect(holds("&quot;\u{301}&lt;\u{301}meta http-equiv=\u{D4E}&quot;refresh&quot;&gt;"))
+    #expect(!holds("<\u{301}") && !holds("\"\u{301}") && !holds("\u{D4E}\""))
+  }
+
   @Test("a file that is no capture, or holds no beacon, is refused under the name it was sent with")
   func refused() throws {
     let text = #expect(throws: CaptureComparison.Refused.self) {

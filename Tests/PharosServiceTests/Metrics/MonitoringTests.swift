@@ -240,14 +240,14 @@ struct MonitoringTests {
     }
     let lines = AlertRules.text().split(separator: "\n").drop { !$0.hasSuffix("alert: \(failure.rule)") }
     let line = try #require(lines.first { $0.contains("description: ") })
-    let description = String(line.drop { $0 != "'" }.dropFirst().dropLast())
+    let description = String(line.drop { $0 != "\"" }.dropFirst().dropLast())
     let labels = failure.labels.merging(
       ["job": "pharos", "instance": "hall:8080", "severity": failure.severity],
       uniquingKeysWith: { $1 }
     )
     let result = try Self.verdicts(
       series,
-      expect: [failure.rule: [(labels, failure.summary, description.replacing("''", with: "'"))]]
+      expect: [failure.rule: [(labels, failure.summary, description.replacing(#"\""#, with: "\""))]]
     )
     #expect(result.status == 0, "\(result.output)")
   }
