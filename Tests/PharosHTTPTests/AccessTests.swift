@@ -35,6 +35,25 @@ struct AccessTests {
     }
   }
 
+  @Test("a deleted application takes its tokens and webhooks with it, also for the next one of its name")
+  func deletedApplication() async throws {
+    try await TestService.run(configuration: locked()) { service in
+      var (operatorsOwn, own) = (service, service)
+      let (tokens, now) = (service.backend.tokens, service.backend.clock())
+      operatorsOwn.token = try tokens.create(name: "op", role: .operator, at: now).secret
+      own.token = try tokens.create(name: "till", role: .application("shop"), at: now).secret
+      #expect(try await operatorsOwn.request("PUT", "/v1/applications/shop").status == 201)
+      #expect(try await own.request("GET", "/v1/applications/shop").status == 200)
+      let hook = try await own.request("POST", "/v1/webhooks", body: #"{"url":"https://a.example/"}"#)
+      #expect(hook.status == 201)
+      #expect(try await operatorsOwn.request("DELETE", "/v1/applications/shop").status == 204)
+      #expect(try await own.request("GET", "/v1/applications/shop").status == 401)
+      #expect(try await operatorsOwn.request("PUT", "/v1/applications/shop").status == 201)
+      #expect(try await own.request("GET", "/v1/applications/shop").status == 401)
+      #expect(try await operatorsOwn.request("GET", "/v1/webhooks").json["webhooks"].elements.isEmpty)
+    }
+  }
+
   @Test("an application's token sees and changes what is its own, and nothing else")
   func applicationToken() async throws {
     try await TestService.run(configuration: locked()) { service in

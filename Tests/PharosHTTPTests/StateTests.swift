@@ -89,6 +89,23 @@ struct StateTests {
     }
   }
 
+  @Test("an application that asks for states too often is refused with a time to wait")
+  func stateRequestRate() async throws {
+    try await TestService.run { service in
+      let path = "/v1/applications/gallery/regions/anywhere/requestState"
+      var statuses: [Int] = []
+      var wait: String?
+      for _ in 0..<200 where wait == nil {
+        let answer = try await service.request("POST", path, body: #"{"subject":"front-desk"}"#)
+        statuses.append(answer.status)
+        wait = answer.headers["retry-after"]
+      }
+      #expect(wait == "1")
+      #expect(statuses.last == 429 && statuses.dropLast().allSatisfy { $0 == 202 })
+      #expect(statuses.count > 50)
+    }
+  }
+
   @Test("observers, tracks, zones, tags and what is heard say what was heard")
   func hearing() async throws {
     try await TestService.run(isLive: true) { service in

@@ -121,6 +121,13 @@ package final class Tokens: Sendable {
     return true
   }
 
+  /// Revokes the tokens of an application, which ends: another one of its name must not be open to their bearers.
+  ///
+  /// - Throws: `AccessError.store` if one could not be deleted.
+  package func revokeAll(of application: String) throws(AccessError) {
+    for token in list() where token.role == .application(application) { _ = try revoke(token.id) }
+  }
+
   private static func slot(_ digest: [UInt8]) -> UInt64 {
     digest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }

@@ -5,7 +5,9 @@ import PharosSecurity
 /// A receiver of events: its URL, the filter of its events and the secret that signs them.
 package struct WebhookDefinition: Hashable, Sendable {
   /// The maximum number of webhooks: each holds connections and a cursor in the journal.
-  package static let limit = 64
+  package static let limit = 128
+  /// The maximum number of webhooks of one application, and of those that belong to none: none takes the place of another.
+  package static let limitOfOneApplication = 32
   /// The default number of concurrent requests to a receiver.
   package static let usualConcurrency = 8
   /// The allowed numbers of concurrent requests to a receiver.

@@ -4,6 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 package import PharosModel
+import Synchronization
 
 /// One POST request to a receiver.
 package struct WebhookRequest: Hashable, Sendable {
@@ -83,18 +84,106 @@ package final class HTTPWebhookSender: WebhookSender {
   /// The time limit of connecting: three times what a distant continent needs for TCP and TLS.
   static let connectTimeout = TimeAmount.seconds(5)
 
-  private let client: HTTPClient
+  /// The number of hosts with connections of their own; those of another one are closed for a further host.
+  private static let longestList = 256
+
+  /// A client whose connections lead to one address of a host, which was checked.
+  private struct PinnedClient {
+    let address: IPAddress
+    let client: HTTPClient
+    /// Indicates whether the last connection could not be made, so that the next attempt takes another address.
+    var hasFailed = false
+  }
+
+  private struct State {
+    var clients: [String: PinnedClient] = [:]
+    var isClosed = false
+  }
+
+  private let ownPorts: Set<Int>
+  private let state = Mutex(State())
+  /// The threads on which names are resolved, which may take seconds.
+  private let resolver = NIOThreadPool(numberOfThreads: 4)
 
   /// Makes a sender with connections of its own.
-  package init() {
+  ///
+  /// - Parameter ownPorts: the TCP ports that the server listens on, to which it sends nothing.
+  package init(ownPorts: Set<Int> = []) {
+    self.ownPorts = ownPorts
+    resolver.start()
+  }
+
+  private static func client(for host: String, at address: IPAddress, timeout: TimeAmount) -> HTTPClient {
     var configuration = HTTPClient.Configuration()
     configuration.redirectConfiguration = .disallow
-    configuration.timeout = .init(connect: HTTPWebhookSender.connectTimeout)
+    configuration.timeout = .init(connect: timeout)
     // The schedule tries again, and says meanwhile what went wrong.
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit =
       WebhookDefinition.concurrencies.upperBound
-    client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    // A name that leads elsewhere between the check and the connection would evade the check.
+    configuration.dnsOverride = [host: "\(address)"]
+    return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+  }
+
+  /// Returns the client for a host, whose addresses are all checked; nil after the shutdown.
+  private func client(for host: String, at addresses: [IPAddress]) -> HTTPClient? {
+    let (client, replaced): (HTTPClient?, [HTTPClient]) = state.withLock { state in
+      guard !state.isClosed else { return (nil, []) }
+      var next = addresses[0]
+      var replaced: [HTTPClient] = []
+      if let known = state.clients[host] {
+        let place = addresses.firstIndex(of: known.address)
+        if place != nil, !known.hasFailed || addresses.count == 1 { return (known.client, []) }
+        next = place.map { addresses[($0 + 1) % addresses.count] } ?? next
+        replaced.append(known.client)
+      } else if state.clients.count >= HTTPWebhookSender.longestList, let other = state.clients.keys.first {
+        replaced += [state.clients.removeValue(forKey: other)?.client].compactMap { $0 }
+      }
+      let timeout =
+        HTTPWebhookSender.connectTimeout.nanoseconds / Int64(HTTPWebhookSender.attempts(at: addresses))
+      let client = HTTPWebhookSender.client(for: host, at: next, timeout: .nanoseconds(timeout))
+      state.clients[host] = PinnedClient(address: next, client: client)
+      return (client, replaced)
+    }
+    for client in replaced { client.shutdown { _ in } }
+    return client
+  }
+
+  /// Returns the number of addresses of a host to which one request tries to connect.
+  private static func attempts(at addresses: [IPAddress]) -> Int { min(addresses.count, 3) }
+
+  /// Returns the addresses of a host, in the order in which to try them.
+  private func addresses(of host: String) async -> [IPAddress] {
+    let found = try? await resolver.runIfActive {
+      var hints = addrinfo()
+      hints.ai_family = AF_UNSPEC
+      hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
+      hints.ai_flags = AI_ADDRCONFIG
+      var list: UnsafeMutablePointer<addrinfo>?
+      guard getaddrinfo(host, nil, &hints, &list) == 0 else { return [IPAddress]() }
+      defer { freeaddrinfo(list) }
+      var addresses: [IPAddress] = []
+      var entry = list
+      while let info = entry?.pointee {
+        if let raw = info.ai_addr, let address = IPAddress(raw), !addresses.contains(address) {
+          addresses.append(address)
+        }
+        entry = info.ai_next
+      }
+      return addresses
+    }
+    return found ?? []
+  }
+
+  /// The addresses of this machine.
+  private static var ownAddresses: Set<IPAddress> {
+    let devices = (try? System.enumerateDevices()) ?? []
+    return Set(
+      devices.compactMap { device in
+        device.address.flatMap { address in address.withSockAddr { raw, _ in IPAddress(raw) } }
+      }
+    )
   }
 
   /// Sends a request and waits for its outcome.
@@ -103,29 +192,71 @@ package final class HTTPWebhookSender: WebhookSender {
     outgoing.method = .POST
     for (name, value) in request.headers { outgoing.headers.add(name: name, value: value) }
     outgoing.body = .bytes(ByteBuffer(bytes: request.body))
+    let parts = URL(string: request.url)
+    guard let host = parts?.host else { return .failed(reason: "the URL names no host", retryAfter: nil) }
+    let port = parts?.port ?? (parts?.scheme?.lowercased() == "https" ? 443 : 80)
+    let addresses = await addresses(of: host)
+    guard !addresses.isEmpty else {
+      return .failed(reason: "the name \(host) leads to no address", retryAfter: nil)
+    }
+    let own = ownPorts.contains(port) ? HTTPWebhookSender.ownAddresses : []
+    for address in addresses {
+      let refusal = WebhookTarget.refusal(of: address, port: port, ownPorts: ownPorts, ownAddresses: own)
+      if let refusal { return .failed(reason: "\(host) leads to \(refusal)", retryAfter: nil) }
+    }
+    for _ in 0..<HTTPWebhookSender.attempts(at: addresses) {
+      guard let client = client(for: host, at: addresses) else {
+        return .failed(reason: "it was broken off", retryAfter: nil)
+      }
+      if let outcome = await send(outgoing, to: host, by: client, timeout: request.timeout) { return outcome }
+    }
+    return .failed(reason: SendFailure.noConnection, retryAfter: nil)
+  }
+
+  /// Sends a request over a connection to the present address of a host; returns nil if no connection was made.
+  private func send(
+    _ outgoing: HTTPClientRequest,
+    to host: String,
+    by client: HTTPClient,
+    timeout: TimeSpan
+  ) async -> DeliveryOutcome? {
     do {
       let answer = try await client.execute(
         outgoing,
-        timeout: .nanoseconds(request.timeout.nanoseconds)
+        timeout: .nanoseconds(timeout.nanoseconds)
       )
+      state.withLock { $0.clients[host]?.hasFailed = false }
       await HTTPWebhookSender.discard(answer.body)
       let retryAfter = answer.headers.first(name: "retry-after").flatMap {
         HTTPWebhookSender.retryAfter($0, date: answer.headers.first(name: "date"))
       }
       return DeliveryOutcome(status: Int(answer.status.code), retryAfter: retryAfter)
     } catch {
-      return .failed(reason: SendFailure.words(for: error, timeout: request.timeout), retryAfter: nil)
+      guard !SendFailure.hasNoConnection(error) else {
+        state.withLock { $0.clients[host]?.hasFailed = true }
+        return nil
+      }
+      return .failed(reason: SendFailure.words(for: error, timeout: timeout), retryAfter: nil)
     }
   }
 
-  // AsyncHTTPClient traps when a client is deinitialized without having been shut down. So a sender that was never
-  // used, or not shut down, closes its connections here. The error of a second shutdown is ignored.
-  deinit { client.shutdown { _ in } }
+  private func close() -> [HTTPClient] {
+    resolver.shutdownGracefully { _ in }
+    return state.withLock { state in
+      state.isClosed = true
+      defer { state.clients.removeAll() }
+      return state.clients.values.map(\.client)
+    }
+  }
+
+  // AsyncHTTPClient traps when a client is deinitialized without having been shut down. So a sender that was not shut
+  // down closes its connections here. The error of a second shutdown is ignored.
+  deinit { for client in close() { client.shutdown { _ in } } }
 
   /// Closes the connections.
   package func shutdown() async {
     // It fails only if it was shut down before, which is what is wanted.
-    try? await client.shutdown()
+    for client in close() { try? await client.shutdown() }
   }
 
   /// Reads the rest of a response, so that its connection can be reused; gives the connection up if the rest is too
@@ -153,8 +284,43 @@ package final class HTTPWebhookSender: WebhookSender {
   }
 }
 
+extension IPAddress {
+  /// The address of a socket address; nil for another family.
+  fileprivate init?(_ raw: UnsafePointer<sockaddr>) {
+    switch CInt(raw.pointee.sa_family) {
+    case AF_INET:
+      self = raw.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
+        IPAddress(v4: UInt32(bigEndian: $0.pointee.sin_addr.s_addr))
+      }
+    case AF_INET6:
+      let bytes = raw.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
+        withUnsafeBytes(of: $0.pointee.sin6_addr) { Array($0) }
+      }
+      func half(_ part: ArraySlice<UInt8>) -> UInt64 { part.reduce(0) { $0 << 8 | UInt64($1) } }
+      self.init(v6: half(bytes[..<8]), half(bytes[8...]))
+    default: return nil
+    }
+  }
+}
+
 /// Descriptions of failed requests to a receiver, worded for the operators of both sides.
 package enum SendFailure {
+  /// The description of every connection that a webhook could not make.
+  ///
+  /// It does not tell a closed port from one behind a filter: an application must not learn about the network by its webhooks.
+  package static let noConnection =
+    "no connection to the receiver could be made; check its address, its port and firewalls"
+
+  /// Returns whether an error is that no connection was made.
+  static func hasNoConnection(_ error: any Error) -> Bool {
+    if let error = error as? IOError {
+      return [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ETIMEDOUT, EACCES, EPERM, EADDRNOTAVAIL].contains(
+        error.errnoCode
+      )
+    }
+    return error is NIOConnectionError || (error as? HTTPClientError) == .connectTimeout
+  }
+
   /// Describes an error.
   package static func words(for error: any Error, timeout: TimeSpan) -> String {
     switch error {

@@ -98,6 +98,9 @@ package struct WebhookMade: Hashable, Sendable {
 
 /// The result of a test of a webhook.
 package struct WebhookTrial: Hashable, Sendable {
+  /// The duration of every trial without a connection: longer than the time limit of connecting.
+  package static let timeWithoutConnection = TimeSpan.seconds(6)
+
   /// The id of the test event, which the receiver gets as `webhook-id`.
   package var id: String
   /// The outcome.

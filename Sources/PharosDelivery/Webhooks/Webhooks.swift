@@ -40,7 +40,7 @@ package final class Webhooks: Service {
   ///   - allows: returns whether an event may still be sent to the webhooks of an application, or, for nil, to those
   ///     that belong to no application; called before each attempt, so that a withdrawal stops waiting events at
   ///     once.
-  ///   - sender: the sender of requests.
+  ///   - sender: the sender of requests; nil for one over HTTP.
   ///   - clock: the time.
   ///   - settings: times and bounds.
   ///   - jitter: random numbers from 0 up to 1, for the waits between attempts.
@@ -52,7 +52,7 @@ package final class Webhooks: Service {
     stream: String,
     ownPorts: Set<Int> = [],
     allows: @escaping @Sendable (_ event: Event, _ application: String?) -> Bool = { _, _ in true },
-    sender: any WebhookSender = HTTPWebhookSender(),
+    sender: (any WebhookSender)? = nil,
     clock: any DeliveryClock = MachineClock(),
     settings: DeliverySettings = DeliverySettings(),
     jitter: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
@@ -62,7 +62,7 @@ package final class Webhooks: Service {
       journal: journal,
       stream: stream,
       allows: allows,
-      sender: sender,
+      sender: sender ?? HTTPWebhookSender(ownPorts: ownPorts),
       clock: clock,
       settings: settings,
       jitter: jitter,
@@ -196,9 +196,7 @@ extension Webhooks {
   /// - Throws: ``WebhookError``.
   package func create(json: [UInt8], application: String? = nil) throws(WebhookError) -> WebhookMade {
     let document = try WebhookDocument(json: json, boundTo: application, ownPorts: ownPorts)
-    guard state.withLock({ $0.runners.count }) < WebhookDefinition.limit else {
-      throw .tooMany(limit: WebhookDefinition.limit)
-    }
+    try checkCount(of: document.application)
     let secret = document.secret ?? WebhookSecret()
     let definition = WebhookDefinition(
       id: "wh_" + Hex.text((0..<8).map { _ in UInt8.random(in: .min ... .max) }),
@@ -214,6 +212,20 @@ extension Webhooks {
     )
     try keep(definition)
     return WebhookMade(standing: start(definition).standing, secret: secret)
+  }
+
+  /// Refuses one more webhook for an application that has as many as one may have, or for all.
+  private func checkCount(of application: String?) throws(WebhookError) {
+    let applications = state.withLock { $0.runners.values.map(\.definition.application) }
+    guard applications.count(where: { $0 == application }) < WebhookDefinition.limitOfOneApplication else {
+      throw .tooMany(limit: WebhookDefinition.limitOfOneApplication)
+    }
+    guard applications.count < WebhookDefinition.limit else { throw .tooMany(limit: WebhookDefinition.limit) }
+  }
+
+  /// Deletes the webhooks of an application.
+  package func deleteAll(of application: String) throws(WebhookError) {
+    for standing in list(application: application) { try delete(standing.definition.id) }
   }
 
   /// Replaces the definition of a webhook; its delivery state stays.
@@ -234,6 +246,7 @@ extension Webhooks {
     let runner = try runner(id, application)
     let document = try WebhookDocument(json: json, boundTo: application, ownPorts: ownPorts)
     var definition = runner.definition
+    if definition.application != document.application { try checkCount(of: document.application) }
     definition.url = document.url
     definition.summary = document.summary
     definition.application = document.application
@@ -344,6 +357,14 @@ extension Webhooks {
         timeout: parts.settings.timeout
       )
     )
+    if case .failed(SendFailure.noConnection, _) = outcome {
+      // The time must not tell a closed port, which refuses at once, from one behind a filter.
+      let bell = AsyncSignal()
+      let cancel = parts.clock.alarm(at: began + WebhookTrial.timeWithoutConnection, ring: bell.ring)
+      await bell.wait()
+      cancel()
+      return WebhookTrial(id: eventID, outcome: outcome, duration: WebhookTrial.timeWithoutConnection)
+    }
     return WebhookTrial(id: eventID, outcome: outcome, duration: parts.clock.now - began)
   }
 

@@ -18,6 +18,8 @@ extension Endpoints {
         try await backend.registrar.delete(application: name)
         try backend.authorisations.forget(application: name)
         try backend.notifications.deleteAll(of: name)
+        try backend.webhooks.deleteAll(of: name)
+        try backend.tokens.revokeAll(of: name)
         return .noContent
       },
     ]

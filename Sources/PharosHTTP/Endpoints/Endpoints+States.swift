@@ -136,6 +136,7 @@ extension Endpoints {
         ValueForm(expected: "an observer or a beacon as events name it") { SubjectID($0) }
       )
     }
+    try stateRequests.take(request.parameter("app"))
     let change = RegionChange.requestState(
       application: request.parameter("app"),
       identifier: region.identifier,

@@ -1,6 +1,8 @@
+import NIOCore
 import NIOPosix
 import PharosDelivery
 import PharosModel
+import Synchronization
 
 /// The operations of the interface: a method for each, and the list of them all.
 ///
@@ -15,6 +17,8 @@ package struct Endpoints: Sendable {
   let maps = VenueMaps()
   /// The bundles of venues.
   let bundles: VenueBundles
+  /// The rate of requests for states, by application.
+  let stateRequests = RequestRates()
 
   package init(backend: any HTTPBackend, cache: LiveStateCache) {
     self.backend = backend
@@ -57,6 +61,47 @@ package struct Endpoints: Sendable {
       )
     }
     return observer
+  }
+}
+
+/// The rates of requests that each cost a decision and an event: a token bucket for each application.
+final class RequestRates: Sendable {
+  /// The sustained rate, in requests a second.
+  static let rate = 10.0
+  /// The number of requests that may come at once.
+  static let burst = 50.0
+
+  private struct Bucket {
+    var tokens: Double
+    var filledAt: NIODeadline
+  }
+
+  private let buckets = Mutex<[String: Bucket]>([:])
+
+  /// Takes a request into account.
+  ///
+  /// - Throws: 429 if the application has asked too often.
+  func take(_ application: String, at now: NIODeadline = .now()) throws(Problem) {
+    let isAllowed = buckets.withLock { buckets in
+      // A full bucket says the same as none.
+      if buckets[application] == nil {
+        buckets = buckets.filter { RequestRates.tokens(of: $0.value, at: now) < RequestRates.burst }
+      }
+      let tokens = buckets[application].map { RequestRates.tokens(of: $0, at: now) } ?? RequestRates.burst
+      let isAllowed = tokens >= 1
+      buckets[application] = Bucket(tokens: isAllowed ? tokens - 1 : tokens, filledAt: now)
+      return isAllowed
+    }
+    guard !isAllowed else { return }
+    throw .tooManyRequests(
+      "Application \"\(application.shortened)\" has asked for more than \(Int(RequestRates.rate)) states a second. A GET of "
+        + "its states returns all of them at once."
+    )
+  }
+
+  private static func tokens(of bucket: Bucket, at now: NIODeadline) -> Double {
+    let seconds = Double((now - bucket.filledAt).nanoseconds) / 1e9
+    return min(bucket.tokens + max(seconds, 0) * rate, burst)
   }
 }
 

@@ -164,6 +164,13 @@ extension Problem {
     return problem
   }
 
+  /// The client asks more often than it may.
+  static func tooManyRequests(_ detail: String) -> Problem {
+    var problem = Problem("tooManyRequests", "Too many requests", status: 429, detail: detail)
+    problem.headers[.retryAfter] = "1"
+    return problem
+  }
+
   /// The problem of an unexpected error, which is in the log and not in the answer.
   static var unexpected: Problem {
     Problem(

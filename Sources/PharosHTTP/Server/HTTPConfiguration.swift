@@ -52,7 +52,7 @@ package struct HTTPConfiguration: Sendable {
 
   /// The number of descriptors that are reserved for other uses than HTTP: sockets, the journal, webhooks, recordings.
   ///
-  /// A server of 16 loops with 64 webhooks has some 150 of them.
+  /// A server of 16 loops with 128 webhooks has some 220 of them.
   package static let reservedDescriptors = 256
 
   /// Makes a configuration.

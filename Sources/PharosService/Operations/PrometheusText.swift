@@ -523,7 +523,7 @@ extension PrometheusText {
 
   /// The statuses that the interface answers with.
   private static let statuses = [
-    200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 409, 413, 415, 422, 431, 500, 503,
+    200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 431, 500, 503,
   ]
 
   /// Writes what the HTTP interface has counted.

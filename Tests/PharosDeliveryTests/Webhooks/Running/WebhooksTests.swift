@@ -229,7 +229,7 @@ struct WebhooksTests {
     let receiver = try await Receiver { _ in
       .init(status: .found, headers: ["location": "http://127.0.0.1:1/"])
     }
-    let house = try WebhookHouse(try Journal.open(.memory, stream: Samples.stream), clock: StandingClock())
+    let house = try WebhookHouse(try Journal.open(.memory, stream: Samples.stream), clock: LeapingClock())
     let id = try house.webhooks.create(json: json("{\"url\":\"\(receiver.url)\"}")).standing.definition.id
     guard case .failed(let reason, _) = try await house.webhooks.test(id).outcome else {
       Issue.record("a redirect is no delivery")
@@ -241,11 +241,61 @@ struct WebhooksTests {
     let passing = try await Receiver { _ in .init(status: .ok) }
     await passing.close()
     _ = try house.webhooks.replace(id, json: json("{\"url\":\"\(passing.url)\"}"))
-    guard case .failed(let closed, _) = try await house.webhooks.test(id).outcome else {
-      Issue.record("nobody is there")
+    // Neither the words nor the time tell a closed port from one behind a filter.
+    let trial = try await house.webhooks.test(id)
+    #expect(trial.outcome == .failed(reason: SendFailure.noConnection, retryAfter: nil))
+    #expect(trial.duration == WebhookTrial.timeWithoutConnection)
+  }
+
+  @Test(
+    "a name that leads to the server itself is refused when it is resolved",
+    arguments: ["localhost", "127.0.0.1", "0x7f.1"]
+  )
+  func resolvedAddresses(host: String) async throws {
+    let receiver = try await Receiver { _ in .init(status: .ok) }
+    let port = try #require(URL(string: receiver.url)?.port)
+    let sender = HTTPWebhookSender(ownPorts: [port])
+    let request = WebhookRequest(
+      url: "http://\(host):\(port)/",
+      id: "1",
+      body: [],
+      secrets: [],
+      at: Samples.start,
+      timeout: .seconds(10)
+    )
+    guard case .failed(let reason, _) = await sender.send(request) else {
+      Issue.record("the server was sent its own event")
       return
     }
-    #expect(closed == "the connection was refused: nothing listens there")
+    #expect(reason.contains("this server itself"))
+    #expect(receiver.accepted.isEmpty)
+    let other = HTTPWebhookSender()
+    #expect(await other.send(request) == .delivered)
+    await sender.shutdown()
+    await other.shutdown()
+    #expect(await other.send(request) != .delivered)
+    await receiver.close()
+  }
+
+  @Test("webhooks are counted for each application, and go with it")
+  func limits() throws {
+    let house = try WebhookHouse(try Journal.open(.memory, stream: Samples.stream))
+    func create(_ application: String?) throws {
+      _ = try house.webhooks.create(json: json("{\"url\":\"https://a.example/\"}"), application: application)
+    }
+    for _ in 0..<WebhookDefinition.limitOfOneApplication { try create("gallery") }
+    #expect(throws: WebhookError.tooMany(limit: WebhookDefinition.limitOfOneApplication)) {
+      try create("gallery")
+    }
+    try create("museum")
+    try create(nil)
+    let own = try #require(house.webhooks.list(application: "museum").first?.definition.id)
+    #expect(throws: WebhookError.self) {
+      try house.webhooks.replace(own, json: json(#"{"url":"https://a.example/","application":"gallery"}"#))
+    }
+    try house.webhooks.deleteAll(of: "gallery")
+    #expect(house.webhooks.list(application: "gallery").isEmpty && house.webhooks.list().count == 2)
+    try create("gallery")
   }
 
   @Test("an application sees and changes its own webhooks only")
