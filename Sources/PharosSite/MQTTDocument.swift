@@ -43,7 +43,7 @@ extension MQTTBroker.Address: CustomStringConvertible {
     ]
     guard let scheme = schemes.first(where: { text.hasPrefix($0.prefix) }) else { return nil }
     let rest = text.dropFirst(scheme.prefix.count)
-    guard !rest.contains(where: { "/?#@".contains($0) }) else { return nil }
+    guard !PlainText.has(anyOf: "/?#@", in: rest) else { return nil }
     let isNumbered = rest.last != "]" && rest.contains(":")
     guard let place = HostPort(isNumbered ? String(rest) : "\(rest):\(scheme.port)") else { return nil }
     self.init(place, usesTLS: scheme.usesTLS)
@@ -273,14 +273,13 @@ extension ValueForm where Value == HomeAssistantVersion {
 
 extension ValueForm where Value == String {
   private static var slash: UInt8 { UInt8(ascii: "/") }
-  private static var wildcards: (UInt8, UInt8) { (UInt8(ascii: "+"), UInt8(ascii: "#")) }
 
   /// A topic without wildcards.
   fileprivate static func topic(_ expected: String) -> Self {
     ValueForm(expected: expected) { text in
       let isGood =
         (1...200).contains(text.utf8.count) && !PlainText.hasControls(text)
-        && !text.utf8.contains { $0 == wildcards.0 || $0 == wildcards.1 } && text.utf8.first != slash
+        && !PlainText.has(anyOf: "+#", in: text) && text.utf8.first != slash
         && text.utf8.last != slash
       return isGood ? text : nil
     }
@@ -294,8 +293,8 @@ extension ValueForm where Value == String {
       let levels = text.utf8.split(separator: slash, omittingEmptySubsequences: false)
       let isGood =
         (1...1_024).contains(text.utf8.count) && !PlainText.hasControls(text)
-        && levels.allSatisfy { $0.count == 1 || !$0.contains { $0 == wildcards.0 || $0 == wildcards.1 } }
-        && !levels.dropLast().contains { $0.elementsEqual([wildcards.1]) }
+        && levels.allSatisfy { $0.count == 1 || !PlainText.has(anyOf: "+#", in: Substring($0)) }
+        && !levels.dropLast().contains { $0.elementsEqual("#".utf8) }
       return isGood ? text : nil
     }
   }

@@ -341,13 +341,13 @@ extension ValueForm where Value == String {
     ValueForm(expected: "an origin without a path, as in \"https://floor.example.org\"") { text in
       guard let scheme = ["https://", "http://"].first(where: text.hasPrefix) else { return nil }
       let host = text.dropFirst(scheme.count)
-      return host.isEmpty || host.contains { "/?#@ \t".contains($0) } ? nil : text
+      return host.isEmpty || PlainText.has(anyOf: "/?#@ \t", in: host) ? nil : text
     }
   }
 
   fileprivate static var hostName: Self {
     ValueForm(expected: "a host name without port, as in \"pharos.local\"") { text in
-      let isName = !text.isEmpty && text.utf8.count <= 253 && !text.contains { "/?#@: \t".contains($0) }
+      let isName = !text.isEmpty && text.utf8.count <= 253 && !PlainText.has(anyOf: "/?#@: \t", in: text)
       return isName ? text : nil
     }
   }

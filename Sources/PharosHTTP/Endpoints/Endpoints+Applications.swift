@@ -160,9 +160,10 @@ extension Endpoints {
   private func putRanging(_ request: APIRequest) async throws -> APIAnswer {
     let (application, name) = (request.parameter("app"), request.parameter("name"))
     try Endpoints.check(application: application)
-    guard name.utf8.count <= 128 else {
+    guard name.utf8.count <= 128, !PlainText.hasControls(name) else {
+      let expected = "at most 128 without control characters"
       throw Problem.invalidBody([
-        Problem.Field("name", "has \(name.utf8.count) bytes", expected: "at most 128")
+        Problem.Field("name", "has \(name.utf8.count) bytes", expected: expected)
       ])
     }
     let ranging = try RangingDocument.request(json: request.body)

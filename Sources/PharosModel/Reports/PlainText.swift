@@ -30,10 +30,27 @@ package enum PlainText {
     }
   }
 
+  /// Returns whether a text has one of some ASCII characters, also where an accent follows it.
+  package static func has(anyOf ascii: StaticString, in text: some StringProtocol) -> Bool {
+    text.utf8.contains { byte in (0..<ascii.utf8CodeUnitCount).contains { unsafe ascii.utf8Start[$0] == byte }
+    }
+  }
+
   /// Returns whether a text has a character that ``isControl(_:)`` refuses.
   package static func hasControls(_ text: some StringProtocol) -> Bool {
     // Most texts are ASCII, for which the bytes suffice.
     text.utf8.contains { $0 < 0x20 || $0 >= 0x7F } && text.unicodeScalars.contains(where: isControl)
+  }
+}
+
+/// Functions on the paths of files that documents name.
+package enum RelativePath {
+  /// Returns whether a path stays in its folder: it is not empty or absolute and has no step upwards.
+  ///
+  /// The file system reads bytes: to it, a slash is one also where an accent follows it.
+  package static func isInside(_ path: String) -> Bool {
+    !path.isEmpty && path.utf8.first != UInt8(ascii: "/") && !path.utf8.contains(0)
+      && !path.utf8.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("..".utf8) }
   }
 }
 

@@ -252,7 +252,10 @@ extension MQTTLinkSettings {
         decoding: try WholeFile.read(path, limit: MQTTLinkSettings.longestPassword),
         as: UTF8.self
       )
-      password = text.split(separator: "\n", omittingEmptySubsequences: false).first.map(String.init)
+      // A line may end with CR and LF, which are one character.
+      let line = text.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r" }
+        .first
+      password = line.map { String($0) }
     } else if let name = broker.passwordVariable {
       guard let value = environment[name], !value.isEmpty else {
         throw CommandFailure(

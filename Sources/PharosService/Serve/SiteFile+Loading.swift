@@ -31,7 +31,7 @@ extension SiteFile {
   package static func files(beside path: String) -> (String) throws -> [UInt8] {
     let folder = URL(filePath: path).deletingLastPathComponent()
     return { name in
-      guard !name.hasPrefix("/"), !name.split(separator: "/").contains("..") else {
+      guard RelativePath.isInside(name) else {
         throw CommandFailure("it is not beside the site file", status: .configuration)
       }
       return try WholeFile.read(folder.appending(path: name).path(percentEncoded: false), limit: largest)

@@ -140,12 +140,4 @@ package struct VenueFiles {
     case .unreadable(let reason): reason
     }
   }
-
-  /// Returns whether a name stays in the folder: no absolute path, no step upwards.
-  ///
-  /// A venue's folder is passed on as a whole, and must not refer to files outside of it.
-  static func isInside(_ name: String) -> Bool {
-    !name.isEmpty && !name.hasPrefix("/") && !name.utf8.contains(0)
-      && !name.split(separator: "/").contains("..")
-  }
 }

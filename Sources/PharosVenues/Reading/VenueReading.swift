@@ -401,7 +401,7 @@ extension DocumentFields {
   /// Returns the name of a file or folder inside the venue's folder.
   fileprivate func fileName(_ key: String) -> String? {
     guard let name = filledText(key, expected: "a path in the venue's folder") else { return nil }
-    guard VenueFiles.isInside(name) else {
+    guard RelativePath.isInside(name) else {
       mistake(
         key,
         "\(key) is \"\(PlainText.cut(name, to: 60))\"",

@@ -250,6 +250,24 @@ struct EscapingTests {
     #expect(!PlainText.hasControls(name))
   }
 
+  @Test("marks with an accent behind them are still marks to what reads paths, topics and hosts")
+  func marks() throws {
+    for path in ["/\u{301}etc", "../\u{301}x", "a/../\u{301}b", "..", "/", ""] {
+      #expect(!RelativePath.isInside(path))
+    }
+    for path in ["a", "a/b", "a/..b/c..", "Küche/\u{301}x"] { #expect(RelativePath.isInside(path)) }
+    let sites = [
+      ##"listen: { mqtt: { broker: "mqtt://h", topics: ["a+\##u{301}/b"] } }"##,
+      ##"listen: { mqtt: { broker: "mqtt://h", topics: ["#/\##u{301}b"] } }"##,
+      ##"publish: { mqtt: { broker: "mqtt://h", prefix: "a/+\##u{301}" } }"##,
+      ##"publish: { mqtt: { broker: "mqtt://user@\##u{301}h" } }"##,
+      ##"listen: { allowedOrigins: ["https://h/\##u{301}a"] }"##,
+    ]
+    for site in sites {
+      #expect(throws: DocumentError.self, "\(site)") { try SiteFile.parse(site, path: "site.yaml") }
+    }
+  }
+
   @Test("the log for people has one line for each event, whatever a name holds")
   func log() {
     let text = Self.logs(["a\nnotice forged", "b\u{1B}[2J", "c\u{202E}d"]).text
