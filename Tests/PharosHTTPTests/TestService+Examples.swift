@@ -113,6 +113,7 @@ extension TestService {
       .replacing("{subject}", with: "visitor").replacing("{sequence}", with: "1")
       .replacing("{file}", with: file).replacing("{building}", with: "main")
       .replacing("{level}", with: "0").replacing("{key}", with: key)
+      .replacing("{profile}", with: "foot").replacing("{coordinates}", with: Self.coordinates)
       .replacing("{z}", with: "0").replacing("{x}", with: "0").replacing("{y}", with: "0")
     for (part, id) in [
       ("/regions/", "till"), ("/observers/", "front-desk"), ("/notifications/", "hello"),
@@ -124,6 +125,9 @@ extension TestService {
     }
     return example + (Self.queries[path] ?? "")
   }
+
+  /// Two positions in the museum, as clients of OSRM write them.
+  private static let coordinates = "18.06864,59.32932;18.06912,59.32932"
 
   /// The queries of operations that need one.
   private static let queries = [

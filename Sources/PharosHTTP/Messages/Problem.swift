@@ -38,6 +38,8 @@ package struct Problem: Error, Hashable, Sendable {
   package var detail: String
   /// The fields that are wrong.
   package var errors: [Field]
+  /// The code of OSRM, where a client of OSRM may read the answer.
+  var code: String?
   /// Further header fields of the answer.
   var headers: HTTPFields = [:]
 
@@ -57,6 +59,10 @@ package struct Problem: Error, Hashable, Sendable {
       json.member("title", title)
       json.member("status", status)
       json.member("detail", detail)
+      if let code {
+        json.member("code", code)
+        json.member("message", detail)
+      }
       guard !errors.isEmpty else { return }
       json.objects("errors", errors) { json, error in
         json.member("field", error.field)

@@ -91,6 +91,12 @@ public struct JSONText: Sendable {
     write(literal: String(value))
   }
 
+  /// Writes a truth value as an element of an array.
+  public mutating func element(_ value: Bool) {
+    separate()
+    write(literal: value ? "true" : "false")
+  }
+
   /// Writes a number as an element of an array; with `decimals`, rounded to so many.
   public mutating func element(_ value: Double, decimals: Int? = nil) {
     separate()

@@ -25,17 +25,38 @@ extension WalkingRoute {
   ///   - geometry: the form of lines.
   package func write(to json: inout JSONText, languages: [RouteLanguage], geometry: RouteGeometry = .geojson)
   {
-    json.member("distance", distance, decimals: 2)
+    WalkingRoute.write([self], to: &json, languages: languages, geometry: geometry)
+  }
+
+  /// Writes a route over several waypoints as members of an open object.
+  ///
+  /// - Parameters:
+  ///   - legs: the routes from each waypoint to the next.
+  ///   - json: the text.
+  ///   - languages: the languages of instructions.
+  ///   - geometry: the form of lines.
+  ///   - hasOverview: indicates whether the line of the whole route is written.
+  ///   - hasSteps: indicates whether the steps of the legs are written.
+  package static func write(
+    _ legs: [WalkingRoute],
+    to json: inout JSONText,
+    languages: [RouteLanguage],
+    geometry: RouteGeometry,
+    hasOverview: Bool = true,
+    hasSteps: Bool = true
+  ) {
+    let duration = legs.reduce(0) { $0 + $1.duration }
+    json.member("distance", legs.reduce(0) { $0 + $1.distance }, decimals: 2)
     json.member("duration", duration, decimals: 1)
     json.member("weight", duration, decimals: 1)
     json.member("weight_name", "duration")
-    WalkingRoute.write(steps.flatMap(\.geometry), geometry, to: &json)
-    json.objects("legs", [self]) { json, route in
-      json.member("distance", route.distance, decimals: 2)
-      json.member("duration", route.duration, decimals: 1)
-      json.member("weight", route.duration, decimals: 1)
+    if hasOverview { write(legs.flatMap(\.steps).flatMap(\.geometry), geometry, to: &json) }
+    json.objects("legs", legs) { json, leg in
+      json.member("distance", leg.distance, decimals: 2)
+      json.member("duration", leg.duration, decimals: 1)
+      json.member("weight", leg.duration, decimals: 1)
       json.member("summary", "")
-      json.objects("steps", route.steps) { WalkingRoute.write($1, languages, geometry, to: &$0) }
+      json.objects("steps", hasSteps ? leg.steps : []) { write($1, languages, geometry, to: &$0) }
     }
   }
 
@@ -61,16 +82,60 @@ extension WalkingRoute {
       json.closeObject()
     }
     write(step.geometry, geometry, to: &json)
+    json.member("driving_side", "right")
+    json.objects("intersections", [maneuver]) { json, maneuver in
+      let isArrival = maneuver.kind == .arrive
+      let back = (maneuver.bearingBefore + 180) % 360
+      let bearings =
+        isArrival
+        ? [back] : maneuver.kind == .depart ? [maneuver.bearingAfter] : [back, maneuver.bearingAfter]
+      write(maneuver.coordinate, "location", to: &json)
+      json.openArray("bearings")
+      for bearing in bearings { json.element(bearing) }
+      json.closeArray()
+      json.openArray("entry")
+      for (index, _) in bearings.enumerated() { json.element(index == bearings.count - 1) }
+      json.closeArray()
+      if maneuver.kind != .depart { json.member("in", 0) }
+      if !isArrival { json.member("out", bearings.count - 1) }
+    }
     json.openObject("maneuver")
-    json.member("type", maneuver.kind.rawValue)
+    json.member("type", maneuver.type)
+    json.member("kind", maneuver.kind.rawValue)
     json.member("modifier", ifPresent: maneuver.modifier?.rawValue)
     json.member("bearing_before", maneuver.bearingBefore)
     json.member("bearing_after", maneuver.bearingAfter)
-    json.openArray("location")
-    write(maneuver.coordinate, to: &json)
-    json.closeArray()
+    write(maneuver.coordinate, "location", to: &json)
     if let level = maneuver.targetLevel { json.member("level", level) }
     json.closeObject()
+  }
+
+  /// Writes a waypoint as members of an open object.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the place; empty for a position.
+  ///   - coordinate: the walkable position that stands for it.
+  ///   - level: the level of the position.
+  ///   - meters: the distance between the position that was given and this one.
+  ///   - json: the text.
+  package static func writeWaypoint(
+    _ name: String,
+    at coordinate: Coordinate,
+    level: Int,
+    meters: Double,
+    to json: inout JSONText
+  ) {
+    json.member("name", name)
+    write(coordinate, "location", to: &json)
+    json.member("distance", meters, decimals: 2)
+    json.member("hint", "")
+    json.member("level", level)
+  }
+
+  private static func write(_ coordinate: Coordinate, _ key: StaticString, to json: inout JSONText) {
+    json.openArray(key)
+    write(coordinate, to: &json)
+    json.closeArray()
   }
 
   private static func write(_ coordinate: Coordinate, to json: inout JSONText) {
@@ -122,5 +187,18 @@ extension WalkingRoute {
       before = here
     }
     return String(decoding: text, as: UTF8.self)
+  }
+}
+
+extension Maneuver {
+  /// The type that clients of OSRM know.
+  ///
+  /// A connector, a door and the edge of a place are notifications, or turns where the way turns there.
+  fileprivate var type: String {
+    switch kind {
+    case .depart, .arrive, .turn, .resume: kind.rawValue
+    case .stairs, .lift, .escalator, .ramp: "notification"
+    case .enter, .leave, .door: modifier ?? .straight == .straight ? "notification" : Kind.turn.rawValue
+    }
   }
 }

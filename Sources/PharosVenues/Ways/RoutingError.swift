@@ -20,6 +20,19 @@ public enum RoutingError: Error, Hashable, Sendable {
   case noWay(isAccessible: Bool, isRestricted: Bool)
 }
 
+extension RoutingError {
+  /// The code that clients of OSRM know.
+  ///
+  /// - Source: OSRM HTTP API 5.x, responses.
+  package var code: String {
+    switch self {
+    case .unknownLevel, .outside: "NoSegment"
+    case .unknownPlace, .unknownCategory: "InvalidValue"
+    case .unreachablePlace, .closed, .inaccessiblePlace, .noWay: "NoRoute"
+    }
+  }
+}
+
 extension RoutingError: CustomStringConvertible {
   /// The subject of the error and the remedy.
   public var description: String {
