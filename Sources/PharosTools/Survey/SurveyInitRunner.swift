@@ -5,7 +5,7 @@ import PharosVenues
 
 /// `pharos survey init`: makes a venue's folder from floors as open data sets of indoor traces have them.
 ///
-/// The floors lie in folders of a site each, in them a folder for each floor called `F1`, `B1` and so on, which holds
+/// The floors lie in folders of a site each, in them a folder for each floor called `F1`, `G`, `B1` and so on, which holds
 /// `floor_image.png`, `floor_info.json` and `geojson_map.json`. A site becomes a building. The files are copied, since a
 /// venue's folder is handed on whole.
 package struct SurveyInitRunner: Sendable {
@@ -44,7 +44,7 @@ package struct SurveyInitRunner: Sendable {
           "\(main) is there already, and is left as it is. Name another folder, or move it away."
         )
       }
-      let found = try found()
+      let found = try found(console)
       let names = try names(of: found)
       for building in found { try copy(building) }
       try FileOutput.write(yaml(found, names: names).utf8, to: main)
@@ -60,16 +60,28 @@ package struct SurveyInitRunner: Sendable {
     }
   }
 
-  private func found() throws(CommandFailure) -> [Found] {
+  /// The floors; a folder that is left out is named on the console with the reason.
+  private func found(_ console: Console) throws(CommandFailure) -> [Found] {
     var buildings: [Found] = []
     for site in TraceFile.entries(of: floors) ?? [] {
       var levels: [(level: Int, name: String, folder: String)] = []
-      for floor in TraceFile.entries(of: "\(floors)/\(site)") ?? [] {
-        let folder = "\(floors)/\(site)/\(floor)"
-        guard let level = FloorWord.level(floor), let names = TraceFile.entries(of: folder),
-          Set(names).isSuperset(of: SurveyInitRunner.files)
-        else { continue }
-        levels.append((level, floor, folder))
+      let contents = (TraceFile.entries(of: "\(floors)/\(site)") ?? []).compactMap { name in
+        TraceFile.entries(of: "\(floors)/\(site)/\(name)").map { (name: name, files: $0) }
+      }
+      let complete = contents.filter { Set($0.files).isSuperset(of: SurveyInitRunner.files) }
+      let numbers = FloorWord.levels(of: complete.map(\.name))
+      for (name, files) in contents {
+        let folder = "\(floors)/\(site)/\(name)"
+        switch numbers[name] {
+        case .success(let level)?: levels.append((level, name, folder))
+        case .failure(let refusal)?:
+          console.say(
+            "\(folder): warning: left out: \(refusal). Rename it to the number of its level, 0 for the ground floor."
+          )
+        case nil:
+          let missing = SurveyInitRunner.files.filter { !files.contains($0) }
+          console.say("\(folder): warning: left out: it has no \(Wording.list(missing)).")
+        }
       }
       levels.sort { $0.level < $1.level }
       for (one, next) in zip(levels, levels.dropFirst()) where one.level == next.level {
@@ -83,7 +95,7 @@ package struct SurveyInitRunner: Sendable {
     guard !buildings.isEmpty else {
       throw CommandFailure(
         "\(floors) holds no floor (expected SITE/FLOOR/ with \(Wording.list(SurveyInitRunner.files)), FLOOR being "
-          + "F1, B1 and so on).",
+          + "F1, G, B1 and so on).",
         status: .configuration
       )
     }

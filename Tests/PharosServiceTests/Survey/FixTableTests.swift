@@ -63,7 +63,7 @@ struct FixTableTests {
     arguments: [
       ("F1", 0), ("1F", 0), ("L2", 1), ("3l", 2), ("B1", -1), ("2B", -2), (" f10 ", 9), ("0", 0), ("-1", -1),
       ("2.0", 2),
-      ("+3", 3),
+      ("+3", 3), ("G", 0), ("EG", 0), ("UG", 0), ("LG1", -1), ("LG", -1), ("B", -1), ("UG2", -2), ("1OG", 1),
     ]
   )
   func floors(word: String, level: Int) {
@@ -71,6 +71,22 @@ struct FixTableTests {
     #expect(FloorWord.level(FloorWord.name(level)) == level)
   }
 
-  @Test("what is no floor is none", arguments: ["", "F", "roof", "F1a", "1.5", "G", "F-1", "--1", "FB1"])
+  @Test("what is no floor is none", arguments: ["", "F", "roof", "F1a", "1.5", "P1", "F-1", "--1", "FB1"])
   func noFloors(word: String) { #expect(FloorWord.level(word) == nil) }
+
+  @Test(
+    "the floors of a building are numbered from the one that is called the ground floor",
+    arguments: [
+      (["G", "L1", "L2", "LG1"], ["G": 0, "L1": 1, "L2": 2, "LG1": -1]),
+      (["F1", "F2", "B1"], ["F1": 0, "F2": 1, "B1": -1]), (["0", "F1"], ["0": 0, "F1": 1]),
+      (["UG", "LG", "L1"], ["UG": 0, "LG": -1, "L1": 1]), (["G", "M"], ["G": 0, "M": 1]),
+      (["G", "M", "L1"], ["G": 0, "L1": 1]), (["B", "BM", "G"], ["B": -1, "G": 0]),
+      (["P1", "roof", "G"], ["G": 0]),
+    ]
+  )
+  func building(names: [String], levels: [String: Int]) {
+    let found = FloorWord.levels(of: names)
+    #expect(found.compactMapValues { try? $0.get() } == levels)
+    #expect(Set(found.keys) == Set(names))
+  }
 }

@@ -33,8 +33,8 @@ enum SurveyFixtures {
   }
 
   /// Writes the floors of a site: its ground floor, and one below it.
-  static func writeFloors(in folder: TemporaryFolder) throws {
-    for floor in ["F1", "B1"] {
+  static func writeFloors(_ floors: [String] = ["F1", "B1"], in folder: TemporaryFolder) throws {
+    for floor in floors {
       try write(map.utf8, to: "floors/house/\(floor)/geojson_map.json", in: folder)
       try write(info.utf8, to: "floors/house/\(floor)/floor_info.json", in: folder)
       try write(image, to: "floors/house/\(floor)/floor_image.png", in: folder)

@@ -40,6 +40,25 @@ struct SurveyInitTests {
     #expect(kept.errors.text.contains("venue.yaml is there already"))
   }
 
+  @Test("every folder of a site is read, or named with the reason")
+  func names() throws {
+    let folder = try TemporaryFolder()
+    try SurveyFixtures.writeFloors(["G", "L1", "L2", "LG1", "P1", "attic", "M"], in: folder)
+    try SurveyFixtures.write("{}".utf8, to: "floors/house/L3/floor_info.json", in: folder)
+    let kept = KeptConsole()
+    let runner = SurveyInitRunner(floors: folder.path("floors"), output: folder.path("venue"))
+    #expect(runner.run(on: kept.console) == .success, "\(kept.errors.text)")
+    let yaml = String(decoding: try folder.bytes("venue/venue.yaml"), as: UTF8.self)
+    for (level, name) in [(-1, "LG1"), (0, "G"), (1, "L1"), (2, "L2")] {
+      #expect(yaml.contains("- { level: \(level), name: \"\(name)\""), "\(yaml)")
+    }
+    let said = kept.output.text + kept.errors.text
+    for name in ["P1", "attic", "M", "L3"] {
+      #expect(said.contains("floors/house/\(name): warning: left out: "), "\(said)")
+    }
+    #expect(said.contains("L3: warning: left out: it has no geojson_map.json"))
+  }
+
   @Test("a folder without floors is told what was expected")
   func empty() throws {
     let folder = try TemporaryFolder()
