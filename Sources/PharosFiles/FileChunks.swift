@@ -176,7 +176,7 @@ package struct FileChunks: ~Copyable, Sendable {
   }
 }
 
-/// Unpacks gzip data as they come in, member after member.
+/// Unpacks gzip or raw deflated data as they come in, member after member.
 ///
 /// The one place that touches zlib for reading.
 struct Inflater: ~Copyable, @unchecked Sendable {
@@ -195,11 +195,17 @@ struct Inflater: ~Copyable, @unchecked Sendable {
   /// Indicates whether the last member has ended and no other has begun.
   private(set) var isBetweenMembers = false
 
-  init?() {
+  /// What surrounds the deflated data, as zlib counts it: 15 bits of window; 16 more say that gzip headers are expected, and
+  /// less than 0 that there are none.
+  enum Framing: Int32 {
+    case gzip = 31
+    case raw = -15
+  }
+
+  init?(_ framing: Framing = .gzip) {
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
-    // 15 bits of window; 16 more say that gzip headers are expected.
-    let code = inflateInit2_(stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
+    let code = inflateInit2_(stream, framing.rawValue, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
     guard code == Z_OK else { return nil }
   }
 

@@ -174,6 +174,14 @@ enum GeofenceDocument {
     } else if root["type"]?.scalar == "Feature" {
       geometry = root["geometry"] ?? root
     }
+    if geometry["type"]?.scalar == "MultiPolygon", let polygons = geometry["coordinates"]?.elements {
+      guard polygons.count == 1 else {
+        let message = "\(name) holds a MultiPolygon of \(polygons.count) polygons"
+        fields.mistake("file", message, expected: "one polygon: make a region for each")
+        return nil
+      }
+      return rings(polygons[0], fields, "file", closed: true)
+    }
     guard geometry["type"]?.scalar == "Polygon", let coordinates = geometry["coordinates"] else {
       let type = geometry["type"]?.scalar ?? "nothing"
       fields.mistake("file", "\(name) holds \(PlainText.cut(type, to: 40))", expected: "a GeoJSON Polygon")

@@ -206,19 +206,21 @@ package struct LoadedVenues: Sendable {
 }
 
 extension VenueFiles {
-  /// The files of a folder on the disk.
+  /// The files of a folder on the disk; a zip archive counts as a folder.
   package static func disk(_ folder: String) -> VenueFiles {
     let prefix = folder.hasSuffix("/") ? folder : folder + "/"
+    let archives = OpenedArchives()
     return VenueFiles { name, limit throws(Failure) in
-      var bytes: [UInt8] = []
+      let path = prefix + name
       do throws(FileError) {
-        var chunks = try FileChunks(path: prefix + name)
-        while bytes.count < limit, let chunk = try chunks.next() { bytes.append(contentsOf: chunk) }
+        return try bytes(of: path, limit)
       } catch {
-        if case .system(_, code: ENOENT) = error.problem { throw .missing }
-        throw .unreadable("\(error)")
+        switch error.problem {
+        case .system(_, code: ENOENT): throw .missing
+        case .system(_, code: ENOTDIR): return try archives.bytes(of: path, limit)
+        default: throw .unreadable("\(error)")
+        }
       }
-      return Array(bytes.prefix(limit))
     }
   }
 
@@ -227,5 +229,76 @@ extension VenueFiles {
     guard let folder = opendir(path) else { return false }
     closedir(folder)
     return true
+  }
+
+  /// Returns whether a path leads to a zip archive.
+  package static func isArchive(_ path: String) -> Bool {
+    (try? bytes(of: path, ZipArchive.signature.count)) == ZipArchive.signature
+  }
+
+  fileprivate static func bytes(of path: String, _ limit: Int) throws(FileError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var chunks = try FileChunks(path: path)
+    while bytes.count < limit, let chunk = try chunks.next() { bytes.append(contentsOf: chunk) }
+    return Array(bytes.prefix(limit))
+  }
+}
+
+/// The zip archives among the folders of a path, read once.
+private final class OpenedArchives {
+  /// The archives by their paths, each with the folder in it that holds the venue.
+  private var opened: [String: (archive: ZipArchive, folder: String)] = [:]
+
+  /// Returns the first bytes of a file in an archive that is a part of its path.
+  func bytes(of path: String, _ limit: Int) throws(VenueFiles.Failure) -> [UInt8] {
+    for (index, character) in zip(path.indices, path) where character == "/" && index > path.startIndex {
+      let archive = String(path[..<index])
+      if VenueFiles.isFolder(archive) { continue }
+      let (zip, folder) = try open(archive)
+      do throws(ZipArchive.Failure) {
+        return try zip.contents(
+          of: folder + path[path.index(after: index)...].drop { $0 == "/" },
+          limit: limit
+        )
+      } catch {
+        switch error {
+        case .missing: throw .missing
+        case .unsupported:
+          throw .unreadable("\(archive): encrypted or not packed by Deflate: unpack it into a folder")
+        case .notZip, .damaged: throw .unreadable("\(archive): damaged: check the copy with `unzip -t`")
+        }
+      }
+    }
+    throw .missing
+  }
+
+  private func open(_ path: String) throws(VenueFiles.Failure) -> (archive: ZipArchive, folder: String) {
+    if let known = opened[path] { return known }
+    do {
+      let bytes = try VenueFiles.bytes(of: path, VenueFiles.largest + 1)
+      guard bytes.count <= VenueFiles.largest else {
+        throw VenueFiles.Failure.unreadable("\(path): a large archive: unpack it into a folder")
+      }
+      let archive = try ZipArchive(bytes)
+      let read = (archive, OpenedArchives.folder(of: archive))
+      opened[path] = read
+      return read
+    } catch let failure as VenueFiles.Failure {
+      throw failure
+    } catch {
+      throw .unreadable("\(path): no folder and no zip archive")
+    }
+  }
+
+  /// The folder of an archive that holds the venue, with a slash at its end; empty for the archive itself.
+  private static func folder(of archive: ZipArchive) -> String {
+    let folders = archive.names.compactMap { name -> String? in
+      let parts = name.split(separator: "/")
+      guard let last = parts.last, !name.hasPrefix("__MACOSX/"),
+        last == VenueFolder.mainFile || last == VenueFolder.imdfFile
+      else { return nil }
+      return String(name.dropLast(last.count))
+    }
+    return folders.min { ($0.count, $0) < ($1.count, $1) } ?? ""
   }
 }

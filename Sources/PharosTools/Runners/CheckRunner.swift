@@ -81,11 +81,13 @@ package struct CheckRunner: Sendable {
     }
   }
 
-  /// Reads a file and checks it, or the folder of a venue.
+  /// Reads a file and checks it, or the folder or zip archive of a venue.
   ///
   /// - Returns: 0, or 78 if the file or folder cannot be read or used.
   package static func run(path: String, console: Console) -> CommandStatus {
-    if VenueFiles.isFolder(path) { return VenueCheckRunner(folder: path).run(on: console) }
+    if VenueFiles.isFolder(path) || VenueFiles.isArchive(path) {
+      return VenueCheckRunner(folder: path).run(on: console)
+    }
     return console.run {
       let bytes = try WholeFile.read(path, limit: SiteFile.largest)
       return CheckRunner(path: path, bytes: bytes).run(on: console)

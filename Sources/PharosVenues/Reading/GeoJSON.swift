@@ -13,7 +13,7 @@ struct GeoJSON {
     /// The members of its `properties` object.
     let properties: [JSONValue.Member]
     /// The shape; nil if it has none.
-    let geometry: Geometry?
+    var geometry: Geometry?
 
     /// The value of a property.
     subscript(_ name: String) -> JSONValue? { properties.first { $0.name == name }?.value }
@@ -33,13 +33,33 @@ struct GeoJSON {
 
   /// Reads a file and notes the mistakes in it.
   ///
-  /// - Returns: nil if it cannot be read or is no list of features at all.
-  init?(file: String, of files: VenueFiles, problems: DocumentProblems) {
+  /// The result is nil if the file cannot be read or is no list of features at all. Where problems are warnings, a feature
+  /// with an invalid shape is kept without it.
+  init?(
+    file: String,
+    of files: VenueFiles,
+    problems: DocumentProblems,
+    severity: DocumentProblem.Severity = .mistake
+  ) {
     guard let bytes = files.bytes(file, problems: problems),
       let value = DocumentNode.parse(bytes, file: file, problems)
     else { return nil }
-    guard value["type"]?.string == "FeatureCollection", case .array(let elements) = value["features"] else {
+    let elements: [JSONValue]
+    switch (value["type"]?.string, value["features"]) {
+    case ("FeatureCollection", .array(let features)): elements = features
+    case ("FeatureCollection", .null) where severity == .warning: elements = []
+    case ("Feature", _): elements = [value]
+    default:
       problems.mistake(file, "no list of features", expected: "a GeoJSON FeatureCollection")
+      return nil
+    }
+    if let system = GeoJSON.foreignSystem(value["crs"]) {
+      problems.mistake(
+        file,
+        "its coordinates are in \(PlainText.cut(system, to: 60)) (crs)",
+        expected: "longitude and latitude on WGS 84: convert the file, as with "
+          + "`ogr2ogr -t_srs EPSG:4326 new.geojson \(file)`"
+      )
       return nil
     }
     guard elements.count <= GeoJSON.mostFeatures else {
@@ -56,6 +76,13 @@ struct GeoJSON {
         features.append(try Feature(element, number: index + 1, id: id))
       } catch {
         var problem = error
+        if severity == .warning {
+          problem.severity = severity
+          problem.message += "; it is ignored"
+          if let feature = try? Feature(element, number: index + 1, id: id, hasShape: false) {
+            features.append(feature)
+          }
+        }
         problem.file = file
         problem.place = .feature(index + 1, id: id)
         problems.add(problem)
@@ -64,7 +91,25 @@ struct GeoJSON {
     self.features = features
   }
 
-  private static func identifier(_ value: JSONValue) -> String? {
+  /// The reference system that a `crs` member names; nil for WGS 84 and systems whose degrees differ from it by less than
+  /// two metres.
+  ///
+  /// - Source: the GeoJSON specification of 2008, section 3; RFC 7946 allows WGS 84 alone.
+  private static func foreignSystem(_ crs: JSONValue?) -> String? {
+    guard let crs, crs != .null else { return nil }
+    let properties = crs["properties"]
+    let code = properties?["code"]?.double.map { "EPSG:\(Int($0))" }
+    guard let name = properties?["name"]?.string ?? code ?? properties?["href"]?.string else {
+      return "a reference system without a name"
+    }
+    let word = String(name.uppercased().filter { $0 != " " })
+    let geographic = ["CRS84", "CRS84H", "WGS84", "4326", "4979", "4258", "4937", "4269", "7844"]
+    let last = word.split { ":/#".contains($0) }.last.map(String.init) ?? word
+    return geographic.contains(last) ? nil : name
+  }
+
+  /// The identifier in a value: a text or a whole number.
+  static func identifier(_ value: JSONValue) -> String? {
     switch value {
     case .string(let text): PlainText.clean(text)
     case .integer(let number): "\(number)"
@@ -74,7 +119,12 @@ struct GeoJSON {
 }
 
 extension GeoJSON.Feature {
-  fileprivate init(_ element: JSONValue, number: Int, id: String?) throws(DocumentProblem) {
+  fileprivate init(
+    _ element: JSONValue,
+    number: Int,
+    id: String?,
+    hasShape: Bool = true
+  ) throws(DocumentProblem) {
     self.number = number
     self.id = id
     switch element["properties"] {
@@ -84,7 +134,7 @@ extension GeoJSON.Feature {
     }
     switch element["geometry"] {
     case nil, .null: geometry = nil
-    case let value?: geometry = try GeoJSON.Geometry(value)
+    case let value?: geometry = hasShape ? try GeoJSON.Geometry(value) : nil
     }
   }
 }
@@ -100,6 +150,16 @@ extension JSONValue {
   var string: String? {
     guard case .string(let text) = self else { return nil }
     return text
+  }
+
+  /// A whole number, however it is written: `0`, `0.0` or `"0"`.
+  var wholeNumber: Int? {
+    switch self {
+    case .integer(let number): Int(exactly: number)
+    case .number(let number): Int(exactly: number)
+    case .string(let text): Int(text) ?? Double(text).flatMap { Int(exactly: $0) }
+    default: nil
+    }
   }
 
   /// A number.

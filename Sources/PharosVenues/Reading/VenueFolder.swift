@@ -7,6 +7,8 @@ package import PharosModel
 package enum VenueFolder {
   /// The file that describes the others.
   package static let mainFile = "venue.yaml"
+  /// The file that makes a folder an IMDF archive.
+  package static let imdfFile = IMDFReading.levelFile
   /// The optional file with the measurements of a walk through the venue.
   package static let radioMapFile = "radio-map.pharos"
   /// The maximum number of floors of a venue.
@@ -41,10 +43,10 @@ package enum VenueFolder {
 
   private static func venue(_ files: VenueFiles, _ yaml: YAMLParser, _ problems: DocumentProblems) -> Venue? {
     guard files.has(mainFile) else {
-      guard files.has(IMDFReading.levelFile) else {
+      guard files.has(imdfFile) else {
         problems.mistake(
           mainFile,
-          "there is no such file, and no \(IMDFReading.levelFile) either",
+          "there is no such file, and no \(imdfFile) either",
           expected: "\(mainFile), or the unpacked files of an IMDF archive"
         )
         return nil

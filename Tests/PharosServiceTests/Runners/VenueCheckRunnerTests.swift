@@ -116,4 +116,48 @@ struct VenueCheckRunnerTests {
     #expect(check().status == .success)
     #expect(check().output.contains("\(folder.path): No mistakes, 4 warnings."))
   }
+
+  /// A zip archive of the files of a venue, packed by Deflate, in a folder in the archive.
+  private static let archive = Data(base64Encoded: packed, options: .ignoreUnknownCharacters) ?? Data()
+
+  private static let packed = """
+    UEsDBBQAAAAIAAAAIVwgWXOfeQAAAJ4AAAAQAAAAaG91c2UvdmVudWUueWFtbC2MSwrDMBBD9z6FDuBCUrooPkd3pQsXO87A2AP+tIuQu3doAl
+    roSUIUHFYZLZric3R4rPFkqZSoOGxg36mPoO3tbsFS0onzjN28B3GgkpozwEXnpJfZU7FYWKQ2h6d+xE9kh8ni65mPbKmS1Wg2vSy6qL/+Afsh
+    8wNQSwECFAMUAAAACAAAACFcIFlzn3kAAACeAAAAEAAAAAAAAAAAAAAAgAEAAAAAaG91c2UvdmVudWUueWFtbFBLBQYAAAAAAQABAD4AAACnAA
+    AAAAA=
+    """
+
+  @Test("a zip archive is read as a folder, and one that is damaged or encrypted is refused with what to do")
+  func zip() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("venue.zip")
+    func check(_ bytes: Data) throws -> (status: CommandStatus, text: String) {
+      try bytes.write(to: URL(filePath: path))
+      let (output, errors) = (MemorySink(), MemorySink())
+      let status = CheckRunner.run(path: path, console: Console(output: output, errors: errors))
+      return (status, output.text + errors.text)
+    }
+    let right = try check(Self.archive)
+    #expect(right.status == .success, "\(right.text)")
+    #expect(right.text.contains("venue.zip: venue \"house\" (The house): 1 building, 1 floor"))
+    let venues = try LoadedVenues([path], console: Console(output: MemorySink(), errors: MemorySink()))
+    #expect(venues.locatable.map(\.venue.identifier) == ["house"])
+    #expect(venues.changedFolders().isEmpty)
+    var damaged = Self.archive
+    damaged[60] ^= 0xFF
+    let wrong = try check(damaged)
+    #expect(wrong.status == .configuration && wrong.text.contains("unzip -t"), "\(wrong.text)")
+    var encrypted = Self.archive
+    let directory = try #require(encrypted.range(of: Data([0x50, 0x4B, 1, 2])))
+    encrypted[directory.lowerBound + 8] |= 1
+    let locked = try check(encrypted)
+    #expect(
+      locked.status == .configuration && locked.text.contains("unpack it into a folder"),
+      "\(locked.text)"
+    )
+    for length in [10, 100, Self.archive.count - 10] {
+      let cut = try check(Self.archive.prefix(length))
+      #expect(cut.status == .configuration, "\(length): \(cut.text)")
+    }
+  }
 }

@@ -168,25 +168,189 @@ struct IMDFTests {
     #expect(venue.connectors.last?.stops.map(\.floor.description) == ["b/0", "b/1"])
   }
 
-  @Test("what refers to no level, or has no number, is told with its feature")
-  func wrong() {
+  /// The archive with texts of a file replaced.
+  private func archive(_ file: String, _ changes: [(String, String)]) -> MemoryVenue {
     var archive = Self.archive()
-    let units = String(decoding: archive.files["unit.geojson"] ?? [], as: UTF8.self)
-    archive.files["unit.geojson"] = Array(
-      units.replacing("\"level_id\": \"u\"", with: "\"level_id\": \"x\"").utf8
-    )
+    var text = String(decoding: archive.files[file] ?? [], as: UTF8.self)
+    for (old, new) in changes { text = text.replacing(old, with: new) }
+    archive.files[file] = Array(text.utf8)
+    return archive
+  }
+
+  private static func collection(_ features: String) -> [UInt8] {
+    Array("{\"type\":\"FeatureCollection\",\"features\":[\(features)]}".utf8)
+  }
+
+  @Test("what refers to no level, or has no number, is left out and named with its feature")
+  func leftOut() throws {
+    var archive = archive("unit.geojson", [("\"level_id\": \"u\"", "\"level_id\": \"x\"")])
     let levels = String(decoding: archive.files["level.geojson"] ?? [], as: UTF8.self)
     archive.files["level.geojson"] = Array(levels.replacing("\"ordinal\": 1", with: "\"ordinal\": 1.5").utf8)
     let problems = archive.problems()
     #expect(
       problems.first
-        == "v/level.geojson: feature 1 (u): properties.ordinal: no floor's number (expected a whole number from -20 to 200)"
+        == "v/level.geojson: feature 1 (u): properties.ordinal: warning: no floor's number; the feature is left out "
+        + "(expected a whole number from -20 to 200)"
     )
     #expect(
       problems.contains(
-        "v/unit.geojson: feature 6 (u-walkway): properties.level_id: there is no level x (expected the id of a level of "
-          + "level.geojson)"
+        "v/unit.geojson: feature 6 (u-walkway): properties.level_id: warning: there is no level x; the feature is left out "
+          + "(expected the id of a level of level.geojson)"
       )
     )
+    #expect(try archive.read().floors.map(\.id.level) == [0])
+  }
+
+  @Test("a level's number may be written with a decimal point", arguments: ["1.0", "1.00", "\"1\"", "1e0"])
+  func ordinals(text: String) throws {
+    let archive = archive("level.geojson", [("\"ordinal\": 1", "\"ordinal\": \(text)")])
+    #expect(archive.problems().isEmpty)
+    #expect(try archive.read().floors.map(\.id.level) == [0, 1])
+  }
+
+  @Test("levels of one number are one floor; the outline of the outdoors does not cover the units")
+  func outdoors() throws {
+    let box = MemoryVenue.box(8.53, 47.36, 8.55, 47.38)
+    for names in ["null", "[]", "[\"b\"]", "[\"gone\"]"] {
+      let outdoors = MemoryVenue.feature(
+        "out",
+        "\"ordinal\": 0, \"outdoor\": true, \"name\": {\"en\": \"Garden\"}, \"building_ids\": \(names)",
+        "MultiPolygon",
+        "[\(box)]"
+      )
+      let path = MemoryVenue.feature(
+        "path",
+        "\"level_id\": \"out\", \"category\": \"walkway\"",
+        "Polygon",
+        MemoryVenue.box(8.539, 47.3699, 8.54, 47.3702)
+      )
+      var archive = Self.archive()
+      archive.files["level.geojson"] = Array(
+        String(decoding: archive.files["level.geojson"] ?? [], as: UTF8.self)
+          .replacing("\"features\": [", with: "\"features\": [\(outdoors),").utf8
+      )
+      let bare = try archive.read()
+      #expect(bare.floors.map(\.id.description) == ["b/0", "b/1"])
+      #expect(bare.floors[0].floor.walkable.count == 4 && bare.floors[0].floor.names == ["Ground", "L0"])
+      archive.files["unit.geojson"] = Array(
+        String(decoding: archive.files["unit.geojson"] ?? [], as: UTF8.self)
+          .replacing("\"features\": [", with: "\"features\": [\(path),").utf8
+      )
+      #expect(try archive.read().floors[0].floor.walkable.count == 5)
+    }
+  }
+
+  @Test("an outdoor level of a venue of several buildings is a floor of its own")
+  func outdoorsOfSeveral() throws {
+    var archive = Self.archive()
+    archive.files["building.geojson"] = Self.collection(
+      ["b", "c"].map {
+        "{\"type\":\"Feature\",\"id\":\"\($0)\",\"geometry\":null,\"properties\":{\"name\":null}}"
+      }.joined(separator: ",")
+    )
+    let outdoors = MemoryVenue.feature(
+      "out",
+      "\"ordinal\": 0, \"outdoor\": true, \"building_ids\": null",
+      "Polygon",
+      MemoryVenue.box(8.53, 47.36, 8.55, 47.38)
+    )
+    archive.files["level.geojson"] = Array(
+      String(decoding: archive.files["level.geojson"] ?? [], as: UTF8.self)
+        .replacing("\"features\": [", with: "\"features\": [\(outdoors),").utf8
+    )
+    #expect(archive.problems().isEmpty)
+    #expect(try archive.read().floors.map(\.id.description) == ["b/0", "b/1", "outdoors/0"])
+  }
+
+  @Test("references that lead nowhere, and shapes that are none, leave out their feature alone")
+  func dangling() throws {
+    var archive = Self.archive()
+    archive.files["occupant.geojson"] = Self.collection(
+      [
+        #"{"type":"Feature","id":"shop","geometry":null,"properties":{"name":{"en":"Shop"},"anchor_id":"gone"}}"#,
+        #"{"type":"Feature","id":"books","geometry":null,"properties":{"name":{"en":"Books"},"anchor_id":"a"}}"#,
+        #"{"type":"Feature","id":"none","geometry":null,"properties":null}"#,
+      ].joined(separator: ",")
+    )
+    archive.files["anchor.geojson"] = Self.collection(
+      MemoryVenue.feature("a", "\"unit_id\": \"g-room\"", "Point", "[8.5401,47.3703]") + ","
+        + MemoryVenue.feature("b", "\"unit_id\": \"gone\"", "Point", "[8.5401,47.3703]")
+    )
+    archive.files["amenity.geojson"] = Self.collection(
+      MemoryVenue.feature("atm", "\"unit_ids\": [\"gone\"]", "Point", "[8.5401,47.3703]") + ","
+        + MemoryVenue.feature(
+          "far",
+          "\"category\": \"atm\", \"unit_ids\": [\"g-room\"]",
+          "Point",
+          "[8.55,47.38]"
+        )
+    )
+    archive.files["fixture.geojson"] = Self.collection(
+      MemoryVenue.feature("line", "\"level_id\": \"g\"", "LineString", "[[8.5401,47.3703]]") + ","
+        + MemoryVenue.feature("odd", "\"level_id\": \"gone\"", "Polygon", "[]")
+        + #", {"type":"Feature","id":"x","geometry":{"type":"GeometryCollection","geometries":[]},"properties":{}}"#
+    )
+    archive.files["opening.geojson"] = Self.collection(
+      MemoryVenue.feature("point", "\"level_id\": \"g\"", "Point", "[8.5401,47.3703]")
+    )
+    archive.files["something.geojson"] = Array("not JSON".utf8)
+    let venue = try archive.read()
+    let ground = try #require(venue.floor(FloorID(building: "b", level: 0)))
+    #expect(ground.pointsOfInterest.map(\.identifier) == ["far", "books"])
+    #expect(ground.walkable.first { $0.name == "room" }?.contains(ground.pointsOfInterest[0].point) == true)
+    let problems = archive.problems()
+    #expect(problems.allSatisfy { $0.contains("warning: ") })
+    for (file, id) in [
+      ("occupant", "shop"), ("occupant", "none"), ("anchor", "b"), ("amenity", "atm"), ("amenity", "far"),
+      ("fixture", "line"), ("fixture", "odd"), ("fixture", "x"), ("opening", "point"),
+    ] {
+      #expect(
+        problems.contains { $0.hasPrefix("v/\(file).geojson: ") && $0.contains("(\(id))") },
+        "\(id): \(problems)"
+      )
+    }
+  }
+
+  @Test("a display point outside of its unit is replaced by the middle of the unit, with a warning")
+  func displayPoints() throws {
+    let archive = archive(
+      "unit.geojson",
+      [
+        (
+          "\"level_id\": \"g\", \"category\": \"room\"",
+          "\"level_id\": \"g\", \"category\": \"room\", \"name\": {\"en\": \"Archive\"}, "
+            + "\"display_point\": {\"type\": \"Point\", \"coordinates\": [8.5409, 47.37001]}"
+        )
+      ]
+    )
+    let ground = try archive.read().floors[0].floor
+    let place = try #require(ground.pointsOfInterest.first { $0.name == "Archive" })
+    #expect(place.area?.contains(place.point) == true)
+    #expect(archive.problems().count == 1)
+    #expect(
+      archive.problems().first?.contains(
+        "feature 2 (g-room): properties.display_point: warning: lies outside"
+      ) == true
+    )
+  }
+
+  @Test(
+    "a file in another projection is refused with what to do",
+    arguments: [
+      (#"{"type":"name","properties":{"name":"urn:ogc:def:crs:EPSG::27700"}}"#, true),
+      (#"{"type":"name","properties":{"name":"EPSG:3857"}}"#, true),
+      (#"{"type":"EPSG","properties":{"code":31467}}"#, true),
+      (#"{"type":"name","properties":{"name":"urn:ogc:def:crs:OGC:1.3:CRS84"}}"#, false),
+      (#"{"type":"name","properties":{"name":"urn:ogc:def:crs:EPSG::4326"}}"#, false), ("null", false),
+    ]
+  )
+  func projections(crs: String, isForeign: Bool) {
+    let archive = archive(
+      "unit.geojson",
+      [("{\"type\": \"FeatureCollection\",", "{\"type\": \"FeatureCollection\", \"crs\": \(crs),")]
+    )
+    let problems = archive.problems()
+    #expect(problems.isEmpty != isForeign)
+    if isForeign { #expect(problems.first?.contains("ogr2ogr -t_srs EPSG:4326") == true, "\(problems)") }
   }
 }
