@@ -20,6 +20,8 @@ public struct Floor: Hashable, Sendable {
   public var walls: Walls
   /// The doors between walkable areas, each in a gap of the walls.
   public var doors: [Door]
+  /// The floor in doors, between the two faces of the walls: walkable, whatever else lies there.
+  public var thresholds: [Area]
   /// The doors to the outdoors.
   public var entrances: [Entrance]
   /// The beacons that hang here.
@@ -41,6 +43,7 @@ public struct Floor: Hashable, Sendable {
     obstacles: [Area] = [],
     walls: Walls = [],
     doors: [Door] = [],
+    thresholds: [Area] = [],
     entrances: [Entrance] = [],
     beacons: [PlacedBeacon] = [],
     observers: [PlacedObserver] = [],
@@ -55,6 +58,7 @@ public struct Floor: Hashable, Sendable {
     self.obstacles = obstacles
     self.walls = walls
     self.doors = doors
+    self.thresholds = thresholds
     self.entrances = entrances
     self.beacons = beacons
     self.observers = observers

@@ -26,15 +26,21 @@ public struct FloorSpace: Hashable, Sendable {
   ///
   /// - Complexity: O(sides · log sides) for floors as they are built; some ten milliseconds for a mall.
   public init(_ floor: Floor) {
-    let sides = (floor.walkable + floor.obstacles).flatMap(\.sides)
+    let all = floor.thresholds + floor.walkable + floor.obstacles
+    let sides = all.flatMap(\.sides)
     let segments = floor.walls.all.map(\.segment)
     let frame = GridFrame(
       over: (sides + segments).flatMap { [$0.start, $0.end] },
       cell: FloorSpace.cell,
-      areas: floor.walkable + floor.obstacles,
+      areas: all,
       lines: sides + segments
     )
-    let areas = AreaIndex(walkable: floor.walkable, obstacles: floor.obstacles, frame: frame)
+    let areas = AreaIndex(
+      thresholds: floor.thresholds,
+      walkable: floor.walkable,
+      obstacles: floor.obstacles,
+      frame: frame
+    )
     let sideGrid = SegmentGrid(sides, frame: frame)
     self.frame = frame
     self.areas = areas
@@ -124,17 +130,17 @@ extension Segment {
 
 /// Areas by the cells that they reach into.
 struct AreaIndex: Hashable, Sendable {
-  /// The walkable areas, followed by the obstacles.
+  /// The thresholds, followed by the walkable areas and the obstacles.
   let areas: [Area]
-  /// The number of walkable areas.
-  let walkableCount: Int
+  /// The places of the walkable areas among them.
+  private let walkable: Range<Int>
   private let frame: GridFrame
   private let lists: CellLists
 
-  init(walkable: [Area], obstacles: [Area], frame: GridFrame) {
-    let areas = walkable + obstacles
+  init(thresholds: [Area] = [], walkable: [Area], obstacles: [Area], frame: GridFrame) {
+    let areas = thresholds + walkable + obstacles
     self.areas = areas
-    walkableCount = walkable.count
+    self.walkable = thresholds.count..<thresholds.count + walkable.count
     self.frame = frame
     lists = CellLists(cells: frame.count, count: areas.count) { index, note in
       guard let extent = areas[index].outline.extent else { return }
@@ -143,22 +149,32 @@ struct AreaIndex: Hashable, Sendable {
   }
 
   /// Indicates whether places outside all areas are walkable.
-  var isOutsideWalkable: Bool { walkableCount == 0 }
+  var isOutsideWalkable: Bool { walkable.isEmpty }
 
-  /// Returns whether a place lies in a walkable area, if there is any, and in no obstacle.
+  /// Returns whether a place lies in a walkable area, if there is any, and in no obstacle, or on a threshold.
   func isWalkable(_ point: Point) -> Bool {
     var isFound = isOutsideWalkable
     guard let cell = frame.index(of: point) else { return isFound }
     for place in lists.places(in: cell) {
       let number = lists.number(at: place)
-      // Obstacles come last, in each cell as well.
-      if number < walkableCount {
+      // Thresholds come first and obstacles last, in each cell as well.
+      if number < walkable.lowerBound {
+        if areas[number].contains(point) { return true }
+      } else if number < walkable.upperBound {
         isFound = isFound || areas[number].contains(point)
       } else if isFound, areas[number].contains(point) {
         return false
       }
     }
     return isFound
+  }
+
+  /// The walkable areas at a place, by their index among the walkable ones.
+  func walkable(at point: Point) -> [Int] {
+    guard let cell = frame.index(of: point) else { return [] }
+    return lists.places(in: cell).map { lists.number(at: $0) }
+      .filter { walkable.contains($0) && areas[$0].contains(point) }
+      .map { $0 - walkable.lowerBound }
   }
 
   /// Returns whether a place lies in any area, walkable or not.

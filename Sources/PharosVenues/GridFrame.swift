@@ -232,6 +232,14 @@ struct SegmentGrid: Hashable, Sendable {
     }
   }
 
+  /// Goes through the segments in the cells of a rectangle, made larger by `margin` metres on each side; one may come more
+  /// than once.
+  func forEachSegment(in extent: Extent, margin: Double, _ body: (Int) -> Void) {
+    frame.forEachCell(in: extent, margin: margin) { cell in
+      for place in lists.places(in: cell) { body(lists.number(at: place)) }
+    }
+  }
+
   /// The segment nearest to a place; nil if there is none.
   ///
   /// Looks at rings of cells around the place until no farther ring can hold anything nearer.

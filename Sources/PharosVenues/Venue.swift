@@ -12,6 +12,8 @@ public struct Venue: Hashable, Sendable {
   ///
   /// - Units: minutes.
   public var utcOffset: Int
+  /// Indicates whether rooms without doors were opened towards the corridors that they touch.
+  public var hasOpenRooms = false
 
   /// Makes a venue.
   public init(

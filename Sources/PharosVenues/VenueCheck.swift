@@ -21,8 +21,8 @@ public struct VenueCheck: Sendable {
   /// - Units: square metres.
   static let smallestArea = 2.0
 
-  /// The number of unreachable areas of a floor that are named; the others are counted.
-  static let mostUnreachable = 5
+  /// The number of findings of one kind on a floor, above which they become one list.
+  static let maximumSeparate = 5
 
   /// Looks through a venue.
   public init(_ venue: Venue) {
@@ -34,8 +34,9 @@ public struct VenueCheck: Sendable {
       }
     }
     self.stops = stops
-    for (id, floor) in venue.floors { check(floor, id) }
-    checkPlaces()
+    let reach = VenueReach(venue)
+    for (id, floor) in venue.floors { check(floor, id, reach.floors[id]) }
+    for (id, _) in venue.floors { checkPlaces(id, reach.floors[id]?.places ?? []) }
     checkRepeats()
     for connector in venue.connectors { check(connector) }
     if !venue.floors.isEmpty, venue.floors.allSatisfy({ $0.floor.entrances.isEmpty }) {
@@ -43,7 +44,7 @@ public struct VenueCheck: Sendable {
     }
   }
 
-  private mutating func check(_ floor: Floor, _ id: FloorID) {
+  private mutating func check(_ floor: Floor, _ id: FloorID, _ reach: VenueReach.FloorReach?) {
     if let alignment = floor.plan?.alignment {
       for anchor in alignment.doubtfulAnchors {
         findings.append(.doubtfulAnchor(id, anchor: anchor, residual: alignment.residuals[anchor]))
@@ -52,8 +53,8 @@ public struct VenueCheck: Sendable {
     let space = FloorSpace(floor)
     for (thing, point) in floor.things { checkPlace(thing, point, floor, id, space) }
     let stops = stops[id] ?? []
-    let seeds = floor.entrances.map(\.point) + stops.map(\.point)
-    if seeds.isEmpty, hasWaysIn { findings.append(.isolated(id)) }
+    let isIsolated = floor.entrances.isEmpty && stops.isEmpty
+    if isIsolated, hasWaysIn { findings.append(.isolated(id)) }
     guard !floor.walkable.isEmpty else {
       findings.append(.noWalkableArea(id))
       return
@@ -63,35 +64,54 @@ public struct VenueCheck: Sendable {
       guard meters > VenueCheck.connectorTolerance else { continue }
       findings.append(.offFloor(connector: stop.connector, id, meters: meters))
     }
-    checkReach(floor, id, FloorReach(of: floor, in: space, from: seeds))
+    guard let reach else { return }
+    if reach.isCutOff, !isIsolated { findings.append(.cutOff(id)) }
+    checkReach(floor, id, reach)
   }
 
-  /// The largest of what cannot be walked to, and how much more there is.
-  private mutating func checkReach(_ floor: Floor, _ id: FloorID, _ reach: FloorReach) {
-    let cutOff = reach.unreachable.map { (index: $0, size: floor.walkable[$0].size) }
-      .filter { $0.size >= VenueCheck.smallestArea }
-      .sorted { ($0.size, $1.index) > ($1.size, $0.index) }
-    for (index, size) in cutOff.prefix(VenueCheck.mostUnreachable) {
+  /// The areas that cannot be walked to, the largest first, each with the cause.
+  private mutating func checkReach(_ floor: Floor, _ id: FloorID, _ reach: VenueReach.FloorReach) {
+    let cutOff = reach.areas.filter { floor.walkable[$0].size >= VenueCheck.smallestArea }
+      .sorted { (floor.walkable[$0].size, $1) > (floor.walkable[$1].size, $0) }
+    guard !cutOff.isEmpty else { return }
+    let reached = Set(floor.walkable.indices).subtracting(reach.areas)
+    let doorways = Doorways(floor)
+    var separate: [VenueFinding] = []
+    var doorless: [VenueFinding.UnreachableArea] = []
+    var isOpenable = false
+    for index in cutOff {
       let area = floor.walkable[index]
       let name = area.name.isEmpty ? "walkable area \(index + 1)" : "\"\(area.name)\""
-      findings.append(.unreachable(id, area: name, squareMeters: size))
+      let found = VenueFinding.UnreachableArea(name: name, squareMeters: area.size)
+      let sides = area.sides
+      let doors = floor.doors.map(\.segment).filter { door in sides.contains { door.lies(along: $0) } }
+      guard doors.isEmpty else {
+        let gaps = doors.map { doorways.gap(at: $0) }
+        let gap = gaps.compactMap { $0 }.max()
+        separate.append(.unreachable(id, found, .door(gap: gap)))
+        continue
+      }
+      doorless.append(found)
+      isOpenable =
+        isOpenable
+        || !venue.hasOpenRooms
+          && sides.contains { !doorways.opening(along: $0, of: index, towards: reached).joined.isEmpty }
     }
-    let more = cutOff.dropFirst(VenueCheck.mostUnreachable)
-    guard !more.isEmpty else { return }
-    let size = more.reduce(0) { $0 + $1.size }
-    findings.append(.furtherUnreachable(id, count: more.count, squareMeters: size))
+    if doorless.count > VenueCheck.maximumSeparate {
+      separate.append(.unreachableRooms(id, doorless, isOpenable: isOpenable))
+    } else {
+      separate += doorless.map { .unreachable(id, $0, .noDoor(isOpenable: isOpenable)) }
+    }
+    findings += separate
   }
 
-  /// The places that cannot be walked to from an entrance, stairs or a lift.
-  private mutating func checkPlaces() {
-    guard venue.floors.contains(where: { !$0.floor.pointsOfInterest.isEmpty }) else { return }
-    for (id, places) in WalkableGraph(venue).unreachablePlaces {
-      for place in places.prefix(VenueCheck.mostUnreachable) {
-        findings.append(.unreachablePlace(id, place: place.name))
-      }
-      let more = places.count - VenueCheck.mostUnreachable
-      if more > 0 { findings.append(.furtherUnreachablePlaces(id, count: more)) }
+  /// The places that cannot be walked to.
+  private mutating func checkPlaces(_ id: FloorID, _ places: [PointOfInterest]) {
+    guard places.count > VenueCheck.maximumSeparate else {
+      findings += places.map { .unreachablePlaces(id, [$0.name]) }
+      return
     }
+    findings.append(.unreachablePlaces(id, places.map(\.name)))
   }
 
   /// Indicates whether any floor has a way in, so that one that has none is an exception.
@@ -133,6 +153,22 @@ public struct VenueCheck: Sendable {
   }
 }
 
+extension Segment {
+  /// The distance from a side of a room up to which a door is taken for one that is meant for the room.
+  ///
+  /// - Units: metres.
+  private static let doorReach = 1.0
+
+  /// Returns whether a door lies beside a side of a room.
+  fileprivate func lies(along side: Segment) -> Bool {
+    guard let forward = (side.end - side.start).direction else { return false }
+    let ends = [start - side.start, end - side.start]
+    let middle = forward.dot(start.interpolated(to: end, share: 0.5) - side.start)
+    return ends.allSatisfy { forward.cross($0).magnitude <= Segment.doorReach } && middle > 0
+      && middle < side.length
+  }
+}
+
 extension Floor {
   /// The beacons, observers and access points with how messages call them.
   fileprivate var radios: [(thing: String, point: Point)] {
@@ -163,14 +199,14 @@ public enum VenueFinding: Hashable, Sendable {
   case doubtfulAnchor(FloorID, anchor: Int, residual: Double)
   /// A floor has no walkable area.
   case noWalkableArea(FloorID)
-  /// One cannot walk to an area from any entrance, stairs or lift.
-  case unreachable(FloorID, area: String, squareMeters: Double)
-  /// Further areas that one cannot walk to, and how large they are together.
-  case furtherUnreachable(FloorID, count: Int, squareMeters: Double)
-  /// One cannot walk to a place from any entrance, stairs or lift.
-  case unreachablePlace(FloorID, place: String)
-  /// Further places that one cannot walk to.
-  case furtherUnreachablePlaces(FloorID, count: Int)
+  /// People cannot walk to an area from the largest part of the building.
+  case unreachable(FloorID, UnreachableArea, Cause)
+  /// People cannot walk to rooms that have no door.
+  case unreachableRooms(FloorID, [UnreachableArea], isOpenable: Bool)
+  /// People cannot walk to places from the largest part of the building.
+  case unreachablePlaces(FloorID, [String])
+  /// No way leads from the largest part of the building to a floor, though it has an entrance or a connector.
+  case cutOff(FloorID)
   /// A thing hangs outside of all that is known of its floor, so far from it.
   case outside(FloorID, thing: String, meters: Double)
   /// One beacon, observer or access point hangs at two places.
@@ -185,6 +221,22 @@ public enum VenueFinding: Hashable, Sendable {
   case isolated(FloorID)
   /// No floor has an entrance.
   case noEntrance
+
+  /// An area that people cannot walk to.
+  public struct UnreachableArea: Hashable, Sendable {
+    /// The name in quotes, or a number.
+    public let name: String
+    /// The size.
+    public let squareMeters: Double
+  }
+
+  /// The reason why people cannot walk to an area.
+  public enum Cause: Hashable, Sendable {
+    /// It has no door; where it touches an area that people can walk to, rooms without doors could be open.
+    case noDoor(isOpenable: Bool)
+    /// It has a door; the outlines there lie so far apart, or there is no other area within some metres.
+    case door(gap: Double?)
+  }
 }
 
 extension VenueFinding: CustomStringConvertible {
@@ -196,14 +248,18 @@ extension VenueFinding: CustomStringConvertible {
         + "its coordinate again"
     case .noWalkableArea(let floor):
       "floor \(floor): nothing says where one can walk: walls alone will guide fixes"
-    case .unreachable(let floor, let area, let size):
-      "floor \(floor): \(area) (\(VenueFinding.text(size)) m²) cannot be walked to: is a door, a lift or an entrance missing?"
-    case .furtherUnreachable(let floor, let count, let size):
-      "floor \(floor): \(count) more areas (\(VenueFinding.text(size)) m² together) cannot be walked to either"
-    case .unreachablePlace(let floor, let place):
-      "floor \(floor): one cannot walk to the place \"\(place)\": is a door missing, or its position wrong?"
-    case .furtherUnreachablePlaces(let floor, let count):
-      "floor \(floor): one cannot walk to \(count) more places either"
+    case .unreachable(let floor, let area, let cause):
+      "floor \(floor): \(VenueFinding.text(area)) cannot be walked to: \(VenueFinding.text(cause))"
+    case .unreachableRooms(let floor, let rooms, let isOpenable):
+      "floor \(floor): \(rooms.count) areas without a door cannot be walked to: "
+        + rooms.map(VenueFinding.text).joined(separator: ", ")
+        + (isOpenable ? ". Draw their doors. \(VenueFinding.remedy)" : ". Draw their doors.")
+    case .unreachablePlaces(let floor, let places) where places.count == 1:
+      "floor \(floor): one cannot walk to the place \"\(places[0])\": is a door missing, or its position wrong?"
+    case .unreachablePlaces(let floor, let places):
+      "floor \(floor): one cannot walk to \(places.count) places: \"\(places.joined(separator: "\", \""))\""
+    case .cutOff(let floor):
+      "floor \(floor): no way leads to it from the largest part of the building: is a door of its stairs or lift missing?"
     case .outside(let floor, let thing, let meters):
       "floor \(floor): \(thing) hangs \(VenueFinding.text(meters)) m outside of it: are its numbers swapped, or its "
         + "floor another?"
@@ -221,6 +277,27 @@ extension VenueFinding: CustomStringConvertible {
       "no floor has an entrance: where satellites take over is not known"
     }
   }
+
+  private static func text(_ area: UnreachableArea) -> String {
+    "\(area.name) (\(text(area.squareMeters)) m²)"
+  }
+
+  private static func text(_ cause: Cause) -> String {
+    switch cause {
+    case .noDoor(let isOpenable):
+      "is a door, a lift or an entrance missing?" + (isOpenable ? " \(remedy)" : "")
+    case .door(let gap?) where gap > Doorways.wallThickness:
+      "the outlines at its door lie \((gap * 1_000).rounded() / 1_000) m apart, and a door joins areas up to "
+        + "\(Doorways.wallThickness) m apart"
+    case .door(let gap?):
+      "the area behind its door is cut off as well (the outlines there lie \((gap * 1_000).rounded() / 1_000) m apart)"
+    case .door(nil): "no area lies behind its door"
+    }
+  }
+
+  /// The remedy for maps without doors.
+  private static let remedy =
+    "If the map has no doors, \"roomsWithoutDoors: open\" in venue.yaml opens such rooms towards the corridors that they touch."
 
   /// A number with one decimal.
   private static func text(_ number: Double) -> String { "\((number * 10).rounded() / 10)" }

@@ -73,16 +73,19 @@ extension Walls {
   /// - Units: metres. Maps draw doors on the line of the wall; hands draw them on either face of it.
   static let doorTolerance = 0.3
 
-  /// The walls with gaps where doors are: a door's line lies along the wall that it opens.
+  /// The walls with gaps where doors are: a door's line lies along the wall that it opens, at most 0.3 m beside it.
   ///
   /// - Complexity: O(walls + doors) where doors are spread over a floor.
-  public func opened(by doors: [Segment]) -> Walls {
+  public func opened(by doors: [Segment]) -> Walls { opened(by: doors, within: Walls.doorTolerance) }
+
+  /// The walls with gaps where doors lie along them within a distance.
+  func opened(by doors: [Segment], within tolerance: Double) -> Walls {
     guard !doors.isEmpty else { return self }
     let frame = GridFrame(over: doors.flatMap { [$0.start, $0.end] }, cell: Walls.doorCell)
     let lists = CellLists(cells: frame.count, count: doors.count) { index, note in
       let ends = [doors[index].start, doors[index].end]
       guard let extent = Extent(around: ends) else { return }
-      frame.forEachCell(in: extent, margin: Walls.doorTolerance, note)
+      frame.forEachCell(in: extent, margin: tolerance, note)
     }
     return Walls(
       all.flatMap { wall in
@@ -91,7 +94,7 @@ extension Walls {
           for place in lists.places(in: cell) { near.insert(lists.number(at: place)) }
           return true
         }
-        return wall.opened(by: near.sorted().map { doors[$0] })
+        return wall.opened(by: near.sorted().map { doors[$0] }, within: tolerance)
       }
     )
   }
@@ -121,14 +124,19 @@ extension Walls {
 }
 
 extension Wall {
-  fileprivate func opened(by doors: [Segment]) -> [Wall] {
+  /// The shortest piece of a wall that is kept between two gaps.
+  ///
+  /// - Units: metres.
+  private static let shortest = 1e-5
+
+  fileprivate func opened(by doors: [Segment], within tolerance: Double) -> [Wall] {
     let along = segment.end - segment.start
     let length = along.length
     guard let forward = along.direction else { return [] }
     var gaps: [(low: Double, high: Double)] = []
     for door in doors {
       let ends = [door.start - segment.start, door.end - segment.start]
-      guard ends.allSatisfy({ forward.cross($0).magnitude <= Walls.doorTolerance }) else { continue }
+      guard ends.allSatisfy({ forward.cross($0).magnitude <= tolerance }) else { continue }
       let shares = ends.map { min(max(0, forward.dot($0)), length) }
       guard let low = shares.min(), let high = shares.max(), high > low else { continue }
       gaps.append((low, high))
@@ -138,7 +146,7 @@ extension Wall {
     var pieces: [Wall] = []
     var position = 0.0
     for gap in gaps + [(length, length)] {
-      if gap.low > position {
+      if gap.low > position + Wall.shortest {
         let start = segment.start + forward * position
         let end = gap.low == length ? segment.end : segment.start + forward * gap.low
         pieces.append(Wall(from: start, to: end, attenuation: attenuation))

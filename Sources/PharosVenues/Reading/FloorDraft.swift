@@ -5,6 +5,8 @@ struct FloorDraft {
   var floor: Floor
   /// Gaps in walls.
   var doors: [Door] = []
+  /// The walkable areas with walls around them, by their index.
+  private var rooms: Set<Int> = []
   /// The number of corners of its shapes.
   var corners = 0
 
@@ -44,7 +46,9 @@ struct FloorDraft {
     switch use {
     case .walkable: floor.walkable += shape.areas(named: name)
     case .room:
-      floor.walkable += shape.areas(named: name)
+      let areas = shape.areas(named: name)
+      rooms.formUnion(floor.walkable.count..<floor.walkable.count + areas.count)
+      floor.walkable += areas
       floor.walls.all += shape.sides.map { Wall(from: $0.start, to: $0.end, attenuation: attenuation) }
     case .obstacle: floor.obstacles += shape.areas(named: name)
     case .wall:
@@ -54,13 +58,40 @@ struct FloorDraft {
     corners += shape.positions.count
   }
 
-  /// The floor with its doors cut.
-  var finished: Floor {
+  /// Returns the floor with its doors cut.
+  ///
+  /// - Parameter roomsWithoutDoors: how people come into rooms that no door leads into.
+  /// - Returns: the floor.
+  func finished(roomsWithoutDoors: RoomsWithoutDoors) -> Floor {
     var floor = floor
-    floor.walls = floor.walls.withoutRepeats().opened(by: doors.map(\.segment))
-    floor.doors += doors
+    floor.walls = floor.walls.withoutRepeats()
+    guard !doors.isEmpty || roomsWithoutDoors == .open else { return floor }
+    let doorways = Doorways(floor)
+    var openings = doors.map { doorways.opening(of: $0.segment) }
+    for (index, opening) in openings.enumerated() {
+      var door = doors[index]
+      door.segment = opening.segment
+      floor.doors.append(door)
+    }
+    if roomsWithoutDoors == .open {
+      let joined = openings.reduce(into: Set<Int>()) { $0.formUnion($1.joined) }
+      let halls = Set(floor.walkable.indices).subtracting(rooms)
+      for room in rooms.subtracting(joined).sorted() {
+        openings += floor.walkable[room].sides.map { doorways.opening(along: $0, of: room, towards: halls) }
+      }
+    }
+    floor.thresholds += openings.flatMap(\.thresholds)
+    floor.walls = floor.walls.opened(by: openings.flatMap(\.faces), within: 1e-3)
     return floor
   }
+}
+
+/// How people come into rooms that no door leads into.
+enum RoomsWithoutDoors: String, CaseIterable {
+  /// They do not.
+  case closed
+  /// From each hall or corridor that the room touches: there is no wall between them.
+  case open
 }
 
 /// A shape: points, lines, or outlines with their holes, by coordinates on the Earth or in metres on a floor.
@@ -144,6 +175,8 @@ struct MapLayer {
   /// The attenuation of their walls, in dB.
   let attenuation: Double
   let problems: DocumentProblems
+  /// The severity of what is wrong with a feature: a warning where the feature is left out and the others are used.
+  var severity = DocumentProblem.Severity.mistake
 
   /// Draws features; those that cannot be drawn are mistakes.
   func draw(_ features: [GeoJSON.Feature], on draft: inout FloorDraft) {
@@ -193,7 +226,7 @@ struct MapLayer {
     let count = draft.doors.count
     draft.add(shape, as: use, name: feature.name, attenuation: attenuation)
     guard draft.doors.count > count else { return true }
-    let hours = hours(of: feature, severity: .mistake)
+    let hours = hours(of: feature)
     for index in count..<draft.doors.count {
       draft.doors[index].isAccessible = feature.isAccessible
       draft.doors[index].hours = hours
@@ -202,19 +235,11 @@ struct MapLayer {
   }
 
   /// The opening hours of a feature; nil, with a problem noted, if their text is not understood.
-  func hours(of feature: GeoJSON.Feature, severity: DocumentProblem.Severity) -> OpeningHours? {
+  func hours(of feature: GeoJSON.Feature) -> OpeningHours? {
     guard let text = feature.text("hours"), !text.isEmpty else { return nil }
     if let hours = OpeningHours(text) { return hours }
-    problems.add(
-      DocumentProblem(
-        file: file,
-        place: .feature(feature.number, id: feature.id),
-        field: "properties.hours",
-        severity: severity,
-        message: "\"\(PlainText.cut(text, to: 60))\"" + (severity == .warning ? " is ignored" : ""),
-        expected: OpeningHours.example
-      )
-    )
+    let message = "\"\(PlainText.cut(text, to: 60))\"" + (severity == .warning ? " is ignored" : "")
+    add(feature, "properties.hours", message, OpeningHours.example, severity)
     return nil
   }
 
@@ -232,13 +257,35 @@ struct MapLayer {
     return own
   }
 
-  /// Notes a mistake in a feature.
+  /// Notes what is wrong with a feature, which is left out.
   func note(_ feature: GeoJSON.Feature, _ field: String, _ message: String, expected: String) {
+    add(
+      feature,
+      field,
+      severity == .warning ? message + "; the feature is left out" : message,
+      expected,
+      severity
+    )
+  }
+
+  /// Notes what is ignored of a feature.
+  func warn(_ feature: GeoJSON.Feature, _ field: String, _ message: String, expected: String) {
+    add(feature, field, message, expected, .warning)
+  }
+
+  private func add(
+    _ feature: GeoJSON.Feature,
+    _ field: String,
+    _ message: String,
+    _ expected: String,
+    _ severity: DocumentProblem.Severity
+  ) {
     problems.add(
       DocumentProblem(
         file: file,
         place: .feature(feature.number, id: feature.id),
         field: field,
+        severity: severity,
         message: message,
         expected: expected
       )

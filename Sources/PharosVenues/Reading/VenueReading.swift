@@ -6,6 +6,8 @@ struct VenueReading {
   let problems: DocumentProblems
   /// The place that has x = 0 and y = 0 on every floor that says nothing else.
   var origin: Coordinate?
+  /// How people come into rooms that no door leads into.
+  private var roomsWithoutDoors = RoomsWithoutDoors.closed
   /// Indicates whether the missing origin has been reported.
   var hasToldOfOrigin = false
   /// The number of placed beacons, observers, access points and entrances.
@@ -20,7 +22,9 @@ struct VenueReading {
     self.problems = problems
   }
 
-  private static let keys = ["id", "name", "origin", "imdf", "utcOffset", "buildings", "connectors"]
+  private static let keys = [
+    "id", "name", "origin", "imdf", "roomsWithoutDoors", "utcOffset", "buildings", "connectors",
+  ]
   private static let originKeys = ["latitude", "longitude"]
 
   mutating func venue(of root: DocumentNode) -> Venue? {
@@ -33,8 +37,16 @@ struct VenueReading {
     origin = fields.fields("origin", known: VenueReading.originKeys).flatMap { $0.coordinate() }
     var venue = Venue(identifier: id ?? "", name: name ?? id ?? "")
     venue.utcOffset = fields.value("utcOffset", .utcOffset) ?? 0
+    roomsWithoutDoors = fields.value("roomsWithoutDoors", .word(RoomsWithoutDoors.allCases)) ?? .closed
+    venue.hasOpenRooms = roomsWithoutDoors == .open
     if let folder = fields.fileName("imdf") {
-      var reading = IMDFReading(folder: folder, origin: origin, files: files, problems: problems)
+      var reading = IMDFReading(
+        folder: folder,
+        origin: origin,
+        roomsWithoutDoors: roomsWithoutDoors,
+        files: files,
+        problems: problems
+      )
       if let read = reading.venue() {
         venue.buildings = read.buildings
         venue.connectors = read.connectors
@@ -167,7 +179,7 @@ extension VenueReading {
     if let plan = plan(fields) { draft.floor.plan = plan }
     readMaps(fields, into: &draft)
     readWalls(fields, into: &draft)
-    var floor = draft.finished
+    var floor = draft.finished(roomsWithoutDoors: roomsWithoutDoors)
     readPlaced(fields, into: &floor)
     return floor
   }

@@ -32,9 +32,8 @@ struct MeshDrawing {
     }
     let doors = floor.doors.prefix(Int(UInt16.max - MeshDrawing.firstDoor))
     for (number, door) in doors.enumerated() {
-      let gap = floor.walls.gap(of: door.segment)
-      let tag = MeshDrawing.firstDoor + UInt16(number)
-      lines.append(Line(start: MeshPoint(gap.start), end: MeshPoint(gap.end), tag: tag))
+      let (start, end) = (MeshPoint(door.segment.start), MeshPoint(door.segment.end))
+      lines.append(Line(start: start, end: end, tag: MeshDrawing.firstDoor + UInt16(number)))
     }
     lines = MeshDrawing.withoutRepeats(lines)
     for _ in 0..<MeshDrawing.mostRounds where cut() {}
@@ -134,25 +133,5 @@ extension MeshDrawing.Line {
     guard along > 0, along < square else { return false }
     let across = Double(x * dy - y * dx)
     return across * across <= nearness * nearness * Double(square)
-  }
-}
-
-extension Walls {
-  /// Returns the gap that a door makes: its line moved onto the wall that it lies beside, or itself where there is none.
-  fileprivate func gap(of door: Segment) -> Segment {
-    var best: (gap: Segment, distance: Double)?
-    for wall in all {
-      guard
-        wall.segment.distance(to: door.start) < 2 * Walls.doorTolerance
-          || wall.segment.distance(to: door.end) < 2 * Walls.doorTolerance,
-        let forward = (wall.segment.end - wall.segment.start).direction
-      else { continue }
-      let ends = [door.start - wall.segment.start, door.end - wall.segment.start]
-      let distance = ends.map { forward.cross($0).magnitude }.max() ?? 0
-      guard distance <= Walls.doorTolerance, distance < best?.distance ?? .infinity else { continue }
-      let moved = ends.map { wall.segment.start + forward * forward.dot($0) }
-      best = (Segment(from: moved[0], to: moved[1]), distance)
-    }
-    return best?.gap ?? door
   }
 }

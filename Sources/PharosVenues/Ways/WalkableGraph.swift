@@ -221,27 +221,6 @@ extension WalkableGraph {
     return (part.plane.coordinate(of: point) ?? coordinate, part.id, meters)
   }
 
-  /// The places that cannot be walked to from an entrance or a connector of their floor, floor by floor.
-  ///
-  /// Floors without an entrance and a connector are left out: nothing on them can be walked to.
-  var unreachablePlaces: [(floor: FloorID, places: [PointOfInterest])] {
-    floors.compactMap { floor in
-      let mesh = floor.part.mesh
-      let entrances = floor.part.entrances.compactMap {
-        mesh.nearestPlace(to: $0.point, within: WalkableGraph.connectorReach)
-      }
-      guard !entrances.isEmpty || floor.stops.contains(where: { $0.place != nil }) else { return nil }
-      let cutOff = floor.part.places.filter { place in
-        guard let target = mesh.nearestPlace(to: place.point, within: WalkableGraph.placeReach) else {
-          return true
-        }
-        if floor.ways.distancesToStops(from: target).contains(where: \.isFinite) { return false }
-        return !entrances.contains { floor.ways.way(from: target, to: $0) != nil }
-      }
-      return cutOff.isEmpty ? nil : (floor.part.id, cutOff)
-    }
-  }
-
   /// Every place of interest with its floor.
   public var places: [(floor: FloorID, place: PointOfInterest)] {
     floors.flatMap { floor in floor.part.places.map { (floor.part.id, $0) } }

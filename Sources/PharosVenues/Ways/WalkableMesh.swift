@@ -211,6 +211,35 @@ struct WalkableMesh: Hashable {
   /// The number of triangles.
   var count: Int { corners.count / 3 }
 
+  /// The pieces into which closed edges divide the mesh: the number of the piece of each triangle, and the size of each
+  /// piece in square metres.
+  var pieces: (of: [Int], sizes: [Double]) {
+    var numbers = [Int](repeating: -1, count: count)
+    var sizes: [Double] = []
+    for start in numbers.indices where numbers[start] < 0 {
+      var waiting = [start]
+      var twice = 0
+      numbers[start] = sizes.count
+      while let triangle = waiting.popLast() {
+        let (a, b, c) = triangleCorners(triangle)
+        twice += MeshPoint.orientation(a, b, c)
+        for next in neighbors[3 * triangle..<3 * triangle + 3].lazy.map(Int.init)
+        where next >= 0 && numbers[next] < 0 {
+          numbers[next] = sizes.count
+          waiting.append(next)
+        }
+      }
+      sizes.append(Double(twice) / 2 / (MeshPoint.unitsPerMeter * MeshPoint.unitsPerMeter))
+    }
+    return (numbers, sizes)
+  }
+
+  /// The middle of a triangle.
+  func center(of triangle: Int) -> Point {
+    let (a, b, c) = triangleCorners(triangle)
+    return (a.point + b.point + c.point) * (1.0 / 3)
+  }
+
   // MARK: Places
 
   private func contains(_ triangle: Int, _ point: MeshPoint) -> Bool {

@@ -1,4 +1,5 @@
 import Foundation
+import PharosPositioning
 import PharosService
 import PharosTools
 import PharosVenues
