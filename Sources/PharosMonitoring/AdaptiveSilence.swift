@@ -51,6 +51,13 @@ package struct AdaptiveSilence {
   ///
   /// - Units: seconds.
   static let longestWindow = 60.0
+  /// The number of losses in a row that are granted to a beacon slower than a stranger's window: at the least, whatever the
+  /// usual ceiling is, and at most as long as it has lost nothing.
+  ///
+  /// It takes days until so few adverts tell how long a run of losses may be.
+  private static let slowMisses = (least: 3, most: 4)
+  /// The ceiling of policies that state none.
+  private static let usualCeiling = PresencePolicy().silenceCeiling
   /// The number of adverts from which on a learned interval counts for entries and overrides the family's.
   static let maturity: Float = 8
 
@@ -126,10 +133,17 @@ package struct AdaptiveSilence {
     }
     // Declared knowledge wins over a ceiling that would contradict it.
     let still = policy.stillInterval?.seconds ?? 0
-    let ceiling = max(policy.silenceCeiling, TimeSpan.seconds(still * 3), policy.silenceFloor)
+    var ceiling = max(policy.silenceCeiling, TimeSpan.seconds(still * 3), policy.silenceFloor)
     let pace = Double(pace(policy))
     guard pace > 0 else { return (min(max(AdaptiveSilence.stranger, policy.silenceFloor), ceiling), nil) }
-    let basis = basis(policy, pace: pace, at: levelClass, ceiling: ceiling)
+    var floor = policy.silenceFloor
+    if pace > AdaptiveSilence.strangerWindow {
+      let slow = AdaptiveSilence.slowMisses
+      floor = max(floor, SilenceBasis.gap(of: slow.least, pace: pace))
+      if policy.silenceCeiling >= AdaptiveSilence.usualCeiling { ceiling = max(ceiling, floor) }
+      if history.runs == 0 { ceiling = min(ceiling, SilenceBasis.gap(of: slow.most, pace: pace)) }
+    }
+    let basis = basis(policy, pace: pace, at: levelClass, floor: floor, ceiling: ceiling)
     return (basis.allowedGap, basis)
   }
 
@@ -137,10 +151,9 @@ package struct AdaptiveSilence {
   ///
   /// As many intervals as it takes to receive one of them with a probability of 78 %, from three to five, and the advDelay
   /// of each; at least 3 s. A stranger may be a beacon that advertises every 10 s, so it gets three of those. An interval
-  /// that was only learned makes it no longer than a minute: reflections lie minutes apart.
+  /// that was only learned makes it no longer than a minute: reflections lie minutes apart. A beacon that may be slower
+  /// than that enters by the time over which it was heard in regular distance: see ``SparseGaps``.
   package var enterWindow: TimeSpan {
-    let intervals = Double(enterIntervals)
-    func window(_ interval: Float) -> Double { intervals * Double(interval + IntervalLearner.jitter) }
     let known = declared.map(window) ?? 0
     var interval = max(learner.interval, history.slowest)
     var least = 3.0
@@ -149,6 +162,16 @@ package struct AdaptiveSilence {
       least = AdaptiveSilence.strangerWindow
     }
     return .seconds(max(least, min(window(interval), AdaptiveSilence.longestWindow), known))
+  }
+
+  /// Indicates whether three of its intervals may be longer than the window: then it also enters by regular distance.
+  var mayBeSlow: Bool {
+    learner.received < AdaptiveSilence.maturity
+      || window(max(learner.interval, history.slowest)) > AdaptiveSilence.longestWindow
+  }
+
+  private func window(_ interval: Float) -> Double {
+    Double(enterIntervals) * Double(interval + IntervalLearner.jitter)
   }
 
   /// The number of intervals of an enter window.
@@ -164,6 +187,7 @@ package struct AdaptiveSilence {
     _ policy: PresencePolicy,
     pace: Double,
     at levelClass: LevelClass,
+    floor: TimeSpan,
     ceiling: TimeSpan
   ) -> SilenceBasis {
     // What was counted in another interval than the family's tells nothing.
@@ -372,8 +396,13 @@ extension SilenceBasis {
   ///
   /// Three tenths of an interval, since the learned interval is wrong by up to a hundredth, thirty times over.
   package var allowedGap: TimeSpan {
-    let milliseconds = (pace.seconds * 1_000).rounded() * (Double(misses) + 0.3)
-    return min(max(TimeSpan.seconds(milliseconds.rounded(.up) / 1_000), floor), ceiling)
+    min(max(SilenceBasis.gap(of: misses, pace: pace.seconds), floor), ceiling)
+  }
+
+  /// The silence that so many misses make at a pace in seconds.
+  package static func gap(of misses: Int, pace: Double) -> TimeSpan {
+    let milliseconds = (pace * 1_000).rounded() * (Double(misses) + 0.3)
+    return .seconds(milliseconds.rounded(.up) / 1_000)
   }
 }
 

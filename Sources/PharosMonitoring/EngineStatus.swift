@@ -116,6 +116,22 @@ package struct RegionInsight: Hashable, Sendable {
   package var enterLevel: Double?
   /// The filtered level below which the beacon leaves after the dwell, in dBm; nil for none.
   package var exitLevel: Double?
+  /// The adverts that count towards entering, while outside; nil otherwise.
+  package var entry: EntryProgress?
+}
+
+/// The adverts of a beacon that is outside, and what it takes to enter.
+package struct EntryProgress: Hashable, Sendable {
+  /// The latest adverts that belong together.
+  package var heard: Int
+  /// The time from the first of them to the last.
+  package var span: TimeSpan
+  /// The number of adverts that it takes.
+  package var needed: Int
+  /// The time within which they must fall.
+  package var window: TimeSpan
+  /// Indicates whether one more in regular distance is enough.
+  package var isNextEnough: Bool
 }
 
 /// A query for the tracks that meet all its conditions, a page at a time.

@@ -95,6 +95,16 @@ package struct IntervalLearner: Hashable, Sendable {
     return true
   }
 
+  /// Adopts the interval of gaps that are surely regular.
+  mutating func adopt(_ run: SparseGaps.Run, _ history: inout LossHistory) {
+    restart(with: run.interval, &history)
+    received = Float(run.samples - 1)
+    counts.regular = IntervalLearner.ownGaps
+    for place in 0..<4 where run.multiples[place] > 1 {
+      _ = history.noteShort(missed: run.multiples[place] - 1)
+    }
+  }
+
   /// Halves the count of adverts; the history halves its own.
   mutating func halve() { received /= 2 }
 
@@ -167,7 +177,9 @@ package struct IntervalLearner: Hashable, Sendable {
 
   /// Indicates whether the interval is surely the beacon's own: gaps of just this length came again twice, or it is
   /// old.
-  var isOwn: Bool { counts.regular >= 2 || received >= IntervalLearner.young }
+  var isOwn: Bool { counts.regular >= IntervalLearner.ownGaps || received >= IntervalLearner.young }
+
+  private static let ownGaps: UInt8 = 2
 
   private mutating func noteRegular(_ difference: Float) {
     let isSame = difference.magnitude < interval * 0.02 + IntervalLearner.jitter

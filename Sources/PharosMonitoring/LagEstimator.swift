@@ -1,6 +1,7 @@
 package import PharosModel
 
-/// An observer's lag L: the age that 99.9 % of its reports stay within, between 0.5 s and 10 s.
+/// An observer's lag L: the age that 99.9 % of its reports stay within, between 0.5 s and 10 s; up to 64 s for a gateway that
+/// uploads once a minute, so that an eighth of its reports are older than 10 s.
 ///
 /// A histogram with eight steps to each doubling, halved every 4,096 reports. It is read at once when a report is older than
 /// L (so L grows at once) and otherwise every 1,024 reports (so it shrinks slowly). Until a thousand reports have come, the
@@ -8,8 +9,14 @@ package import PharosModel
 package struct LagEstimator: Sendable {
   /// The least lag: what a gateway's own batching usually takes.
   package static let least = TimeSpan.milliseconds(500)
-  /// The greatest lag: what waits longer is a backlog, not a lag.
+  /// The greatest lag: what waits longer is a backlog, not a lag, unless the observer always sends that late.
   static let greatest = TimeSpan.seconds(10)
+  /// The greatest lag of an observer that always sends late.
+  static let greatestOfUploads = TimeSpan.seconds(64) + margin
+  /// The uploads with older reports than the greatest lag, ten seconds apart, after which it may be one that always does.
+  private static let lateUploads: UInt8 = 3
+  /// The share of such reports that makes it one.
+  private static let lateShare: Float = 1.0 / 8
 
   /// The margin that a learned lag adds to the ages.
   ///
@@ -20,8 +27,9 @@ package struct LagEstimator: Sendable {
 
   /// The number of reports between two readings of the histogram.
   static let pause: UInt16 = 1_024
-  /// Bin 0 for the least lag, and eight for each of five doublings.
-  static let binCount = 1 + 8 * 5
+  /// Bin 0 for the least lag, and eight for each doubling.
+  static let binCount = 1 + 8 * octaves
+  private static let octaves = 7
 
   /// The lag.
   package var lag: TimeSpan
@@ -36,11 +44,21 @@ package struct LagEstimator: Sendable {
   package var total: Float = 0
   /// Those that were older than the least lag; none until there is the first.
   var bins: [Float] = []
+  /// The uploads with older reports than the greatest lag, up to three, and the time of the latest of them.
+  private var uploads: UInt8 = 0
+  private var uploadedAt = Timestamp.distantPast
 
   /// Starts from a given lag, which then stays, or from the least.
   package init(given: TimeSpan?) {
     lag = max(.zero, given ?? LagEstimator.least)
     isGiven = given != nil
+  }
+
+  /// A report came that was older than the greatest lag.
+  mutating func noteUpload(at received: Timestamp) {
+    guard uploads < LagEstimator.lateUploads, received - uploadedAt >= LagEstimator.greatest else { return }
+    uploads += 1
+    uploadedAt = received
   }
 
   /// Takes the age of a report.
@@ -83,20 +101,29 @@ package struct LagEstimator: Sendable {
       if above > total * 0.001 { break }
       bin -= 1
     }
-    return min(LagEstimator.upperEdge(of: bin), LagEstimator.greatest)
+    return min(
+      LagEstimator.upperEdge(of: bin),
+      isLateAlways ? LagEstimator.greatestOfUploads : LagEstimator.greatest
+    )
+  }
+
+  private var isLateAlways: Bool {
+    guard uploads == LagEstimator.lateUploads else { return false }
+    let late = bins[(LagEstimator.bin(of: LagEstimator.greatest) + 1)...].reduce(0, +)
+    return late >= total * LagEstimator.lateShare
   }
 
   /// Bin 0 is up to 0.5 s; then eight bins for each doubling; the last one holds all that is older.
   private static func bin(of age: TimeSpan) -> Int {
     guard age > least else { return 0 }
     var edge = least.nanoseconds
-    for octave in 0..<5 {
+    for octave in 0..<octaves {
       if age.nanoseconds <= edge * 2 {
         return 1 + octave * 8 + Int(min(7, (age.nanoseconds - edge - 1) * 8 / edge))
       }
       edge *= 2
     }
-    return 40
+    return binCount - 1
   }
 
   private static func upperEdge(of bin: Int) -> TimeSpan {
@@ -288,6 +315,8 @@ extension LagEstimator {
     for bin in bins.indices where bins[bin] != 0 { used |= 1 << UInt64(bin) }
     writer.write(used)
     for count in bins where count != 0 { writer.write(count) }
+    writer.write(uploads)
+    uploadedAt.write(to: &writer)
   }
 
   /// Reads what is known of the lag.
@@ -296,7 +325,7 @@ extension LagEstimator {
     let lag = try TimeSpan(from: &reader)
     self.init(given: isGiven ? lag : nil)
     guard !isGiven else { return }
-    self.lag = min(max(lag, LagEstimator.least), LagEstimator.greatest)
+    self.lag = min(max(lag, LagEstimator.least), LagEstimator.greatestOfUploads)
     prompt = try reader.amount("prompt reports")
     total = try reader.amount("reports with ages")
     sinceRead = try reader.number(UInt16.self)
@@ -308,6 +337,8 @@ extension LagEstimator {
     guard used >> UInt64(LagEstimator.binCount) == 0 else { throw reader.failure(.outOfRange(field: "ages")) }
     if used != 0 { bins = Array(repeating: 0, count: LagEstimator.binCount) }
     for bin in bins.indices where used >> UInt64(bin) & 1 == 1 { bins[bin] = try reader.amount("ages") }
+    uploads = try reader.small("late uploads", through: LagEstimator.lateUploads)
+    uploadedAt = try Timestamp(from: &reader)
   }
 }
 

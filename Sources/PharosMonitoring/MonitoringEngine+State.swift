@@ -6,7 +6,7 @@ package import PharosModel
 /// copy, and another thread writes that.
 extension MonitoringEngine {
   /// The version of the layout.
-  static let stateVersion: UInt8 = 7
+  static let stateVersion: UInt8 = 8
   /// The approximate size of a track in bytes: measured for iBeacons under one policy.
   private static let bytesOfTrack = 150
 
@@ -392,7 +392,7 @@ extension TrackHandle {
     if !extras.declared.isNaN { parts.insert(.declared) }
     if extras.proximity.proximity != .unknown { parts.insert(.proximity) }
     if !extras.seconds.open.isEmpty { parts.insert(.seconds) }
-    if extras.window != nil || marks.contains(.shared) { parts.insert(.extras) }
+    if extras.window != nil || !extras.sparse.isEmpty || marks.contains(.shared) { parts.insert(.extras) }
     return parts
   }
 
@@ -475,12 +475,14 @@ extension TrackHandle {
       for _ in 0..<(try reader.count(ofAtLeast: 8)) { read.add(try reader.finite("a level")) }
       window = read
     }
+    let sparse = try SparseGaps(from: &reader)
     var others: [OtherAddress] = []
     for _ in 0..<(try reader.small("addresses", through: UInt8(TrackHandle.addresses))) {
       others.append(try OtherAddress(from: &reader))
     }
     changeExtras {
       $0.window = window
+      $0.sparse = sparse
       $0.others = others
     }
     noteExtras()

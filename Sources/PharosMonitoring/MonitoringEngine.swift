@@ -622,11 +622,23 @@ extension ObserverEngine {
           levelDeadline: deadline.flatMap { $0.isLevel ? $0.time : nil },
           isWaitingForProof: presence.isWaiting,
           enterLevel: presence.enterLevel.isFinite ? Double(presence.enterLevel) : nil,
-          exitLevel: presence.exitLevel.isFinite ? Double(presence.exitLevel) : nil
+          exitLevel: presence.exitLevel.isFinite ? Double(presence.exitLevel) : nil,
+          entry: presence.isHere ? nil : entry(of: track, context.catalog.policies[Int(presence.policy)])
         )
       )
     }
     return regions
+  }
+
+  private func entry(of track: TrackHandle, _ rules: PresencePolicy) -> EntryProgress {
+    let heard = track.cold.box?.extras.sparse.heard ?? (samples: 1, span: 0)
+    return EntryProgress(
+      heard: heard.samples,
+      span: .seconds(Double(heard.span)),
+      needed: max(1, rules.enterSamples),
+      window: rules.enterWithin ?? silence(of: track).enterWindow,
+      isNextEnough: rules.enterWithin == nil && heard.samples >= max(2, rules.enterSamples - 1)
+    )
   }
 
   /// The places of the first so many tracks behind a beacon, in the order of their beacons.

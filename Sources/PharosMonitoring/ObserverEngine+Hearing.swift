@@ -56,7 +56,10 @@ extension ObserverEngine {
     case .sent(let sent): age = clock.age(received: context.current, sent: sent)
     }
     let isLate = age > lag.lag
-    if isUp, context.current - age >= lagLearnsFrom { lag.note(age: age) }
+    if isUp, context.current - age >= lagLearnsFrom {
+      if age > LagEstimator.greatest { lag.noteUpload(at: context.current) }
+      lag.note(age: age)
+    }
     if isLate {
       late += 1
       context.counters.late += 1

@@ -110,6 +110,10 @@ extension ObserverEngine {
         if policy == 0 { evidence.spread = outcome.spread }
         let rules = context.catalog.policies[Int(track.presence(policy).policy)]
         evidence.window = rules.enterWithin ?? outcome.window
+        if let run = outcome.run, rules.enterWithin == nil, evidence.spread ?? .zero > outcome.window {
+          (evidence.samples, evidence.counted) = (run.samples, run.samples)
+          (evidence.window, evidence.spread) = (run.span, run.span)
+        }
       }
       report(.inside, policy, track, at: time, evidence, &context)
       let change = RowChange(

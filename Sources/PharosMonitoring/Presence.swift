@@ -74,13 +74,16 @@ package struct Presence: Sendable {
     at time: Timestamp,
     level: Level?,
     rules: borrowing PresencePolicy,
-    window: TimeSpan
+    window: TimeSpan,
+    isOfBatch: Bool = false
   ) -> HeardAction? {
     isWaiting = false
     switch phase {
     case .outside:
       let before = mark
-      guard counts(level), count(time, needed: rules.enterSamples, window: window) else { return nil }
+      guard counts(level),
+        count(time, needed: rules.enterSamples, window: window, isOfBatch: isOfBatch)
+      else { return nil }
       phase = .inside
       began = max(time, before)
       earlier.removeAll()
@@ -165,13 +168,13 @@ package struct Presence: Sendable {
 
   /// Counts a sample; true if there are enough within the window.
   ///
-  /// One that is earlier than the sample before it counts where two are enough.
-  private mutating func count(_ time: Timestamp, needed: Int, window: TimeSpan) -> Bool {
+  /// One that is earlier than the sample before it counts where two are enough, and one of the very same time in a batch.
+  private mutating func count(_ time: Timestamp, needed: Int, window: TimeSpan, isOfBatch: Bool) -> Bool {
     guard needed > 1 else {
       mark = time
       return true
     }
-    guard time != mark, time > mark || needed == 2 else { return false }
+    guard isOfBatch || time > mark || time < mark && needed == 2 else { return false }
     let oldest = needed == 2 ? mark : earlier.count >= needed - 1 ? earlier[0] : .distantPast
     if oldest != .distantPast, max(time - oldest, oldest - time) <= window {
       mark = min(oldest, time)

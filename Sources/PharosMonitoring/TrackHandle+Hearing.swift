@@ -37,6 +37,8 @@ extension TrackHandle {
     var confirmed: UInt64 = 0
     /// Indicates whether it joined the sample before it.
     var hasJoined = false
+    /// Indicates whether it is another advert all the same: of a batch without ages.
+    var isOfBatch = false
     /// Indicates whether the allowed silence must be recomputed.
     var needsAllowance = false
     /// Indicates whether the beacon came to rest in a slower interval for the first time.
@@ -47,6 +49,8 @@ extension TrackHandle {
     var spread = TimeSpan.zero
     /// The window in which they had to fall, unless a policy states one.
     var window = TimeSpan.zero
+    /// The run of samples in regular distance that count however far apart they are.
+    var run: SparseGaps.Run?
   }
 
   /// The result of an advert on the fast path.
@@ -174,6 +178,7 @@ extension TrackHandle {
     if cold.sampleKey == sample.key, cold.samples > 0, time - start <= TrackHandle.joinSpan {
       outcome.hasJoined = true
       join(sample)
+      if sample.time == start, isOutsideSomewhere { noteRepeat(&outcome) }
       hot.lastHeard = time
       sampleStart = start
     } else {
@@ -228,10 +233,16 @@ extension TrackHandle {
       let rules = catalog.policies[Int(presence.policy)]
       var window = rules.enterWithin
       if window == nil, !presence.isHere {
-        if outcome.window == .zero { outcome.window = silence().enterWindow }
-        window = outcome.window
+        if outcome.window == .zero { (outcome.window, outcome.run) = enterWindow(silence()) }
+        window = max(outcome.window, outcome.run?.span ?? .zero)
       }
-      let action = presence.heard(at: start, level: level, rules: rules, window: window ?? .zero)
+      let action = presence.heard(
+        at: start,
+        level: level,
+        rules: rules,
+        window: window ?? .zero,
+        isOfBatch: outcome.isOfBatch
+      )
       keep(presence, at: place)
       switch action {
       case .entered:
@@ -241,6 +252,11 @@ extension TrackHandle {
       case nil: break
       }
     }
+    if outcome.entered != 0, !isOutsideSomewhere { dropSparseGaps() }
+  }
+
+  private func enterWindow(_ silence: AdaptiveSilence) -> (TimeSpan, SparseGaps.Run?) {
+    (silence.enterWindow, silence.mayBeSlow ? cold.box?.extras.sparse.run : nil)
   }
 
   /// A report of the same transmission: the strongest one counts.
@@ -282,8 +298,9 @@ extension TrackHandle {
         outcome.needsAllowance = true
         outcome.hasComeToRest = wasRestless && slowestInterval > 0
       }
-    } else if phase == .outside {
-      dropPending()
+    } else {
+      dropSparseGaps()
+      if phase == .outside { dropPending() }
     }
     cold.samples &+= 1
     hot.samples &+= 1
@@ -354,8 +371,13 @@ extension TrackHandle {
   /// - Returns: true if the allowed silence must be recomputed.
   private func learn(gap: Float, at place: Surroundings) -> Bool {
     let isHere = phase != .outside
+    let run = noteSparse(gap)
     // Of a beacon that was never here, single samples far apart are reflections and tell no interval.
-    if !isHere, cold.received == 0, gap > Float(AdaptiveSilence.strangerWindow) { return false }
+    if !isHere, cold.received == 0, gap > Float(AdaptiveSilence.strangerWindow) {
+      guard let run else { return false }
+      adopt(run)
+      return true
+    }
     let allowed = allowed
     var learner = learner
     if gap > 0, place.levelClass == .usual, learner.isOneInterval(gap) {
@@ -374,14 +396,56 @@ extension TrackHandle {
       guard isFirstSinceExit, gap <= (allowed == .forever ? 60 : Float(allowed.seconds)) * 1.5 else {
         // It had left: what was pending came from its way out, and this gap from its way back.
         losses.rare.dropPending()
-        // A tag at rest is heard again within a minute; reflections of one that is away lie minutes apart.
-        guard gap <= Float(AdaptiveSilence.longestWindow) else { return false }
+        // A tag at rest is heard again within two minutes; reflections of one that is away lie minutes apart.
+        guard gap <= SparseGaps.longestInterval else { return false }
         return learner.learnSlow(gap: gap, &losses)
       }
     }
     let isNotable = learner.learn(gap: gap, at: place, &losses)
     guard !wasShort, !isNotable, allowed != .forever else { return isNotable }
     return gap > Float(allowed.seconds) / 2
+  }
+
+  /// Indicates whether the beacon is outside under any policy.
+  private var isOutsideSomewhere: Bool {
+    phase == .outside || cold.marks.contains(.several) && (1..<presenceCount).contains { !isHere($0) }
+  }
+
+  /// Takes note of a gap, if the beacon is outside.
+  ///
+  /// - Returns: the run of regular gaps that ends with it, if there is one.
+  private func noteSparse(_ gap: Float) -> SparseGaps.Run? {
+    guard isOutsideSomewhere, gap >= SparseGaps.least || hasSparseGaps else { return nil }
+    return changeExtras {
+      $0.sparse.add(gap)
+      return $0.sparse.run
+    }
+  }
+
+  private var hasSparseGaps: Bool { cold.box.map { !$0.extras.sparse.isEmpty } ?? false }
+
+  /// Forgets the gaps of the time outside.
+  private func dropSparseGaps() {
+    guard hasSparseGaps else { return }
+    changeExtras { $0.sparse = SparseGaps() }
+    noteExtras()
+  }
+
+  /// Takes note of a further advert of the very time of the sample, of a beacon that is outside.
+  private func noteRepeat(_ outcome: inout Outcome) {
+    let (isBatch, gap) = changeExtras { ($0.sparse.noteRepeat(), $0.sparse.gaps[0]) }
+    guard isBatch else { return }
+    outcome.isOfBatch = true
+    guard cold.received == 0, gap > Float(AdaptiveSilence.strangerWindow) else { return }
+    adopt(SparseGaps.Run(interval: gap, multiples: SIMD4(1, 0, 0, 0), samples: 2, span: .zero))
+    outcome.needsAllowance = true
+  }
+
+  /// Adopts the interval of a beacon that was never here.
+  private func adopt(_ run: SparseGaps.Run) {
+    var (learner, history) = (learner, history)
+    learner.adopt(run, &history)
+    (self.learner, self.history) = (learner, history)
   }
 
   /// Returns true if a body in the way explains a gap and ordinary losses do not.

@@ -411,11 +411,13 @@ struct Extras: Sendable {
   var others: [OtherAddress] = []
   /// The window of another filter than Kalman's.
   var window: LevelWindow?
+  /// The latest gaps while the beacon is outside.
+  var sparse = SparseGaps()
 
   /// Indicates whether there is nothing in them.
   var isEmpty: Bool {
     losses == RareLosses() && proximity.proximity == .unknown && declared.isNaN && power.isNaN
-      && seconds.open.isEmpty && presences.isEmpty && others.isEmpty && window == nil
+      && seconds.open.isEmpty && presences.isEmpty && others.isEmpty && window == nil && sparse.isEmpty
   }
 }
 
@@ -517,10 +519,11 @@ extension FieldReader {
 }
 
 extension Extras {
-  /// Writes the window of levels and the further addresses.
+  /// Writes the window of levels, the gaps while outside and the further addresses.
   func write(to writer: inout FieldWriter) {
     writer.write(window != nil)
     if let window { writer.write(window.samples) }
+    sparse.write(to: &writer)
     writer.write(UInt8(others.count))
     for other in others {
       writer.write(other.key)

@@ -17,8 +17,10 @@ enum Oracle {
   static let ceiling = PresencePolicy().silenceCeiling.seconds
 
   /// The silence that it allows, in seconds, or nil if the chain of losses is not all that matters in a drill.
-  static func silence(of drill: Drill, falseExitsPerDay budget: Double) -> Double? {
-    guard drill.motion == .still, case .steady(let interval) = drill.interval else { return nil }
+  static func silence(of drill: Drill, upload: TimeSpan? = nil, falseExitsPerDay budget: Double) -> Double? {
+    guard drill.motion == .still, case .steady(let sent) = drill.interval else { return nil }
+    // Each upload holds an advert, or the rule waits for losses in the longer of both.
+    let interval = max(sent, upload ?? .zero)
     let loss = drill.loss
     var misses = 0.0
     if loss.share > 0 {
@@ -34,7 +36,8 @@ enum Oracle {
 extension PresenceScene {
   /// The silence that the oracle of the default budget allows, in seconds, if there is one.
   var oracleSilence: Double? {
-    section == .tags ? Oracle.silence(of: drill, falseExitsPerDay: PresenceRun.budgets[0]) : nil
+    section == .tags
+      ? Oracle.silence(of: drill, upload: upload, falseExitsPerDay: PresenceRun.budgets[0]) : nil
   }
 }
 

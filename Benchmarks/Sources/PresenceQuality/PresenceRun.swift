@@ -7,8 +7,8 @@ import PharosSimulation
 struct PresenceRun {
   /// The budgets of false exits a day that Pharos is run with; the first is the default.
   static let budgets = [0.01, 1, 10]
-  /// How long time runs on behind the end: the ceiling of silence and what an observer may be late.
-  private static let tail = TimeSpan.seconds(320)
+  /// How long time runs on behind the end: the longest silence and what an observer may be late.
+  private static let tail = TimeSpan.seconds(480)
 
   private let scene: PresenceScene
   private let policies: [(name: String, policy: PresencePolicy)]
@@ -22,6 +22,8 @@ struct PresenceRun {
   private var outages: [Drill.Outage] = []
   private var verdicts: [Verdict] = []
   private var result = PresenceResult()
+  /// What the observer has not handed over yet.
+  private var collected: [DrillItem] = []
 
   init(_ scene: PresenceScene) throws {
     self.scene = scene
@@ -59,7 +61,18 @@ struct PresenceRun {
   /// Plays the part with a seed.
   mutating func play(seed: UInt64) -> PresenceResult {
     var play = scene.drill.play(seed: seed)
-    while let item = play.next() { take(item) }
+    while let item = play.next() {
+      note(item)
+      guard let upload = scene.upload else {
+        take(item)
+        continue
+      }
+      handOver(through: item.time, every: upload)
+      if case .advert = item { collected.append(item) } else { take(item) }
+    }
+    if let upload = scene.upload {
+      handOver(through: Drill.start + scene.drill.length + upload, every: upload)
+    }
     for event in pharos.finish(tail: PresenceRun.tail) { judge(event) }
     let end = Drill.start + scene.drill.length + PresenceRun.tail
     for place in comparators.indices { advance(place, to: end) }
@@ -69,8 +82,19 @@ struct PresenceRun {
     return result
   }
 
+  /// Takes what the observer collected, at the end of the period in which it did.
+  private mutating func handOver(through time: Timestamp, every period: TimeSpan) {
+    guard let first = collected.first?.time else { return }
+    let periods = ((first - Drill.start) / period).rounded(.up)
+    let due = Drill.start + period * periods
+    guard due <= time else { return }
+    for case .advert(let subject, let observer, _, let level) in collected {
+      take(.advert(subject: subject, observer: observer, time: due, level: level))
+    }
+    collected.removeAll(keepingCapacity: true)
+  }
+
   private mutating func take(_ item: DrillItem) {
-    note(item)
     if let events = pharos.take(item) {
       for event in events { judge(event) }
     }

@@ -17,6 +17,8 @@ struct PresenceScene: Sendable {
   let section: Section
   /// What is played; its length is that of one part.
   let drill: Drill
+  /// How often the observer hands over what it heard, all at one time, or nil if at once.
+  var upload: TimeSpan?
   /// How the observer's silence is judged.
   var liveness: ObserverEntry.Liveness = .auto
   /// Into how many parts it is cut, each played with its own seed.

@@ -17,7 +17,19 @@ struct SceneCatalog: Sendable {
   var tags: [PresenceScene] {
     SceneCatalog.sample.flatMap { interval, cells in
       cells.map { tagScene(SceneCatalog.drill(interval, $0.loss, $0.motion)) }
-    } + SceneCatalog.special.map(tagScene)
+    } + SceneCatalog.special.map(tagScene) + uploads
+  }
+
+  /// Tags behind a gateway that collects adverts and states no ages.
+  private var uploads: [PresenceScene] {
+    [10, 30, 60].map { seconds in
+      var drill = SceneCatalog.drill(.steady(.seconds(5)), .none, .still)
+      drill.name += ", uploads every \(seconds) s"
+      drill.heartbeat = nil
+      var scene = tagScene(drill)
+      scene.upload = .seconds(seconds)
+      return scene
+    }
   }
 
   /// Groups of tags that leave together, in every liveness mode.
@@ -146,6 +158,10 @@ extension SceneCatalog {
         single(0, .walking), single(30, .walking), runs(of: 3, 30, .shadowed), single(10, .passing),
       ]
     ),
+    (.steady(.seconds(31)), [single(0, .still), single(30, .still)]),
+    (.steady(.seconds(45)), [single(0, .still), single(30, .still)]),
+    (.steady(.seconds(60)), [single(0, .still), single(30, .still)]),
+    (.steady(.seconds(120)), [single(0, .still), single(30, .still)]),
     (
       .triggered(moving: .milliseconds(100), still: .seconds(10)),
       [single(10, .still), single(30, .walking), runs(of: 3, 50, .shadowed)]

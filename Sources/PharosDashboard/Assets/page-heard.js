@@ -1,8 +1,8 @@
 // All that radios hear, and the way from there to a region.
 
-import { getAll } from "./api.js";
+import { getAll, part } from "./api.js";
 import { h, replace, setAttribute, setText } from "./dom.js";
-import { level, plural, rate } from "./format.js";
+import { level, plural, rate, seconds } from "./format.js";
 import { shortIdentity } from "./identity.js";
 import * as names from "./names.js";
 import { card, chip, empty, field, pageHead, refusal, setAgo, setChip, Table } from "./parts.js";
@@ -12,6 +12,9 @@ import { constraintOf, identifierOf } from "./suggestions.js";
 const period = 2000;
 /** The largest number of rows that are shown: a busy street has thousands of phones, too many to read. */
 const most = 400;
+/** The number of registered beacons that are heard so seldom that they may be outside, of which the page asks why. */
+const mostEntries = 20;
+const seldom = 0.1;
 
 export function show(root, { signal }) {
   const search = h("input", {
@@ -71,7 +74,9 @@ export function show(root, { signal }) {
     async () => {
       // A row of each device that is no beacon would be asked for in vain.
       const query = which.value === "all" ? "" : "?identified=true";
-      all = gather(await getAll(`/v1/heard${query}`, "beacons", signal));
+      const rows = gather(await getAll(`/v1/heard${query}`, "beacons", signal));
+      if (which.value === "all") await noteEntries(rows, signal);
+      all = rows;
       render();
     },
     period,
@@ -84,6 +89,28 @@ export function show(root, { signal }) {
     render();
     ask();
   });
+}
+
+/** Notes of registered beacons that are heard seldom what they lack to enter. */
+async function noteEntries(rows, signal) {
+  const waiting = rows.filter((row) =>
+    row.registered && row.identities.length && !(row.best.advertsPerSecond >= seldom)
+  );
+  await Promise.all(waiting.slice(0, mostEntries).map(async (row) => {
+    const tracks = await getAll(`/v1/tracks?beacon=${part(row.identities[0])}`, "tracks", signal);
+    const states = tracks.flatMap((track) => track.regions);
+    if (states.some((state) => state.state === "inside")) return;
+    const entries = states.map((state) => state.entry).filter(Boolean);
+    row.entry = entries.sort((a, b) => b.heard - a.heard)[0];
+  }));
+}
+
+/** What a beacon that is outside lacks: "heard 3 times in 2 min 0 s; enters with the next". */
+function entryText({ entry }) {
+  if (!entry) return "";
+  const heard = entry.heard > 1 ? `heard ${plural(entry.heard, "time")} in ${seconds(entry.span)}` : "heard once";
+  if (entry.nextIsEnough) return `${heard}; enters with the next in regular distance`;
+  return `${heard}; enters with ${plural(entry.needed, "advert")} within ${seconds(entry.window)}`;
 }
 
 /** One row a transmitter, with all who hear it, the strongest first. */
@@ -150,7 +177,15 @@ const columns = [
     },
     hint: (row) => row.hearings.map((entry) => `${names.nameOf(entry.observer)} ${level(entry.rssi)}`).join("\n"),
   },
-  { title: "Adverts", class: "number", text: (row) => rate(row.best.advertsPerSecond) },
+  {
+    title: "Adverts",
+    class: "number",
+    make: () => h("div", null, h("span"), h("span", { class: "under" })),
+    update: (node, row) => {
+      setText(node.firstChild, rate(row.best.advertsPerSecond));
+      setText(node.lastChild, entryText(row));
+    },
+  },
   { title: "Heard", make: () => h("time"), update: (node, row) => setAgo(node, row.lastHeard) },
   {
     title: "",

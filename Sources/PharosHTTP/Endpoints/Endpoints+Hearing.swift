@@ -185,6 +185,15 @@ extension RegionInsight {
     json.member("waitingForProof", isWaitingForProof)
     if let enterLevel { json.member("enterLevel", enterLevel, decimals: 2) }
     if let exitLevel { json.member("exitLevel", exitLevel, decimals: 2) }
+    if let entry {
+      json.openObject("entry")
+      json.member("heard", entry.heard)
+      json.member("span", entry.span.seconds, decimals: 3)
+      json.member("needed", entry.needed)
+      json.member("window", entry.window.seconds, decimals: 3)
+      json.member("nextIsEnough", entry.isNextEnough)
+      json.closeObject()
+    }
   }
 }
 

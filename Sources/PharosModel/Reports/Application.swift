@@ -307,7 +307,7 @@ public struct PresencePolicy: Hashable, Sendable {
   /// The number of adverts that it takes to enter.
   public var enterSamples: Int
   /// The time within which they must arrive; nil means three learned intervals, at least 3 s, 30 s for an unknown
-  /// beacon.
+  /// beacon, or in regular distance up to two minutes apart.
   public var enterWithin: TimeSpan?
   /// The filtered level in dBm that counts towards entering; nil means any.
   public var enterRSSI: Double?

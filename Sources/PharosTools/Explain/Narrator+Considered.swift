@@ -1,4 +1,5 @@
 import PharosModel
+import PharosMonitoring
 import PharosService
 
 /// Explanations of what was considered and not done.
@@ -82,6 +83,12 @@ extension Narrator {
       let clocks = Wording.clocks(Array(lone.examples.prefix(TrackStory.most)), outOf: few)
       said.append(
         "\(Wording.count(few, "lone advert")) did not enter, since it takes \(needed) within the window: \(clocks)."
+      )
+    }
+    if let progress = lone.progress, progress.isNextEnough {
+      said.append(
+        "Heard \(Wording.count(progress.heard, "time")) in \(Wording.span(progress.span)) at the end; "
+          + "enters with the next in regular distance."
       )
     }
     if lone.weak > 0 {

@@ -41,6 +41,8 @@ struct TrackStory {
     var enterLevel: Double?
     /// The first ones that were loud enough but too few.
     var examples: [Timestamp] = []
+    /// The latest of them, and what it takes to enter, if the beacon is outside at the end.
+    var progress: EntryProgress?
   }
 
   /// The history of the track in one region.
@@ -80,9 +82,11 @@ struct TrackStory {
       let old = before?.regions.first { $0.region == region.region && $0.application == region.application }
       var waiting = regions[key] ?? Waiting()
       if let before, let old { waiting.noteSilence(before, old, until: after.lastHeard, region) }
-      if after.samples != before?.samples {
+      let isNew = after.samples != before?.samples
+      if isNew || old?.state == .outside && region.state != .outside {
         waiting.noteLone(old, region, level: level, at: after.lastHeard)
       }
+      waiting.lone.progress = region.entry
       waiting.noteDip(after, region)
       regions[key] = waiting
     }
@@ -143,8 +147,11 @@ extension TrackStory.Waiting {
     let wasOutside = old.map { $0.state == .outside } ?? true
     guard wasOutside else { return }
     guard new.state == .outside else {
-      // The latest ones made up the entry, together with this one.
+      // The latest ones made up the entry, together with this one: as many as it takes, or all in regular distance.
       var taken = max(0, new.rules.enterSamples - 1)
+      if let entry = old?.entry, let last = heardOutside.last, time - last.time > entry.window {
+        taken = max(taken, entry.heard)
+      }
       while taken > 0, let last = heardOutside.last {
         taken -= last.isWeak ? 0 : 1
         if !last.isWeak { lone.takeBack(last.time) }

@@ -129,7 +129,7 @@ struct StateBytesTests {
     other[0] = 9
     var engine = StateRun.fresh(world, 1, MonitoringLimits())[0]
     var reader = FieldReader(other[...])
-    #expect(throws: FieldError(.version(9, expected: 7), at: 1)) {
+    #expect(throws: FieldError(.version(9, expected: 8), at: 1)) {
       try engine.restoreState(from: &reader) { _ in true }
     }
   }
