@@ -14,6 +14,8 @@ package struct AdaptiveSilence {
   var recentReceived: Float = 0
   /// The prior from the observer's other tracks, in the number of adverts that it is worth.
   package var belief = LossRuns()
+  /// The track of the same family at about the same level whose long runs last longest.
+  package var worst = LossPool.WorstTrack()
   /// The interval of other tracks of the same family, or 0.
   package var familyInterval: Float = 0
   /// Indicates whether all tracks of the family have that interval.
@@ -226,16 +228,17 @@ package struct AdaptiveSilence {
       ended: ended,
       floor: min(
         max(
-          policy.silenceFloor,
+          floor,
           hiding(budget: budget, continued / (continued + ended), pace: pace),
           fading(policy, at: levelClass, continued / (continued + ended), pace: pace),
+          levelClass == .usual ? worstTail(budget: budget) : .zero,
           patience
         ),
         ceiling
       ),
       ceiling: ceiling
     )
-    addTail(of: counts, to: &basis)
+    addTail(of: counts, own: own, to: &basis)
     basis.misses = basis.recomputedMisses
     return basis
   }
@@ -272,35 +275,75 @@ package struct AdaptiveSilence {
     ended = ended * part + Double(recent.runs)
   }
 
-  /// The tail that allows the longest run, judged by what long runs lost beyond the length that made them long.
-  private func addTail(of counts: LossRuns, to basis: inout SilenceBasis) {
-    guard max(counts.longRuns, counts.longestRuns) >= 0.5 else { return }
+  /// The tail that allows the longest run, judged by what long runs lost beyond the length that made them long: those of
+  /// all tracks, or the track's own.
+  ///
+  /// The mean of many tracks hides one that a body or a wall cuts off for longer than the others.
+  private func addTail(of counts: LossRuns, own: LossRuns, to basis: inout SilenceBasis) {
     let ordinary = basis.continued / (basis.continued + basis.ended)
-    let received = Double(counts.received) + AdaptiveSilence.runsBefore.received
     var best = 0
-    for number in 0..<2 {
-      let isLongest = number == 1
-      let from = isLongest ? LossRuns.longFrom.1 : LossRuns.longFrom.0
-      let runs = isLongest ? counts.longestRuns : counts.longRuns
-      let lost = isLongest ? counts.longestLost : counts.longLost
-      guard runs >= 0.5 else { continue }
-      // Long runs are believed to be like the others in the weight of six of them.
-      let ended = 6 + Double(runs)
-      let continuation =
-        (6 * ordinary / (1 - ordinary) + Double(lost))
-        / (6 * ordinary / (1 - ordinary) + Double(lost) + ended)
-      let tail = SilenceBasis.Tail(
-        from: Int(from),
-        chance: Double(runs) / received,
-        continuation: continuation
-      )
-      var other = basis
-      other.tail = tail
-      let misses = other.recomputedMisses
-      guard misses > best else { continue }
-      best = misses
-      basis.tail = tail
+    for runs in [counts, own] {
+      for number in 0..<2 {
+        guard let tail = runs.tail(number, ordinary: ordinary, expected: basis.opportunities / basis.budget)
+        else { continue }
+        var other = basis
+        other.tail = tail
+        let misses = other.recomputedMisses
+        guard misses > best else { continue }
+        best = misses
+        basis.tail = tail
+      }
     }
+  }
+
+  /// The silence that the long runs of the worst track around exceed no more often than the budget allows.
+  private func worstTail(budget: Double) -> TimeSpan {
+    let interval = Double(worst.interval)
+    guard interval > 0 else { return .zero }
+    let expected = 86_400 / interval * worst.losses.share / max(budget, 1e-12)
+    let misses = (0..<2).compactMap { number -> Double? in
+      worst.losses.tail(number, ordinary: 0.5, expected: expected).map { $0.losses(of: expected) }
+    }
+    return .milliseconds(Int64(((misses.max() ?? 0) * interval * 1_000).rounded(.up)))
+  }
+}
+
+extension LossRuns {
+  /// The tail of long runs: of at least eight losses, or of at least 32; nil if there were none.
+  ///
+  /// - Parameters:
+  ///   - number: 0 for runs of at least eight losses, 1 for those of at least 32.
+  ///   - ordinary: the probability that any run goes on: long ones are believed to be like the others in the weight of six.
+  ///   - expected: the number of adverts of which one run may exceed what is allowed.
+  fileprivate func tail(_ number: Int, ordinary: Double, expected: Double) -> SilenceBasis.Tail? {
+    let isLongest = number == 1
+    let runs = Double(isLongest ? longestRuns : longRuns)
+    let lost = Double(isLongest ? longestLost : longLost)
+    guard runs >= 0.5 else { return nil }
+    let chance = runs / (Double(received) + AdaptiveSilence.runsBefore.received)
+    let tail = PredictiveTail(continued: max(1, 6 * ordinary / (1 - ordinary) + lost), ended: 6 + runs)
+    let bits = RadioMath.binaryLog(max(expected, 1e-12) * chance)
+    let further = tail.losses(forBits: bits)
+    // The probability with which a run of known continuation would be as long.
+    let continuation =
+      further > 0
+      ? RadioMath.exponential(-bits * RadioMath.naturalLogOfTwo / (Double(further) - 0.5))
+      : tail.continued / (tail.continued + tail.ended)
+    return SilenceBasis.Tail(
+      from: Int(isLongest ? LossRuns.longFrom.1 : LossRuns.longFrom.0),
+      chance: chance,
+      continuation: continuation
+    )
+  }
+}
+
+extension SilenceBasis.Tail {
+  /// The number of losses in a row that are exceeded once in so many adverts.
+  fileprivate func losses(of expected: Double) -> Double {
+    guard chance > 0, continuation > 0, continuation < 1 else { return 0 }
+    let bits = RadioMath.binaryLog(expected * chance)
+    let further = bits > 0 ? (bits / -RadioMath.binaryLog(continuation)).rounded(.up) : 0
+    return Double(from) + min(further, PredictiveTail.longest)
   }
 }
 
@@ -384,11 +427,7 @@ extension SilenceBasis {
     let ordinary = RadioMath.binaryLog(expected * max(runChance, 1e-9))
     var misses =
       1 + PredictiveTail(continued: max(1, continued), ended: max(1, ended)).losses(forBits: ordinary)
-    if let tail, tail.chance > 0, tail.continuation > 0, tail.continuation < 1 {
-      let bits = RadioMath.binaryLog(expected * tail.chance)
-      let further = bits > 0 ? (bits / -RadioMath.binaryLog(tail.continuation)).rounded(.up) : 0
-      misses = max(misses, tail.from + Int(min(further, PredictiveTail.longest)))
-    }
+    if let tail { misses = max(misses, Int(tail.losses(of: expected))) }
     return max(SilenceBasis.leastMisses, misses)
   }
 

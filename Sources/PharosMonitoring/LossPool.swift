@@ -14,6 +14,24 @@ package struct LossPool: Hashable, Sendable {
     /// The mean of squared differences between stretches, in units of what chance alone would make.
     var dispersion: Float = 2
     var stretches: Float = 0
+    /// The track whose long runs last longest.
+    var worst = WorstTrack()
+  }
+
+  /// All that one track has counted, and its interval in seconds.
+  package struct WorstTrack: Hashable, Sendable {
+    package var losses = LossRuns()
+    package var interval: Float = 0
+
+    package init() {}
+
+    package init(losses: LossRuns, interval: Float) {
+      self.losses = losses
+      self.interval = interval
+    }
+
+    /// The time by which tracks are compared.
+    var tail: Float { losses.longTail * interval }
   }
 
   /// The longest memory of a band, in adverts: twelve days of one beacon that sends once a second.
@@ -127,19 +145,27 @@ package struct LossPool: Hashable, Sendable {
     (new - known).magnitude < known * 0.1 + IntervalLearner.jitter / 2
   }
 
-  /// Takes a stretch of adverts of one track that were heard at about this level.
-  package mutating func add(_ stretch: LossRuns, level: Float) {
+  /// Takes a stretch of adverts of one track that were heard at about this level, and all that the track has counted.
+  package mutating func add(_ stretch: LossRuns, of track: WorstTrack = WorstTrack(), level: Float) {
     guard stretch.received > 0 else { return }
     if level >= -75 || level.isNaN {
-      LossPool.add(stretch, to: &strong)
+      LossPool.add(stretch, of: track, to: &strong)
     } else if level >= -85 {
-      LossPool.add(stretch, to: &middle)
+      LossPool.add(stretch, of: track, to: &middle)
     } else {
-      LossPool.add(stretch, to: &weak)
+      LossPool.add(stretch, of: track, to: &weak)
     }
   }
 
-  private static func add(_ stretch: LossRuns, to band: inout Band) {
+  /// Returns the track at about this level whose long runs last longest.
+  package func worst(level: Float) -> WorstTrack {
+    level >= -75 || level.isNaN ? strong.worst : level >= -85 ? middle.worst : weak.worst
+  }
+
+  private static func add(_ stretch: LossRuns, of track: WorstTrack, to band: inout Band) {
+    // What was worst fades within some hundred stretches: its track may have gone, or its place got better.
+    band.worst.losses = band.worst.losses.scaled(by: 1 - 1.0 / 512)
+    if track.losses.received >= LossPool.stretch, track.tail > band.worst.tail { band.worst = track }
     if band.stretches >= 1 {
       let chance = min(max((band.counts.runs + 0.5) / (band.counts.received + 1), 1 / memory), 0.98)
       let difference = stretch.runs - stretch.received * chance
@@ -245,6 +271,14 @@ package struct LossRuns: Hashable, Sendable {
     longestLost += other.longestLost * weight
   }
 
+  /// About the length of a run that one in a million adverts exceeds, if there were long runs.
+  fileprivate var longTail: Float {
+    guard longRuns >= 0.5, received > 0 else { return 0 }
+    let bits = 20 + RadioMath.binaryLog(Double(longRuns / received))
+    let goesOn = Double((longLost + 1) / (longLost + longRuns + 2))
+    return LossRuns.longFrom.0 + Float(max(0, bits) / -RadioMath.binaryLog(goesOn))
+  }
+
   /// The same shares with a part of the weight.
   func scaled(by weight: Float) -> LossRuns {
     var scaled = LossRuns()
@@ -295,6 +329,18 @@ extension LossPool.Band: FieldStruct {
     try coder.code(&counts)
     try coder.code(amount: &dispersion, "a pool's dispersion")
     try coder.code(amount: &stretches, "stretches of a pool")
+    try coder.code(&worst)
+  }
+}
+
+extension LossPool.WorstTrack: FieldStruct {
+  /// A value whose fields are still to be read.
+  package static let unread = LossPool.WorstTrack()
+
+  /// Hands what was counted to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&losses)
+    try coder.code(amount: &interval, "the interval of a track")
   }
 }
 

@@ -423,11 +423,12 @@ extension ObserverEngine {
       let time = (stretch.received + stretch.lost) * learner.interval
       pool.noteWatch(time * Float(silence(of: track).unexplainedShare ?? 0))
     }
-    pool.add(stretch, level: level)
+    let all = LossPool.WorstTrack(losses: track.losses, interval: learner.interval)
+    pool.add(stretch, of: all, level: level)
     pool.note(learner, slowest: slowest)
     guard track.hot.flags.contains(.ofFamily) else { return }
     var family = families[track.hot.scope] ?? LossPool()
-    family.add(stretch, level: level)
+    family.add(stretch, of: all, level: level)
     family.note(learner, slowest: slowest)
     families[track.hot.scope] = family
   }
@@ -451,6 +452,7 @@ extension ObserverEngine {
     let level = track.hot.estimate
     if let family {
       silence.belief = family.belief(level: level)
+      silence.worst = family.worst(level: level)
       silence.familyInterval = family.interval
       silence.isFamilySettled = family.settledInterval > 0
       silence.familySlowest = family.expectedSlowest

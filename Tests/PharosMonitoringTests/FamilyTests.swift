@@ -12,6 +12,32 @@ struct FamilyTests {
     pool.note(learner, slowest: 0)
   }
 
+  @Test("good neighbours do not shorten what a bad one needs, be they six or twenty")
+  func worst() {
+    func allowed(neighbours: Int) -> Double {
+      var pool = LossPool()
+      // One in eight loses ten to thirty adverts in a row now and then; the others lose single ones.
+      for number in 0..<neighbours {
+        var (learner, history) = (IntervalLearner(), LossHistory())
+        for step in 0..<512 {
+          let isLong = number % 8 == 0 && step % 64 == 63
+          let missed = isLong ? 10 + step % 20 : step % 5 == 4 ? 1 : 0
+          _ = learner.learn(gap: Float(missed + 1), &history)
+        }
+        let all = history.all(received: learner.received)
+        pool.add(all, of: LossPool.WorstTrack(losses: all, interval: 1), level: -80)
+        pool.note(learner, slowest: 0)
+      }
+      var silence = AdaptiveSilenceTests.learned(Array(repeating: 1.0, count: 200))
+      silence.belief = pool.belief(level: -80)
+      silence.worst = pool.worst(level: -80)
+      return AdaptiveSilenceTests.gap(silence, PresencePolicy()).seconds
+    }
+    let (few, many) = (allowed(neighbours: 6), allowed(neighbours: 24))
+    #expect(few >= 30)
+    #expect(abs(many - few) < few * 0.05, "\(few) s and \(many) s")
+  }
+
   @Test("tracks that take several intervals for one do not unsettle a family, and those that agree settle it")
   func agreement() {
     var pool = LossPool()
