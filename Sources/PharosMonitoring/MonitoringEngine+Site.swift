@@ -278,6 +278,8 @@ extension ObserverEngine {
       arm(row: row, for: rows[row].decideAt, &context)
     }
     watch(&context)
+    let longest = context.catalog.policies.lazy.map(\.patience).filter { $0 != .forever }.max() ?? .zero
+    watchedUntil = context.current + longest + LifeSigns.greatest
     if nextSecond != nil { armSecond(second(of: context.current), &context) }
   }
 

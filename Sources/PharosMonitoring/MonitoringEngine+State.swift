@@ -112,7 +112,7 @@ extension ObserverEngine {
     for time in [firstHeard, lastReceived, lifeReported, scanChanged, silenceFrom, monitoringSince] {
       time.write(to: &writer)
     }
-    for time in [outageTimer, secondTimer, reassessAt, lagLearnsFrom, rateStart, countersFrom] {
+    for time in [outageTimer, secondTimer, reassessAt, lagLearnsFrom, rateStart, countersFrom, watchedUntil] {
       time.write(to: &writer)
     }
     writer.write(provenBeforeOutage)
@@ -203,6 +203,7 @@ extension ObserverEngine {
     lagLearnsFrom = try Timestamp(from: &reader)
     rateStart = try Timestamp(from: &reader)
     countersFrom = try Timestamp(from: &reader)
+    watchedUntil = try Timestamp(from: &reader)
     provenBeforeOutage = try reader.optional(Timestamp.self)
     datagramAt = try reader.optional(Timestamp.self)
     isUp = try reader.flag()

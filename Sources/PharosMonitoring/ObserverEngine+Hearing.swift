@@ -21,7 +21,7 @@ extension ObserverEngine {
       settlePending(&context)
     }
     if isAwaited { reportReturn(&context) }
-    if standsInZone { reportLife(&context) }
+    if standsInZone || context.current <= watchedUntil { reportLife(&context) }
   }
 
   private mutating func handle(

@@ -20,6 +20,8 @@ package struct ObserverEngine: Sendable {
   var isHandset = false
   /// Indicates whether stage two waits for its first proof of life since it was restored.
   var isAwaited = false
+  /// The time until which stage two must know that it lives, as it may assume since a restart that a beacon is there.
+  var watchedUntil = Timestamp.distantPast
   var scanState = ScanState.foreground
   /// The version of the catalog that its tracks and rows have caught up with.
   var version: UInt32 = 0

@@ -410,7 +410,7 @@ extension ObserverEngine {
       if mayBeUnsettled, advert.pointee.path != .head { settlePending(&context) }
       next += 1
       counts.reports += 1
-      if standsInZone { reportLife(&context) }
+      if standsInZone || context.current <= watchedUntil { reportLife(&context) }
     }
   }
 

@@ -2,7 +2,7 @@ package import PharosModel
 
 extension StageTwo {
   /// The version of the bytes that ``writeState(to:)`` writes.
-  package static let stateVersion: UInt8 = 4
+  package static let stateVersion: UInt8 = 5
 
   /// Writes everything that later decisions depend on, so that an engine that restores it makes the same decisions.
   ///
@@ -22,10 +22,12 @@ extension StageTwo {
     surroundings.offsets.visitFields(&writer)
     surroundings.noise.visitFields(&writer)
     learned.visitFields(&writer)
-    writer.write(UInt32(live.count))
-    for (observer, since) in live.sorted(by: { $0.key < $1.key }) {
-      writer.write(observer)
-      writer.write(since)
+    for times in [live, lived] {
+      writer.write(UInt32(times.count))
+      for (observer, time) in times.sorted(by: { $0.key < $1.key }) {
+        writer.write(observer)
+        writer.write(time)
+      }
     }
     writeTags(to: &writer)
     writer.write(dirty.map { UInt32($0) })
@@ -75,9 +77,11 @@ extension StageTwo {
     try around.offsets.visitFields(&reader)
     try around.noise.visitFields(&reader)
     try stays.visitFields(&reader)
-    for _ in 0..<(try reader.count(ofAtLeast: 9)) {
-      let observer = try ObserverID(from: &reader)
-      live[observer] = try Timestamp(from: &reader)
+    for times in [\StageTwo.live, \StageTwo.lived] {
+      for _ in 0..<(try reader.count(ofAtLeast: 9)) {
+        let observer = try ObserverID(from: &reader)
+        self[keyPath: times][observer] = try Timestamp(from: &reader)
+      }
     }
     try readTags(from: &reader, regions: known.count)
     for place in tags.slots where tags.isTaken(place) { tags.store[place].translateRows(by: places) }
@@ -294,7 +298,7 @@ extension StageTwo {
       )
       // Who was up by the last word has still to show that it is.
       if word.isUp { recover(change) } else { goDark(change) }
-      live[word.observer] = nil
+      (live[word.observer], lived[word.observer]) = (nil, nil)
     }
   }
 

@@ -29,8 +29,13 @@ package struct StageTwo: Sendable {
   var regions: BeaconRegions
   var tags = TagTable()
   var deadlines = DeadlineQueue()
+  /// The time after which an observer without a sign of life counts as down at the latest.
+  static let longestOutage = TimeSpan.minutes(15)
+
   /// The time from which each observer that is up has been up.
   var live: [ObserverID: Timestamp] = [:]
+  /// The time up to which each of them is known to have lived, if stage one reports it.
+  var lived: [ObserverID: Timestamp] = [:]
   /// The input of the zone decision beside the levels: the plan, proofs of life, and the learned offsets.
   var around: ZoneTrack.Surroundings
   /// The lessons from the stays of tags.
@@ -99,6 +104,7 @@ package struct StageTwo: Sendable {
       if locators == nil { follow(sensing, into: &events) }
       locators?.take(sensing, into: &events)
     case .life(let life):
+      lived[life.observer] = life.provenThrough
       if let observer = around.plan.place(of: life.observer) { prove(observer, through: life.provenThrough) }
     }
     follow(fixesFrom: start, into: &events)
@@ -366,7 +372,7 @@ extension StageTwo {
   /// The beacons that it had inside become unmonitored unless others hear them, and the beacons of its zones are not
   /// handed to neighbouring zones.
   mutating func goDark(_ change: ObserverChange) {
-    live[change.observer] = nil
+    (live[change.observer], lived[change.observer]) = (nil, nil)
     let observer = around.plan.place(of: change.observer)
     for place in tags.slots where tags.isTaken(place) {
       var isConcerned = false

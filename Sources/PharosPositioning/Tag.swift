@@ -54,7 +54,8 @@ struct Tag: Equatable, Sendable {
     if areRowsNew {
       rowsDue = .distantFuture
       for index in rows.indices {
-        rowsDue = min(rowsDue, rows[index].holdDeadline, rows[index].assumptionDeadline)
+        let row = rows[index]
+        rowsDue = min(rowsDue, row.holdDeadline, row.assumptionDeadline, row.returnDeadline)
       }
       areRowsNew = false
     }

@@ -193,11 +193,13 @@ struct ServerParts: HTTPBackend {
 
   /// Returns the state from which the engine resumes: the newest checkpoint, and the journal's rows written after it.
   ///
-  /// - Returns: the restoration, nil if the journal holds neither, and the number of events after the checkpoint.
+  /// Where the journal holds neither, the run before may have decided events and committed none: ids begin behind them.
+  ///
+  /// - Returns: the restoration, and the number of events after the checkpoint.
   private static func restoration(
     from journal: Journal,
     logger: Logger
-  ) throws -> (restoration: Restoration?, toldSince: Int64) {
+  ) throws -> (restoration: Restoration, toldSince: Int64) {
     var checkpoint: Checkpoint?
     var through: Int64 = 0
     if let stored = try journal.latestCheckpoint() {
@@ -212,8 +214,7 @@ struct ServerParts: HTTPBackend {
       }
     }
     let told = try journal.publishedState(after: through)
-    let isNew = checkpoint == nil && told == PublishedState()
-    let restoration = isNew ? nil : Restoration(checkpoint: checkpoint, publishedState: told)
+    let restoration = Restoration(checkpoint: checkpoint, publishedState: told)
     return (restoration, max(0, journal.head - through))
   }
 }

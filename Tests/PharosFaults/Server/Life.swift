@@ -74,14 +74,14 @@ final class Life {
   /// Goes on from the newest checkpoint and what the journal's rows say beyond it, and begins to work.
   func begin() throws {
     let (restoration, toldSince) = try restoration()
-    let checkpoint = restoration?.checkpoint
+    let checkpoint = restoration.checkpoint
     world.clock.start(
       at: world.clockwork.now,
-      behind: restoration?.reached.map { $0 + .microseconds(toldSince) },
+      behind: restoration.reached.map { $0 + .microseconds(toldSince) },
       correction: checkpoint?.clockOffset ?? .zero
     )
     world.beginRun(behind: checkpoint?.clockOffset ?? .zero)
-    if let restoration { try restore(restoration) }
+    try restore(restoration)
     every(Life.tick) { $0.look() }
     every(.seconds(1)) { $0.watchClock() }
     every(.seconds(0.5)) { $0.feeds.tick() }
@@ -110,7 +110,7 @@ final class Life {
   }
 
   /// The same as `ServerParts.restoration(from:logger:)`, which a program of this package cannot import without all of HTTP.
-  private func restoration() throws -> (Restoration?, toldSince: Int64) {
+  private func restoration() throws -> (Restoration, toldSince: Int64) {
     var checkpoint: Checkpoint?
     var through: Int64 = 0
     if let stored = try journal.latestCheckpoint() {
@@ -122,8 +122,7 @@ final class Life {
       }
     }
     let told = try journal.publishedState(after: through)
-    let isNew = checkpoint == nil && told.isEmpty
-    let restoration = isNew ? nil : Restoration(checkpoint: checkpoint, publishedState: told)
+    let restoration = Restoration(checkpoint: checkpoint, publishedState: told)
     return (restoration, max(0, journal.head - through))
   }
 

@@ -104,6 +104,18 @@ struct ResumeTests {
     #expect(events.first?.transition?.evidence.window == .seconds(300))
   }
 
+  @Test("an observer that died after its first word behind the restart refutes nothing")
+  func diedAgain() throws {
+    let resumed = try Self.resumed([], until: 10, told: Self.word(.inside, at: 12))
+    let up = [LinkScript.link("a", isUp: true, at: 650), LinkScript.life("a", at: 650)]
+    let down = LinkScript.link("a", isUp: false, at: 1_000)
+    let events = Self.run(resumed, up + [down], until: 3_000)
+    #expect(LinkScript.words(events) == ["region.state hall @1000", "region.unmonitored hall @1000"])
+    // One that lives on refutes it, if no later than that is known.
+    let lives = Self.run(resumed, up + [LinkScript.life("a", at: 951)], until: 3_000)
+    #expect(LinkScript.words(lives) == ["region.state hall @951", "region.exit hall @951"])
+  }
+
   @Test("a word behind a checkpoint that holds an assumption is an assumption anew, and is given up like it")
   func assumesAgain() throws {
     let (first, _) = try Self.resumed([], until: 10, told: Self.word(.inside, at: 12))
