@@ -193,6 +193,8 @@ package struct MonitoringCounters: Hashable, Sendable {
   package var sequenceGaps: UInt64 = 0
   /// Datagrams whose sequence number was already received, is too old to check, or was not counted as missing.
   package var sequenceRepeats: UInt64 = 0
+  /// Datagrams with the number of another one: two senders have one identity.
+  package var sequenceConflicts: UInt64 = 0
   /// Restarts of observers, by their boot ids.
   package var restarts: UInt64 = 0
   /// Datagrams of a boot that a later one had already replaced.
@@ -227,6 +229,7 @@ package struct MonitoringCounters: Hashable, Sendable {
     backwards += other.backwards
     sequenceGaps += other.sequenceGaps
     sequenceRepeats += other.sequenceRepeats
+    sequenceConflicts += other.sequenceConflicts
     restarts += other.restarts
     staleBoots += other.staleBoots
     outages += other.outages

@@ -208,6 +208,8 @@ package struct SequenceCheck: Sendable {
     case reordered
     /// One that had come already, or lies too far back to tell.
     case repeated
+    /// Another one with the number of one that had come: a second sender has the same identity.
+    case conflicting
     /// The first of a later boot.
     case restarted
     /// One of a boot that a later one has replaced.
@@ -220,6 +222,10 @@ package struct SequenceCheck: Sendable {
   var highest: UInt32 = 0
   /// Bit n: the number n below the highest has come.
   var seen: UInt64 = 1
+  /// The uptimes in the datagrams of the last 64 numbers, by number, in milliseconds: only a repeat has the same one.
+  ///
+  /// Not part of the state: after a restart zeros match any uptime, as those of senders that give none do.
+  private var uptimes = InlineArray<64, UInt32>(repeating: 0)
 
   /// A flag that is set from a downtime of the server to the next new number: the numbers between are not losses.
   package var isInterrupted = false
@@ -252,6 +258,8 @@ package struct SequenceCheck: Sendable {
       highest = head.sequence
       seen = 1
       received += 1
+      uptimes = InlineArray(repeating: 0)
+      keepUptime(head)
       return isFirst ? .next : .restarted
     }
     let ahead = Int32(bitPattern: head.sequence &- highest)
@@ -260,11 +268,14 @@ package struct SequenceCheck: Sendable {
       highest = head.sequence
       seen = 1
       received += 1
+      keepUptime(head)
       return .next
     }
-    guard ahead <= 0 else { return advance(by: UInt64(ahead), to: head.sequence) }
+    guard ahead <= 0 else { return advance(by: UInt64(ahead), to: head) }
     let steps = UInt64(-Int64(ahead))
-    guard steps < 64, seen >> steps & 1 == 1 else { return lookBack(steps) }
+    guard steps < 64, seen >> steps & 1 == 1 else { return lookBack(steps, head) }
+    let (known, given) = (uptimes[Int(head.sequence & 63)], SequenceCheck.milliseconds(head.uptime))
+    if known != 0, given != 0, known != given { return .conflicting }
     repeats = min(repeatsBefore, SequenceCheck.mostRepeats) + 1
     return .repeated
   }
@@ -279,21 +290,34 @@ package struct SequenceCheck: Sendable {
     highest = head.sequence
     received += 1
     repeats = 0
+    keepUptime(head)
     return true
   }
 
-  private mutating func advance(by steps: UInt64, to sequence: UInt32) -> Finding {
+  @inline(__always)
+  private mutating func keepUptime(_ head: Transmission) {
+    uptimes[Int(head.sequence & 63)] = SequenceCheck.milliseconds(head.uptime)
+  }
+
+  @inline(__always)
+  private static func milliseconds(_ uptime: TimeSpan) -> UInt32 {
+    UInt32(truncatingIfNeeded: uptime.nanoseconds / 1_000_000)
+  }
+
+  private mutating func advance(by steps: UInt64, to head: Transmission) -> Finding {
     seen = (steps < 64 ? seen << steps : 0) | 1
-    highest = sequence
+    highest = head.sequence
     received += 1
+    keepUptime(head)
     lost += steps - 1
     return steps == 1 ? .next : .gap(steps - 1)
   }
 
   /// Takes a datagram that is not known to have come before.
-  private mutating func lookBack(_ steps: UInt64) -> Finding {
+  private mutating func lookBack(_ steps: UInt64, _ head: Transmission) -> Finding {
     guard steps < 64 else { return .repeated }
     seen |= 1 << steps
+    keepUptime(head)
     guard lost > 0 else { return .repeated }
     lost -= 1
     received += 1

@@ -79,6 +79,7 @@ extension ObserverEngine {
       if let before { excuse(lost, since: before, context.current) }
     case .reordered: context.counters.sequenceGaps -= context.counters.sequenceGaps == 0 ? 0 : 1
     case .repeated: context.counters.sequenceRepeats += 1
+    case .conflicting: context.counters.sequenceConflicts += 1
     case .staleBoot: context.counters.staleBoots += 1
     case .restarted:
       context.counters.restarts += 1

@@ -35,6 +35,9 @@ struct FaultsCommand: ParsableCommand {
   @Option(name: .customLong("with"), help: "A kind of fault to inject in each seed; may be given again.")
   var more: [String] = []
 
+  @Flag(help: "Draws the plans of the first generator, without slow beacons, JSON, edits and the like.")
+  var narrow = false
+
   @Option(help: "How many seeds are played at a time; by default as many as there are cores.")
   var threads: Int?
 
@@ -63,6 +66,7 @@ struct FaultsCommand: ParsableCommand {
       stopsAtFirst: plant != nil
     )
     swarm.more = Set(more.compactMap(FaultKind.init(rawValue:)))
+    swarm.isWide = !narrow
     let summary = swarm.run { summary in
       guard summary.seeds.isMultiple(of: 1_000) else { return }
       print("\(summary.seeds) of \(count) seeds, \(summary.failures.count) with violations")
@@ -75,6 +79,7 @@ struct FaultsCommand: ParsableCommand {
   private func play(_ seed: UInt64, _ plant: Plant?) throws {
     var swarm = FaultSwarm(seeds: seed..<seed + 1, plant: plant, threads: 1)
     swarm.more = Set(more.compactMap(FaultKind.init(rawValue:)))
+    swarm.isWide = !narrow
     let summary = trace ? swarm.trace(seed) { print($0) } : swarm.run()
     for line in FaultReport.lines(summary, first: seed, plant: plant) { print(line) }
     if !summary.failures.isEmpty { throw ExitCode.failure }

@@ -54,6 +54,21 @@ package enum FaultKind: String, CaseIterable, Sendable {
   case block
   /// A subscriber goes without a word, and comes back with the last number it has.
   case vanish
+  /// A gateway sleeps at regular times: it hears nothing, and sends nothing.
+  case sleep
+  /// Two gateways carry one identity, as after a copied configuration.
+  case twin
+  /// The server starts without its checkpoint, which cannot be read.
+  case lostCheckpoint = "lost-checkpoint"
+  /// The site file is edited while the server runs: an application's regions and the zones come, change and go.
+  case edit
+  /// All data about a tag are erased.
+  case erase
+
+  /// The kinds that the first generator had; plans of it are drawn without the others.
+  static let narrow = allCases.filter { !wide.contains($0) }
+  /// The kinds that wide plans add.
+  static let wide: [FaultKind] = [.sleep, .twin, .lostCheckpoint, .edit, .erase]
 }
 
 /// How often each kind of fault was injected.

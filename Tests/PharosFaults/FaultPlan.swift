@@ -14,6 +14,8 @@ package struct FaultPlan {
     var transmitters: Set<Int>
     /// Whether the subject is the transmitter, or else the station.
     var isAboutBeacon: Bool
+    /// Indicates whether only stays beside the station count, as the region has thresholds of levels.
+    var isClose = false
   }
 
   let seed: UInt64
@@ -43,13 +45,14 @@ package struct FaultPlan {
   /// - Parameters:
   ///   - seed: what all is drawn from.
   ///   - more: kinds of faults that are injected whatever is drawn.
-  package init(seed: UInt64, adding more: Set<FaultKind> = []) {
+  ///   - isWide: whether the plan has what ``widen()`` adds; the rest of the plan is the same with and without.
+  package init(seed: UInt64, adding more: Set<FaultKind> = [], isWide: Bool = true) {
     self.seed = seed
     var random = RandomStream(seed: seed, 1)
     active = .seconds(random.uniform(60, 240))
     // A third of the kinds at a time: enough for mixtures, few enough for quiet between them.
     let share = random.uniform(0.1, 0.6)
-    kinds = Set(FaultKind.allCases.filter { _ in random.chance(share) })
+    kinds = Set(FaultKind.narrow.filter { _ in random.chance(share) })
     if !random.chance(0.15) { kinds.remove(.scramble) }
     kinds.formUnion(more)
     shards = 1 + Int(random.next() % 3)
@@ -60,6 +63,7 @@ package struct FaultPlan {
     placeStations(&random)
     placeTransmitters(&random)
     ask(&random)
+    if isWide { widen(more) }
   }
 
   /// The policy of a question: adaptive silence with a near ceiling, or a fixed one.
@@ -205,4 +209,11 @@ package struct StationPlan {
   var period: TrueTime = .seconds(1)
   /// Whether its raddecs say when.
   var givesTime = true
+  /// Indicates whether it sends JSON objects, and neither of the binary formats.
+  var speaksJSON = false
+  /// The period of its sleep and the part of it that it sleeps, if it does.
+  var sleep: (period: TrueTime, duration: TrueTime)?
+
+  /// Indicates whether it sends the Pharos datagram.
+  var speaksPharos: Bool { !speaksRaddec && !speaksJSON }
 }

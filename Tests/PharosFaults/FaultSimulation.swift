@@ -64,15 +64,21 @@ package struct FaultSimulation {
   ///   - seed: the seed.
   ///   - plant: a bug to be put in, if any.
   ///   - more: kinds of faults that are injected whatever is drawn.
+  ///   - isWide: whether the plan has what ``FaultPlan/widen(_:)`` adds.
   ///   - trace: takes a line for each thing that happens.
   /// - Returns: what came of it.
   package func play(
     seed: UInt64,
     plant: Plant? = nil,
     adding more: Set<FaultKind> = [],
+    isWide: Bool = true,
     trace: ((String) -> Void)? = nil
   ) -> Outcome {
-    let world = FaultWorld(FaultPlan(seed: seed, adding: more), plant: plant, folder: folder)
+    let world = FaultWorld(
+      FaultPlan(seed: seed, adding: more, isWide: isWide),
+      plant: plant,
+      folder: folder
+    )
     world.onTrace = trace
     SimulatedDisks.mount(world.disk, at: folder)
     defer { SimulatedDisks.unmount(folder) }
@@ -129,7 +135,7 @@ package struct FaultSimulation {
 
   private func read(_ life: Life, _ world: FaultWorld) -> (events: [JournaledEvent], book: StreamBook)? {
     guard let events = try? life.journal.events(after: 0, limit: .max) else { return nil }
-    var book = StreamBook()
+    var book = StreamBook(erased: world.erased)
     for event in events { book.take(event.event) }
     return (events, book)
   }

@@ -31,6 +31,10 @@ final class FaultWorld {
   var truthCheck: TruthCheck?
   private var streams: [StreamClient] = []
   private var random: RandomStream
+  /// Draws for what wide plans add, so that those of the others stay as they are.
+  private var wideRandom: RandomStream
+  /// The site file as it was edited last.
+  private var editedSite: Site
   /// A datagram that waits in the socket.
   private struct Unread {
     var delivery: Network.Delivery
@@ -49,6 +53,8 @@ final class FaultWorld {
   /// What the wall clock's steps come to, as the events of the present run tell them.
   private var toldOffset = TimeSpan.zero
   private(set) var received: UInt64 = 0
+  /// The subjects that were erased.
+  private(set) var erased: Set<SubjectID> = []
 
   init(_ plan: FaultPlan, plant: Plant?, folder: String) {
     self.plan = plan
@@ -57,6 +63,8 @@ final class FaultWorld {
     network = Network(seed: plan.seed)
     ledger.allowsRepeats = plan.kinds.contains(.clockStep)
     random = RandomStream(seed: plan.seed, 6)
+    wideRandom = RandomStream(seed: plan.seed, 9)
+    editedSite = plan.site
     stations = plan.stations.indices.map { Station($0, plan) }
     outages = Array(repeating: (0, false), count: plan.stations.count)
     disk.onKill = { [unowned self] in
@@ -67,7 +75,7 @@ final class FaultWorld {
 
   /// The site as the server is given it.
   var site: Site {
-    var site = plan.site
+    var site = editedSite
     if plant == .exitsWithoutProofOfLife {
       site.observers = plan.stations.map { ObserverEntry(id: $0.id, liveness: .assumed) }
     }
@@ -93,7 +101,9 @@ final class FaultWorld {
     guard onTrace != nil else { return }
     trace("faults \(plan.kinds.map(\.rawValue).sorted().joined(separator: " "))")
     for station in plan.stations {
-      let format = station.speaksRaddec ? station.givesTime ? "raddec with times" : "raddec" : "pharos"
+      let format =
+        station.speaksJSON
+        ? "JSON" : station.speaksRaddec ? station.givesTime ? "raddec with times" : "raddec" : "pharos"
       trace("station \(station.id) speaks \(format)\(station.isHandset ? ", a handset" : "")")
     }
     for region in plan.site.applications.flatMap(\.regions) {
@@ -243,6 +253,32 @@ final class FaultWorld {
     trace("\(plan.stations[station].id) is cut off for \(duration / 1_000_000) ms")
   }
 
+  /// The site file is edited, and a server that runs adopts it.
+  func edit() {
+    editedSite = plan.edited(editedSite, &wideRandom)
+    trace("the site file is edited")
+    life?.adopt(site)
+  }
+
+  /// All data about a tag are erased.
+  func erase() {
+    let beacons = plan.transmitters.compactMap(\.beacon)
+    let beacon = beacons[Int(wideRandom.next() % UInt64(beacons.count))]
+    guard let life, let traces = SubjectTraces(beacon.description) else { return }
+    trace("\(beacon) is erased")
+    erased.insert(.beacon(beacon))
+    life.change(.forget(traces))
+  }
+
+  /// Returns whether the checkpoint of a run that begins cannot be read.
+  func losesCheckpoint() -> Bool {
+    guard isTroubled, plan.kinds.contains(.lostCheckpoint), wideRandom.chance(0.4) else { return false }
+    tally.count(.lostCheckpoint)
+    trace("the checkpoint cannot be read")
+    arrivals.forgetAll()
+    return true
+  }
+
   /// The machine stands still.
   func pause(for duration: TrueTime) {
     guard let life, !life.isPaused, !life.isStopping else { return }
@@ -271,7 +307,10 @@ final class FaultWorld {
     killsAfterCommit = false
     losesPower = false
     for index in outages.indices { outages[index].until = 0 }
-    for station in stations { station.drift = 0 }
+    for station in stations {
+      station.drift = 0
+      station.isSleepless = true
+    }
     trace("the world is quiet")
   }
 

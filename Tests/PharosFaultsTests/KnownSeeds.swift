@@ -6,6 +6,8 @@ struct FailedSeed: CustomTestStringConvertible {
   let seed: UInt64
   /// What it found.
   let found: String
+  /// Indicates whether its plan is a wide one.
+  var isWide = false
 
   var testDescription: String { "\(seed): \(found)" }
 

@@ -29,6 +29,27 @@ struct RepeatTests {
     #expect(timeline.engine.tracks(TrackQuery()).first?.samples == 2)
   }
 
+  @Test("two senders with one identity are both heard, whatever their numbers; a repeat has the same uptime")
+  func twins() {
+    var timeline = Timeline(Timeline.site([Timeline.region()]))
+    func send(_ sequence: Int, uptime: Double, at second: Double, hears: Bool) {
+      let head = Transmission(bootID: 1, sequence: UInt32(sequence), uptime: .seconds(uptime))
+      timeline.give(.transmission(head), at: second)
+      if hears { timeline.hear(at: second) }
+    }
+    for second in 1...100 {
+      send(second, uptime: Double(second), at: Double(second), hears: false)
+      // The second one was switched on 0.3 s earlier and has the same numbers: it alone hears the tag.
+      send(second, uptime: Double(second) + 0.3, at: Double(second) + 0.1, hears: true)
+      send(second, uptime: Double(second), at: Double(second) + 0.2, hears: true)
+    }
+    #expect(timeline.engine.counters.sequenceConflicts == 100)
+    #expect(timeline.engine.counters.sequenceRepeats == 100)
+    #expect(timeline.engine.tracks(TrackQuery()).first?.samples == 100)
+    timeline.advance(to: 101)
+    #expect(timeline.story() == ["regionEnter door 2.1"])
+  }
+
   @Test("repeats do not make a beacon seem quick", arguments: Seeds.fixed(0..<5 as Range<UInt64>))
   func pace(seed: UInt64) {
     var random = SeededGenerator(seed: seed)

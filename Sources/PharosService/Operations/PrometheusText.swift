@@ -281,6 +281,11 @@ extension PrometheusText {
       "Datagrams received twice, by their sequence numbers",
       counted.sequenceRepeats
     )
+    counter(
+      "pharos_monitoring_datagrams_conflicting_total",
+      "Datagrams with the sequence number of another one: two senders have one identity",
+      counted.sequenceConflicts
+    )
     counter("pharos_monitoring_observer_restarts_total", "Restarts of observers", counted.restarts)
     counter(
       "pharos_monitoring_datagrams_stale_total",

@@ -54,6 +54,12 @@ struct Arrivals {
   /// A checkpoint of a time is on the disk.
   mutating func keep(through time: TrueTime) { keptThrough = max(keptThrough, time) }
 
+  /// The checkpoint is gone, and what it held.
+  mutating func forgetAll() {
+    keptThrough = 0
+    arrivals = []
+  }
+
   /// The run is gone.
   mutating func endRun() { arrivals.removeAll { $0.time > keptThrough } }
 

@@ -25,7 +25,15 @@ package struct StreamBook {
   /// What has to follow at once.
   private var owed: (kind: EventKind, key: Key)?
 
-  package init() {}
+  /// The subjects that were erased at some time: the server knows nothing of them from then on.
+  private let erased: Set<SubjectID>
+
+  package init(erased: Set<SubjectID> = []) { self.erased = erased }
+
+  /// Whether a region may have lost its rows: one that was registered again, or whose subject was erased.
+  private func mayBegin(_ key: Key) -> Bool {
+    erased.contains(key.subject) || key.application == FaultPlan.edited
+  }
 
   /// Where a subject stands.
   func state(_ key: Key) -> RegionState { rows[key]?.state ?? .unknown }
@@ -47,10 +55,12 @@ package struct StreamBook {
       if owed?.kind != event.kind { complain(.order, event, "is told although no state changed so") }
       owed = nil
     case (.zoneEnter, _):
-      if let zone = zones[event.subject] { complain(.order, event, "comes while it is in \(zone)") }
+      if let zone = zones[event.subject], !erased.contains(event.subject) {
+        complain(.order, event, "comes while it is in \(zone)")
+      }
       zones[event.subject] = event.region
     case (.zoneExit, _):
-      if zones[event.subject] != event.region {
+      if zones[event.subject] != event.region, !erased.contains(event.subject) {
         complain(.order, event, "comes while it is in \(zones[event.subject] ?? "none")")
       }
       zones[event.subject] = nil
@@ -62,11 +72,12 @@ package struct StreamBook {
   package mutating func finish() { settle() }
 
   private mutating func change(_ transition: RegionTransition, _ event: Event, _ key: Key) {
-    let old = rows[key]
+    let old = mayBegin(key) && transition.from != rows[key]?.state ? nil : rows[key]
     let isFirst = old == nil
+    let mayBegin = mayBegin(key)
     let state = old?.state ?? .unknown
     // Who was up long before it was first asked about begins outside.
-    if transition.from != state, !(isFirst && transition.from == .outside) {
+    if transition.from != state, !mayBegin, !(isFirst && transition.from == .outside) {
       complain(.order, event, "changes from \(transition.from), it was \(state)")
     }
     if transition.from == transition.to { complain(.order, event, "changes nothing") }

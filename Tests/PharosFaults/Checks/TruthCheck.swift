@@ -31,7 +31,11 @@ struct TruthCheck {
       if question.isAboutBeacon {
         for transmitter in question.transmitters {
           guard let beacon = plan.transmitters[transmitter].beacon else { continue }
-          spans[.beacon(beacon)] = plan.truth.spans(of: [transmitter], at: question.stations)
+          spans[.beacon(beacon)] = plan.truth.spans(
+            of: [transmitter],
+            at: question.stations,
+            isClose: question.isClose
+          )
         }
       } else {
         for station in question.stations {
@@ -65,7 +69,9 @@ struct TruthCheck {
   }
 
   private func checkExit(_ event: Event, _ time: TrueTime, _ decided: TrueTime) {
-    guard let (question, spans) = found(event), spans.covers(time) else { return }
+    guard !world.plan.kinds.contains(.twin), let (question, spans) = found(event), spans.covers(time) else {
+      return
+    }
     guard isKnown(question, event.subject, at: time, by: decided) else { return }
     var from = time - TruthCheck.longestMemory
     if case .region(let transition) = event.detail, let heard = transition.evidence.lastHeard {
@@ -162,7 +168,7 @@ struct TruthCheck {
   ) -> [Truth.Stay] {
     world.plan.truth.stays.filter { stay in
       guard stay.span.contains(time), question.stations.contains(stay.station),
-        question.transmitters.contains(stay.transmitter)
+        question.transmitters.contains(stay.transmitter), !(question.isClose && stay.isFar)
       else { return false }
       let beacon = world.plan.transmitters[stay.transmitter].beacon
       return question.isAboutBeacon
@@ -173,6 +179,7 @@ struct TruthCheck {
 
   private func checkEnter(_ event: Event, _ time: TrueTime) {
     guard let (question, spans) = found(event) else {
+      if event.application == FaultPlan.edited { return }
       if case .beacon(let beacon) = event.subject, (beacon.minor ?? 0) >= 1_000 { return }
       return world.violate(.enter, "\(event.subject) enters \(event.region), where it never is")
     }
@@ -200,7 +207,9 @@ struct TruthCheck {
       for (subject, spans) in spans {
         let key = StreamBook.Key(application: question.application, region: question.region, subject: subject)
         let state = book.state(key)
-        if spans.covers(now) != (state == .inside) || state == .unmonitored {
+        // Of a subject that was erased and has left, the last published state stays.
+        let isForgotten = world.erased.contains(subject) && !spans.covers(now) && state == .unmonitored
+        if spans.covers(now) != (state == .inside) || state == .unmonitored && !isForgotten {
           found.append("\(subject) is \(state) in \(question.region)")
         }
       }

@@ -12,6 +12,8 @@ final class Station {
     var time: TrueTime
     var localTime: TrueTime
     var level: Int8
+
+    var address: DeviceAddress { transmitter.address(at: time) }
   }
 
   /// That an advert of a transmitter was heard.
@@ -33,6 +35,8 @@ final class Station {
   private(set) var outUntil: TrueTime = 0
   /// By how much its clock runs fast.
   var drift = 0.0
+  /// Indicates whether it has stopped sleeping.
+  var isSleepless = false
   /// When its clock was set, and by how much, in order.
   private var settings: [(time: TrueTime, step: TrueTime)] = []
   /// How far its clock is ahead, drift apart.
@@ -49,7 +53,10 @@ final class Station {
   private var encoder: PharosDatagramEncoder
   private var nextHeartbeat: TrueTime = 0
   private var advertsHeard: UInt32 = 0
+  private var sequence: UInt32 = 0
 
+  /// The level beside a station, and that far from it.
+  private static let levels = (near: -60, far: -85)
   /// The share of adverts that a radio misses beside a beacon.
   private static let missed = 0.03
   /// How often a gateway says that it lives.
@@ -72,7 +79,12 @@ final class Station {
   var canKeep: Bool { !plan.speaksRaddec }
 
   /// Whether it hears anything at a time.
-  func isUp(_ now: TrueTime) -> Bool { !isDead && now >= outUntil }
+  func isUp(_ now: TrueTime) -> Bool { !isDead && now >= outUntil && !isAsleep(now) }
+
+  private func isAsleep(_ now: TrueTime) -> Bool {
+    guard let sleep = plan.sleep, !isSleepless else { return false }
+    return now % sleep.period < sleep.duration
+  }
 
   /// Dies for good.
   func die() {
@@ -124,14 +136,27 @@ final class Station {
       let first = max(0, (heardThrough - transmitter.phase + transmitter.interval - 1) / transmitter.interval)
       var time = transmitter.phase + first * transmitter.interval
       while time < now {
-        if time >= heardThrough, truth.isAudible(number, at: index, time), !random.chance(Station.missed) {
-          let level = Int8(-60 + Int(random.uniform(-4, 4)))
-          hear(transmitter, number, at: time, level: level)
+        if time >= heardThrough, let stay = truth.stay(of: number, at: index, time), sends(number, time),
+          !random.chance(Station.missed)
+        {
+          let level = (stay.isFar ? Station.levels.far : Station.levels.near) + Int(random.uniform(-4, 4))
+          hear(transmitter, number, at: time, level: Int8(level))
         }
         time += transmitter.interval
       }
+      for time in truth.reflections(of: number, at: index, in: heardThrough..<now)
+      where truth.stay(of: number, at: index, time) == nil {
+        hear(transmitter, number, at: time, level: Int8(Station.levels.far))
+      }
     }
     heard.sort { $0.time < $1.time }
+  }
+
+  /// Whether a transmitter sends its advert of a time: at rest it leaves out most of them.
+  private func sends(_ number: Int, _ time: TrueTime) -> Bool {
+    let transmitter = transmitters[number]
+    guard transmitter.restRatio > 1, !truth.isMoving(number, at: time) else { return true }
+    return (time - transmitter.phase) / transmitter.interval % Int64(transmitter.restRatio) == 0
   }
 
   private func hear(_ transmitter: Transmitter, _ number: Int?, at time: TrueTime, level: Int8) {
@@ -155,15 +180,56 @@ final class Station {
   ///   - keeps: whether it can.
   /// - Returns: the datagrams, which go nowhere without a network.
   func send(at now: TrueTime, isConnected: Bool, keeps: Bool) -> [Datagram] {
+    if isAsleep(now) {
+      heard = []
+      heardThrough = now
+    }
     guard isUp(now) else { return [] }
     listen(until: now)
-    if !isConnected {
-      if keeps { heard.removeAll { $0.time < now - Station.longestBacklog } }
-      let isOver = !keeps || !canKeep
-      // Without a ring it sends all the same, into nothing.
-      return isOver ? (plan.speaksRaddec ? raddecs() : pharos(at: now)) : []
+    if !isConnected, keeps, canKeep {
+      heard.removeAll { $0.time < now - Station.longestBacklog }
+      return []
     }
-    return plan.speaksRaddec ? raddecs() : pharos(at: now)
+    // Without a network and without a ring it sends all the same, into nothing.
+    if plan.speaksRaddec { return raddecs() }
+    return plan.speaksJSON ? json(at: now) : pharos(at: now)
+  }
+
+  /// JSON objects with at most 50 adverts each, and a heartbeat in the last one when it is due.
+  private func json(at now: TrueTime) -> [Datagram] {
+    let sources = heard
+    heard = []
+    var datagrams: [Datagram] = []
+    func finish(_ heard: ArraySlice<Heard>, _ more: String) {
+      sequence += 1
+      let adverts = heard.map { heard in
+        let data = heard.transmitter.payload.map { byte in
+          String(byte >> 4, radix: 16) + String(byte & 0xF, radix: 16)
+        }
+        let kind = heard.transmitter.addressPeriod == nil ? "public" : "random"
+        let age = (localTime(now) - heard.localTime) / 1_000_000
+        return
+          #"{"address":"\#(heard.address)","addressType":"\#(kind)","rssi":\#(heard.level),"age":\#(age),"#
+          + #""data":"\#(data.joined())"}"#
+      }
+      let head = #"{"observer":"\#(plan.id)","bootId":\#(bootID),"sequence":\#(sequence),"#
+      let uptime = max(0, now - bootedAt) / 1_000_000
+      let text = head + #""uptime":\#(uptime),"adverts":[\#(adverts.joined(separator: ","))]\#(more)}"#
+      datagrams.append(Datagram(bytes: Array(text.utf8), hearings: Station.hearings(heard)))
+    }
+    var first = 0
+    while sources.count - first > 50 {
+      finish(sources[first..<first + 50], "")
+      first += 50
+    }
+    var heartbeat = ""
+    if now >= nextHeartbeat {
+      nextHeartbeat = now + Station.heartbeatPeriod
+      heartbeat = #","heartbeat":{"advertsHeard":\#(advertsHeard),"scanDuty":1,"dropped":0}"#
+      advertsHeard = 0
+    }
+    if first < sources.count || !heartbeat.isEmpty { finish(sources[first...], heartbeat) }
+    return datagrams
   }
 
   private func raddecs() -> [Datagram] {
@@ -172,7 +238,7 @@ final class Station {
       let transmitter = heard.transmitter
       let time = Timestamp(nanoseconds: Station.epoch + heard.localTime)
       let sighting = RaddecSighting(
-        transmitter: transmitter.address,
+        transmitter: heard.address,
         receivers: [.init(observer: plan.id, rssi: RSSI(dBm: heard.level))],
         time: plan.givesTime ? time : nil,
         packets: [.init(pdu: .nonConnectable, data: transmitter.payload)]
@@ -187,7 +253,7 @@ final class Station {
     let observer = batch.index(of: plan.id)
     for heard in heard {
       let advert = Advert(
-        address: heard.transmitter.address,
+        address: heard.address,
         rssi: RSSI(dBm: heard.level),
         pdu: .nonConnectable,
         payload: batch.append(payload: heard.transmitter.payload)

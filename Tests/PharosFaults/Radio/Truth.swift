@@ -15,6 +15,8 @@ package struct Truth {
     var transmitter: Int
     package var station: Int
     package var span: Range<TrueTime>
+    /// Indicates whether it is far from the station, where its level is low.
+    var isFar = false
 
     package init(transmitter: Int, station: Int, span: Range<TrueTime>) {
       self.transmitter = transmitter
@@ -25,23 +27,63 @@ package struct Truth {
 
   /// Stays in no order.
   package private(set) var stays: [Stay] = []
+  /// The times at which single adverts of a transmitter that is elsewhere reach a station.
+  private var reflections: [Reception: [TrueTime]] = [:]
+
+  private struct Reception: Hashable {
+    var transmitter: Int
+    var station: Int
+  }
+
+  /// For so long a transmitter counts as moving behind its arrival.
+  private static let movingTime = TrueTime.seconds(20)
 
   package init() {}
 
   /// Adds a stay.
   package mutating func add(_ stay: Stay) { if !stay.span.isEmpty { stays.append(stay) } }
 
+  /// Adds a single advert that reaches a station although the transmitter is elsewhere.
+  mutating func add(reflectionOf transmitter: Int, at station: Int, _ time: TrueTime) {
+    reflections[Reception(transmitter: transmitter, station: station), default: []].append(time)
+  }
+
   /// Whether a station can hear a transmitter.
   package func isAudible(_ transmitter: Int, at station: Int, _ time: TrueTime) -> Bool {
-    stays.contains { $0.transmitter == transmitter && $0.station == station && $0.span.contains(time) }
+    stay(of: transmitter, at: station, time) != nil
+  }
+
+  /// The stay of a transmitter at a station, if it is there.
+  func stay(of transmitter: Int, at station: Int, _ time: TrueTime) -> Stay? {
+    stays.first { $0.transmitter == transmitter && $0.station == station && $0.span.contains(time) }
+  }
+
+  /// Returns the times of the reflections that reach a station.
+  func reflections(of transmitter: Int, at station: Int, in span: Range<TrueTime>) -> [TrueTime] {
+    reflections[Reception(transmitter: transmitter, station: station)]?.filter(span.contains) ?? []
+  }
+
+  /// Indicates whether a transmitter has arrived anywhere lately.
+  func isMoving(_ transmitter: Int, at time: TrueTime) -> Bool {
+    stays.contains { stay in
+      stay.transmitter == transmitter && stay.span.contains(time)
+        && time - stay.span.lowerBound < Truth.movingTime
+    }
   }
 
   /// The times in which one of the stations can hear one of the transmitters, in order and apart.
-  package func spans(of transmitters: Set<Int>, at stations: Set<Int>) -> [Range<TrueTime>] {
+  ///
+  /// - Parameter isClose: whether only the times count in which it is beside the station.
+  package func spans(
+    of transmitters: Set<Int>,
+    at stations: Set<Int>,
+    isClose: Bool = false
+  ) -> [Range<TrueTime>] {
     var spans: [Range<TrueTime>] = []
-    for stay in stays.filter({ transmitters.contains($0.transmitter) && stations.contains($0.station) })
-      .sorted(by: { $0.span.lowerBound < $1.span.lowerBound })
-    {
+    for stay in stays.filter({ stay in
+      transmitters.contains(stay.transmitter) && stations.contains(stay.station) && !(isClose && stay.isFar)
+    })
+    .sorted(by: { $0.span.lowerBound < $1.span.lowerBound }) {
       if let last = spans.last, stay.span.lowerBound <= last.upperBound {
         spans[spans.count - 1] = last.lowerBound..<Swift.max(last.upperBound, stay.span.upperBound)
       } else {
@@ -75,6 +117,17 @@ struct Transmitter {
   var interval: TrueTime
   /// When its first advert is.
   var phase: TrueTime
+  /// At rest it sends one of so many adverts.
+  var restRatio = 1
+  /// The time after which it takes another address, if it does.
+  var addressPeriod: TrueTime?
+
+  /// The address at a time: a resolvable private one where it changes.
+  func address(at time: TrueTime) -> DeviceAddress {
+    guard let addressPeriod else { return address }
+    let number = UInt64(time / addressPeriod) &* 0x9E37_79B9_7F4A_7C15 ^ address.bits
+    return DeviceAddress(bits: number & 0x3FFF_FFFF_FFFF | 0x4000_0000_0000, kind: .random)
+  }
 
   /// A tag or fixed beacon of the site.
   static func beacon(

@@ -41,6 +41,8 @@ package struct FaultSwarm: Sendable {
   package var plant: Plant?
   /// Kinds of faults that are injected in each seed, whatever is drawn.
   package var more: Set<FaultKind> = []
+  /// Indicates whether the plans have what the first generator of plans did not draw.
+  package var isWide = true
   /// How many are played at a time.
   package var threads: Int
   /// Whether it ends at the first seed in which something is found wrong.
@@ -71,7 +73,7 @@ package struct FaultSwarm: Sendable {
       defer { try? FileManager.default.removeItem(atPath: folder) }
       let simulation = FaultSimulation(folder: folder)
       while let seed = take(state) {
-        let outcome = simulation.play(seed: seed, plant: plant, adding: more)
+        let outcome = simulation.play(seed: seed, plant: plant, adding: more, isWide: isWide)
         let summary = state.withLock { state in
           state.summary.add(outcome)
           if stopsAtFirst, !outcome.violations.isEmpty { state.isOver = true }
@@ -90,7 +92,10 @@ package struct FaultSwarm: Sendable {
     let folder = FaultSwarm.makeFolder()
     defer { try? FileManager.default.removeItem(atPath: folder) }
     var summary = Summary()
-    summary.add(FaultSimulation(folder: folder).play(seed: seed, plant: plant, adding: more, trace: line))
+    summary.add(
+      FaultSimulation(folder: folder)
+        .play(seed: seed, plant: plant, adding: more, isWide: isWide, trace: line)
+    )
     return summary
   }
 

@@ -38,7 +38,7 @@ struct Troublemaker {
         world.tally.count(.drift)
         station.drift = random.uniform(-2e-4, 2e-4)
       }
-    case .diskSlow, .block, .vanish: break
+    case .diskSlow, .block, .vanish, .sleep, .twin, .lostCheckpoint: break
     case .death:
       let station = random.below(world.stations.count)
       once(kind) { world in world.stations[station].die() }
@@ -99,6 +99,12 @@ struct Troublemaker {
     case .longPause:
       world.tally.count(kind)
       world.pause(for: .seconds(random.uniform(2, 60)))
+    case .edit:
+      world.tally.count(kind)
+      world.edit()
+    case .erase:
+      world.tally.count(kind)
+      world.erase()
     default: injectIntoServer(kind)
     }
   }

@@ -113,7 +113,7 @@ final class Life {
   private func restoration() throws -> (Restoration, toldSince: Int64) {
     var checkpoint: Checkpoint?
     var through: Int64 = 0
-    if let stored = try journal.latestCheckpoint() {
+    if let stored = try journal.latestCheckpoint(), !world.losesCheckpoint() {
       do {
         checkpoint = try Checkpoint(decoding: stored.bytes)
         through = stored.through
@@ -168,6 +168,18 @@ final class Life {
     delivered += UInt64(events.count)
     world.note(events, decidedBy: self)
     hub.publish(events)
+  }
+
+  /// Adopts an edited site, as at SIGHUP.
+  func adopt(_ site: Site) { take { .adoption(site, at: $0) } }
+
+  /// Applies a change of the regions or of the subjects.
+  func change(_ change: RegionChange) { take { .change(change, at: $0) } }
+
+  private func take(_ input: (Timestamp) -> PipelineInput) {
+    guard !isPaused, !isStopping else { return }
+    watchPause()
+    publish(pipeline.take(input(world.clock.received(world.clockwork.now))))
   }
 
   private func takeCheckpoint() {
