@@ -160,8 +160,15 @@ struct Doorways {
       let below: Set<Int>
       let above: Set<Int>
 
+      /// Returns whether both lie between the same areas, apart from those that reach over the wall, as a hall under all
+      /// of its rooms.
       func shares(_ other: Sides) -> Bool {
-        !below.isDisjoint(with: other.below) && !above.isDisjoint(with: other.above)
+        func isSame(_ one: Set<Int>, _ another: Set<Int>) -> Bool {
+          one.isEmpty && another.isEmpty || !one.isDisjoint(with: another)
+        }
+        let common = below.intersection(above).union(other.below.intersection(other.above))
+        return isSame(below.subtracting(common), other.below.subtracting(common))
+          && isSame(above.subtracting(common), other.above.subtracting(common))
       }
 
       static func < (left: Sides, right: Sides) -> Bool {

@@ -16,10 +16,10 @@ public struct VenueCheck: Sendable {
   ///
   /// - Units: metres.
   static let connectorTolerance = 5.0
-  /// The smallest area that is worth a finding: smaller ones are slivers between drawn lines.
+  /// The smallest area that is worth a finding; no way leads to smaller ones.
   ///
   /// - Units: square metres.
-  static let smallestArea = 2.0
+  static let smallestArea = WalkableMesh.smallestPiece
 
   /// The number of findings of one kind on a floor, above which they become one list.
   static let maximumSeparate = 5

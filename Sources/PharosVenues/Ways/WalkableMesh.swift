@@ -196,7 +196,7 @@ struct WalkableMesh: Hashable {
   /// The smallest piece of a floor in which people can be.
   ///
   /// - Units: square metres.
-  private static let smallestPiece = 0.5
+  static let smallestPiece = 0.5
 
   /// The mesh with some doors closed, given by their tags.
   func closing(_ doors: Set<UInt16>) -> WalkableMesh {

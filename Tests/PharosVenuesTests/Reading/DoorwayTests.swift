@@ -211,6 +211,19 @@ struct DoorwayTests {
     #expect(try plan.ways(from: "hall").reached == ["hall", "room"])
   }
 
+  @Test("neither does it where a hall is drawn under all rooms", arguments: [0, 0.2])
+  func longDoorOverHall(gap: Double) throws {
+    var plan = DrawnPlan()
+    plan.unit("hall", "walkway", 0, 0, 20, 10)
+    plan.unit("room", "room", 2, 5, 6 - gap, 9)
+    plan.unit("shut", "room", 6, 5, 10, 9)
+    plan.door(Point(x: 5, y: 5), Point(x: 6.4, y: 5))
+    let venue = try plan.archive.read()
+    let walls = venue.floors[0].floor.walls
+    #expect(walls.count(between: Point(x: 5.5, y: 4), and: Point(x: 5.5, y: 6)) == 0)
+    #expect(walls.count(between: Point(x: 6.2, y: 4), and: Point(x: 6.2, y: 6)) == 1)
+  }
+
   @Test("doors side by side and at a corner open their own rooms")
   func corner() throws {
     var plan = DrawnPlan()
