@@ -352,6 +352,10 @@ extension MQTTOutbox {
       if site.regions.contains(key) { announce(.presence(subject, key)) }
       return [messages.region(key, subject, standing)] + messages.subject(subject, location, in: site)
     case (.zoneEnter, let subject), (.zoneExit, let subject):
+      // The enter of the next zone follows at once: a change of rooms is no visit to neither.
+      if event.kind == .zoneExit, case .zone(let transition) = event.detail, transition.to != nil {
+        return []
+      }
       guard let location = states.subjects[subject] else { return [] }
       announce(.tracker(subject))
       announce(.room(subject))

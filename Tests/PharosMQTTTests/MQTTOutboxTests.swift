@@ -184,6 +184,22 @@ struct MQTTOutboxTests {
     #expect(location([Samples.zone(.zoneEnter, "attic"), inside]) == "home")
   }
 
+  @Test("a change of rooms is one change of the location")
+  func changeOfRooms() {
+    var bench = OutboxBench()
+    bench.journal = [
+      Samples.state(.inside), Samples.zone(.zoneEnter, "kitchen", second: 1),
+      Samples.zone(.zoneExit, "kitchen", to: "hall", second: 2), Samples.zone(.zoneEnter, "hall", second: 2),
+      Samples.zone(.zoneExit, "hall", second: 3),
+    ]
+    bench.connect()
+    bench.run()
+    let words = bench.taken.filter { $0.topic == "pharos/location/\(Self.cat)" }
+      .map { String(decoding: $0.payload, as: UTF8.self) }
+    #expect(words == ["home", "Kitchen", "hall", "home"])
+    #expect(bench.outbox.cursor == 5)
+  }
+
   @Test(
     "the cursor follows the acknowledgements, and what has none is published again on the next connection"
   )
@@ -254,7 +270,7 @@ struct MQTTOutboxTests {
     bench.run()
     #expect(
       Set(bench.retained.keys) == [
-        "pharos/status", Self.house, "pharos/subject/\(Self.cat)",
+        "pharos/status", Self.house, "pharos/location/\(Self.cat)", "pharos/subject/\(Self.cat)",
         "homeassistant/device_tracker/pharos/\(Self.cat)/config",
         "homeassistant/binary_sensor/pharos/\(Self.cat)_default_house/config",
       ]

@@ -82,8 +82,8 @@ enum Samples {
   }
 
   /// An enter of a zone, or an exit from it.
-  static func zone(_ kind: EventKind, _ zone: String, second: Int64 = 0) -> Event {
-    let transition = ZoneTransition(from: nil, to: nil, margin: nil, dwell: nil, reason: .margin)
+  static func zone(_ kind: EventKind, _ zone: String, to next: String? = nil, second: Int64 = 0) -> Event {
+    let transition = ZoneTransition(from: nil, to: next, margin: nil, dwell: nil, reason: .margin)
     return event(kind, region: zone, second: second, counter: UInt64(second), detail: .zone(transition))
   }
 

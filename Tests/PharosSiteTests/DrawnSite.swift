@@ -9,9 +9,10 @@ enum DrawnSite {
   private static let texts = [
     "lobby", "the hall", "yes", "null", "~", "1e3", "0x1F", "12:30:45", "- a", "a: b", "#1", "{x}",
     "é \"q\" \\",
-    "日本", "a\u{2028}b", "\u{85}", "\u{1F600}", "tab\there", "line\nbreak", "\u{7F}\u{1}", "x\u{FEFF}",
-    " space ", "*a", "&a", "!x", "%x",
+    "日本", "\"\u{301}", "\u{D4E}'", "\u{1F600}", "a\u{200D}b", " space ", "*a", "&a", "!x", "%x",
   ]
+  /// Purposes, which may have several lines.
+  private static let purposes = texts + ["tab\there", "line\nbreak", "line\r\n\u{301}break\n"]
 
   static func configuration(using random: inout SeededGenerator) -> SiteConfiguration {
     var configuration = SiteConfiguration()
@@ -63,7 +64,10 @@ enum DrawnSite {
     configuration.retention.age = maybe(.minutes(7), using: &random)
     configuration.retention.size = maybe(Int64.random(in: 1...(1 << 50), using: &random), using: &random)
     for application in configuration.site.applications {
-      configuration.access.purposes[application.identifier] = maybe(text(using: &random), using: &random)
+      configuration.access.purposes[application.identifier] = maybe(
+        text(of: purposes, using: &random),
+        using: &random
+      )
     }
     configuration.access.personObservers = Set(
       observers.map(\.id).filter { _ in Bool.random(using: &random) }
@@ -106,7 +110,7 @@ enum DrawnSite {
     return broker
   }
 
-  private static func text(using random: inout SeededGenerator) -> String {
+  private static func text(of texts: [String] = texts, using random: inout SeededGenerator) -> String {
     var text = texts.randomElement(using: &random) ?? "a"
     // A purpose that is blank is none; every other text is one.
     if !text.contains(where: { !$0.isWhitespace }) { text += "x" }

@@ -28,7 +28,7 @@ from mqtt import Broker, poll
 
 SITE = """
 regions:
-  - {{ id: home, uuid: {uuid} }}
+  - {{ id: home, subject: beacon, uuid: {uuid} }}
 ranging:
   - {{ uuid: {uuid} }}
 observers:
@@ -247,6 +247,7 @@ def shows(arguments, home, broker, generator):
     )
     house.room = "office"
     wait_for(home, tracker, ROOMS["office"], 60)
+    assert home.states(tracker)[-2:] == [ROOMS["kitchen"], ROOMS["office"]], home.states(tracker)
     house.room = None
     wait_for(home, tracker, "not_home", 120)
     wait_for(home, distance, "unknown", 60)
@@ -260,9 +261,10 @@ def shows(arguments, home, broker, generator):
     return server
 
 
-def shows_zones(arguments, home, broker, generator):
+def shows_zones(server, home, broker, generator):
     """The tag in a room, as it is announced from 2027.1 on: by zones alone."""
-    server = Server(arguments.binary, settings(broker.port, "2027.1"))
+    with open(server.site, "w", encoding="utf-8") as file:
+        file.write(settings(broker.port, "2027.1"))
     server.start()
     house = House(server, generator)
     house.room = "office"
@@ -297,8 +299,8 @@ def main():
     home = HomeAssistant(folder, broker)
     print(f"Home Assistant {home.version}")
     try:
-        shows(arguments, home, broker, generator)
-        shows_zones(arguments, home, broker, generator)
+        server = shows(arguments, home, broker, generator)
+        shows_zones(server, home, broker, generator)
         assert not home.complaints(), "".join(home.complaints())
         print("no warning of Home Assistant is about MQTT")
         if arguments.keep:

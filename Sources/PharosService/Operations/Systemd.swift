@@ -62,7 +62,7 @@ package struct SystemdNotifier: Sendable {
       case .reloading: "RELOADING=1\nMONOTONIC_USEC=\(SystemdNotifier.monotonicMicroseconds())"
       case .stopping: "STOPPING=1"
       case .watchdog: "WATCHDOG=1"
-      case .status(let text): "STATUS=\(PlainText.clean(text))"
+      case .status(let text): "STATUS=\(PlainText.clean(text.replacing("\n", with: " ")))"
       }
     }
     return send(Array(lines.joined(separator: "\n").utf8))

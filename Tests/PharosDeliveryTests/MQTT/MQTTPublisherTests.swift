@@ -157,8 +157,8 @@ struct MQTTPublisherTests {
   func restart() async throws {
     let journal = try Journal.open(.memory, stream: "test")
     try await run(journal) { broker, told, publisher in
-      // The marker, the availability and the messages of ten events, two for each.
-      broker.connect(acknowledging: 2 + 20 + 1)
+      // The marker, the availability and the messages of ten events, three for each.
+      broker.connect(acknowledging: 2 + 30 + 1)
       try Self.append(0..<40, to: journal, told)
       await broker.wait { broker.events.count == 40 }
       broker.disconnect()
