@@ -328,6 +328,16 @@ extension MQTTOutbox {
     kept.insert(names.availability)
     for message in stateMessages { kept.insert(message.topic) }
     kept.formUnion(live.keys)
+    // A restart knows no distances. The entities of beacons that are still ranged stay, without one, as Home Assistant
+    // forgets what its users have set for an entity that is removed.
+    for (subject, location) in states.subjects.sorted(by: { $0.key < $1.key }) where isPublished(location) {
+      guard case .beacon(let beacon) = subject, isRanged(beacon) else { continue }
+      let entity = MQTTEntity.distance(subject)
+      if let config = names.config(entity.component, entity.object) { kept.insert(config) }
+      let topic = names.distance(of: subject)
+      guard topics.contains(topic), kept.insert(topic).inserted else { continue }
+      enqueue(messages.distance(of: beacon, nil, at: location.time))
+    }
     for topic in topics.sorted() where !kept.contains(topic) { remove(topic) }
   }
 
@@ -535,6 +545,11 @@ extension MQTTOutbox {
     for entity in live.values.compactMap(\.entity).sorted(by: { $0.object < $1.object }) {
       announce(entity, unless: former)
     }
+  }
+
+  /// Returns whether an application ranges a beacon.
+  private func isRanged(_ beacon: BeaconID) -> Bool {
+    site.site.applications.contains { $0.ranging.contains { $0.constraint.matches(beacon) } }
   }
 
   /// Returns whether the site still has a zone or a region that the location refers to.

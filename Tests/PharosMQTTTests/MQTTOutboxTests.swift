@@ -278,6 +278,24 @@ struct MQTTOutboxTests {
     #expect(bench.retained["pharos/status"] == "online")
   }
 
+  @Test("a restart keeps the distance entity of a beacon that is still ranged, without a distance")
+  func distanceOverRestart() {
+    let topic = "pharos/distance/\(Self.cat)"
+    let config = "homeassistant/sensor/pharos/\(Self.cat)_distance/config"
+    for isRanged in [true, false] {
+      var site = Samples.site
+      if isRanged, let region = site.applications[0].regions[0].constraint {
+        site.applications[0].ranging = [RangingRequest(constraint: region)]
+      }
+      var bench = OutboxBench([Samples.state(.inside)], cursor: 1, site: site)
+      bench.retained = [topic: #"{"distance":2}"#, config: "{}"]
+      bench.connect()
+      bench.run()
+      #expect(bench.retained[config] == (isRanged ? "{}" : nil))
+      #expect(bench.retained[topic]?.hasPrefix(#"{"distance":null,"#) == (isRanged ? true : nil))
+    }
+  }
+
   @Test(
     "a region that is removed while the server runs takes its entity and its state with it; a new name is announced"
   )

@@ -224,9 +224,8 @@ def settings(port, version=None):
     return SITE.format(uuid=MUSEUM, port=port, version=version)
 
 
-def shows(arguments, home, broker, generator):
+def shows(arguments, server, home, generator):
     """The tag in a room, in the next one, and away, with the state topic that Home Assistant reads up to 2026.12."""
-    server = Server(arguments.binary, settings(broker.port))
     server.start()
     house = House(server, generator)
     tracker, room, distance = "device_tracker.minka", "sensor.minka_room", "sensor.minka_distance"
@@ -258,7 +257,6 @@ def shows(arguments, home, broker, generator):
     house.close()
     server.stop()
     wait_for(home, tracker, "unavailable", 30)
-    return server
 
 
 def shows_zones(server, home, broker, generator):
@@ -297,9 +295,10 @@ def main():
         return
     broker = Broker()
     home = HomeAssistant(folder, broker)
+    server = Server(arguments.binary, settings(broker.port))
     print(f"Home Assistant {home.version}")
     try:
-        server = shows(arguments, home, broker, generator)
+        shows(arguments, server, home, generator)
         shows_zones(server, home, broker, generator)
         assert not home.complaints(), "".join(home.complaints())
         print("no warning of Home Assistant is about MQTT")
@@ -307,6 +306,8 @@ def main():
             print(f"http://127.0.0.1:{home.port} with the token in {home.folder}/token; ends with the input")
             sys.stdin.read()
     finally:
+        if server.process is not None and server.process.poll() is None:
+            server.kill()
         home.close()
         broker.close()
 
