@@ -398,7 +398,8 @@ let package = Package(
       [
         "PharosModel", "PharosVenues", "PharosMonitoring", "PharosWire", "PharosIngest", "PharosPublishing",
         "Pharos", "PharosJournal", "PharosDelivery", "PharosSite", "PharosDashboard", "PharosHTTP",
-        "PharosMaps", "PharosSecurity", .product(name: "Hummingbird", package: "hummingbird"), httpClient,
+        "PharosMaps", "PharosSecurity", "PharosMQTT", .product(name: "Hummingbird", package: "hummingbird"),
+        httpClient,
         logging,
         lifecycle,
       ] + nio

@@ -59,6 +59,14 @@ package protocol HTTPBackend: Sendable {
 extension HTTPBackend {
   /// None.
   package var mqtt: MQTTPublisher? { nil }
+
+  /// The gate through which a client reads what holds now.
+  func presentGate(for principal: Principal) -> Gate {
+    commitPublisher.presentGate(to: principal.application)
+  }
+
+  /// The gate through which a client reads what has been: pages of the journal.
+  func gate(for principal: Principal) -> Gate { commitPublisher.gate(to: principal.application) }
 }
 
 /// A venue that the interface serves, with the reader of its floor plans' images.

@@ -15,6 +15,8 @@ package struct StateCounts: Hashable, Sendable {
 
 /// The current states, rangings and fixes, as they were published: a value without locks and tasks.
 ///
+/// It holds what every reader may learn and more: its values pass a ``Gate`` before a client reads them.
+///
 /// The cache takes published events only, so it never contradicts what clients received. States come from the journal's
 /// rows at the start and after a gap, and from published events in between. Of rangings and fixes it holds the
 /// last ones only; it evicts the stalest when there are too many.
@@ -93,9 +95,10 @@ package struct StateCache: Sendable {
   }
 
   /// Returns the last reading of each beacon in an application's rangings, by observer.
-  func readings(of application: String) -> [ObserverID: [BeaconID: Reading]] {
+  func readings(of application: String, through gate: Gate) -> [ObserverID: [BeaconID: Reading]] {
     var readings: [ObserverID: [BeaconID: Reading]] = [:]
     for word in rangings.values where word.key.application == application {
+      guard let word = word.passed(gate) else { continue }
       for beacon in word.beacons {
         let known = readings[word.key.observer]?[beacon.beacon]
         guard known.map({ $0.time < word.time }) ?? true else { continue }
@@ -121,9 +124,9 @@ package struct StateCache: Sendable {
   }
 
   /// Returns the number of subjects in each state, by region.
-  package func counts(of application: String, isShown: (SubjectID) -> Bool) -> [String: StateCounts] {
+  package func counts(of application: String, through gate: Gate) -> [String: StateCounts] {
     var counts: [String: StateCounts] = [:]
-    for word in rows(of: application) where isShown(word.subject) {
+    for word in rows(of: application) where gate.shows(word.subject, of: application) {
       switch word.state {
       case .inside: counts[word.region, default: StateCounts()].inside += 1
       case .outside: counts[word.region, default: StateCounts()].outside += 1
@@ -170,13 +173,14 @@ package final class LiveStateCache: Sendable {
     var cache = StateCache()
     /// Indicates whether the rows have to be read before the cache is.
     var isStale = true
+    /// The revision of the authorisations under which the rows were read.
+    var revision: UInt64 = 0
     /// The events that were published while the rows are being read; nil while no read is under way.
     var pending: [Event]?
   }
 
   private let rows: @Sendable () throws(JournalError) -> PublishedState
-  private let authorisations: @Sendable () -> AuthorisationView
-  private let inUse: @Sendable () -> Set<String>
+  private let revision: @Sendable () -> UInt64
   private let state = Mutex(State())
   private let turns = AsyncMutex()
 
@@ -185,17 +189,14 @@ package final class LiveStateCache: Sendable {
   /// - Parameters:
   ///   - told: the hub of published events.
   ///   - rows: reads the journal's rows.
-  ///   - authorisations: returns the current authorisations.
-  ///   - inUse: returns the applications that have a live stream open.
+  ///   - revision: returns the revision of the authorisations.
   package init(
     told: CommittedEventHub,
     rows: @escaping @Sendable () throws(JournalError) -> PublishedState,
-    authorisations: @escaping @Sendable () -> AuthorisationView,
-    inUse: @escaping @Sendable () -> Set<String>
+    revision: @escaping @Sendable () -> UInt64
   ) {
     self.rows = rows
-    self.authorisations = authorisations
-    self.inUse = inUse
+    self.revision = revision
     told.tap { [weak self] batch in self?.take(batch) }
   }
 
@@ -208,8 +209,7 @@ package final class LiveStateCache: Sendable {
     self.init(
       told: commitPublisher.told,
       rows: { () throws(JournalError) in try journal.publishedState() },
-      authorisations: { authorisations.view },
-      inUse: { [live = commitPublisher.live] in live.names }
+      revision: { authorisations.view.revision }
     )
   }
 
@@ -221,7 +221,8 @@ package final class LiveStateCache: Sendable {
   package func read<Value: Sendable>(
     _ look: (borrowing StateCache) -> Value
   ) async throws(JournalError) -> Value {
-    if state.withLock({ $0.isStale }) { try await refill() }
+    let revision = revision()
+    if state.withLock({ $0.isStale || $0.revision != revision }) { try await refill() }
     return state.withLock { look($0.cache) }
   }
 
@@ -233,54 +234,9 @@ package final class LiveStateCache: Sendable {
     }
   }
 
-  /// Returns the number of subjects in each state, by region of an application.
-  ///
-  /// - Parameters:
-  ///   - application: the application.
-  ///   - principal: the client.
-  /// - Returns: the counts of those regions that have any.
-  /// - Throws: the error of reading the journal's rows.
-  func counts(
-    of application: String,
-    for principal: Principal
-  ) async throws(JournalError) -> [String: StateCounts] {
-    let isShown = visibility(of: application, to: principal)
-    return try await read { $0.counts(of: application, isShown: isShown) }
-  }
-
-  /// Returns a function that indicates whether a subject's state in an application's regions may be shown to a client.
-  ///
-  /// A subject with the authorisation `whenInUse` is shown to that application only, as long as it has a live stream
-  /// open.
-  func visibility(of application: String, to principal: Principal) -> (SubjectID) -> Bool {
-    let view = authorisations()
-    guard !view.isOpen else { return { _ in true } }
-    let isInUse = principal.application == application && inUse().contains(application)
-    return { subject in
-      switch view.state(application: application, subject: subject) {
-      case .always: true
-      case .whenInUse: isInUse
-      case .notDetermined, .restricted, .denied: false
-      }
-    }
-  }
-
-  /// Returns a function that indicates whether a fix may be shown to a client.
-  ///
-  /// Fixes are for all applications, each as far as it may learn of the subject: a fix of a person is shown only to an
-  /// application that is granted it by name, with `whenInUse` as long as it has a live stream open. The operator sees
-  /// the fixes that any application may always see.
-  func visibility(ofFixesTo principal: Principal) -> (Event) -> Bool {
-    let view = authorisations()
-    guard !view.isOpen else { return { _ in true } }
-    let isLive = principal.application.map(inUse().contains) ?? false
-    return { view.allows($0, to: principal.application, isLive: isLive) }
-  }
-
   private func take(_ batch: [PublishedEvent]) {
     state.withLock { state in
       for told in batch {
-        if told.event.kind == .authorisationChanged { state.isStale = true }
         state.cache.note(told.event)
         state.pending?.append(told.event)
       }
@@ -289,9 +245,11 @@ package final class LiveStateCache: Sendable {
 
   private func refill() async throws(JournalError) {
     try await turns.take { () async throws(JournalError) in
-      guard state.withLock({ $0.isStale }) else { return }
+      let revision = revision()
+      guard state.withLock({ $0.isStale || $0.revision != revision }) else { return }
       state.withLock { state in
         state.isStale = false
+        state.revision = revision
         state.pending = []
       }
       do throws(JournalError) {

@@ -44,7 +44,7 @@ package struct MQTTOutbox: Sendable {
 
   /// The kinds of events of the journal that are published.
   package static let kinds: Set<EventKind> = [
-    .regionState, .zoneEnter, .zoneExit, .observerOnline, .observerOffline, .authorisationChanged,
+    .regionState, .zoneEnter, .zoneExit, .observerOnline, .observerOffline,
   ]
 
   private enum Phase {
@@ -60,7 +60,7 @@ package struct MQTTOutbox: Sendable {
   private struct Entry {
     let sequence: Int64
     /// The event; nil if it may not be published.
-    let event: Event?
+    var event: Event?
     var outstanding: Int
   }
 
@@ -299,21 +299,13 @@ extension MQTTOutbox {
   /// Adds the next events of the journal.
   ///
   /// - Parameters:
-  ///   - events: the next events of ``kinds``, in order.
+  ///   - events: the next events of ``kinds``, in order; nil for one that may not be published.
   ///   - through: the sequence up to which there are no other ones.
-  ///   - allows: returns whether an event may be published; one that may not is passed over.
-  package mutating func load(
-    _ events: [(sequence: Int64, event: Event)],
-    through: Int64,
-    allows: (Event) -> Bool = { _ in true }
-  ) {
+  package mutating func load(_ events: [(sequence: Int64, event: Event?)], through: Int64) {
     for (sequence, event) in events {
-      let isAllowed = allows(event)
-      let messages = isAllowed ? publish(event) : []
+      let messages = event.map { publish($0) } ?? []
       for message in messages { enqueue(message, sequence) }
-      entries.append(
-        Entry(sequence: sequence, event: isAllowed ? event : nil, outstanding: messages.count)
-      )
+      entries.append(Entry(sequence: sequence, event: event, outstanding: messages.count))
     }
     readThrough = max(readThrough, through)
     highestRead = max(highestRead, readThrough)
@@ -350,9 +342,6 @@ extension MQTTOutbox {
   /// Takes an event into account and returns its messages; entities that are new are announced before.
   private mutating func publish(_ event: Event) -> [MQTTMessage] {
     if case .region(let transition) = event.detail, transition.isAnswer { return [] }
-    if case .authorisation(let transition) = event.detail {
-      return transition.to == .always ? [] : withdraw(event.subject)
-    }
     states.note(event)
     switch (event.kind, event.subject) {
     case (.regionState, let subject):
@@ -378,44 +367,80 @@ extension MQTTOutbox {
     }
   }
 
-  /// Forgets a subject that may no longer be published, and returns the messages that remove what is retained about it.
-  private mutating func withdraw(_ subject: SubjectID) -> [MQTTMessage] {
-    let topics = withdrawn(subject)
-    states.forget(subject)
-    return topics.map { MQTTMessage($0, []) }
-  }
-
   /// Forgets a subject that is erased from the journal, with all that is retained about it.
   package mutating func forget(_ traces: SubjectTraces) {
-    let known = Set(states.subjects.keys).union(states.observers.keys.map { .observer($0) })
-      .union(live.values.map(\.subject)).union(distances.beacons.map { .beacon($0) })
-    for subject in known.filter({ traces.contains($0) }).sorted() {
-      let topics = withdrawn(subject)
-      states.forget(subject)
-      settled.forget(subject)
-      guard isOnline else { continue }
-      for topic in topics { remove(topic) }
-    }
+    withdraw { subject, _ in traces.contains(subject) }
   }
 
-  /// Drops what is kept about a subject besides its states, and returns all topics about it.
-  private mutating func withdrawn(_ subject: SubjectID) -> [String] {
-    var topics = [
-      names.location(of: subject), names.topic(of: subject), names.distance(of: subject),
-      names.fix(of: subject),
-    ]
-    for key in (states.subjects[subject]?.regions.keys.sorted() ?? []) {
-      topics.append(names.topic(of: key, subject))
+  /// Removes identities that may no longer be published, with all that is retained about them.
+  ///
+  /// - Parameter hides: returns whether an identity may not be named in the data of an application; an empty text stands
+  ///   for data that are for all applications.
+  package mutating func withdraw(_ hides: @escaping (SubjectID, _ application: String) -> Bool) {
+    let before = (topics: statedTopics, messages: statedMessages)
+    states.withdraw(hides)
+    settled.withdraw(hides)
+    for place in entries.indices {
+      guard let event = entries[place].event else { continue }
+      let application = event.application
+      let isHidden = hides(event.subject, application)
+      entries[place].event = isHidden ? nil : event.without { hides($0, application) }?.event
     }
-    for entity in announcedEntities.filter({ $0.subject == subject }).sorted(by: { $0.object < $1.object }) {
+    withdrawLive(hides)
+    let after = (topics: statedTopics, messages: statedMessages)
+    let changed = before.topics.filter {
+      !after.topics.contains($0) || after.messages[$0] != before.messages[$0]
+    }
+    let liveEntities = Set(live.values.compactMap(\.entity))
+    let withdrawn = announcedEntities.filter { isWithdrawn($0, liveEntities) }
+    for entity in withdrawn.sorted(by: { $0.object < $1.object }) {
       announcedEntities.remove(entity)
       guard let topic = names.config(entity.component, entity.object) else { continue }
       announced[topic] = nil
-      topics.append(topic)
+      withdraw(topic, nil)
     }
-    for topic in topics { live[topic] = nil }
-    if case .beacon(let beacon) = subject { distances.forget(beacon) }
+    for topic in changed.sorted() { withdraw(topic, after.messages[topic]) }
+  }
+
+  /// The topics of all states, distances and fixes, also of regions that the site no longer has.
+  private var statedTopics: Set<String> {
+    var topics = Set(live.keys).union(states.observers.keys.map { names.topic(of: $0) })
+    for (subject, location) in states.subjects {
+      topics.formUnion([names.topic(of: subject), names.location(of: subject)])
+      for key in location.regions.keys { topics.insert(names.topic(of: key, subject)) }
+    }
     return topics
+  }
+
+  /// The messages of all states, distances and fixes, by topic.
+  private var statedMessages: [String: MQTTMessage] {
+    Dictionary((stateMessages + live.values.map(\.message)).map { ($0.topic, $0) }) { $1 }
+  }
+
+  /// Removes what is retained for a topic, or replaces it; messages of it that still wait are not sent.
+  private mutating func withdraw(_ topic: String, _ message: MQTTMessage?) {
+    for place in queue.indices where queue[place].message.topic == topic {
+      queue[place] = Outgoing(message: MQTTMessage(topic, []), sequence: queue[place].sequence)
+    }
+    guard isOnline else { return }
+    enqueue(message ?? MQTTMessage(topic, []))
+  }
+
+  /// Removes distances and fixes that may no longer be published; a distance by another observer is due again.
+  private mutating func withdrawLive(_ hides: (SubjectID, _ application: String) -> Bool) {
+    for beacon in distances.withdraw(hides) { live[names.distance(of: .beacon(beacon))] = nil }
+    live = live.filter { !hides($0.value.subject, "") }
+  }
+
+  /// Returns whether the states no longer contain what an entity is about.
+  private func isWithdrawn(_ entity: MQTTEntity, _ liveEntities: Set<MQTTEntity>) -> Bool {
+    switch entity {
+    case .tracker(let subject): states.subjects[subject] == nil
+    case .presence(let subject, let key): states.subjects[subject]?.regions[key] == nil
+    case .room(let subject): states.subjects[subject]?.hasZones != true
+    case .connectivity(let observer): states.observers[observer] == nil
+    case .distance, .position: !liveEntities.contains(entity)
+    }
   }
 
   /// Takes an event that the journal does not keep: a ranging or a fix.
@@ -426,7 +451,9 @@ extension MQTTOutbox {
   package mutating func take(live event: Event, at now: Timestamp) {
     switch (event.detail, event.subject) {
     case (.ranging(_, let beacons), .observer(let observer)):
-      for reading in beacons { distances.take(reading, by: observer, at: event.time, now: now) }
+      for reading in beacons {
+        distances.take(reading, by: observer, of: event.application, at: event.time, now: now)
+      }
     case (.fix(let fix), let subject) where subject != .none:
       let entity = fix.latitude == nil ? nil : MQTTEntity.position(subject)
       let message = messages.fix(of: subject, fix, at: event.time)
@@ -496,7 +523,7 @@ extension MQTTOutbox {
   private mutating func settle() {
     while let first = entries.first, first.outstanding == 0 {
       entries.removeFirst()
-      if first.sequence > settledThrough, let event = first.event { settled.take(event) }
+      if first.sequence > settledThrough, let event = first.event { settled.note(event) }
       delivered += 1
       cursor = first.sequence
     }

@@ -7,6 +7,8 @@ struct RangedSighting: Hashable, Sendable {
   let deviation: Double
   let proximity: RangedReading.Proximity
   let time: Timestamp
+  /// The application that ranges it.
+  let application: String
 }
 
 /// The distances of ranged beacons from their nearest observers.
@@ -36,24 +38,43 @@ struct NearestDistances: Sendable {
   /// Makes distances of at most so many beacons.
   init(capacity: Int) { self.capacity = capacity }
 
-  /// The beacons that have a distance.
-  var beacons: some Collection<BeaconID> { tracks.keys }
-
   /// Takes a reading; one without a distance leaves the sightings as they are.
-  mutating func take(_ reading: RangedReading, by observer: ObserverID, at time: Timestamp, now: Timestamp) {
+  mutating func take(
+    _ reading: RangedReading,
+    by observer: ObserverID,
+    of application: String,
+    at time: Timestamp,
+    now: Timestamp
+  ) {
     guard reading.accuracy >= 0, tracks[reading.beacon] != nil || tracks.count < capacity else { return }
     let sighting = RangedSighting(
       observer: observer,
       distance: reading.accuracy,
       deviation: reading.deviation,
       proximity: reading.proximity,
-      time: time
+      time: time,
+      application: application
     )
     tracks[reading.beacon, default: Track()].sightings[observer] = (sighting, now)
   }
 
-  /// Forgets a beacon.
-  mutating func forget(_ beacon: BeaconID) { tracks[beacon] = nil }
+  /// Removes what may no longer be published, and returns the beacons whose last value is among it.
+  mutating func withdraw(_ hides: (SubjectID, _ application: String) -> Bool) -> [BeaconID] {
+    var withdrawn: [BeaconID] = []
+    for (beacon, var track) in tracks {
+      func isKept(_ sighting: RangedSighting) -> Bool {
+        !hides(.beacon(beacon), sighting.application)
+          && !hides(.observer(sighting.observer), sighting.application)
+      }
+      track.sightings = track.sightings.filter { isKept($0.value.sighting) }
+      if let last = track.published, !isKept(last.value) {
+        track.published = nil
+        withdrawn.append(beacon)
+      }
+      tracks[beacon] = track.sightings.isEmpty && track.published == nil ? nil : track
+    }
+    return withdrawn
+  }
 
   /// The time at which to ask for ``due(at:)``; nil while there is no beacon.
   var wakeTime: Timestamp? { tracks.isEmpty ? nil : (lastPass ?? .distantPast) + NearestDistances.interval }

@@ -86,13 +86,23 @@ struct PublishedStates: Sendable {
     }
   }
 
-  /// Takes an event into account; a withdrawn authorisation makes it forget the subject.
-  mutating func take(_ event: Event) {
-    if case .authorisation(let transition) = event.detail {
-      if transition.to != .always { forget(event.subject) }
-    } else {
-      note(event)
+  /// Removes identities that may no longer be published: subjects, their states in the regions of an application, and
+  /// observers that settled a state.
+  mutating func withdraw(_ hides: (SubjectID, _ application: String) -> Bool) {
+    for (subject, location) in subjects {
+      guard !hides(subject, "") else {
+        subjects[subject] = nil
+        continue
+      }
+      for (key, standing) in location.regions {
+        if hides(subject, key.application) {
+          subjects[subject]?.regions[key] = nil
+        } else if let observer = standing.observer, hides(.observer(observer), key.application) {
+          subjects[subject]?.regions[key]?.observer = nil
+        }
+      }
     }
+    for observer in observers.keys where hides(.observer(observer), "") { observers[observer] = nil }
   }
 
   /// Forgets a subject.

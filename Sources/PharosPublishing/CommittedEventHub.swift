@@ -85,6 +85,11 @@ public struct PublishedEvent: Sendable {
   /// The flag that limits the event to live streams of applications whose authorisation for its subject is `whenInUse`.
   public var isLiveOnly: Bool { storage.isLiveOnly }
 
+  /// Returns another text of the same event, for a reader that may not learn all that it names.
+  package func telling(_ event: Event) -> PublishedEvent {
+    PublishedEvent(sequence: sequence, event: event, isLiveOnly: isLiveOnly, stream: storage.stream)
+  }
+
   /// The event as CloudEvents JSON in UTF-8, one line without its end; written when first asked for, then shared.
   public var cloudEvent: [UInt8] {
     storage.json.withLock { json in

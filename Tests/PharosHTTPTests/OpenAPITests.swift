@@ -26,8 +26,7 @@ struct OpenAPITests {
     let cache = LiveStateCache(
       told: CommittedEventHub(),
       rows: { PublishedState() },
-      authorisations: { backend.authorisations.view },
-      inUse: { [] }
+      revision: { backend.authorisations.view.revision }
     )
     let routes = Endpoints(backend: backend, cache: cache).routes
     let served = Set(

@@ -33,6 +33,9 @@ struct StateCacheTests {
     var generator = SeededGenerator(seed: 21)
     var cache = StateCache()
     var all = PublishedState()
+    let authorisations = try Authorisations(store: try Journal.open(.memory, stream: "test"))
+    try authorisations.mark(.observer(.name("observer-1")), isPerson: true)
+    let gate = authorisations.view.gate(to: nil, isLive: false)
     for number in 0..<2_000 {
       let event = try change(number, &generator)
       cache.note(event)
@@ -41,7 +44,7 @@ struct StateCacheTests {
       for application in ["", "a", "ab", "b", "c"] {
         let expected = all.regions.filter { $0.application == application }
         #expect(Array(cache.rows(of: application)) == expected)
-        let counts = cache.counts(of: application) { $0.description != "observer-1" }
+        let counts = cache.counts(of: application, through: gate)
         for region in 0..<3 {
           let name = "region-\(region)"
           let meant = expected.filter {
@@ -76,8 +79,7 @@ struct StateCacheTests {
         )
         return rows
       },
-      authorisations: { authorisations.view },
-      inUse: { [] }
+      revision: { authorisations.view.revision }
     )
     #expect(try await cache.read { $0.told } == events[..<200].told)
     told.publish(events[200...].map { PublishedEvent(sequence: 1, event: $0, stream: "test") })

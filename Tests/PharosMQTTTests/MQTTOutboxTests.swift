@@ -95,6 +95,9 @@ struct OutboxBench {
     }
   }
 
+  /// The payloads of all messages that the broker took.
+  var published: [String] { taken.map { String(decoding: $0.payload, as: UTF8.self) } }
+
   /// The time of a second after the start.
   func time(_ second: Int) -> Timestamp { Samples.start + .seconds(Double(second)) }
 
@@ -455,25 +458,37 @@ struct MQTTOutboxTests {
     var bench = OutboxBench()
     bench.connect()
     bench.carryOut()
-    bench.outbox.load([(1, Samples.state(.inside))], through: 1) { _ in false }
+    bench.outbox.load([(1, nil)], through: 1)
     bench.run()
     #expect(bench.outbox.cursor == 1)
     #expect(bench.retained.keys.sorted() == ["pharos/status"])
-    let withdrawn = Samples.event(
-      .authorisationChanged,
-      application: "default",
-      second: 3,
-      detail: .authorisation(AuthorisationTransition(from: .always, to: .denied, purpose: ""))
-    )
-    bench.outbox.load([(2, Samples.state(.inside, second: 1)), (3, withdrawn)], through: 3)
-    bench.journal = Array(repeating: withdrawn, count: 3)
-    bench.run()
-    #expect(bench.outbox.cursor == 3)
-    #expect(bench.retained.keys.sorted() == ["pharos/status"])
-    bench.disconnect()
-    bench.connect()
-    bench.run()
-    #expect(bench.retained.keys.sorted() == ["pharos/status"])
+    for hidden in [SubjectID.beacon(Samples.cat), .observer(Samples.gateway)] {
+      for isRunning in [true, false] {
+        var bench = OutboxBench()
+        bench.connect()
+        bench.carryOut()
+        let events = [
+          Samples.observer(.observerOnline), Samples.state(.inside, second: 1),
+          Samples.zone(.zoneEnter, "kitchen", second: 2),
+        ]
+        bench.outbox.load(events.enumerated().map { (Int64($0.offset + 1), $0.element) }, through: 3)
+        bench.take(Samples.ranging(2))
+        if isRunning { bench.run() } else { bench.taken = [] }
+        bench.outbox.withdraw { subject, _ in subject == hidden }
+        bench.journal = Array(repeating: Samples.state(.inside, isAnswer: true), count: 3)
+        bench.run()
+        #expect(bench.outbox.cursor == 3)
+        let texts = bench.retained.map { "\($0.key) \($0.value)" } + (isRunning ? [] : bench.published)
+        #expect(!texts.contains { $0.contains(hidden.description) }, "\(hidden)")
+        #expect(!bench.retained.keys.contains { $0.contains(MQTTNames.level(hidden)) })
+        #expect(bench.retained.keys.contains { $0.contains(Self.cat) } == (hidden != .beacon(Samples.cat)))
+        let before = bench.retained
+        bench.disconnect()
+        bench.connect()
+        bench.run()
+        #expect(bench.retained == before)
+      }
+    }
   }
 
   @Test("a connection that takes nothing loses nothing")

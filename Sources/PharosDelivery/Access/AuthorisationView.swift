@@ -1,97 +1,96 @@
 package import PharosModel
 
-/// The verdict of a gate on an event.
-package enum GateVerdict: Hashable, Sendable {
-  /// The event is not published.
-  case withhold
-  /// The event is published to the live streams of the applications that may learn of it, and to no other reader.
-  case live
-  /// The event is published to all readers, and the journal keeps it.
-  case always
-}
-
 /// A snapshot of the authorisations: a value, so that a whole batch is judged alike and without a lock.
 ///
-/// An application may learn of a thing unless an entry denies it, and of a person only if an entry allows it.
-///
-/// An event that is for all applications (a zone, an outage) is published to all readers if at least one application
-/// may always learn of its subject, and otherwise to the live streams of the applications that may while in use.
+/// A decision is about a device, however it is named: with and without its address in the key, by its address alone, as a
+/// beacon and as an observer. Of several decisions about one device the strictest holds.
 package struct AuthorisationView: Sendable {
   struct Key: Hashable, Sendable {
     let application: String
     let subject: SubjectID
   }
 
-  var entries: [Key: AuthorisationEntry] = [:]
+  /// Counts the changes.
+  package private(set) var revision: UInt64 = 0
+  private(set) var entries: [Key: AuthorisationEntry] = [:]
+  private(set) var persons = Persons()
   /// The applications that have an entry about a subject.
-  var applications: [SubjectID: Set<String>] = [:]
-  var persons = Persons()
+  private var applications: [SubjectID: Set<String>] = [:]
+  /// The subjects with an entry, by each of their forms.
+  private var subjects: [SubjectID: Set<SubjectID>] = [:]
 
   /// A Boolean value that is true if there are no entries and no persons, so that every event is published.
   package var isOpen: Bool { entries.isEmpty && persons.isEmpty }
 
   /// Returns what an application may learn about a subject.
   package func state(application: String, subject: SubjectID) -> AuthorisationState {
-    if let entry = entries[Key(application: application, subject: subject)] { return entry.state }
-    return persons.contains(subject) ? .notDetermined : .always
-  }
-
-  /// Returns whether the operator may learn where a subject is or was: of a person, only what an application may always learn.
-  package func allowsHistory(of subject: SubjectID) -> Bool {
-    guard !isOpen, persons.contains(subject) else { return true }
-    return (applications[subject] ?? []).contains { state(application: $0, subject: subject) == .always }
-  }
-
-  /// Returns the verdict on an event that has just been decided.
-  ///
-  /// - Parameters:
-  ///   - event: the event.
-  ///   - liveApplications: the applications that have a live stream open.
-  /// - Returns: the verdict.
-  package func gate(_ event: Event, liveApplications: Set<String>) -> GateVerdict {
-    guard isJudged(event) else { return .always }
-    let states: [(application: String, state: AuthorisationState)]
-    if event.application.isEmpty {
-      guard persons.contains(event.subject) else { return .always }
-      states = (applications[event.subject] ?? []).map { application in
-        (application, state(application: application, subject: event.subject))
-      }
-    } else {
-      states = [
-        (event.application, state(application: event.application, subject: event.subject))
-      ]
+    let states = decided(about: subject).compactMap {
+      entries[Key(application: application, subject: $0)]?.state
     }
-    if states.contains(where: { $0.state == .always }) { return .always }
-    let isLive = states.contains { $0.state == .whenInUse && liveApplications.contains($0.application) }
-    return isLive ? .live : .withhold
+    return states.min { $0.rawValue < $1.rawValue } ?? (persons.contains(subject) ? .notDetermined : .always)
   }
 
-  /// Returns whether an event may be delivered now, regardless of the authorisations at the time of its decision.
-  ///
-  /// So a withdrawn authorisation also stops events that wait already, and events that a reader pages through later.
-  ///
-  /// - Parameters:
-  ///   - event: the event to deliver.
-  ///   - reader: the application that reads, or nil for the operator's readers.
-  ///   - isLive: true if the reader is a live stream, false for webhooks and pages of history.
-  /// - Returns: true if it may be delivered.
-  package func allows(_ event: Event, to reader: String?, isLive: Bool) -> Bool {
-    guard isJudged(event) else { return true }
-    if let reader, event.application.isEmpty || event.application == reader {
-      switch state(application: reader, subject: event.subject) {
-      case .always: return true
-      case .whenInUse: return isLive
-      case .notDetermined, .restricted, .denied: return false
-      }
+  /// Returns the applications that have an entry about a subject in any of its forms.
+  func deciding(about subject: SubjectID) -> Set<String> {
+    decided(about: subject).reduce(into: []) { $0.formUnion(applications[$1] ?? []) }
+  }
+
+  /// The observers that are persons, or have an entry.
+  var decidedObservers: Set<ObserverID> {
+    entries.keys.reduce(into: persons.observers) { observers, key in
+      if case .observer(let observer) = key.subject { observers.insert(observer) }
     }
-    return gate(event, liveApplications: []) == .always
   }
 
-  /// Returns whether an event needs an authorisation.
-  ///
-  /// An event without a subject and an event that reports a changed authorisation need none.
-  private func isJudged(_ event: Event) -> Bool {
-    !isOpen && event.subject != .none && event.kind != .authorisationChanged
+  /// Returns the subjects with an entry that mean a device.
+  private func decided(about subject: SubjectID) -> Set<SubjectID> {
+    guard !subjects.isEmpty else { return [] }
+    return subject.forms.reduce(into: []) { $0.formUnion(subjects[$1] ?? []) }
+  }
+
+  mutating func insert(_ entry: AuthorisationEntry) {
+    revision += 1
+    entries[Key(application: entry.application, subject: entry.subject)] = entry
+    applications[entry.subject, default: []].insert(entry.application)
+    for form in entry.subject.deviceForms { subjects[form, default: []].insert(entry.subject) }
+  }
+
+  mutating func remove(_ key: Key) {
+    revision += 1
+    entries[key] = nil
+    applications[key.subject]?.remove(key.application)
+    guard applications[key.subject]?.isEmpty == true else { return }
+    applications[key.subject] = nil
+    for form in key.subject.deviceForms {
+      subjects[form]?.remove(key.subject)
+      if subjects[form]?.isEmpty == true { subjects[form] = nil }
+    }
+  }
+
+  mutating func setPersons(_ persons: Persons) {
+    revision += 1
+    self.persons = persons
+  }
+}
+
+extension SubjectID {
+  /// The identities that a decision about this one, and nothing wider, is filed under: itself, and its address.
+  fileprivate var deviceForms: Set<SubjectID> { Set([self] + (deviceAddress.map { [.beacon($0)] } ?? [])) }
+
+  /// The identities under which decisions about this one are found: those of its device, and the beacon without its
+  /// address in the key.
+  fileprivate var forms: Set<SubjectID> {
+    guard case .beacon(let beacon) = self else { return deviceForms }
+    return deviceForms.union([.beacon(beacon.unkeyed)])
+  }
+
+  /// The device by its address alone, where the identity has one.
+  private var deviceAddress: BeaconID? {
+    switch self {
+    case .observer(.eui48(let bits)): .address(DeviceAddress(bits: bits, kind: .unknown))
+    case .beacon(let beacon): beacon.address.map { .address($0) }
+    case .observer, .none: nil
+    }
   }
 }
 
@@ -149,8 +148,17 @@ package struct Persons: Hashable, Sendable {
   package func contains(_ subject: SubjectID) -> Bool {
     switch subject {
     case .none: false
-    case .observer(let observer): observers.contains(observer)
-    case .beacon(let beacon): !beacons.isEmpty && beacon.matched.contains(where: beacons.contains)
+    case .observer(let observer):
+      if observers.contains(observer) {
+        true
+      } else if case .eui48(let bits) = observer {
+        beacons.contains(.address(DeviceAddress(bits: bits, kind: .unknown)))
+      } else {
+        false
+      }
+    case .beacon(let beacon):
+      !beacons.isEmpty && beacon.matched.contains(where: beacons.contains)
+        || !observers.isEmpty && beacon.address.map { observers.contains(.eui48($0.bits)) } ?? false
     }
   }
 

@@ -18,13 +18,16 @@ package final class Authorisations: Sendable {
     var purposes: [String: String] = [:]
 
     mutating func gatherPersons() {
-      view.persons = declaredPersons
-      for subject in markedPersons { view.persons.insert(subject) }
+      var persons = declaredPersons
+      for subject in markedPersons { persons.insert(subject) }
+      if persons != view.persons { view.setPersons(persons) }
     }
   }
 
   let store: any DocumentStore
-  let state = Mutex(State())
+  private let state = Mutex(State())
+  /// The functions that are called after each change.
+  private let taps = Mutex<[@Sendable () -> Void]>([])
   /// A lock held while a change is stored and applied, so that two changes of one entry cannot overtake each other.
   let changing = Mutex(())
 
@@ -47,13 +50,26 @@ package final class Authorisations: Sendable {
   /// The current authorisations, by which to judge a batch.
   package var view: AuthorisationView { state.withLock { $0.view } }
 
+  /// Calls a function after each change, on the thread of the change; it must return at once.
+  package func tap(_ changed: @escaping @Sendable () -> Void) { taps.withLock { $0.append(changed) } }
+
+  private func update(_ change: (inout State) -> Void) {
+    let isChanged = state.withLock { state in
+      let before = state.view.revision
+      change(&state)
+      return state.view.revision != before
+    }
+    guard isChanged else { return }
+    for changed in taps.withLock({ $0 }) { changed() }
+  }
+
   /// Applies the site's declarations: at the start, and again whenever the site is reloaded.
   ///
   /// - Parameters:
   ///   - persons: the persons.
   ///   - purposes: the purposes of the applications; empty ones do not count.
   package func declare(persons: Persons, purposes: [String: String]) {
-    state.withLock { state in
+    update { state in
       state.declaredPersons = persons
       state.declaredPurposes = purposes.filter { !$0.value.isEmpty }
       state.gatherPersons()
@@ -126,19 +142,12 @@ package final class Authorisations: Sendable {
       changes: (before?.changes ?? 0) + 1
     )
     try store.keep(entry, kind: DocumentKind.authorisation, key: key.document)
-    state.withLock { $0.view.insert(entry) }
+    update { $0.view.insert(entry) }
     guard from != wanted else { return nil }
     return entry.event(
       AuthorisationTransition(from: from, to: wanted, purpose: purpose),
       stream: stream
     )
-  }
-}
-
-extension AuthorisationView {
-  mutating func insert(_ entry: AuthorisationEntry) {
-    entries[Key(application: entry.application, subject: entry.subject)] = entry
-    applications[entry.subject, default: []].insert(entry.application)
   }
 }
 
@@ -198,7 +207,7 @@ extension Authorisations {
     for entry in list(application: application) {
       let key = AuthorisationView.Key(application: application, subject: entry.subject)
       try store.forget(kind: DocumentKind.authorisation, key: key.document)
-      state.withLock { $0.view.remove(key) }
+      update { $0.view.remove(key) }
     }
     guard state.withLock({ $0.purposes[application] }) != nil else { return }
     try store.forget(kind: DocumentKind.purpose, key: application)
@@ -225,18 +234,10 @@ extension Authorisations {
     } else {
       try store.forget(kind: DocumentKind.person, key: key)
     }
-    state.withLock { state in
+    update { state in
       if isPerson { state.markedPersons.insert(subject) } else { state.markedPersons.remove(subject) }
       state.gatherPersons()
     }
-  }
-}
-
-extension AuthorisationView {
-  mutating func remove(_ key: Key) {
-    entries[key] = nil
-    applications[key.subject]?.remove(key.application)
-    if applications[key.subject]?.isEmpty == true { applications[key.subject] = nil }
   }
 }
 
@@ -269,12 +270,12 @@ extension Authorisations {
       }
       for key in entries {
         try store.forget(kind: DocumentKind.authorisation, key: key.document)
-        state.withLock { $0.view.remove(key) }
+        update { $0.view.remove(key) }
         erased.authorisations += 1
       }
       for subject in persons {
         try store.forget(kind: DocumentKind.person, key: Secret.key { subject.write(to: &$0) })
-        state.withLock { state in
+        update { state in
           state.markedPersons.remove(subject)
           state.gatherPersons()
         }

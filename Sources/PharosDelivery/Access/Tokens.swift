@@ -121,11 +121,14 @@ package final class Tokens: Sendable {
     return true
   }
 
-  /// Revokes the tokens of an application, which ends: another one of its name must not be open to their bearers.
+  /// Revokes all tokens of an application that no longer exists.
   ///
-  /// - Throws: `AccessError.store` if one could not be deleted.
-  package func revokeAll(of application: String) throws(AccessError) {
-    for token in list() where token.role == .application(application) { _ = try revoke(token.id) }
+  /// - Returns: the revoked tokens.
+  /// - Throws: `AccessError.store` if one could not be deleted; those that remain stay valid.
+  package func revokeAll(of application: String) throws(AccessError) -> [Token] {
+    let tokens = list().filter { $0.principal.application?.utf8.elementsEqual(application.utf8) ?? false }
+    for token in tokens { _ = try revoke(token.id) }
+    return tokens
   }
 
   private static func slot(_ digest: [UInt8]) -> UInt64 {
@@ -157,7 +160,7 @@ package struct Token: Hashable, Sendable {
   let digest: [UInt8]
 
   /// The principal that it authenticates.
-  var principal: Principal {
+  package var principal: Principal {
     switch role {
     case .operator: .operator(name: name)
     case .application(let application): .application(id: id, name: application)

@@ -35,6 +35,7 @@ package final class CommitPublisher: Service, Sendable {
   let logger: Logger
   let state: Mutex<State>
   let threads: CommitPublisherThreads
+  private let eventJudge: Mutex<EventJudge>
 
   /// Makes a commit publisher that publishes a hub's decisions from now on; ``run()`` drains it at shutdown.
   ///
@@ -44,6 +45,7 @@ package final class CommitPublisher: Service, Sendable {
   ///   - authorisations: the authorisations of the applications.
   ///   - stream: the name of the stream.
   ///   - settings: the settings for grouping and keeping events.
+  ///   - zones: the zones of beacons from before.
   ///   - logger: the logger for failures, once each, and for recoveries.
   package convenience init(
     hub: EventHub,
@@ -51,6 +53,7 @@ package final class CommitPublisher: Service, Sendable {
     authorisations: Authorisations,
     stream: String,
     settings: CommitPublisherSettings = CommitPublisherSettings(),
+    zones: [PublishedState.ZoneRecord] = [],
     logger: Logger = Logger(label: "pharos.teller")
   ) {
     self.init(
@@ -59,6 +62,7 @@ package final class CommitPublisher: Service, Sendable {
       authorisations: authorisations,
       stream: stream,
       settings: settings,
+      zones: zones,
       logger: logger,
       threads: .system()
     )
@@ -71,6 +75,7 @@ package final class CommitPublisher: Service, Sendable {
     authorisations: Authorisations,
     stream: String,
     settings: CommitPublisherSettings,
+    zones: [PublishedState.ZoneRecord] = [],
     logger: Logger,
     threads: CommitPublisherThreads
   ) {
@@ -79,6 +84,7 @@ package final class CommitPublisher: Service, Sendable {
     self.authorisations = authorisations
     self.stream = stream
     self.logger = logger
+    eventJudge = Mutex(EventJudge(zones: zones))
     state = Mutex(State(work: CommitPublisherState(settings: settings, head: store.head)))
     hub.tap { [weak self] batch in self?.take(batch, isDelivered: true) }
   }
@@ -154,7 +160,7 @@ package final class CommitPublisher: Service, Sendable {
     while true {
       switch state.withLock({ $0.work.next(at: elapsed) }) {
       case .commit(let group): commit(group)
-      case .pass(let events): publish(events, judged: judge(events), sequences: [])
+      case .pass(let events): publish(judge(events), sequences: [])
       case .wait(let delay): return wait(delay)
       case .idle: return settle()
       }
@@ -178,18 +184,27 @@ package final class CommitPublisher: Service, Sendable {
 }
 
 extension CommitPublisher {
-  /// Returns whether an event may still be sent to a webhook or shown on a page of history.
+  /// Returns the gate of webhooks and of pages of history.
   ///
-  /// - Parameters:
-  ///   - event: an event that was published before.
-  ///   - application: the application that reads, or nil for the operator's readers.
-  /// - Returns: true if the authorisations allow it now.
-  package func allows(_ event: Event, to application: String?) -> Bool {
-    authorisations.view.allows(event, to: application, isLive: false)
+  /// - Parameter application: the application that reads, or nil for the operator's readers.
+  /// - Returns: the gate.
+  package func gate(to application: String?) -> Gate {
+    authorisations.view.gate(to: application, isLive: false)
+  }
+
+  /// Returns the gate of reads of what holds now: an application counts as in use while it has a live stream open.
+  ///
+  /// - Parameter application: the application that reads, or nil for the operator's readers.
+  /// - Returns: the gate.
+  package func presentGate(to application: String?) -> Gate {
+    authorisations.view.gate(to: application, isLive: application.map(live.names.contains) ?? false)
   }
 }
 
 extension CommitPublisher {
+  /// Forgets a subject that is erased from the journal.
+  package func forget(_ traces: SubjectTraces) { eventJudge.withLock { $0.forget(traces) } }
+
   /// Calls the functions that wait for the end of draining, once the last checkpoint is kept.
   func settle() {
     let waiting = state.withLock { state in
@@ -201,21 +216,20 @@ extension CommitPublisher {
     threads.keep { for drained in waiting { drained() } }
   }
 
-  func judge(_ events: [Event]) -> [GateVerdict] {
-    let view = authorisations.view
-    guard !view.isOpen else { return Array(repeating: .always, count: events.count) }
-    let applications = live.names
-    return events.map { view.gate($0, liveApplications: applications) }
+  private func judge(_ events: [Event]) -> [Judgement] {
+    let (view, applications) = (authorisations.view, live.names)
+    return eventJudge.withLock { $0.judge(events, by: view, liveApplications: applications) }
   }
 
-  func commit(_ group: Backlog.Group) {
+  private func commit(_ group: Backlog.Group) {
     let judged = judge(group.events)
-    let entries = zip(group.events, judged).compactMap { event, verdict in
-      event.kind.isJournalled ? Journal.Entry(event: event, isPublished: verdict == .always) : nil
+    let entries = judged.compactMap { judgement in
+      judgement.kept.kind.isJournalled
+        ? Journal.Entry(event: judgement.kept, isPublished: judgement.verdict == .always) : nil
     }
     do {
       let sequences = entries.isEmpty ? [] : try store.append(entries)
-      publish(group.events, judged: judged, sequences: sequences)
+      publish(judged, sequences: sequences)
       settle(group, last: sequences.last { $0 != nil } ?? nil)
     } catch {
       refuse(group, judged: judged, error: "\(error)")
@@ -238,11 +252,10 @@ extension CommitPublisher {
     }
   }
 
-  private func refuse(_ group: Backlog.Group, judged: [GateVerdict], error: String) {
+  private func refuse(_ group: Backlog.Group, judged: [Judgement], error: String) {
     let kept = group.events.filter(\.kind.isJournalled)
     if kept.count < group.events.count {
-      let passing = zip(group.events, judged).filter { !$0.0.kind.isJournalled }
-      publish(passing.map(\.0), judged: passing.map(\.1), sequences: [])
+      publish(judged.filter { !$0.kept.kind.isJournalled }, sequences: [])
     }
     let (isNews, lost) = state.withLock { state in
       var group = group
@@ -266,24 +279,29 @@ extension CommitPublisher {
 
   /// Publishes the events that the authorisations allow; the sequence numbers are those of the journalled ones, in
   /// order.
-  func publish(_ events: [Event], judged: [GateVerdict], sequences: [Int64?]) {
+  private func publish(_ judged: [Judgement], sequences: [Int64?]) {
     var telling: [PublishedEvent] = []
-    telling.reserveCapacity(events.count)
+    telling.reserveCapacity(judged.count)
     var (told, passed, withheld) = (0 as UInt64, 0 as UInt64, 0 as UInt64)
     var next = sequences.startIndex
-    for (event, verdict) in zip(events, judged) {
+    for judgement in judged {
       var sequence: Int64?
-      if event.kind.isJournalled, next < sequences.endIndex {
+      if judgement.kept.kind.isJournalled, next < sequences.endIndex {
         sequence = sequences[next]
         next += 1
       }
-      guard verdict != .withhold else {
+      guard judgement.verdict != .withhold else {
         withheld += 1
         continue
       }
       if sequence == nil { passed += 1 } else { told += 1 }
       telling.append(
-        PublishedEvent(sequence: sequence, event: event, isLiveOnly: verdict == .live, stream: stream)
+        PublishedEvent(
+          sequence: sequence,
+          event: judgement.published,
+          isLiveOnly: judgement.verdict == .live,
+          stream: stream
+        )
       )
     }
     state.withLock { state in

@@ -98,13 +98,17 @@ package struct Feed: AsyncSequence, Sendable {
 extension FeedService {
   /// Returns the items that the authorisations allow now, regardless of the time of publication.
   fileprivate func allowed(_ items: [FeedItem], for core: FeedCore) -> [FeedItem] {
-    let view = authorisations.view
+    let gate = authorisations.view.gate(to: core.request.application, isLive: true)
     let given =
-      view.isOpen
+      gate.view.isOpen
       ? items
-      : items.filter { item in
-        guard case .event(let told) = item else { return true }
-        return view.allows(told.event, to: core.request.application, isLive: true)
+      : items.compactMap { item in
+        guard case .event(let published) = item else { return item }
+        guard let passed = gate.passed(published), passed == published || core.request.wants(passed.event)
+        else {
+          return nil
+        }
+        return .event(passed)
       }
     tally.count(delivered: given.count)
     return given

@@ -128,6 +128,14 @@ package final class FeedService: Service, Sendable {
     for core in cores { core.finish() }
   }
 
+  /// Ends the streams of clients whose tokens are no longer valid.
+  package func finish(clients: Set<String>) {
+    let cores = state.withLock { state in
+      state.index.all.values.filter { $0.request.client.map(clients.contains) ?? false }
+    }
+    for core in cores { core.finish() }
+  }
+
   /// Checks whether readings or heartbeats are due, and whether events were lost.
   package func tick() {
     let now = clock()

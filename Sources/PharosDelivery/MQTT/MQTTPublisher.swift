@@ -58,6 +58,9 @@ package final class MQTTPublisher: Service {
     return standing
   }
 
+  /// Has the task judge what is retained by the authorisations that have just changed.
+  package func authorisationsChanged() { bell.ring() }
+
   /// Forgets what is retained about a subject, before the subject is erased from the journal.
   package func forget(_ traces: SubjectTraces) {
     mail.withLock { $0.forgotten.append(traces) }
@@ -144,7 +147,7 @@ package struct MQTTPublisherParts: Sendable {
   let names: MQTTNames
   let version: String
   let site: @Sendable () -> Site
-  let allows: @Sendable (Event) -> Bool
+  let gate: @Sendable () -> Gate
   let clock: any DeliveryClock
   let settings: MQTTOutboxSettings
   let logger: Logger
@@ -156,7 +159,7 @@ package struct MQTTPublisherParts: Sendable {
   ///   - names: the topics.
   ///   - version: the version of Pharos.
   ///   - site: returns the site as it is now.
-  ///   - allows: returns whether an event may be published.
+  ///   - gate: returns the gate of what is published.
   ///   - clock: the time.
   ///   - settings: the settings of the outbox.
   ///   - logger: the logger for messages to the operator.
@@ -165,7 +168,7 @@ package struct MQTTPublisherParts: Sendable {
     names: MQTTNames,
     version: String,
     site: @escaping @Sendable () -> Site,
-    allows: @escaping @Sendable (Event) -> Bool = { _ in true },
+    gate: @escaping @Sendable () -> Gate = { .open },
     clock: any DeliveryClock = MachineClock(),
     settings: MQTTOutboxSettings = MQTTOutboxSettings(),
     logger: Logger
@@ -174,7 +177,7 @@ package struct MQTTPublisherParts: Sendable {
     self.names = names
     self.version = version
     self.site = site
-    self.allows = allows
+    self.gate = gate
     self.clock = clock
     self.settings = settings
     self.logger = logger
@@ -219,6 +222,8 @@ struct MQTTWork {
   /// Indicates whether the caller should go on at once.
   private(set) var hasMore = false
   private var lastReason: String?
+  /// The revision of the authorisations by which everything retained was judged.
+  private var judgedRevision: UInt64
 
   /// The maximum number of reads of the journal before what happens on the connection is looked at.
   private static let longestPass = 16
@@ -229,17 +234,15 @@ struct MQTTWork {
     let through = parts.journal.head
     let kept = try parts.journal.deliveries(to: MQTTPublisher.receiver)
     let ledger = kept ?? DeliveryLedger(cursor: through)
-    var states = try parts.journal.publishedState(after: 0)
-    states.regions.removeAll { !parts.allows(MQTTWork.event(.regionState, $0.subject, $0.application)) }
-    states.zones.removeAll { !parts.allows(MQTTWork.event(.zoneEnter, .beacon($0.beacon))) }
-    states.observers.removeAll { !parts.allows(MQTTWork.event(.observerOnline, .observer($0.observer))) }
+    let gate = parts.gate()
+    judgedRevision = gate.view.revision
     outbox = MQTTOutbox(
       names: parts.names,
       version: parts.version,
       site: parts.site(),
       cursor: min(ledger.cursor, through),
       delivered: ledger.delivered,
-      states: states,
+      states: gate.passed(try parts.journal.publishedState(after: 0)),
       through: through,
       settings: parts.settings
     )
@@ -250,27 +253,17 @@ struct MQTTWork {
     note()
   }
 
-  /// An event by which the authorisations judge a state.
-  private static func event(_ kind: EventKind, _ subject: SubjectID, _ application: String = "") -> Event {
-    Event(
-      stream: "",
-      kind: kind,
-      time: .distantPast,
-      decidedAt: .distantPast,
-      stage: 0,
-      subject: subject,
-      application: application,
-      counter: 0,
-      detail: .clockStep(.zero)
-    )
-  }
-
   /// Processes the messages to the task.
   mutating func take(_ mail: MQTTPublisher.Mail, at now: Timestamp) {
     if mail.isStopping { stoppingSince = stoppingSince ?? now }
     for happening in mail.happenings { take(happening, at: now) }
     for traces in mail.forgotten { outbox.forget(traces) }
-    for event in mail.live where parts.allows(event) { outbox.take(live: event, at: now) }
+    let gate = parts.gate()
+    if gate.view.revision != judgedRevision {
+      judgedRevision = gate.view.revision
+      outbox.withdraw { !gate.shows($0, of: $1) }
+    }
+    for event in mail.live.compactMap({ gate.passed($0) }) { outbox.take(live: event, at: now) }
     outbox.advance(to: now)
   }
 
@@ -403,7 +396,8 @@ struct MQTTWork {
       // Events may have been committed since the head was read.
       let last = events.last?.sequence ?? head
       let through = events.count == limit ? last : max(last, head)
-      outbox.load(events.map { ($0.sequence, $0.event) }, through: through, allows: parts.allows)
+      let gate = parts.gate()
+      outbox.load(events.map { ($0.sequence, gate.passed($0.event)) }, through: through)
       noteJournal(nil, at: now)
       return true
     } catch {

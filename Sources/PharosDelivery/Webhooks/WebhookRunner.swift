@@ -247,9 +247,11 @@ struct WebhookWork {
       var loads = 0
       while true {
         while let step = schedule.next(at: now) {
-          guard case .send(let attempt) = step else { continue }
+          guard case .send(var attempt) = step else { continue }
           // Who has withdrawn since is not told of, however long the event has waited.
-          if parts.allows(attempt.entry.event, definition.application) {
+          let gate = parts.gate(definition.application)
+          if let event = gate.passed(attempt.entry.event, matching: definition.boundFilter) {
+            attempt.entry = JournaledEvent(sequence: attempt.entry.sequence, event: event)
             attempts.append(attempt)
           } else {
             schedule.discard(attempt)

@@ -37,9 +37,8 @@ package final class Webhooks: Service {
   ///   - told: the hub that publishes new events of the journal.
   ///   - stream: the name of the stream, which events carry as source.
   ///   - ownPorts: the TCP ports that the server listens on, which no webhook may post to.
-  ///   - allows: returns whether an event may still be sent to the webhooks of an application, or, for nil, to those
-  ///     that belong to no application; called before each attempt, so that a withdrawal stops waiting events at
-  ///     once.
+  ///   - gate: returns the gate of the webhooks of an application, or, for nil, of those that belong to no application;
+  ///     called before each attempt, so that a withdrawal stops waiting events at once.
   ///   - sender: the sender of requests; nil for one over HTTP.
   ///   - clock: the time.
   ///   - settings: times and bounds.
@@ -51,7 +50,7 @@ package final class Webhooks: Service {
     told: CommittedEventHub,
     stream: String,
     ownPorts: Set<Int> = [],
-    allows: @escaping @Sendable (_ event: Event, _ application: String?) -> Bool = { _, _ in true },
+    gate: @escaping @Sendable (_ application: String?) -> Gate = { _ in .open },
     sender: (any WebhookSender)? = nil,
     clock: any DeliveryClock = MachineClock(),
     settings: DeliverySettings = DeliverySettings(),
@@ -61,7 +60,7 @@ package final class Webhooks: Service {
     parts = WebhookParts(
       journal: journal,
       stream: stream,
-      allows: allows,
+      gate: gate,
       sender: sender ?? HTTPWebhookSender(ownPorts: ownPorts),
       clock: clock,
       settings: settings,
@@ -147,7 +146,7 @@ package final class Webhooks: Service {
 struct WebhookParts: Sendable {
   let journal: Journal
   let stream: String
-  let allows: @Sendable (Event, String?) -> Bool
+  let gate: @Sendable (String?) -> Gate
   let sender: any WebhookSender
   let clock: any DeliveryClock
   let settings: DeliverySettings
@@ -300,7 +299,13 @@ extension Webhooks {
     let letters = try WebhookError.journal { () throws(JournalError) in
       try parts.journal.deadLetters(of: id, before: before, limit: limit)
     }
-    return letters.filter { parts.allows($0.event, definition.application) }
+    let gate = parts.gate(definition.application)
+    return letters.compactMap { letter in
+      var letter = letter
+      guard let event = gate.passed(letter.event, matching: definition.boundFilter) else { return nil }
+      letter.event = event
+      return letter
+    }
   }
 
   /// Delivers dead letters once more, in order for each subject, and tries each for a day again.

@@ -11,9 +11,11 @@ extension Endpoints {
       Route(.post, "/v1/tokens", access: .operation, body: .json, handler: createToken),
       Route(.delete, "/v1/tokens/{id}", access: .operation) { request in
         let id = request.parameter("id")
-        guard try backend.tokens.revoke(id) else {
+        let token = backend.tokens.list().first { $0.id == id }
+        guard let token, try backend.tokens.revoke(id) else {
           throw Problem.notFound("There is no token \"\(id.shortened)\".")
         }
+        backend.endStreams(of: [token])
         return .noContent
       },
     ]
@@ -144,6 +146,22 @@ extension Endpoints {
     json.member("subjectKind", subject.kindName)
     json.member("state", state.name)
     json.member("person", backend.authorisations.isPerson(subject))
+  }
+}
+
+extension HTTPBackend {
+  /// Ends what was given to an application that no longer exists, so that a later one of its name does not inherit it:
+  /// tokens with their streams, webhooks, rules and authorisations.
+  func endAccess(of application: String) throws {
+    endStreams(of: try tokens.revokeAll(of: application))
+    try webhooks.deleteAll(of: application)
+    try notifications.deleteAll(of: application)
+    try authorisations.forget(application: application)
+  }
+
+  /// Ends the streams that were opened with tokens that are no longer valid.
+  fileprivate func endStreams(of tokens: [Token]) {
+    feeds.finish(clients: Set(tokens.compactMap(\.principal.client)))
   }
 }
 

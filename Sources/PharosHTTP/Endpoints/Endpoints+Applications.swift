@@ -16,10 +16,7 @@ extension Endpoints {
       Route(.delete, path, access: .operation) { request in
         let name = request.parameter("app")
         try await backend.registrar.delete(application: name)
-        try backend.authorisations.forget(application: name)
-        try backend.notifications.deleteAll(of: name)
-        try backend.webhooks.deleteAll(of: name)
-        try backend.tokens.revokeAll(of: name)
+        try backend.endAccess(of: name)
         return .noContent
       },
     ]
@@ -63,14 +60,14 @@ extension Endpoints {
     return [
       Route(.get, path, access: .application, conditional: true) { request in
         let application = try application(request)
-        let counts = try await cache.counts(of: application.identifier, for: request.principal)
+        let counts = try await counts(of: application.identifier, request)
         return .json { json in
           json.objects("regions", application.regions) { write($1, counts[$1.region.identifier], to: &$0) }
         }
       },
       Route(.get, path + "/{id}", access: .application, conditional: true) { request in
         let region = try region(request)
-        let counts = try await cache.counts(of: request.parameter("app"), for: request.principal)
+        let counts = try await counts(of: request.parameter("app"), request)
         return .json { write(region, counts[region.region.identifier], to: &$0) }
       },
       Route(.put, path + "/{id}", access: .application, body: .json, handler: putRegion),
@@ -80,6 +77,12 @@ extension Endpoints {
         return .noContent
       },
     ]
+  }
+
+  /// Returns the number of subjects in each state, by those regions of an application that have any.
+  private func counts(of application: String, _ request: APIRequest) async throws -> [String: StateCounts] {
+    let gate = backend.presentGate(for: request.principal)
+    return try await cache.read { $0.counts(of: application, through: gate) }
   }
 
   /// The region that a path names.
@@ -102,7 +105,7 @@ extension Endpoints {
     try Endpoints.check(application: name)
     let region = try RegionDocument.region(json: request.body, identifier: identifier)
     let isNew = try await backend.registrar.put(region: region, application: name)
-    let counts = try await cache.counts(of: name, for: request.principal)
+    let counts = try await counts(of: name, request)
     return .put(isNew: isNew, at: "applications", name, "regions", identifier) { json in
       let registered = RegisteredApplication.RegisteredRegion(region: region, source: .http)
       write(registered, counts[identifier], to: &json)

@@ -1,5 +1,6 @@
 import HTTPTypes
 import NIOPosix
+import PharosDelivery
 package import PharosJournal
 package import PharosModel
 
@@ -136,7 +137,10 @@ extension Endpoints {
   private var comparisons: ComparisonStore { ComparisonStore(journal: backend.journal) }
 
   private func listComparisons(_ request: APIRequest) async throws -> APIAnswer {
-    let all = try await Blocking.run { [comparisons] in try comparisons.all() }
+    let gate = backend.gate(for: request.principal)
+    let all = try await Blocking.run { [comparisons] in
+      try comparisons.all().filter { !gate.hidesWord(of: $0.comparison.page) }
+    }
     return .json { json in
       json.objects("comparisons", all) { json, entry in
         json.member("id", entry.id)
@@ -181,7 +185,11 @@ extension Endpoints {
   /// Answers with the page, to every client that has its address, so that a person can pass the address on.
   private func getComparison(_ request: APIRequest) async throws -> APIAnswer {
     let id = request.parameter("id")
-    guard let comparison = try await Blocking.run({ [comparisons] in try comparisons.comparison(id) }) else {
+    let gate = backend.gate(for: .local)
+    let found = try await Blocking.run { [comparisons] in
+      try comparisons.comparison(id).flatMap { gate.hidesWord(of: $0.page) ? nil : $0 }
+    }
+    guard let comparison = found else {
       throw Problem.notFound("There is no such comparison; the newest \(ComparisonStore.most) are kept.")
     }
     var answer = APIAnswer.bytes(Array(comparison.page.utf8), type: "text/html; charset=utf-8")

@@ -38,21 +38,17 @@ extension Endpoints {
     backend.mqtt?.forget(traces)
     let notifications = try backend.notifications.forget(traces)
     let report = try await Blocking.run { [journal = backend.journal] in
-      try Endpoints.eraseItineraries(of: traces, in: journal)
-      try Endpoints.eraseGuidance(of: traces, in: journal)
-      let comparisons = try ComparisonStore(journal: journal).erase(traces)
-      let erased = try journal.erase(traces, keepingCheckpointsFrom: forgotten)
-      return ErasureReport(
-        traces: traces,
-        journal: erased,
+      try ErasureReport(
+        erasing: traces,
+        from: journal,
+        keepingCheckpointsFrom: forgotten,
         authorisations: authorisations,
         acceptances: acceptances,
-        notifications: notifications,
-        comparisons: comparisons,
-        remaining: try journal.documents(naming: traces)
+        notifications: notifications
       )
     }
     cache.forget(traces)
+    backend.commitPublisher.forget(traces)
     return .json { report.write(to: &$0) }
   }
 
@@ -80,32 +76,35 @@ package struct ErasureReport: Sendable {
   /// The documents that still name it, by kind, because they are a client's rules and not its trace.
   package let remaining: [String: Int]
 
-  /// Puts the counts of all stores together.
+  /// Removes a subject from a journal, and puts the counts of all stores together.
   ///
   /// - Parameters:
   ///   - traces: the subject.
-  ///   - journal: the counts of the journal.
+  ///   - journal: the journal.
+  ///   - instant: the time from which checkpoints no longer contain the subject and are kept; nil drops all.
   ///   - authorisations: the counts of authorisations and person marks.
   ///   - acceptances: the number of acceptances out of quarantine: 1 or 0.
   ///   - notifications: the number of notification states: 1 or 0.
-  ///   - comparisons: the number of comparisons of captures that showed it.
-  ///   - remaining: the documents that still name it, by kind.
+  /// - Throws: the error of the journal; the call may be repeated.
   package init(
-    traces: SubjectTraces,
-    journal: Erased,
+    erasing traces: SubjectTraces,
+    from journal: Journal,
+    keepingCheckpointsFrom instant: Timestamp? = nil,
     authorisations: ErasedAuthorisations,
     acceptances: Int,
-    notifications: Int,
-    comparisons: Int,
-    remaining: [String: Int]
-  ) {
+    notifications: Int
+  ) throws {
+    try Endpoints.eraseItineraries(of: traces, in: journal)
+    try Endpoints.eraseGuidance(of: traces, in: journal)
+    let comparisons = try ComparisonStore(journal: journal).erase(traces)
+    let erased = try journal.erase(traces, keepingCheckpointsFrom: instant)
     self.traces = traces
-    self.remaining = remaining
+    remaining = try journal.documents(naming: traces)
     counts = [
-      ("events", journal.events), ("mentions", journal.mentions), ("rows", journal.rows),
-      ("names", journal.names), ("postings", journal.postings), ("history", journal.history),
-      ("deliveries", journal.deliveries),
-      ("deadLetters", journal.deadLetters), ("checkpoints", journal.checkpoints),
+      ("events", erased.events), ("mentions", erased.mentions), ("rows", erased.rows),
+      ("names", erased.names), ("postings", erased.postings), ("history", erased.history),
+      ("deliveries", erased.deliveries),
+      ("deadLetters", erased.deadLetters), ("checkpoints", erased.checkpoints),
       ("authorisations", authorisations.authorisations), ("persons", authorisations.persons),
       ("acceptances", acceptances), ("notifications", notifications),
       ("comparisons", comparisons),

@@ -39,8 +39,7 @@ extension Endpoints {
     }
     let limit = query.limit()
     try query.finish()
-    let view = backend.authorisations.view
-    let reader = request.principal.application
+    let gate = backend.gate(for: request.principal)
     var found: [JournaledEvent] = []
     // Where reading stands: the last sequence that was looked at, hidden or not.
     var place = after ?? before ?? Int64.max
@@ -52,7 +51,7 @@ extension Endpoints {
           ? journal.events(before: start, matching: filter, limit: wanted)
           : journal.events(after: start, matching: filter, limit: wanted)
       }
-      found += page.filter { view.allows($0.event, to: reader, isLive: false) }
+      found += page.compactMap { $0.passed(gate, matching: filter) }
       isEnd = page.count < wanted
       if let last = page.last { place = last.sequence }
     }
@@ -70,10 +69,8 @@ extension Endpoints {
     let missing = Problem.notFound("There is no event \(text.shortened), or it is not kept any more.")
     guard let sequence = Int64(text), sequence > 0 else { throw missing }
     let found = try await Blocking.run { [journal = backend.journal] in try journal.event(sequence) }
-    let reader = request.principal.application
-    guard let found,
-      request.principal.mayUse(application: found.event.application) || reader == nil,
-      backend.authorisations.view.allows(found.event, to: reader, isLive: false)
+    guard request.principal.mayUse(application: found?.event.application ?? ""),
+      let found = found?.passed(backend.gate(for: request.principal))
     else { throw missing }
     return .json { json in
       Endpoints.write(found, stream: backend.journal.stream, to: &json)
@@ -215,5 +212,12 @@ extension Endpoints {
   /// The application that an operator's stream is for: it counts as in use while the stream is open.
   private static func named(_ filter: EventFilter) -> String? {
     filter.applications.flatMap { $0.count == 1 ? $0.first : nil }
+  }
+}
+
+extension JournaledEvent {
+  /// Returns the event as the reader of a gate may learn it, or nil.
+  func passed(_ gate: Gate, matching filter: EventFilter = .all) -> JournaledEvent? {
+    gate.passed(event, matching: filter).map { JournaledEvent(sequence: sequence, event: $0) }
   }
 }

@@ -45,7 +45,9 @@ extension Endpoints {
       return (subject, wanted)
     }
     .sorted { $0.subject < $1.subject }
-    let page = Page.cut(guided, limit: limit, isBehind: after.map { key in { key < $0.subject } }) {
+    let gate = backend.presentGate(for: request.principal)
+    let shown = guided.filter { gate.shows($0.subject) }
+    let page = Page.cut(shown, limit: limit, isBehind: after.map { key in { key < $0.subject } }) {
       [$0.subject.description]
     }
     return .json { json in
@@ -63,7 +65,7 @@ extension Endpoints {
     let subject = try namedSubject(request)
     let wanted = try await storedGuidance(subject)
     let language = RouteLanguage(rawValue: wanted.language) ?? .english
-    let route = try? await route(of: subject, wanted)
+    let route = try? await route(of: subject, wanted, request)
     return .json { json in
       Endpoints.write(wanted, to: &json)
       guard let route else { return }
@@ -76,8 +78,12 @@ extension Endpoints {
     }
   }
 
-  private func route(of subject: SubjectID, _ wanted: GuidanceRequest) async throws -> WalkingRoute? {
-    guard let event = try await cache.read({ $0.fix(of: subject) }), case .fix(let fix) = event.detail,
+  private func route(
+    of subject: SubjectID,
+    _ wanted: GuidanceRequest,
+    _ request: APIRequest
+  ) async throws -> WalkingRoute? {
+    guard let event = try await lastFix(of: subject, request), case .fix(let fix) = event.detail,
       let latitude = fix.latitude, let longitude = fix.longitude,
       let start = Coordinate(latitude: latitude, longitude: longitude),
       let served = backend.servedVenues.first(where: { $0.venue.identifier == fix.venue })

@@ -36,7 +36,9 @@ extension Endpoints {
     let after = Page.key(&query, HeardKey.init)
     try query.finish()
     let asked = KnownDevices(backend.registrar.site)
+    let gate = backend.presentGate(for: request.principal)
     let heard = try await backend.server.snapshot().heard.beacons
+      .filter { $0.subjects.allSatisfy { gate.shows($0) } }
       .filter { observers?.contains($0.observer) ?? true }
       .filter { !onlyIdentified || !$0.identities.isEmpty }
       .map { (key: HeardKey($0), beacon: $0, isRegistered: asked.name($0)) }
@@ -92,8 +94,9 @@ extension Endpoints {
     let tracks = try await backend.server.tracks(
       TrackQuery(observer: observers?.first, beacon: beacons?.first, after: after, limit: limit)
     )
+    let gate = backend.presentGate(for: request.principal)
     return .json { json in
-      json.objects("tracks", tracks) { $1.write(to: &$0) }
+      json.objects("tracks", tracks.filter { $0.isShown(through: gate) }) { $1.write(to: &$0, through: gate) }
       let last = tracks.count == limit ? tracks.last?.key : nil
       json.next(last.map { Page.cursor(after: [$0.observer.description, $0.beacon.description]) })
     }
@@ -104,15 +107,12 @@ extension Endpoints {
     let applications = query.texts("application")
     let observers = query.observers("observer")
     try query.finish()
+    let gate = backend.presentGate(for: request.principal)
     let words = try await cache.read { $0.ranging }
       .filter { request.principal.mayUse(application: $0.key.application) }
       .filter { applications?.contains($0.key.application) ?? true }
       .filter { observers?.contains($0.key.observer) ?? true }
-      .filter { word in
-        cache.visibility(of: word.key.application, to: request.principal)(
-          .observer(word.key.observer)
-        )
-      }
+      .compactMap { $0.passed(gate) }
     return .json { json in
       json.objects("ranging", words) { $1.write(to: &$0) }
     }
@@ -152,9 +152,22 @@ extension KnownDevices {
   }
 }
 
+extension HeardBeacon {
+  /// All that a row about it names.
+  fileprivate var subjects: [SubjectID] {
+    let beacons = identities + (address.map { [.address($0)] } ?? [])
+    return [.observer(observer)] + beacons.map { .beacon($0) }
+  }
+}
+
 extension TrackInsight {
+  /// Returns whether a reader may learn of the track.
+  func isShown(through gate: Gate, of application: String = "") -> Bool {
+    gate.shows(.observer(observer), of: application) && gate.shows(.beacon(beacon), of: application)
+  }
+
   /// Writes all that is known; times in seconds, levels in dBm.
-  func write(to json: inout JSONText) {
+  fileprivate func write(to json: inout JSONText, through gate: Gate) {
     json.member("observer", observer.description)
     json.member("beacon", beacon.description)
     json.member("lastHeard", lastHeard.rfc3339)
@@ -168,6 +181,7 @@ extension TrackInsight {
     if let lossRun { json.member("lossRun", lossRun, decimals: 2) }
     json.member("telling", isTelling)
     if silenceFrom != .distantPast { json.member("silenceFrom", silenceFrom.rfc3339) }
+    let regions = regions.filter { isShown(through: gate, of: $0.application) }
     json.objects("regions", regions) { $1.write(to: &$0) }
   }
 }
@@ -198,6 +212,15 @@ extension RegionInsight {
 }
 
 extension StateCache.RangingWord {
+  /// Returns the ranging as a reader may learn it; nil where it has nothing to tell.
+  func passed(_ gate: Gate) -> StateCache.RangingWord? {
+    guard !gate.view.isOpen else { return self }
+    guard gate.shows(.observer(key.observer), of: key.application) else { return nil }
+    var passed = self
+    passed.beacons.removeAll { !gate.shows(.beacon($0.beacon), of: key.application) }
+    return passed.beacons.isEmpty && !beacons.isEmpty ? nil : passed
+  }
+
   /// Writes the ranging as events tell it.
   func write(to json: inout JSONText) {
     json.member("application", key.application)

@@ -109,10 +109,10 @@ extension Endpoints {
       )
     }
     try query.finish()
-    let view = backend.authorisations.view
+    let gate = backend.gate(for: request.principal)
     let (page, lines) = try await Blocking.run { [journal = backend.journal] in
       let all = try journal.historySubjects()
-        .filter { subjects?.contains($0.key) ?? true && view.allowsHistory(of: $0.key) }
+        .filter { subjects?.contains($0.key) ?? true && gate.shows($0.key) }
       let page = Page.cut(all, limit: limit, isBehind: after.map { key in { key < $0.key } }) {
         [$0.key.description]
       }
@@ -145,11 +145,11 @@ extension Endpoints {
     guard let subject = SubjectID(text) else {
       throw Problem.notFound("\"\(text.shortened)\" is neither an observer nor a beacon as events name them.")
     }
-    let view = backend.authorisations.view
-    guard view.allowsHistory(of: subject) else { throw Endpoints.noHistory(text) }
+    let gate = backend.gate(for: request.principal)
+    guard gate.shows(subject) else { throw Endpoints.noHistory(text) }
     var filter = EventFilter(subjects: [subject])
     filter.kinds = [.regionEnter, .regionExit, .regionUnmonitored, .zoneEnter, .zoneExit]
-    let events = try await transitions(filter, in: range)
+    let events = try await transitions(filter, in: range, through: gate)
     let minutes = try await Blocking.run { [journal = backend.journal] in
       guard try journal.historySubjects().contains(where: { $0.key == subject }) else {
         throw Endpoints.noHistory(text)
@@ -166,7 +166,7 @@ extension Endpoints {
         [
           .text(range.start(of: step).rfc3339), .whole(minutes.count), .init(prevailing.zone),
           .text(prevailing.state.name),
-          Endpoints.cell(nearest: prevailing.nearest, view),
+          Endpoints.cell(nearest: prevailing.nearest, gate),
           .init(prevailing.rssi?.mean, decimals: 1), .init(prevailing.rssi?.lowest),
           .init(prevailing.rssi?.highest),
         ] + Endpoints.cells(prevailing.position)
@@ -188,6 +188,8 @@ extension Endpoints {
     var query = request.query
     let range = range(&query)
     try query.finish()
+    let gate = backend.gate(for: request.principal)
+    guard gate.shows(.observer(observer)) else { throw Endpoints.noHistory(observer.description) }
     let minutes = try await Blocking.run { [journal = backend.journal] in
       guard try journal.historyObservers().contains(where: { $0.key == observer }) else {
         throw Endpoints.noHistory(observer.description)
@@ -198,7 +200,7 @@ extension Endpoints {
       kinds: [.observerOnline, .observerOffline, .observerRestarted],
       subjects: [.observer(observer)]
     )
-    let events = try await transitions(filter, in: range)
+    let events = try await transitions(filter, in: range, through: gate)
     var table = HistoryTable(columns: ["time", "minutes", "advertsPerSecond", "up"])
     for (step, minutes) in range.steps(minutes) {
       let adverts = minutes.reduce(0) { $0 + Double($1.summary.adverts) }
@@ -349,7 +351,7 @@ extension Endpoints {
     let wanted =
       at.map { [HistoryMinute(containing: $0)] }
       ?? (0..<range.count).map { HistoryMinute(containing: range.start(of: $0 + 1) - .seconds(60)) }
-    let view = backend.authorisations.view
+    let gate = backend.gate(for: request.principal)
     let (frames, next) = try await Blocking.run {
       [journal = backend.journal] () throws -> ([HistoryFrame], HistoryMinute?) in
       var frames: [HistoryFrame] = []
@@ -360,7 +362,7 @@ extension Endpoints {
         let own = rest.prefix { $0.hour == hour }
         rest = rest.dropFirst(own.count)
         for frame in try journal.history(at: Array(own)) {
-          let shown = frame.subjects.filter { view.allowsHistory(of: $0.subject) }
+          let shown = frame.subjects.filter { gate.shows($0.subject) }
           if !frames.isEmpty, count + shown.count > Endpoints.mostPositions { return (frames, frame.minute) }
           count += shown.count
           frames.append(HistoryFrame(minute: frame.minute, subjects: shown))
@@ -375,7 +377,7 @@ extension Endpoints {
       [
         .text(subject.description), .text(subject.kindName), .init(names.name(of: subject)),
         .init(summary.zone), .text(summary.state.name),
-        Endpoints.cell(nearest: summary.nearest, view), .init(summary.rssi),
+        Endpoints.cell(nearest: summary.nearest, gate), .init(summary.rssi),
       ] + Endpoints.cells(summary.position)
     }
     if request.accepts("text/csv") {
@@ -398,8 +400,8 @@ extension Endpoints {
   }
 
   /// The nearest observer or beacon; none where that is a person who may not be shown.
-  private static func cell(nearest: SubjectID, _ view: AuthorisationView) -> HistoryTable.Cell {
-    nearest == .none || !view.allowsHistory(of: nearest) ? .none : .text(nearest.description)
+  private static func cell(nearest: SubjectID, _ gate: Gate) -> HistoryTable.Cell {
+    nearest == .none || !gate.shows(nearest) ? .none : .text(nearest.description)
   }
 
   private static let positionColumns: [StaticString] = [
@@ -434,17 +436,17 @@ extension Endpoints {
   /// The journal's events of a range that match a filter, in order; of too many the last.
   private func transitions(
     _ filter: EventFilter,
-    in range: HistoryRange
+    in range: HistoryRange,
+    through gate: Gate
   ) async throws -> [JournaledEvent] {
     var filter = filter
     filter.since = range.from
     filter.until = range.to
     let wanted = filter
-    let view = backend.authorisations.view
     let found = try await Blocking.run { [journal = backend.journal] in
       try journal.events(before: .max, matching: wanted, limit: Endpoints.mostTransitions)
     }
-    return found.reversed().filter { view.allows($0.event, to: nil, isLive: false) }
+    return found.reversed().compactMap { $0.passed(gate) }
   }
 
   private func write(_ events: [JournaledEvent], to json: inout JSONText) {

@@ -13,13 +13,13 @@ import PharosWire
 extension Endpoints {
   var observerRoutes: [Route] {
     [
-      Route(.get, "/v1/observers", access: .operation, conditional: true) { _ in
-        let table = ObserverTable(try await backend.server.snapshot(), backend.registrar.site)
+      Route(.get, "/v1/observers", access: .operation, conditional: true) { request in
+        let table = try await observerTable(request)
         return .json { $0.objects("observers", table.ids) { table.write($1, to: &$0) } }
       },
       Route(.get, "/v1/observers/{id}", access: .operation, conditional: true) { request in
         let id = try observer(request)
-        let table = ObserverTable(try await backend.server.snapshot(), backend.registrar.site)
+        let table = try await observerTable(request)
         guard table.ids.contains(id) else {
           throw Problem.notFound("Observer \(id) is neither heard nor listed in the site file.")
         }
@@ -44,6 +44,14 @@ extension Endpoints {
     ]
   }
 
+  private func observerTable(_ request: APIRequest) async throws -> ObserverTable {
+    ObserverTable(
+      try await backend.server.snapshot(),
+      backend.registrar.site,
+      through: backend.presentGate(for: request.principal)
+    )
+  }
+
   private func putObserver(_ request: APIRequest) async throws -> APIAnswer {
     let entry = try ObserverDocument.observer(json: request.body, id: try observer(request))
     let isNew = try await backend.registrar.put(observer: entry)
@@ -61,9 +69,10 @@ extension Endpoints {
     return .accepted("regions that ask for it tell their state as an event")
   }
 
-  private func quarantine(_: APIRequest) async throws -> APIAnswer {
+  private func quarantine(_ request: APIRequest) async throws -> APIAnswer {
+    let gate = backend.presentGate(for: request.principal)
     let sources = try await backend.server.snapshot().heard.observers
-    let entries = try await backend.server.quarantine()
+    let entries = try await backend.server.quarantine().filter { gate.shows(.observer($0.id)) }
     return .json { json in
       json.objects("observers", entries.sorted { $0.id < $1.id }) { json, entry in
         json.member("id", entry.id.description)
@@ -85,11 +94,11 @@ private struct ObserverTable {
   /// All of them, in order.
   let ids: [ObserverID]
 
-  init(_ snapshot: IngestSnapshot, _ site: Site) {
+  init(_ snapshot: IngestSnapshot, _ site: Site, through gate: Gate) {
     entries = Dictionary(site.observers.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     statuses = Dictionary(snapshot.observers.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     heard = Dictionary(snapshot.heard.observers.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
-    ids = Set(entries.keys).union(statuses.keys).sorted()
+    ids = Set(entries.keys).union(statuses.keys).filter { gate.shows(.observer($0)) }.sorted()
   }
 
   func write(_ id: ObserverID, to json: inout JSONText) {

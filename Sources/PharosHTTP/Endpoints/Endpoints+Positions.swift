@@ -34,12 +34,12 @@ extension Endpoints {
     let limit = query.limit()
     let after = Page.key(&query) { parts in parts.count == 1 ? SubjectID(parts[0]) : nil }
     try query.finish()
-    let isShown = cache.visibility(ofFixesTo: request.principal)
+    let gate = backend.presentGate(for: request.principal)
     let events = try await cache.read { $0.fixes }
       .filter { event in
         guard case .fix(let detail) = event.detail else { return false }
         return subjects?.contains(event.subject) ?? true && venues?.contains(detail.venue) ?? true
-          && floors?.contains(detail) ?? true && isShown(event)
+          && floors?.contains(detail) ?? true && gate.shows(event.subject)
       }
       .sorted { $0.subject < $1.subject }
     let page = Page.cut(events, limit: limit, isBehind: after.map { key in { key < $0.subject } }) {
@@ -57,8 +57,7 @@ extension Endpoints {
     guard let subject = SubjectID(text) else {
       throw Problem.notFound("\"\(text.shortened)\" is neither an observer nor a beacon as events name them.")
     }
-    let isShown = cache.visibility(ofFixesTo: request.principal)
-    guard let event = try await cache.read({ $0.fix(of: subject) }), isShown(event) else {
+    guard let event = try await lastFix(of: subject, request) else {
       throw Problem.notFound(
         "There is no fix of \"\(text.shortened)\". It has not been located since the server began, or too many others "
           + "were since; /v1/fixes lists who was."
@@ -66,6 +65,12 @@ extension Endpoints {
     }
     let site = backend.registrar.site
     return .json { Endpoints.write(event, name: site.name(of: subject), to: &$0) }
+  }
+
+  /// Returns the last fix of a subject, or nil if there is none or the client may not learn of it.
+  func lastFix(of subject: SubjectID, _ request: APIRequest) async throws -> Event? {
+    guard backend.presentGate(for: request.principal).shows(subject) else { return nil }
+    return try await cache.read { $0.fix(of: subject) }
   }
 
   private static func write(_ event: Event, name: String?, to json: inout JSONText) {
@@ -120,9 +125,19 @@ extension Endpoints {
     ]
   }
 
-  private func zones(_: APIRequest) async throws -> APIAnswer {
+  /// Returns the tags that a client may learn of, without the hearings of observers that it may not learn of.
+  func shownTags(_ request: APIRequest) async throws -> [TagStanding] {
+    let gate = backend.presentGate(for: request.principal)
+    return try await backend.server.tags().filter { gate.shows(.beacon($0.beacon)) }.map { tag in
+      var tag = tag
+      tag.hearings.removeAll { !gate.shows(.observer($0.observer)) }
+      return tag
+    }
+  }
+
+  private func zones(_ request: APIRequest) async throws -> APIAnswer {
     var occupants: [String: Int] = [:]
-    for tag in try await backend.server.tags() {
+    for tag in try await shownTags(request) {
       if let zone = tag.zone { occupants[zone, default: 0] += 1 }
     }
     return .json { json in
@@ -143,7 +158,7 @@ extension Endpoints {
     let zones = query.texts("zone")
     let after = Page.key(&query) { parts in parts.count == 1 ? BeaconID(parts[0]) : nil }
     try query.finish()
-    let tags = try await backend.server.tags()
+    let tags = try await shownTags(request)
       .filter { tag in zones.map { tag.zone.map($0.contains) ?? false } ?? true }
       .sorted { $0.beacon < $1.beacon }
     let page = Page.cut(tags, limit: limit, isBehind: after.map { key in { $0.beacon > key } }) {

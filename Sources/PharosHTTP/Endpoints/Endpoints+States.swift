@@ -1,5 +1,6 @@
 import HTTPTypes
 import Pharos
+import PharosDelivery
 import PharosModel
 import PharosMonitoring
 import PharosPublishing
@@ -47,28 +48,31 @@ extension Endpoints {
     let after = Page.key(&query, RowKey.init)
     try query.finish()
     let registered = Set(application.regions.map(\.region.identifier))
-    let isShown = cache.visibility(of: application.identifier, to: request.principal)
+    let gate = backend.presentGate(for: request.principal)
     let rows = try await cache.read { cache in
       cache.rows(of: application.identifier).filter { row in
         // Rows of regions that are no longer registered stay in the journal and are history; a rotation's come and go.
-        (application.rotated > 0 || registered.contains(row.region)) && isShown(row.subject)
+        (application.rotated > 0 || registered.contains(row.region))
           && regions?.contains(row.region) ?? true && subjects?.contains(row.subject) ?? true
           && states?.contains(row.state) ?? true
       }
+      .compactMap { gate.passed($0) }
     }
     let page = Page.cut(rows, limit: limit, isBehind: after.map { key in { key < RowKey($0) } }) {
       [$0.region, $0.subject.description]
     }
     let nearness = try await Nearness(
       rows: Array(page.entries),
-      readings: cache.read { $0.readings(of: application.identifier) },
+      readings: cache.read { $0.readings(of: application.identifier, through: gate) },
       constraints: Dictionary(
         application.regions.compactMap { entry in
           entry.region.constraint.map { (entry.region.identifier, $0) }
         },
         uniquingKeysWith: { $1 }
       ),
-      tracks: { [backend] in try await backend.server.tracks($0) }
+      tracks: { [backend] in
+        try await backend.server.tracks($0).filter { $0.isShown(through: gate, of: application.identifier) }
+      }
     )
     return .json { json in
       json.objects("states", page.entries) { Endpoints.write($1, nearest: nearness.nearest($1), to: &$0) }
@@ -105,11 +109,11 @@ extension Endpoints {
     var query = request.query
     let subjects = query.subjects("subject")
     try query.finish()
-    let isShown = cache.visibility(of: name, to: request.principal)
+    let gate = backend.presentGate(for: request.principal)
     let last = try await cache.read { cache in
       cache.rows(of: name)
-        .filter { $0.region == region.identifier && isShown($0.subject) }
-        .filter { subjects?.contains($0.subject) ?? true }
+        .filter { $0.region == region.identifier && subjects?.contains($0.subject) ?? true }
+        .compactMap { gate.passed($0) }
         .max { $0.decidedAt < $1.decidedAt }
     }
     return .json { json in

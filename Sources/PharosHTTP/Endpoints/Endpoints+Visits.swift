@@ -50,7 +50,7 @@ extension Endpoints {
       parts.count == 1 ? Int64(parts[0]).flatMap { $0 > 0 ? $0 : nil } : nil
     }
     try query.finish()
-    let view = backend.authorisations.view
+    let gate = backend.gate(for: request.principal)
     var found: [JournaledEvent] = []
     var place = before ?? Int64.max
     var isEnd = false
@@ -62,7 +62,7 @@ extension Endpoints {
           (entry, try Endpoints.hasEnded(entry, in: journal))
         }
       }
-      found += page.filter { !$0.1 && view.allows($0.0.event, to: nil, isLive: false) }.map(\.0)
+      found += page.filter { !$0.1 }.compactMap { $0.0.passed(gate) }
       isEnd = page.count < wanted
       if let last = page.last { place = last.0.sequence }
     }
@@ -105,11 +105,11 @@ extension Endpoints {
       until: to
     )
     try query.finish()
-    let view = backend.authorisations.view
+    let gate = backend.gate(for: request.principal)
     let reading = try await Blocking.run { [journal = backend.journal, filter] in
       try DwellTimes(in: journal, filter, limit: Endpoints.mostDwellEvents, page: Endpoints.dwellPage) {
         event in
-        view.allows(event, to: nil, isLive: false)
+        gate.passed(event) != nil
       }
     }
     guard var times = reading else {
@@ -117,7 +117,7 @@ extension Endpoints {
         "The range holds more than \(Endpoints.mostDwellEvents) events. Ask for a shorter one, or for fewer places."
       )
     }
-    try await addPresent(to: &times, byZone: by == "zone", wanted: filter.regions)
+    try await addPresent(to: &times, byZone: by == "zone", wanted: filter.regions, request)
     var table = HistoryTable(columns: ["id", "kind", "name", "count", "median", "p90", "current"])
     for (key, entry) in times.sorted {
       table.append([
@@ -136,10 +136,18 @@ extension Endpoints {
   }
 
   /// Adds who is where now.
-  private func addPresent(to times: inout DwellTimes, byZone: Bool, wanted: Set<String>?) async throws {
+  private func addPresent(
+    to times: inout DwellTimes,
+    byZone: Bool,
+    wanted: Set<String>?,
+    _ request: APIRequest
+  ) async throws {
     guard byZone else {
+      let gate = backend.presentGate(for: request.principal)
       for record in try await cache.read({ $0.told.visits }) where record.visit.departure == nil {
-        guard let place = record.visit.place, wanted?.contains(place.identifier) ?? true else { continue }
+        guard gate.shows(record.subject), let place = record.visit.place,
+          wanted?.contains(place.identifier) ?? true
+        else { continue }
         times.enter(place)
       }
       return
@@ -147,7 +155,7 @@ extension Endpoints {
     let zones = backend.registrar.site.zones.filter { wanted?.contains($0.identifier) ?? true }
     for zone in zones { times.name(zone) }
     let names = Set(zones.map(\.identifier))
-    for tag in try await backend.server.tags() {
+    for tag in try await shownTags(request) {
       if let zone = tag.zone, names.contains(zone) {
         times.enter(VisitDetail.Place(kind: .zone, identifier: zone))
       }

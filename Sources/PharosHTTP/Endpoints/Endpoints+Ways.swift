@@ -254,9 +254,8 @@ extension Endpoints {
       return (coordinate, level, nil)
     }
     let name = String(text.dropFirst(Endpoints.subjectPrefix.count))
-    let isShown = cache.visibility(ofFixesTo: request.principal)
-    guard let subject = SubjectID(name), let event = try await cache.read({ $0.fix(of: subject) }),
-      isShown(event), case .fix(let detail) = event.detail
+    guard let subject = SubjectID(name), let event = try await lastFix(of: subject, request),
+      case .fix(let detail) = event.detail
     else {
       throw Problem.notFound(
         "There is no fix of \"\(name.shortened)\"; /v1/fixes lists those that there are."

@@ -20,12 +20,8 @@ package struct HistoryState {
   package var site: Site
   /// The states, rangings and fixes that were published.
   package var states: StateCache
-  /// The authorisations of applications.
-  package var authorisations: AuthorisationView
-  /// Returns a function that indicates whether a subject's state in an application's regions may be stored.
-  package var visibility: (_ application: String) -> (SubjectID) -> Bool
-  /// Indicates whether a fix may be stored.
-  package var isShown: (_ fix: Event) -> Bool
+  /// The gate of what may be stored.
+  package var gate: Gate
 
   package init(
     time: Timestamp,
@@ -33,18 +29,14 @@ package struct HistoryState {
     tags: [TagStanding],
     site: Site,
     states: StateCache,
-    authorisations: AuthorisationView,
-    visibility: @escaping (_ application: String) -> (SubjectID) -> Bool = { _ in { _ in true } },
-    isShown: @escaping (_ fix: Event) -> Bool = { _ in true }
+    gate: Gate
   ) {
     self.time = time
     self.observers = observers
     self.tags = tags
     self.site = site
     self.states = states
-    self.authorisations = authorisations
-    self.visibility = visibility
-    self.isShown = isShown
+    self.gate = gate
   }
 }
 
@@ -77,7 +69,7 @@ package struct HistorySampler: Sendable {
     tracks: Tracks
   ) async throws -> HistorySample {
     var sample = HistorySample(minute: minute)
-    for observer in state.observers {
+    for observer in state.observers where state.gate.shows(.observer(observer.id)) {
       // Before the first sample nothing tells how many of the adverts are of this minute.
       let reported =
         adverts.map { observer.adverts - min(observer.adverts, $0[observer.id] ?? 0) }
@@ -93,7 +85,7 @@ package struct HistorySampler: Sendable {
       try await HistorySampler.addRegions(of: application, state, to: &sample, tracks)
     }
     HistorySampler.addFixes(of: state, to: &sample)
-    for (subject, summary) in sample.subjects where !state.authorisations.allowsHistory(of: summary.nearest) {
+    for (subject, summary) in sample.subjects where !state.gate.shows(summary.nearest) {
       sample.subjects[subject]?.nearest = .none
     }
     return sample
@@ -103,16 +95,14 @@ package struct HistorySampler: Sendable {
     for zone in state.site.zones {
       sample.places[.zone(zone.identifier)] = PlaceMinute(inside: 0, unmonitored: 0)
     }
-    for tag in state.tags {
+    for tag in state.tags where state.gate.shows(.beacon(tag.beacon)) {
       if let zone = tag.zone {
         let before = sample.places[.zone(zone)]?.inside ?? 0
         sample.places[.zone(zone)] = PlaceMinute(inside: UInt16(clamping: Int(before) + 1), unmonitored: 0)
       }
       let subject = SubjectID.beacon(tag.beacon)
       let loudest = tag.hearings.first { !$0.isDown && state.time - $0.lastHeard <= recent }
-      guard tag.zone != nil || loudest != nil, state.authorisations.allowsHistory(of: subject) else {
-        continue
-      }
+      guard tag.zone != nil || loudest != nil else { continue }
       sample.subjects[subject] = SubjectMinute(
         zone: tag.zone,
         nearest: loudest.map { .observer($0.observer) } ?? .none,
@@ -133,10 +123,9 @@ package struct HistorySampler: Sendable {
       uniquingKeysWith: { $1 }
     )
     let identifiers = Set(application.regions.map(\.identifier))
-    let isShown = state.visibility(name)
-    let rows = state.states.rows(of: name).filter { row in
-      identifiers.contains(row.region) && row.state != .unknown && isShown(row.subject)
-    }
+    let rows = state.states.rows(of: name)
+      .filter { identifiers.contains($0.region) && $0.state != .unknown }
+      .compactMap { state.gate.passed($0) }
     for region in identifiers {
       let own = rows.filter { $0.region == region }
       sample.places[HistoryPlace(application: name, identifier: region)] = PlaceMinute(
@@ -146,11 +135,11 @@ package struct HistorySampler: Sendable {
     }
     let nearness = try await Nearness(
       rows: rows.filter { $0.state == .inside && sample.subjects[$0.subject]?.rssi == nil },
-      readings: state.states.readings(of: name),
+      readings: state.states.readings(of: name, through: state.gate),
       constraints: constraints,
       tracks: tracks
     )
-    for row in rows where state.authorisations.allowsHistory(of: row.subject) {
+    for row in rows {
       // One that is outside and not heard has nothing to tell; its row stays for long.
       guard row.state != .outside || sample.subjects[row.subject] != nil else { continue }
       var summary = sample.subjects[row.subject] ?? SubjectMinute()
@@ -165,7 +154,8 @@ package struct HistorySampler: Sendable {
   }
 
   private static func addFixes(of state: HistoryState, to sample: inout HistorySample) {
-    for event in state.states.fixes where state.time - event.time <= recent && state.isShown(event) {
+    for event in state.states.fixes where state.time - event.time <= recent && state.gate.shows(event.subject)
+    {
       guard case .fix(let fix) = event.detail, let latitude = fix.latitude, let longitude = fix.longitude
       else { continue }
       sample.subjects[event.subject, default: SubjectMinute()].position = SubjectMinute.Position(
@@ -211,9 +201,7 @@ package struct HistoryRecorder: Sendable {
       tags: try await backend.server.tags(),
       site: backend.registrar.site,
       states: try await states.read { copy $0 },
-      authorisations: backend.authorisations.view,
-      visibility: { states.visibility(of: $0, to: .local) },
-      isShown: states.visibility(ofFixesTo: .local)
+      gate: backend.gate(for: .local)
     )
     let sample = try await sampler.sample(minute, of: state) { [backend] in
       try await backend.server.tracks($0)

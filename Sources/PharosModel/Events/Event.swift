@@ -219,3 +219,26 @@ extension Event {
     return event
   }
 }
+
+extension Event {
+  /// Returns the same decision with another detail: what a reader may learn of it.
+  package func with(_ detail: EventDetail) -> Event {
+    var event = self
+    event.detail = detail
+    return event
+  }
+
+  /// Returns the event without the identities in its detail that a reader may not learn of.
+  ///
+  /// A member that names one is left out, and so is a reading that is of or by one. An event that has nothing to tell
+  /// without them is nil.
+  ///
+  /// - Parameter hides: returns whether the reader may not learn of an identity.
+  /// - Returns: the event, and true if it differs from this one.
+  package func without(_ hides: @escaping (SubjectID) -> Bool) -> (event: Event, isStripped: Bool)? {
+    var walk = MemberWalk(hides: hides)
+    let detail = detail.walked(by: &walk)
+    guard !walk.isHidden else { return nil }
+    return walk.isStripped ? (with(detail), true) : (self, false)
+  }
+}

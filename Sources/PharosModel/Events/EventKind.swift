@@ -342,6 +342,13 @@ extension Ranging: EventData {
     self.init(constraint: try record.value(BeaconConstraint.self), beacons: try record.parts())
   }
 
+  /// A list of nothing but hidden beacons would tell that there are any.
+  mutating func visit(_ walk: inout MemberWalk) {
+    let isEmpty = beacons.isEmpty
+    walk.parts("beacons", &beacons)
+    if beacons.isEmpty, !isEmpty { walk.hide() }
+  }
+
   /// Nothing: a table has a line for each beacon.
   func summary(of _: Event) -> String { "" }
 

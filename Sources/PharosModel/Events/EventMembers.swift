@@ -455,22 +455,35 @@ extension RecordReader: MemberCoder {
 
 // MARK: Walks
 
-/// A walk through all members: it moves times by a step and gathers the observers that are named.
+/// A walk through all members: it moves times by a step, gathers the observers that are named, and removes the
+/// identities that a reader may not learn of.
 struct MemberWalk: MemberCoder {
   /// The step that times are moved by.
   var step = TimeSpan.zero
+  /// Returns whether an identity is to be removed; nil removes none.
+  var hides: ((SubjectID) -> Bool)?
   /// The observers that were met.
   private(set) var observers: [ObserverID] = []
+  /// Indicates whether an identity was removed.
+  private(set) var isStripped = false
+  /// Indicates whether the present part makes no sense without an identity that is to be removed.
+  private(set) var isHidden = false
+
+  /// Has the whole part removed.
+  mutating func hide() { isHidden = true }
 
   mutating func member<Value: MemberValue>(_: StaticString, _ value: inout Value, decimals: Int) {
-    if let observer = value as? ObserverID { observers.append(observer) }
+    if let observer = value as? ObserverID {
+      observers.append(observer)
+      if let hides, hides(.observer(observer)) { hide() }
+    }
+    if let hides, let beacon = value as? BeaconID, hides(.beacon(beacon)) { hide() }
     if let time = value as? Timestamp { value = (time + step) as? Value ?? value }
   }
 
   mutating func member<Value: MemberValue>(_ key: StaticString, _ value: inout Value?, decimals: Int) {
     guard var present = value else { return }
-    member(key, &present, decimals: decimals)
-    value = present
+    value = isKept { $0.member(key, &present, decimals: decimals) } ? present : nil
   }
 
   mutating func choice<Value: MemberChoice>(_: StaticString, _: inout Value, _: RecordHead.Place) {}
@@ -479,9 +492,25 @@ struct MemberWalk: MemberCoder {
 
   mutating func part<Part: EventMembers>(_: StaticString?, _ part: inout Part) { part.visitMembers(&self) }
 
-  mutating func part<Part: EventMembers>(_: StaticString?, _ part: inout Part?) { part?.visitMembers(&self) }
+  mutating func part<Part: EventMembers>(_: StaticString?, _ part: inout Part?) {
+    guard var present = part else { return }
+    part = isKept { present.visitMembers(&$0) } ? present : nil
+  }
 
   mutating func parts<Part: EventMembers>(_: StaticString, _ parts: inout [Part]) {
-    for place in parts.indices { parts[place].visitMembers(&self) }
+    var kept: [Part] = []
+    kept.reserveCapacity(parts.count)
+    for var part in parts where isKept({ part.visitMembers(&$0) }) { kept.append(part) }
+    parts = kept
+  }
+
+  /// Visits something that can be left out, and returns whether it makes sense without what is to be removed.
+  private mutating func isKept(_ visit: (inout MemberWalk) -> Void) -> Bool {
+    let outer = isHidden
+    isHidden = false
+    visit(&self)
+    defer { isHidden = outer }
+    if isHidden { isStripped = true }
+    return !isHidden
   }
 }

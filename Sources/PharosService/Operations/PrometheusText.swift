@@ -333,11 +333,22 @@ extension PrometheusText {
   /// Writes the state of each observer that the site lists or that a zone or region names.
   ///
   /// A gateway that was never heard is down. An observer that merely sends has no series, so a sender cannot make any.
-  package mutating func write(observersOf site: Site, _ statuses: [ObserverStatus]) {
+  ///
+  /// - Parameters:
+  ///   - site: the site.
+  ///   - statuses: the states of observers.
+  ///   - isShown: returns whether an observer may be named.
+  package mutating func write(
+    observersOf site: Site,
+    _ statuses: [ObserverStatus],
+    isShown: (ObserverID) -> Bool = { _ in true }
+  ) {
     let known = Dictionary(statuses.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     let names = Dictionary(site.observers.map { ($0.id, $0.name ?? "") }, uniquingKeysWith: { $1 })
-    let listed = site.mentionedObservers.union(names.keys).sorted().prefix(PrometheusText.mostObservers)
-      .map { ListedObserver(id: $0, name: names[$0] ?? "", status: known[$0]) }
+    let listed = site.mentionedObservers.union(names.keys).filter(isShown).sorted().prefix(
+      PrometheusText.mostObservers
+    )
+    .map { ListedObserver(id: $0, name: names[$0] ?? "", status: known[$0]) }
     family("pharos_observer_up", "gauge", "Whether the listed observer is up, 1 or 0", of: listed) {
       $0?.isUp == true ? 1 : 0
     }

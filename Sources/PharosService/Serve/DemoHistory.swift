@@ -42,7 +42,7 @@ struct DemoHistory {
           tags: pipeline.tags(),
           site: site,
           states: states,
-          authorisations: parts.authorisations.view
+          gate: parts.commitPublisher.gate(to: nil)
         )
         let sample = try await sampler.sample(minute, of: state) { [pipeline] in pipeline.tracks($0) }
         try await NIOThreadPool.singleton.runIfActive { [journal = parts.journal] in

@@ -100,6 +100,7 @@ struct ServerParts: HTTPBackend {
         store: journal,
         authorisations: authorisations,
         stream: site.stream,
+        zones: try journal.publishedState().zones,
         logger: logger
       )
       checkpointService.attach(commitPublisher)
@@ -121,7 +122,7 @@ struct ServerParts: HTTPBackend {
         told: commitPublisher.told,
         stream: site.stream,
         ownPorts: plan.ownPorts,
-        allows: { [commitPublisher] in commitPublisher.allows($0, to: $1) },
+        gate: { [commitPublisher] in commitPublisher.gate(to: $0) },
         logger: logger
       )
       notifications = try Notifications(
@@ -176,11 +177,13 @@ struct ServerParts: HTTPBackend {
       names: output.names(stream: plan.configuration.site.stream),
       version: PharosVersion.text,
       site: { [registrar] in registrar.site },
-      allows: { [commitPublisher] in commitPublisher.allows($0, to: nil) },
+      gate: { [commitPublisher] in commitPublisher.gate(to: nil) },
       settings: MQTTOutboxSettings(hasTrackerStates: output.hasTrackerStates),
       logger: logger
     )
-    return MQTTPublisher(link: link, parts: parts, hub: commitPublisher.told)
+    let publisher = MQTTPublisher(link: link, parts: parts, hub: commitPublisher.told)
+    commitPublisher.authorisations.tap { [weak publisher] in publisher?.authorisationsChanged() }
+    return publisher
   }
 
   private static func journal(_ plan: Plan, stream: String) throws(JournalError) -> Journal {
@@ -295,7 +298,8 @@ extension ServerParts {
     )
     if let snapshot = try? await server.snapshot() {
       text.write(snapshot)
-      text.write(observersOf: registrar.site, snapshot.observers)
+      let gate = commitPublisher.presentGate(to: nil)
+      text.write(observersOf: registrar.site, snapshot.observers) { gate.shows(.observer($0)) }
     }
     text.write(journal.statistics())
     text.write(commitPublisher.statistics)

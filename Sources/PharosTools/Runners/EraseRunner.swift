@@ -68,18 +68,15 @@ package struct EraseRunner: Sendable {
     }
     let authorisations = try Authorisations(store: journal).erase(traces)
     let notifications = try Notifications.forget(traces, keptIn: journal)
-    let comparisons = try ComparisonStore(journal: journal).erase(traces)
-    let erased = try journal.erase(traces)
-    try journal.rewrite()
-    return ErasureReport(
-      traces: traces,
-      journal: erased,
+    let report = try ErasureReport(
+      erasing: traces,
+      from: journal,
       authorisations: authorisations,
       acceptances: acceptances,
-      notifications: notifications,
-      comparisons: comparisons,
-      remaining: try journal.documents(naming: traces)
+      notifications: notifications
     )
+    try journal.rewrite()
+    return report
   }
 }
 

@@ -37,7 +37,7 @@ struct AuthorisationViewTests {
       decided[application]?[subject] ?? (persons.contains(subject) ? .notDetermined : .always)
     }
 
-    func gate(_ event: Event, live: Set<String>) -> GateVerdict {
+    func gate(_ event: Event, live: Set<String>) -> Judgement.Verdict {
       if event.subject == .none || event.kind == .authorisationChanged { return .always }
       if !event.application.isEmpty {
         switch state(event.application, event.subject) {
@@ -93,16 +93,21 @@ struct AuthorisationViewTests {
     }
   }
 
+  private func verdict(_ view: AuthorisationView, _ event: Event, live: Set<String>) -> Judgement.Verdict? {
+    var judge = EventJudge()
+    return judge.judge([event], by: view, liveApplications: live).first?.verdict
+  }
+
   private func check(_ view: AuthorisationView, _ model: Model, _ live: Set<String>) {
     for application in applications + [""] {
       for subject in subjects {
         for kind in [EventKind.regionEnter, .zoneEnter, .authorisationChanged] {
           let event = event(application, subject, kind: kind)
-          #expect(view.gate(event, liveApplications: live) == model.gate(event, live: live))
+          #expect(verdict(view, event, live: live) == model.gate(event, live: live))
           for reader in [nil, "a", "b", "stranger"] as [String?] {
             for isLive in [true, false] {
               #expect(
-                view.allows(event, to: reader, isLive: isLive)
+                (view.gate(to: reader, isLive: isLive).passed(event) != nil)
                   == model.allows(event, to: reader, isLive: isLive)
               )
             }
@@ -140,8 +145,8 @@ struct AuthorisationViewTests {
     let view = try Authorisations(store: try Journal.open(.memory, stream: "test")).view
     #expect(view.isOpen)
     for subject in subjects {
-      #expect(view.gate(event("a", subject), liveApplications: []) == .always)
-      #expect(view.allows(event("a", subject), to: "b", isLive: false))
+      #expect(verdict(view, event("a", subject), live: []) == .always)
+      #expect(view.gate(to: "b", isLive: false).passed(event("a", subject)) != nil)
     }
   }
 }

@@ -166,7 +166,7 @@ struct CommitPublisherAuthorisationTests {
     #expect(await numbers(feed) == [3, 5, 4])
     #expect(await numbers(other) == [5])
     #expect(await numbers(boss) == [5])
-    #expect(!harness.commitPublisher.allows(Sample.enter(3), to: "gallery"))
+    #expect(harness.commitPublisher.gate(to: "gallery").passed(Sample.enter(3)) == nil)
   }
 }
 

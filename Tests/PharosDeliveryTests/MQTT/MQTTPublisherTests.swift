@@ -22,6 +22,10 @@ private final class MemoryBroker: MQTTLink {
   private let signal = AsyncStream<Void>.makeStream()
 
   var taken: [MQTTMessage] { state.withLock { $0.taken } }
+  /// What it has retained, by topic.
+  var retained: [String: [UInt8]] {
+    taken.reduce(into: [:]) { $0[$1.topic] = $1.isRetained && !$1.payload.isEmpty ? $1.payload : nil }
+  }
   /// The ids of the events in the messages about regions, in order.
   var events: [String] {
     taken.filter { $0.topic.hasPrefix("pharos/region/") }.compactMap { message in
@@ -112,7 +116,7 @@ struct MQTTPublisherTests {
 
   private func run(
     _ journal: Journal,
-    allows: @escaping @Sendable (Event) -> Bool = { _ in true },
+    authorisations: Authorisations? = nil,
     _ body: (MemoryBroker, CommittedEventHub, MQTTPublisher) async throws -> Void
   ) async throws {
     let (broker, told) = (MemoryBroker(), CommittedEventHub())
@@ -123,10 +127,11 @@ struct MQTTPublisherTests {
       names: Self.names,
       version: "1",
       site: { site },
-      allows: allows,
+      gate: { authorisations?.view.gate(to: nil, isLive: false) ?? .open },
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     )
     let publisher = MQTTPublisher(link: broker, parts: parts, hub: told)
+    authorisations?.tap { publisher.authorisationsChanged() }
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await publisher.run() }
       await broker.waitForStart()
@@ -179,12 +184,30 @@ struct MQTTPublisherTests {
   func authorisations() async throws {
     let journal = try Journal.open(.memory, stream: "test")
     try Self.append(0..<3, to: journal, CommittedEventHub())
-    try await run(journal, allows: { $0.subject != Samples.subject(1) }) { broker, told, _ in
+    let authorisations = try Authorisations(store: journal)
+    func decide(_ state: AuthorisationState, of subject: SubjectID) throws {
+      _ = try authorisations.set(
+        state,
+        application: "gallery",
+        subject: subject,
+        by: .local,
+        stream: "test",
+        at: Samples.start
+      )
+    }
+    try authorisations.mark(Samples.subject(1), isPerson: true)
+    try decide(.denied, of: Samples.subject(1))
+    try await run(journal, authorisations: authorisations) { broker, told, _ in
       broker.connect()
       try Self.append(3..<9, to: journal, told)
       await broker.wait { broker.events.count == 4 }
       #expect(!broker.taken.contains { $0.topic.contains(MQTTNames.level(Samples.subject(1))) })
       #expect(broker.taken.filter { $0.topic.hasPrefix("pharos/region/") }.count == 6)
+      // A mark without an event of its own withdraws at once what the broker has retained.
+      try authorisations.mark(Samples.subject(2), isPerson: true)
+      let level = MQTTNames.level(Samples.subject(2))
+      await broker.wait { broker.retained.keys.allSatisfy { !$0.contains(level) } }
+      #expect(broker.retained.keys.contains { $0.contains(MQTTNames.level(Samples.subject(0))) })
     }
   }
 

@@ -164,4 +164,42 @@ struct EventTests {
     #expect(RegionEvent(refused) == .monitoringDidFail(region: "shop", limit: 20))
     #expect(RegionEvent(event(kind: .clockStepped, detail: .clockStep(.seconds(1)))) == nil)
   }
+
+  @Test(
+    "an event without hidden identities names none, and is the same where it names none",
+    arguments: Seeds.drawn(1..<5)
+  )
+  func withoutIdentities(seed: UInt64) {
+    var random = RandomEvents(seed: seed)
+    var (stripped, withheld) = (0, 0)
+    for _ in 0..<4_000 {
+      let event = random.event()
+      let subject: EventName? =
+        switch event.subject {
+        case .none: nil
+        case .observer(let observer): .observer(observer)
+        case .beacon(let beacon): .beacon(beacon)
+        }
+      // Every second identity is hidden; the subject is for others to judge.
+      func hides(_ identity: SubjectID) -> Bool { identity.description.utf8.reduce(0) { $0 ^ $1 } % 2 == 0 }
+      func isHidden(_ name: EventName) -> Bool {
+        switch name {
+        case .text: false
+        case .observer(let observer): name != subject && hides(.observer(observer))
+        case .beacon(let beacon): name != subject && hides(.beacon(beacon))
+        }
+      }
+      let names = EventRecord(event).names
+      guard let (other, isStripped) = event.without({ hides($0) }) else {
+        withheld += 1
+        continue
+      }
+      #expect(isStripped == (other.cloudEvent(stream: "s") != event.cloudEvent(stream: "s")))
+      #expect(isStripped || !names.contains(where: isHidden))
+      #expect(!EventRecord(other).names.contains(where: isHidden))
+      #expect(other.id == event.id)
+      stripped += isStripped ? 1 : 0
+    }
+    #expect(stripped > 200 && withheld > 20)
+  }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import PharosDelivery
+import PharosHTTP
 import PharosJournal
 import PharosModel
 import PharosService
@@ -27,6 +28,25 @@ struct EraseRunnerTests {
     )
   }
 
+  private static let visit = Event(
+    stream: "pharos",
+    kind: .visitArrive,
+    time: Timestamp(seconds: 1_760_000_000),
+    decidedAt: Timestamp(seconds: 1_760_000_000),
+    stage: 2,
+    subject: subject,
+    region: "cafe",
+    counter: 1,
+    detail: .visit(
+      VisitDetail(
+        visit: EventID(high: 1, low: 2),
+        arrival: Timestamp(seconds: 1_760_000_000),
+        venue: "museum",
+        evidence: VisitDetail.Evidence(fixes: 1, end: .lasting)
+      )
+    )
+  )
+
   @Test("a stopped server's folder holds nothing of the subject any more, and it is said what went")
   func folder() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "erase-\(UUID().uuidString)").path
@@ -38,7 +58,19 @@ struct EraseRunnerTests {
           .init(event: Self.event(number % 2 == 0 ? Self.subject : .observer(.name("other")), number))
         }
       )
+      _ = try journal.append([
+        .init(event: Self.visit), .init(event: Self.event(.observer(.name("last")), 99)),
+      ])
       _ = try Authorisations(store: journal).mark(Self.subject, isPerson: true)
+      var sample = HistorySample(minute: HistoryMinute(containing: Timestamp(seconds: 1_760_000_000)))
+      sample.subjects[Self.subject] = SubjectMinute(zone: "hall")
+      sample.observers[.eui48(0xC0FF_EE00_0001)] = ObserverMinute(adverts: 1, isUp: true)
+      try journal.record(sample)
+      for kind in ["itinerary", "guidance"] {
+        try journal.put(Array("x".utf8), kind: kind, key: Self.subject.description)
+      }
+      let page = CaptureComparison(name: "a", madeAt: .distantPast, headline: "", page: "C0:FF:EE:00:00:01")
+      try journal.put(page.encoded, kind: "comparison", key: "c")
       try journal.save(
         checkpoint: Array("of c0:ff:ee:00:00:01".utf8),
         instant: Timestamp(seconds: 1_760_000_000),
@@ -52,7 +84,7 @@ struct EraseRunnerTests {
     #expect(await EraseRunner(access).run("c0:ff:ee:00:00:01", on: console, logger: Self.logger) == .success)
     let text = kept.output.text
     #expect(text.contains("Removed of c0:ff:ee:00:00:01:"))
-    #expect(text.contains("    25 events about it"))
+    #expect(text.contains("    26 events about it"))
     #expect(text.contains("     1 marks that it is a person"))
     #expect(text.contains("     1 checkpoints, as a whole"))
     #expect(kept.errors.text.contains("Not touched: recordings"))
@@ -60,13 +92,14 @@ struct EraseRunnerTests {
       let data = try Data(contentsOf: URL(filePath: "\(folder)/\(file)"))
       for word in [
         Data([0xC0, 0xFF, 0xEE, 0, 0, 1]), Data([1, 0, 0, 0xEE, 0xFF, 0xC0]), Data("c0:ff:ee".utf8),
+        Data("C0:FF:EE".utf8),
       ] {
         #expect(data.range(of: word) == nil, "\(file)")
       }
     }
     let journal = try Journal.open(.folder(folder), stream: "pharos")
-    #expect(journal.head == 50)
-    #expect(try journal.events(after: 0, limit: 100).count == 25)
+    #expect(journal.head == 52)
+    #expect(try journal.events(after: 0, limit: 100).count == 26)
     #expect(try !Authorisations(store: journal).isPerson(Self.subject))
     journal.leave()
     #expect(await EraseRunner(access).run("c0:ff:ee:00:00:01", on: console, logger: Self.logger) == .success)

@@ -16,7 +16,7 @@ struct WebhookHouse {
     clock: any DeliveryClock = LeapingClock(),
     settings: DeliverySettings = DeliverySettings(),
     ownPorts: Set<Int> = [],
-    allows: @escaping @Sendable (Event, String?) -> Bool = { _, _ in true },
+    gate: @escaping @Sendable (String?) -> Gate = { _ in .open },
     sender: any WebhookSender = HTTPWebhookSender()
   ) throws {
     self.journal = journal
@@ -26,7 +26,7 @@ struct WebhookHouse {
       told: hub,
       stream: Samples.stream,
       ownPorts: ownPorts,
-      allows: allows,
+      gate: gate,
       sender: sender,
       clock: clock,
       settings: settings,

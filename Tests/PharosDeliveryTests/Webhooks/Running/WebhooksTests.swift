@@ -332,10 +332,12 @@ struct WebhooksTests {
     let receiver = try await Receiver { _ in .init(status: .ok) }
     let withdrawn = Samples.subject(1)
     let journal = try Journal.open(.memory, stream: Samples.stream)
+    let authorisations = try Authorisations(store: journal)
+    try authorisations.mark(withdrawn, isPerson: true)
     let house = try WebhookHouse(
       journal,
       clock: StandingClock(),
-      allows: { $0.subject != withdrawn && $1 == nil }
+      gate: { authorisations.view.gate(to: $0, isLive: false) }
     )
     let id = try house.webhooks.create(json: json("{\"url\":\"\(receiver.url)\"}")).standing.definition.id
     try await withThrowingDiscardingTaskGroup { group in

@@ -1,0 +1,135 @@
+import PharosJournal
+package import PharosModel
+package import PharosPublishing
+
+/// The one gate: everything that the server tells a reader passes it, with all identities that it names.
+///
+/// An identity is an observer or a beacon in any role: the subject of an event, a beacon in a list of ranged ones, the
+/// observer that heard it. An application may learn of a thing unless a decision denies it, and of a person only if a
+/// decision allows it. The operator's readers (tokens, pages, MQTT, webhooks of no application) may learn what at least
+/// one application may always learn.
+///
+/// What is about a hidden identity does not pass; what merely names one passes without it. Stores hold everything, and
+/// every read judges by the present authorisations, so that a withdrawal takes effect at once wherever data wait.
+package struct Gate: Sendable {
+  /// A reader.
+  package enum Reader: Hashable, Sendable {
+    /// The operator.
+    case `operator`
+    /// An application; `isLive` is true for its live streams, and for what holds now while one of them is open.
+    case application(String, isLive: Bool)
+  }
+
+  /// The authorisations.
+  package let view: AuthorisationView
+  /// The reader.
+  package let reader: Reader
+
+  /// Makes the gate of a reader.
+  package init(_ view: AuthorisationView, for reader: Reader) {
+    self.view = view
+    self.reader = reader
+  }
+
+  /// A gate that everything passes, where there are neither persons nor decisions.
+  package static let open = Gate(AuthorisationView(), for: .operator)
+
+  /// Returns whether the reader may learn of an identity.
+  ///
+  /// - Parameters:
+  ///   - identity: the observer or beacon.
+  ///   - application: the application whose data name it; empty for data that are for all applications.
+  /// - Returns: true if it may.
+  package func shows(_ identity: SubjectID, of application: String = "") -> Bool {
+    guard !view.isOpen, identity != .none else { return true }
+    if case .application(let name, let isLive) = reader, application.isEmpty || application == name {
+      let state = view.state(application: name, subject: identity)
+      return state == .always || state == .whenInUse && isLive
+    }
+    guard application.isEmpty else {
+      return view.state(application: application, subject: identity) == .always
+    }
+    guard view.persons.contains(identity) else { return true }
+    return view.deciding(about: identity).contains {
+      view.state(application: $0, subject: identity) == .always
+    }
+  }
+
+  /// Returns an event as the reader may learn it: without the hidden identities that it names, or nil if it is about
+  /// one.
+  ///
+  /// An event that reports a changed authorisation always passes.
+  package func passed(_ event: Event) -> Event? { judged(event)?.event }
+
+  /// Returns a published event as the reader may learn it, or nil.
+  package func passed(_ published: PublishedEvent) -> PublishedEvent? {
+    guard let (event, isStripped) = judged(published.event) else { return nil }
+    return isStripped ? published.telling(event) : published
+  }
+
+  /// Returns an event that still matches the filter by which the reader found it, so that a filter cannot ask for a
+  /// hidden identity.
+  package func passed(_ event: Event, matching filter: EventFilter) -> Event? {
+    guard let (event, isStripped) = judged(event), !isStripped || filter.matches(event) else { return nil }
+    return event
+  }
+
+  /// Returns the record of a subject's state towards a region as the reader may learn it, or nil.
+  package func passed(_ record: PublishedState.RegionRecord) -> PublishedState.RegionRecord? {
+    guard !view.isOpen else { return record }
+    guard shows(record.subject, of: record.application) else { return nil }
+    var passed = record
+    passed.refinement = record.refinement.flatMap { shows(.beacon($0), of: record.application) ? $0 : nil }
+    passed.observer = record.observer.flatMap { shows(.observer($0), of: record.application) ? $0 : nil }
+    return passed
+  }
+
+  /// Returns states as the reader may learn them.
+  package func passed(_ state: PublishedState) -> PublishedState {
+    guard !view.isOpen else { return state }
+    var passed = state
+    passed.regions = state.regions.compactMap { self.passed($0) }
+    passed.zones.removeAll { !shows(.beacon($0.beacon)) }
+    passed.observers.removeAll { !shows(.observer($0.observer)) }
+    passed.visits.removeAll { !shows($0.subject) }
+    return passed
+  }
+
+  private func judged(_ event: Event) -> (event: Event, isStripped: Bool)? {
+    guard !view.isOpen, event.kind != .authorisationChanged else { return (event, false) }
+    guard shows(event.subject, of: event.application) else { return nil }
+    return event.without { !shows($0, of: event.application) }
+  }
+}
+
+extension Gate {
+  /// Returns whether a text names an identity that the reader may not learn of.
+  ///
+  /// - Complexity: the length of the text, times the number of observers that are persons or decided about.
+  package func hidesWord(of text: String) -> Bool {
+    guard !view.isOpen else { return false }
+    let isPart = { (byte: UInt8) in
+      UInt8(ascii: "0")...UInt8(ascii: ":") ~= byte || UInt8(ascii: "@")...UInt8(ascii: "Z") ~= byte
+        || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || byte == UInt8(ascii: "-")
+        || byte == UInt8(ascii: "/")
+    }
+    let words = Set(text.utf8.split { !isPart($0) }.map { String(decoding: $0, as: UTF8.self) })
+    let named = words.compactMap { word -> SubjectID? in
+      if let beacon = BeaconID(word) { return .beacon(beacon) }
+      guard case .eui48(let bits)? = ObserverID(word) else { return nil }
+      return .observer(.eui48(bits))
+    }
+    if named.contains(where: { !shows($0) }) { return true }
+    let observers = view.decidedObservers.filter { !shows(.observer($0)) }
+    guard !observers.isEmpty else { return false }
+    let bytes = Array(text.utf8)
+    return observers.contains { SubjectTraces($0.description)?.isNamed(in: bytes) ?? false }
+  }
+}
+
+extension AuthorisationView {
+  /// Returns the gate of a reader: of an application, or of the operator for nil.
+  package func gate(to application: String?, isLive: Bool) -> Gate {
+    Gate(self, for: application.map { .application($0, isLive: isLive) } ?? .operator)
+  }
+}
