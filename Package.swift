@@ -358,7 +358,7 @@ let package = Package(
       [
         "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
         "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosSurvey",
-        "PharosFiles",
+        "PharosFiles", "PharosSite",
       ]
     ),
     tests(

@@ -31,8 +31,8 @@ package struct Locators: Sendable {
   static let memory = TimeSpan.minutes(10)
   /// The minimum delay of the fix of a tag.
   ///
-  /// 3 s: an observer reports a tag once a second, at its own phase, and at least its lag of half a second later.
-  static let leastTagLag = TimeSpan.seconds(3)
+  /// 1.5 s: an observer reports what it heard in a second half a second after it has ended.
+  package static let leastTagLag = TimeSpan.seconds(1.5)
 
   /// Creates a collection without subjects.
   package init(venues: [LocatableVenue], site: Site, limit: Int) {

@@ -37,8 +37,8 @@ package struct FloorSurvey {
   static let interval = TimeSpan.milliseconds(500)
 
   /// Creates the survey of a floor, or returns nil if the extent of the floor is unknown.
-  package init?(_ id: FloorID, _ floor: Floor, cell: Float) {
-    guard let grid = RadioGrid(over: floor, cell: cell) else { return nil }
+  package init?(_ id: FloorID, _ floor: Floor, cells: ClosedRange<Float>) {
+    guard let grid = RadioGrid(over: floor, cells: cells) else { return nil }
     self.id = id
     plane = floor.plane
     self.grid = grid

@@ -109,7 +109,7 @@ extension Locator {
     evidence.toldFloor = middle.floor
     let course = isWalking ? course() : nil
     let isOutside = sky.isOutside
-    let point = isOutside ? middle.point : geometricMedian(from: middle)
+    let point = isOutside ? middle.point : floor.nearest(to: geometricMedian(from: middle))
     return FixEstimate(
       time: time,
       floor: isOutside ? nil : floor.id,
@@ -173,9 +173,10 @@ extension Locator {
     }
     let away = content.floors[middle.floor].radio.map { content.remoteness(of: middle.point, floor: $0) } ?? 0
     let misfit = min(Locator.mostMisfitting, max(0, evidence.misfit - LocatorEvidence.usualMisfit))
-    let hidden =
-      rules.hiddenError + rules.remoteError * min(away, Locator.mostRemote) + rules.misfitError * misfit
-    let spread = middle.spread * rules.spreadFactor
+    let isSeen = seesMotion(at: time)
+    let least = isSeen ? rules.hiddenError : offset.isOpen ? 0 : rules.blindHiddenError
+    let hidden = least + rules.remoteError * min(away, Locator.mostRemote) + rules.misfitError * misfit
+    let spread = middle.spread * (isSeen ? rules.spreadFactor : 1)
     return (spread * spread + hidden * hidden).squareRoot()
   }
 

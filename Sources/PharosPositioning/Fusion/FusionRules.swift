@@ -40,8 +40,8 @@ package struct FusionRules: Hashable, Sendable {
   /// 10: bodies, doors and moved access points give outliers beyond a normal distribution; still fewer degrees leave a floor away
   /// from the right one too probable.
   package var tailFreedom: Float = 10
-  /// The maximum number of independent readings that a scan is worth: bodies and the place itself shift many of them
-  /// together.
+  /// The maximum number of independent readings that a scan is worth, two seconds after the last one: bodies and the
+  /// place itself shift many of them together.
   ///
   /// 9: with 10 and 12, held-back walks are placed no better; with 7 their mean error was 2 % larger.
   package var mostWorth: Float = 9
@@ -55,7 +55,8 @@ package struct FusionRules: Hashable, Sendable {
   ///   mean of its walk, relative to what other walks heard within 3 m. Successive looks are nearly independent
   ///   (correlation 0.09). With 2 and 4 dB held-back walks are placed no better.
   package var lookDeviation: Float = 3
-  /// The maximum number of readings of a look that are weighed, the loudest and newest ones.
+  /// The maximum number of readings of a look that are weighed, the loudest and newest ones; more of a scan that follows
+  /// the last one after more than two seconds.
   ///
   /// 40: twice as many, with 600 ``particles``, place held-back walks no better, within chance (2 %), for twice the
   /// time.
@@ -141,7 +142,7 @@ package struct FusionRules: Hashable, Sendable {
   ///
   /// - Units: dB.
   package var receiverDeviation: Float = 2.6
-  /// The deviation of the transmit levels of tags.
+  /// The deviation of the levels of tags, which is left open in every look: of what they send, and of how they are worn.
   ///
   /// - Units: dB.
   package var senderDeviation: Float = 6
@@ -271,6 +272,12 @@ package struct FusionRules: Hashable, Sendable {
   ///
   /// - Units: metres.
   package var hiddenError: Float = 2.25
+  /// The same for a handset without motion sensors; for a tag there is none.
+  ///
+  /// Their spread counts as it is, because most of it is the unseen walk.
+  ///
+  /// - Units: metres.
+  package var blindHiddenError: Float = 1.25
   /// The increase of that for each metre from the nearest surveyed place.
   ///
   /// - Units: metres a metre.

@@ -209,7 +209,7 @@ extension Locator {
         way: way
       )
     }
-    cloud.resample(rules, &noise)
+    cloud.resample(rules, on: content.floors, &noise)
   }
 
   /// Matches a fix with the itinerary.

@@ -272,7 +272,7 @@ struct WalkRaster: Hashable, Sendable {
   /// The distance by which the raster extends beyond the drawn extent.
   ///
   /// - Units: metres.
-  private static let margin = 4.0
+  static let margin = 4.0
 
   private let west: Float
   private let south: Float

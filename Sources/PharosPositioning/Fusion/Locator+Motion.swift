@@ -84,12 +84,12 @@ extension Locator {
     guard seconds > 0, !cloud.isEmpty else { return }
     let isSeen = seesMotion(at: time)
     if isCarried(at: time) {
-      cloud.spread(rules.odometryDrift * seconds.squareRoot(), &noise)
+      cloud.spread(rules.odometryDrift * seconds.squareRoot(), on: content.floors, &noise)
       // The odometry sees a climb; what it does not see is a lift.
       return leak(seconds * Locator.carriedLeak)
     }
     let rate = !isSeen ? rules.blindWalk : gait.rests ? rules.drift / 4 : rules.drift
-    cloud.spread(rate * seconds.squareRoot(), &noise)
+    cloud.spread(rate * seconds.squareRoot(), on: content.floors, &noise)
     leak(seconds)
   }
 }
@@ -235,7 +235,11 @@ extension Locator {
       let neighbours = content.neighbours[Int(cloud.floor[index])]
       guard !neighbours.isEmpty, noise.share() < chance else { continue }
       let neighbour = neighbours[Int(noise.next() % UInt64(neighbours.count))]
-      (cloud.east[index], cloud.north[index]) = neighbour.change(cloud.east[index], cloud.north[index])
+      let (east, north) = neighbour.change(cloud.east[index], cloud.north[index])
+      guard content.floors[neighbour.floor].isFloor(Point(x: Double(east), y: Double(north))) else {
+        continue
+      }
+      (cloud.east[index], cloud.north[index]) = (east, north)
       cloud.floor[index] = UInt8(truncatingIfNeeded: neighbour.floor)
     }
   }
@@ -247,9 +251,9 @@ extension Locator {
   }
 
   private mutating func leave(_ index: Int, by exit: GroundFloor.Exit) {
-    cloud.east[index] = Float(exit.arrival.x) + Locator.arrivalSpread * noise.normal()
-    cloud.north[index] = Float(exit.arrival.y) + Locator.arrivalSpread * noise.normal()
+    (cloud.east[index], cloud.north[index]) = (Float(exit.arrival.x), Float(exit.arrival.y))
     cloud.floor[index] = UInt8(truncatingIfNeeded: exit.floor)
+    cloud.shift(index, by: Locator.arrivalSpread, on: content.floors, &noise)
   }
 
   /// The spread of the arrival place about a connector's end.
@@ -305,6 +309,6 @@ extension Locator {
         cloud.weight[index] -= 3
       }
     }
-    cloud.resample(rules, &noise)
+    cloud.resample(rules, on: content.floors, &noise)
   }
 }

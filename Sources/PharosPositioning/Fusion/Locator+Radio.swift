@@ -13,7 +13,7 @@ extension Locator {
     // Where satellites lead, what is heard of the house says only how near it is.
     guard !sky.leads(at: time) else { return }
     let isScan = isScan(pool, at: time)
-    if isScan { evidence.scanned = time }
+    if isScan { evidence.noteScan(at: time) }
     // Beacons alone ask for it only where all places are compared.
     let needsListed = isScan || isYoung(at: time) || time - evidence.audited >= rules.auditInterval
     let listed = needsListed ? listed(at: time) : nil
@@ -29,14 +29,14 @@ extension Locator {
       let terms = terms(pool, bunch.readings, worths, louder: offset.decibels, at: time)
       add(terms, way: bunch.way, turned: turned, to: &look, &field)
     }
-    let variance = rules.lookDeviation * rules.lookDeviation
+    let variance = offset.variance(ofLook: rules.lookDeviation)
     var weights = cloud.weight
-    for index in weights.indices { weights[index] += look[index].marginal(variance) }
+    for index in weights.indices { weights[index] += look[index].marginal(variance, about: offset.mean) }
     if isScan, let listed { addUnlisted(but: listed, to: &weights) }
     cloud.weight = weights
     learn(at: time)
     audit(listed, at: time)
-    cloud.resample(rules, &noise)
+    cloud.resample(rules, on: content.floors, &noise)
   }
 
   /// Returns whether some readings are a scan: enough access points that were just heard.
@@ -55,10 +55,11 @@ extension Locator {
 
   /// Keeps the loudest readings of a crowded look: faint and old ones contain little evidence, and cost as much.
   private mutating func thin(at time: Timestamp) {
-    guard pool.count > rules.mostReadings else { return }
+    let most = Int(Float(rules.mostReadings) * evidence.scanWeight)
+    guard pool.count > most else { return }
     pool = pool.map { (clear: $0.level - staleness(of: $0, at: time), reading: $0) }
       .sorted { ($0.clear, $1.reading.emitter) > ($1.clear, $0.reading.emitter) }
-      .prefix(rules.mostReadings).map(\.reading)
+      .prefix(most).map(\.reading)
     pool.sort { ($0.heard, $0.emitter) < ($1.heard, $1.emitter) }
   }
 
@@ -175,7 +176,7 @@ extension Locator {
   private mutating func learn(at time: Timestamp) {
     guard let middle = middle(), let radio = content.floors[middle.floor].radio else { return }
     learnMisfit(at: middle.point, radio, time)
-    if middle.spread < Locator.offsetSpread { learnOffset(at: middle.point, radio) }
+    if offset.isOpen || middle.spread < Locator.offsetSpread { learnOffset(at: middle.point, radio) }
   }
 
   /// The spread of the belief below which its middle is used to learn an offset.
@@ -205,6 +206,12 @@ extension Locator {
 
   /// Learns the offset by which all readings are louder than expected.
   private mutating func learnOffset(at point: Point, _ floor: Int) {
+    if let residual = medianResidual(at: point, floor) { offset.learn(residual) }
+  }
+
+  /// Returns the median difference between the readings of a look and the levels expected at a place; nil if too few
+  /// are expected there.
+  private func medianResidual(at point: Point, _ floor: Int) -> Float? {
     var residuals: [Float] = []
     for reading in pool {
       guard
@@ -213,9 +220,9 @@ extension Locator {
       else { continue }
       residuals.append(reading.level - expected.level)
     }
-    guard residuals.count >= Locator.fewestTelling else { return }
+    guard residuals.count >= Locator.fewestTelling else { return nil }
     residuals.sort()
-    offset.learn(residuals[residuals.count / 2])
+    return residuals[residuals.count / 2]
   }
 }
 
@@ -226,8 +233,13 @@ extension Locator {
   /// once. So the more readings there are, the less each one counts.
   func worths(of readings: [RadioReading], at time: Timestamp) -> [Float] {
     var members: [Int32: Float] = [:]
-    for reading in readings where reading.kind == .accessPoint {
-      members[content.radio.groups[Int(reading.emitter)], default: 0] += 1
+    var repeats: [Int32: Float] = [:]
+    for reading in readings {
+      switch reading.kind {
+      case .accessPoint: members[content.radio.groups[Int(reading.emitter)], default: 0] += 1
+      case .observer: repeats[reading.emitter, default: 0] += 1
+      case .beacon: break
+      }
     }
     var worths: [Float] = []
     worths.reserveCapacity(readings.count)
@@ -235,7 +247,9 @@ extension Locator {
     for reading in readings {
       let group = content.radio.groups[Int(reading.emitter)]
       guard reading.kind == .accessPoint else {
-        worths.append(rules.beaconShare)
+        // What an observer hears of a tag in successive seconds errs together, by the same walls and the same body.
+        let isObserver = reading.kind == .observer
+        worths.append(isObserver ? 1 / (repeats[reading.emitter] ?? 1) : rules.beaconShare)
         continue
       }
       // Old readings err together by the way since: many of them say no more than few, and take nothing from new ones.
@@ -245,7 +259,7 @@ extension Locator {
       worths.append(worth)
       sum += worth
     }
-    let factor = min(1, rules.mostWorth / (rules.halfWorth + sum))
+    let factor = min(1, rules.mostWorth * evidence.scanWeight / (rules.halfWorth + sum))
     for index in worths.indices where readings[index].kind == .accessPoint { worths[index] *= factor }
     return worths
   }
@@ -428,7 +442,10 @@ struct HeardTable: Sendable, Hashable {
 }
 
 /// The offset by which the subject's receiver hears louder than the survey's, or a tag sends louder: one number for
-/// all levels, learned slowly.
+/// all levels.
+///
+/// That of a receiver is learned slowly. That of a tag stays open in every look, whatever was heard before: tags are
+/// worn, turned and covered, and what was learned at a wrong place would keep the belief there.
 package struct LevelOffset: Sendable, Hashable {
   /// The value that is subtracted from every level.
   ///
@@ -436,7 +453,8 @@ package struct LevelOffset: Sendable, Hashable {
   private(set) var decibels: Float = 0
   /// The uncertainty of that in dB².
   private var variance: Float
-  private var isSender = false
+  /// Indicates whether the offset is open in every look.
+  private(set) var isOpen = false
 
   /// The uncertainty of one look: its readings err together by the subject's body, the crowd, and an error of the place.
   ///
@@ -447,20 +465,36 @@ package struct LevelOffset: Sendable, Hashable {
   /// - Units: dB² a look.
   private static let wander: Float = 0.02
 
+  /// The share of the last look in the offset about which the likelihood of a tag's next look is expanded.
+  private static let following: Float = 0.3
+
+  /// Returns an offset, clamped to what devices have.
+  private func held(_ decibels: Float) -> Float { min(25, max(-25, decibels)) }
+
   /// Starts with no offset.
   init(deviation: Float) { variance = deviation * deviation }
 
-  /// Restarts with the deviation of tags, if the subject turns out to be one.
-  mutating func expectSender(deviation: Float) {
-    guard !isSender else { return }
-    isSender = true
+  /// Leaves the offset open from now on, for the subject is a tag.
+  ///
+  /// - Parameter deviation: the deviation of tags.
+  mutating func leaveOpen(deviation: Float) {
+    isOpen = true
     variance = deviation * deviation
   }
+
+  /// The mean of the common level of a look, counted from ``decibels``, about which its likelihood is expanded.
+  var mean: Float { isOpen ? -decibels : 0 }
+
+  /// Returns the variance of the common level of a look that is to be averaged over.
+  ///
+  /// - Parameter deviation: the deviation of a look from the usual level of its subject.
+  /// - Returns: the variance in dB².
+  func variance(ofLook deviation: Float) -> Float { deviation * deviation + (isOpen ? variance : 0) }
 
   /// Offsets to try while nothing was learned: zero, and one standard deviation either way, with the logarithms of
   /// their probabilities.
   package var trials: [(decibels: Float, prior: Float)] {
-    guard variance > 0.25 else { return [(0, 0)] }
+    guard variance > 0.25, !isOpen else { return [(decibels, 0)] }
     let deviation = variance.squareRoot()
     return [(-deviation, -0.5), (0, 0), (deviation, -0.5)]
   }
@@ -473,9 +507,10 @@ package struct LevelOffset: Sendable, Hashable {
   /// Learns from the median difference between readings and the levels expected at the subject's estimated place.
   mutating func learn(_ residual: Float) {
     guard residual.isFinite else { return }
+    guard !isOpen else { return decibels += LevelOffset.following * (held(residual) - decibels) }
     let variance = self.variance + LevelOffset.wander
     let gain = variance / (variance + LevelOffset.lookVariance)
-    decibels = min(25, max(-25, decibels + gain * (residual - decibels)))
+    decibels = held(decibels + gain * (residual - decibels))
     self.variance = variance * (1 - gain)
   }
 }

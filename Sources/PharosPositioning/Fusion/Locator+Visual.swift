@@ -247,7 +247,7 @@ extension Locator {
       visual.align(turn)
       pull(toTurn: turn)
     }
-    cloud.resample(rules, &noise)
+    cloud.resample(rules, on: content.floors, &noise)
     note(scan, at: time)
   }
 

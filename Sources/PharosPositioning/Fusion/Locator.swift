@@ -161,7 +161,7 @@ extension Locator {
       counters.unknown += 1
       return
     }
-    offset.expectSender(deviation: rules.senderDeviation)
+    offset.leaveOpen(deviation: rules.senderDeviation)
     add(RadioReading(heard: time, emitter: emitter, level: Float(level), kind: .observer), told: time)
   }
 
@@ -390,7 +390,10 @@ struct LocatorEvidence: Sendable, Hashable {
   /// The time of the newest radio reading or location from outside.
   var newest = Timestamp.distantPast
   /// The time at which the last scan was weighed.
-  var scanned = Timestamp.distantPast
+  private(set) var scanned = Timestamp.distantPast
+  /// The number of usual scans that a scan stands for, by the time since the one before: what errs together in scans
+  /// that follow each other closely has changed until a later one.
+  private(set) var scanWeight: Float = 1
   /// The floor of the last fix.
   var toldFloor: Int?
   /// The time at which the belief was last compared with all other places.
@@ -406,6 +409,22 @@ struct LocatorEvidence: Sendable, Hashable {
   static let usualMisfit: Float = 0.85
   /// The share of the misfit that a look renews: five looks, or 10 s.
   private static let renewal: Float = 0.2
+
+  /// The time from one scan to the next for which the bounds on a scan's evidence were found.
+  ///
+  /// - Units: seconds.
+  private static let usualWait: Float = 2
+  /// The most usual scans that one stands for.
+  private static let mostWeight: Float = 3
+
+  /// Records that a scan is weighed.
+  mutating func noteScan(at time: Timestamp) {
+    if scanned > .distantPast {
+      let wait = Float((time - scanned).seconds)
+      scanWeight = min(LocatorEvidence.mostWeight, max(1, wait / LocatorEvidence.usualWait))
+    }
+    scanned = time
+  }
 
   /// Takes the misfit of a look.
   mutating func learn(misfit: Float) { self.misfit += (misfit - self.misfit) * LocatorEvidence.renewal }

@@ -186,7 +186,7 @@ extension Locator {
       let north = cloud.north[index] - Float(place.y)
       cloud.weight[index] += max(-6, factor * (east * east + north * north))
     }
-    cloud.resample(rules, &noise)
+    cloud.resample(rules, on: content.floors, &noise)
   }
 
   /// A floor that can be entered from outside, and the place there.

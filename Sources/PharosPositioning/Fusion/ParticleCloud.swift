@@ -79,24 +79,58 @@ package struct ParticleCloud: Sendable, Hashable {
     return shares.map { $0 * factor }
   }
 
-  /// Spreads all by a random walk.
+  /// Spreads all by a random walk that keeps to the floors and goes through no wall.
   ///
   /// - Parameters:
   ///   - deviation: one standard deviation along each axis, in metres.
+  ///   - floors: the floors; without them nothing is in the way.
   ///   - noise: the source of random numbers.
-  package mutating func spread(_ deviation: Float, _ noise: inout FusionNoise) {
+  package mutating func spread(
+    _ deviation: Float,
+    on floors: [GroundFloor] = [],
+    _ noise: inout FusionNoise
+  ) {
     guard deviation > 0 else { return }
-    for index in 0..<count {
-      east[index] += deviation * noise.normal()
-      north[index] += deviation * noise.normal()
+    for index in 0..<count { shift(index, by: deviation, on: floors, &noise) }
+  }
+
+  /// Moves a particle by a random way that is open; it stays where the first few are not.
+  mutating func shift(
+    _ index: Int,
+    by deviation: Float,
+    on floors: [GroundFloor],
+    _ noise: inout FusionNoise
+  ) {
+    let number = Int(floor[index])
+    for _ in 0..<ParticleCloud.shiftTries {
+      let (toEast, toNorth) = (
+        east[index] + deviation * noise.normal(), north[index] + deviation * noise.normal()
+      )
+      guard
+        number >= floors.count
+          || floors[number].isOpen(east[index], north[index], toEast: toEast, toNorth: toNorth)
+      else { continue }
+      (east[index], north[index]) = (toEast, toNorth)
+      return
     }
   }
+
+  /// The number of ways that are tried.
+  ///
+  /// 4: beside a straight wall, one particle in sixteen stays where it is.
+  private static let shiftTries = 4
 
   /// Draws particles again, each with a frequency proportional to its weight, if few of them carry most of the weight,
   /// or if far more or fewer are needed than there are.
   ///
+  /// Copies move apart on the floors; without floors nothing is in their way.
+  ///
   /// - Source: systematic resampling, Kitagawa, J. Comput. Graph. Stat. 5 (1996).
-  package mutating func resample(_ rules: FusionRules, _ noise: inout FusionNoise) {
+  package mutating func resample(
+    _ rules: FusionRules,
+    on floors: [GroundFloor] = [],
+    _ noise: inout FusionNoise
+  ) {
     let shares = shares()
     var squares: Float = 0
     for share in shares { squares += share * share }
@@ -126,7 +160,7 @@ package struct ParticleCloud: Sendable, Hashable {
       stretch = copies.map { stretch[Int($0)] }
       bend = copies.map { bend[Int($0)] }
     }
-    roughen(copies, &noise)
+    roughen(copies, on: floors, &noise)
     weight = [Float](repeating: 0, count: needed)
   }
 
@@ -158,11 +192,10 @@ package struct ParticleCloud: Sendable, Hashable {
   private static let squareSide: Float = 3
 
   /// Moves copies of one particle apart a little, so that they do not count as one.
-  private mutating func roughen(_ copies: [Int32], _ noise: inout FusionNoise) {
+  private mutating func roughen(_ copies: [Int32], on floors: [GroundFloor], _ noise: inout FusionNoise) {
     let place = turn.isEmpty ? ParticleCloud.placeRoughness : ParticleCloud.finePlaceRoughness
     for index in 1..<count where copies[index] == copies[index - 1] {
-      east[index] += place * noise.normal()
-      north[index] += place * noise.normal()
+      shift(index, by: place, on: floors, &noise)
       bias[index] += ParticleCloud.biasRoughness * noise.normal()
       scale[index] = ParticleCloud.held(scale[index] + ParticleCloud.scaleRoughness * noise.normal())
       guard !turn.isEmpty else { continue }
@@ -240,6 +273,29 @@ extension ParticleCloud {
 }
 
 extension GroundFloor {
+  /// Returns whether a straight way of a particle keeps to the floor and goes through no wall.
+  ///
+  /// A particle that steps or satellites have brought off the floor is free to come back.
+  func isOpen(_ east: Float, _ north: Float, toEast: Float, toNorth: Float) -> Bool {
+    let start = Point(x: Double(east), y: Double(north))
+    guard isFloor(start) else { return true }
+    let end = Point(x: Double(toEast), y: Double(toNorth))
+    return isFloor(end) && space.canWalk(from: start, to: end)
+  }
+
+  /// Returns whether a place belongs to the floor: it is walkable, and not far beyond what is drawn.
+  func isFloor(_ point: Point) -> Bool {
+    space.isWalkable(point) && (extent == nil || holds(point, margin: WalkRaster.margin))
+  }
+
+  /// Returns the place on the floor that is nearest to a place.
+  func nearest(to point: Point) -> Point {
+    guard !isFloor(point), let extent else { return point }
+    let (low, high) = (extent.southWest, extent.northEast)
+    let held = Point(x: min(max(point.x, low.x), high.x), y: min(max(point.y, low.y), high.y))
+    return space.nearestWalkable(to: held) ?? held
+  }
+
   /// Returns the cost of a straight step, in nats.
   @inline(__always)
   func cost(

@@ -206,14 +206,17 @@ package struct LookEvidence: Hashable, Sendable {
   /// - Units: 1/dB².
   var stiffness: Float { sums.z }
 
-  /// Returns the logarithm of the likelihood, averaged over the offset, whose mean is zero.
+  /// Returns the logarithm of the likelihood, averaged over the offset.
   ///
-  /// - Parameter variance: the variance of offsets, in dB².
+  /// - Parameters:
+  ///   - variance: the variance of offsets, in dB².
+  ///   - mean: their mean, in dB, counted from the offset that was subtracted from the readings.
   /// - Returns: the logarithm of the mean likelihood over all offsets.
-  package func marginal(_ variance: Float) -> Float {
+  package func marginal(_ variance: Float, about mean: Float = 0) -> Float {
     let sureness = 1 + stiffness * variance
     let width = Float(RadioMath.naturalLog(Double(sureness))) / 2
-    return likelihood + pull * pull * variance / (2 * sureness) - width
+    let shift = pull * pull * variance + (2 * pull - stiffness * mean) * mean
+    return likelihood + shift / (2 * sureness) - width
   }
 }
 

@@ -86,7 +86,7 @@ extension Locator {
   /// Returns the evidence of readings for every place where the subject may be now, taking into account the way that
   /// it walked since they were heard, added to the evidence from before: ``priors(_:)``.
   ///
-  /// Floors that are not evaluated have no values.
+  /// Floors that are not evaluated have no values. Where the level of the subject is open, it is averaged over.
   package func everywhere(
     _ readings: [RadioReading],
     _ worths: [Float],
@@ -101,12 +101,9 @@ extension Locator {
     let bunchTerms = bunches.map {
       terms(readings, $0.readings, worths, surprises: surprises, louder: offset, at: time)
     }
-    var field = RadioField<Float>()
-    for (radio, grid) in content.radio.grids.enumerated() where content.floorOfRadio[radio] != nil {
-      guard floors?[radio] ?? true else {
-        found.values[radio] = []
-        continue
-      }
+    func add<Cell: CellEvidence>(_ radio: Int, to sums: inout [Cell]) {
+      let grid = content.radio.grids[radio]
+      var field = RadioField<Cell>()
       for (bunch, terms) in zip(bunches, bunchTerms) {
         field.sum(
           terms[...],
@@ -116,11 +113,32 @@ extension Locator {
           content
         )
         let (east, north) = (bunch.way.east / grid.cell, bunch.way.north / grid.cell)
-        field.add(to: &found.values[radio], east: east, north: north)
+        field.add(to: &sums, east: east, north: north)
+      }
+    }
+    let variance = offsetVariance
+    for radio in content.radio.grids.indices where content.floorOfRadio[radio] != nil {
+      guard floors?[radio] ?? true else {
+        found.values[radio] = []
+        continue
+      }
+      guard let variance else {
+        add(radio, to: &found.values[radio])
+        continue
+      }
+      var looks = [LookEvidence](repeating: .none, count: content.radio.grids[radio].count)
+      add(radio, to: &looks)
+      for index in looks.indices {
+        found.values[radio][index] += looks[index].marginal(variance, about: -offset)
       }
     }
     found.findBest()
     return found
+  }
+
+  /// The variance of the common level of all readings, if that is open; nil if it was learned.
+  private var offsetVariance: Float? {
+    offset.isOpen ? offset.variance(ofLook: rules.lookDeviation) : nil
   }
 
   /// Returns whether some place of a field is better than a value even when the evidence of what scans do not list is
@@ -171,7 +189,7 @@ extension Locator {
     return places
   }
 
-  /// Returns a place in a cell of the map, one that can be walked on if a few tries find one.
+  /// Returns a place in a cell of the map that can be walked on, or the nearest such place beside it.
   private mutating func place(in index: Int, of grid: RadioGrid, floor: Int) -> (east: Float, north: Float) {
     let raster = content.floors[floor].raster
     let west = Float(grid.corner.x) + Float(index % grid.columns) * grid.cell
@@ -179,24 +197,27 @@ extension Locator {
     var place: (east: Float, north: Float) = (west, south)
     for _ in 0..<4 {
       place = (west + noise.share() * grid.cell, south + noise.share() * grid.cell)
-      if raster.cell(east: place.east, north: place.north).contains(.walkable) { break }
+      if raster.cell(east: place.east, north: place.north).contains(.walkable) { return place }
     }
-    return place
+    let nearest = content.floors[floor].nearest(to: Point(x: Double(place.east), y: Double(place.north)))
+    return (Float(nearest.x), Float(nearest.y))
   }
 }
 
-extension RadioField<Float> {
+extension RadioField {
   /// Adds the field of a whole floor, shifted by a way that is counted in cells.
-  func add(to sums: inout [Float], east: Float, north: Float) {
+  func add(to sums: inout [Cell], east: Float, north: Float) {
     guard east.magnitude > 0.1 || north.magnitude > 0.1 else {
-      for index in sums.indices { sums[index] += values[index] }
+      for index in sums.indices { sums[index] = sums[index] + values[index] }
       return
     }
     // All places of a row lie between the same two rows, and those of a column between the same two columns.
     let across = (0..<columns).map { RadioField.cells(at: Float($0) - east, of: columns) }
     for row in 0..<rows {
       let up = RadioField.cells(at: Float(row) - north, of: rows)
-      for column in 0..<columns { sums[row * columns + column] += value(between: across[column], up) }
+      for column in 0..<columns {
+        sums[row * columns + column] = sums[row * columns + column] + value(between: across[column], up)
+      }
     }
   }
 }
@@ -330,13 +351,21 @@ extension Locator {
     at time: Timestamp
   ) -> Float {
     let shares = cloud.shares()
-    var values = [Float](repeating: 0, count: cloud.count)
     let turned = carried.turns.map { Bearing.eastAndNorth($0) }
-    var field = RadioField<Float>()
-    for bunch in bunches(of: readings, apart: Locator.wideBunch, at: time) {
-      let terms = terms(readings, bunch.readings, worths, louder: offset.decibels, at: time)
-      add(terms, way: bunch.way, turned: turned, to: &values, &field)
+    func sum<Cell: CellEvidence>() -> [Cell] {
+      var sums = [Cell](repeating: .none, count: cloud.count)
+      var field = RadioField<Cell>()
+      for bunch in bunches(of: readings, apart: Locator.wideBunch, at: time) {
+        let terms = terms(readings, bunch.readings, worths, louder: offset.decibels, at: time)
+        add(terms, way: bunch.way, turned: turned, to: &sums, &field)
+      }
+      return sums
     }
+    var values: [Float] =
+      offsetVariance.map { variance in
+        let looks: [LookEvidence] = sum()
+        return looks.map { $0.marginal(variance, about: offset.mean) }
+      } ?? sum()
     if let listed { addUnlisted(but: listed, to: &values) }
     let best = values.max() ?? 0
     var sum: Float = 0

@@ -83,6 +83,19 @@ extension RadioGrid {
   /// - Units: metres.
   static let border = 6.0
 
+  /// The number of cells up to which the cells of a floor are as small as they may be.
+  ///
+  /// 4,096: with cells of 1 m a floor of 50 by 50 m, whose field a tag needs in some tens of microseconds.
+  private static let fineCells: Float = 4_096
+
+  /// Creates the grid of a floor with cells that are the smaller, the smaller the floor is.
+  package init?(over floor: Floor, cells: ClosedRange<Float>) {
+    guard let extent = floor.extent else { return nil }
+    let (width, height) = (extent.width + 2 * RadioGrid.border, extent.height + 2 * RadioGrid.border)
+    let side = Float((width * height).squareRoot()) / RadioGrid.fineCells.squareRoot()
+    self.init(over: floor, cell: min(cells.upperBound, max(cells.lowerBound, side)))
+  }
+
   /// Creates the grid of a floor, or returns nil if the extent of the floor is unknown.
   ///
   /// - Parameters:

@@ -8,7 +8,7 @@ extension RadioMap {
   package init(placed venue: Venue, rules: PlacedRadioRules = PlacedRadioRules()) {
     var draft = RadioMapDraft(floors: [], grids: [], walked: [])
     for (id, floor) in venue.floors {
-      guard let grid = RadioGrid(over: floor, cell: rules.cell) else { continue }
+      guard let grid = RadioGrid(over: floor, cells: rules.fineCell...rules.cell) else { continue }
       draft.floors.append(id)
       draft.grids.append(grid)
     }
@@ -180,10 +180,14 @@ private struct PlacedEmitters {
 
 /// The constants of a radio map that is made from the positions of emitters, without a survey.
 package struct PlacedRadioRules: Hashable, Sendable {
-  /// The side of the map's cells.
+  /// The side of the map's cells on a large floor.
   ///
   /// - Units: metres.
   package var cell: Float = 3
+  /// The side of the map's cells on a small floor, whose rooms are a few metres wide.
+  ///
+  /// - Units: metres.
+  package var fineCell: Float = 1
   /// The level of an access point at one metre.
   ///
   /// - Units: dBm. 20 dBm sent, 40 dB lost over the first metre at 2.4 GHz, some in the hand.

@@ -60,9 +60,10 @@ struct GridReferenceTests {
       }
       let middle = grid.middle
       apart.append(fix.point.distance(to: middle.point))
-      let hidden = Double(rules.hiddenError)
+      let hidden = Double(hasMotion ? rules.hiddenError : rules.blindHiddenError)
+      let factor = Double(hasMotion ? rules.spreadFactor : 1)
       let radius = max(0, fix.horizontalAccuracy * fix.horizontalAccuracy - hidden * hidden).squareRoot()
-      ratios.append(radius / Double(rules.spreadFactor) / middle.spread)
+      ratios.append(radius / factor / middle.spread)
     }
     return (apart, ratios)
   }

@@ -23,12 +23,12 @@ struct LookEvidenceTests {
   }
 
   /// The logarithm of the mean likelihood over all offsets, by small steps: slow, and obvious.
-  private static func tried(_ readings: [Reading], freedom: Double) -> Double {
+  private static func tried(_ readings: [Reading], freedom: Double, mean: Double = 0) -> Double {
     let step = 0.05
     var total = 0.0
     for number in -500...500 {
       let offset = Double(number) * step
-      var log = -offset * offset / (2 * deviation * deviation)
+      var log = -(offset - mean) * (offset - mean) / (2 * deviation * deviation)
       for reading in readings {
         let score = (reading.difference - offset) / reading.deviation
         let tail = (freedom + 1) / 2 * RadioMath.naturalLog(1 + score * score / freedom)
@@ -61,8 +61,11 @@ struct LookEvidenceTests {
     var random = SeededGenerator(seed: seed)
     let readings = Self.readings(.random(in: 0...12, using: &random), within: 15, &random)
     // With a million degrees of freedom Student's distribution is the normal one.
-    let marginal = Self.sum(readings, freedom: 1_000_000).marginal(Float(Self.deviation * Self.deviation))
-    #expect(abs(Double(marginal) - Self.tried(readings, freedom: 1_000_000)) < 0.01)
+    let sum = Self.sum(readings, freedom: 1_000_000)
+    for mean in [0, -12.0, 4.5] {
+      let marginal = sum.marginal(Float(Self.deviation * Self.deviation), about: Float(mean))
+      #expect(abs(Double(marginal) - Self.tried(readings, freedom: 1_000_000, mean: mean)) < 0.01)
+    }
   }
 
   @Test("With outliers it is never more, and little less while readings fit", arguments: Seeds.fixed(0..<20))

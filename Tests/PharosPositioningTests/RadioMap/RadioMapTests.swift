@@ -29,7 +29,7 @@ struct RadioMapTests {
   func placed() throws {
     let map = RadioMap(placed: try Self.venue(beaconKey: Self.beacon))
     let number = try #require(map.emitter(.beacon(Self.beacon)))
-    // The middle of a cell, so that nothing is interpolated: cells of 3 m from −6 m.
+    // The middle of a cell, so that nothing is interpolated: cells of 1 m from −6 m.
     let near = Point(x: 19.5, y: 13.5)
     let far = Point(x: 40.5, y: 13.5)
     func expected(_ point: Point) -> Double {

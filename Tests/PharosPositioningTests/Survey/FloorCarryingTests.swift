@@ -91,7 +91,7 @@ struct FloorCarryingTests {
   func slab(heardAbove: Int) throws {
     var floors: [FloorSurvey] = []
     for (id, floor) in try TwoFloors().venue.floors {
-      var survey = try #require(FloorSurvey(id, floor, cell: 3))
+      var survey = try #require(FloorSurvey(id, floor, cells: 3...3))
       let path = WalkedPath(
         waypoints: [
           .init(time: Timestamp(seconds: 0), point: Point(x: 1, y: 1)),
