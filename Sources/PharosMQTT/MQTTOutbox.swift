@@ -377,7 +377,7 @@ extension MQTTOutbox {
   /// - Parameter hides: returns whether an identity may not be named in the data of an application; an empty text stands
   ///   for data that are for all applications.
   package mutating func withdraw(_ hides: @escaping (SubjectID, _ application: String) -> Bool) {
-    let before = (topics: statedTopics, messages: statedMessages)
+    let before = (topics: statedTopics, messages: statedMessages, subjects: states.subjects.keys)
     states.withdraw(hides)
     settled.withdraw(hides)
     for place in entries.indices {
@@ -392,7 +392,10 @@ extension MQTTOutbox {
       !after.topics.contains($0) || after.messages[$0] != before.messages[$0]
     }
     let liveEntities = Set(live.values.compactMap(\.entity))
+    // The broker may still have entities of distances and positions that a run before this one announced.
+    let gone = before.subjects.filter { states.subjects[$0] == nil }
     let withdrawn = announcedEntities.filter { isWithdrawn($0, liveEntities) }
+      .union(gone.flatMap { [MQTTEntity.distance($0), .position($0)] })
     for entity in withdrawn.sorted(by: { $0.object < $1.object }) {
       announcedEntities.remove(entity)
       guard let topic = names.config(entity.component, entity.object) else { continue }
@@ -407,6 +410,7 @@ extension MQTTOutbox {
     var topics = Set(live.keys).union(states.observers.keys.map { names.topic(of: $0) })
     for (subject, location) in states.subjects {
       topics.formUnion([names.topic(of: subject), names.location(of: subject)])
+      topics.formUnion([names.distance(of: subject), names.fix(of: subject)])
       for key in location.regions.keys { topics.insert(names.topic(of: key, subject)) }
     }
     return topics

@@ -296,6 +296,9 @@ struct MQTTOutboxTests {
       bench.run()
       #expect(bench.retained[config] == (isRanged ? "{}" : nil))
       #expect(bench.retained[topic]?.hasPrefix(#"{"distance":null,"#) == (isRanged ? true : nil))
+      bench.outbox.withdraw { subject, _ in subject == .beacon(Samples.cat) }
+      bench.run()
+      #expect(bench.retained.keys.sorted() == ["pharos/status"], "withdrawn after the restart")
     }
   }
 
