@@ -53,7 +53,11 @@ struct GeofenceReadingTests {
     let geometry = "{\"type\": \"Polygon\", \"coordinates\": [\(Self.square.dropLast()), [11.5, 48.1]]]}"
     let feature = "{\"type\": \"Feature\", \"properties\": {}, \"geometry\": \(geometry)}"
     let inline = try Self.read("{ id: hall, kind: polygon, coordinates: \(Self.square) }")
-    for text in [geometry, feature, "{\"type\": \"FeatureCollection\", \"features\": [\(feature)]}"] {
+    let multiple =
+      "{\"type\": \"MultiPolygon\", \"coordinates\": [[\(Self.square.dropLast()), [11.5, 48.1]]]]}"
+    for text in [
+      geometry, feature, multiple, "{\"type\": \"FeatureCollection\", \"features\": [\(feature)]}",
+    ] {
       let region = try Self.read(
         "{ id: hall, kind: polygon, file: hall.geojson }",
         files: ["hall.geojson": text]
