@@ -9,6 +9,8 @@ package struct LifeSigns: Sendable {
   static let unlearned = TimeSpan.seconds(30)
   /// The number of gaps from which on they show what is usual.
   private static let lesson = 16
+  /// The number of gaps up to which those of the most frequent transmitter count as well.
+  private static let fewGaps = 4
   /// While they do not, a silence that is longer is looked at: it takes several beacons that are heard every second to make
   /// one that is unusual, and no outage that matters is shorter.
   private static let noticeable = TimeSpan.seconds(5)
@@ -38,6 +40,10 @@ package struct LifeSigns: Sendable {
   ///
   /// Zero from a downtime of the server until the observer's first sign.
   package var longestPause = LifeSigns.noticeable
+  /// The greatest gap before the first hole that was excused, in seconds, until there is a second one; zero otherwise.
+  ///
+  /// The hole is a gap as well, and what is four times as long would be no hole.
+  var gapBeforeHole = 0.0
   /// The average number of adverts that a heartbeat counts beyond those that are reported to us.
   var ambient = 0.0
   /// The number of these that the recent heartbeats that counted none should have counted.
@@ -252,7 +258,9 @@ extension LifeSigns {
   private mutating func excuse(until time: Timestamp) {
     let isDue = longestPause == .zero || time - lastSign > usualPause
     longestPause = attentivePause
-    if isDue, lastSign != .distantPast { reception.addSpan(from: lastSign, to: time) }
+    guard isDue, lastSign != .distantPast else { return }
+    gapBeforeHole = gapBeforeHole == 0 ? usualGap : 0
+    reception.addSpan(from: lastSign, to: time)
   }
 
   /// The longest silence of a living observer: by the clock of its heartbeats; if there is none to go by yet, by the
@@ -262,7 +270,12 @@ extension LifeSigns {
     guard mode == .auto || mode == .traffic, others.last != nil, others.count < LifeSigns.lesson else {
       return .forever
     }
-    return .seconds(max(others.greatest, traffic.greatest) * 4 + 1)
+    return .seconds((gapBeforeHole > 0 ? gapBeforeHole : usualGap) * 4 + 1)
+  }
+
+  /// The greatest gap so far, in seconds: of all but the most frequent transmitter as soon as there are some.
+  private var usualGap: Double {
+    others.count < LifeSigns.fewGaps ? max(others.greatest, traffic.greatest) : others.greatest
   }
 
   /// The next value of ``longestPause``.
@@ -412,6 +425,7 @@ extension LifeSigns {
     traffic.write(to: &writer)
     lastSign.write(to: &writer)
     longestPause.write(to: &writer)
+    writer.write(gapBeforeHole)
     writer.write(ambient)
     writer.write(missed)
     writer.write(reported)
@@ -434,6 +448,7 @@ extension LifeSigns {
     traffic = try GapMemory(from: &reader)
     lastSign = try Timestamp(from: &reader)
     longestPause = try TimeSpan(from: &reader)
+    gapBeforeHole = try reader.finite("a gap before a hole")
     ambient = try reader.finite("adverts of others")
     missed = try reader.finite("adverts missed")
     reported = try reader.number(UInt32.self)

@@ -117,6 +117,21 @@ struct LifeModelTests {
     }
   }
 
+  @Test("while few gaps are known, a hole does not make the next one usual")
+  func holes() {
+    var life = LifeSigns(mode: .auto)
+    var time = Timestamp(seconds: 1_420_070_400)
+    for hole in [12.0, 30] {
+      for step in 0..<12 {
+        time = time + .milliseconds(500)
+        _ = life.advert(from: step % 2 == 0 ? 5 : 7, at: time)
+      }
+      time = time + .seconds(hole)
+    }
+    _ = life.advert(from: 5, at: time)
+    #expect(life.reception.spans.spans.count == 2)
+  }
+
   @Test("a silence longer than heartbeats let it be is excused")
   func excused() {
     var life = LifeSigns(mode: .auto)
