@@ -2,6 +2,7 @@ import Foundation
 import PharosModel
 import PharosPositioning
 import PharosSite
+import PharosSurvey
 import PharosTestSupport
 import PharosVenues
 import Testing
@@ -136,5 +137,124 @@ struct LabelledTraceTests {
       errors.append(fix.point.distance(to: truth.point))
     }
     return errors
+  }
+}
+
+/// Phones whose Wi-Fi scans, one every six seconds, are all that is known of them, on three floors of others.
+@Suite("Scans of labelled traces", .enabled(if: SharedData.isPresent))
+struct LabelledScanTests {
+  /// A scan and where it was made.
+  private struct Scan {
+    var walk: Substring
+    var seconds: Double
+    var point: Point
+    var level: Int
+    var points: [AccessPoint]
+
+    var floor: FloorID { FloorID(building: "campus", level: level) }
+    var time: Timestamp { Timestamp(seconds: 1_600_000_000) + .seconds(seconds) }
+  }
+
+  private static func scans(_ file: String) throws -> [Scan] {
+    let text = String(decoding: try SurveyedWays.unpacked("traces/campus/\(file).csv.gz"), as: UTF8.self)
+    return text.split(separator: "\n").compactMap { line in
+      let fields = line.split(separator: ",")
+      guard fields.count == 6, let seconds = Double(fields[1]), let x = Double(fields[2]),
+        let y = Double(fields[3]), let level = Int(fields[4])
+      else { return nil }
+      let points = fields[5].split(separator: " ").compactMap { entry -> AccessPoint? in
+        let parts = entry.split(separator: "=")
+        guard parts.count == 2, let number = UInt64(parts[0]), let loss = Int8(parts[1]) else { return nil }
+        // Networks are of boxes of their own, because the set does not say which belong together.
+        let bssid = DeviceAddress(bits: 0x0200_0000_0000 | number << 8, kind: .unknown)
+        return AccessPoint(bssid: bssid, rssi: RSSI(dBm: -loss), frequency: 2_437, lastHeard: .zero)
+      }
+      return Scan(walk: fields[0], seconds: seconds, point: Point(x: x, y: y), level: level, points: points)
+    }
+  }
+
+  /// The floors, each as the rectangle around its survey.
+  private static func venue(_ survey: [Scan]) throws -> Venue {
+    let origin = try #require(Coordinate(latitude: 51, longitude: 71))
+    let floors = try Dictionary(grouping: survey, by: \.level).sorted { $0.key < $1.key }.map {
+      level,
+      scans in
+      let extent = try #require(Extent(around: scans.map(\.point)))
+      let margin = Point(x: 2, y: 2)
+      let outline = Polygon(rectangleFrom: extent.southWest - margin, to: extent.northEast + margin)
+      return Floor(
+        level: level,
+        plane: .ground(GroundPlane(origin: origin)),
+        walkable: [Area(outline: outline)]
+      )
+    }
+    return Venue(identifier: "campus", buildings: [Building(identifier: "campus", floors: floors)])
+  }
+
+  /// The radio map of walks, each cut where it changes floors.
+  private static func map(_ survey: [Scan], _ venue: Venue) -> RadioMap {
+    var learner = SurveyLearner(venue: venue)
+    var walk: SurveyWalk?
+    for (number, scan) in survey.enumerated() {
+      if number == 0 || survey[number - 1].walk != scan.walk || survey[number - 1].level != scan.level {
+        if let walk { learner.add(walk) }
+        walk = SurveyWalk(name: "\(number)", floor: scan.floor, waypoints: [])
+      }
+      walk?.waypoints.append(SurveyWalk.Waypoint(time: scan.time, point: scan.point))
+      for point in scan.points {
+        guard let rssi = point.rssi else { continue }
+        walk?.accessPoints.append(
+          SurveyWalk.AccessPointReading(
+            time: scan.time,
+            heard: scan.time,
+            bssid: point.bssid,
+            rssi: rssi,
+            frequency: point.frequency
+          )
+        )
+      }
+    }
+    if let walk { learner.add(walk) }
+    return learner.learned().map
+  }
+
+  /// The newest fix up to a second after each scan of a walk.
+  private static func fixes(_ walk: [Scan], _ ground: LocatableVenue) -> [FixEstimate?] {
+    var locator = Locator(ground: ground, seed: 7)
+    var made: [FixEstimate] = []
+    for scan in walk {
+      let body = Sensing.Body.accessPoints(scan.points)
+      let observer = ObserverID.name("phone")
+      locator.take(Sensing(observer: observer, time: scan.time, decidedAt: scan.time, ordinal: 0, body: body))
+      while let fix = locator.nextFix() { made.append(fix) }
+    }
+    if let last = walk.last { locator.advance(to: last.time + .seconds(3)) }
+    while let fix = locator.nextFix() { made.append(fix) }
+    return walk.map { scan in made.last { $0.time <= scan.time + .milliseconds(1_100) } }
+  }
+
+  @Test("They are placed as the survey allows, on their floor, and the radius told holds most of them")
+  func follows() throws {
+    let survey = try Self.scans("train")
+    let venue = try Self.venue(survey)
+    let ground = LocatableVenue(venue: venue, radio: Self.map(survey, venue))
+    var (errors, right, held): ([Double], Int, Int) = ([], 0, 0)
+    for walk in Dictionary(grouping: try Self.scans("val"), by: \.walk).values {
+      for (scan, fix) in zip(walk, Self.fixes(walk, ground)) {
+        guard let fix else { continue }
+        let error = fix.point.distance(to: scan.point)
+        errors.append(error)
+        right += fix.floor == scan.floor ? 1 : 0
+        held += error <= fix.horizontalAccuracy ? 1 : 0
+      }
+    }
+    errors.sort()
+    try #require(errors.count > 3_000)
+    let count = Double(errors.count)
+    let mean = errors.reduce(0, +) / count
+    let (median, p90) = (errors[errors.count / 2], errors[errors.count * 9 / 10])
+    #expect(mean <= 3.3 && median <= 1.8 && p90 <= 5.1, "mean \(mean), median \(median), p90 \(p90) m")
+    #expect(Double(right) >= 0.97 * count, "\(right) of \(count)")
+    #expect((0.55...0.8).contains(Double(held) / count), "\(held) of \(count)")
   }
 }
