@@ -125,13 +125,13 @@ package struct VenueFiles {
     }
   }
 
-  /// Returns whether the file can be read.
+  /// Returns whether there is such a file, whether it can be read or not.
   func has(_ name: String) -> Bool {
     do throws(Failure) {
       _ = try read(name, 1)
       return true
     } catch {
-      return false
+      return error != .missing
     }
   }
 
