@@ -247,6 +247,9 @@ extension PharosServer {
     try await phase.ingest().tracks(query)
   }
 
+  /// Returns the itineraries and the guidance of subjects, as the changes that assign them.
+  package func assignments() async throws -> Set<RegionChange> { try await phase.ingest().assignments() }
+
   /// Returns the zone of every beacon that some observer of a zone hears, or that is in a zone.
   package func tags() async throws -> [TagStanding] { try await phase.ingest().tags() }
 

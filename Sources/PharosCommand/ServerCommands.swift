@@ -96,7 +96,7 @@ struct ServeCommand: AsyncParsableCommand {
       requiresToken: requireToken,
       environment: ProcessEnvironment.variables()
     )
-    options.comparing = ComparisonPage.make
+    options.comparing = { try ComparisonPage.make(path: $0, name: $1, timeout: $2, check: $3) }
     try await ServeRunner(options, logger: log.settings().logger()).run(on: .standard()).leave()
   }
 }

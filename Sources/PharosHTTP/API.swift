@@ -91,19 +91,36 @@ private struct PathEndpoint: Sendable {
     context.query = try QueryReading(target: context.head.path ?? "/", known: route.query)
     let answer: APIAnswer
     switch route.body {
-    case .none: answer = try await route.handler(context)
+    case .none: answer = try await handle(context, by: route)
     case .json, .datagram:
       try checkType(context, route.body)
       context.body = try await body(of: request)
-      answer = try await route.handler(context)
+      answer = try await handle(context, by: route)
     case .capture:
       answer = try await uploads.receive(request.body) { [context] path in
         var context = context
         context.upload = path
-        return try await route.handler(context)
+        return try await handle(context, by: route)
       }
     }
     return (route.isConditional ? answer.conditional(for: context) : answer).response(to: request, context)
+  }
+
+  /// Has a route handle a request; one that may take long is cancelled when its client has left.
+  private func handle(_ request: APIRequest, by route: Route) async throws -> APIAnswer {
+    guard route.isLong, let channel = request.channel else { return try await route.handler(request) }
+    let (gone, source) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    ConnectionGuard.onClientGone(channel) { source.finish() }
+    return try await withThrowingTaskGroup(of: APIAnswer?.self) { tasks in
+      tasks.addTask {
+        for await _ in gone {}
+        return nil
+      }
+      tasks.addTask { try await route.handler(request) }
+      defer { tasks.cancelAll() }
+      guard let answer = try await tasks.next() ?? nil else { throw CancellationError() }
+      return answer
+    }
   }
 
   /// Throws unless the client may use a route.
@@ -208,11 +225,6 @@ private struct AnswerMiddleware: RouterMiddleware {
 }
 
 extension APIAnswer {
-  /// The time that a stream has at a shutdown to send pending data and its end, before its connection is closed.
-  ///
-  /// Two seconds: a reader that takes nothing in that time takes nothing at all, and must not hold up the shutdown.
-  private static let pendingExit = TimeAmount.seconds(2)
-
   /// Turns the answer into Hummingbird's response.
   fileprivate func response(to request: Request, _ context: APIRequest) -> Response {
     switch body {
@@ -222,7 +234,7 @@ extension APIAnswer {
     case .stream(let produce):
       let content = ResponseBody { writer in
         let writer = StreamWriter(writer)
-        await APIAnswer.stream(request.body, on: context.channel) { try await produce(writer.write) }
+        await APIAnswer.stream(request.body) { try await produce(writer.write) }
         try await writer.finish()
       }
       return Response(status: status, headers: headers, body: content)
@@ -257,16 +269,11 @@ extension APIAnswer {
   /// Runs a stream until it ends, its client goes away or the service shuts down.
   private static func stream(
     _ body: RequestBody,
-    on channel: (any Channel)?,
     _ produce: @escaping @Sendable () async throws -> Void
   ) async {
     // Whatever ends it, the client or we, is no failure of the request: its status was sent long ago.
     try? await body.consumeWithCancellationOnInboundClose { _ in
-      try await withGracefulShutdownHandler {
-        try await cancelWhenGracefulShutdown { try await produce() }
-      } onGracefulShutdown: {
-        channel?.eventLoop.scheduleTask(in: pendingExit) { channel?.close(promise: nil) }
-      }
+      try await cancelWhenGracefulShutdown { try await produce() }
     }
   }
 }
@@ -278,7 +285,16 @@ private final class StreamWriter: @unchecked Sendable {
 
   init(_ writer: any ResponseBodyWriter) { self.writer = writer }
 
-  func write(_ bytes: [UInt8]) async throws { try await writer.write(ByteBuffer(bytes: bytes)) }
+  /// The bytes that wait in the connection for a client that does not read, besides those of the system.
+  private static let largestChunk = 64 << 10
+
+  func write(_ bytes: [UInt8]) async throws {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      try await writer.write(ByteBuffer(bytes: rest.prefix(StreamWriter.largestChunk)))
+      rest = rest.dropFirst(StreamWriter.largestChunk)
+    }
+  }
 
   func finish() async throws { try await writer.finish(nil) }
 }

@@ -13,6 +13,8 @@ package protocol HTTPBackend: Sendable {
   var registrar: Registrar { get }
   /// The configuration of the server as it is now, without the registrations over HTTP.
   var configuration: SiteConfiguration { get }
+  /// The itineraries and the guidance of subjects.
+  var assignments: Assignments { get }
   /// The journal of committed events.
   var journal: Journal { get }
   /// The commit publisher, which commits and publishes events.

@@ -309,40 +309,36 @@ package enum RegistrarDocuments {
     }
   }
 
-  /// Writes the differences between two registers to the store: puts new and changed documents, and deletes removed
-  /// ones.
+  /// Returns the changes of documents that lead from one register to another.
   ///
   /// - Parameters:
   ///   - register: the new register.
   ///   - former: the register that the store holds.
-  ///   - store: the store.
-  /// - Throws: the error of a store that cannot be written.
-  package static func write(
-    _ register: Register,
-    replacing former: Register,
-    in store: any DocumentStore
-  ) throws(JournalError) {
+  /// - Returns: the documents to store and to drop.
+  package static func changes(to register: Register, from former: Register) -> [DocumentChange] {
+    var changes: [DocumentChange] = []
     for name in Set(register.made.keys).union(former.made.keys).sorted()
     where register.made[name] != former.made[name] {
       let (new, old) = (documents(of: name, register.made[name]), documents(of: name, former.made[name]))
       for key in Set(new.keys).union(old.keys).sorted() where new[key] != old[key] {
-        try keep(new[key], key, store)
+        changes.append(DocumentChange(kind: key.kind, key: key.key, document: new[key]))
       }
     }
     for observer in register.accepted.symmetricDifference(former.accepted).sorted() {
       let document = register.accepted.contains(observer) ? Array("{}".utf8) : nil
-      try keep(document, Key(kind: Kind.accepted, key: "\(observer)"), store)
+      changes.append(DocumentChange(kind: Kind.accepted, key: "\(observer)", document: document))
     }
     for observer in changed(register.observers, former.observers) {
       let document = register.observers[observer].map { entry in
         json { ObserverDocument.write(entry, to: &$0) }
       }
-      try keep(document, Key(kind: Kind.observer, key: "\(observer)"), store)
+      changes.append(DocumentChange(kind: Kind.observer, key: "\(observer)", document: document))
     }
     for identifier in changed(register.zones, former.zones) {
       let document = register.zones[identifier].map { zone in json { ZoneDocument.write(zone, to: &$0) } }
-      try keep(document, Key(kind: Kind.zone, key: identifier), store)
+      changes.append(DocumentChange(kind: Kind.zone, key: identifier, document: document))
     }
+    return changes
   }
 
   /// The keys whose values differ between two dictionaries, in order.
@@ -376,18 +372,6 @@ package enum RegistrarDocuments {
       documents[key] = json { RangingDocument.write(request, to: &$0) }
     }
     return documents
-  }
-
-  private static func keep(
-    _ document: [UInt8]?,
-    _ key: Key,
-    _ store: any DocumentStore
-  ) throws(JournalError) {
-    if let document {
-      try store.put(document, kind: key.kind, key: key.key)
-    } else {
-      _ = try store.delete(kind: key.kind, key: key.key)
-    }
   }
 
   private static func json(_ write: (inout JSONText) -> Void) -> [UInt8] {

@@ -86,35 +86,39 @@ package final class Registrar: Sendable {
     }
   }
 
-  /// Changes the register: tries the change on a copy, writes it to the journal, and has the server carry it out; a refusal
-  /// undoes it.
+  /// Changes the register: tries the change on a copy, writes it to the journal in one transaction, and has the server carry
+  /// it out; a refusal undoes it.
   ///
   /// - Parameters:
   ///   - whileStopped: indicates whether the change may also be made while there is no server, for the next start.
+  ///   - other: a change of other stores that is made with it, or not at all.
   ///   - change: changes the copy; throws if the change is not allowed. It returns the result, and the changes for the server.
   /// - Returns: the result of the change.
   /// - Throws: the reason why it was not made.
   func edit<Value>(
     whileStopped: Bool = false,
+    with other: () throws -> PendingChange = { PendingChange() },
     _ change: (inout Register) throws -> (Value, [RegionChange])
   ) async throws -> Value {
     try await turns.take {
       let before = register
       var after = before
       let (value, changes) = try change(&after)
-      guard after != before else { return value }
+      let other = try other()
+      guard after != before || !other.documents.isEmpty else { return value }
       let server = self.server.withLock { $0 }
       guard server != nil || whileStopped else {
         throw Problem.unavailable("The server is still starting; try again in a moment.")
       }
-      try RegistrarDocuments.write(after, replacing: before, in: store)
+      try store.change(RegistrarDocuments.changes(to: after, from: before) + other.documents)
       do {
         if !changes.isEmpty { try await server?.apply(all: changes) }
       } catch {
-        try RegistrarDocuments.write(before, replacing: after, in: store)
+        try store.change(RegistrarDocuments.changes(to: before, from: after) + other.former)
         throw error
       }
       settle(after)
+      other.adopt()
       return value
     }
   }
@@ -152,10 +156,15 @@ extension Registrar {
   /// - Parameters:
   ///   - name: its identifier.
   ///   - document: its settings.
+  ///   - other: a change of other stores that is made with it, or not at all.
   /// - Returns: `true` if it is new.
   /// - Throws: the reason for the refusal; nothing has changed then.
-  package func put(application name: String, _ document: ApplicationDocument) async throws -> Bool {
-    try await edit { register in
+  package func put(
+    application name: String,
+    _ document: ApplicationDocument,
+    with other: () throws -> PendingChange = { PendingChange() }
+  ) async throws -> Bool {
+    try await edit(with: other) { register in
       try Registrar.refuseDeclared(register, name)
       let isNew = register.made[name] == nil
       try Registrar.makeRoom(in: register, for: name)
@@ -168,10 +177,15 @@ extension Registrar {
 
   /// Removes an application that was made over HTTP, with its regions and ranging requests.
   ///
-  /// - Parameter name: its identifier.
+  /// - Parameters:
+  ///   - name: its identifier.
+  ///   - other: a change of other stores that is made with it, or not at all.
   /// - Throws: the reason for the refusal; nothing has changed then.
-  package func delete(application name: String) async throws {
-    try await edit { register in
+  package func delete(
+    application name: String,
+    with other: () throws -> PendingChange = { PendingChange() }
+  ) async throws {
+    try await edit(with: other) { register in
       try Registrar.refuseDeclared(register, name)
       guard register.made[name] != nil else {
         throw Problem.notFound("There is no application \"\(name)\".")
@@ -440,11 +454,16 @@ extension Registrar {
     overlap: TimeSpan = ObserverKeys.overlap,
     at now: Timestamp
   ) async throws -> ObserverKey {
-    // Accepted first: an observer that counts and has no key yet is where it was before.
-    for observer in [observer] + (radios ?? []) { try await accept(observer) }
-    return try await changeKeys { keys throws(AccessError) in
-      try keys.add(observer, radios: radios, overlap: overlap, at: now)
+    var pending = PendingChange()
+    let key = try await edit(whileStopped: true, with: { pending }) { register in
+      let (key, change) = try keys.adding(observer, radios: radios, overlap: overlap, at: now)
+      pending = change
+      let accepted = [observer] + (radios ?? [])
+      register.accepted.formUnion(accepted)
+      return (key, accepted.map { RegionChange.acceptObserver($0) })
     }
+    try await turns.take { try await server.withLock { $0 }?.adopt(keys: keys.list()) }
+    return key
   }
 
   /// Revokes a key: from now on it is not valid; also while there is no server.

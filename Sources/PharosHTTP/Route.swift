@@ -42,6 +42,8 @@ package struct Route: Sendable {
   package let body: Body
   /// Indicates whether the answer gets an entity tag.
   package let isConditional: Bool
+  /// Indicates whether it may take long, and is cancelled when its client has left.
+  let isLong: Bool
   /// The function that carries it out.
   let handler: Handler
 
@@ -53,6 +55,7 @@ package struct Route: Sendable {
     query: [String] = [],
     body: Body = .none,
     conditional: Bool = false,
+    long: Bool = false,
     handler: @escaping Handler
   ) {
     self.method = method
@@ -61,6 +64,7 @@ package struct Route: Sendable {
     self.query = query
     self.body = body
     self.isConditional = conditional
+    self.isLong = long
     self.handler = handler
   }
 }

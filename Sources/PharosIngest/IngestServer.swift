@@ -251,11 +251,12 @@ extension IngestServer {
     return try await ask { .datagrams(payloads, from: source, policy, $0) }
   }
 
-  /// Takes a checkpoint now; returns once it was handed over, which does nothing where the configuration takes none.
+  /// Takes a checkpoint as soon as the last one has been written, one for all who ask meanwhile; returns once it was
+  /// handed over, which does nothing where the configuration takes none.
   ///
   /// - Throws: ``IngestError/stopped``.
   package func checkpoint() async throws {
-    try await ask { .checkpoint(CheckpointMarker(lease: CheckpointLease(), answer: $0)) }
+    try await ask { .checkpoint($0) }
   }
 
   /// Has loop 0 take a request and waits for its answer.
@@ -292,6 +293,11 @@ extension IngestServer {
   package func quarantine() async throws -> [QuarantinedObserver] {
     try await look { $0.shard.engine.quarantine() }.flatMap { $0 }.sorted { $0.id < $1.id }
   }
+
+  /// Returns the itineraries and the guidance of subjects, as the changes that assign them.
+  ///
+  /// - Throws: ``IngestError/stopped``.
+  package func assignments() async throws -> Set<RegionChange> { try await mergerCopy().assignments }
 
   /// Returns the location of every beacon that some observer of a zone hears, or that is in a zone, in their order.
   ///

@@ -71,7 +71,7 @@ package final class MergerLoop {
   /// Takes the last checkpoint, once every shard is done and everything was delivered.
   func conclude(_ engines: [EngineCopy]) {
     run()
-    hand(over: engines, CheckpointMarker(lease: CheckpointLease(), answer: nil))
+    hand(over: engines, CheckpointMarker(lease: CheckpointLease()))
   }
 
   /// Takes what has arrived, in the order that the watermarks promise: seeing a shard's watermark or result is seeing
@@ -135,15 +135,15 @@ package final class MergerLoop {
         lease: marker.lease
       )
     )
-    marker.answer?.succeed(())
+    marker.succeed()
   }
 
   /// Abandons the work in progress: nothing more is delivered.
   func abandon() {
-    marker?.marker.answer?.fail(IngestError.stopped)
+    marker?.marker.fail(IngestError.stopped)
     marker = nil
     while let input = exchange.serverInputs.pop() {
-      if case .marker(let checkpoint) = input.content { checkpoint.answer?.fail(IngestError.stopped) }
+      if case .marker(let checkpoint) = input.content { checkpoint.fail(IngestError.stopped) }
     }
   }
 }

@@ -54,11 +54,17 @@ package final class CheckpointLease: Sendable {
 package struct CheckpointMarker: Sendable {
   /// Lives until the checkpoint is written.
   let lease: CheckpointLease
-  /// The promise that succeeds once the checkpoint was handed over.
-  let answer: EventLoopPromise<Void>?
+  /// The promises of those who asked for the checkpoint.
+  private let answers: [EventLoopPromise<Void>]
 
-  package init(lease: CheckpointLease, answer: EventLoopPromise<Void>?) {
+  package init(lease: CheckpointLease, answers: [EventLoopPromise<Void>] = []) {
     self.lease = lease
-    self.answer = answer
+    self.answers = answers
   }
+
+  /// Succeeds the promises once the checkpoint was handed over.
+  func succeed() { for answer in answers { answer.succeed(()) } }
+
+  /// Fails the promises.
+  func fail(_ error: any Error) { for answer in answers { answer.fail(error) } }
 }

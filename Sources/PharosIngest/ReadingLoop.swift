@@ -307,6 +307,7 @@ extension ReadingLoop {
       takeHeld()
       publishTime()
       doChores()
+      if server?.checkpointAnswers.isEmpty == false { watchCheckpoint() }
       for listener in listeners { listener.endTick() }
     case .draining(let promise):
       isEager = true

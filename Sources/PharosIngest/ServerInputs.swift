@@ -25,14 +25,14 @@ struct ServerInputs {
     /// Datagrams of one sender, at most ``IngestServer/mostAtOnce``, and the policy under which they are taken.
     case datagrams([[UInt8]], from: Endpoint, ListenPolicy, EventLoopPromise<[Receipt]>)
     /// A checkpoint.
-    case checkpoint(CheckpointMarker)
+    case checkpoint(EventLoopPromise<Void>)
 
     /// Fails the request's promise.
     func fail(_ error: any Error) {
       switch self {
       case .changes(_, let answer), .adoption(_, replacing: _, let answer): answer.fail(error)
       case .datagrams(_, from: _, _, let answer): answer.fail(error)
-      case .checkpoint(let marker): marker.answer?.fail(error)
+      case .checkpoint(let answer): answer.fail(error)
       }
     }
   }
@@ -51,8 +51,12 @@ struct ServerInputs {
   var pause: (received: Timestamp, through: Timestamp)?
   /// The time at which the next checkpoint is due.
   var nextCheckpoint: Timestamp?
-  /// The lease of the last periodic checkpoint, which lives until that checkpoint is written.
+  /// The lease of the last checkpoint, which lives until that checkpoint is written.
+  ///
+  /// Until then no other one is taken: each holds a copy of the engines.
   weak var lease: CheckpointLease?
+  /// The promises of those who have asked for the next checkpoint.
+  var checkpointAnswers: [EventLoopPromise<Void>] = []
 }
 
 /// The site with all changes so far, which loop 0 makes and any thread reads.
@@ -98,6 +102,8 @@ extension ReadingLoop {
   func refuseRequests() {
     for request in server?.requests ?? [] { request.fail(IngestError.stopped) }
     server?.requests.removeAll()
+    for answer in server?.checkpointAnswers ?? [] { answer.fail(IngestError.stopped) }
+    server?.checkpointAnswers.removeAll()
   }
 
   /// Checks whether the process stood still, and if so informs the engines before they see any input received since.
@@ -145,19 +151,19 @@ extension ReadingLoop {
     takeServerInputs()
   }
 
-  /// Has a checkpoint taken if it is time for one and the last one has been written.
+  /// Has a checkpoint taken if it is time for one, or if one was asked for, and the last one has been written.
   func watchCheckpoint() {
-    guard let interval = configuration.checkpointInterval, configuration.checkpoint != nil else { return }
     let now = clock.last
-    guard let due = server?.nextCheckpoint else {
-      server?.nextCheckpoint = now + interval
-      return
-    }
-    guard now >= due, server?.lease == nil, hasRoomForServerInput else { return }
-    server?.nextCheckpoint = now + interval
+    let interval = configuration.checkpoint == nil ? nil : configuration.checkpointInterval
+    if server?.nextCheckpoint == nil { server?.nextCheckpoint = interval.map { now + $0 } }
+    let isDue = server?.nextCheckpoint.map { now >= $0 } ?? false
+    let answers = server?.checkpointAnswers ?? []
+    guard isDue || !answers.isEmpty, server?.lease == nil, hasRoomForServerInput else { return }
+    server?.nextCheckpoint = interval.map { now + $0 }
     let lease = CheckpointLease()
     server?.lease = lease
-    mark(CheckpointMarker(lease: lease, answer: nil), at: clock.next())
+    server?.checkpointAnswers.removeAll()
+    mark(CheckpointMarker(lease: lease, answers: answers), at: clock.next())
   }
 
   private var hasRoomForServerInput: Bool { exchange.hasRoom(from: index) && exchange.serverInputs.hasRoom }
@@ -176,7 +182,9 @@ extension ReadingLoop {
       }
     case .datagrams(let datagrams, from: let source, let policy, let answer):
       answer.succeed(take(datagrams, from: source, under: policy, at: received))
-    case .checkpoint(let marker): mark(marker, at: received)
+    case .checkpoint(let answer):
+      server?.checkpointAnswers.append(answer)
+      watchCheckpoint()
     }
   }
 

@@ -1,28 +1,41 @@
 import GRDB
 package import PharosModel
+import Synchronization
 
 extension Journal {
   /// Stores a small document under a kind and a key: a token, an application created over HTTP, a rule.
   ///
   /// - Throws: ``JournalError``; the previous document is unchanged.
   package func put(_ document: [UInt8], kind: String, key: String) throws(JournalError) {
-    try put([(kind: kind, key: key, document: document)])
+    try change([DocumentChange(kind: kind, key: key, document: document)])
   }
 
-  /// Stores several documents, all of them or none, with one write to the disk.
+  /// Stores and drops several documents, all of them or none, with one write to the disk.
   ///
+  /// - Returns: the number of documents that were stored or dropped.
   /// - Throws: ``JournalError``; the previous documents are unchanged.
-  package func put(_ documents: [(kind: String, key: String, document: [UInt8])]) throws(JournalError) {
-    try write { database in
+  @discardableResult
+  package func change(_ changes: [DocumentChange]) throws(JournalError) -> Int {
+    guard !changes.isEmpty else { return 0 }
+    defer { shared.withLock { $0.changes += 1 } }
+    return try write { database in
       let insert = try PreparedStatement(
         cachedBy: database,
         "INSERT OR REPLACE INTO documents (kind, key, bytes) VALUES (CAST(? AS TEXT), CAST(? AS TEXT), ?)"
       )
-      for (kind, key, document) in documents {
-        insert.bind(bytes: Array(kind.utf8), at: 1)
-        insert.bind(bytes: Array(key.utf8), at: 2)
-        try insert.run(binding: document, at: 3)
+      let drop = try PreparedStatement(
+        cachedBy: database,
+        "DELETE FROM documents WHERE kind = CAST(? AS TEXT) AND key = CAST(? AS TEXT)"
+      )
+      var count = 0
+      for change in changes {
+        let statement = change.document == nil ? drop : insert
+        statement.bind(bytes: Array(change.kind.utf8), at: 1)
+        statement.bind(bytes: Array(change.key.utf8), at: 2)
+        if let document = change.document { try insert.run(binding: document, at: 3) } else { try drop.run() }
+        count += database.changesCount
       }
+      return count
     }
   }
 
@@ -67,16 +80,22 @@ extension Journal {
   /// - Throws: ``JournalError``.
   @discardableResult
   package func delete(kind: String, key: String) throws(JournalError) -> Bool {
-    try write { database in
-      let drop = try PreparedStatement(
-        cachedBy: database,
-        "DELETE FROM documents WHERE kind = CAST(? AS TEXT) AND key = CAST(? AS TEXT)"
-      )
-      drop.bind(bytes: Array(kind.utf8), at: 1)
-      drop.bind(bytes: Array(key.utf8), at: 2)
-      try drop.run()
-      return database.changesCount > 0
-    }
+    try change([DocumentChange(kind: kind, key: key)]) > 0
+  }
+}
+
+/// A document to store, or to drop.
+package struct DocumentChange: Hashable, Sendable {
+  /// The kind of the document.
+  package var kind: String
+  /// The key of the document among its kind.
+  package var key: String
+  /// The document; nil to drop the one that there is.
+  package var document: [UInt8]?
+
+  /// Makes a change.
+  package init(kind: String, key: String, document: [UInt8]? = nil) {
+    (self.kind, self.key, self.document) = (kind, key, document)
   }
 }
 

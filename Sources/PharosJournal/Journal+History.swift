@@ -35,31 +35,40 @@ extension Journal {
   ///
   /// - Units: bytes.
   private static let rowOverhead = 24
-  /// The number of subjects that one transaction writes, so that appends are not delayed for long.
-  private static let subjectsPerWrite = 1_024
+  /// The time for which one transaction writes, so that appends, which take turns with it, are not delayed for long.
+  private static let writeTime = Duration.milliseconds(10)
+  /// The number of rows that one transaction drops.
+  private static let rowsPerDrop = 2_048
 
   /// Stores the summaries of a minute, and replaces those that are already stored for it.
   ///
-  /// Each series (a subject, an observer, a place) has one row an hour, to which the minute is added.
+  /// Each series (a subject, an observer, a place) has one row an hour, to which the minute is added. The time is linear in
+  /// the number of series, and is spent in short transactions between those of events.
   ///
   /// - Throws: ``JournalError``; some of the minute's summaries may be stored then.
   package func record(_ sample: HistorySample) throws(JournalError) {
-    let subjects = sample.subjects.sorted { $0.key < $1.key }
-    var start = 0
-    repeat {
-      let end = min(start + Journal.subjectsPerWrite, subjects.count)
-      let slice = subjects[start..<end]
+    // In the order of the names, so that neighbours in a table are written together.
+    var subjects = sample.subjects.sorted { $0.key > $1.key }
+    var observers = sample.observers.sorted { $0.key > $1.key }
+    var places = Array(sample.places)
+    while !subjects.isEmpty || !observers.isEmpty || !places.isEmpty {
       try write { database in
+        let end = ContinuousClock.now + Journal.writeTime
         var writer = HistoryWriter(minute: sample.minute, database: database)
-        for (subject, minute) in slice { try writer.write(minute, of: subject) }
-        if end == subjects.count {
-          for (observer, minute) in sample.observers { try writer.write(minute, of: observer) }
-          for (place, minute) in sample.places { try writer.write(minute, of: place) }
-        }
+        repeat {
+          if let (subject, minute) = subjects.popLast() {
+            try writer.write(minute, of: subject)
+          } else if let (observer, minute) = observers.popLast() {
+            try writer.write(minute, of: observer)
+          } else if let (place, minute) = places.popLast() {
+            try writer.write(minute, of: place)
+          } else {
+            break
+          }
+        } while ContinuousClock.now < end
         try writer.finish()
       }
-      start = end
-    } while start < subjects.count
+    }
   }
 
   /// Returns the summaries of a subject, in order.
@@ -246,14 +255,16 @@ extension Journal {
         let isLarge = try Journal.historyBytes(database) > settings.mostBytes / Journal.share
         guard let hour, hour < oldestHour || isLarge else { return true }
         try database.execute(
-          sql: "DELETE FROM history WHERE slot < ?",
-          arguments: [Slot.first(of: hour + 1)]
+          sql:
+            "DELETE FROM history WHERE slot IN (SELECT slot FROM history WHERE slot < ? ORDER BY slot LIMIT ?)",
+          arguments: [Slot.first(of: hour + 1), Journal.rowsPerDrop]
         )
+        guard database.changesCount < Journal.rowsPerDrop else { return false }
         try database.execute(sql: "DELETE FROM history_hours WHERE hour = ?", arguments: [hour])
+        dropped += 1
         return false
       }
       if isDone { break }
-      dropped += 1
     }
     guard dropped > 0 else { return 0 }
     try write { database in
@@ -427,7 +438,8 @@ private struct HistoryWriter {
 
   mutating func write(_ summary: SubjectMinute, of subject: SubjectID) throws {
     guard let name = EventName(subject) else { return }
-    let slot = try slot(.subject, owner: 0, name: try number(of: name))
+    let key = try number(of: name)
+    let slot = try slot(.subject, owner: 0, name: key)
     var (row, before): (SubjectHour, Int64) = try read(slot)
     let known = row.names.count
     try row.set(summary, at: minute.place) { try number(of: $0) }
@@ -438,14 +450,14 @@ private struct HistoryWriter {
   }
 
   mutating func write(_ summary: ObserverMinute, of observer: ObserverID) throws {
-    let slot = try slot(.observer, owner: 0, name: try number(of: .observer(observer)))
-    try add(summary, to: slot)
+    let key = try number(of: .observer(observer))
+    try add(summary, to: try slot(.observer, owner: 0, name: key))
   }
 
   mutating func write(_ summary: PlaceMinute, of place: HistoryPlace) throws {
     let owner = place.application.isEmpty ? 0 : try number(of: .text(place.application))
-    let slot = try slot(.place, owner: owner, name: try number(of: .text(place.identifier)))
-    try add(summary, to: slot)
+    let key = try number(of: .text(place.identifier))
+    try add(summary, to: try slot(.place, owner: owner, name: key))
   }
 
   /// Notes the growth of the hour.
@@ -512,6 +524,8 @@ private struct HistoryWriter {
   }
 
   /// Returns the number of a name, which the table of names gets if it has none.
+  ///
+  /// Call it in a statement of its own: as an argument of another method it would copy all names each time.
   private mutating func number(of name: EventName) throws -> Int64 {
     if let number = names[name] { return number }
     let number = try name.number(in: database)

@@ -111,6 +111,7 @@ extension Journal {
       if let before { shared.withLock { $0.statistics.oldest = before } }
       throw error
     }
+    if dropped > 0 { shared.withLock { $0.removals += 1 } }
     pruned.events += dropped
     pruned.heldBack = held
     let bytes = try read { try Journal.bytes(of: $0) }

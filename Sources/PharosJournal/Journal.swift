@@ -51,6 +51,8 @@ package final class Journal: Sendable {
   /// The state that readers and the writer share.
   struct Shared {
     var statistics = JournalStatistics()
+    var removals: UInt64 = 0
+    var changes: UInt64 = 0
     var tail = TailIndex(block: 0)
     var names = NameCache()
     /// The block before which all names that only older blocks used were dropped.
@@ -118,9 +120,11 @@ package final class Journal: Sendable {
       let path = folder + "/journal.sqlite"
       do {
         let settings = settings ?? JournalSettings()
+        try JournalFile.prepare(path)
         let pool = try DatabasePool(path: path, configuration: configuration(patience: settings.patience))
         try makeDurable(pool, path)
         try settle(pool)
+        try JournalFile.restrict(path)
         return try open(pool, stream, settings, blocks, place: path, lock: lock)
       } catch {
         throw JournalError(error, at: path)
@@ -192,6 +196,14 @@ package final class Journal: Sendable {
       )
     } catch {
       throw JournalError(.folder(reason: error.localizedDescription), at: folder)
+    }
+    var status = stat()
+    guard stat(folder, &status) == 0, status.st_mode & 0o022 != 0, status.st_mode & S_ISVTX == 0 else {
+      return
+    }
+    // Where others may write, they can put another file in the place of the journal.
+    guard chmod(folder, status.st_mode & 0o7755) == 0 else {
+      throw JournalError(.folder(reason: "others may write to it"), at: folder)
     }
   }
 }
@@ -336,6 +348,12 @@ extension Journal {
   /// The sequence of the last event; 0 before the first.
   package var head: Int64 { shared.withLock { $0.statistics.head } }
 
+  /// The number of transactions that changed documents.
+  package var changes: UInt64 { shared.withLock { $0.changes } }
+
+  /// A number that changes whenever events have been removed or replaced.
+  package var removals: UInt64 { shared.withLock { $0.removals } }
+
   /// The sequence of the first event that is still kept; one more than the head if none is.
   package var oldest: Int64 { shared.withLock { $0.statistics.oldest } }
 
@@ -452,6 +470,7 @@ final class JournalLock: Sendable {
       let process = Int(String(decoding: text.prefix(max(0, count)), as: UTF8.self).prefix { $0.isNumber })
       throw JournalError(.inUse(process: process), at: folder)
     }
+    fchmod(descriptor, 0o600)
     let text = Array("\(getpid())\n".utf8)
     _ = ftruncate(descriptor, 0)
     _ = pwrite(descriptor, text, text.count, 0)

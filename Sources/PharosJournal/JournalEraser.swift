@@ -40,6 +40,7 @@ extension Journal {
     while !keys.isEmpty, next <= head {
       let last = min(next + Journal.eraseSlice - 1, head)
       try write { database in try eraser.events(next...last, in: database) }
+      shared.withLock { $0.removals += 1 }
       next = last + 1
     }
     for hour in keys.isEmpty ? [] : try historyHours() {
@@ -59,6 +60,7 @@ extension Journal {
     var erased = eraser.erased
     erased.checkpoints = checkpoints
     shared.withLock { shared in
+      shared.removals += 1
       shared.names.removeAll()
       shared.tail.forget(names: keys)
     }

@@ -17,6 +17,8 @@ package struct JournalError: Error, Hashable, Sendable {
     case locked
     /// The file is damaged, or is no journal at all.
     case damaged(detail: String)
+    /// The file is not the journal of this program.
+    case foreign(what: String)
     /// The file was written by a newer version of this program.
     case newer(steps: [String])
     /// The journal belongs to another stream.
@@ -55,6 +57,8 @@ extension JournalError: CustomStringConvertible {
     case .damaged(let detail):
       "\(place): the journal is damaged (\(detail)). Put it aside and start with an empty folder, "
         + "or restore a copy; `sqlite3 FILE .recover` saves what can be read."
+    case .foreign(let what):
+      "\(place): the file \(what), so it is not a journal. Remove it, or choose another folder with --data."
     case .newer(let steps):
       "\(place): the journal was written by a newer version (it knows \(steps.joined(separator: ", "))). "
         + "Use that version, or another folder."

@@ -8,6 +8,9 @@ public struct MapFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// Makes a failure.
   init(_ description: String) { self.description = description }
+
+  /// The failure of work that was ended before it was done.
+  static let cancelled = MapFailure("the work was ended before it was done")
 }
 
 /// A colour.

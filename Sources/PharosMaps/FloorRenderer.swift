@@ -11,6 +11,8 @@ public final class FloorRenderer: Sendable {
 
   /// The floor.
   public let floor: MappedFloor
+  /// The size of the images that it holds, in bytes.
+  public let bytes: Int
 
   private let state: Mutex<State>
 
@@ -48,6 +50,7 @@ public final class FloorRenderer: Sendable {
         images.append(bitmap)
       }
     }
+    bytes = images.reduce(0) { $0 + $1.width * $1.height * 4 }
     state = Mutex(State(images: images))
   }
 

@@ -305,6 +305,9 @@ extension EventMerger {
     return copy
   }
 
+  /// The itineraries and the guidance of subjects, as the changes that assign them.
+  package var assignments: Set<RegionChange> { stageTwo.assignments }
+
   /// Returns the place of every beacon that some observer of a zone hears, or that is in a zone.
   package func tagStandings() -> [TagStanding] { stageTwo.tagStandings() }
 

@@ -14,6 +14,8 @@ struct Guides: Sendable {
     /// The venue that ``guidance`` is about; empty before the first fix.
     var venue = ""
     var guidance: Guidance?
+    /// Indicates whether the subject has arrived, and is not guided until another request.
+    var hasArrived = false
     /// Indicates whether the last fix found no way, so that the next one does not report it again.
     var isLost = false
   }
@@ -42,7 +44,7 @@ struct Guides: Sendable {
     into events: inout [Event]
   ) {
     guard request?.isValid != false else { return }
-    if var former = sessions.removeValue(forKey: subject), former.guidance?.hasArrived != true {
+    if var former = sessions.removeValue(forKey: subject), !former.hasArrived {
       events.append(event(.ended, subject, &former, time: instant, decidedAt: instant))
       sessions[subject] = request.map { Session(request: $0, counter: former.counter) }
     } else if let request, sessions.count < limit {
@@ -52,7 +54,7 @@ struct Guides: Sendable {
 
   /// Takes a fix that was published.
   mutating func follow(_ fix: FixDetail, of published: Event, into events: inout [Event]) {
-    guard var session = sessions[published.subject], session.guidance?.hasArrived != true,
+    guard var session = sessions[published.subject], !session.hasArrived,
       let latitude = fix.latitude, let longitude = fix.longitude,
       let coordinate = Coordinate(latitude: latitude, longitude: longitude)
     else { return }
@@ -83,7 +85,9 @@ struct Guides: Sendable {
       case .started: status = .started
       case .step: status = .step
       case .rerouted: status = .rerouted
-      case .arrived: status = .arrived
+      case .arrived:
+        status = .arrived
+        session.hasArrived = true
       case .lost(let error): (status, reason) = (.lost, error.description)
       }
       if status == .lost, session.isLost { continue }
@@ -151,6 +155,9 @@ struct Guides: Sendable {
 
   // MARK: State
 
+  /// The requests.
+  var requests: [SubjectID: GuidanceRequest] { sessions.mapValues(\.request) }
+
   /// Writes the requests.
   func writeState(to writer: inout FieldWriter) {
     writer.write(UInt32(sessions.count))
@@ -158,17 +165,18 @@ struct Guides: Sendable {
       writer.write(subject)
       writer.write(session.request)
       writer.write(session.counter)
-      writer.write(session.guidance?.hasArrived == true)
+      writer.write(session.hasArrived)
     }
   }
 
-  /// Restores the requests of a written state; those that had arrived are dropped.
+  /// Restores the requests of a written state.
   mutating func restoreState(from reader: inout FieldReader) throws(FieldError) {
     sessions = [:]
     for _ in 0..<(try reader.count(ofAtLeast: 12)) {
       let subject: SubjectID = try reader.read()
-      let session = Session(request: try reader.read(), counter: try reader.read())
-      if try !reader.read() { sessions[subject] = session }
+      var session = Session(request: try reader.read(), counter: try reader.read())
+      session.hasArrived = try reader.read()
+      sessions[subject] = session
     }
   }
 

@@ -149,6 +149,12 @@ package struct StageTwo: Sendable {
     }
   }
 
+  /// The itineraries and the guidance of subjects, as the changes that assign them.
+  package var assignments: Set<RegionChange> {
+    let itineraries = (locators?.itineraries ?? [:]).map { RegionChange.setItinerary(subject: $0, $1) }
+    return Set(itineraries + guides.requests.map { RegionChange.setGuidance(subject: $0, $1) })
+  }
+
   /// Forgets the locations of handsets and tags, for a copy that is kept for a checkpoint.
   ///
   /// They are not part of its state, and a copy that held thousands of beliefs would cause each of them to be copied.

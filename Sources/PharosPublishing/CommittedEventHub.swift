@@ -54,6 +54,7 @@ public struct PublishedEvent: Sendable {
     let stream: String
     let event: Event
     let json = Mutex<[UInt8]?>(nil)
+    let frame = Mutex<[UInt8]?>(nil)
 
     init(sequence: Int64?, event: Event, isLiveOnly: Bool, stream: String) {
       self.sequence = sequence
@@ -98,6 +99,23 @@ public struct PublishedEvent: Sendable {
       storage.event.write(to: &text, stream: storage.stream)
       json = text.utf8
       return text.utf8
+    }
+  }
+}
+
+extension PublishedEvent {
+  /// The event as a frame of a live stream, which a function writes when it is first asked for, and all streams share.
+  ///
+  /// - Parameter write: writes the frame of the event's JSON; always the same function.
+  /// - Returns: the frame.
+  package func frame(_ write: (_ json: [UInt8]) -> [UInt8]) -> [UInt8] {
+    storage.frame.withLock { frame in
+      if let frame { return frame }
+      var text = JSONText()
+      storage.event.write(to: &text, stream: storage.stream)
+      let written = write(text.utf8)
+      frame = written
+      return written
     }
   }
 }

@@ -1,4 +1,7 @@
+import Pharos
 import PharosHTTP
+import PharosJournal
+import PharosModel
 import Testing
 
 @Suite("Guidance over HTTP", .timeLimit(.minutes(20)))
@@ -23,6 +26,27 @@ struct GuidanceEndpointTests {
       #expect(try await service.request("PUT", Self.path, body: TestService.guidance).status == 200)
       #expect(try await service.request("DELETE", "/v1/subjects/visitor").status == 200)
       #expect(try await service.request("GET", Self.path).status == 404)
+    }
+  }
+
+  @Test("what a killed server had accepted is given to the next engine, and what it had ended is not")
+  func restart() async throws {
+    let visitor = try #require(SubjectID("visitor")), other = try #require(SubjectID("other"))
+    let journal = try Journal.open(.memory, stream: Site.gallery.stream)
+    let guided = RegionChange.setGuidance(subject: visitor, GuidanceRequest(to: .place("Café")))
+    try await TestService.run(journal: journal) { service in
+      let put = try await service.request("PUT", Self.path, body: #"{"destination":"Café"}"#)
+      #expect(put.status == 200)
+      #expect(try await service.backend.server.assignments() == [guided])
+    }
+    // The next server starts without any checkpoint, as if none had been taken since.
+    try await TestService.run(journal: journal) { service in
+      let ended = RegionChange.setGuidance(subject: other, GuidanceRequest(to: .place("Hall")))
+      try await service.backend.server.apply(ended)
+      try await service.backend.assignments.resume()
+      #expect(try await service.backend.server.assignments() == [guided])
+      #expect(try await service.request("DELETE", Self.path).status == 204)
+      #expect(try await service.backend.server.assignments() == [])
     }
   }
 

@@ -118,10 +118,11 @@ struct LimitTests {
     }
   }
 
-  @Test("a token has half of all streams at most, and the other half is for others")
+  @Test("a token has so many streams at most, and the others are for other clients")
   func share() async throws {
     var settings = FeedSettings()
     settings.feeds = 4
+    settings.feedsOfOneClient = 2
     var backend = try TestService.parts(site: .gallery)
     backend.feeds = FeedService(
       commitPublisher: backend.commitPublisher,
@@ -136,6 +137,71 @@ struct LimitTests {
     #expect(throws: FeedRefusal.tooMany(limit: 4)) { try backend.feeds.open(FeedRequest()) }
     #expect(backend.feeds.statistics.refused == 2)
     #expect(backend.feeds.statistics.open == feeds.count)
+  }
+
+  /// What a client leaves undone when the server stops.
+  enum Unfinished: CaseIterable {
+    case head, body, upload, stream
+  }
+
+  @Test("a shutdown waits for no client, in whatever state it is", arguments: Unfinished.allCases)
+  func shutdown(unfinished: Unfinished) async throws {
+    // The service's own limits are an hour here: only the grace of the shutdown ends these connections.
+    let (sent, source) = AsyncStream<Void>.makeStream()
+    var client: Task<Void, any Error>?
+    try await TestService.run(isLive: true) { service in
+      client = Task {
+        try await WireConnection.with(port: Int(service.address.port)) { connection in
+          let fields = ["Content-Length": "1000", "Content-Type": "application/json"]
+          switch unfinished {
+          case .head: try await connection.send("GET /healthz HTTP/1.1\r\nHost: \(service.address)\r\n")
+          case .body:
+            let head = service.head("PUT", "/v1/applications/gallery/regions/slow", headers: fields)
+            try await connection.send(head + "{")
+          case .upload:
+            try await connection.send(service.head("POST", "/v1/comparisons", headers: fields) + "x")
+          case .stream:
+            try await connection.send(
+              service.head("GET", "/v1/events", headers: ["Accept": "text/event-stream"])
+            )
+            // The client has the head of the answer, and reads nothing after it.
+            _ = try await connection.answer(isHead: true)
+          }
+          source.finish()
+          _ = try await connection.isClosed()
+        }
+      }
+      for await _ in sent {}
+      #expect(service.backend.tally.statistics.connections >= 1)
+    }
+    try await client?.value
+  }
+
+  @Test("a pool of threads refuses more calls than may wait, and skips those that were cancelled")
+  func pool() async throws {
+    func busy(_ pool: WorkPool) async -> Task<Bool, any Error> {
+      let (started, source) = AsyncStream<Void>.makeStream()
+      let task = Task {
+        try await pool.run { cancellation in
+          source.finish()
+          while !cancellation.isRequested {}
+          return true
+        }
+      }
+      for await _ in started {}
+      return task
+    }
+    let narrow = WorkPool(threads: 1, limit: 1, yields: true)
+    let first = await busy(narrow)
+    await #expect(throws: WorkPool.Full.self) { try await narrow.run { _ in true } }
+    first.cancel()
+    #expect(try await first.value)
+    let pool = WorkPool(threads: 1, limit: 2, yields: true)
+    let second = await busy(pool)
+    let waiting = Task { try await pool.run { _ in true } }
+    waiting.cancel()
+    second.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
   }
 
   @Test("a limit is named once, and again only after an hour of quiet")

@@ -1,4 +1,5 @@
 import Logging
+import PharosDelivery
 import PharosHTTP
 import PharosJournal
 import PharosModel
@@ -45,6 +46,28 @@ struct RegisterTests {
     #expect(register.conflicts[0].contains("\"b\""))
   }
 
+  @Test("an application goes with its regions, authorisations, purpose and rules in one transaction")
+  func oneTransaction() async throws {
+    let journal = try Journal.open(.memory, stream: Site.gallery.stream)
+    try await TestService.run(journal: journal) { service in
+      let path = "/v1/applications/shop"
+      let body = #"{"purpose":"To find the way.","regionLimit":20}"#
+      #expect(try await service.request("PUT", path, body: body).status == 201)
+      for number in 0..<20 {
+        let region = #"{"uuid":"\#(String.galleryUUID)","major":\#(number)}"#
+        #expect(try await service.request("PUT", "\(path)/regions/r\(number)", body: region).status == 201)
+      }
+      let kinds = try journal.documents(kind: "http.region").count
+      #expect(kinds == 20)
+      let before = journal.changes
+      #expect(try await service.request("DELETE", path).status == 204)
+      #expect(journal.changes == before + 1)
+      #expect(try journal.documents(kind: "http.region").isEmpty)
+      #expect(try journal.documents(kind: "access.purpose").isEmpty)
+      #expect(service.backend.authorisations.purpose(of: "shop") == nil)
+    }
+  }
+
   @Test("whatever is registered is read back from its documents as it was")
   func documents() throws {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -77,7 +100,7 @@ struct RegisterTests {
         register.zones[name] =
           Bool.random(using: &generator) ? Zone(identifier: name, observers: [observer], floor: 1) : nil
       }
-      try RegistrarDocuments.write(register, replacing: former, in: journal)
+      try journal.change(RegistrarDocuments.changes(to: register, from: former))
       var read = Register(declared: .gallery)
       try RegistrarDocuments.read(from: journal, into: &read, logger: logger)
       #expect(read == register)
@@ -90,7 +113,7 @@ struct RegisterTests {
     let journal = try Journal.open(.memory, stream: "test")
     var register = Register(declared: .gallery)
     register.made["shop"] = MadeApplication(regions: ["good": try region("good")])
-    try RegistrarDocuments.write(register, replacing: Register(declared: .gallery), in: journal)
+    try journal.change(RegistrarDocuments.changes(to: register, from: Register(declared: .gallery)))
     try journal.put(Array("{\"uuid\":7".utf8), kind: "http.region", key: "shop/bad")
     try journal.put(Array("{}".utf8), kind: "http.region", key: "%%%")
     var read = Register(declared: .gallery)

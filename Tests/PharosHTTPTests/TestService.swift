@@ -122,6 +122,7 @@ struct TestService {
       server: server,
       registrar: registrar,
       configuration: declared,
+      assignments: Assignments(journal: journal, server: server),
       journal: journal,
       commitPublisher: commitPublisher,
       states: LiveStateCache(
@@ -252,6 +253,7 @@ struct TestBackend: HTTPBackend {
   var server: PharosServer
   var registrar: Registrar
   var configuration: SiteConfiguration
+  var assignments: Assignments
   var journal: Journal
   var commitPublisher: CommitPublisher
   var states: LiveStateCache
@@ -267,7 +269,7 @@ struct TestBackend: HTTPBackend {
   let version = "0.0.0"
   let dataFolder: String? = nil
   let isDemo = false
-  var comparing: CaptureComparison.Maker? = { path, name, timeout in
+  var comparing: CaptureComparison.Maker? = { path, name, timeout, _ in
     let bytes = try Data(contentsOf: URL(filePath: path))
     guard !bytes.isEmpty else { throw CaptureComparison.Refused("The capture is empty.") }
     return ("\(bytes.count) bytes under \(timeout.seconds) s", "<!doctype html><title>\(name)</title>")

@@ -251,7 +251,7 @@ private struct Trace {
       for recyclingQueue in exchange.toShards[loop] {
         #expect(recyclingQueue.full.push(ShardParcel(received: received, content: .marker)))
       }
-      let marker = CheckpointMarker(lease: CheckpointLease(), answer: nil)
+      let marker = CheckpointMarker(lease: CheckpointLease())
       #expect(exchange.serverInputs.push(ServerInput(received: received, content: .marker(marker))))
     case .clockStep(let step):
       #expect(exchange.serverInputs.push(ServerInput(received: received, content: .clockStep(step))))

@@ -122,6 +122,64 @@ struct JournalFailureTests {
     #expect(try journal.append(entries(&timeline, 3)) == [1, 2, 3])
   }
 
+  @Test("the journal and its log are for their owner alone, in a folder where others may not write")
+  func rights() throws {
+    let folder = ScratchFolder()
+    func mode(_ path: String) throws -> Int {
+      try #require(FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int)
+    }
+    try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+    for _ in 0..<2 {
+      try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
+      let journal = try Journal.open(.folder(folder.path), stream: "a")
+      try journal.put([1], kind: "a", key: "b")
+      for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
+        #expect(try mode(folder.path + "/" + name) == 0o600, "\(name)")
+        // As an earlier version made them.
+        try FileManager.default.setAttributes(
+          [.posixPermissions: 0o644],
+          ofItemAtPath: folder.path + "/" + name
+        )
+      }
+      #expect(try mode(folder.path) == 0o755)
+      journal.leave()
+    }
+  }
+
+  @Test("an empty file and the database of another program are refused with words, and stay as they are")
+  func foreign() throws {
+    let folder = ScratchFolder()
+    try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+    #expect(FileManager.default.createFile(atPath: folder.database, contents: Data()))
+    func found() -> JournalError.Problem? {
+      problem { _ = try Journal.open(.folder(folder.path), stream: "a") }
+    }
+    guard case .foreign(let empty)? = found() else {
+      Issue.record("an empty file was taken")
+      return
+    }
+    #expect(empty == "is empty")
+    try FileManager.default.removeItem(atPath: folder.database)
+    try DatabaseQueue(path: folder.database).write { try $0.execute(sql: "CREATE TABLE recipes (name TEXT)") }
+    let before = try Data(contentsOf: URL(filePath: folder.database))
+    guard case .foreign? = found() else {
+      Issue.record("the file of another program was taken")
+      return
+    }
+    #expect(try Data(contentsOf: URL(filePath: folder.database)) == before)
+    let words = JournalError(.foreign(what: empty), at: folder.database).description
+    #expect(words.contains(folder.database) && words.contains("--data"))
+  }
+
+  @Test("what a killed process left of a new journal is removed")
+  func draft() throws {
+    let folder = ScratchFolder()
+    try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+    #expect(FileManager.default.createFile(atPath: folder.database + ".new", contents: Data([1])))
+    try Journal.open(.folder(folder.path), stream: "a").put([1], kind: "a", key: "b")
+    #expect(!FileManager.default.fileExists(atPath: folder.database + ".new"))
+  }
+
   @Test("a journal that is in use is refused with the number of the process")
   func inUse() throws {
     let folder = ScratchFolder()

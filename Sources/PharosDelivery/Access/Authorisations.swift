@@ -18,9 +18,15 @@ package final class Authorisations: Sendable {
     var purposes: [String: String] = [:]
 
     mutating func gatherPersons() {
-      var persons = declaredPersons
-      for subject in markedPersons { persons.insert(subject) }
+      let persons = persons(without: .none)
       if persons != view.persons { view.setPersons(persons) }
+    }
+
+    /// The persons, except one whose mark is being removed.
+    func persons(without unmarked: SubjectID) -> Persons {
+      var persons = declaredPersons
+      for subject in markedPersons where subject != unmarked { persons.insert(subject) }
+      return persons
     }
   }
 
@@ -86,10 +92,11 @@ package final class Authorisations: Sendable {
     view.entries.values.filter { $0.application == application }.sorted { $0.subject < $1.subject }
   }
 
-  /// Changes what an application may learn about a subject.
+  /// Changes what an application may learn about a subject, and whether it is marked as a person, both or neither.
   ///
   /// - Parameters:
-  ///   - wanted: the new state.
+  ///   - wanted: the new state; nil to leave it.
+  ///   - isPerson: indicates whether the subject is marked as a person; nil to leave the mark.
   ///   - application: the application.
   ///   - subject: the subject.
   ///   - principal: the author of the change; only the operator may set or remove `restricted`.
@@ -98,7 +105,8 @@ package final class Authorisations: Sendable {
   /// - Returns: the event that reports the change, or nil if nothing has changed.
   /// - Throws: `AccessError`, in which case nothing has changed.
   package func set(
-    _ wanted: AuthorisationState,
+    _ wanted: AuthorisationState?,
+    isPerson: Bool? = nil,
     application: String,
     subject: SubjectID,
     by principal: Principal,
@@ -108,18 +116,31 @@ package final class Authorisations: Sendable {
     guard subject != .none else { throw .noSubject }
     let key = AuthorisationView.Key(application: application, subject: subject)
     return try changing.withLock { _ throws(AccessError) in
-      try change(to: wanted, key, by: principal, stream: stream, at: now)
+      let mark = try isPerson.map { isPerson throws(AccessError) in try marking(subject, isPerson: isPerson) }
+      var view = view
+      if let isPerson {
+        var persons = state.withLock { $0.persons(without: subject) }
+        if isPerson { persons.insert(subject) }
+        view.setPersons(persons)
+      }
+      let change = try wanted.flatMap { wanted throws(AccessError) in
+        try changing(to: wanted, key, in: view, by: principal, stream: stream, at: now)
+      }
+      let both = (mark ?? PendingChange()).and(change?.change ?? PendingChange())
+      try store.carryOut(both.documents)
+      both.adopt()
+      return change?.event
     }
   }
 
-  private func change(
+  private func changing(
     to wanted: AuthorisationState,
     _ key: AuthorisationView.Key,
+    in view: AuthorisationView,
     by principal: Principal,
     stream: String,
     at now: Timestamp
-  ) throws(AccessError) -> Event? {
-    let view = view
+  ) throws(AccessError) -> (change: PendingChange, event: Event?)? {
     let before = view.entries[key]
     let from = view.state(application: key.application, subject: key.subject)
     guard before == nil || from != wanted else { return nil }
@@ -141,13 +162,14 @@ package final class Authorisations: Sendable {
       since: now,
       changes: (before?.changes ?? 0) + 1
     )
-    try store.keep(entry, kind: DocumentKind.authorisation, key: key.document)
-    update { $0.view.insert(entry) }
-    guard from != wanted else { return nil }
-    return entry.event(
-      AuthorisationTransition(from: from, to: wanted, purpose: purpose),
-      stream: stream
+    let document = DocumentChange(
+      kind: DocumentKind.authorisation,
+      key: key.document,
+      document: entry.encoded
     )
+    let change = PendingChange(documents: [document]) { [self] in update { $0.view.insert(entry) } }
+    let transition = AuthorisationTransition(from: from, to: wanted, purpose: purpose)
+    return (change, from == wanted ? nil : entry.event(transition, stream: stream))
   }
 }
 
@@ -192,26 +214,52 @@ extension Authorisations {
   ///   - application: the application.
   /// - Throws: `AccessError.badPurpose` if it is empty or too long; `.store` if it could not be stored.
   package func setPurpose(_ purpose: String, application: String) throws(AccessError) {
+    let change = try settingPurpose(purpose, application: application)
+    try store.carryOut(change.documents)
+    change.adopt()
+  }
+
+  /// Returns the change that sets the purpose of an application's authorisations.
+  ///
+  /// - Throws: `AccessError.badPurpose` if it is empty or too long.
+  package func settingPurpose(
+    _ purpose: String,
+    application: String
+  ) throws(AccessError) -> PendingChange {
     let isBlank = purpose.utf8.allSatisfy { $0 == UInt8(ascii: " ") || (9...13).contains($0) }
     guard !isBlank, purpose.unicodeScalars.count <= Application.longestPurpose else {
       throw .badPurpose(application: application, limit: Application.longestPurpose)
     }
-    try store.keep(purpose, kind: DocumentKind.purpose, key: application)
-    state.withLock { $0.purposes[application] = purpose }
+    let former = state.withLock { $0.purposes[application] }
+    return PendingChange(
+      documents: [DocumentChange(kind: DocumentKind.purpose, key: application, document: purpose.encoded)],
+      former: [DocumentChange(kind: DocumentKind.purpose, key: application, document: former?.encoded)]
+    ) { [self] in state.withLock { $0.purposes[application] = purpose } }
   }
 
-  /// Removes the decisions and the purpose of an application that no longer exists.
-  ///
-  /// - Throws: `AccessError.store` if one could not be removed; those that remain stay in effect.
-  package func forget(application: String) throws(AccessError) {
-    for entry in list(application: application) {
-      let key = AuthorisationView.Key(application: application, subject: entry.subject)
-      try store.forget(kind: DocumentKind.authorisation, key: key.document)
-      update { $0.view.remove(key) }
+  /// Returns the change that removes the decisions and the purpose of an application that no longer exists.
+  package func forgetting(application: String) -> PendingChange {
+    let entries = list(application: application)
+    let keys = entries.map { AuthorisationView.Key(application: application, subject: $0.subject) }
+    var change = PendingChange {
+      [self] in
+      update { state in
+        for key in keys { state.view.remove(key) }
+        state.purposes[application] = nil
+      }
     }
-    guard state.withLock({ $0.purposes[application] }) != nil else { return }
-    try store.forget(kind: DocumentKind.purpose, key: application)
-    state.withLock { $0.purposes[application] = nil }
+    for (entry, key) in zip(entries, keys) {
+      let document = DocumentChange(kind: DocumentKind.authorisation, key: key.document)
+      change.documents.append(document)
+      change.former.append(DocumentChange(kind: document.kind, key: document.key, document: entry.encoded))
+    }
+    if let purpose = state.withLock({ $0.purposes[application] }) {
+      change.documents.append(DocumentChange(kind: DocumentKind.purpose, key: application))
+      change.former.append(
+        DocumentChange(kind: DocumentKind.purpose, key: application, document: purpose.encoded)
+      )
+    }
+    return change
   }
 
   /// The subjects that were marked as persons over HTTP, in addition to those that the site declares.
@@ -224,19 +272,29 @@ extension Authorisations {
   ///
   /// - Throws: `AccessError`, in which case nothing has changed.
   package func mark(_ subject: SubjectID, isPerson: Bool) throws(AccessError) {
+    let change = try marking(subject, isPerson: isPerson)
+    try store.carryOut(change.documents)
+    change.adopt()
+  }
+
+  private func marking(_ subject: SubjectID, isPerson: Bool) throws(AccessError) -> PendingChange {
     guard subject != .none else { throw .noSubject }
     let key = Secret.key { subject.write(to: &$0) }
     if isPerson {
       guard state.withLock({ $0.markedPersons.count }) < Authorisations.limit else {
         throw .tooMany(what: "persons", limit: Authorisations.limit)
       }
-      try store.keep(subject, kind: DocumentKind.person, key: key)
-    } else {
-      try store.forget(kind: DocumentKind.person, key: key)
     }
-    update { state in
-      if isPerson { state.markedPersons.insert(subject) } else { state.markedPersons.remove(subject) }
-      state.gatherPersons()
+    let document = DocumentChange(
+      kind: DocumentKind.person,
+      key: key,
+      document: isPerson ? subject.encoded : nil
+    )
+    return PendingChange(documents: [document]) { [self] in
+      update { state in
+        if isPerson { state.markedPersons.insert(subject) } else { state.markedPersons.remove(subject) }
+        state.gatherPersons()
+      }
     }
   }
 }
@@ -268,19 +326,19 @@ extension Authorisations {
           state.markedPersons.filter { traces.contains($0) }
         )
       }
-      for key in entries {
-        try store.forget(kind: DocumentKind.authorisation, key: key.document)
-        update { $0.view.remove(key) }
-        erased.authorisations += 1
+      try store.carryOut(
+        entries.map { DocumentChange(kind: DocumentKind.authorisation, key: $0.document) }
+          + persons.map { subject in
+            DocumentChange(kind: DocumentKind.person, key: Secret.key { subject.write(to: &$0) })
+          }
+      )
+      update { state in
+        for key in entries { state.view.remove(key) }
+        state.markedPersons.subtract(persons)
+        state.gatherPersons()
       }
-      for subject in persons {
-        try store.forget(kind: DocumentKind.person, key: Secret.key { subject.write(to: &$0) })
-        update { state in
-          state.markedPersons.remove(subject)
-          state.gatherPersons()
-        }
-        erased.persons += 1
-      }
+      erased.authorisations = entries.count
+      erased.persons = persons.count
       return erased
     }
   }

@@ -3,17 +3,41 @@ import PharosModel
 
 /// A store of tokens and authorisations, such as the journal: small documents by kind and key.
 package protocol DocumentStore: Sendable {
-  /// Stores a document and replaces the previous one of its kind and key.
-  func put(_ document: [UInt8], kind: String, key: String) throws(JournalError)
-  /// Stores several documents, all of them or none.
-  func put(_ documents: [(kind: String, key: String, document: [UInt8])]) throws(JournalError)
+  /// Stores and drops documents, all of them or none; returns how many were stored or dropped.
+  @discardableResult
+  func change(_ changes: [DocumentChange]) throws(JournalError) -> Int
   /// Returns all documents of a kind, by key.
   func documents(kind: String) throws(JournalError) -> [(key: String, document: [UInt8])]
-  /// Deletes a document, and returns true if there was one.
-  func delete(kind: String, key: String) throws(JournalError) -> Bool
 }
 
 extension Journal: DocumentStore {}
+
+/// A change of a store's documents that is written in one transaction with changes of other stores.
+package struct PendingChange: Sendable {
+  /// The documents to store and to drop.
+  package var documents: [DocumentChange]
+  /// The changes that undo them.
+  package var former: [DocumentChange]
+  /// Makes the change in memory, once the documents are stored.
+  package var adopt: @Sendable () -> Void
+
+  /// Makes a change.
+  package init(
+    documents: [DocumentChange] = [],
+    former: [DocumentChange] = [],
+    adopt: @escaping @Sendable () -> Void = {}
+  ) {
+    (self.documents, self.former, self.adopt) = (documents, former, adopt)
+  }
+
+  /// Returns both changes as one.
+  package func and(_ other: PendingChange) -> PendingChange {
+    PendingChange(documents: documents + other.documents, former: former + other.former) { [adopt] in
+      adopt()
+      other.adopt()
+    }
+  }
+}
 
 /// The kinds of documents that this module stores.
 enum DocumentKind {
@@ -51,11 +75,11 @@ extension DocumentStore {
 
   /// Stores a value.
   func keep<Value: FieldCodable>(_ value: Value, kind: String, key: String) throws(AccessError) {
-    do throws(JournalError) { try put(value.encoded, kind: kind, key: key) } catch { throw .store(error) }
+    try carryOut([DocumentChange(kind: kind, key: key, document: value.encoded)])
   }
 
-  /// Deletes a value.
-  func forget(kind: String, key: String) throws(AccessError) {
-    do throws(JournalError) { _ = try delete(kind: kind, key: key) } catch { throw .store(error) }
+  /// Stores and deletes values, all of them or none.
+  func carryOut(_ changes: [DocumentChange]) throws(AccessError) {
+    do throws(JournalError) { try change(changes) } catch { throw .store(error) }
   }
 }

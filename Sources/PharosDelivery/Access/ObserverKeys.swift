@@ -49,6 +49,20 @@ package final class ObserverKeys: Sendable {
     overlap: TimeSpan = ObserverKeys.overlap,
     at now: Timestamp
   ) throws(AccessError) -> ObserverKey {
+    let (key, change) = try adding(id, radios: radios, overlap: overlap, at: now)
+    try store.carryOut(change.documents)
+    change.adopt()
+    return key
+  }
+
+  /// Returns a key for an observer, and the change that makes it count; the parameters are those of
+  /// ``add(_:radios:overlap:at:)``.
+  package func adding(
+    _ id: ObserverID,
+    radios: [ObserverID]? = nil,
+    overlap: TimeSpan = ObserverKeys.overlap,
+    at now: Timestamp
+  ) throws(AccessError) -> (key: ObserverKey, change: PendingChange) {
     var observer = self.observer(id) ?? KeyedObserver(id: id)
     if let radios { observer.radios = try checked(radios, of: id) }
     observer.keys.removeAll { $0.hasExpired(at: now) }
@@ -63,8 +77,7 @@ package final class ObserverKeys: Sendable {
     }
     let key = ObserverKeys.newKey(besides: observer.keys)
     observer.keys.append(KeyedObserver.Entry(key: key, createdAt: now))
-    try keep(observer)
-    return key
+    return (key, keeping(observer))
   }
 
   /// Revokes a key: from now on, no datagram is accepted with it.
@@ -79,9 +92,10 @@ package final class ObserverKeys: Sendable {
       return false
     }
     observer.keys.removeAll { $0.key.id == keyID }
-    try keep(observer)
-    // Drop the record after the key: without the key it is not used, and the next start drops one that was left behind.
-    try store.forget(kind: DocumentKind.senderRecord, key: "\(SenderName(observer: id, keyID: keyID))")
+    let change = keeping(observer)
+    let record = ObserverKeys.record(of: keyID, id)
+    try store.carryOut(change.documents + [record])
+    change.adopt()
     return true
   }
 
@@ -92,14 +106,9 @@ package final class ObserverKeys: Sendable {
   /// - Throws: `AccessError.store` if they could not be deleted.
   package func forget(_ id: ObserverID) throws(AccessError) -> Bool {
     guard let observer = observer(id) else { return false }
-    try store.forget(kind: DocumentKind.observerKeys, key: "\(id)")
+    let records = observer.keys.map { ObserverKeys.record(of: $0.key.id, id) }
+    try store.carryOut([DocumentChange(kind: DocumentKind.observerKeys, key: "\(id)")] + records)
     observers.withLock { $0[id] = nil }
-    for entry in observer.keys {
-      try store.forget(
-        kind: DocumentKind.senderRecord,
-        key: "\(SenderName(observer: id, keyID: entry.key.id))"
-      )
-    }
     return true
   }
 
@@ -112,9 +121,18 @@ package final class ObserverKeys: Sendable {
     return radios
   }
 
-  private func keep(_ observer: KeyedObserver) throws(AccessError) {
-    try store.keep(observer, kind: DocumentKind.observerKeys, key: "\(observer.id)")
-    observers.withLock { $0[observer.id] = observer }
+  /// The change that drops the saved replay window of a key.
+  private static func record(of keyID: UInt32, _ id: ObserverID) -> DocumentChange {
+    DocumentChange(kind: DocumentKind.senderRecord, key: "\(SenderName(observer: id, keyID: keyID))")
+  }
+
+  private func keeping(_ observer: KeyedObserver) -> PendingChange {
+    let (kind, key) = (DocumentKind.observerKeys, "\(observer.id)")
+    let former = self.observer(observer.id)?.encoded
+    return PendingChange(
+      documents: [DocumentChange(kind: kind, key: key, document: observer.encoded)],
+      former: [DocumentChange(kind: kind, key: key, document: former)]
+    ) { [self] in observers.withLock { $0[observer.id] = observer } }
   }
 
   private static func newKey(besides keys: [KeyedObserver.Entry]) -> ObserverKey {
@@ -147,9 +165,8 @@ package struct SenderRecords: Sendable {
       for entry in observer.keys { names.insert(SenderName(observer: observer.id, keyID: entry.key.id)) }
     }
     let kept: [(key: String, value: SenderRecord)] = try store.decoded(kind: DocumentKind.senderRecord)
-    for (key, record) in kept where !names.contains(record.sender) {
-      try store.forget(kind: DocumentKind.senderRecord, key: key)
-    }
+    let unknown = kept.filter { !names.contains($0.value.sender) }
+    try store.carryOut(unknown.map { DocumentChange(kind: DocumentKind.senderRecord, key: $0.key) })
     return kept.map(\.value).filter { names.contains($0.sender) }
   }
 
@@ -165,12 +182,12 @@ package struct SenderRecords: Sendable {
   ///
   /// - Throws: `AccessError.store`.
   package func keep(_ records: [SenderRecord], lease: SenderLease) throws(AccessError) {
-    var documents: [(kind: String, key: String, document: [UInt8])] = records.map { record in
-      (kind: DocumentKind.senderRecord, key: "\(record.sender)", document: record.encoded)
+    let kept = records.map { record in
+      DocumentChange(kind: DocumentKind.senderRecord, key: "\(record.sender)", document: record.encoded)
     }
-    documents.append(
-      (kind: DocumentKind.senderLease, key: SenderRecords.leaseKey, document: lease.encoded)
+    let key = SenderRecords.leaseKey
+    try store.carryOut(
+      kept + [DocumentChange(kind: DocumentKind.senderLease, key: key, document: lease.encoded)]
     )
-    do throws(JournalError) { try store.put(documents) } catch { throw .store(error) }
   }
 }

@@ -1,3 +1,4 @@
+import PharosJournal
 package import PharosModel
 import PharosSecurity
 import Synchronization
@@ -113,7 +114,7 @@ package final class Tokens: Sendable {
   /// - Throws: `AccessError.store` if it could not be deleted; it stays valid then.
   package func revoke(_ id: String) throws(AccessError) -> Bool {
     guard let token = state.withLock({ $0.byDigest.values.first { $0.id == id } }) else { return false }
-    try store.forget(kind: DocumentKind.token, key: id)
+    try store.carryOut([DocumentChange(kind: DocumentKind.token, key: id)])
     state.withLock { state in
       state.byDigest[Tokens.slot(token.digest)] = nil
       state.lastUsed[id] = nil
@@ -121,14 +122,21 @@ package final class Tokens: Sendable {
     return true
   }
 
-  /// Revokes all tokens of an application that no longer exists.
-  ///
-  /// - Returns: the revoked tokens.
-  /// - Throws: `AccessError.store` if one could not be deleted; those that remain stay valid.
-  package func revokeAll(of application: String) throws(AccessError) -> [Token] {
+  /// Returns the tokens of an application that no longer exists, and the change that revokes them.
+  package func revokingAll(of application: String) -> (tokens: [Token], change: PendingChange) {
     let tokens = list().filter { $0.principal.application?.utf8.elementsEqual(application.utf8) ?? false }
-    for token in tokens { _ = try revoke(token.id) }
-    return tokens
+    let change = PendingChange(
+      documents: tokens.map { DocumentChange(kind: DocumentKind.token, key: $0.id) },
+      former: tokens.map { DocumentChange(kind: DocumentKind.token, key: $0.id, document: $0.encoded) }
+    ) { [self] in
+      state.withLock { state in
+        for token in tokens {
+          state.byDigest[Tokens.slot(token.digest)] = nil
+          state.lastUsed[token.id] = nil
+        }
+      }
+    }
+    return (tokens, change)
   }
 
   private static func slot(_ digest: [UInt8]) -> UInt64 {

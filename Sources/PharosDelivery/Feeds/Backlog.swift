@@ -57,8 +57,12 @@ package struct Backlog {
     return before - count
   }
 
-  /// Appends a checkpoint behind all events so far.
+  /// Appends a checkpoint behind all events so far, in place of one that still waits: each holds a copy of the engine, and
+  /// each ends a group.
   package mutating func append(_ checkpoint: CommitPublisherCheckpoint) {
+    for index in head..<parts.count { parts[index].checkpoint = nil }
+    if let last = parts.last, parts.count > head, last.events.isEmpty { parts.removeLast() }
+    stripped = min(stripped, parts.count)
     parts.append(Part(events: [], ordinal: delivered, checkpoint: checkpoint))
   }
 

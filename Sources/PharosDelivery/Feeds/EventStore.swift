@@ -1,8 +1,8 @@
-import Dispatch
 import Logging
 package import PharosJournal
 package import PharosModel
 import PharosPublishing
+import Synchronization
 
 /// The published events by their sequence numbers, as the journal keeps them.
 package protocol EventHistory: Sendable {
@@ -10,6 +10,8 @@ package protocol EventHistory: Sendable {
   var head: Int64 { get }
   /// The sequence number of the oldest event that is still kept, or one past the head if none is.
   var oldest: Int64 { get }
+  /// A number that changes whenever events have been removed or replaced.
+  var removals: UInt64 { get }
   /// Returns the events after a sequence number that match a filter, ascending, up to a limit.
   func events(after: Int64, matching: EventFilter, limit: Int) throws -> [JournaledEvent]
 }
@@ -36,49 +38,80 @@ struct HistoryReader: Sendable {
     var oldest: Int64
   }
 
-  /// The number of pages that are read at a time: a thousand clients that reconnect at once must not starve the
-  /// commits.
-  private static let lanes = 2
+  /// The threads that read pages and write their events as text, two at a time: a thousand clients that reconnect at once
+  /// must not starve the commits.
+  private static let threads = WorkPool(threads: 2, limit: .max, yields: true)
 
   private let history: any EventHistory
   private let stream: String
   private let logger: Logger
-  private let queues: [DispatchQueue]
+  /// The newest full pages, for clients that read the same at the same time.
+  private let recent = RecentPages()
 
   init(history: any EventHistory, stream: String, logger: Logger) {
     self.history = history
     self.stream = stream
     self.logger = logger
-    queues = (0..<HistoryReader.lanes).map {
-      DispatchQueue(label: "pharos.feeds.history.\($0)", qos: .utility)
-    }
   }
 
   /// Reads the first events of a span, or nil if the journal cannot be read.
-  func read(_ span: FeedState.Span, _ filter: EventFilter, limit: Int, lane: UInt64) async -> Page? {
-    await withCheckedContinuation { continuation in
-      queues[Int(lane % UInt64(queues.count))].async {
-        continuation.resume(returning: page(span, filter, limit: limit))
+  func read(_ span: FeedState.Span, _ filter: EventFilter, limit: Int) async -> Page? {
+    try? await HistoryReader.threads.run { cancellation in
+      let page = page(span, filter, limit: limit)
+      for event in page?.events ?? [] where !cancellation.isRequested {
+        _ = ServerSentEvents.frame(of: event)
       }
+      return page
     }
   }
 
   /// Reads the first events of a span on the caller's thread, or returns nil if the journal cannot be read.
   func page(_ span: FeedState.Span, _ filter: EventFilter, limit: Int) -> Page? {
+    let key = RecentPages.Key(after: span.after, filter: filter, limit: limit, removals: history.removals)
+    if let page = recent[key] { return page }
     do {
       let found = try history.events(after: span.after, matching: filter, limit: limit)
       // Asked afterwards: whatever the read missed because it was removed is then told as a gap.
-      return Page(
+      let page = Page(
         events: found.map { PublishedEvent(sequence: $0.sequence, event: $0.event, stream: stream) },
         isLast: found.count < limit,
         oldest: history.oldest
       )
+      if !page.isLast { recent.keep(page, key) }
+      return page
     } catch {
       logger.error(
         "A stream ends, since the journal cannot be read; its client may come back with its last id.",
         metadata: [LogKey.sequence: "\(span.after)", LogKey.error: "\(error)"]
       )
       return nil
+    }
+  }
+}
+
+/// The newest full pages that were read of the journal; removed events take theirs with them.
+private final class RecentPages: Sendable {
+  struct Key: Hashable {
+    let after: Int64
+    let filter: EventFilter
+    let limit: Int
+    let removals: UInt64
+  }
+
+  /// The number of pages that are kept: some megabytes.
+  private static let limit = 8
+
+  private let pages = Mutex<[(key: Key, page: HistoryReader.Page)]>([])
+
+  subscript(key: Key) -> HistoryReader.Page? {
+    pages.withLock { pages in pages.first { $0.key == key }?.page }
+  }
+
+  func keep(_ page: HistoryReader.Page, _ key: Key) {
+    pages.withLock { pages in
+      pages.removeAll { $0.key == key || $0.key.removals != key.removals }
+      if pages.count == RecentPages.limit { pages.removeFirst() }
+      pages.append((key, page))
     }
   }
 }

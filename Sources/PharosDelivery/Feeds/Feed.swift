@@ -117,7 +117,7 @@ extension FeedService {
   /// Reads the next page of the journal.
   fileprivate func read(_ span: FeedState.Span, for core: FeedCore) async -> [FeedItem]? {
     found(
-      await reader.read(span, core.request.filter, limit: settings.page, lane: core.id),
+      await reader.read(span, core.request.filter, limit: settings.page),
       for: core
     )
   }
@@ -129,7 +129,7 @@ extension FeedService {
 
   /// Returns the items that a page of the journal contains for a client.
   fileprivate func found(_ page: HistoryReader.Page?, for core: FeedCore) -> [FeedItem]? {
-    tally.countPage(failed: page == nil)
+    if page != nil || !Task.isCancelled { tally.countPage(failed: page == nil) }
     guard let page else { return nil }
     let items = core.found(page.events, isLast: page.isLast, oldest: page.oldest, at: now)
     return allowed(items, for: core)

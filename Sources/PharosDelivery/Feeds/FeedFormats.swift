@@ -19,10 +19,9 @@ package enum ServerSentEvents {
     var text: [UInt8] = []
     for item in items {
       switch item {
-      case .event(let told):
-        if let sequence = told.sequence { text += "id: \(sequence)\n".utf8 }
-        text += "event: \(told.event.kind.type)\ndata: ".utf8
-        text += told.cloudEvent
+      case .event(let published):
+        text += frame(of: published)
+        continue
       case .dropped(let count): text += "event: pharos.feed.dropped\ndata: {\"count\":\(count)}".utf8
       case .gap(let from, let to):
         text += "id: \(to)\nevent: pharos.feed.gap\ndata: {\"from\":\(from),\"to\":\(to)}".utf8
@@ -33,6 +32,19 @@ package enum ServerSentEvents {
       text += "\n\n".utf8
     }
     return text
+  }
+
+  /// The text of an event, which is written once for all streams.
+  static func frame(of published: PublishedEvent) -> [UInt8] {
+    published.frame { json in
+      var text: [UInt8] = []
+      text.reserveCapacity(json.count + 96)
+      if let sequence = published.sequence { text += "id: \(sequence)\n".utf8 }
+      text += "event: \(published.event.kind.type)\ndata: ".utf8
+      text += json
+      text += "\n\n".utf8
+      return text
+    }
   }
 }
 

@@ -216,8 +216,9 @@ package final class FeedService: Service, Sendable {
 package struct FeedSettings: Hashable, Sendable {
   /// The maximum number of open streams.
   package var feeds = 2_048
-  /// The maximum number of open streams of one client: half of all, so that one token cannot use up all streams.
-  package var feedsOfOneClient: Int { max(1, feeds / 2) }
+  /// The maximum number of open streams of one client, so that one token cannot use up all streams: a program needs one,
+  /// and a wall of dashboards some dozens.
+  package var feedsOfOneClient = 64
   /// The maximum number of waiting events over all streams; beyond it, a stream that lags reads from the journal
   /// instead.
   ///

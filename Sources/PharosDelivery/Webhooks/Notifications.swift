@@ -230,12 +230,22 @@ extension Notifications {
     bell.ring()
   }
 
-  /// Deletes the rules of an application that no longer exists.
-  ///
-  /// - Parameter application: the application.
-  /// - Throws: ``WebhookError``.
-  package func deleteAll(of application: String) throws(WebhookError) {
-    for rule in list(application: application) { try delete(rule.id, application: application) }
+  /// Returns the change that deletes the rules of an application that no longer exists.
+  package func deletingAll(of application: String) -> PendingChange {
+    let rules = list(application: application)
+    let keys = rules.map { Notifications.key(application, $0.id) }
+    return PendingChange(
+      documents: keys.map { DocumentChange(kind: Notifications.ruleKind, key: $0) },
+      former: zip(rules, keys).map { rule, key in
+        DocumentChange(kind: Notifications.ruleKind, key: key, document: rule.encoded)
+      }
+    ) { [self] in
+      shared.withLock { shared in
+        for rule in rules { shared.rules[application]?[rule.id] = nil }
+        shared.areRulesChanged = true
+      }
+      bell.ring()
+    }
   }
 
   /// The key of a rule's document; the length keeps any two pairs apart.

@@ -222,9 +222,19 @@ extension Webhooks {
     guard applications.count < WebhookDefinition.limit else { throw .tooMany(limit: WebhookDefinition.limit) }
   }
 
-  /// Deletes the webhooks of an application.
-  package func deleteAll(of application: String) throws(WebhookError) {
-    for standing in list(application: application) { try delete(standing.definition.id) }
+  /// Returns the change that deletes the webhooks of an application.
+  package func deletingAll(of application: String) -> PendingChange {
+    let definitions = list(application: application).map(\.definition)
+    return PendingChange(
+      documents: definitions.map { DocumentChange(kind: Webhooks.documentKind, key: $0.id) },
+      former: definitions.map {
+        DocumentChange(kind: Webhooks.documentKind, key: $0.id, document: $0.encoded)
+      }
+    ) { [self] in
+      for definition in definitions {
+        state.withLock { $0.runners.removeValue(forKey: definition.id) }?.stop(forgetting: true)
+      }
+    }
   }
 
   /// Replaces the definition of a webhook; its delivery state stays.

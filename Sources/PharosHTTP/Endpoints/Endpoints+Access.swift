@@ -109,18 +109,16 @@ extension Endpoints {
       let isPerson = $0.value("person", .flag)
       return ($0.has("person") ? $0.value("state", form) : $0.required("state", form), isPerson)
     }
-    if let isPerson { try backend.authorisations.mark(subject, isPerson: isPerson) }
-    if let state {
-      let event = try backend.authorisations.set(
-        state,
-        application: application.identifier,
-        subject: subject,
-        by: request.principal,
-        stream: backend.registrar.site.stream,
-        at: backend.clock()
-      )
-      if let event { backend.commitPublisher.tell([event]) }
-    }
+    let event = try backend.authorisations.set(
+      state,
+      isPerson: isPerson,
+      application: application.identifier,
+      subject: subject,
+      by: request.principal,
+      stream: backend.registrar.site.stream,
+      at: backend.clock()
+    )
+    if let event { backend.commitPublisher.tell([event]) }
     let now = backend.authorisations.state(application: application.identifier, subject: subject)
     return .json { write(subject, now, to: &$0) }
   }
@@ -150,13 +148,14 @@ extension Endpoints {
 }
 
 extension HTTPBackend {
-  /// Ends what was given to an application that no longer exists, so that a later one of its name does not inherit it:
-  /// tokens with their streams, webhooks, rules and authorisations.
-  func endAccess(of application: String) throws {
-    endStreams(of: try tokens.revokeAll(of: application))
-    try webhooks.deleteAll(of: application)
-    try notifications.deleteAll(of: application)
-    try authorisations.forget(application: application)
+  /// Returns the change that ends what was given to an application that no longer exists, so that a later one of its name
+  /// does not inherit it: tokens with their streams, webhooks, rules and authorisations.
+  func endingAccess(of application: String) -> PendingChange {
+    let (revoked, change) = tokens.revokingAll(of: application)
+    return change.and(PendingChange { [self] in endStreams(of: revoked) })
+      .and(webhooks.deletingAll(of: application))
+      .and(notifications.deletingAll(of: application))
+      .and(authorisations.forgetting(application: application))
   }
 
   /// Ends the streams that were opened with tokens that are no longer valid.

@@ -15,8 +15,7 @@ extension Endpoints {
       Route(.put, path, access: .operation, body: .json, handler: putApplication),
       Route(.delete, path, access: .operation) { request in
         let name = request.parameter("app")
-        try await backend.registrar.delete(application: name)
-        try backend.endAccess(of: name)
+        try await backend.registrar.delete(application: name) { backend.endingAccess(of: name) }
         return .noContent
       },
     ]
@@ -35,9 +34,9 @@ extension Endpoints {
       json: request.body.isEmpty ? Array("{}".utf8) : request.body,
       identifier: name
     )
-    let isNew = try await backend.registrar.put(application: name, document)
-    if let purpose = document.purpose {
-      try backend.authorisations.setPurpose(purpose, application: name)
+    let isNew = try await backend.registrar.put(application: name, document) {
+      try document.purpose.map { try backend.authorisations.settingPurpose($0, application: name) }
+        ?? PendingChange()
     }
     let application = try application(request)
     return .put(isNew: isNew, at: "applications", name) { write(application, to: &$0) }

@@ -1,5 +1,4 @@
 import HTTPTypes
-import NIOPosix
 import PharosDelivery
 package import PharosJournal
 package import PharosModel
@@ -22,12 +21,14 @@ package struct CaptureComparison: Sendable {
     (self.name, self.madeAt, self.headline, self.page) = (name, madeAt, headline, page)
   }
 
-  /// Compares a capture: takes the path of the file, the name for people, and the time-out of the rule in use.
+  /// Compares a capture: takes the path of the file, the name for people, the time-out of the rule in use, and a function
+  /// that it calls with the number of unpacked bytes read so far.
   ///
-  /// Throws ``Refused`` for a file that cannot be compared. It takes seconds for a large capture, and blocks.
+  /// Throws ``Refused`` for a file that cannot be compared, and what the function throws. It takes seconds for a large
+  /// capture, and blocks.
   package typealias Maker =
     @Sendable (
-      _ path: String, _ name: String, _ timeout: TimeSpan
+      _ path: String, _ name: String, _ timeout: TimeSpan, _ check: @escaping @Sendable (Int) throws -> Void
     ) throws -> (headline: String, page: String)
 
   /// The reason why a capture cannot be compared, for the person who sent it.
@@ -106,17 +107,16 @@ package struct ComparisonStore: Sendable {
 }
 
 extension Endpoints {
-  /// Compares on one thread of its own, as a large capture takes seconds.
-  private static let comparing = {
-    let pool = NIOThreadPool(numberOfThreads: 1)
-    pool.start()
-    return pool
-  }()
-
   /// The time-outs that a rule may have.
   ///
   /// - Units: s.
   private static let timeouts = 1.0...3_600.0
+  /// The maximum length of a capture when it is unpacked: four times that of an upload.
+  ///
+  /// - Units: bytes.
+  private static let largestCapture = 4 * Uploads.largest
+  /// The maximum time that a comparison may take.
+  private static let longestComparison = Duration.seconds(60)
 
   var comparisonRoutes: [Route] {
     [
@@ -127,6 +127,7 @@ extension Endpoints {
         access: .operation,
         query: ["name", "timeout"],
         body: .capture,
+        long: true,
         handler: makeComparison
       ),
       Route(.get, "/v1/comparisons/{id}", access: .anyone, conditional: true, handler: getComparison),
@@ -165,7 +166,23 @@ extension Endpoints {
     }
     let made: (headline: String, page: String)
     do {
-      made = try await Endpoints.comparing.runIfActive { try make(path, name, .seconds(timeout)) }
+      made = try await Blocking.comparisons.run { cancellation in
+        let end = ContinuousClock.now + Endpoints.longestComparison
+        return try make(path, name, .seconds(timeout)) { bytes in
+          try cancellation.check()
+          let (limit, time) = (Endpoints.largestCapture, Endpoints.longestComparison.components.seconds)
+          guard bytes <= limit else {
+            throw CaptureComparison.Refused(
+              "The capture unpacks to more than \(limit) bytes; send a part of it."
+            )
+          }
+          guard ContinuousClock.now < end else {
+            throw CaptureComparison.Refused(
+              "The comparison takes more than \(time) s; send a part of the capture, or run `pharos compare`."
+            )
+          }
+        }
+      }
     } catch let refused as CaptureComparison.Refused {
       throw Problem("notComparable", "The capture cannot be compared", status: 422, detail: refused.reason)
     }

@@ -94,8 +94,7 @@ package struct ErasureReport: Sendable {
     acceptances: Int,
     notifications: Int
   ) throws {
-    try Endpoints.eraseItineraries(of: traces, in: journal)
-    try Endpoints.eraseGuidance(of: traces, in: journal)
+    try Assignments.erase(traces, in: journal)
     let comparisons = try ComparisonStore(journal: journal).erase(traces)
     let erased = try journal.erase(traces, keepingCheckpointsFrom: instant)
     self.traces = traces

@@ -2,7 +2,7 @@ import HTTPTypes
 import Pharos
 import PharosDelivery
 import PharosJournal
-package import PharosModel
+import PharosModel
 import PharosVenues
 
 /// The guidance of subjects to their destinations.
@@ -24,9 +24,6 @@ extension Endpoints {
     ]
   }
 
-  /// The kind of the journal's documents.
-  fileprivate static let guidanceKind = "guidance"
-
   /// Lists the subjects that are guided, with what was asked for.
   private func guidedSubjects(_ request: APIRequest) async throws -> APIAnswer {
     var query = request.query
@@ -35,7 +32,7 @@ extension Endpoints {
     let after = Page.key(&query) { parts in parts.count == 1 ? SubjectID(parts[0]) : nil }
     try query.finish()
     let documents = try await Blocking.run { [journal = backend.journal] in
-      try journal.documents(kind: Endpoints.guidanceKind)
+      try journal.documents(kind: Assignments.Kind.guidance.rawValue)
     }
     let guided = documents.compactMap { key, bytes -> (subject: SubjectID, wanted: GuidanceRequest)? in
       var reader = FieldReader(bytes[...])
@@ -88,20 +85,18 @@ extension Endpoints {
       let start = Coordinate(latitude: latitude, longitude: longitude),
       let served = backend.servedVenues.first(where: { $0.venue.identifier == fix.venue })
     else { return nil }
-    return try await Blocking.run {
+    return try await Endpoints.answer { budget in
       try served.router.router.routes(
         from: .coordinate(start, level: fix.level),
         to: Waypoint(wanted.destination),
-        options: RouteOptions(isAccessible: wanted.isAccessible)
+        options: RouteOptions(isAccessible: wanted.isAccessible),
+        budget: budget
       ).first
     }
   }
 
   private func storedGuidance(_ subject: SubjectID) async throws -> GuidanceRequest {
-    let bytes = try await Blocking.run { [journal = backend.journal] in
-      try journal.document(kind: Endpoints.guidanceKind, key: subject.description)
-    }
-    guard let bytes else {
+    guard let bytes = try await backend.assignments.document(.guidance, of: subject) else {
       throw Problem.notFound("\"\(subject.description.shortened)\" is not guided.")
     }
     var reader = FieldReader(bytes[...])
@@ -115,7 +110,7 @@ extension Endpoints {
       Endpoints.guidance(fields)
     }
     try await checkDestination(wanted)
-    try await backend.guide(subject, wanted)
+    try await backend.assignments.assign(.guidance, wanted.encoded, to: subject)
     return .json { Endpoints.write(wanted, to: &$0) }
   }
 
@@ -123,7 +118,7 @@ extension Endpoints {
   private func checkDestination(_ wanted: GuidanceRequest) async throws {
     let served = backend.servedVenues
     guard !served.isEmpty else { throw Problem.notFound("The site has no venue to guide in.") }
-    let errors = try await Blocking.run {
+    let errors = try await Blocking.searches.run { _ in
       served.map { venue in venue.router.router.problem(with: Waypoint(wanted.destination)) }
     }
     guard !errors.contains(where: { $0 == nil }), let first = errors.compactMap({ $0 }).first else { return }
@@ -134,16 +129,8 @@ extension Endpoints {
   private func endGuidance(_ request: APIRequest) async throws -> APIAnswer {
     let subject = try namedSubject(request)
     _ = try await storedGuidance(subject)
-    try await backend.guide(subject, nil)
+    try await backend.assignments.assign(.guidance, nil, to: subject)
     return .noContent
-  }
-
-  /// Removes the guidance of a subject that is erased; the engine has forgotten it.
-  static func eraseGuidance(of traces: SubjectTraces, in journal: Journal) throws {
-    for (key, _) in try journal.documents(kind: guidanceKind) {
-      guard let subject = SubjectID(key), traces.contains(subject) else { continue }
-      _ = try journal.delete(kind: guidanceKind, key: key)
-    }
   }
 
   private static func guidance(_ fields: DocumentFields) -> GuidanceRequest? {
@@ -176,23 +163,5 @@ extension Endpoints {
     json.member("destination", wanted.destination.description)
     json.member("accessible", wanted.isAccessible)
     json.member("language", wanted.language)
-  }
-}
-
-extension HTTPBackend {
-  /// Guides a subject, or ends its guidance: the engine takes the change, a checkpoint keeps it, and a document of the
-  /// journal answers later questions.
-  package func guide(_ subject: SubjectID, _ wanted: GuidanceRequest?) async throws {
-    try await server.apply(.setGuidance(subject: subject, wanted))
-    try await server.checkpoint()
-    try await Blocking.run { [journal] in
-      guard let wanted else {
-        _ = try journal.delete(kind: Endpoints.guidanceKind, key: subject.description)
-        return
-      }
-      var writer = FieldWriter()
-      wanted.write(to: &writer)
-      try journal.put(writer.bytes, kind: Endpoints.guidanceKind, key: subject.description)
-    }
   }
 }

@@ -17,9 +17,6 @@ extension Endpoints {
     ]
   }
 
-  /// The kind of the journal's documents.
-  private static let kind = "itinerary"
-
   /// Returns the subject that a path names.
   ///
   /// - Throws: 404 for a text that names none.
@@ -32,49 +29,27 @@ extension Endpoints {
   }
 
   private func stored(_ subject: SubjectID) async throws -> Itinerary {
-    let bytes = try await Blocking.run { [journal = backend.journal] in
-      try journal.document(kind: Endpoints.kind, key: subject.description)
-    }
-    guard let bytes else {
+    guard let bytes = try await backend.assignments.document(.itinerary, of: subject) else {
       throw Problem.notFound("\"\(subject.description.shortened)\" has no itinerary.")
     }
     var reader = FieldReader(bytes[...])
     return try Itinerary(from: &reader)
   }
 
-  /// Assigns an itinerary: the engine takes it, a checkpoint keeps it, and the journal answers later questions.
   private func assignItinerary(_ request: APIRequest) async throws -> APIAnswer {
     let subject = try namedSubject(request)
     let itinerary = try BodyDocument.read(request.body, name: "itinerary", known: ["waypoints"]) { fields in
       Endpoints.itinerary(fields)
     }
-    try await backend.server.apply(.setItinerary(subject: subject, itinerary))
-    try await backend.server.checkpoint()
-    var writer = FieldWriter()
-    itinerary.write(to: &writer)
-    try await Blocking.run { [journal = backend.journal, document = writer.bytes] in
-      try journal.put(document, kind: Endpoints.kind, key: subject.description)
-    }
+    try await backend.assignments.assign(.itinerary, itinerary.encoded, to: subject)
     return .json { write(itinerary, to: &$0) }
   }
 
   private func endItinerary(_ request: APIRequest) async throws -> APIAnswer {
     let subject = try namedSubject(request)
     _ = try await stored(subject)
-    try await backend.server.apply(.setItinerary(subject: subject, nil))
-    try await backend.server.checkpoint()
-    _ = try await Blocking.run { [journal = backend.journal] in
-      try journal.delete(kind: Endpoints.kind, key: subject.description)
-    }
+    try await backend.assignments.assign(.itinerary, nil, to: subject)
     return .noContent
-  }
-
-  /// Removes the itineraries of a subject that is erased; the engine has forgotten them.
-  static func eraseItineraries(of traces: SubjectTraces, in journal: Journal) throws {
-    for (key, _) in try journal.documents(kind: kind) {
-      guard let subject = SubjectID(key), traces.contains(subject) else { continue }
-      _ = try journal.delete(kind: kind, key: key)
-    }
   }
 
   private static func itinerary(_ fields: DocumentFields) -> Itinerary? {

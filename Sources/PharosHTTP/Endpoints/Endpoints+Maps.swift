@@ -7,7 +7,8 @@ extension Endpoints {
   var mapRoutes: [Route] {
     let tile = "/v1/venues/{id}/tiles/{building}/{level}/{z}/{x}/{y}"
     return [
-      Route(.get, tile + ".png", access: .anyToken, query: ["size"], conditional: true) { request in
+      Route(.get, tile + ".png", access: .anyToken, query: ["size"], conditional: true, long: true) {
+        request in
         var query = request.query
         let size = query.integer("size", in: 256...512) ?? 256
         if !FloorRenderer.sizes.contains(Int(size)) {
@@ -16,7 +17,7 @@ extension Endpoints {
         try query.finish()
         return try await self.tile(request, .picture(size: Int(size)), type: "image/png")
       },
-      Route(.get, tile + ".mvt", access: .anyToken, conditional: true) { request in
+      Route(.get, tile + ".mvt", access: .anyToken, conditional: true, long: true) { request in
         try await self.tile(request, .vector, type: "application/vnd.mapbox-vector-tile")
       },
       Route(
@@ -25,6 +26,7 @@ extension Endpoints {
         access: .anyToken,
         query: ["since"],
         conditional: true,
+        long: true,
         handler: bundle
       ),
     ]

@@ -21,6 +21,7 @@ extension Endpoints {
         path + "/routes",
         access: .anyToken,
         query: ["from", "to", "alternatives", "language", "geometries"] + options,
+        long: true,
         handler: ways
       ),
       Route(
@@ -28,14 +29,23 @@ extension Endpoints {
         path + "/nearest",
         access: .anyToken,
         query: ["category", "from", "limit"] + options,
+        long: true,
         handler: nearest
       ),
-      Route(.get, path + "/matrix", access: .anyToken, query: ["from", "to"] + options, handler: matrix),
+      Route(
+        .get,
+        path + "/matrix",
+        access: .anyToken,
+        query: ["from", "to"] + options,
+        long: true,
+        handler: matrix
+      ),
       Route(
         .get,
         path + "/route/v1/{profile}/{coordinates}",
         access: .anyToken,
         query: OSRMRequest.options + ["alternatives", "steps", "geometries", "overview", "language"],
+        long: true,
         handler: osrmRoute
       ),
       Route(
@@ -43,6 +53,7 @@ extension Endpoints {
         path + "/table/v1/{profile}/{coordinates}",
         access: .anyToken,
         query: OSRMRequest.options + ["sources", "destinations"],
+        long: true,
         handler: osrmTable
       ),
     ]
@@ -97,8 +108,8 @@ extension Endpoints {
     let router = try await router(request)
     let start = try await waypoint(from, "from", request)
     let goal = try await waypoint(to, "to", request)
-    let routes = try await Endpoints.answer { [options] in
-      try router.routes(from: start, to: goal, options: options)
+    let routes = try await Endpoints.answer { [options] budget in
+      try router.routes(from: start, to: goal, options: options, budget: budget)
     }
     return .json { json in
       json.member("code", "Ok")
@@ -131,8 +142,10 @@ extension Endpoints {
     let waypoints = try OSRMRequest(request, venue(request).venue).waypoints
     if waypoints.count > 2 { options.alternatives = 0 }
     let router = try await router(request)
-    let found = try await Endpoints.answer { [options] in
-      try zip(waypoints, waypoints.dropFirst()).map { try router.routes(from: $0, to: $1, options: options) }
+    let found = try await Endpoints.answer { [options] budget in
+      try zip(waypoints, waypoints.dropFirst()).map {
+        try router.routes(from: $0, to: $1, options: options, budget: budget)
+      }
     }
     let routes = found.count == 1 ? found[0].map { [$0] } : [found.compactMap(\.first)]
     return .json { json in
@@ -159,8 +172,8 @@ extension Endpoints {
     let asked = try OSRMRequest(request, venue(request).venue)
     let ends = try chosen.map { try asked.waypoints(chosenBy: $0) }
     let router = try await router(request)
-    let (rows, snapped) = try await Endpoints.answer {
-      let rows = try router.matrix(from: ends[0], to: ends[1], options: RouteOptions())
+    let (rows, snapped) = try await Endpoints.answer { budget in
+      let rows = try router.matrix(from: ends[0], to: ends[1], options: RouteOptions(), budget: budget)
       return (rows, try ends.map { try $0.map { try router.graph.snapped($0) } })
     }
     return .json { json in
@@ -187,8 +200,8 @@ extension Endpoints {
     try query.finish()
     let (router, venue) = (try await router(request), try venue(request).venue)
     let start = try await waypoint(from, "from", request)
-    let found = try await Endpoints.answer {
-      try router.nearest(category: category, from: start, options: options, limit: limit)
+    let found = try await Endpoints.answer { budget in
+      try router.nearest(category: category, from: start, options: options, limit: limit, budget: budget)
     }
     return .json { json in
       json.member("code", "Ok")
@@ -212,8 +225,8 @@ extension Endpoints {
     for text in ends[0] { starts.append(try await waypoint(text, "from", request)) }
     var goals: [Waypoint] = []
     for text in ends[1] { goals.append(try await waypoint(text, "to", request)) }
-    let rows = try await Endpoints.answer { [starts, goals] in
-      try router.matrix(from: starts, to: goals, options: options)
+    let rows = try await Endpoints.answer { [starts, goals] budget in
+      try router.matrix(from: starts, to: goals, options: options, budget: budget)
     }
     return .json { json in
       json.member("code", "Ok")
@@ -226,7 +239,7 @@ extension Endpoints {
 
   private func router(_ request: APIRequest) async throws -> Router {
     let served = try venue(request)
-    return try await Blocking.run { served.router.router }
+    return try await Blocking.searches.run { _ in served.router.router }
   }
 
   /// Reads an end of a route: `latitude,longitude,level`, `subject:` and a subject, or a place.
@@ -272,12 +285,21 @@ extension Endpoints {
     return (coordinate, detail.level, detail.course.map { $0 * 180 / .pi })
   }
 
-  /// Runs a search off the shared threads; an error of it is an answer.
-  private static func answer<Answer: Sendable>(
-    _ search: @escaping @Sendable () throws -> Answer
+  /// Runs a search on the threads of searches, within the budget of a request; an error of it is an answer.
+  ///
+  /// The search ends when the task is cancelled, because the client has left or the server stops.
+  static func answer<Answer: Sendable>(
+    _ search: @escaping @Sendable (SearchBudget) throws -> Answer
   ) async throws -> Answer {
+    let budget = SearchBudget(limit: WayDocuments.mostEnds * WayDocuments.mostEnds)
     do {
-      return try await Blocking.run(search)
+      return try await withTaskCancellationHandler {
+        try await Blocking.searches.run { _ in try search(budget) }
+      } onCancel: {
+        budget.end()
+      }
+    } catch RoutingError.ended {
+      throw CancellationError()
     } catch let error as RoutingError {
       throw Problem(error)
     }
@@ -293,6 +315,8 @@ extension Problem {
     case .unknownPlace, .unknownCategory: self = .notFound(detail)
     case .unknownLevel, .outside, .unreachablePlace, .closed, .inaccessiblePlace, .noWay:
       self = Problem("noRoute", "There is no route", status: 400, detail: detail)
+    case .tooManySearches, .ended:
+      self = Problem("tooManySearches", "The request asks for too much", status: 422, detail: detail)
     }
     code = error.code
   }

@@ -1,5 +1,4 @@
 import NIOCore
-import NIOPosix
 import PharosDelivery
 import PharosModel
 import Synchronization
@@ -105,16 +104,22 @@ final class RequestRates: Sendable {
   }
 }
 
-/// Takes calls that block, as reading a disk does, off the threads that all asynchronous work shares.
+/// The threads of calls that block or take long.
 enum Blocking {
-  /// Two calls at a time: the journal has four readers, of which live streams use two.
-  private static let lanes = {
-    let pool = NIOThreadPool(numberOfThreads: 2)
-    pool.start()
-    return pool
-  }()
+  /// Reads of the journal and of files, two at a time: the journal has four readers, of which live streams use two.
+  static let reads = WorkPool(threads: 2, limit: 4_096, yields: false)
+  /// Searches of ways.
+  static let searches = WorkPool(threads: 2, limit: 64, yields: true)
+  /// Drawing of tiles.
+  static let tiles = WorkPool(threads: 2, limit: 512, yields: true)
+  /// Bundles of venues, one at a time: a mall takes seconds of a core.
+  static let bundles = WorkPool(threads: 1, limit: 16, yields: true)
+  /// Comparisons of captures.
+  static let comparisons = WorkPool(threads: 1, limit: 4, yields: true)
+  /// Storing of the summaries of minutes.
+  static let summaries = WorkPool(threads: 1, limit: 4, yields: true)
 
-  /// Runs blocking work on another thread and waits for it without blocking.
+  /// Runs a read on another thread and waits for it without blocking.
   ///
   /// - Parameter work: the work.
   /// - Returns: the result of the work.
@@ -122,6 +127,6 @@ enum Blocking {
   static func run<Value: Sendable>(
     _ work: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
-    try await lanes.runIfActive(work)
+    try await reads.run { _ in try work() }
   }
 }

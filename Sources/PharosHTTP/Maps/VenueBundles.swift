@@ -1,5 +1,5 @@
 import Foundation
-import NIOPosix
+import PharosDelivery
 import PharosMaps
 import PharosVenues
 import Synchronization
@@ -26,21 +26,12 @@ final class VenueBundles: Sendable {
   /// The bundle of each venue, and the venue from which it was made.
   private let known = Mutex<[String: (venue: Venue, version: String)]>([:])
 
-  /// One bundle at a time: a mall takes seconds of a core.
-  private static let threads = {
-    let pool = NIOThreadPool(numberOfThreads: 1)
-    pool.start()
-    return pool
-  }()
-
   /// Makes the bundles of a server.
   ///
   /// - Parameter dataFolder: Where they are kept; nil for a temporary folder, which goes with the server.
   init(dataFolder: String?) {
     isTemporary = dataFolder == nil
-    folder =
-      dataFolder.map { "\($0)/bundles" }
-      ?? FileManager.default.temporaryDirectory.appending(path: "pharos-bundles-\(UUID().uuidString)").path
+    folder = dataFolder.map { "\($0)/bundles" } ?? TemporaryFiles.path("bundles")
   }
 
   deinit {
@@ -51,8 +42,8 @@ final class VenueBundles: Sendable {
   ///
   /// - Returns: nil if nothing changed since that version.
   func download(_ served: ServedVenue, since: String?) async throws -> Download? {
-    try await VenueBundles.threads.runIfActive { [self] in
-      let version = try write(served)
+    try await Blocking.bundles.run { [self] cancellation in
+      let version = try write(served, cancellation)
       let bundle = path(served.venue.identifier, "\(version).mbtiles")
       guard let since else { return try Self.download(bundle, version, isDelta: false) }
       guard since != version else { return nil }
@@ -78,7 +69,7 @@ final class VenueBundles: Sendable {
   }
 
   /// Writes the bundle of a venue unless it is there, and removes the oldest ones.
-  private func write(_ served: ServedVenue) throws -> String {
+  private func write(_ served: ServedVenue, _ cancellation: WorkPool.Cancellation) throws -> String {
     let identifier = served.venue.identifier
     if let entry = known.withLock({ $0[identifier] }), entry.venue == served.venue,
       FileManager.default.fileExists(atPath: path(identifier, "\(entry.version).mbtiles"))
@@ -87,7 +78,9 @@ final class VenueBundles: Sendable {
     }
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let new = path(identifier, "new")
-    let version = try BundleWriter(served.venue, image: served.image).write(to: new)
+    var writer = BundleWriter(served.venue, image: served.image)
+    writer.isCancelled = { cancellation.isRequested }
+    let version = try writer.write(to: new)
     let kept = path(identifier, "\(version).mbtiles")
     try? FileManager.default.removeItem(atPath: kept)
     try FileManager.default.moveItem(atPath: new, toPath: kept)

@@ -1,4 +1,4 @@
-import NIOPosix
+import PharosDelivery
 import PharosMaps
 import PharosVenues
 import Synchronization
@@ -33,31 +33,26 @@ final class VenueMaps: Sendable {
   }
 
   private struct State: Sendable {
-    var floors = RecentValues<FloorKey, Prepared>(limit: VenueMaps.mostFloors)
+    var floors = RecentValues<FloorKey, Prepared>(limit: VenueMaps.floorCapacity)
     var tiles = RecentValues<TileKey, [UInt8]>(limit: VenueMaps.mostTileBytes)
   }
 
   private let state = Mutex(State())
 
-  /// The floors that are kept ready: each holds the image of its plan.
-  private static let mostFloors = 16
+  /// The bytes of floors that are kept ready, each with the image of its plan.
+  private static let floorCapacity = 128 << 20
+  /// What a floor costs beside the image of its plan.
+  private static let floorOverhead = 256 << 10
   /// The bytes of tiles that are kept.
   private static let mostTileBytes = 32 << 20
   /// What a tile costs beside its own bytes.
   private static let tileOverhead = 256
 
-  /// Tiles are drawn on threads of their own, so that they delay no reader of the journal.
-  private static let threads = {
-    let pool = NIOThreadPool(numberOfThreads: 2)
-    pool.start()
-    return pool
-  }()
-
   /// Returns a tile of a floor; empty where nothing of the floor is on it.
   ///
   /// - Throws: a `MapFailure` if the plan's image cannot be drawn, or what its reader throws.
   func tile(_ tile: MapTile, of id: FloorID, _ form: Form, in served: ServedVenue) async throws -> [UInt8] {
-    try await VenueMaps.threads.runIfActive { [self] in try draw(tile, of: id, form, in: served) }
+    try await Blocking.tiles.run { [self] _ in try draw(tile, of: id, form, in: served) }
   }
 
   private func draw(_ tile: MapTile, of id: FloorID, _ form: Form, in served: ServedVenue) throws -> [UInt8] {
@@ -76,7 +71,9 @@ final class VenueMaps: Sendable {
       } else {
         renderer = try FloorRenderer(floor, image: try floor.picture.map { try served.image($0.plan.image) })
         prepared.renderer = renderer
-        state.withLock { $0.floors.insert(prepared, for: floorKey, cost: 1) }
+        state.withLock {
+          $0.floors.insert(prepared, for: floorKey, cost: renderer.bytes + VenueMaps.floorOverhead)
+        }
       }
       bytes = try renderer.png(tile, size: size) ?? []
     }
@@ -92,7 +89,7 @@ final class VenueMaps: Sendable {
         state.tiles = RecentValues(limit: VenueMaps.mostTileBytes)
       }
       let prepared = Prepared(venue: venue, floor: MappedFloor(key.floor, of: venue), renderer: nil)
-      state.floors.insert(prepared, for: key, cost: 1)
+      state.floors.insert(prepared, for: key, cost: VenueMaps.floorOverhead)
       return prepared
     }
   }
@@ -103,7 +100,7 @@ extension RecentValues: Sendable where Key: Sendable, Value: Sendable {}
 /// Values by their keys, of which those used least recently go once all of them cost more than a limit.
 ///
 /// Kept in two generations: a value that is used moves into the young one, and once that holds half the limit, the old one
-/// goes.
+/// goes. A value that costs more than half the limit is kept alone.
 struct RecentValues<Key: Hashable, Value> {
   private var young: [Key: (value: Value, cost: Int)] = [:]
   private var old: [Key: (value: Value, cost: Int)] = [:]
@@ -125,11 +122,10 @@ struct RecentValues<Key: Hashable, Value> {
 
   /// Keeps a value in place of the one that the key has.
   mutating func insert(_ value: Value, for key: Key, cost: Int) {
-    guard cost <= half else { return }
     old[key] = nil
     self.cost += cost - (young.updateValue((value, cost), forKey: key)?.cost ?? 0)
     guard self.cost > half else { return }
-    old = young
+    old = cost > half ? [key: (value, cost)] : young
     young = [:]
     self.cost = 0
   }

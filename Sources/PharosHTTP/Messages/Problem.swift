@@ -198,6 +198,7 @@ extension Problem {
     case let error as AccessError: self.init(error)
     case let error as WebhookError: self.init(error)
     case let error as JournalError: self = .unavailable("The journal cannot be used: \(error)")
+    case let full as WorkPool.Full: self = .unavailable("\(full)")
     case let refusal as FeedRefusal: self = .unavailable("\(refusal)")
     case IngestError.stopped, is CancellationError:
       self = .unavailable("The server is stopping; try again in a moment.")

@@ -50,6 +50,8 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
   private var waitTimer: Scheduled<Void>?
   private var readTimer: Scheduled<Void>?
   private var wasWaiting = true
+  private var isClientGone = false
+  private var onClientGone: (@Sendable () -> Void)?
 
   init(_ rules: Rules) { self.rules = rules }
 
@@ -70,7 +72,28 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
       rules.tally.connected(-1)
     }
     isOpen = false
+    clientIsGone()
     context.fireChannelInactive()
+  }
+
+  package func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case ChannelEvent.inputClosed = event { clientIsGone() }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  private func clientIsGone() {
+    isClientGone = true
+    onClientGone?()
+    onClientGone = nil
+  }
+
+  /// Calls a function once the client of a connection has closed it, in place of the one that an earlier request gave.
+  static func onClientGone(_ channel: any Channel, _ body: @escaping @Sendable () -> Void) {
+    channel.eventLoop.execute {
+      let guardian = try? channel.pipeline.syncOperations.handler(type: ConnectionGuard.self)
+      guard let guardian, !guardian.isClientGone else { return body() }
+      guardian.onClientGone = body
+    }
   }
 
   package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -377,6 +400,12 @@ package final class ConnectionTable: Sendable {
   package func close(_ connection: AnyObject) -> Bool {
     let name = ObjectIdentifier(connection)
     return state.withLock { $0.entries.removeValue(forKey: name) != nil }
+  }
+
+  /// Closes all connections.
+  func closeAll() {
+    let entries = state.withLock { Array($0.entries.values) }
+    for entry in entries { entry.close() }
   }
 
   /// Returns the connection that has waited longest.

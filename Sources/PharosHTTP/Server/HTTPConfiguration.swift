@@ -46,9 +46,9 @@ package struct HTTPConfiguration: Sendable {
   package var unreadBodySeconds = 2
   /// The maximum time for which a client may read nothing of its answer.
   ///
-  /// - Units: seconds. A live stream sends a heartbeat every 5 s; a client that has not read for six of them and has
+  /// - Units: seconds. A live stream sends a heartbeat every 5 s; a client that has not read for two of them and has
   ///   filled every buffer on the way does not read at all, and comes back to the journal when it does.
-  package var readSeconds = 30
+  package var readSeconds = 10
 
   /// The number of descriptors that are reserved for other uses than HTTP: sockets, the journal, webhooks, recordings.
   ///

@@ -14,7 +14,7 @@ import ServiceLifecycle
 /// Serves the HTTP interface until its service group shuts down: requests, live streams, the dashboard.
 ///
 /// At a graceful shutdown it takes no more connections, ends live streams cleanly, lets requests that are under way end
-/// and returns.
+/// within ``grace``, closes the connections that are left, and returns.
 package final class HTTPService: Service {
   private let configuration: HTTPConfiguration
   private let backend: any HTTPBackend
@@ -28,6 +28,11 @@ package final class HTTPService: Service {
   static let largestHead = 16 << 10
   /// The maximum number of header fields of a request; browsers send about twenty.
   static let mostFields = 100
+
+  /// The time that accepted requests have at a graceful shutdown, to be sent, answered and read.
+  ///
+  /// Two seconds: a client that sends or takes nothing in that time must not hold up the shutdown.
+  static let grace = TimeAmount.seconds(2)
 
   /// Makes a service that does nothing yet.
   ///
@@ -67,9 +72,10 @@ package final class HTTPService: Service {
     // Hummingbird logs its address at `info`; the command logs the address itself.
     var quiet = logger
     quiet.logLevel = max(logger.logLevel, .warning)
+    let rules = ConnectionGuard.Rules(configuration, tally: backend.tally, logger: logger)
     let application = Application(
       responder: API(backend: backend, configuration: configuration, logger: logger),
-      server: try connections(),
+      server: try connections(rules),
       configuration: ApplicationConfiguration(
         address: .hostname(host, port: Int(configuration.address.port)),
         serverName: nil,
@@ -80,14 +86,19 @@ package final class HTTPService: Service {
       },
       logger: quiet
     )
-    try await application.run()
+    try await withGracefulShutdownHandler {
+      try await application.run()
+    } onGracefulShutdown: {
+      MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: HTTPService.grace) {
+        rules.table.closeAll()
+      }
+    }
   }
 
   /// Returns the handlers of a connection.
   ///
   /// - Throws: ``HTTPServiceError/badCertificate(_:reason:)``.
-  private func connections() throws(HTTPServiceError) -> HTTPServerBuilder {
-    let rules = ConnectionGuard.Rules(configuration, tally: backend.tally, logger: logger)
+  private func connections(_ rules: ConnectionGuard.Rules) throws(HTTPServiceError) -> HTTPServerBuilder {
     let plain = HTTPServerBuilder.http1(
       configuration: HTTP1Channel.Configuration(
         additionalChannelHandlers: [ConnectionGuard(rules)],

@@ -114,7 +114,7 @@ package enum HTTPLimit: String, Hashable, Sendable, CaseIterable {
     case .streams:
       "as many live streams are open as may be; further ones are answered with 503. PHAROS_HTTP_STREAMS raises it"
     case .streamsOfOneClient:
-      "one token has half of all live streams open, as many as one may have; further ones are answered with 503"
+      "one token has as many live streams open as one may have; further ones are answered with 503"
     }
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Hummingbird
 import NIOCore
 import NIOPosix
@@ -33,7 +34,7 @@ final class Uploads: Sendable {
       throw Problem.unavailable("Another capture is being compared. Try again when it is done.")
     }
     defer { isBusy.withLock { $0 = false } }
-    let file = FileManager.default.temporaryDirectory.appending(path: "pharos-\(UUID().uuidString).capture")
+    let file = URL(filePath: TemporaryFiles.path("capture"))
     guard
       FileManager.default.createFile(
         atPath: file.path(),
@@ -65,5 +66,43 @@ final class Uploads: Sendable {
     } catch {
       throw Problem.badRequest("The connection ended before the body did.")
     }
+  }
+}
+
+/// The files and folders that a server makes in the folder of temporary files, named after its process, so that a later one can
+/// tell which were left by a process that was killed.
+package enum TemporaryFiles {
+  private static let prefix = "pharos-"
+
+  /// Returns the path of a file or folder that does not exist yet.
+  static func path(_ kind: String) -> String {
+    FileManager.default.temporaryDirectory
+      .appending(path: "\(prefix)\(getpid())-\(UUID().uuidString).\(kind)").path
+  }
+
+  /// Removes what killed processes have left, and unfinished bundles; call it before any is made.
+  ///
+  /// - Parameter dataFolder: the folder of the server's data, which no other process uses; nil if there is none.
+  package static func removeLeftovers(dataFolder: String?) {
+    let manager = FileManager.default
+    let temporary = manager.temporaryDirectory.path
+    for name in (try? manager.contentsOfDirectory(atPath: temporary)) ?? [] where isLeftover(name) {
+      try? manager.removeItem(atPath: "\(temporary)/\(name)")
+    }
+    guard let folder = dataFolder.map({ "\($0)/bundles" }) else { return }
+    for name in (try? manager.contentsOfDirectory(atPath: folder)) ?? []
+    where name.hasSuffix(".new") || name.hasSuffix(".part") {
+      try? manager.removeItem(atPath: "\(folder)/\(name)")
+    }
+  }
+
+  /// Returns whether a name is that of a process that has ended; an earlier one may have had the number of this one.
+  private static func isLeftover(_ name: String) -> Bool {
+    guard name.hasPrefix(prefix), name.hasSuffix(".capture") || name.hasSuffix(".bundles") else {
+      return false
+    }
+    let number = name.dropFirst(prefix.count).prefix { $0 != "-" }
+    guard let process = pid_t(number), process > 0 else { return false }
+    return process == getpid() || kill(process, 0) != 0 && errno == ESRCH
   }
 }

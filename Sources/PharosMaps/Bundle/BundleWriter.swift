@@ -11,6 +11,8 @@ public struct BundleWriter {
   public var zooms: ClosedRange<Int>?
   /// The routes to store beside those between places: pairs of ids or names of places and entrances.
   public var askedRoutes: [(from: String, to: String)] = []
+  /// Indicates whether to end without a bundle; asked between routes and tiles.
+  public var isCancelled: () -> Bool = { false }
   private let image: (String) throws -> [UInt8]
 
   /// The largest zoom that is chosen by default: about 5 cm a pixel.
@@ -45,7 +47,7 @@ public struct BundleWriter {
     }
     let zooms = try zooms(of: floors, area)
     let graph = WalkableGraph(venue)
-    let routes = try StoredRoutes(of: venue, Router(graph), asked: askedRoutes)
+    let routes = try StoredRoutes(of: venue, Router(graph), asked: askedRoutes, isCancelled: isCancelled)
     var version = ""
     try BundleFile.write(path) { database in
       try database.execute(sql: "PRAGMA application_id = \(BundleFormat.bundleID)")
@@ -179,6 +181,7 @@ public struct BundleWriter {
     let vectorZoom = max(zooms.lowerBound, min(zooms.upperBound, BundleWriter.vectorZoom))
     for zoom in zooms {
       for tile in MapTile.covering(floor.rect, zoom: zoom) {
+        guard !isCancelled() else { throw MapFailure.cancelled }
         let key: [any DatabaseValueConvertible] = [
           floor.id.building, floor.id.level, zoom, tile.x, tile.rowFromSouth,
         ]

@@ -37,8 +37,14 @@ struct StoredRoutes {
   ///   - venue: The venue.
   ///   - router: Finds them.
   ///   - asked: The ends of further routes.
-  /// - Throws: the reason why a route that was asked for does not exist.
-  init(of venue: Venue, _ router: Router, asked: [(from: String, to: String)]) throws(MapFailure) {
+  ///   - isCancelled: Indicates whether to end without an answer.
+  /// - Throws: the reason why a route that was asked for does not exist, or ``MapFailure/cancelled``.
+  init(
+    of venue: Venue,
+    _ router: Router,
+    asked: [(from: String, to: String)],
+    isCancelled: () -> Bool
+  ) throws(MapFailure) {
     let floors = venue.floors.map(\.floor)
     let places = floors.flatMap(\.pointsOfInterest).map(\.identifier)
     let entrances = floors.flatMap(\.entrances).map(\.identifier)
@@ -56,6 +62,7 @@ struct StoredRoutes {
       ? (places + entrances).flatMap { from in places.filter { $0 != from }.map { Pair(from: from, to: $0) } }
       : entrances.flatMap { from in places.map { Pair(from: from, to: $0) } }
     for pair in usual.prefix(StoredRoutes.mostFromEntrances) where done.insert(pair).inserted {
+      guard !isCancelled() else { throw MapFailure.cancelled }
       // A place that cannot be walked to has no routes; `pharos check` names it.
       try? add(pair.from, pair.to, router)
     }

@@ -70,6 +70,7 @@ extension ServeRunner {
     services += [parts.commitPublisher, parts.feeds] as [any Service]
     if let output { services.append(output) }
     services.append(parts.server)
+    services.append(AssignmentService(assignments: parts.assignments, logger: logger))
     if let feed = parts.mqttFeed { services.append(feed) }
     services.append(HistoryService(backend: parts, logger: logger))
     if let http { services.append(http) }
@@ -151,6 +152,21 @@ struct JournalService: Service {
   }
 }
 
+/// Gives the engine the itineraries and the guidance that its checkpoint did not know yet.
+struct AssignmentService: Service {
+  let assignments: Assignments
+  let logger: Logger
+
+  func run() async throws {
+    do {
+      try await assignments.resume()
+    } catch {
+      logger.error("itineraries and guidance cannot be resumed", metadata: [LogKey.reason: "\(error)"])
+    }
+    try? await gracefulShutdown()
+  }
+}
+
 /// Plays a scene and the day in the mall to a server's own socket, as gateways and handsets on the same machine would.
 package struct DemoService: Service {
   private let parts: ServerParts
@@ -228,7 +244,7 @@ package struct DemoService: Service {
           try await parts.server.apply(change)
           continue
         }
-        try await parts.guide(subject, request)
+        try await parts.assignments.assign(.guidance, request?.encoded, to: subject)
       } catch {
         logger.warning("the demo could not make a change", metadata: [LogKey.reason: "\(error)"])
       }

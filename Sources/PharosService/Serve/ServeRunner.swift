@@ -78,7 +78,8 @@ package struct ServeRunner: Sendable {
   /// - Parameters:
   ///   - console: the console for the banner, the status lines and, if requested, the events.
   ///   - onListening: a callback that the server calls once it listens.
-  /// - Returns: 0; 1 if it cannot listen, journal or write; 78 if the site file or a variable is wrong.
+  /// - Returns: 0; 1 if it cannot listen, journal or write, or if accepted events were not published; 78 if the site file or a
+  ///   variable is wrong.
   package func run(
     on console: Console,
     onListening: @escaping @Sendable (Serving) -> Void = { _ in }
@@ -157,6 +158,13 @@ package struct ServeRunner: Sendable {
       configuration: group(services(parts, http: http, output: output, surroundings))
     )
     try await group.run()
+    let counters = parts.commitPublisher.statistics
+    guard counters.lost == 0 else {
+      throw CommandFailure(
+        "\(Wording.count(Int(clamping: counters.lost), "event")) could not be published: the journal refused them"
+          + (counters.lastFailure.map { " (\($0))" } ?? "") + "."
+      )
+    }
   }
 
   private func settled(_ console: Console) throws -> (ServeSettings, SiteConfiguration) {

@@ -16,6 +16,7 @@ import Synchronization
 struct ServerParts: HTTPBackend {
   let journal: Journal
   let registrar: Registrar
+  let assignments: Assignments
   let authorisations: Authorisations
   let tokens: Tokens
   let server: PharosServer
@@ -72,6 +73,8 @@ struct ServerParts: HTTPBackend {
       isDemo = plan.isDemo
       comparing = plan.comparing
       journal = try ServerParts.journal(plan, stream: site.stream)
+      // Behind the journal's lock: no other process uses the folder.
+      TemporaryFiles.removeLeftovers(dataFolder: dataFolder)
       registrar = try Registrar(declared: site, store: journal, logger: logger)
       authorisations = try Authorisations(store: journal)
       authorisations.declare(plan.configuration.access)
@@ -95,6 +98,7 @@ struct ServerParts: HTTPBackend {
         logger: logger
       )
       registrar.attach(to: server)
+      assignments = Assignments(journal: journal, server: server)
       commitPublisher = CommitPublisher(
         hub: server.hub,
         store: journal,

@@ -28,6 +28,8 @@ package struct CompareRunner: Sendable {
     package var format: Format = .table
     /// The path of the picture to draw, or nil for none.
     package var picture: String?
+    /// A function that throws to end the comparison; it takes the number of unpacked bytes of a capture read so far.
+    package var check: @Sendable (Int) throws -> Void = { _ in }
 
     /// Half a minute: what telephones' users report, and AltBeacon's default.
     package static let defaultTimeout = TimeSpan.seconds(30)
@@ -69,7 +71,7 @@ package struct CompareRunner: Sendable {
     let survey = try survey(for: given, on: console)
     let compared = ComparedSite(given: given ?? survey.recordedSite, survey: survey)
     var comparison = try Comparison(compared: compared, timeout: options.timeout, survey: survey)
-    var walk = CaptureWalk(observer: options.observer, console: console)
+    var walk = CaptureWalk(observer: options.observer, console: console, check: options.check)
     var resolver = given.flatMap { Resolver(site: $0) }
     for path in options.captures { try walk.read(path) { comparison.take(resolver.resolved($0)) } }
     comparison.finish()
@@ -79,7 +81,7 @@ package struct CompareRunner: Sendable {
 
   private func survey(for site: Site?, on console: Console) throws -> CaptureSurvey {
     var survey = CaptureSurvey(companies: site?.iBeaconCompanies ?? [])
-    var walk = CaptureWalk(observer: options.observer, console: console, isQuiet: true)
+    var walk = CaptureWalk(observer: options.observer, console: console, isQuiet: true, check: options.check)
     var resolver = site.flatMap { Resolver(site: $0) }
     for path in options.captures { try walk.read(path) { survey.take(resolver.resolved($0)) } }
     return survey

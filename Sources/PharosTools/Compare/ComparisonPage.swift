@@ -11,15 +11,18 @@ package enum ComparisonPage {
   ///   - path: the file that holds the capture.
   ///   - name: the name of the capture for people.
   ///   - timeout: the time-out of the rule in use.
+  ///   - check: a function that throws to end the comparison; it takes the number of unpacked bytes read so far.
   /// - Returns: the result in one to three sentences, and the page.
   /// - Throws: `CaptureComparison.Refused` for a file that is no capture or holds no beacon.
   package static func make(
     path: String,
     name: String,
-    timeout: TimeSpan
+    timeout: TimeSpan,
+    check: @escaping @Sendable (Int) throws -> Void = { _ in }
   ) throws -> (headline: String, page: String) {
     var options = CompareRunner.Options(captures: [path])
     options.timeout = timeout
+    options.check = check
     options.observer = ObserverID("gateway")
     let remarks = Remarks()
     let console = Console(output: remarks, errors: remarks)

@@ -17,6 +17,7 @@ struct CaptureWalk {
   private let observer: ObserverID?
   private let console: Console
   private let isQuiet: Bool
+  private let check: @Sendable (Int) throws -> Void
 
   /// Starts with nothing read.
   ///
@@ -24,7 +25,14 @@ struct CaptureWalk {
   ///   - observer: The observer that heard a Bluetooth capture; nil for one named after the file.
   ///   - console: The console for progress, damage and the number of datagrams that did not decode.
   ///   - isQuiet: True to show progress only: a capture that is read twice reports its damage once.
-  init(observer: ObserverID?, console: Console, isQuiet: Bool = false) {
+  ///   - check: Throws to end the reading; it takes the number of unpacked bytes of a capture read so far.
+  init(
+    observer: ObserverID?,
+    console: Console,
+    isQuiet: Bool = false,
+    check: @escaping @Sendable (Int) throws -> Void = { _ in }
+  ) {
+    self.check = check
     self.observer = observer
     self.console = console
     self.isQuiet = isQuiet
@@ -38,7 +46,10 @@ struct CaptureWalk {
     var feed = CaptureFeed(observer: observer ?? ObserverID.ofCapture(at: path))
     var bar = ProgressBar(path, on: console)
     do {
+      var unpacked = 0
       while let chunk = try chunks.next() {
+        unpacked += chunk.count
+        try check(unpacked)
         feed.append(chunk)
         while let input = try feed.next() {
           try take(input)

@@ -1,4 +1,27 @@
 import PharosModel
+import Synchronization
+
+/// The limit on the searches that answer one question, which another thread may end.
+public final class SearchBudget: Sendable {
+  /// The maximum number of pairs of ends that are compared.
+  public let limit: Int
+  private let isEnded = Atomic(false)
+
+  /// Makes a budget.
+  public init(limit: Int = .max) { self.limit = limit }
+
+  /// Ends the searches: the question is not answered.
+  public func end() { isEnded.store(true, ordering: .relaxed) }
+
+  /// Throws if the searches were ended.
+  func check() throws(RoutingError) { if isEnded.load(ordering: .relaxed) { throw .ended } }
+
+  /// Throws if the number of pairs of ends exceeds the limit.
+  func allow(_ starts: Int, times goals: Int) throws(RoutingError) {
+    let (count, isLarge) = starts.multipliedReportingOverflow(by: goals)
+    if isLarge || count > limit { throw .tooManySearches(isLarge ? .max : count, limit: limit) }
+  }
+}
 
 /// Answers questions about ways in a venue: routes, the nearest place of a category, and matrices.
 public struct Router: Sendable {
@@ -25,17 +48,20 @@ public struct Router: Sendable {
   ///   - from: the start.
   ///   - to: the goal.
   ///   - options: the options.
+  ///   - budget: the limit on the searches.
   /// - Returns: the fastest route, followed by the alternatives.
   /// - Throws: ``RoutingError``.
   public func routes(
     from: Waypoint,
     to: Waypoint,
-    options: RouteOptions = RouteOptions()
+    options: RouteOptions = RouteOptions(),
+    budget: SearchBudget = SearchBudget()
   ) throws(RoutingError) -> [WalkingRoute] {
     let starts = try targets(of: from)
     let goals = try usable(try targets(of: to), options)
+    try budget.allow(starts.count, times: goals.count)
     let search = WaySearch(graph, options)
-    guard let (start, goal) = fastest(from: starts, to: goals, search) else {
+    guard let (start, goal) = try fastest(from: starts, to: goals, search, budget) else {
       throw noWay(options)
     }
     let count = min(max(0, options.alternatives), RouteOptions.mostAlternatives)
@@ -55,13 +81,15 @@ public struct Router: Sendable {
   private func fastest(
     from starts: [Target],
     to goals: [Target],
-    _ search: WaySearch
-  ) -> (start: Target, goal: Target)? {
+    _ search: WaySearch,
+    _ budget: SearchBudget
+  ) throws(RoutingError) -> (start: Target, goal: Target)? {
     if starts.count == 1, goals.count == 1 { return (starts[0], goals[0]) }
     var best: (start: Target, goal: Target, seconds: Double)?
     for start in starts {
       let reach = search.reach(from: start.location)
       for goal in goals {
+        try budget.check()
         guard let cost = search.cost(of: reach, to: goal.location) else { continue }
         if cost.seconds < best?.seconds ?? .infinity { best = (start, goal, cost.seconds) }
       }
@@ -88,13 +116,15 @@ public struct Router: Sendable {
   ///   - from: the start.
   ///   - options: the options; closed places are left out where a departure is given.
   ///   - limit: the maximum number of places.
+  ///   - budget: the limit on the searches.
   /// - Returns: the places, the nearest first.
   /// - Throws: ``RoutingError``.
   public func nearest(
     category: String,
     from: Waypoint,
     options: RouteOptions = RouteOptions(),
-    limit: Int = 1
+    limit: Int = 1,
+    budget: SearchBudget = SearchBudget()
   ) throws(RoutingError) -> [Nearby] {
     var candidates: [(target: Target, floor: FloorID)] = []
     for (index, floor) in graph.floors.enumerated() {
@@ -114,6 +144,7 @@ public struct Router: Sendable {
     for start in try targets(of: from).prefix(1) {
       let reach = search.reach(from: start.location)
       for (target, floor) in open {
+        try budget.check()
         guard let place = target.place, let cost = search.cost(of: reach, to: target.location) else {
           continue
         }
@@ -131,25 +162,31 @@ public struct Router: Sendable {
   ///   - from: the starts.
   ///   - to: the goals.
   ///   - options: the options.
+  ///   - budget: the limit on the searches; a name that several places bear counts as many ends.
   /// - Returns: a row for each start with a way to each goal; nil where there is none.
   /// - Throws: ``RoutingError`` for the first end that is not found.
   public func matrix(
     from: [Waypoint],
     to: [Waypoint],
-    options: RouteOptions = RouteOptions()
+    options: RouteOptions = RouteOptions(),
+    budget: SearchBudget = SearchBudget()
   ) throws(RoutingError) -> [[(distance: Double, duration: Double)?]] {
     var goals: [[Target]] = []
     for goal in to { goals.append(try targets(of: goal)) }
+    var starts: [[Target]] = []
+    for start in from { starts.append(try targets(of: start)) }
+    try budget.allow(starts.reduce(0) { $0 + $1.count }, times: goals.reduce(0) { $0 + $1.count })
     let search = WaySearch(graph, options)
     var rows: [[(distance: Double, duration: Double)?]] = []
-    for start in from {
-      let reaches = try targets(of: start).map { search.reach(from: $0.location) }
-      rows.append(
-        goals.map { goal in
-          let costs = reaches.flatMap { reach in goal.compactMap { search.cost(of: reach, to: $0.location) } }
-          return costs.min { $0.seconds < $1.seconds }.map { ($0.meters, $0.seconds) }
-        }
-      )
+    for start in starts {
+      let reaches = start.map { search.reach(from: $0.location) }
+      var row: [(distance: Double, duration: Double)?] = []
+      for goal in goals {
+        try budget.check()
+        let costs = reaches.flatMap { reach in goal.compactMap { search.cost(of: reach, to: $0.location) } }
+        row.append(costs.min { $0.seconds < $1.seconds }.map { ($0.meters, $0.seconds) })
+      }
+      rows.append(row)
     }
     return rows
   }

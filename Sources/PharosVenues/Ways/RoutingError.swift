@@ -18,6 +18,10 @@ public enum RoutingError: Error, Hashable, Sendable {
   case inaccessiblePlace(String)
   /// There is no way; the options may be the reason.
   case noWay(isAccessible: Bool, isRestricted: Bool)
+  /// The question takes more searches than its budget allows.
+  case tooManySearches(Int, limit: Int)
+  /// The search was ended before it had found an answer.
+  case ended
 }
 
 extension RoutingError {
@@ -29,6 +33,7 @@ extension RoutingError {
     case .unknownLevel, .outside: "NoSegment"
     case .unknownPlace, .unknownCategory: "InvalidValue"
     case .unreachablePlace, .closed, .inaccessiblePlace, .noWay: "NoRoute"
+    case .tooManySearches, .ended: "TooBig"
     }
   }
 }
@@ -65,6 +70,10 @@ extension RoutingError: CustomStringConvertible {
         : isRestricted
           ? "there is no way under these options: avoid fewer kinds of connectors, or choose another time"
           : "there is no way: `pharos check` names the parts of the venue that cannot be walked to"
+    case .tooManySearches(let count, let limit):
+      "the question takes \(count) searches; at most \(limit) are made: name fewer ends, or places by their id instead "
+        + "of a name that many bear"
+    case .ended: "the search was ended"
     }
   }
 

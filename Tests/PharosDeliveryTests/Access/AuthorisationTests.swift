@@ -141,7 +141,9 @@ struct AuthorisationTests {
     try authorisations.setPurpose("Other.", application: "other")
     try set(authorisations, .always)
     try set(authorisations, .always, application: "other")
-    try authorisations.forget(application: "other")
+    let change = authorisations.forgetting(application: "other")
+    try journal.change(change.documents)
+    change.adopt()
     for each in [authorisations, try make(journal)] {
       #expect(each.list(application: "other").isEmpty && each.purpose(of: "other") == nil)
       #expect(each.state(application: "gallery", subject: visitor) == .always)

@@ -172,7 +172,7 @@ struct EventJudgeTests {
     #expect(shows(forms) == [true, false, false, false])
     try decide(.always, .observer(.eui48(address.bits)))
     #expect(shows(forms) == [true, false, false, false])
-    try authorisations.forget(application: "gallery")
+    authorisations.forgetting(application: "gallery").adopt()
     #expect(shows(forms) == [true, true, true, true])
     try authorisations.mark(.observer(.eui48(address.bits)), isPerson: true)
     #expect(shows(forms) == [true, false, false, false])

@@ -14,23 +14,13 @@ final class StubbornStore: DocumentStore {
     set { refusing.withLock { $0 = newValue } }
   }
 
-  func put(_ document: [UInt8], kind: String, key: String) throws(JournalError) {
+  func change(_ changes: [DocumentChange]) throws(JournalError) -> Int {
     try check()
-    try base.put(document, kind: kind, key: key)
-  }
-
-  func put(_ documents: [(kind: String, key: String, document: [UInt8])]) throws(JournalError) {
-    try check()
-    try base.put(documents)
+    return try base.change(changes)
   }
 
   func documents(kind: String) throws(JournalError) -> [(key: String, document: [UInt8])] {
     try base.documents(kind: kind)
-  }
-
-  func delete(kind: String, key: String) throws(JournalError) -> Bool {
-    try check()
-    return try base.delete(kind: kind, key: key)
   }
 
   private func check() throws(JournalError) {

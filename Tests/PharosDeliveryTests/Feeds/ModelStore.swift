@@ -27,6 +27,7 @@ final class ModelStore: EventStore {
 
   var head: Int64 { contents.withLock { Int64($0.events.count) } }
   var oldest: Int64 { contents.withLock { $0.pruned + 1 } }
+  var removals: UInt64 { contents.withLock { UInt64($0.pruned) } }
 
   func events(after: Int64, matching filter: EventFilter, limit: Int) throws -> [JournaledEvent] {
     contents.withLock { $0.beforeRead }?()

@@ -143,6 +143,7 @@ private final class LentJournal: EventStore {
 
   var head: Int64 { journal.withLock { $0?.head ?? 0 } }
   var oldest: Int64 { journal.withLock { $0?.oldest ?? 1 } }
+  var removals: UInt64 { journal.withLock { $0?.removals ?? 0 } }
 
   func events(after: Int64, matching filter: EventFilter, limit: Int) throws -> [JournaledEvent] {
     try lent().events(after: after, matching: filter, limit: limit)

@@ -23,6 +23,7 @@ final class LifeStore: EventStore, @unchecked Sendable {
 
   var head: Int64 { journal.head + lie }
   var oldest: Int64 { journal.oldest }
+  var removals: UInt64 { journal.removals }
 
   func events(after: Int64, matching filter: EventFilter, limit: Int) throws -> [JournaledEvent] {
     try alive()

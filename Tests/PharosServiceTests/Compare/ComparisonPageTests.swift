@@ -46,6 +46,20 @@ struct ComparisonPageTests {
     #expect(!holds("<\u{301}") && !holds("\"\u{301}") && !holds("\u{D4E}\""))
   }
 
+  @Test("a comparison ends when its check says so, which is asked with the bytes read so far")
+  func checked() throws {
+    struct Ended: Error, Equatable { let bytes: Int }
+    var capture = HandMadeCapture()
+    capture.hear(minor: 1, in: [0..<60])
+    let bytes = try capture.bytes()
+    let folder = try TemporaryFolder()
+    let path = folder.path("upload")
+    try Data(bytes).write(to: URL(filePath: path))
+    #expect(throws: Ended(bytes: bytes.count)) {
+      _ = try ComparisonPage.make(path: path, name: "a", timeout: .seconds(20)) { throw Ended(bytes: $0) }
+    }
+  }
+
   @Test("a file that is no capture, or holds no beacon, is refused under the name it was sent with")
   func refused() throws {
     let text = #expect(throws: CaptureComparison.Refused.self) {

@@ -141,6 +141,27 @@ struct RouterTests {
     }
   }
 
+  @Test(
+    "a question that takes more searches than its budget allows is refused with the number, before any is made"
+  )
+  func budget() throws {
+    let ends = [WayVenue.at(2, 10, 0), .place("r4-1")]
+    #expect(throws: RoutingError.tooManySearches(4, limit: 3)) {
+      try WayVenue.router.matrix(from: ends, to: ends, budget: SearchBudget(limit: 3))
+    }
+    #expect(try WayVenue.router.matrix(from: ends, to: ends, budget: SearchBudget(limit: 4)).count == 2)
+    // A name that several places bear counts as all of them.
+    #expect(throws: RoutingError.self) {
+      try WayVenue.router.matrix(from: [.place("restroom")], to: ends, budget: SearchBudget(limit: 2))
+    }
+    let ended = SearchBudget()
+    ended.end()
+    #expect(throws: RoutingError.ended) { try WayVenue.router.matrix(from: ends, to: ends, budget: ended) }
+    #expect(throws: RoutingError.ended) {
+      try WayVenue.router.nearest(category: "restroom", from: WayVenue.at(38, 10, 1), budget: ended)
+    }
+  }
+
   @Test("errors say what to do")
   func errors() {
     func text(_ from: Waypoint, _ to: Waypoint) -> String {

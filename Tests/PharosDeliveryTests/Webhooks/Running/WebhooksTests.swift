@@ -293,7 +293,9 @@ struct WebhooksTests {
     #expect(throws: WebhookError.self) {
       try house.webhooks.replace(own, json: json(#"{"url":"https://a.example/","application":"gallery"}"#))
     }
-    try house.webhooks.deleteAll(of: "gallery")
+    let deletion = house.webhooks.deletingAll(of: "gallery")
+    try house.journal.change(deletion.documents)
+    deletion.adopt()
     #expect(house.webhooks.list(application: "gallery").isEmpty && house.webhooks.list().count == 2)
     try create("gallery")
   }

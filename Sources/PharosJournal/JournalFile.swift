@@ -1,0 +1,65 @@
+import Foundation
+import GRDB
+import Glibc
+
+/// The file of a journal before it is opened: made whole where there is none, and readable by its owner alone.
+enum JournalFile {
+  /// What SQLite and this program add to the name of the file.
+  private static let suffixes = ["", "-wal", "-shm"]
+
+  /// Makes the file if there is none; refuses one that is not a journal's.
+  ///
+  /// A new file gets its tables under another name first, so that a killed process leaves a journal or none.
+  ///
+  /// - Throws: ``JournalError`` for an empty file and for the database of another program.
+  static func prepare(_ path: String) throws {
+    let draft = path + ".new"
+    for suffix in suffixes { unlink(draft + suffix) }
+    var status = stat()
+    guard stat(path, &status) == 0 else { return try make(path, draft) }
+    try restrict(path)
+    guard status.st_size > 0 || hasContent(path + "-wal") else {
+      throw JournalError(.foreign(what: "is empty"), at: path)
+    }
+    var configuration = Configuration()
+    configuration.readonly = true
+    let tables = try DatabaseQueue(path: path, configuration: configuration).read { database in
+      try Set(String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'"))
+    }
+    guard tables.isSuperset(of: ["grdb_migrations", "facts", "events"]) else {
+      throw JournalError(.foreign(what: "is a database without the tables of a journal"), at: path)
+    }
+  }
+
+  /// Lets the owner alone read and write the file and its log, whatever the folder and the mask of the process allow.
+  static func restrict(_ path: String) throws {
+    for suffix in suffixes where access(path + suffix, F_OK) == 0 {
+      guard chmod(path + suffix, 0o600) == 0 else {
+        let reason = String(cString: strerror(errno))
+        throw JournalError(
+          .folder(reason: "the rights of \(path + suffix) cannot be changed: \(reason)"),
+          at: path
+        )
+      }
+    }
+  }
+
+  private static func make(_ path: String, _ draft: String) throws {
+    let descriptor = open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else {
+      throw JournalError(.folder(reason: String(cString: strerror(errno))), at: path)
+    }
+    close(descriptor)
+    let queue = try DatabaseQueue(path: draft)
+    try JournalSchema.prepare(queue, at: path)
+    try queue.close()
+    guard rename(draft, path) == 0 else {
+      throw JournalError(.folder(reason: String(cString: strerror(errno))), at: path)
+    }
+  }
+
+  private static func hasContent(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && status.st_size > 0
+  }
+}
