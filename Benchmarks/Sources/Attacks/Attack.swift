@@ -20,11 +20,13 @@ struct Attack: Sendable {
   var needsKeys = false
   /// Whether the server ends meanwhile, so that its users are only looked at afterwards.
   var endsServer = false
+  /// Whether the enters of users have to come as fast as without it.
+  var keepsLatency = false
   /// Does it.
   var perform: @Sendable (Arena) async throws -> Outcome
 
   /// Every attack, in the order of the table.
-  static var all: [Attack] { spoofing + replaying + mutilating + flooding + connecting }
+  static var all: [Attack] { spoofing + replaying + mutilating + flooding + connecting + overloading }
 
   /// What came of sending datagrams: all should be refused, for these reasons if any are named.
   static func refusals(

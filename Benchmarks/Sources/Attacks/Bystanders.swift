@@ -19,6 +19,16 @@ final class Bystanders: Sendable {
     var answered = 0
     /// The longest that a page took.
     var slowest = 0.0
+    /// The times from the datagrams of the enters that came to their events.
+    ///
+    /// - Units: ms.
+    var latencies: [Double] = []
+
+    /// The latency that 95 in 100 enters since an earlier service kept; 0 if none came.
+    func latency95(since earlier: Service) -> Double {
+      let new = latencies.dropFirst(earlier.latencies.count).sorted()
+      return new.isEmpty ? 0 : new[new.count * 95 / 100]
+    }
   }
 
   static let beacons = 20
@@ -36,6 +46,8 @@ final class Bystanders: Sendable {
   private let token: String?
   private let group: MultiThreadedEventLoopGroup
   private let service = Mutex(Service())
+  /// When each beacon was heard first since it last came.
+  private let heard = Mutex<[Int: ContinuousClock.Instant]>([:])
 
   init(gateway: Gateway, udp: UInt16, http: UInt16, token: String?, group: MultiThreadedEventLoopGroup) {
     self.gateway = gateway
@@ -63,6 +75,7 @@ final class Bystanders: Sendable {
     while !Task.isCancelled {
       let heard = (0..<3).map { (tick - $0) % Bystanders.beacons }.filter { $0 >= 0 }
       let payloads = heard.map { AdvertMaker.iBeacon(Bystanders.uuid, major: 1, minor: UInt16($0 + 1)) }
+      if let new = heard.first { self.heard.withLock { $0[new + 1] = .now } }
       socket.send(gateway.datagram([Gateway.plain] + payloads))
       service.withLock { $0.due += 1 }
       tick += 1
@@ -80,7 +93,13 @@ final class Bystanders: Sendable {
         group: group
       ) { event in
         guard event.type == "pharos.region.enter", event.data.contains("\"good-") else { return }
-        self.service.withLock { $0.arrived += 1 }
+        let minor = event.data.firstMatch(of: /"good-(\d+)/).flatMap { Int($0.1) }
+        let sent = minor.flatMap { minor in self.heard.withLock { $0[minor] } }
+        self.service.withLock { service in
+          service.arrived += 1
+          guard let time = sent.map({ (ContinuousClock.now - $0).components }) else { return }
+          service.latencies.append(Double(time.seconds) * 1_000 + Double(time.attoseconds) * 1e-15)
+        }
       }
       while !Task.isCancelled, stream?.isOpen ?? false { try? await Task.sleep(for: .milliseconds(100)) }
       stream?.close()

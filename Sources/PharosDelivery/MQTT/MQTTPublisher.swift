@@ -20,7 +20,7 @@ package final class MQTTPublisher: Service {
   /// The wait after the journal could not be read or written.
   static let journalPause = TimeSpan.seconds(1)
   /// The time to publish the last events when the server stops.
-  static let grace = TimeSpan.seconds(5)
+  static let grace = TimeSpan.milliseconds(500)
   /// The maximum number of live events that wait for the task.
   static let liveLimit = 65_536
 

@@ -8,7 +8,7 @@ import Synchronization
 /// One task owns the schedule. Other threads pass messages to it through the mail and ring the bell.
 final class WebhookRunner: Sendable {
   /// The time that requests in flight have to finish once the server shuts down.
-  static let grace = TimeSpan.seconds(5)
+  static let grace = TimeSpan.seconds(1)
   /// The wait after a failed read or write of the journal.
   static let journalPause = TimeSpan.seconds(1)
   /// The interval at which a cursor is saved that has only moved over events that the receiver does not want.
