@@ -62,6 +62,8 @@ package struct SubjectMinute: Hashable, Sendable {
 
   /// The zone that the subject is in, or nil.
   package var zone: String?
+  /// Indicates whether the zone is the last one known, because its observers are down.
+  package var isZoneUnmonitored: Bool
   /// `inside` if the subject is inside any region, else `unmonitored` if it is so in any, else `outside`; `unknown` if no
   /// region has met it.
   package var state: RegionState
@@ -74,12 +76,14 @@ package struct SubjectMinute: Hashable, Sendable {
 
   package init(
     zone: String? = nil,
+    isZoneUnmonitored: Bool = false,
     state: RegionState = .unknown,
     nearest: SubjectID = .none,
     rssi: Int? = nil,
     position: Position? = nil
   ) {
     self.zone = zone
+    self.isZoneUnmonitored = isZoneUnmonitored
     self.state = state
     self.nearest = nearest
     self.rssi = rssi
@@ -102,12 +106,12 @@ package struct ObserverMinute: Hashable, Sendable {
 
 /// The summary of one minute of a zone or region.
 package struct PlaceMinute: Hashable, Sendable {
-  /// The number of subjects in it at the end of the minute.
-  package var inside: UInt16
+  /// The number of subjects in it at the end of the minute; nil if it was not known, because observers were down.
+  package var inside: UInt16?
   /// The number of subjects whose observers were down at the end of the minute.
   package var unmonitored: UInt16
 
-  package init(inside: UInt16, unmonitored: UInt16) {
+  package init(inside: UInt16?, unmonitored: UInt16) {
     self.inside = inside
     self.unmonitored = unmonitored
   }
@@ -211,7 +215,10 @@ extension PlaceMinute: FieldStruct {
   package static var unread: PlaceMinute { PlaceMinute(inside: 0, unmonitored: 0) }
 
   package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&inside)
+    // The largest number stands for none.
+    var number = inside ?? .max
+    try coder.code(&number)
+    inside = number == .max ? nil : number
     try coder.code(&unmonitored)
   }
 }
@@ -244,6 +251,7 @@ struct SubjectHour: FieldStruct {
   /// A minute with places in the lists instead of names.
   struct Entry: FieldStruct {
     var zone: UInt8 = 0
+    var isZoneUnmonitored = false
     var state: RegionState = .unknown
     var nearest: UInt8 = 0
     /// dBm, or 0 for none.
@@ -255,11 +263,19 @@ struct SubjectHour: FieldStruct {
     /// Decimetres.
     var accuracy: UInt16 = 0
 
+    private static let unmonitoredBit: UInt8 = 0x80
+
     static var unread: Entry { Entry() }
 
     mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
       try coder.code(&zone)
-      try coder.code(&state)
+      // The states take two bits of their byte.
+      var bits = state.rawValue | (isZoneUnmonitored ? Entry.unmonitoredBit : 0)
+      try coder.code(&bits)
+      isZoneUnmonitored = bits & Entry.unmonitoredBit != 0
+      let known = RegionState(rawValue: bits & ~Entry.unmonitoredBit)
+      try coder.check(known != nil, "a region's state")
+      state = known ?? .unknown
       try coder.code(&nearest)
       try coder.code(&rssi)
       try coder.code(&frame)
@@ -297,7 +313,11 @@ struct SubjectHour: FieldStruct {
     at place: Int,
     number: (EventName) throws -> Int64
   ) rethrows {
-    var entry = Entry(state: minute.state, rssi: Int8(clamping: minute.rssi ?? 0))
+    var entry = Entry(
+      isZoneUnmonitored: minute.isZoneUnmonitored,
+      state: minute.state,
+      rssi: Int8(clamping: minute.rssi ?? 0)
+    )
     if let zone = minute.zone { entry.zone = index(of: try number(.text(zone))) }
     if let nearest = EventName(minute.nearest) { entry.nearest = index(of: try number(nearest)) }
     if let position = minute.position { try setPosition(position, of: &entry, number: number) }
@@ -349,6 +369,7 @@ struct SubjectHour: FieldStruct {
     }
     var minute = SubjectMinute(state: entry.state, rssi: entry.rssi == 0 ? nil : Int(entry.rssi))
     minute.zone = name(entry.zone)?.text
+    minute.isZoneUnmonitored = entry.isZoneUnmonitored
     minute.nearest = name(entry.nearest)?.subject ?? .none
     guard entry.frame > 0, Int(entry.frame) <= frames.count else { return minute }
     let frame = frames[Int(entry.frame) - 1]

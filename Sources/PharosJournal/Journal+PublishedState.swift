@@ -77,11 +77,12 @@ private struct RowReader {
   }
 
   mutating func zones(after sequence: Int64) throws -> [PublishedState.ZoneRecord] {
-    let sql = "SELECT beacon, zone, time, decided FROM zone_rows WHERE changed > ?"
+    let sql = "SELECT beacon, zone, time, decided, unmonitored FROM zone_rows WHERE changed > ?"
     return try RowReader.records(sql, after: sequence, in: database) { row in
       PublishedState.ZoneRecord(
         beacon: try beacon(row.number(0)),
         zone: try row.optional(1).map { try text($0) },
+        isUnmonitored: row.number(4) != 0,
         time: Timestamp(nanoseconds: row.number(2)),
         decidedAt: Timestamp(nanoseconds: row.number(3))
       )
@@ -175,8 +176,8 @@ struct RowStatements {
     zone = try PreparedStatement(
       database,
       """
-      INSERT INTO zone_rows (beacon, zone, time, decided, changed) VALUES (?1, ?2, ?3, ?4, ?5)
-      ON CONFLICT (beacon) DO UPDATE SET zone = ?2, time = ?3, decided = ?4, changed = ?5
+      INSERT INTO zone_rows (beacon, zone, time, decided, changed, unmonitored) VALUES (?1, ?2, ?3, ?4, ?5, ?7)
+      ON CONFLICT (beacon) DO UPDATE SET zone = ?2, time = ?3, decided = ?4, changed = ?5, unmonitored = ?7
       WHERE ?2 IS NOT NULL OR zone IS NULL OR zone = ?6
       """
     )
@@ -200,15 +201,16 @@ struct RowStatements {
     switch (event.kind, event.detail) {
     case (.regionState, .region(let transition)) where !transition.isAnswer:
       try note(event, transition, RowKeys(event, keys), changed)
-    case (.zoneEnter, _), (.zoneExit, _):
+    case (.zoneEnter, _), (.zoneExit, _), (.zoneUnmonitored, _), (.zoneMonitored, _):
       guard case .beacon = event.subject else { return }
       let row = RowKeys(event, keys)
       zone.bind(row.subject, at: 1)
-      zone.bind(event.kind == .zoneEnter ? row.region : nil, at: 2)
+      zone.bind(event.kind == .zoneExit ? nil : row.region, at: 2)
       zone.bind(event.time.nanoseconds, at: 3)
       zone.bind(event.decidedAt.nanoseconds, at: 4)
       zone.bind(changed, at: 5)
       zone.bind(row.region, at: 6)
+      zone.bind(event.kind == .zoneUnmonitored ? 1 : 0, at: 7)
       try zone.run()
     case (.observerOnline, _), (.observerOffline, _):
       guard case .observer = event.subject else { return }

@@ -26,6 +26,9 @@ enum JournalSchema {
     migrator.registerMigration("journal 2") { database in
       for table in history { try database.execute(sql: table) }
     }
+    migrator.registerMigration("journal 3") { database in
+      try database.execute(sql: "ALTER TABLE zone_rows ADD COLUMN unmonitored INTEGER NOT NULL DEFAULT 0")
+    }
   }
 
   private static let first = [

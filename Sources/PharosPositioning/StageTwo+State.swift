@@ -19,6 +19,7 @@ extension StageTwo {
     writer.write(regions.entries)
     writer.write(zones)
     writer.code(each: &surroundings.proofs)
+    writer.code(each: &surroundings.lives)
     surroundings.offsets.visitFields(&writer)
     surroundings.noise.visitFields(&writer)
     learned.visitFields(&writer)
@@ -66,14 +67,10 @@ extension StageTwo {
     let former = try reader.list(Zone.self)
     let plan = ZonePlan(site: Site(zones: former))
     let present = around.plan
-    let count = plan.observers.count
-    around = ZoneTrack.Surroundings(
-      plan: plan,
-      proofs: Array(repeating: .distantFuture, count: count),
-      offsets: OffsetTable(observers: count)
-    )
-    stays = StayLevels(observers: count)
+    around = ZoneTrack.Surroundings(plan: plan)
+    stays = StayLevels(observers: plan.observers.count)
     try reader.code(each: &around.proofs)
+    try reader.code(each: &around.lives)
     try around.offsets.visitFields(&reader)
     try around.noise.visitFields(&reader)
     try stays.visitFields(&reader)
@@ -156,17 +153,14 @@ extension StageTwo {
   /// Zones and observers that both plans have in common keep their state.
   mutating func replan(to plan: ZonePlan) {
     let translation = PlanTranslation(from: around.plan, to: plan)
-    var proofs = Array(repeating: Timestamp.distantFuture, count: plan.observers.count)
-    for (old, proof) in around.proofs.enumerated() {
-      if let new = translation.observers[old] { proofs[new] = proof }
+    var next = ZoneTrack.Surroundings(plan: plan, noise: around.noise)
+    next.offsets = around.offsets.translated(by: translation, observers: plan.observers.count)
+    for (old, new) in translation.observers.enumerated() {
+      guard let new else { continue }
+      (next.proofs[new], next.lives[new]) = (around.proofs[old], around.lives[old])
     }
     stays = stays.translated(by: translation, observers: plan.observers.count)
-    around = ZoneTrack.Surroundings(
-      plan: plan,
-      proofs: proofs,
-      offsets: around.offsets.translated(by: translation, observers: plan.observers.count),
-      noise: around.noise
-    )
+    around = next
     for place in tags.slots where tags.isTaken(place) {
       tags.store[place].zone.translate(by: translation)
       tags.store[place].zone.placing = plan.placing(
@@ -200,6 +194,7 @@ extension StageTwo {
     let downtime = now == .distantPast ? .zero : max(.zero, instant - now)
     now = max(now, instant)
     live.removeAll()
+    for index in around.lives.indices where around.lives[index] == .up { around.lives[index] = .unknown }
     for place in tags.slots where tags.isTaken(place) {
       tags.store[place].zone.resume(at: now, after: downtime)
       for row in tags.store[place].rows.indices { tags.store[place].rows[row].resume(after: downtime) }
@@ -274,9 +269,11 @@ extension StageTwo {
       tags.store[place].zone.take(
         zone,
         since: word.time,
+        isUnmonitored: word.isUnmonitored,
         at: now,
         isHeardInTheDark: tags.store[place].zone.levels.contains { down.contains($0.observer) }
       )
+      if word.isUnmonitored { tags.store[place].zone.holdDeadline = now + maximumHold(of: place) }
       guard tags.store[place].zone.placing.isEmpty else { continue }
       tags.store[place].zone.placing = around.plan.placing(
         word.beacon,
@@ -299,6 +296,7 @@ extension StageTwo {
       // Who was up by the last word has still to show that it is.
       if word.isUp { recover(change) } else { goDark(change) }
       (live[word.observer], lived[word.observer]) = (nil, nil)
+      if word.isUp, let place = around.plan.place(of: word.observer) { around.lives[place] = .unknown }
     }
   }
 

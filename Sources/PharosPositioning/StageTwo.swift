@@ -70,11 +70,7 @@ package struct StageTwo: Sendable {
     self.regions = BeaconRegions(site: site)
     geofences = Geofences(site: site, regions: regions, limit: limits.tags)
     let plan = ZonePlan(site: site)
-    around = ZoneTrack.Surroundings(
-      plan: plan,
-      proofs: Array(repeating: .distantFuture, count: plan.observers.count),
-      offsets: OffsetTable(observers: plan.observers.count)
-    )
+    around = ZoneTrack.Surroundings(plan: plan)
     stays = StayLevels(observers: plan.observers.count)
     visits = Visits(site: site, venues: venues, limit: limits.tags)
     guides = Guides(stream: site.stream, venues: venues, limit: limits.subjects)
@@ -223,9 +219,12 @@ package struct StageTwo: Sendable {
   /// Compares the numbers of beacons in zones with their thresholds, once the present instant is complete.
   private mutating func compareOccupancy(into events: inout [Event]) {
     guard occupancy.isChanged else { return }
-    let (tags, plan) = (tags, around.plan)
-    occupancy.compare(at: now, stream: stream, into: &events) {
-      tags.store.compactMap { tag in tag.isLive ? tag.zone.zone.map { plan.zones[$0].identifier } : nil }
+    let (tags, around) = (tags, around)
+    let down = around.plan.zones.indices.filter { around.hasObserver(.down, in: $0) }
+    let waiting = Set(down.map { around.plan.zones[$0].identifier })
+    occupancy.compare(at: now, stream: stream, waiting: waiting, into: &events) {
+      tags.store.compactMap { tag in tag.isLive ? tag.zone.zone.map { around.plan.zones[$0].identifier } : nil
+      }
     }
   }
 
@@ -318,13 +317,18 @@ package struct StageTwo: Sendable {
   private mutating func settleZone(_ place: Int, into events: inout [Event]) {
     guard tags.isTaken(place), tags.store[place].zone.nextLook <= now else { return }
     tags.store[place].zone.look(at: now, around, &weighing)
-    let move = tags.store[place].zone.decide(at: now, around, weighing)
+    let isInside = tags.store[place].rows.contains { row in
+      (row.state == .inside || row.state == .unmonitored)
+        && row.hearings.contains { around.plan.place(of: $0.observer) != nil }
+    }
+    let move = tags.store[place].zone.decide(at: now, isInside: isInside, around, weighing)
     let family = tags.store[place].beacon.words.high
     if tags.store[place].zone.teach(&stays, of: family, at: now, around, weighing) {
       around.offsets.refresh(stays)
     }
     guard let move else { return }
     tags.store[place].zone.counter += 1
+    if move.kind == .zoneUnmonitored { tags.store[place].zone.holdDeadline = now + maximumHold(of: place) }
     tell(move, weighing, about: tags.store[place].beacon, tags.store[place].zone.counter, into: &events)
   }
 }
@@ -352,7 +356,7 @@ extension StageTwo {
   /// A beacon whose next look is already scheduled is not evaluated for each of its observers.
   mutating func hear(_ second: SecondSummary, into events: inout [Event]) {
     guard let observer = around.plan.place(of: second.observer) else { return }
-    if live[second.observer] == nil { live[second.observer] = now }
+    markUp(second.observer)
     for index in second.beacons.indices {
       let place = place(of: second.beacons[index].beacon, into: &events)
       if tags.store[place].zone.placingEpoch != regions.epoch { askWhoPlaces(place) }
@@ -380,6 +384,7 @@ extension StageTwo {
   mutating func goDark(_ change: ObserverChange) {
     (live[change.observer], lived[change.observer]) = (nil, nil)
     let observer = around.plan.place(of: change.observer)
+    if let observer { around.lives[observer] = .down }
     for place in tags.slots where tags.isTaken(place) {
       var isConcerned = false
       if let observer {
@@ -403,7 +408,7 @@ extension StageTwo {
   ///
   /// Its silence counts again, and stage one will report what it hears.
   mutating func recover(_ change: ObserverChange) {
-    if live[change.observer] == nil { live[change.observer] = now }
+    markUp(change.observer)
     for place in tags.slots where tags.isTaken(place) {
       var isConcerned = false
       for index in tags.store[place].rows.indices
@@ -414,15 +419,31 @@ extension StageTwo {
       if isConcerned { touch(place) }
     }
     guard let observer = around.plan.place(of: change.observer) else { return }
+    occupancy.recount()
     for place in tags.slots where tags.isTaken(place) {
-      if tags.store[place].zone.recover(observer, at: now) { touch(place) }
+      if tags.store[place].zone.recover(observer, at: now, around.plan) { touch(place) }
     }
+  }
+
+  /// Marks an observer as up, from now on unless it has been up before.
+  private mutating func markUp(_ observer: ObserverID) {
+    if live[observer] == nil { live[observer] = now }
+    if let place = around.plan.place(of: observer) { around.lives[place] = .up }
+  }
+
+  /// Returns the time for which a beacon may stay unmonitored in its zone: that of the region which is the first to raise
+  /// its alarm.
+  func maximumHold(of place: Int) -> TimeSpan {
+    let held = tags.store[place].rows.filter { $0.state == .inside || $0.state == .unmonitored }
+    return held.compactMap { regions.entries[$0.region]?.region.maximumHold }.min()
+      ?? Region.defaultMaximumHold
   }
 
   /// Records a proof of life of an observer: its silence counts up to that time.
   ///
   /// If the last proof is long ago, the beacons that the observer heard are evaluated rarely, and are due now.
   mutating func prove(_ observer: Int, through time: Timestamp) {
+    if around.lives[observer] == .unknown { around.lives[observer] = .up }
     let before = around.proofs[observer]
     around.proofs[observer] = time
     guard (time - before).seconds * ZoneRules.silentPause > ZoneRules.period.seconds else { return }
@@ -453,7 +474,9 @@ extension StageTwo {
       },
       hearings: hearings(weighing)
     )
-    for (kind, zone) in [(EventKind.zoneExit, names.from), (.zoneEnter, names.to)] {
+    let told =
+      move.kind.map { [($0, names.to)] } ?? [(EventKind.zoneExit, names.from), (.zoneEnter, names.to)]
+    for (kind, zone) in told {
       guard let zone else { continue }
       events.append(
         Event(
@@ -473,7 +496,7 @@ extension StageTwo {
     occupancy.move(from: names.from, to: names.to)
     let zoneMove = ZoneMove(
       from: names.from,
-      to: names.to,
+      to: move.reason == .observerDown ? nil : names.to,
       time: move.time,
       reason: move.reason,
       probability: move.probability

@@ -28,10 +28,18 @@ package struct TagStanding: Hashable, Sendable {
   package var zone: String?
   /// The time at which the beacon was assigned to the zone, or nil if it is in none.
   package var since: Timestamp?
+  /// The time since which the beacon is unmonitored in the zone, because the observers that heard it there are down; nil
+  /// if it is not.
+  package var unmonitoredSince: Timestamp?
   /// The probability of the zone, 0 to 1, or nil if the beacon is in none.
   package var probability: Double?
   /// The observers that hear the beacon, the loudest first.
   package var hearings: [Hearing]
+
+  /// The state towards the zone; nil if it is in none.
+  package var zoneState: RegionState? {
+    zone.map { _ in unmonitoredSince == nil ? .inside : .unmonitored }
+  }
 }
 
 /// The state of one beacon towards one region about beacons.
@@ -104,6 +112,7 @@ extension StageTwo {
       beacon: tag.beacon,
       zone: zone.zone.map { around.plan.zones[$0].identifier },
       since: zone.zone == nil ? nil : zone.enteredAt,
+      unmonitoredSince: zone.unmonitoredSince,
       probability: zone.zone.map { zone.belief.probability(of: $0) },
       hearings: hearings.sorted { ($0.level + $0.offset, $1.observer) > ($1.level + $1.offset, $0.observer) }
     )

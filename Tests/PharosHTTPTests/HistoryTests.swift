@@ -53,6 +53,40 @@ struct HistoryTests {
   private var range: String { "from=\(time(0))&to=\(time(119))" }
 
   @Test(
+    "minutes in which the observers of a room were down are a gap, not a zero, and the room of a tag says so"
+  )
+  func outage() async throws {
+    try await TestService.run { service in
+      try fill(service, minutes: 0..<10)
+      let tag = try #require(SubjectID(Self.tag))
+      for minute in Int64(10)..<20 {
+        var sample = HistorySample(minute: HistoryMinute(Self.start.number + minute))
+        sample.places[.zone("lobby")] = PlaceMinute(inside: nil, unmonitored: 4)
+        sample.subjects[tag] = SubjectMinute(zone: "lobby", isZoneUnmonitored: true, state: .unmonitored)
+        try service.backend.journal.record(sample)
+      }
+      let range = "from=\(time(0))&to=\(time(19))&step=60"
+      let zone = try await service.request("GET", "/v1/history/zones/lobby?\(range)").json
+      let points = zone["points"].elements
+      #expect(points.count == 20)
+      #expect(points.prefix(10).allSatisfy { $0["inside"].number == 4 && $0["unmonitored"].number == 0 })
+      #expect(
+        points.dropFirst(10).allSatisfy { $0["inside"].number == nil && $0["insideMost"].number == nil }
+      )
+      #expect(points.dropFirst(10).allSatisfy { $0["unmonitored"].number == 4 })
+      let csv = ["Accept": "text/csv"]
+      let table = try await service.request("GET", "/v1/history/zones/lobby?\(range)", headers: csv)
+      #expect(table.text.contains("\(time(12)),1,,,4.00\r\n"))
+      let subject = try await service.request("GET", "/v1/history/subjects/\(Self.coded)?\(range)").json
+      let states = subject["points"].elements.map { $0["zoneState"].string }
+      #expect(states == Array(repeating: "inside", count: 10) + Array(repeating: "unmonitored", count: 10))
+      let all = try await service.request("GET", "/v1/history/occupancy?\(range)").json
+      let lobby = try #require(all["places"].elements.first { $0["zone"].string == "lobby" })
+      #expect(lobby["inside"].elements.filter { $0.number == 0 }.isEmpty)
+    }
+  }
+
+  @Test(
     "a subject's minutes are answered in steps: what held in most of them, the mean level, the last position"
   )
   func subject() async throws {
@@ -112,15 +146,15 @@ struct HistoryTests {
       let lines = answer.text.split(separator: "\r\n").map(String.init)
       #expect(
         lines == [
-          "time,minutes,zone,state,nearest,rssi,rssiLowest,rssiHighest,venue,building,level,latitude,longitude,"
+          "time,minutes,zone,zoneState,state,nearest,rssi,rssiLowest,rssiHighest,venue,building,level,latitude,longitude,"
             + "horizontalAccuracy",
-          "\(time(0)),1,lobby,inside,front-desk,-60,-60,-60,museum,main,0,52.52,13.4,2.5",
-          "\(time(1)),1,lobby,inside,front-desk,-61,-61,-61,museum,main,0,52.520001,13.4,2.5",
-          "\(time(2)),1,lobby,inside,front-desk,-62,-62,-62,museum,main,0,52.520002,13.4,2.5",
+          "\(time(0)),1,lobby,inside,inside,front-desk,-60,-60,-60,museum,main,0,52.52,13.4,2.5",
+          "\(time(1)),1,lobby,inside,inside,front-desk,-61,-61,-61,museum,main,0,52.520001,13.4,2.5",
+          "\(time(2)),1,lobby,inside,inside,front-desk,-62,-62,-62,museum,main,0,52.520002,13.4,2.5",
         ]
       )
       let all = try await service.request("GET", "/v1/history/positions?at=\(time(3))", headers: csv)
-      #expect(all.text.contains("\(time(3)),'=1+1,observer,,\"a \"\"b\"\", c\",inside,,,,,,,,\r\n"))
+      #expect(all.text.contains("\(time(3)),'=1+1,observer,,\"a \"\"b\"\", c\",inside,inside,,,,,,,,\r\n"))
       for path in [
         "/v1/history/observers/front-desk", "/v1/history/zones/lobby",
         "/v1/history/applications/gallery/regions/tags",

@@ -38,7 +38,10 @@ struct ZoneTests {
 
   private static func words(_ events: [Event]) -> [String] {
     events.map { event in
-      let verb = event.kind == .zoneEnter ? "+" : "-"
+      let verbs: [EventKind: String] = [
+        .zoneEnter: "+", .zoneExit: "-", .zoneUnmonitored: "?", .zoneMonitored: "!", .zoneHoldExceeded: "*",
+      ]
+      let verb = verbs[event.kind] ?? event.kind.type
       return "\(verb)\(event.region)@\(Int((event.time - LinkScript.start).seconds))"
     }
   }
@@ -101,10 +104,10 @@ struct ZoneTests {
     links.append(LinkScript.link("a", isUp: false, at: 7))
     links += (0..<6).map { LinkScript.summary("b", -50, at: century + Double($0)) }
     let handed = LinkScript.events(site, links, until: century + 10)
-    #expect(Self.words(handed).map { $0.prefix(2) } == ["+a", "-a", "+b"])
+    #expect(Self.words(handed).map { $0.prefix(2) } == ["+a", "?a", "*a", "-a", "+b"])
     #expect(handed[1].move?.reason == .observerDown)
     #expect(handed[1].decidedAt <= LinkScript.time(8))
-    #expect(handed[2].decidedAt <= LinkScript.time(century + 3))
+    #expect(handed[3].decidedAt <= LinkScript.time(century + 3))
   }
 
   @Test("a single loud advert changes nothing")
@@ -142,21 +145,21 @@ struct ZoneTests {
     #expect(Set(Self.words(events).map { $0.prefix(2) }) == ["+a", "-a", "+b"])
   }
 
-  @Test("an observer that goes down makes its beacons unsure and hands them to nobody next door")
+  @Test("an observer that goes down leaves its beacons where they are, unmonitored")
   func outage() {
     let dead = String(repeating: "5", count: 20) + "D"
     let next = String(repeating: "7", count: 180)
     let events = Self.run([dead, next], until: 179)
-    #expect(Self.words(events) == ["+a@0", "-a@20"])
+    #expect(Self.words(events) == ["+a@0", "?a@20"])
     #expect(events.last?.move?.reason == .observerDown)
-    #expect(events.last?.move?.to == nil)
+    #expect(events.last?.move?.to == "a")
   }
 
   @Test("the silence of an observer that nobody has heard since is no silence of its beacons")
   func unproven() {
     let heard = String(repeating: "5", count: 20)
     let dead = Self.run([heard + "L" + String(repeating: "-", count: 39) + "D"])
-    #expect(dead.map(\.move?.reason) == [.margin, .observerDown])
+    #expect(dead.map(\.kind) == [.zoneEnter, .zoneUnmonitored])
     let alive = Self.run([heard + String(repeating: "L", count: 40) + "D"])
     #expect(alive.map(\.move?.reason) == [.margin, .silence])
   }
@@ -166,7 +169,8 @@ struct ZoneTests {
     let dead = String(repeating: "5", count: 20) + "D"
     let next = String(repeating: "7", count: 40) + String(repeating: "5", count: 40)
     let events = Self.run([dead, next], until: 79)
-    #expect(Self.words(events).map { $0.prefix(2) } == ["+a", "-a", "+b"])
+    #expect(Set(Self.words(events).map { $0.prefix(2) }) == ["+a", "?a", "-a", "+b"])
+    #expect(events.last?.move?.from == "a")
   }
 
   @Test("after the outage the beacon is found where it stayed")
@@ -174,13 +178,80 @@ struct ZoneTests {
     let dead = String(repeating: "5", count: 20) + "D---------U" + String(repeating: "5", count: 20)
     let next = String(repeating: "7", count: 60)
     let events = Self.run([dead, next], until: 50)
-    #expect(Self.words(events).map { $0.prefix(2) } == ["+a", "-a", "+a"])
+    #expect(Self.words(events).map { $0.prefix(2) } == ["+a", "?a", "!a"])
+    #expect(events.last?.move?.reason == .confirmed)
   }
 
   @Test("after the outage a beacon that left meanwhile is not found again")
   func leftDuringOutage() {
     let events = Self.run([String(repeating: "5", count: 20) + "D" + String(repeating: "-", count: 20) + "U"])
-    #expect(events.map(\.move?.reason) == [.margin, .observerDown])
+    #expect(events.map(\.move?.reason) == [.margin, .observerDown, .silence])
+    #expect(events.last.map { $0.decidedAt >= LinkScript.time(41 + 10) } == true)
+  }
+
+  @Test("of two observers the one that is up keeps the zone monitored, and its own silence is no exit")
+  func halfDown() {
+    let zones = [
+      Zone(identifier: "ward", observers: [.name("a"), .name("b")]),
+      Zone(identifier: "c", observers: [.name("c")]),
+    ]
+    let dead = String(repeating: "5", count: 20) + "D"
+    let live = String(repeating: "6", count: 40) + String(repeating: "L", count: 100)
+    #expect(Self.words(Self.run([dead, live], zones: zones)).map { $0.prefix(2) } == ["+w", "?w"])
+    let heard = String(repeating: "6", count: 140)
+    #expect(Self.words(Self.run([dead, heard], zones: zones, until: 139)).map { $0.prefix(2) } == ["+w"])
+  }
+
+  @Test("a beacon that stays unmonitored for the hold of its regions raises one alarm")
+  func hold() throws {
+    var links = (0..<20).map { LinkScript.summary("a", -50, at: Double($0)) }
+    links.append(LinkScript.presence("a", .inside, at: 1))
+    links.append(LinkScript.link("a", isUp: false, at: 20))
+    let site = LinkScript.site([LinkScript.region(hold: .seconds(60))], zones: Self.zones())
+    let events = LinkScript.events(site, links, until: 500).filter { $0.move != nil }
+    #expect(Self.words(events).map { $0.prefix(2) } == ["+a", "?a", "*a"])
+    let alarm = try #require(events.last)
+    #expect((alarm.decidedAt - LinkScript.time(20)).seconds.rounded() == 61)
+    #expect(alarm.move?.to == "a")
+  }
+
+  @Test("a region that holds the beacon keeps its room")
+  func regionHolds() {
+    let heard = (0..<40).map { LinkScript.summary("a", -60, at: Double($0)) }
+    let alive = (0..<200).map { LinkScript.life("a", at: Double($0)) }
+    let inside = [LinkScript.presence("a", .inside, at: 1)]
+    let gone = [LinkScript.presence("a", .outside, at: 120, lastHeard: 39)]
+    let site = LinkScript.site(zones: Self.zones())
+    let held = LinkScript.events(site, heard + alive + inside, until: 199).filter { $0.move != nil }
+    #expect(Self.words(held) == ["+a@0"])
+    let left = LinkScript.events(site, heard + alive + inside + gone, until: 199).filter { $0.move != nil }
+    #expect(Self.words(left).map { $0.prefix(2) } == ["+a", "-a"])
+    #expect(
+      left.last.map { $0.decidedAt >= LinkScript.time(120) && $0.decidedAt < LinkScript.time(122) } == true
+    )
+  }
+
+  @Test(
+    "no threshold is crossed while an observer of the zone is down, and the number is compared once it is back"
+  )
+  func occupancyWaits() {
+    var zones = Self.zones()
+    zones[0].occupancy = [OccupancyThreshold(above: 0, below: 1)]
+    let site = LinkScript.site(zones: zones)
+    var links = (0..<20).map { LinkScript.summary("a", -50, at: Double($0)) }
+    links.append(LinkScript.link("a", isUp: false, at: 20))
+    let words = { (links: [StageLink]) in
+      LinkScript.events(site, links, until: 200).compactMap { event -> String? in
+        guard case .occupancy(let transition) = event.detail else { return nil }
+        return "\(transition.direction.rawValue)@\(Int((event.time - LinkScript.start).seconds))"
+      }
+    }
+    #expect(words(links) == ["above@2"])
+    // It walks next door, and its room may have been entered by others meanwhile.
+    let moved = (21..<80).map { LinkScript.summary("b", -50, at: Double($0)) }
+    #expect(words(links + moved) == ["above@2"])
+    links.append(LinkScript.link("a", isUp: true, at: 80))
+    #expect(words(links + moved) == ["above@2", "below@80"])
   }
 
   @Test("a zone beaten without a clear winner is left as not sure")

@@ -142,7 +142,7 @@ function stepWords(step) {
 }
 
 function toneOf(type) {
-  if (type.endsWith(".enter") || type.endsWith(".online")) return "good";
+  if ([".enter", ".online", ".monitored"].some((end) => type.endsWith(end))) return "good";
   return type.endsWith(".exit") ? "off" : type.endsWith(".offline") ? "bad" : "warn";
 }
 
@@ -154,6 +154,8 @@ function transitionWords({ type, region, zone, application }) {
     "pharos.region.unmonitored": `${where}: unmonitored`,
     "pharos.zone.enter": `Into ${where}`,
     "pharos.zone.exit": `Out of ${where}`,
+    "pharos.zone.unmonitored": `${where}: unmonitored`,
+    "pharos.zone.monitored": `${where}: monitored again`,
     "pharos.observer.online": "Came online",
     "pharos.observer.offline": "Went offline",
     "pharos.observer.restarted": "Restarted",
@@ -169,7 +171,8 @@ function marksOf(transitions) {
 
 function subjectLanes({ points: all, transitions }, step) {
   const states = runsOf(all, step, (point) => (point.state === "unknown" ? null : point.state));
-  const rooms = runsOf(all, step, (point) => point.zone);
+  const rooms = runsOf(all, step, (point) => point.zone && JSON.stringify([point.zone, point.zoneState]))
+    .map(({ value, ...run }) => ({ ...run, value: JSON.parse(value)[0], isKept: JSON.parse(value)[1] === "unmonitored" }));
   const nearest = runsOf(all, step, (point) => point.nearest);
   const tones = tonesOf(rooms.map((run) => run.value));
   const radios = tonesOf(nearest.map((run) => run.value));
@@ -186,7 +189,11 @@ function subjectLanes({ points: all, transitions }, step) {
     lanes.push({
       kind: "bars",
       title: "Room",
-      runs: rooms.map((run) => bar(run, names.nameOf(run.value), tones.get(run.value))),
+      runs: rooms.map((run) =>
+        run.isKept
+          ? bar(run, `${names.nameOf(run.value)}, unmonitored`, "warn")
+          : bar(run, names.nameOf(run.value), tones.get(run.value))
+      ),
     });
   }
   if (nearest.length) {
@@ -245,25 +252,30 @@ function placeLanes({ points: all }, step) {
     const points = curveOf(all, step, { value: "unmonitored" });
     lanes.push({ kind: "curve", title: "Unmonitored: their observers were down", points, unit: "", least: 0 });
   }
-  const most = Math.max(...all.map((point) => point.insideMost));
+  const most = Math.max(0, ...all.map((point) => point.insideMost ?? 0));
   return { lanes, label: `At most ${plural(most, "subject")} inside`, legend: [] };
 }
 
 // The same in words.
 
+function roomOf({ zone, zoneState }) {
+  if (!zone) return null;
+  return zoneState === "unmonitored" ? `${names.nameOf(zone)}, unmonitored` : names.nameOf(zone);
+}
+
 function runWords({ points: all }, step) {
-  const runs = runsOf(all, step, (point) => JSON.stringify([point.state, point.zone ?? null, point.nearest ?? null]));
+  const runs = runsOf(all, step, (point) => JSON.stringify([point.state, roomOf(point), point.nearest ?? null]));
   const rows = runs.slice(-mostRuns).reverse().map(({ from, to, value }) => {
-    const [state, zone, nearest] = JSON.parse(value);
+    const [state, room, nearest] = JSON.parse(value);
     const own = all.filter((point) => Date.parse(point.time) >= from && Date.parse(point.time) < to);
     const levels = own.map((point) => point.rssi).filter((mean) => mean !== undefined);
     const mean = levels.reduce((sum, value) => sum + value, 0) / levels.length;
-    return { from, to, state, zone, nearest, mean: levels.length ? mean : undefined };
+    return { from, to, state, room, nearest, mean: levels.length ? mean : undefined };
   });
   return table("What stayed the same, the newest first", [
     ...times,
     { title: "State", make: (row) => chip(stateTone(row.state), row.state) },
-    { title: "Room", text: (row) => names.nameOf(row.zone) || none },
+    { title: "Room", text: (row) => row.room || none },
     { title: "Nearest", text: (row) => names.nameOf(row.nearest) || none },
     { title: "RSSI", class: "number", text: (row) => level(row.mean) },
   ], rows);

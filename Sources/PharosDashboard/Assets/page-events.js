@@ -23,7 +23,7 @@ const groups = [
     "region.enter,region.exit,region.state,region.unmonitored,region.holdExceeded,region.limitExceeded",
     "Everything about regions",
   ],
-  ["zone.enter,zone.exit", "Zones"],
+  ["zone.enter,zone.exit,zone.unmonitored,zone.monitored,zone.holdExceeded", "Zones"],
   ["observer.online,observer.offline,observer.restarted,observer.quarantined", "Observers"],
   ["beacon.battery", "Batteries"],
   ["notification,authorisation.changed,clock.stepped", "Other"],

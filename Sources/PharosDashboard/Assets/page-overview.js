@@ -172,7 +172,7 @@ class Plan {
   showZones() {
     const { zones, tags, observers } = this.known;
     const past = this.past?.subjects.filter((row) => row.subjectKind === "beacon")
-      .map(({ subject, name, zone }) => ({ beacon: subject, name, zone }));
+      .map(({ subject, name, zone, zoneState }) => ({ beacon: subject, name, zone, zoneState }));
     this.sources.zones.set(zones, past ?? tags, past ? [] : observers);
   }
 

@@ -55,9 +55,11 @@ export class ZonesSource {
     return {
       name: nameOf(tag.beacon),
       place: tag.zone ?? null,
-      tone: tag.zone ? "accent" : "off",
+      tone: tag.zone ? (tag.zoneState === "unmonitored" ? "warn" : "accent") : "off",
       tip: () =>
         `${nameOf(tag.beacon)}: ${tag.zone ? nameOf(tag.zone) : "not sure"}${
+          tag.zoneState === "unmonitored" ? ", unmonitored" : ""
+        }${
           typeof tag.probability === "number" ? `, ${percent(tag.probability)} sure` : ""
         }${tag.since ? `, since ${ago(tag.since, serverNow()).replace(" ago", "")}` : ""}`,
     };
@@ -66,6 +68,7 @@ export class ZonesSource {
   take(event) {
     const kind = kindOf(event);
     if (kind.startsWith("observer.")) return "stale";
+    if (kind === "zone.unmonitored" || kind === "zone.monitored") return "stale";
     if (kind !== "zone.enter" && kind !== "zone.exit") return undefined;
     const to = event.data.to ?? (kind === "zone.enter" ? event.data.zone : null);
     if (kind === "zone.exit" && to) return undefined;
@@ -76,10 +79,10 @@ export class ZonesSource {
   }
 
   legend() {
-    return [["accent", "a tag in its zone"], ["off", "a tag that is nowhere for sure"], ["observer", "an observer"], [
-      "observer-down",
-      "an observer that is down",
-    ]];
+    return [["accent", "a tag in its zone"], ["warn", "a tag that is unmonitored in its last zone"], [
+      "off",
+      "a tag that is nowhere for sure",
+    ], ["observer", "an observer"], ["observer-down", "an observer that is down"]];
   }
 
   nothing() {

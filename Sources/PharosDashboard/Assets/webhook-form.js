@@ -14,6 +14,8 @@ const kinds = [
   ["region.unmonitored", "Unmonitored"],
   ["zone.enter", "Zone entered"],
   ["zone.exit", "Zone left"],
+  ["zone.unmonitored", "Zone unmonitored"],
+  ["zone.monitored", "Zone monitored again"],
   ["observer.online", "Observer heard"],
   ["observer.offline", "Observer silent"],
   ["beacon.battery", "Battery"],

@@ -70,6 +70,9 @@ const writers = {
     d,
   ) => ["good", `${who(e)} came to ${nameOf(d.to ?? d.zone)}${d.from ? ` from ${nameOf(d.from)}` : ""}`],
   "zone.exit": (e, d) => ["off", `${who(e)} left ${nameOf(d.from ?? d.zone)}`],
+  "zone.unmonitored": (e, d) => ["warn", `${nameOf(d.zone)}: ${who(e)} is not monitored, its observer is silent`],
+  "zone.monitored": (e, d) => ["good", `${nameOf(d.zone)}: ${who(e)} is monitored again`],
+  "zone.holdExceeded": (e, d) => ["warn", `${nameOf(d.zone)}: ${who(e)} has been unmonitored for too long`],
   "observer.online": (e) => ["good", `${who(e)} is heard`],
   "observer.offline": (
     e,

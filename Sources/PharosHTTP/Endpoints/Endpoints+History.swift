@@ -148,7 +148,9 @@ extension Endpoints {
     let gate = backend.gate(for: request.principal)
     guard gate.shows(subject) else { throw Endpoints.noHistory(text) }
     var filter = EventFilter(subjects: [subject])
-    filter.kinds = [.regionEnter, .regionExit, .regionUnmonitored, .zoneEnter, .zoneExit]
+    filter.kinds = [
+      .regionEnter, .regionExit, .regionUnmonitored, .zoneEnter, .zoneExit, .zoneUnmonitored, .zoneMonitored,
+    ]
     let events = try await transitions(filter, in: range, through: gate)
     let minutes = try await Blocking.run { [journal = backend.journal] in
       guard try journal.historySubjects().contains(where: { $0.key == subject }) else {
@@ -157,7 +159,9 @@ extension Endpoints {
       return try journal.history(of: subject, in: range.minutes)
     }
     var table = HistoryTable(
-      columns: ["time", "minutes", "zone", "state", "nearest", "rssi", "rssiLowest", "rssiHighest"]
+      columns: [
+        "time", "minutes", "zone", "zoneState", "state", "nearest", "rssi", "rssiLowest", "rssiHighest",
+      ]
         + Endpoints.positionColumns
     )
     for (step, minutes) in range.steps(minutes) {
@@ -165,6 +169,7 @@ extension Endpoints {
       table.append(
         [
           .text(range.start(of: step).rfc3339), .whole(minutes.count), .init(prevailing.zone),
+          Endpoints.cell(zone: prevailing.zone, prevailing.isZoneUnmonitored),
           .text(prevailing.state.name),
           Endpoints.cell(nearest: prevailing.nearest, gate),
           .init(prevailing.rssi?.mean, decimals: 1), .init(prevailing.rssi?.lowest),
@@ -179,6 +184,11 @@ extension Endpoints {
       table.write("points", to: &json)
       write(events, to: &json)
     }
+  }
+
+  /// The state towards a zone; none in no zone.
+  private static func cell(zone: String?, _ isUnmonitored: Bool) -> HistoryTable.Cell {
+    .init(zone.map { _ in (isUnmonitored ? RegionState.unmonitored : .inside).name })
   }
 
   // Observers.
@@ -258,7 +268,7 @@ extension Endpoints {
       let occupants = Endpoints.occupants(minutes)
       table.append([
         .text(range.start(of: step).rfc3339), .whole(minutes.count),
-        .number(occupants.inside, decimals: 2), .whole(occupants.most),
+        .init(occupants.inside, decimals: 2), .init(occupants.most),
         .number(occupants.unmonitored, decimals: 2),
       ])
     }
@@ -303,7 +313,9 @@ extension Endpoints {
       json.objects("places", places) { json, entry in
         write(entry.0, to: &json)
         var inside = [Double](repeating: .nan, count: range.count)
-        for (step, minutes) in range.steps(entry.1) { inside[step] = Endpoints.occupants(minutes).inside }
+        for (step, minutes) in range.steps(entry.1) {
+          inside[step] = Endpoints.occupants(minutes).inside ?? .nan
+        }
         json.openArray("inside")
         for value in inside { json.element(value, decimals: 1) }
         json.closeArray()
@@ -311,14 +323,16 @@ extension Endpoints {
     }
   }
 
+  /// Returns the numbers of subjects at a place; nil where observers were down in all of the minutes.
   private static func occupants(
     _ minutes: some Collection<(minute: HistoryMinute, summary: PlaceMinute)>
-  ) -> (inside: Double, most: Int, unmonitored: Double) {
-    let count = Double(max(1, minutes.count))
-    let inside = minutes.reduce(0) { $0 + Int($1.summary.inside) }
+  ) -> (inside: Double?, most: Int?, unmonitored: Double) {
+    let known = minutes.compactMap { $0.summary.inside.map(Int.init) }
     let unmonitored = minutes.reduce(0) { $0 + Int($1.summary.unmonitored) }
-    let most = minutes.map { Int($0.summary.inside) }.max() ?? 0
-    return (Double(inside) / count, most, Double(unmonitored) / count)
+    return (
+      known.isEmpty ? nil : Double(known.reduce(0, +)) / Double(known.count), known.max(),
+      Double(unmonitored) / Double(max(1, minutes.count))
+    )
   }
 
   private func write(_ place: HistoryPlace, to json: inout JSONText) {
@@ -372,11 +386,13 @@ extension Endpoints {
     }
     let names = SubjectNames(backend.registrar.site)
     let columns: [StaticString] =
-      ["subject", "subjectKind", "name", "zone", "state", "nearest", "rssi"] + Endpoints.positionColumns
+      ["subject", "subjectKind", "name", "zone", "zoneState", "state", "nearest", "rssi"]
+      + Endpoints.positionColumns
     func cells(_ subject: SubjectID, _ summary: SubjectMinute) -> [HistoryTable.Cell] {
       [
         .text(subject.description), .text(subject.kindName), .init(names.name(of: subject)),
-        .init(summary.zone), .text(summary.state.name),
+        .init(summary.zone), Endpoints.cell(zone: summary.zone, summary.isZoneUnmonitored),
+        .text(summary.state.name),
         Endpoints.cell(nearest: summary.nearest, gate), .init(summary.rssi),
       ] + Endpoints.cells(summary.position)
     }

@@ -136,9 +136,11 @@ extension Endpoints {
   }
 
   private func zones(_ request: APIRequest) async throws -> APIAnswer {
-    var occupants: [String: Int] = [:]
+    var occupants: [String: (all: Int, unmonitored: Int)] = [:]
     for tag in try await shownTags(request) {
-      if let zone = tag.zone { occupants[zone, default: 0] += 1 }
+      guard let zone = tag.zone else { continue }
+      occupants[zone, default: (0, 0)].all += 1
+      if tag.zoneState == .unmonitored { occupants[zone, default: (0, 0)].unmonitored += 1 }
     }
     return .json { json in
       json.objects("zones", backend.registrar.site.zones) { json, zone in
@@ -147,7 +149,8 @@ extension Endpoints {
         if let floor = zone.floor { json.member("floor", floor) }
         json.strings("observers", zone.observers.map(\.description))
         json.strings("adjacent", zone.adjacent)
-        json.member("occupants", occupants[zone.identifier] ?? 0)
+        json.member("occupants", occupants[zone.identifier]?.all ?? 0)
+        json.member("unmonitored", occupants[zone.identifier]?.unmonitored ?? 0)
       }
     }
   }
@@ -176,6 +179,8 @@ extension Endpoints {
     json.member("name", ifPresent: name)
     json.member("zone", ifPresent: tag.zone)
     json.member("since", ifPresent: tag.since?.rfc3339)
+    json.member("zoneState", ifPresent: tag.zoneState?.name)
+    json.member("unmonitoredSince", ifPresent: tag.unmonitoredSince?.rfc3339)
     if let probability = tag.probability { json.member("probability", probability, decimals: 4) }
     json.objects("hearings", tag.hearings) { json, hearing in
       json.member("observer", hearing.observer.description)

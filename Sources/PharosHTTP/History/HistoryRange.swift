@@ -75,6 +75,7 @@ struct HistoryRange {
 /// What prevailed in a step.
 struct SubjectStep {
   var zone: String?
+  var isZoneUnmonitored = false
   var state = RegionState.unknown
   var nearest = SubjectID.none
   /// The mean, lowest and highest level in dBm.
@@ -85,6 +86,7 @@ struct SubjectStep {
   /// Summarises the minutes of a step: what held in most of them, the mean level, the last position.
   init(_ minutes: some Collection<(minute: HistoryMinute, summary: SubjectMinute)>) {
     zone = SubjectStep.mode(minutes.lazy.map(\.summary.zone)) ?? nil
+    isZoneUnmonitored = SubjectStep.mode(minutes.lazy.map(\.summary.isZoneUnmonitored)) ?? false
     state = SubjectStep.mode(minutes.lazy.map(\.summary.state)) ?? .unknown
     nearest = SubjectStep.mode(minutes.lazy.map(\.summary.nearest)) ?? .none
     let levels = minutes.compactMap(\.summary.rssi)

@@ -92,19 +92,25 @@ package struct HistorySampler: Sendable {
   }
 
   private static func addZones(of state: HistoryState, to sample: inout HistorySample) {
+    let tags = state.tags.filter { state.gate.shows(.beacon($0.beacon)) }
+    let occupants = Dictionary(grouping: tags.filter { $0.zone != nil }) { $0.zone ?? "" }
+    let down = Set(state.observers.filter { !$0.isUp }.map(\.id))
     for zone in state.site.zones {
-      sample.places[.zone(zone.identifier)] = PlaceMinute(inside: 0, unmonitored: 0)
+      let own = occupants[zone.identifier] ?? []
+      let unmonitored = own.count { $0.zoneState == .unmonitored }
+      let isUnknown = unmonitored > 0 || !zone.observers.isEmpty && down.isSuperset(of: zone.observers)
+      sample.places[.zone(zone.identifier)] = PlaceMinute(
+        inside: isUnknown ? nil : UInt16(clamping: own.count),
+        unmonitored: UInt16(clamping: unmonitored)
+      )
     }
-    for tag in state.tags where state.gate.shows(.beacon(tag.beacon)) {
-      if let zone = tag.zone {
-        let before = sample.places[.zone(zone)]?.inside ?? 0
-        sample.places[.zone(zone)] = PlaceMinute(inside: UInt16(clamping: Int(before) + 1), unmonitored: 0)
-      }
+    for tag in tags {
       let subject = SubjectID.beacon(tag.beacon)
       let loudest = tag.hearings.first { !$0.isDown && state.time - $0.lastHeard <= recent }
       guard tag.zone != nil || loudest != nil else { continue }
       sample.subjects[subject] = SubjectMinute(
         zone: tag.zone,
+        isZoneUnmonitored: tag.zoneState == .unmonitored,
         nearest: loudest.map { .observer($0.observer) } ?? .none,
         rssi: loudest.map { Int($0.level.rounded()) }
       )
@@ -128,9 +134,11 @@ package struct HistorySampler: Sendable {
       .compactMap { state.gate.passed($0) }
     for region in identifiers {
       let own = rows.filter { $0.region == region }
+      let inside = own.count { $0.state == .inside }
+      let unmonitored = own.count { $0.state == .unmonitored }
       sample.places[HistoryPlace(application: name, identifier: region)] = PlaceMinute(
-        inside: UInt16(clamping: own.count { $0.state == .inside }),
-        unmonitored: UInt16(clamping: own.count { $0.state == .unmonitored })
+        inside: inside == 0 && unmonitored > 0 ? nil : UInt16(clamping: inside),
+        unmonitored: UInt16(clamping: unmonitored)
       )
     }
     let nearness = try await Nearness(

@@ -48,6 +48,12 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
   case scanRequested
   /// The guidance of a subject to its destination changed.
   case guidance
+  /// The server can no longer determine whether a beacon is still in its zone.
+  case zoneUnmonitored
+  /// An observer confirms the zone of a beacon that was unmonitored in it.
+  case zoneMonitored
+  /// A beacon has been unmonitored in its zone for longer than its regions hold it.
+  case zoneHoldExceeded
 
   /// The groups by which commands select kinds, in the order in which help lists them.
   package enum Group: String, CaseIterable, Sendable {
@@ -103,6 +109,9 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
     case .ranging: ("pharos.ranging", .ranging, "ranging", .neutral)
     case .zoneEnter: ("pharos.zone.enter", .zone, "zone enter", .good)
     case .zoneExit: ("pharos.zone.exit", .zone, "zone exit", .ended)
+    case .zoneUnmonitored: ("pharos.zone.unmonitored", .zone, "zone unmonitored", .alarming)
+    case .zoneMonitored: ("pharos.zone.monitored", .zone, "zone monitored", .good)
+    case .zoneHoldExceeded: ("pharos.zone.holdExceeded", .zone, "zone held long", .alarming)
     case .observerOnline: ("pharos.observer.online", .observer, "online", .good)
     case .observerOffline: ("pharos.observer.offline", .observer, "offline", .alarming)
     case .observerRestarted: ("pharos.observer.restarted", .observer, "restarted", .neutral)

@@ -20,8 +20,10 @@ public struct PublishedState: Hashable, Sendable {
   /// Indicates whether there are no records.
   public var isEmpty: Bool { regions.isEmpty && zones.isEmpty && observers.isEmpty && hasNoStays }
 
-  /// Indicates whether there are no records of visits and of thresholds.
-  package var hasNoStays: Bool { visits.isEmpty && occupancies.isEmpty }
+  /// Indicates whether there are no records of visits and of thresholds, and no beacon is unmonitored in its zone.
+  package var hasNoStays: Bool {
+    visits.isEmpty && occupancies.isEmpty && !zones.contains(where: \.isUnmonitored)
+  }
 
   /// The state of a subject relative to a region.
   public struct RegionRecord: Hashable, Sendable {
@@ -78,15 +80,24 @@ public struct PublishedState: Hashable, Sendable {
     public var beacon: BeaconID
     /// The zone, or nil if it is in none.
     public var zone: String?
+    /// Indicates whether the observers of the zone are down, so that it is the last one known.
+    public var isUnmonitored: Bool
     /// The time of the last event.
     public var time: Timestamp
     /// The time of the decision.
     public var decidedAt: Timestamp
 
     /// Makes a word.
-    public init(beacon: BeaconID, zone: String?, time: Timestamp, decidedAt: Timestamp) {
+    public init(
+      beacon: BeaconID,
+      zone: String?,
+      isUnmonitored: Bool = false,
+      time: Timestamp,
+      decidedAt: Timestamp
+    ) {
       self.beacon = beacon
       self.zone = zone
+      self.isUnmonitored = isUnmonitored
       self.time = time
       self.decidedAt = decidedAt
     }
@@ -161,7 +172,7 @@ extension PublishedState {
       )
       let word = RegionRecord(event, transition, before: isThere ? regions[index] : nil)
       if isThere { regions[index] = word } else { regions.insert(word, at: index) }
-    case (.zoneEnter, _), (.zoneExit, _):
+    case (.zoneEnter, _), (.zoneExit, _), (.zoneUnmonitored, _), (.zoneMonitored, _):
       guard case .beacon(let beacon) = event.subject else { return }
       let (index, isThere) = zones.place {
         $0.beacon < beacon ? .before : $0.beacon == beacon ? .same : .after
@@ -174,7 +185,8 @@ extension PublishedState {
       }
       let word = ZoneRecord(
         beacon: beacon,
-        zone: event.kind == .zoneEnter ? event.region : nil,
+        zone: event.kind == .zoneExit ? nil : event.region,
+        isUnmonitored: event.kind == .zoneUnmonitored,
         time: event.time,
         decidedAt: event.decidedAt
       )
@@ -394,7 +406,7 @@ package struct RegionKey: Hashable, Comparable, Sendable {
 }
 
 extension PublishedState {
-  /// Writes the records of visits and of thresholds.
+  /// Writes the records of visits and of thresholds, and the beacons that are unmonitored in their zones.
   package func writeStays(to writer: inout FieldWriter) {
     writer.write(UInt32(visits.count))
     for record in visits {
@@ -409,9 +421,10 @@ extension PublishedState {
       transition.visitMembers(&writer)
       writer.write(record.decidedAt)
     }
+    writer.write(zones.filter(\.isUnmonitored).map(\.beacon))
   }
 
-  /// Reads the records of visits and of thresholds.
+  /// Reads what ``writeStays(to:)`` wrote; a recording from before zones could be unmonitored ends before them.
   package mutating func readStays(from reader: inout FieldReader) throws(FieldError) {
     for _ in 0..<(try reader.count(ofAtLeast: 8)) {
       let subject = try SubjectID(from: &reader)
@@ -423,6 +436,11 @@ extension PublishedState {
       var transition = OccupancyTransition.unread
       try transition.visitMembers(&reader)
       occupancies.append(OccupancyRecord(zone: zone, transition: transition, decidedAt: try reader.read()))
+    }
+    guard reader.remaining > 0 else { return }
+    let unmonitored = Set(try reader.list(BeaconID.self))
+    for index in zones.indices where unmonitored.contains(zones[index].beacon) {
+      zones[index].isUnmonitored = true
     }
   }
 }

@@ -78,7 +78,7 @@ extension RegionTransition: EventData, EventMembers {
   }
 }
 
-/// A beacon's change of zone.
+/// A beacon's change of zone; of whether its zone is monitored, where ``from`` and ``to`` are the same.
 public struct ZoneTransition: Hashable, Sendable {
   /// The zone before, or nil if it was in none.
   public var from: String?
@@ -88,7 +88,8 @@ public struct ZoneTransition: Hashable, Sendable {
   ///
   /// - Units: dB.
   public var margin: Double?
-  /// The time for which the new zone had been ahead before the change was accepted.
+  /// The time for which the new zone had been ahead before the change was accepted, or for which the beacon has been
+  /// unmonitored in its zone.
   public var dwell: TimeSpan?
   /// The reason for which the beacon is in the new zone, or in none.
   public var reason: Reason
@@ -114,8 +115,10 @@ public struct ZoneTransition: Hashable, Sendable {
     case silence
     /// Its zone has become improbable, and no other is probable enough.
     case notSure
-    /// The observers of its zone are down.
+    /// The observers of its zone that heard it are down, so that it stays in the zone, unmonitored.
     case observerDown
+    /// An observer of the zone in which it was unmonitored hears it again.
+    case confirmed
   }
 
   /// A zone that was weighed, and what came of it.

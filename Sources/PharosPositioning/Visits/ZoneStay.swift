@@ -25,8 +25,8 @@ struct ZoneStay: Hashable, Sendable {
 
   /// Takes a change of zone, and returns whether it ends the stay.
   ///
-  /// A zone that has become unsure, or whose observers are down, is a gap: the stay goes on if the beacon is next seen in
-  /// the same zone.
+  /// A zone that has become unsure is a gap: the stay goes on if the beacon is soon seen in the same zone. So is one whose
+  /// observers are down, for as long as they are.
   mutating func take(_ move: ZoneMove, at instant: Timestamp, _ settings: VisitSettings) -> Bool {
     if move.to == zone {
       if let since = unknownSince {
@@ -38,6 +38,7 @@ struct ZoneStay: Hashable, Sendable {
     }
     guard move.to == nil, move.reason == .notSure || move.reason == .observerDown else { return true }
     if unknownSince == nil { lose(at: move.time, decided: instant, settings) }
+    if move.reason == .observerDown { deadline = .distantFuture }
     return false
   }
 

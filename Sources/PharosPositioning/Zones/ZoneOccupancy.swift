@@ -3,7 +3,8 @@ import PharosModel
 /// The numbers of beacons in the zones that have thresholds, and the sides of the thresholds on which they are.
 ///
 /// A number is compared once an instant is complete, so that one beacon that leaves and one that enters at the same
-/// instant cross nothing.
+/// instant cross nothing. Beacons that are unmonitored in a zone count, and while an observer of the zone is down the
+/// comparison waits: it cannot tell who comes and who leaves.
 struct ZoneOccupancy: Sendable {
   /// A threshold of a zone.
   private struct Watch: Sendable {
@@ -57,11 +58,13 @@ struct ZoneOccupancy: Sendable {
   /// - Parameters:
   ///   - instant: The instant.
   ///   - stream: The name of the stream.
+  ///   - waiting: The zones of which an observer is down.
   ///   - events: Receives an event for each threshold that was crossed.
   ///   - zones: The zone of each beacon that is in one, for a new count.
   mutating func compare(
     at instant: Timestamp,
     stream: String,
+    waiting: Set<String>,
     into events: inout [Event],
     zones: () -> [String]
   ) {
@@ -72,7 +75,7 @@ struct ZoneOccupancy: Sendable {
     for index in watches.indices {
       let (watch, count) = (watches[index], counts[watches[index].zone] ?? 0)
       let isCrossed = watch.isAbove ? count < watch.threshold.below : count > watch.threshold.above
-      guard isCrossed else { continue }
+      guard isCrossed, !waiting.contains(watch.zone) else { continue }
       watches[index].isAbove.toggle()
       counter += 1
       let transition = OccupancyTransition(

@@ -8,6 +8,8 @@ extension ZoneTrack: FieldStruct {
   /// Hands each field to a coder.
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(place: &zone)
+    try coder.code(&unmonitoredSince)
+    try coder.code(&holdDeadline)
     try coder.code(counter: &counter)
     try coder.code(&heldUntil)
     try coder.code(&nextLook)
@@ -48,6 +50,7 @@ extension ZoneTrack {
     isFresh = false
     if weighedAt != .distantPast { weighedAt = instant }
     if heldUntil != .distantPast { heldUntil = heldUntil + downtime }
+    if holdDeadline != .distantFuture { holdDeadline = holdDeadline + downtime }
     if nextLook != .distantFuture { nextLook = instant + ZoneRules.period }
     if nextLesson != .distantFuture { nextLesson = max(nextLesson, instant + ZoneRules.lessonDelay) }
   }
@@ -57,8 +60,16 @@ extension ZoneTrack {
   /// If the zone differs, the levels are older than the event and are removed, unless the event is an exit and one of
   /// their observers is down: the last level of that observer keeps its beacons from being handed to a neighbouring
   /// zone.
-  mutating func take(_ told: Int?, since time: Timestamp, at instant: Timestamp, isHeardInTheDark: Bool) {
+  mutating func take(
+    _ told: Int?,
+    since time: Timestamp,
+    isUnmonitored: Bool,
+    at instant: Timestamp,
+    isHeardInTheDark: Bool
+  ) {
     changedAt = max(changedAt, time)
+    if told != zone || !isUnmonitored { endHold() }
+    if isUnmonitored, unmonitoredSince == nil { unmonitoredSince = time }
     guard told != zone else { return }
     zone = told
     candidate = nil
@@ -70,7 +81,6 @@ extension ZoneTrack {
       belief.removeAll()
     }
     guard let told else {
-      heldUntil = .distantPast
       nextLesson = .distantFuture
       nextLook = levels.isEmpty ? .distantFuture : instant + ZoneRules.period
       return
@@ -80,7 +90,7 @@ extension ZoneTrack {
       ZoneBelief.Share(zone: ZoneWeighing.elsewhere, probability: 1 - ZoneRules.certainty),
     ]
     enteredAt = time
-    heldUntil = instant + ZoneRules.longestPresence
+    if !isUnmonitored { heldUntil = instant + ZoneRules.longestPresence }
     nextLook = instant + ZoneRules.period
     nextLesson = instant + ZoneRules.lessonDelay
   }
@@ -128,6 +138,7 @@ extension ZoneTrack {
     if zone != nil, translation.zone(zone) == nil {
       doubtedSince = nil
       nextLesson = .distantFuture
+      endHold()
     }
     zone = translation.zone(zone)
     candidate = translation.zone(candidate)

@@ -3,6 +3,18 @@ import PharosModel
 /// The zone decision for one beacon: its levels, the probabilities of the zones, and the state machine that reports
 /// changes.
 struct ZoneTrack: Equatable, Sendable {
+  /// The life of an observer that stands in zones.
+  enum LifeState: UInt8, FieldChoice {
+    /// It has given no sign since the start.
+    case unknown
+    /// It gives signs of life.
+    case up
+    /// It went offline.
+    case down
+
+    static let fieldName = "the life of an observer"
+  }
+
   /// The input of a look that is the same for all beacons.
   struct Surroundings: Sendable {
     /// The zones, which change only with the site.
@@ -13,6 +25,17 @@ struct ZoneTrack: Equatable, Sendable {
     var offsets: OffsetTable
     /// The slow deviations of the levels.
     var noise = LevelNoise()
+    /// The life of each observer, by its place in the plan.
+    var lives: [LifeState]
+
+    init(plan: ZonePlan, noise: LevelNoise = LevelNoise()) {
+      let count = plan.observers.count
+      self.plan = plan
+      self.noise = noise
+      proofs = Array(repeating: .distantFuture, count: count)
+      offsets = OffsetTable(observers: count)
+      lives = Array(repeating: .unknown, count: count)
+    }
 
     /// Returns the time up to which an observer's silence counts: the instant or, if earlier, its last proof of life.
     ///
@@ -23,6 +46,11 @@ struct ZoneTrack: Equatable, Sendable {
 
   /// The zone that the beacon is in.
   var zone: Int?
+  /// The time since which the observers that heard the beacon in its zone are down, so that the zone is the last one
+  /// known; nil while one of them is up.
+  var unmonitoredSince: Timestamp?
+  /// The time at which the alarm about a beacon that stays unmonitored is due.
+  var holdDeadline = Timestamp.distantFuture
   /// The zones that place the beacon, as of an epoch of the regions.
   var placing: [Bool] = []
   var placingEpoch: UInt32?
@@ -118,9 +146,15 @@ struct ZoneTrack: Equatable, Sendable {
   /// Marks an observer as up again.
   ///
   /// Returns false if it did not hear the beacon before it went down, or has reported it since.
-  mutating func recover(_ observer: Int, at instant: Timestamp) -> Bool {
-    guard let index = levels.firstIndex(where: { $0.observer == observer && $0.isDark }) else { return false }
-    levels[index].recover(at: instant)
+  mutating func recover(_ observer: Int, at instant: Timestamp, _ plan: ZonePlan) -> Bool {
+    if let index = levels.firstIndex(where: { $0.observer == observer && $0.isDark }) {
+      levels[index].recover(at: instant)
+    } else if unmonitoredSince != nil, let zone, plan.zones(of: observer).contains(zone) {
+      // Its level was lost in a restart: it gets the time to hear the beacon again.
+      heldUntil = instant + ZoneRules.longestPresence
+    } else {
+      return false
+    }
     nextLook = min(nextLook, instant)
     return true
   }
@@ -187,10 +221,11 @@ struct ZoneTrack: Equatable, Sendable {
       let level = levels[index]
       let through = around.through(instant, of: level.observer)
       // An observer that is back keeps its beacons from being handed next door until it has had the time to hear them.
-      let isHeld = level.isDark || level.isBack && level.fall(at: through) == 0
+      let isHeld = level.isDark || level.isBack
+      let fallen = nearer + level.fall(at: through)
       // One sample alone says nothing: a reflection gives it, and so does a neighbour's open door.
       guard isHeld || level.samples > 1 else { continue }
-      let now = isHeld ? (level: level.carried - nearer, variance: 0) : heardLevel(index, at: instant, around)
+      let now = isHeld ? (level: level.carried - fallen, variance: 0) : heardLevel(index, at: instant, around)
       weighing.heard.append(
         ZoneWeighing.Heard(
           observer: level.observer,
@@ -216,20 +251,21 @@ extension ZoneTrack {
     var reason: ZoneTransition.Reason
     var probability: Double?
     var runnerUp: ZoneWeighing.Candidate?
+    /// The kind of event where the beacon stays in its zone; nil for an exit, an enter, or both.
+    var kind: EventKind?
   }
 
   /// Decides the zone after a look, and returns the change, if any.
-  mutating func decide(at instant: Timestamp, _ around: Surroundings, _ weighing: ZoneWeighing) -> Move? {
+  ///
+  /// `isInside` tells whether a region has the beacon inside, or unmonitored, by an observer of some zone.
+  mutating func decide(
+    at instant: Timestamp,
+    isInside: Bool,
+    _ around: Surroundings,
+    _ weighing: ZoneWeighing
+  ) -> Move? {
     nextLook = isIdle ? .distantFuture : instant + pause(at: instant)
-    if heldUntil > instant {
-      guard weighing.candidates.contains(where: \.isLive) else { return nil }
-      heldUntil = .distantPast
-    }
-    if let zone {
-      let own = weighing.candidates.first { $0.zone == zone }
-      if own?.isLive != true, own?.isDark == true { return leave(at: instant, .observerDown, weighing) }
-      if !weighing.candidates.contains(where: \.isLive) { return leave(at: instant, .silence, weighing) }
-    }
+    if zone != nil, let move = monitor(at: instant, isInside: isInside, around, weighing) { return move }
     settle(weighing)
     let best = weighing.candidates.max { left, right in
       (left.probability, -left.zone) < (right.probability, -right.zone)
@@ -242,6 +278,45 @@ extension ZoneTrack {
     }
     candidate = nil
     return doubt(at: instant, weighing)
+  }
+
+  /// Decides whether the zone is monitored, and whether the silence of its observers ends it.
+  ///
+  /// The silence of an observer that is down says nothing: while one that heard the beacon in its zone is down and none
+  /// that is up hears it there, or while all observers of the zone are down, the beacon stays in the zone, unmonitored.
+  /// Where they are up, the zone lasts as long as a region that one of their like has the beacon inside of.
+  private mutating func monitor(
+    at instant: Timestamp,
+    isInside: Bool,
+    _ around: Surroundings,
+    _ weighing: ZoneWeighing
+  ) -> Move? {
+    guard let zone else { return nil }
+    let own = weighing.candidates.first { $0.zone == zone }
+    if own?.isLive == true {
+      heldUntil = .distantPast
+      return unmonitoredSince == nil ? nil : remark(.zoneMonitored, at: stamp(instant), .confirmed)
+    }
+    guard heldUntil <= instant else { return nil }
+    if own?.isDark == true || !around.hasObserver(.up, in: zone) {
+      if unmonitoredSince == nil {
+        return remark(.zoneUnmonitored, at: max(changedAt, outageTime), .observerDown)
+      }
+      guard holdDeadline <= instant else { return nil }
+      return remark(.zoneHoldExceeded, at: holdDeadline, .observerDown)
+    }
+    guard !isInside, !weighing.candidates.contains(where: \.isLive) else { return nil }
+    return leave(at: instant, .silence, weighing)
+  }
+
+  /// Reports what has become of the monitoring of the zone, in which the beacon stays.
+  private mutating func remark(_ kind: EventKind, at time: Timestamp, _ reason: ZoneTransition.Reason) -> Move
+  {
+    let dwell = unmonitoredSince.map { time - $0 }
+    unmonitoredSince = kind == .zoneMonitored ? nil : unmonitoredSince ?? time
+    holdDeadline = .distantFuture
+    changedAt = time
+    return Move(from: zone, to: zone, time: time, dwell: dwell, reason: reason, kind: kind)
   }
 
   /// Returns the time until the next look, which grows with the time since an observer last heard the beacon.
@@ -330,6 +405,7 @@ extension ZoneTrack {
     )
     if zone == nil { isSettled = true }
     zone = best.zone
+    endHold()
     enteredAt = instant
     candidate = nil
     doubtedSince = nil
@@ -346,9 +422,17 @@ extension ZoneTrack {
     }
   }
 
-  /// Leaves a zone that has been improbable for long, although no other is certain.
+  /// Ends what holds a zone that no observer hears the beacon in.
+  mutating func endHold() {
+    (unmonitoredSince, holdDeadline, heldUntil) = (nil, .distantFuture, .distantPast)
+  }
+
+  /// Leaves a zone that has been improbable for long, although no other is certain, unless its observers are down.
   private mutating func doubt(at instant: Timestamp, _ weighing: ZoneWeighing) -> Move? {
-    guard let zone, belief.probability(of: zone) < ZoneRules.doubt else {
+    guard let zone, belief.probability(of: zone) < ZoneRules.doubt, unmonitoredSince == nil,
+      heldUntil <= instant,
+      weighing.candidates.first(where: { $0.zone == zone })?.isDark != true
+    else {
       doubtedSince = nil
       return nil
     }
@@ -363,19 +447,25 @@ extension ZoneTrack {
     _ reason: ZoneTransition.Reason,
     _ weighing: ZoneWeighing
   ) -> Move {
-    let time = reason == .observerDown ? max(changedAt, outageTime) : stamp(instant)
-    changedAt = time
-    var move = Move(from: zone, to: nil, time: time, reason: reason)
+    var move = Move(from: zone, to: nil, time: stamp(instant), reason: reason)
     if reason == .notSure, let zone {
       move.probability = belief.probability(of: zone)
       move.runnerUp = weighing.runnerUp(behind: zone)
     }
     zone = nil
+    endHold()
     candidate = nil
     doubtedSince = nil
     nextLesson = .distantFuture
     if reason == .silence { belief.removeAll() }
     return move
+  }
+}
+
+extension ZoneTrack.Surroundings {
+  /// Returns whether an observer of a zone is up, or down.
+  func hasObserver(_ life: ZoneTrack.LifeState, in zone: Int) -> Bool {
+    lives.indices.contains { lives[$0] == life && plan.zones(of: $0).contains(zone) }
   }
 }
 

@@ -41,7 +41,8 @@ package struct Decision {
     case .region(let transition):
       observer = observer ?? transition.observer
       beacon = beacon ?? transition.refinement
-    case .zone(let transition): regions = [transition.from, transition.to].compactMap { $0 }
+    case .zone(let transition) where kind.isZone:
+      regions = [transition.from, transition.to].compactMap { $0 }
     default: break
     }
   }

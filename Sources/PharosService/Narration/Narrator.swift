@@ -29,7 +29,7 @@ package struct Narrator {
     let regions = decision.regions.joined(separator: ", ")
     let who = who(decision)
     switch decision.detail {
-    case .zone(let transition):
+    case .zone(let transition) where decision.kind.isZone:
       return "\(transition.from ?? "nowhere") → \(transition.to ?? "nowhere") · \(who)"
     case .region(let transition) where decision.kind == .regionState:
       return "\(regions) \(transition.from.name) → \(transition.to.name) · \(who)"
@@ -47,7 +47,7 @@ package struct Narrator {
   package func narration(_ decision: Decision) -> Narration {
     switch decision.detail {
     case .region(let transition): region(decision, transition)
-    case .zone(let transition): Narration(zone(transition))
+    case .zone(let transition): Narration(zone(transition, isHeldLong: decision.kind == .zoneHoldExceeded))
     case .observer(let transition): observer(decision, transition)
     default: Narration(decision.detail.sentences(in: decision.application, names))
     }
@@ -284,7 +284,7 @@ extension Narrator {
     return Narration([text], compared: ["False exits among \(stays): \(Wording.list(counts)), Pharos 0."])
   }
 
-  package func zone(_ transition: ZoneTransition) -> [String] {
+  private func zone(_ transition: ZoneTransition, isHeldLong: Bool) -> [String] {
     var said: [String] = []
     let next = transition.runnerUp.map {
       "; \($0.zone) came next with \(Wording.probability($0.probability))"
@@ -313,11 +313,17 @@ extension Narrator {
         "\(transition.from ?? "Its zone") has become improbable\(now), and no other zone is probable enough: not sure is "
           + "the honest answer."
       )
+    case .observerDown where isHeldLong:
+      let hold = transition.dwell.map { " for \(Wording.span($0))" } ?? ""
+      said.append("It has been unmonitored there\(hold), the longest that its regions take without an alarm.")
     case .observerDown:
       said.append(
-        "The observers of \(transition.from ?? "its zone") are down: their silence is no evidence, and its beacons are not "
-          + "handed next door."
+        "The observers of \(transition.from ?? "its zone") that heard it are down: their silence is no evidence, so it "
+          + "stays there, unmonitored, until they are back or another zone clearly hears it."
       )
+    case .confirmed:
+      let gap = transition.dwell.map { " after \(Wording.span($0))" } ?? ""
+      said.append("An observer of \(transition.to ?? "its zone") hears it again\(gap): it never left.")
     }
     let levels = transition.hearings.map { hearing in
       let offset = hearing.offset == 0 ? "" : " (\(Wording.decimal(hearing.offset, places: 1)) dB calibrated)"

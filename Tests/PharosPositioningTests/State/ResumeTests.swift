@@ -243,7 +243,10 @@ struct ResumeTests {
 
   private static func zoneWords(_ events: [Event]) -> [String] {
     events.filter { $0.move != nil }.map { event in
-      let verb = event.kind == .zoneEnter ? "+" : "-"
+      let verbs: [EventKind: String] = [
+        .zoneEnter: "+", .zoneExit: "-", .zoneUnmonitored: "?", .zoneMonitored: "!",
+      ]
+      let verb = verbs[event.kind] ?? event.kind.type
       return "\(verb)\(event.region)@\(Int((event.time - LinkScript.start).seconds))"
     }
   }
@@ -273,6 +276,34 @@ struct ResumeTests {
     #expect(left.move?.reason == .silence)
   }
 
+  @Test(
+    "a tag that is unmonitored stays so over the pause, with its checkpoint and without",
+    arguments: [true, false]
+  )
+  func keepsUnmonitored(isKept: Bool) throws {
+    let links = Self.heard([("a", -50)], 0...40) + [LinkScript.link("a", isUp: false, at: 45)]
+    var told = PublishedState()
+    if !isKept {
+      told.zones = [
+        PublishedState.ZoneRecord(
+          beacon: Self.tag,
+          zone: "a",
+          isUnmonitored: true,
+          time: LinkScript.time(45),
+          decidedAt: LinkScript.time(45)
+        )
+      ]
+    }
+    let resumed = try Self.resumed(isKept ? links : [], until: 50, site: Self.rooms, told: told)
+    #expect(resumed.stage.tagStandings().first?.zoneState == .unmonitored)
+    #expect(Self.zoneWords(Self.run(resumed, [], until: 2_000)).isEmpty)
+    let back = [LinkScript.link("a", isUp: true, at: 900)]
+    let there = Self.heard([("a", -50)], 901...960)
+    #expect(Self.zoneWords(Self.run(resumed, back + there, until: 960)).map { $0.prefix(2) } == ["!a"])
+    let alive = (901...1_400).map { LinkScript.life("a", at: Double($0)) }
+    #expect(Self.zoneWords(Self.run(resumed, back + alive, until: 1_400)).map { $0.prefix(2) } == ["-a"])
+  }
+
   @Test("a zone that was told behind the checkpoint holds until somebody hears the tag")
   func takesZoneWords() throws {
     let links = Self.heard([("a", -50), ("b", -75)], 0...40)
@@ -291,9 +322,11 @@ struct ResumeTests {
     #expect(Self.zoneWords(Self.run(resumed, there, until: 721)).isEmpty)
     let back = Self.heard([("a", -50), ("b", -80)], 660...720)
     #expect(Self.zoneWords(Self.run(resumed, back, until: 721)).map { $0.prefix(2) } == ["-b", "+a"])
-    // Nobody hears it at all: it is in no zone after the longest silence.
-    let silent = Self.run(resumed, [], until: 2_000).filter { $0.move != nil }
-    #expect(silent.map(\.kind) == [.zoneExit])
-    #expect(silent.first.map { $0.decidedAt >= LinkScript.time(641 + 300) } == true)
+    // No observer hears it: it is in no zone after the longest silence, or unmonitored if no observer of its zone is up.
+    for (life, kind) in [([LinkScript.life("b", at: 642)], EventKind.zoneExit), ([], .zoneUnmonitored)] {
+      let silent = Self.run(resumed, life, until: 2_000).filter { $0.move != nil }
+      #expect(silent.map(\.kind) == [kind])
+      #expect(silent.first.map { $0.decidedAt >= LinkScript.time(641 + 300) } == true)
+    }
   }
 }
