@@ -116,6 +116,7 @@ package struct HomeAssistantDiscovery: Sendable {
       json.member("name", "Room")
       json.member("state_topic", names.topic(of: subject))
       json.member("value_template", "{{ value_json.room }}")
+      json.member("json_attributes_topic", names.topic(of: subject))
       json.member("icon", "mdi:map-marker")
     case .distance(let subject):
       json.member("name", "Distance")

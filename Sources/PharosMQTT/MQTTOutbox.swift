@@ -44,7 +44,7 @@ package struct MQTTOutbox: Sendable {
 
   /// The kinds of events of the journal that are published.
   package static let kinds: Set<EventKind> = [
-    .regionState, .zoneEnter, .zoneExit, .observerOnline, .observerOffline,
+    .regionState, .zoneEnter, .zoneExit, .zoneUnmonitored, .zoneMonitored, .observerOnline, .observerOffline,
   ]
 
   private enum Phase {
@@ -116,6 +116,8 @@ package struct MQTTOutbox: Sendable {
   }
 
   private var distances: NearestDistances
+  /// The observers that hear the beacons best, as they were last taken.
+  private var nearest: [BeaconID: NearestObserver] = [:]
   /// The newest distance and fix of each subject, by topic.
   private var live: [String: LiveValue] = [:]
   /// The topics of those that are to be published, and the same as a set.
@@ -258,7 +260,7 @@ extension MQTTOutbox {
       for key in location.regions.keys.sorted()
       where before.regions.contains(key) != site.regions.contains(key) {
         if site.regions.contains(key), let standing = location.regions[key] {
-          enqueue(messages.region(key, subject, standing))
+          enqueue(message(key, subject, standing))
         } else {
           remove(names.topic(of: key, subject))
         }
@@ -349,8 +351,9 @@ extension MQTTOutbox {
       guard let location = states.subjects[subject], let standing = location.regions[key] else { return [] }
       announce(.tracker(subject))
       if site.regions.contains(key) { announce(.presence(subject, key)) }
-      return [messages.region(key, subject, standing)] + messages.subject(subject, location, in: site)
-    case (.zoneEnter, let subject), (.zoneExit, let subject):
+      return [message(key, subject, standing)] + messages.subject(subject, location, in: site)
+    case (.zoneEnter, let subject), (.zoneExit, let subject), (.zoneUnmonitored, let subject),
+      (.zoneMonitored, let subject):
       // The enter of the next zone follows at once: a change of rooms is no visit to neither.
       if event.kind == .zoneExit, case .zone(let transition) = event.detail, transition.to != nil {
         return []
@@ -464,6 +467,42 @@ extension MQTTOutbox {
       take(LiveValue(message: message, subject: subject, entity: entity))
     default: break
     }
+  }
+
+  /// The beacons that are inside some region, whose nearest observers are published.
+  package var beaconsInside: Set<BeaconID> {
+    var beacons: Set<BeaconID> = []
+    for (subject, location) in states.subjects {
+      guard case .beacon(let beacon) = subject else { continue }
+      if location.regions.values.contains(where: { $0.state == .inside }) { beacons.insert(beacon) }
+    }
+    return beacons
+  }
+
+  /// Takes the observers that hear the beacons best now.
+  ///
+  /// Where the observer is another one than before, the states of the beacon are published again; no event says so.
+  package mutating func take(nearest next: [BeaconID: NearestObserver]) {
+    let before = nearest
+    nearest = next
+    guard isOnline, !owesStates else { return }
+    for (beacon, now) in next.sorted(by: { $0.key < $1.key }) where before[beacon]?.observer != now.observer {
+      let subject = SubjectID.beacon(beacon)
+      for (key, standing) in (states.subjects[subject]?.regions ?? [:]).sorted(by: { $0.key < $1.key })
+      where standing.state == .inside && site.regions.contains(key) {
+        enqueue(message(key, subject, standing))
+      }
+    }
+  }
+
+  private func message(
+    _ key: RegionKey,
+    _ subject: SubjectID,
+    _ standing: PublishedStates.Standing
+  ) -> MQTTMessage {
+    var known: NearestObserver?
+    if case .beacon(let beacon) = subject, standing.state == .inside { known = nearest[beacon] }
+    return messages.region(key, subject, standing, nearest: known)
   }
 
   private mutating func take(_ value: LiveValue) {
@@ -597,7 +636,7 @@ extension MQTTOutbox {
     for (subject, location) in states.subjects.sorted(by: { $0.key < $1.key }) where isPublished(location) {
       for (key, standing) in location.regions.sorted(by: { $0.key < $1.key }) where site.regions.contains(key)
       {
-        all.append(messages.region(key, subject, standing))
+        all.append(message(key, subject, standing))
       }
       all += messages.subject(subject, location, in: site)
     }

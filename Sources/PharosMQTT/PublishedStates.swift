@@ -1,4 +1,4 @@
-import PharosModel
+package import PharosModel
 
 /// The states that are published: where each subject is, and which observers are up.
 struct PublishedStates: Sendable {
@@ -17,6 +17,8 @@ struct PublishedStates: Sendable {
     var regions: [RegionKey: Standing] = [:]
     /// The zone, or nil if it is in none.
     var zone: String?
+    /// Indicates whether the zone is the last one known, because its observers are down.
+    var isUnmonitored = false
     /// Indicates whether zones have been decided about.
     var hasZones = false
     var time = Timestamp.distantPast
@@ -48,6 +50,7 @@ struct PublishedStates: Sendable {
     for record in state.zones {
       let subject = SubjectID.beacon(record.beacon)
       subjects[subject, default: Location()].zone = record.zone
+      subjects[subject]?.isUnmonitored = record.isUnmonitored
       subjects[subject]?.hasZones = true
       touch(subject, record.time, nil)
     }
@@ -70,8 +73,9 @@ struct PublishedStates: Sendable {
         event: event.id
       )
       touch(event.subject, event.time, event.id)
-    case (.zoneEnter, _, .beacon):
+    case (.zoneEnter, _, .beacon), (.zoneUnmonitored, _, .beacon), (.zoneMonitored, _, .beacon):
       subjects[event.subject, default: Location()].zone = event.region
+      subjects[event.subject]?.isUnmonitored = event.kind == .zoneUnmonitored
       subjects[event.subject]?.hasZones = true
       touch(event.subject, event.time, event.id)
     case (.zoneExit, _, .beacon):
@@ -144,7 +148,14 @@ struct StateMessages: Sendable {
   let names: MQTTNames
 
   /// The state of a subject towards a region.
-  func region(_ key: RegionKey, _ subject: SubjectID, _ standing: PublishedStates.Standing) -> MQTTMessage {
+  ///
+  /// `nearest` is the observer that hears the subject best now, where it is inside.
+  func region(
+    _ key: RegionKey,
+    _ subject: SubjectID,
+    _ standing: PublishedStates.Standing,
+    nearest: NearestObserver?
+  ) -> MQTTMessage {
     MQTTMessage(
       names.topic(of: key, subject),
       text: JSONText.object { json in
@@ -153,7 +164,14 @@ struct StateMessages: Sendable {
         json.member("region", key.region)
         json.member("subject", subject.description)
         if let enteredAt = standing.enteredAt { json.member("enteredAt", enteredAt.rfc3339) }
-        if let observer = standing.observer { json.member("observer", observer.description) }
+        json.member("observer", ifPresent: (nearest?.observer ?? standing.observer)?.description)
+        if let nearest {
+          json.openObject("nearest")
+          json.member("observer", nearest.observer.description)
+          json.member("rssi", nearest.rssi, decimals: 1)
+          json.member("lastHeard", nearest.lastHeard.rfc3339)
+          json.closeObject()
+        }
         json.member("time", standing.time.rfc3339)
         if let event = standing.event { json.member("event", event.description) }
       }
@@ -190,9 +208,11 @@ struct StateMessages: Sendable {
       if let room, let zone {
         json.member("room", room)
         json.member("zone", zone)
+        json.member("zoneState", (location.isUnmonitored ? RegionState.unmonitored : .inside).name)
       } else {
         json.null("room")
         json.null("zone")
+        json.null("zoneState")
       }
       json.strings("inside", inside.map { "\($0.application)/\($0.region)" })
       if let homeAssistantZones { json.strings("in_zones", homeAssistantZones) }
@@ -253,5 +273,20 @@ struct StateMessages: Sendable {
       ),
       isAcknowledged: false
     )
+  }
+}
+
+/// The observer that hears a beacon best at some time.
+package struct NearestObserver: Hashable, Sendable {
+  package let observer: ObserverID
+  /// The filtered level.
+  ///
+  /// - Units: dBm.
+  package let rssi: Double
+  package let lastHeard: Timestamp
+
+  /// Names an observer.
+  package init(observer: ObserverID, rssi: Double, lastHeard: Timestamp) {
+    (self.observer, self.rssi, self.lastHeard) = (observer, rssi, lastHeard)
   }
 }

@@ -89,6 +89,25 @@ package struct TrackInsight: Hashable, Sendable {
   package var regions: [RegionInsight]
 }
 
+extension TrackInsight {
+  /// The age, relative to the newest hearing, up to which a hearing is of the same moment.
+  ///
+  /// 10 s: longer than a run of losses, shorter than the way into another room and back.
+  package static let recent = TimeSpan.seconds(10)
+
+  /// Returns the loudest of the tracks that are heard now, those of beacons that advertise seldom within three intervals;
+  /// nil if none has a level.
+  package static func loudest(of tracks: some Sequence<TrackInsight>) -> TrackInsight? {
+    let known = tracks.filter { $0.level != nil }
+    guard let newest = known.lazy.map(\.lastHeard).max() else { return nil }
+    return known.filter { track in
+      let interval = track.interval ?? .zero
+      return newest - track.lastHeard <= max(recent, interval + interval + interval)
+    }
+    .max { ($0.level ?? 0, $1.observer) < ($1.level ?? 0, $0.observer) }
+  }
+}
+
 /// The state of one track in one region that monitors it.
 package struct RegionInsight: Hashable, Sendable {
   /// The application.

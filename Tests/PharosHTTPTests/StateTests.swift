@@ -35,6 +35,24 @@ struct StateTests {
   }
 
   @Test(
+    "the nearest observer of a beacon is the one that hears it best now, not the one that settled the region"
+  )
+  func nearest() async throws {
+    try await TestService.run { service in
+      try await service.hear(minor: 7, rssi: -95)
+      try await service.told(about: "front-desk")
+      try await service.hear(minor: 7, by: "attic", rssi: -61)
+      try await service.told(about: "attic")
+      let states = try await service.request("GET", "/v1/applications/gallery/states?region=tags").json
+      let state = states["states"][0]
+      #expect(state["observer"].string == "front-desk")
+      #expect(state["nearest"]["observer"].string == "attic")
+      #expect(state["nearest"]["rssi"].number == -61)
+      #expect(state["nearest"]["lastHeard"].string != nil)
+    }
+  }
+
+  @Test(
     "pages of states hold every row once, in order, whatever their size",
     arguments: [1, 3, 7, 1_000]
   )

@@ -218,12 +218,12 @@ struct TestService {
   }
 
   /// Has a gateway report an iBeacon of the gallery, over HTTP.
-  func hear(minor: Int, by observer: String = "front-desk", times: Int = 1) async throws {
+  func hear(minor: Int, by observer: String = "front-desk", rssi: Int = -60, times: Int = 1) async throws {
     let uuid = String.galleryUUID.replacing("-", with: "")
     let minorHex = String(minor, radix: 16)
     let tail = "0001" + String(repeating: "0", count: 4 - minorHex.count) + minorHex + "c5"
     let body =
-      "{\"observer\":\"\(observer)\",\"adverts\":[{\"mac\":\"c0:00:00:00:00:0\(minor % 10)\",\"rssi\":-60,"
+      "{\"observer\":\"\(observer)\",\"adverts\":[{\"mac\":\"c0:00:00:00:00:0\(minor % 10)\",\"rssi\":\(rssi),"
       + "\"data\":\"0201061aff4c000215\(uuid)\(tail)\"}]}"
     for _ in 0..<times {
       let answer = try await request("POST", "/v1/adverts", body: body)

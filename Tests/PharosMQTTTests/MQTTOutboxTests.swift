@@ -344,6 +344,53 @@ struct MQTTOutboxTests {
     #expect(bench.topics == before.filter { $0 != "pharos/status" })
   }
 
+  @Test("a room whose observers are down stays the location, unmonitored")
+  func unmonitoredRoom() {
+    var bench = OutboxBench()
+    bench.journal = [
+      Samples.zone(.zoneEnter, "kitchen"), Samples.zone(.zoneUnmonitored, "kitchen", second: 1),
+    ]
+    bench.connect()
+    bench.run()
+    let topic = "pharos/subject/\(Self.cat)"
+    let room =
+      #""location":"Kitchen","subject":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7","room":"Kitchen","zone":"kitchen""#
+    #expect(bench.retained[topic]?.contains(room + #","zoneState":"unmonitored""#) == true)
+    bench.journal.append(Samples.zone(.zoneMonitored, "kitchen", second: 2))
+    bench.run()
+    #expect(bench.retained[topic]?.contains(room + #","zoneState":"inside""#) == true)
+  }
+
+  @Test(
+    "a state names the observer that hears the beacon best now, and is published again when that is another one"
+  )
+  func nearestObserver() {
+    var bench = OutboxBench()
+    bench.journal = [Samples.state(.inside)]
+    bench.connect()
+    bench.run()
+    #expect(bench.outbox.beaconsInside == [Samples.cat])
+    func hear(_ observer: String, _ rssi: Double) {
+      bench.taken = []
+      let time = Timestamp(seconds: 1_767_225_660)
+      bench.outbox.take(nearest: [
+        Samples.cat: NearestObserver(observer: .name(observer), rssi: rssi, lastHeard: time)
+      ])
+      bench.run()
+    }
+    hear("desk", -61)
+    #expect(bench.topics == [Self.house])
+    #expect(
+      bench.retained[Self.house]?.contains(
+        #""observer":"desk","nearest":{"observer":"desk","rssi":-61,"lastHeard":"2026-01-01T00:01:00.000000000Z"}"#
+      ) == true
+    )
+    hear("desk", -65)
+    #expect(bench.topics.isEmpty)
+    hear("attic", -60)
+    #expect(bench.topics == [Self.house])
+  }
+
   @Test("a broker that refuses to list is published to all the same")
   func noListing() {
     var bench = OutboxBench([Samples.state(.inside)], cursor: 1)

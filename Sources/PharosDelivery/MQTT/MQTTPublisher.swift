@@ -17,6 +17,8 @@ package final class MQTTPublisher: Service {
   static let saveInterval = TimeSpan.seconds(1)
   /// The interval at which the site is looked at for regions, names and zones that were changed.
   static let siteInterval = TimeSpan.seconds(2)
+  /// The interval at which the observers that hear beacons best are read.
+  static let nearestInterval = TimeSpan.seconds(10)
   /// The wait after the journal could not be read or written.
   static let journalPause = TimeSpan.seconds(1)
   /// The time to publish the last events when the server stops.
@@ -113,6 +115,7 @@ package final class MQTTPublisher: Service {
       }
       let now = parts.clock.now
       work.take(mail, at: now)
+      if let beacons = work.beaconsToPlace(at: now) { work.take(nearest: await parts.nearest(beacons)) }
       work.proceed(over: link, at: now)
       standingState.withLock { $0 = work.standing }
       if work.isDone(at: now) { break }
@@ -148,6 +151,7 @@ package struct MQTTPublisherParts: Sendable {
   let version: String
   let site: @Sendable () -> Site
   let gate: @Sendable () -> Gate
+  let nearest: @Sendable (Set<BeaconID>) async -> [BeaconID: NearestObserver]
   let clock: any DeliveryClock
   let settings: MQTTOutboxSettings
   let logger: Logger
@@ -160,6 +164,7 @@ package struct MQTTPublisherParts: Sendable {
   ///   - version: the version of Pharos.
   ///   - site: returns the site as it is now.
   ///   - gate: returns the gate of what is published.
+  ///   - nearest: returns the observers that hear some beacons best now.
   ///   - clock: the time.
   ///   - settings: the settings of the outbox.
   ///   - logger: the logger for messages to the operator.
@@ -169,6 +174,7 @@ package struct MQTTPublisherParts: Sendable {
     version: String,
     site: @escaping @Sendable () -> Site,
     gate: @escaping @Sendable () -> Gate = { .open },
+    nearest: @escaping @Sendable (Set<BeaconID>) async -> [BeaconID: NearestObserver] = { _ in [:] },
     clock: any DeliveryClock = MachineClock(),
     settings: MQTTOutboxSettings = MQTTOutboxSettings(),
     logger: Logger
@@ -178,6 +184,7 @@ package struct MQTTPublisherParts: Sendable {
     self.version = version
     self.site = site
     self.gate = gate
+    self.nearest = nearest
     self.clock = clock
     self.settings = settings
     self.logger = logger
@@ -215,6 +222,7 @@ struct MQTTWork {
   private var journalHeldUntil = Timestamp.distantPast
   private var isJournalFailing = false
   private var stoppingSince: Timestamp?
+  private var nearestDue = Timestamp.distantPast
   /// Indicates whether the last word, that the server is offline, is on its way.
   private var isLeaving = false
   private var farewell: MQTTPacketID?
@@ -265,6 +273,20 @@ struct MQTTWork {
     }
     for event in mail.live.compactMap({ gate.passed($0) }) { outbox.take(live: event, at: now) }
     outbox.advance(to: now)
+  }
+
+  /// Returns the beacons whose nearest observers are to be read now, or nil.
+  mutating func beaconsToPlace(at now: Timestamp) -> Set<BeaconID>? {
+    guard outbox.isOnline, stoppingSince == nil, now >= nearestDue else { return nil }
+    nearestDue = now + MQTTPublisher.nearestInterval
+    let beacons = outbox.beaconsInside
+    return beacons.isEmpty ? nil : beacons
+  }
+
+  /// Takes the observers that hear beacons best now.
+  mutating func take(nearest: [BeaconID: NearestObserver]) {
+    let gate = parts.gate()
+    outbox.take(nearest: nearest.filter { gate.shows(.observer($0.value.observer)) })
   }
 
   private mutating func take(_ happening: MQTTLinkEvent, at now: Timestamp) {

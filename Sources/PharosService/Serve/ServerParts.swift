@@ -7,6 +7,7 @@ import PharosIngest
 import PharosJournal
 import PharosMQTT
 import PharosModel
+import PharosMonitoring
 import PharosPipeline
 import PharosSecurity
 import PharosSite
@@ -137,7 +138,7 @@ struct ServerParts: HTTPBackend {
         names: { [registrar] in registrar.site.name(of: $0) },
         logger: logger
       )
-      mqtt = try ServerParts.publisher(plan, journal, registrar, commitPublisher, logger)
+      mqtt = try ServerParts.publisher(plan, journal, registrar, commitPublisher, server, logger)
       if let input = plan.configuration.mqttInput, let link = plan.links.input {
         mqttFeed = MQTTFeed(
           link: link,
@@ -168,6 +169,7 @@ struct ServerParts: HTTPBackend {
     _ journal: Journal,
     _ registrar: Registrar,
     _ commitPublisher: CommitPublisher,
+    _ server: PharosServer,
     _ logger: Logger
   ) throws(JournalError) -> MQTTPublisher? {
     guard let output = plan.configuration.mqttOutput, let link = plan.links.output else {
@@ -182,6 +184,12 @@ struct ServerParts: HTTPBackend {
       version: PharosVersion.text,
       site: { [registrar] in registrar.site },
       gate: { [commitPublisher] in commitPublisher.gate(to: nil) },
+      nearest: { [server] beacons in
+        let tracks = try? await LoudestTracks.read(of: beacons) { try await server.tracks($0) }
+        return (tracks ?? [:]).compactMapValues { track in
+          track.level.map { NearestObserver(observer: track.observer, rssi: $0, lastHeard: track.lastHeard) }
+        }
+      },
       settings: MQTTOutboxSettings(hasTrackerStates: output.hasTrackerStates),
       logger: logger
     )
