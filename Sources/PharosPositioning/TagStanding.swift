@@ -113,7 +113,7 @@ extension StageTwo {
       zone: zone.zone.map { around.plan.zones[$0].identifier },
       since: zone.zone == nil ? nil : zone.enteredAt,
       unmonitoredSince: zone.unmonitoredSince,
-      probability: zone.zone.map { zone.belief.probability(of: $0) },
+      probability: zone.zone.map { min(zone.belief.probability(of: $0), zone.guess ?? 1) },
       hearings: hearings.sorted { ($0.level + $0.offset, $1.observer) > ($1.level + $1.offset, $0.observer) }
     )
   }

@@ -312,7 +312,7 @@ private final class Leak: Sendable {
         RangedReading(beacon: beacon, rssi: -60, accuracy: 1, deviation: 0.5, proximity: .near, samples: 3)
       }
       return .ranging(constraint: .proximity(uuid), beacons: readings)
-    case .zoneExit, .zoneEnter:
+    case .zoneExit, .zoneEnter, .zoneUnmonitored, .zoneMonitored, .zoneHoldExceeded:
       var transition = ZoneTransition(from: nil, to: "lobby", margin: nil, dwell: nil, reason: .margin)
       transition.hearings = [phone, desk].map { ZoneTransition.Hearing(observer: $0, level: -60) }
       return .zone(transition)

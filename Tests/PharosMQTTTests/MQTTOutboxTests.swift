@@ -148,7 +148,7 @@ struct MQTTOutboxTests {
     let subject = bench.retained["pharos/subject/\(Self.cat)"] ?? ""
     #expect(
       subject.hasPrefix(
-        #"{"location":"Kitchen","subject":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7","room":"Kitchen","zone":"kitchen","inside":["default/house"],"in_zones":["zone.home","Kitchen"],"time""#
+        #"{"location":"Kitchen","subject":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7","room":"Kitchen","zone":"kitchen","zoneState":"inside","inside":["default/house"],"in_zones":["zone.home","Kitchen"],"time""#
       )
     )
     #expect(bench.outbox.cursor == 3)

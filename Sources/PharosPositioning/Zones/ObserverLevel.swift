@@ -195,7 +195,8 @@ struct ObserverLevel: Sendable {
     let bounded = min(exponent / RadioMath.naturalLogOfTwo, ObserverLevel.mostBodyExponent)
     let ratio = RadioMath.powerOfTwo(bounded) * (variance / hiddenVariance).squareRoot()
     let total = 1 - body + body * ratio
-    body *= ratio / total
+    // Rounding may exceed one.
+    body = min(1, body * ratio / total)
     return total
   }
 

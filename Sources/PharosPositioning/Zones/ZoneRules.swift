@@ -42,8 +42,8 @@ package enum ZoneRules {
   package static let floorCap = 8.0
   /// The weight of the second loudest observer of a zone relative to the loudest.
   ///
-  /// 0.25: a beacon before one of two gateways is in the zone though the other is far away.
-  package static let secondWeight = 0.25
+  /// 1: two observers that agree are the better witness than one, whose level a body or a reflection shifts.
+  package static let secondWeight = 1.0
   /// The weight of the second loudest observer of a floor relative to the loudest and the third.
   ///
   /// 1.5: the loudest alone may be a gateway above a hole in the ceiling, so the second is the better witness.
@@ -113,7 +113,11 @@ package enum ZoneRules {
   ///
   /// 0.5: the present zone has lost its claim, so waiting is wrong as often as changing.
   package static let openDeviations = 0.5
-  /// The time for which both conditions must hold.
+  /// The time for which a beacon must be heard before its first zone is the one that is ahead, not one that is clear.
+  ///
+  /// 2 s: the first report of a zone is due within 5 s, and summaries come up to 2 s behind their adverts.
+  package static let firstGuess = TimeSpan.seconds(2)
+  /// The time for which both conditions must hold, for a beacon that has a clear zone.
   ///
   /// 500 ms: the probability already builds up over seconds, so this only requires a second look.
   package static let dwell = TimeSpan.milliseconds(500)

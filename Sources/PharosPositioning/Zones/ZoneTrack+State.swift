@@ -25,6 +25,8 @@ extension ZoneTrack: FieldStruct {
     try coder.code(&isFresh)
     try carriage.visitFields(&coder)
     try coder.code(&isSettled)
+    try coder.code(&guess)
+    try coder.check(guess?.isFinite ?? true, "a probability")
     try coder.code(&gaps)
     try coder.code(&belief.shares)
     try coder.code(&levels)
@@ -75,7 +77,7 @@ extension ZoneTrack {
     candidate = nil
     doubtedSince = nil
     carriage = Carriage()
-    isSettled = told != nil
+    (isSettled, guess) = (told != nil, nil)
     if told != nil || !isHeardInTheDark {
       levels.removeAll()
       belief.removeAll()

@@ -82,6 +82,8 @@ struct ZoneTrack: Equatable, Sendable {
   var carriage = Carriage()
   /// Indicates whether the present zone has been clear since the beacon was last carried.
   var isSettled = false
+  /// The probability of a first zone that was the best guess, until it is clear; nil of any other zone.
+  var guess: Double?
   /// The time of the last look with new evidence.
   var weighedAt = Timestamp.distantPast
   var isFresh = false
@@ -176,7 +178,7 @@ struct ZoneTrack: Equatable, Sendable {
   ) {
     forget(at: instant, around)
     weighing.removeAll()
-    weighing.chance = zone == nil || isSettled ? ZoneRules.chanceDeviations : 0
+    weighing.chance = isOpen(at: instant) ? 0 : ZoneRules.chanceDeviations
     let isFalling = hear(at: instant, around, into: &weighing)
     belief.recall(into: &weighing, around.plan)
     weighing.rank(around.plan, placing: placing)
@@ -193,6 +195,15 @@ struct ZoneTrack: Equatable, Sendable {
     let rate = ZoneRules.restingRate + carriage.probability * (ZoneRules.walkingRate - ZoneRules.restingRate)
     weighing.score(around.plan)
     belief.step(elapsed: elapsed, rate: rate, evidence: min(evidence, longest), &weighing, around.plan)
+  }
+
+  /// Returns whether the present zone has no more claim to the beacon than the next one.
+  ///
+  /// That is so from the time at which the beacon is carried until it has a clear zone, and for a beacon that has been
+  /// heard for a while but is in no zone.
+  private func isOpen(at instant: Timestamp) -> Bool {
+    guard zone == nil else { return !isSettled }
+    return levels.contains { instant - $0.since >= ZoneRules.firstGuess }
   }
 
   /// Returns the event time of a change: the decision's instant minus the lag of the summary before it, never earlier
@@ -272,19 +283,19 @@ extension ZoneTrack {
     }
     if let best, best.isLive, best.zone != zone, best.probability >= ZoneRules.certainty {
       let lead = weighing.lead(of: best.zone)
-      if lead.within >= margin(for: best, weighing) {
+      if lead.within >= margin(for: best, at: instant, weighing) {
         return challenge(best, lead: lead.overall, at: instant, around, weighing)
       }
     }
     candidate = nil
-    return doubt(at: instant, weighing)
+    return doubt(at: instant, around, weighing)
   }
 
   /// Decides whether the zone is monitored, and whether the silence of its observers ends it.
   ///
-  /// The silence of an observer that is down says nothing: while one that heard the beacon in its zone is down and none
-  /// that is up hears it there, or while all observers of the zone are down, the beacon stays in the zone, unmonitored.
-  /// Where they are up, the zone lasts as long as a region that one of their like has the beacon inside of.
+  /// The silence of an observer that is down says nothing: while an observer of the zone is down, or is back but has not
+  /// had the time to hear the beacon, and none that is up hears it there, the beacon stays in the zone, unmonitored. Where
+  /// all are up, the zone lasts at least as long as a region that has the beacon inside.
   private mutating func monitor(
     at instant: Timestamp,
     isInside: Bool,
@@ -298,7 +309,7 @@ extension ZoneTrack {
       return unmonitoredSince == nil ? nil : remark(.zoneMonitored, at: stamp(instant), .confirmed)
     }
     guard heldUntil <= instant else { return nil }
-    if own?.isDark == true || !around.hasObserver(.up, in: zone) {
+    if isHeld(in: zone, around, weighing) {
       if unmonitoredSince == nil {
         return remark(.zoneUnmonitored, at: max(changedAt, outageTime), .observerDown)
       }
@@ -307,6 +318,12 @@ extension ZoneTrack {
     }
     guard !isInside, !weighing.candidates.contains(where: \.isLive) else { return nil }
     return leave(at: instant, .silence, weighing)
+  }
+
+  /// Returns whether a zone is kept although no observer of it that is up hears the beacon.
+  private func isHeld(in zone: Int, _ around: Surroundings, _ weighing: ZoneWeighing) -> Bool {
+    weighing.candidates.first { $0.zone == zone }?.isDark == true || around.hasObserver(.down, in: zone)
+      || !around.hasObserver(.up, in: zone)
   }
 
   /// Reports what has become of the monitoring of the zone, in which the beacon stays.
@@ -362,16 +379,22 @@ extension ZoneTrack {
     guard !isSettled, carriage.probability < ZoneRules.restProbability else { return }
     guard let own = weighing.candidates.first(where: { $0.zone == zone }), own.observer >= 0 else { return }
     guard let next = weighing.runnerUp(behind: own.zone), next.observer >= 0 else { return }
-    isSettled = own.first - next.first > ZoneRules.leadDeviations * deviation(own, next)
+    isSettled = own.lead(over: next) > ZoneRules.leadDeviations * deviation(own, next)
+    if isSettled { guess = nil }
   }
 
   /// Returns the lead that a zone needs over the next one.
   ///
   /// Where the levels are uncertain it is larger. It is smaller once the beacon has been carried: then the present zone
   /// has no more claim to it than the next one.
-  private func margin(for best: ZoneWeighing.Candidate, _ weighing: ZoneWeighing) -> Double {
+  private func margin(
+    for best: ZoneWeighing.Candidate,
+    at instant: Timestamp,
+    _ weighing: ZoneWeighing
+  ) -> Double {
     guard let next = weighing.runnerUp(behind: best.zone), next.observer >= 0 else { return 0 }
-    let deviations = zone == nil || isSettled ? ZoneRules.leadDeviations : ZoneRules.openDeviations
+    let open = zone == nil || guess != nil ? ZoneRules.chanceDeviations : ZoneRules.openDeviations
+    let deviations = isOpen(at: instant) ? open : ZoneRules.leadDeviations
     return deviations * deviation(best, next)
   }
 
@@ -392,7 +415,11 @@ extension ZoneTrack {
       candidateSince = instant
     }
     let dwell = instant - candidateSince
-    guard dwell >= needed(for: best.zone, around) else { return doubt(at: instant, weighing) }
+    let isOpen = isOpen(at: instant)
+    guard dwell >= needed(for: best.zone, isOpen: isOpen, around) else {
+      return doubt(at: instant, around, weighing)
+    }
+    guess = zone == nil && isOpen ? guessed(best, weighing) : nil
     let move = Move(
       from: zone,
       to: best.zone,
@@ -400,10 +427,10 @@ extension ZoneTrack {
       margin: lead.isFinite ? lead : nil,
       dwell: dwell,
       reason: .margin,
-      probability: best.probability,
+      probability: guess ?? best.probability,
       runnerUp: weighing.runnerUp(behind: best.zone)
     )
-    if zone == nil { isSettled = true }
+    if zone == nil { isSettled = !isOpen }
     zone = best.zone
     endHold()
     enteredAt = instant
@@ -413,10 +440,19 @@ extension ZoneTrack {
     return move
   }
 
-  /// Returns the time for which a zone must have won: longer where no door connects it to the present zone.
-  private func needed(for target: Int, _ around: Surroundings) -> TimeSpan {
+  /// Returns the probability of a zone that is ahead by a lead that is not clear: that of such a lead by chance.
+  private func guessed(_ best: ZoneWeighing.Candidate, _ weighing: ZoneWeighing) -> Double {
+    guard let next = weighing.runnerUp(behind: best.zone), next.observer >= 0 else { return best.probability }
+    let deviations = best.lead(over: next) / max(deviation(best, next), .leastNormalMagnitude)
+    // The logistic curve that is closest to the normal distribution.
+    return min(best.probability, 1 / (1 + RadioMath.exponential(-1.702 * deviations)))
+  }
+
+  /// Returns the time for which a zone must have won: longer where no door connects it to the present zone, none where
+  /// the question is open.
+  private func needed(for target: Int, isOpen: Bool, _ around: Surroundings) -> TimeSpan {
     switch zone.map({ around.plan.step(from: $0, to: target) }) {
-    case nil, .stay, .walk: ZoneRules.dwell
+    case nil, .stay, .walk: isOpen ? .zero : ZoneRules.dwell
     case .stray: max(ZoneRules.dwell, ZoneRules.strayDwell)
     case .climb: max(ZoneRules.dwell, ZoneRules.climbDwell)
     }
@@ -428,10 +464,13 @@ extension ZoneTrack {
   }
 
   /// Leaves a zone that has been improbable for long, although no other is certain, unless its observers are down.
-  private mutating func doubt(at instant: Timestamp, _ weighing: ZoneWeighing) -> Move? {
-    guard let zone, belief.probability(of: zone) < ZoneRules.doubt, unmonitoredSince == nil,
-      heldUntil <= instant,
-      weighing.candidates.first(where: { $0.zone == zone })?.isDark != true
+  private mutating func doubt(
+    at instant: Timestamp,
+    _ around: Surroundings,
+    _ weighing: ZoneWeighing
+  ) -> Move? {
+    guard let zone, belief.probability(of: zone) < ZoneRules.doubt, heldUntil <= instant,
+      !isHeld(in: zone, around, weighing)
     else {
       doubtedSince = nil
       return nil
@@ -452,7 +491,7 @@ extension ZoneTrack {
       move.probability = belief.probability(of: zone)
       move.runnerUp = weighing.runnerUp(behind: zone)
     }
-    zone = nil
+    (zone, guess) = (nil, nil)
     endHold()
     candidate = nil
     doubtedSince = nil
@@ -470,14 +509,15 @@ extension ZoneTrack.Surroundings {
 }
 
 extension ZoneWeighing {
-  /// Returns the lead of a zone's loudest observer over those of the other zones of its floor, and of all floors.
+  /// Returns the lead of a zone's observers over those of the other zones of its floor, and of all floors.
   fileprivate func lead(of zone: Int) -> (within: Double, overall: Double) {
     guard let own = candidates.first(where: { $0.zone == zone }) else { return (0, 0) }
     var (within, overall) = (Double.infinity, Double.infinity)
     for other in candidates
     where other.zone != zone && other.zone != ZoneWeighing.elsewhere && other.observer >= 0 {
-      overall = min(overall, own.first - other.first)
-      if other.floor == own.floor { within = min(within, own.first - other.first) }
+      let lead = own.lead(over: other)
+      overall = min(overall, lead)
+      if other.floor == own.floor { within = min(within, lead) }
     }
     return (within, overall)
   }

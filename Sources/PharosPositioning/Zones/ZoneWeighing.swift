@@ -35,6 +35,8 @@ package struct ZoneWeighing: Sendable {
     var variance = 0.0
     /// The level of its second loudest observer.
     var second: Double
+    /// Indicates whether several observers stand in it.
+    var isPaired = false
     /// Indicates whether an observer that is up hears the beacon.
     var isLive = false
     /// Indicates whether an observer that is down heard the beacon last.
@@ -45,6 +47,14 @@ package struct ZoneWeighing: Sendable {
     var next = 0.0
     /// The relative rate of moves to this zone from the zone whose share is being moved.
     var access = 0.0
+
+    /// Returns the lead in level over another zone: of the loudest observer, and of the second loudest alike where both
+    /// zones have several.
+    func lead(over other: Candidate) -> Double {
+      let lead = first - other.first
+      guard isPaired, other.isPaired else { return lead }
+      return (lead + ZoneRules.secondWeight * (second - other.second)) / (1 + ZoneRules.secondWeight)
+    }
   }
 
   /// The loudest three of a floor.
@@ -101,6 +111,7 @@ package struct ZoneWeighing: Sendable {
           add(zone, probability: 0, plan)
           index = candidates.count - 1
         }
+        candidates[index].isPaired = plan.zones[zone].ranks > 1
         candidates[index].rank(heard)
       }
     }
