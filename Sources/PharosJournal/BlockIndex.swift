@@ -22,7 +22,7 @@ package struct Blocks {
 
   package func containing(_ sequence: Int64) -> Int64 { sequence >> bits }
   package func first(of block: Int64) -> Int64 { block << bits }
-  package func last(of block: Int64) -> Int64 { (block + 1) << bits - 1 }
+  package func last(of block: Int64) -> Int64 { (block &+ 1) << bits &- 1 }
   package func place(of sequence: Int64) -> Int { Int(sequence & (1 << bits - 1)) }
   package func isLast(_ sequence: Int64) -> Bool { place(of: sequence) == 1 << bits - 1 }
 }

@@ -365,7 +365,7 @@ enum Deliveries {
           SELECT after FROM receiver_lanes JOIN receivers ON name = receiver WHERE paused = 0)
         """
     )
-    return lowest.map { $0 + 1 }
+    return lowest.map { $0 == .max ? $0 : $0 + 1 }
   }
 
   static func subject(_ row: Row) throws -> SubjectID {

@@ -8,6 +8,12 @@ package struct HistoryMinute: Hashable, Comparable, Sendable {
   /// Creates a minute from its number; a minute before the epoch becomes the first one.
   package init(_ number: Int64) { self.number = min(max(0, number), HistoryMinute.last) }
 
+  /// Creates a minute of an hour; of an hour that no calendar has, the first or the last minute of all.
+  init(hour: Int64, minute: Int64) {
+    let (product, isBeyond) = hour.multipliedReportingOverflow(by: 60)
+    self.init(isBeyond ? (hour < 0 ? 0 : .max) : min(product, .max - 60) + minute)
+  }
+
   /// Creates the minute that contains a time.
   package init(containing time: Timestamp) { self.init(time.nanoseconds / HistoryMinute.length) }
 

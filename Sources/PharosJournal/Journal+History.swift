@@ -224,8 +224,10 @@ extension Journal {
         let owner = rows.number(0)
         let names = try self.names(owner == 0 ? [rows.number(1)] : [rows.number(1), owner], database)
         guard let key = key(names.count > 1 ? names[1].text ?? "" : "", names[0]) else { continue }
-        let (first, last) = (rows.number(2) * 60, rows.number(3) * 60 + 59)
-        found.append(HistorySeries(key: key, first: HistoryMinute(first), last: HistoryMinute(last)))
+        let first = HistoryMinute(hour: rows.number(2), minute: 0)
+        found.append(
+          HistorySeries(key: key, first: first, last: HistoryMinute(hour: rows.number(3), minute: 59))
+        )
       }
       return found
     }
@@ -257,7 +259,7 @@ extension Journal {
         try database.execute(
           sql:
             "DELETE FROM history WHERE slot IN (SELECT slot FROM history WHERE slot < ? ORDER BY slot LIMIT ?)",
-          arguments: [Slot.first(of: hour + 1), Journal.rowsPerDrop]
+          arguments: [Slot.first(of: hour &+ 1), Journal.rowsPerDrop]
         )
         guard database.changesCount < Journal.rowsPerDrop else { return false }
         try database.execute(sql: "DELETE FROM history_hours WHERE hour = ?", arguments: [hour])
@@ -322,15 +324,14 @@ extension JournalEraser {
     for key in keys.sorted() {
       let rows = try Row.fetchAll(
         database,
-        sql: "SELECT series, kind, first, last FROM history_series WHERE name = ? AND owner = 0",
+        sql: "SELECT series, kind FROM history_series WHERE name = ? AND owner = 0",
         arguments: [key]
       )
+      // A series spans no other hours than those that have rows, whatever a damaged one says.
+      let hours = try Int64.fetchAll(database, sql: "SELECT hour FROM history_hours ORDER BY hour")
       for row in rows {
-        guard let kind = SeriesKind(rawValue: row["kind"]) else { continue }
-        let (first, last): (Int64, Int64) = (row["first"], row["last"])
-        for hour in first...max(first, last) where kind != .mention {
-          try drop(Slot.number(hour, kind, row["series"]), of: hour, in: database)
-        }
+        guard let kind = SeriesKind(rawValue: row["kind"]), kind != .mention else { continue }
+        for hour in hours { try drop(Slot.number(hour, kind, row["series"]), of: hour, in: database) }
       }
       try database.execute(
         sql: "DELETE FROM history_series WHERE name = ? AND owner = 0",
@@ -511,7 +512,7 @@ private struct HistoryWriter {
     find.bind(owner, at: 2)
     find.bind(name, at: 3)
     defer { find.reset() }
-    if try find.next(), (find.number(1)...find.number(2)).contains(minute.hour) { return find.number(0) }
+    if try find.next(), find.number(1) <= minute.hour, minute.hour <= find.number(2) { return find.number(0) }
     return try Int64.fetchOne(
       database,
       sql: """

@@ -168,7 +168,7 @@ extension Journal {
     while try rows.next() {
       // What cannot be read goes with what is around it.
       guard let time = rows.withBytes(1, StoredRecord.time), time >= cutoff else { continue }
-      return rows.number(0) - 1
+      return max(first, rows.number(0)) - 1
     }
     return last
   }

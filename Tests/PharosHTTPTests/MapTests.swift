@@ -32,6 +32,18 @@ struct MapTests {
     "/v1/venues/\(venue)/tiles/main/0/\(tile.zoom)/\(tile.x)/\(tile.y).\(form)"
   }
 
+  @Test(
+    "a range of bytes may hold any numbers",
+    arguments: [
+      ("bytes=0-9223372036854775807", ByteRange.part(0..<100)),
+      ("bytes=5-99999999999999999999999", .part(5..<100)),
+      ("bytes=9223372036854775807-", .beyond), ("bytes=99999999999999999999-99999999999999999999", .beyond),
+      ("bytes=-9223372036854775807", .part(0..<100)), ("bytes=-99999999999999999999", .part(0..<100)),
+      ("bytes=-0", .beyond), ("bytes=7-3", .whole), ("bytes=-", .whole), ("bytes=0-99", .part(0..<100)),
+    ]
+  )
+  func ranges(field: String, range: ByteRange) { #expect(ByteRange(field: field, size: 100) == range) }
+
   @Test("a tile is a picture of 256 or 512 pixels or a vector tile, with a tag")
   func tiles() async throws {
     let served = try Self.hall()

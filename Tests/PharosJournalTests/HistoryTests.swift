@@ -293,6 +293,32 @@ struct HistoryTests {
     #expect(try journal.history(of: subjects[3], in: Self.everything).count == 360)
   }
 
+  @Test(
+    "series whose hours are damaged are listed, recorded, pruned and erased without a trap",
+    arguments: [
+      (Int64.max, Int64.max), (.min, .max), (.max, .min), (-1, 1 << 62),
+    ]
+  )
+  func damagedSeries(first: Int64, last: Int64) throws {
+    let journal = try Self.journal()
+    var random = SeededGenerator(seed: 9)
+    try journal.record(Self.sample(10, &random))
+    try journal.write { database in
+      try database.execute(sql: "UPDATE history_series SET first = ?, last = ?", arguments: [first, last])
+      try database.execute(
+        sql: "INSERT INTO history_hours (hour, bytes) VALUES (?, 1)",
+        arguments: [Int64.max]
+      )
+    }
+    #expect(try !journal.historySubjects().isEmpty)
+    #expect(try !journal.historyPlaces().isEmpty)
+    for subject in Timeline.beacons { _ = try? journal.history(of: .beacon(subject), in: Self.everything) }
+    try journal.record(Self.sample(70, &random))
+    let traces = try #require(SubjectTraces("\(Timeline.beacons[0])"))
+    _ = try? journal.erase(traces)
+    _ = try? journal.prune(now: .distantFuture)
+  }
+
   @Test("a journal of the version before is brought up to date")
   func migrates() throws {
     let folder = ScratchFolder()

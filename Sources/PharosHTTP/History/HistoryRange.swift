@@ -1,8 +1,8 @@
 import PharosJournal
-import PharosModel
+package import PharosModel
 
 /// A range of minutes, and the steps into which an answer divides it.
-struct HistoryRange {
+package struct HistoryRange {
   /// The lengths that a step may have, in minutes: parts and multiples of an hour and a day.
   private static let lengths: [Int64] = [
     1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1_440, 2_880, 10_080, 43_200,
@@ -14,11 +14,11 @@ struct HistoryRange {
   let length: Int64
 
   /// The number of steps.
-  var count: Int { Int((minutes.upperBound.number - minutes.lowerBound.number) / length) + 1 }
+  package var count: Int { Int((minutes.upperBound.number - minutes.lowerBound.number) / length) + 1 }
   /// The beginning of the first step.
-  var from: Timestamp { minutes.lowerBound.start }
+  package var from: Timestamp { minutes.lowerBound.start }
   /// The end of the last step.
-  var to: Timestamp { HistoryMinute(minutes.upperBound.number + 1).start }
+  package var to: Timestamp { HistoryMinute(minutes.upperBound.number + 1).start }
 
   /// Divides the time from one instant to another into at most so many steps.
   init(from: Timestamp, to: Timestamp, points: Int) {
@@ -31,7 +31,8 @@ struct HistoryRange {
   }
 
   /// Reads `from`, `to` and `points`: by default the last so many minutes up to now.
-  init(_ query: inout QueryReading, now: Timestamp, usual: TimeSpan, points most: ClosedRange<Int64>) {
+  package init(_ query: inout QueryReading, now: Timestamp, usual: TimeSpan, points most: ClosedRange<Int64>)
+  {
     let to = query.time("to") ?? now
     let from = query.time("from") ?? to - usual
     if from > to { query.wrong("from", "lies after to", expected: "a time before to") }

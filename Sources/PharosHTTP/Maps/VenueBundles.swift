@@ -111,7 +111,7 @@ final class VenueBundles: Sendable {
 /// The part of a file that a request asks for.
 ///
 /// - Source: RFC 9110, 14.1.2 and 14.2; requests for several ranges get the whole.
-enum ByteRange: Equatable {
+package enum ByteRange: Equatable {
   /// All of it.
   case whole
   /// These bytes.
@@ -120,7 +120,9 @@ enum ByteRange: Equatable {
   case beyond
 
   /// Reads a field `Range`; one that is not understood is ignored, as the standard has it.
-  init(field: String?, size: Int) {
+  ///
+  /// Its numbers may have any number of digits: those that no file reaches are held at the largest one.
+  package init(field: String?, size: Int) {
     self = .whole
     guard let field, field.hasPrefix("bytes="), !field.contains(",") else { return }
     let ends = field.dropFirst("bytes=".count).split(
@@ -132,15 +134,14 @@ enum ByteRange: Equatable {
     guard ends.count == 2, ends.allSatisfy({ $0.allSatisfy(\.isASCII) && $0.allSatisfy(\.isNumber) }) else {
       return
     }
-    switch (Int(ends[0]), Int(ends[1])) {
+    let numbers = ends.map { $0.isEmpty ? nil : Int($0) ?? .max }
+    switch (numbers[0], numbers[1]) {
     case (let first?, let last?):
       guard first <= last else { return }
-      self = first < size ? .part(first..<min(size, last + 1)) : .beyond
-    case (let first?, nil) where ends[1].isEmpty:
-      self = first < size ? .part(first..<size) : .beyond
-    case (nil, let count?) where ends[0].isEmpty:
-      self = count > 0 && size > 0 ? .part(max(0, size - count)..<size) : .beyond
-    default: return
+      self = first < size ? .part(first..<min(size - 1, last) + 1) : .beyond
+    case (let first?, nil): self = first < size ? .part(first..<size) : .beyond
+    case (nil, let count?): self = count > 0 && size > 0 ? .part(size - min(size, count)..<size) : .beyond
+    case (nil, nil): return
     }
   }
 }

@@ -188,6 +188,9 @@ package enum SystemdUnit {
     TimeoutStopSec=60
     LimitNOFILE=65536
 
+    # A crash is reported in a tenth of a second, by addresses that the symbols of the same build explain afterwards.
+    Environment=SWIFT_BACKTRACE=enable=yes,interactive=no,color=no,threads=crashed,registers=none,images=mentioned,limit=32,symbolicate=off
+
     # A user of its own; /var/lib/pharos is its data folder.
     \(options.identity)
     StateDirectory=pharos

@@ -8,7 +8,8 @@ final class QueriesTarget: FuzzTarget {
   static let longest = 512
 
   private static let known = [
-    "limit", "cursor", "before", "after", "since", "until", "observer", "subject", "region", "level",
+    "limit", "cursor", "before", "after", "since", "from", "to", "points", "observer", "subject", "region",
+    "level",
     "follow",
   ]
 
@@ -32,8 +33,13 @@ final class QueriesTarget: FuzzTarget {
       }
       _ = query.integer("before", in: 1...Int64.max)
       _ = query.number("level", in: -127...20)
-      _ = query.time("since")
-      _ = query.time("until")
+      let range = HistoryRange(
+        &query,
+        now: Timestamp(seconds: 1_800_000_000),
+        usual: .minutes(60),
+        points: 1...1_000
+      )
+      demand(range.count > 0 && range.from <= range.to, "a range has steps")
       _ = query.bool("follow")
       _ = query.observers("observer")
       _ = query.subjects("subject")
@@ -48,18 +54,18 @@ final class QueriesTarget: FuzzTarget {
     known.map { Array("\($0)=".utf8) }
       + [
         "/v1/events?", "&", "%20", "%C3%A4", "2015-01-01T00:00:00.5Z", "+01:00", "1420070400.5", "c6162",
-        "[::1]:80", "localhost",
+        "[::1]:80", "localhost", "9223372036854775807", "-9223372036854775808", "1e999",
       ]
       .map { Array($0.utf8) }
   }
 
   static func seeds() throws -> [[UInt8]] {
     [
-      "/v1/events?limit=10&since=2015-01-01T00:00:00.5%2B01:00&observer=ac:23:3f:a0:00:01&region=a%20b",
+      "/v1/events?limit=10&from=2015-01-01T00:00:00.5%2B01:00&observer=ac:23:3f:a0:00:01&region=a%20b",
       "2015-02-28T23:59:60Z",
       "/v1/adverts?cursor=c610a62&level=-70.5&follow=true&subject=E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7",
       "[::1]:8080",
-      "/v1/events?before=5&until=1420070400.5", "localhost:8080",
+      "/v1/history?from=99999999999.999999999&to=9999-12-31T23:59:59Z&points=1", "localhost:8080",
     ]
     .map { Array($0.utf8) }
   }
