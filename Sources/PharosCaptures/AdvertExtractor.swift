@@ -28,6 +28,7 @@ package struct AdvertExtractor: Sendable {
   /// The counts of reports found and of packets skipped.
   package var counters: CaptureCounters {
     var counters = tally
+    if tally.unrelated > 0 { counters.passedOver[.otherBluetooth] = tally.unrelated }
     counters.abandonedChains += controllerChains.forgotten + airChains.forgotten
     return counters
   }
@@ -86,8 +87,13 @@ package struct AdvertExtractor: Sendable {
     case .bluetoothLEWithHeader: withHeader(view, of: packet)
     case .nordicBLE: nordic(view, of: packet)
     case .ppi: perPacketInformation(view, of: packet)
-    default: tally.unsupportedLinkType += 1
+    default: pass(packet.linkType)
     }
+  }
+
+  private mutating func pass(_ linkType: LinkType) {
+    tally.unsupportedLinkType += 1
+    tally.passedOver[.linkType(linkType), default: 0] += 1
   }
 
   /// The monitor channel's number for events.
@@ -292,7 +298,7 @@ extension AdvertExtractor {
     switch version {
     case 1, 2: wanted = 6
     case 3: wanted = 2
-    default: return tally.unsupportedLinkType += 1
+    default: return pass(packet.linkType)
     }
     guard view[6] == wanted else { return tally.unrelated += 1 }
     guard view.count >= 11 else { return count(cut: packet) }
@@ -322,7 +328,7 @@ extension AdvertExtractor {
     guard view.count >= 8 else { return count(cut: packet) }
     let inner = view.u32(4, .little)
     // 147 is the first of the numbers free for own use; with it Ubertooth means the LE link layer.
-    guard inner == 147 || inner == 251 else { return tally.unsupportedLinkType += 1 }
+    guard inner == 147 || inner == 251 else { return pass(LinkType(pcap: UInt16(truncatingIfNeeded: inner))) }
     let length = Int(view.u16(2, .little))
     guard length >= 8, view.count >= length else { return count(cut: packet) }
     linkLayer(AirPacket(view.dropping(length)), of: packet)

@@ -119,9 +119,10 @@ extension AdvertLine {
         frame.append(to: &json)
       case .some(let frame) where frame.isEddystone && !seen.eddystone:
         seen.eddystone = true
-        // Behind the two bytes of the service's UUID.
-        let serviceData = data.dropFirst(structure.payload.lowerBound + 2)
-          .prefix(structure.payload.count - 2)
+        let uuid = structure.type.serviceUUIDLength ?? 0
+        let serviceData = data.dropFirst(structure.payload.lowerBound + uuid).prefix(
+          structure.payload.count - uuid
+        )
         frame.appendEddystone(serviceData: serviceData, to: &json)
       default: break
       }

@@ -162,6 +162,8 @@ package struct CaptureCounters: Sendable, Equatable {
   package var malformed = 0
   /// Packets that the capture cut short, where the missing part was needed.
   package var snapped = 0
+  /// The packets of the first two, by what they hold.
+  package var passedOver: [PassedOver: Int] = [:]
 
   /// Advertising reports found.
   package var reports = 0
@@ -193,6 +195,7 @@ package struct CaptureCounters: Sendable, Equatable {
     left.unrelated += right.unrelated
     left.malformed += right.malformed
     left.snapped += right.snapped
+    left.passedOver.merge(right.passedOver, uniquingKeysWith: +)
     left.reports += right.reports
     left.badCRC += right.badCRC
     left.cutShort += right.cutShort
@@ -202,5 +205,40 @@ package struct CaptureCounters: Sendable, Equatable {
     left.fragments += right.fragments
     left.abandonedDatagrams += right.abandonedDatagrams
     left.overlaps += right.overlaps
+  }
+}
+
+/// What a packet holds that is passed over.
+package enum PassedOver: Hashable, Sendable {
+  /// A framing that is not understood.
+  case linkType(LinkType)
+  /// An IP protocol other than UDP, by its number.
+  case internetProtocol(UInt8)
+  /// Something else than IP.
+  case notInternet
+  /// Bluetooth without an advertising report.
+  case otherBluetooth
+}
+
+extension PassedOver: CustomStringConvertible {
+  /// What it is, and what to do where something can be done.
+  package var description: String {
+    switch self {
+    case .linkType(let type): "link type \(type), which Pharos does not read"
+    case .internetProtocol(6): "TCP (Pharos reads UDP; record what arrives with `serve --record`)"
+    case .internetProtocol(1), .internetProtocol(58): "ICMP"
+    case .internetProtocol(let number): "IP protocol \(number)"
+    case .notInternet: "not IP (ARP and the like)"
+    case .otherBluetooth: "Bluetooth without an advertising report (commands, connections)"
+    }
+  }
+}
+
+extension CaptureCounters {
+  /// What was passed over, the most frequent first, as sentences without their ends.
+  package var passedOverLines: [String] {
+    let sorted = passedOver.map { (count: $0.value, text: "\($0.key)") }
+      .sorted { ($1.count, $0.text) < ($0.count, $1.text) }
+    return sorted.map { "\($0.count) \($0.count == 1 ? "packet" : "packets") passed over: \($0.text)" }
   }
 }

@@ -38,18 +38,25 @@ package struct DatagramAssembler: Sendable {
   /// Takes a packet that is anything but one whole datagram behind plain headers.
   private mutating func addUnusual(_ packet: Packet) -> UDPDatagram? {
     switch PacketFraming.find(in: ByteView(packet.bytes), linkType: packet.linkType) {
-    case .unsupported: tally.unsupportedLinkType += 1
-    case .unrelated: tally.unrelated += 1
+    case .unsupported:
+      tally.unsupportedLinkType += 1
+      tally.passedOver[.linkType(packet.linkType), default: 0] += 1
+    case .unrelated: pass(.notInternet)
     case .cut: count(cut: packet)
     case .ip(let view, let vlan):
       switch IPPacket.read(view, isSnapped: packet.isSnapped) {
-      case .unrelated: tally.unrelated += 1
+      case .unrelated(let number): pass(.internetProtocol(number))
       case .malformed: tally.malformed += 1
       case .snapped: tally.snapped += 1
       case .packet(let found): return datagram(in: found, vlan: vlan, of: packet)
       }
     }
     return nil
+  }
+
+  private mutating func pass(_ content: PassedOver) {
+    tally.unrelated += 1
+    tally.passedOver[content, default: 0] += 1
   }
 
   private mutating func count(cut packet: Packet) {
@@ -83,7 +90,7 @@ package struct DatagramAssembler: Sendable {
       whole.payloadLength = bytes.count
       // Destination options and the like may stand between the fragment header and UDP's.
       guard case .passed = whole.passExtensionHeaders(), whole.fragment == nil else {
-        tally.unrelated += 1
+        pass(.internetProtocol(whole.next))
         return nil
       }
       return unwrap(whole, of: packet)

@@ -5,8 +5,8 @@ struct IPPacket {
   /// The result of reading an IP packet.
   enum Reading {
     case packet(IPPacket)
-    /// A protocol other than UDP.
-    case unrelated
+    /// A protocol other than UDP, by its number.
+    case unrelated(UInt8)
     /// Lengths that contradict each other.
     case malformed
     /// Cut by the capture before the headers ended.
@@ -50,7 +50,7 @@ struct IPPacket {
     if total == 0 { total = view.count }
     guard header >= 20, total >= header else { return .malformed }
     // A packet longer than what was captured was cut, whether or not the file says so.
-    guard view[9] == UDPHeader.protocolNumber else { return .unrelated }
+    guard view[9] == UDPHeader.protocolNumber else { return .unrelated(view[9]) }
     guard view.count >= header else { return .snapped }
     let bits = view.u16(6, .big)
     let offset = Int(bits & 0x1FFF) * 8
@@ -83,7 +83,7 @@ struct IPPacket {
     )
     switch packet.passExtensionHeaders() {
     case .passed: return .packet(packet)
-    case .unrelated: return .unrelated
+    case .unrelated: return .unrelated(packet.next)
     case .cut: return packet.payload.count < packet.payloadLength ? .snapped : .malformed
     }
   }

@@ -77,6 +77,13 @@ extension LinkType: CustomStringConvertible {
     return "\(label) (\(name))"
   }
 
+  /// Link types of the pcap family that Pharos does not read, under which Bluetooth and networks are captured too.
+  private static let others: [UInt32: String] = [
+    9: "PPP", 105: "IEEE802_11", 127: "IEEE802_11_RADIOTAP", 147: "USER0", 157: "USER10",
+    189: "USB_LINUX", 195: "IEEE802_15_4_WITHFCS", 220: "USB_LINUX_MMAPPED", 230: "IEEE802_15_4_NOFCS",
+    249: "USBPCAP", 255: "BLUETOOTH_BREDR_BB", 266: "USB_DARWIN", 288: "USB_2_0",
+  ]
+
   private var name: String? {
     switch self {
     case .null: "NULL"
@@ -96,7 +103,7 @@ extension LinkType: CustomStringConvertible {
     case .ppi: "PPI"
     case .btsnoopHCI: "HCI"
     case .btsnoopSimulator: "simulator"
-    default: nil
+    default: isBtsnoop ? nil : LinkType.others[number]
     }
   }
 }

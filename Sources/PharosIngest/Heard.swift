@@ -46,7 +46,9 @@ package struct HeardBeacon: Hashable, Sendable {
   package var pseudonym: Pseudonym?
   /// The identities that its adverts carry, in order; empty for a device that is no beacon.
   package var identities: [BeaconID]
-  /// The name that its adverts give, if they do and somebody asked about it.
+  /// The company under which it advertises in the layout of an iBeacon without being taken for one; nil if it does not.
+  package var iBeaconCompany: UInt16?
+  /// The name that its adverts give, if they do and the site asks about it.
   package var name: String?
   /// The last level, or nil if the radio had none.
   package var rssi: RSSI?
@@ -141,6 +143,7 @@ extension HeardBeacon {
     var merged = lastHeard >= other.lastHeard ? self : other
     merged.firstHeard = min(firstHeard, other.firstHeard)
     merged.name = merged.name ?? name ?? other.name
+    merged.iBeaconCompany = iBeaconCompany ?? other.iBeaconCompany
     merged.advertsPerSecond = sum(advertsPerSecond, other.advertsPerSecond)
     return merged
   }

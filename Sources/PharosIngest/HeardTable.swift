@@ -104,6 +104,7 @@ package struct HeardTable {
         || beacons[place].entry.identities.contains { known.contains($0) }
       if readsAnew || !isKnown || !beacons[place].isKnown {
         beacons[place].payloadLength = 0
+        beacons[place].entry.iBeaconCompany = nil
         beacons[place].scanResponseLength = 0
       }
       settle(place, isKnown: isKnown, nil)
@@ -263,6 +264,9 @@ package struct HeardTable {
       let found = frames.frames(in: bytes).compactMap(\.beacon)
       // What a beacon sends beside its frame may be longer; it does not unsay the frame.
       if !found.isEmpty { beacons[place].entry.identities = found }
+      if let company = frames.unreadIBeaconCompany(in: bytes) {
+        beacons[place].entry.iBeaconCompany = company
+      }
       let isAsked =
         beacons[place].entry.identities.contains { known.contains($0) }
         || (key.identity.map { known.contains($0) } ?? false)

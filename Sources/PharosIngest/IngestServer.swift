@@ -219,17 +219,22 @@ extension IngestServer {
 
   /// Takes a datagram that came otherwise than over UDP, as if it had.
   ///
-  /// It has its place among all inputs and is recorded with its source; one longer than 65,507 bytes, or than the
-  /// configuration's ``IngestConfiguration/largestDatagram``, is refused as truncated.
+  /// It has its place among all inputs and is recorded with its source; one longer than ``largestMessage`` is refused as
+  /// truncated.
   ///
   /// - Parameters:
   ///   - payload: its bytes, in any format that is understood.
   ///   - source: the sender.
-  /// - Returns: the format and number of reports, or the reason why the datagram was refused.
+  /// - Returns: the format and the numbers of reports and of skipped elements, or the reason why it was refused.
   /// - Throws: ``IngestError/stopped``.
   package func receive(_ payload: [UInt8], from source: Endpoint) async throws -> Receipt {
     try await receive([payload], from: source, under: .open)[0]
   }
+
+  /// The longest datagram that does not come over a socket: a body of 1 MiB, or an MQTT message of 1 MiB with its topic.
+  ///
+  /// - Units: bytes.
+  package static let largestMessage = (1 << 20) + (1 << 17)
 
   /// The maximum number of datagrams that ``receive(_:from:under:)`` takes: as many as one call takes off a socket.
   package static let mostAtOnce = DatagramDrain.slots
@@ -352,8 +357,8 @@ extension NIOLoopBound {
 
 /// The outcome for a datagram that did not come over a socket.
 package enum Receipt: Hashable, Sendable {
-  /// It was decoded, and its reports are under way.
-  case accepted(format: WireFormat, reports: Int)
+  /// It was decoded, and its reports are under way, without the elements that could not be read.
+  case accepted(format: WireFormat, reports: Int, skipped: Int = 0)
   /// It was refused, and changed nothing.
   case refused(DatagramRefusal)
 }

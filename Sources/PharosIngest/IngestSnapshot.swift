@@ -115,8 +115,11 @@ extension RefusedSource {
       }
       var later = known.lastRefused >= source.lastRefused ? known : source
       later.count = known.count + source.count
+      later.skipped = known.skipped + source.skipped
       merged[source.source] = later
     }
-    return merged.values.sorted { ($0.count, $1.source.description) > ($1.count, $0.source.description) }
+    return merged.values.sorted {
+      ($0.count, $0.skipped, $1.source.description) > ($1.count, $1.skipped, $0.source.description)
+    }
   }
 }

@@ -183,6 +183,7 @@ package struct Intake {
     case .failure(let refusal):
       refuse(refusal, from: source(), at: call.received)
     case .success(let format):
+      if decoder.notes.firstReason != nil { noteSkipped(from: source(), at: call.received) }
       if let weight = sampler.look(at: call.received, isNamed: call.isNamed) {
         let part = sampler.part(of: first..<incoming.count)
         heard.note(
@@ -265,6 +266,16 @@ package struct Intake {
     incoming.removeAll(behind: mark)
     for report in mixed.reports { incoming.append(report, from: mixed) }
     mixed.removeAll()
+  }
+
+  /// Notes the elements of the last datagram that were skipped.
+  private mutating func noteSkipped(from source: Endpoint, at time: Timestamp) {
+    for (reason, count) in decoder.notes.skipped.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      guard let line = refusals.note(reason, elements: count, from: source.address, at: time) else {
+        continue
+      }
+      lines.append(line)
+    }
   }
 
   private mutating func refuse(_ reason: DatagramRefusal, from source: Endpoint, at time: Timestamp) {

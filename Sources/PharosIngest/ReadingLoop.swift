@@ -261,7 +261,8 @@ extension ReadingLoop {
   private func sayRefusals() {
     for line in intake.lines {
       logger.warning(
-        "refused a datagram",
+        line.isAboutElements
+          ? "skipped an element of a datagram; the others were read" : "refused a datagram",
         metadata: [
           LogKey.source: "\(line.source)",
           LogKey.reason: "\(line.reason.name)",

@@ -2,15 +2,17 @@ import PharosCaptures
 package import PharosModel
 package import PharosWire
 
-/// The datagrams of one sender that were refused.
+/// The datagrams of one sender that were refused, and the elements of others that were skipped.
 package struct RefusedSource: Hashable, Sendable {
   /// The sender's address.
   package var source: IPAddress
   /// The number of refused datagrams.
-  package var count: UInt64
-  /// The reason for the last refusal.
+  package var count: UInt64 = 0
+  /// The number of skipped elements.
+  package var skipped: UInt64 = 0
+  /// The reason for which a datagram was refused, or an element skipped, last.
   package var lastReason: DatagramRefusal
-  /// The time of the last refusal.
+  /// The time of that.
   package var lastRefused: Timestamp
 }
 
@@ -23,12 +25,20 @@ package struct RefusalTable {
   package struct Line: Equatable {
     package var source: IPAddress
     package var reason: DatagramRefusal
-    /// The number of datagrams of the same sender and reason that were refused since the last line about them.
+    /// Indicates whether it is about elements of a datagram of which the rest was read.
+    package var isAboutElements: Bool
+    /// The number of datagrams or elements of the same sender and reason since the last line about them.
     package var suppressed: UInt64
 
-    package init(source: IPAddress, reason: DatagramRefusal, suppressed: UInt64) {
+    package init(
+      source: IPAddress,
+      reason: DatagramRefusal,
+      isAboutElements: Bool = false,
+      suppressed: UInt64
+    ) {
       self.source = source
       self.reason = reason
+      self.isAboutElements = isAboutElements
       self.suppressed = suppressed
     }
   }
@@ -41,6 +51,7 @@ package struct RefusalTable {
 
   fileprivate struct Reason {
     var kind: DatagramRefusal
+    var isAboutElements: Bool
     var lastLine: Timestamp
     var suppressed: UInt64
   }
@@ -63,22 +74,28 @@ package struct RefusalTable {
   /// The senders, the one with the most refusals first.
   package var sources: [RefusedSource] { RefusedSource.merged(entries.values.map(\.refused)) }
 
-  /// Counts a refused datagram and returns the line to log, if it is time for one.
-  package mutating func note(_ reason: DatagramRefusal, from source: IPAddress, at time: Timestamp) -> Line? {
+  /// Counts a refused datagram, or skipped elements of one, and returns the line to log, if it is time for one.
+  package mutating func note(
+    _ reason: DatagramRefusal,
+    elements: UInt64? = nil,
+    from source: IPAddress,
+    at time: Timestamp
+  ) -> Line? {
     if entries[source] == nil {
       if entries.count >= capacity { evict() }
-      let refused = RefusedSource(source: source, count: 0, lastReason: reason, lastRefused: time)
+      let refused = RefusedSource(source: source, lastReason: reason, lastRefused: time)
       entries[source] = Entry(refused: refused, reasons: [])
     }
-    guard let suppressed = entries[source]?.count(reason, at: time) else { return nil }
+    guard let suppressed = entries[source]?.count(reason, elements, at: time) else { return nil }
     if time - periodStart >= RefusalTable.quiet {
       periodStart = time
       linesInPeriod = 0
     }
     guard linesInPeriod < RefusalTable.linesPerPeriod else { return nil }
     linesInPeriod += 1
-    entries[source]?.lined(reason, at: time)
-    return Line(source: source, reason: reason, suppressed: suppressed)
+    let isAboutElements = elements != nil
+    entries[source]?.lined(reason, isAboutElements, at: time)
+    return Line(source: source, reason: reason, isAboutElements: isAboutElements, suppressed: suppressed)
   }
 
   private mutating func evict() {
@@ -92,23 +109,39 @@ package struct RefusalTable {
 }
 
 extension RefusalTable.Entry {
-  /// Counts a refusal; returns the number of suppressed ones if a line may be written.
-  fileprivate mutating func count(_ reason: DatagramRefusal, at time: Timestamp) -> UInt64? {
-    refused.count += 1
+  /// Counts a refusal, or skipped elements; returns the number of suppressed ones if a line may be written.
+  fileprivate mutating func count(
+    _ reason: DatagramRefusal,
+    _ elements: UInt64?,
+    at time: Timestamp
+  ) -> UInt64? {
+    if let elements { refused.skipped += elements } else { refused.count += 1 }
     refused.lastReason = reason
     refused.lastRefused = time
-    guard let index = reasons.firstIndex(where: { $0.kind == reason }) else {
-      reasons.append(RefusalTable.Reason(kind: reason, lastLine: .distantPast, suppressed: 1))
-      return 0
+    let count = elements ?? 1
+    guard let index = index(of: reason, elements != nil) else {
+      reasons.append(
+        RefusalTable.Reason(
+          kind: reason,
+          isAboutElements: elements != nil,
+          lastLine: .distantPast,
+          suppressed: count
+        )
+      )
+      return count - 1
     }
-    defer { reasons[index].suppressed += 1 }
-    return time - reasons[index].lastLine >= RefusalTable.quiet ? reasons[index].suppressed : nil
+    defer { reasons[index].suppressed += count }
+    return time - reasons[index].lastLine >= RefusalTable.quiet ? reasons[index].suppressed + count - 1 : nil
   }
 
   /// Notes that a line was written, whose own datagram is no longer a suppressed one.
-  fileprivate mutating func lined(_ reason: DatagramRefusal, at time: Timestamp) {
-    guard let index = reasons.firstIndex(where: { $0.kind == reason }) else { return }
+  fileprivate mutating func lined(_ reason: DatagramRefusal, _ isAboutElements: Bool, at time: Timestamp) {
+    guard let index = index(of: reason, isAboutElements) else { return }
     reasons[index].lastLine = time
     reasons[index].suppressed = 0
+  }
+
+  private func index(of reason: DatagramRefusal, _ isAboutElements: Bool) -> Int? {
+    reasons.firstIndex { $0.kind == reason && $0.isAboutElements == isAboutElements }
   }
 }

@@ -11,10 +11,10 @@ import Synchronization
 ///
 /// Loop 0 takes them, so that they have an R and a place in the order of all inputs.
 struct ServerInputs {
-  /// The maximum number of requests that wait for room.
-  ///
-  /// 256: with the longest datagrams 16 MiB; loops that are not behind take each at once.
+  /// The maximum number of requests that wait for room; loops that are not behind take each at once.
   static let mostRequests = 256
+  /// The maximum length of all datagrams of the requests that wait, in bytes.
+  static let mostBytes = 16 << 20
 
   /// A request that waits for room in the rings, with the promise for its answer.
   enum Request {
@@ -26,6 +26,12 @@ struct ServerInputs {
     case datagrams([[UInt8]], from: Endpoint, ListenPolicy, EventLoopPromise<[Receipt]>)
     /// A checkpoint.
     case checkpoint(EventLoopPromise<Void>)
+
+    /// The length of its datagrams.
+    var bytes: Int {
+      guard case .datagrams(let datagrams, from: _, _, _) = self else { return 0 }
+      return datagrams.reduce(0) { $0 + $1.count }
+    }
 
     /// Fails the request's promise.
     func fail(_ error: any Error) {
@@ -78,7 +84,8 @@ extension ReadingLoop {
     guard case .running = phase, let waiting = server?.requests.count else {
       return request.fail(IngestError.stopped)
     }
-    guard waiting < ServerInputs.mostRequests else {
+    let bytes = waiting == 0 ? 0 : server?.requests.reduce(0) { $0 + $1.bytes } ?? 0
+    guard waiting < ServerInputs.mostRequests, bytes < ServerInputs.mostBytes else {
       return request.fail(IngestError.overloaded(waiting: waiting))
     }
     server?.requests.append(request)
@@ -231,7 +238,7 @@ extension ReadingLoop {
       isRecorded: exchange.records,
       policy: policy
     )
-    let largest = min(configuration.largestDatagram, ReadingLoop.largestPayload)
+    let largest = IngestServer.largestMessage
     let receipts = datagrams.map { bytes in
       let before = intake.decoder.counters.totalReports
       let outcome = bytes.withUnsafeBytes { bytes in
@@ -242,7 +249,8 @@ extension ReadingLoop {
       switch outcome {
       case .success(let format):
         let reports = Int(intake.decoder.counters.totalReports &- before)
-        return Receipt.accepted(format: format, reports: reports)
+        let skipped = Int(intake.decoder.notes.skipped.values.reduce(0, +))
+        return Receipt.accepted(format: format, reports: reports, skipped: skipped)
       case .failure(let refusal): return Receipt.refused(refusal)
       }
     }
@@ -250,9 +258,6 @@ extension ReadingLoop {
     exchange.noteTraffic(at: received)
     return receipts
   }
-
-  /// The longest payload of a datagram over IPv4, which a recording can hold: the same for those that came otherwise.
-  private static let largestPayload = 65_507
 
   /// Sends a marker through all shards to the merger.
   private func mark(_ marker: CheckpointMarker, at received: Timestamp) {

@@ -151,8 +151,8 @@ extension ObserverEngine {
     countAdvert()
     let isProof = life.advert(from: KeyedHash.fold(ranged.beacon), at: time.event)
     if !isUp || scanState == .off { wake(at: time, isProof: isProof, &context) }
-    var power: Double?
-    if let rssi = ranged.rssi, let meters = ranged.accuracy {
+    var power = ranged.measuredPower.map { Double($0) }
+    if power == nil, let rssi = ranged.rssi, let meters = ranged.accuracy {
       power = context.distance.measuredPower(level: Double(rssi.dBm) + rssiOffset, meters: meters.value)
     }
     let hearing = Hearing(

@@ -25,7 +25,7 @@ public struct CaptureFeed: Sendable {
   /// A batch that was given and taken back, empty but for its storage.
   private var spare = ReportBatch()
   private var waiting: PipelineInput?
-  private var assembly = RestorationAssembly()
+  private var assembly = PartAssembly()
   private var damage: CaptureFeedError?
   private var isDamageTold = false
   private var latest: Timestamp?
@@ -151,8 +151,12 @@ public struct CaptureFeed: Sendable {
       _ = decoder.refuseTruncated(datagram.payload.span.bytes)
       return
     }
+    decode(datagram.payload, received)
+  }
+
+  private mutating func decode(_ datagram: ArraySlice<UInt8>, _ received: Timestamp) {
     let before = batch.count
-    _ = decoder.decode(datagram.payload.span.bytes, received: received, into: &batch)
+    _ = decoder.decode(datagram.span.bytes, received: received, into: &batch)
     tally.reports &+= UInt64(batch.count - before)
   }
 
@@ -196,7 +200,17 @@ public struct CaptureFeed: Sendable {
     case .change(let change, let instant): return .change(change, at: instant)
     case .clockStep(let step, let instant): return .clockStep(step, at: instant)
     case .adoption(let site, let instant): return .adoption(site, at: instant)
-    case .restored(let part, let instant): return try assembly.add(part).map { .restored($0, at: instant) }
+    case .restored(let part, let instant):
+      guard let whole = try assembly.add(part) else { return nil }
+      var reader = FieldReader(whole[...])
+      let restoration = try Restoration(from: &reader)
+      try reader.finish()
+      return .restored(restoration, at: instant)
+    case .datagram(let part, from: _, to: _, at: let instant):
+      guard let whole = try assembly.add(part) else { return nil }
+      tally.packets &+= 1
+      decode(whole[...], instant)
+      return nil
     case .pause(through: let end, at: let instant): return .pause(through: end, at: instant)
     }
   }

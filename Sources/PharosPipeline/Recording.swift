@@ -1,5 +1,5 @@
 package import PharosCaptures
-package import PharosModel
+public import PharosModel
 
 /// An input of a server that is no datagram, as a recording carries it: the content of one local-use block.
 package enum RecordedInput: Hashable, Sendable {
@@ -15,7 +15,9 @@ package enum RecordedInput: Hashable, Sendable {
   /// changes.
   case adoption(Site, at: Timestamp)
   /// A part of what the server went on from when it started again; the parts follow each other right behind the site.
-  case restored(RestorationPart, at: Timestamp)
+  case restored(RecordedPart, at: Timestamp)
+  /// A part of a datagram that is longer than a packet can hold, as HTTP and MQTT bring them; the parts follow each other.
+  case datagram(RecordedPart, from: Endpoint, to: Endpoint, at: Timestamp)
 
   /// The server stood still from an instant to a later one.
   case pause(through: Timestamp, at: Timestamp)
@@ -44,6 +46,8 @@ package enum RecordedInput: Hashable, Sendable {
     case .adoption(let site, let instant): write(4, at: instant, site)
     case .restored(let part, let instant): write(5, at: instant, part)
     case .pause(through: let end, at: let instant): write(6, at: instant, end)
+    case .datagram(let part, from: let source, to: let destination, at: let instant):
+      write(7, at: instant, source, destination, part)
     }
     return writer.bytes
   }
@@ -53,7 +57,7 @@ package enum RecordedInput: Hashable, Sendable {
     switch self {
     case .site: nil
     case .tick(let instant), .change(_, let instant), .clockStep(_, let instant), .adoption(_, let instant),
-      .restored(_, let instant), .pause(_, let instant):
+      .restored(_, let instant), .pause(_, let instant), .datagram(_, _, _, let instant):
       instant
     }
   }
@@ -73,8 +77,11 @@ package enum RecordedInput: Hashable, Sendable {
     case 2: self = .change(try RegionChange(from: &reader), at: instant)
     case 3: self = .clockStep(try TimeSpan(from: &reader), at: instant)
     case 4: self = .adoption(try Site(from: &reader), at: instant)
-    case 5: self = .restored(try RestorationPart(from: &reader), at: instant)
+    case 5: self = .restored(try RecordedPart(from: &reader), at: instant)
     case 6: self = .pause(through: try Timestamp(from: &reader), at: instant)
+    case 7:
+      let (source, destination) = (try Endpoint(from: &reader), try Endpoint(from: &reader))
+      self = .datagram(try RecordedPart(from: &reader), from: source, to: destination, at: instant)
     default: throw reader.failure(.kind(kind))
     }
     try reader.finish()
@@ -113,17 +120,21 @@ package struct RecordingWriter: Sendable {
   /// Hands over what was written since the last time and forgets it.
   package mutating func takeBytes() -> [UInt8] { capture.takeBytes() }
 
-  /// Writes a datagram as it was received, whether it decodes or not.
-  ///
-  /// - Throws: that it is longer than a datagram can be.
+  /// Writes a datagram as it was received, whether it decodes or not; one that no packet can hold in as many blocks as it
+  /// takes.
   package mutating func write(
     datagram payload: RawSpan,
     from source: Endpoint,
     to destination: Endpoint,
     received: Timestamp
   ) throws(CaptureError) {
-    try capture.write(payload: payload, from: source, to: destination, at: received)
     datagrams &+= 1
+    guard payload.byteCount > CaptureWriter.longestPayload else {
+      return try capture.write(payload: payload, from: source, to: destination, at: received)
+    }
+    for part in RecordedPart.parts(of: payload.withUnsafeBytes { Array($0) }) {
+      try write(.datagram(part, from: source, to: destination, at: received))
+    }
   }
 
   /// Writes an input that is no datagram.
@@ -140,7 +151,7 @@ package struct RecordingWriter: Sendable {
   ///
   /// - Throws: nothing in practice; the parts are smaller than a block that is read back.
   package mutating func write(_ restoration: Restoration, at instant: Timestamp) throws(CaptureError) {
-    for part in RestorationPart.parts(of: restoration) { try write(.restored(part, at: instant)) }
+    for part in RecordedPart.parts(of: restoration) { try write(.restored(part, at: instant)) }
   }
 
   /// Ends the recording: the server had all inputs up to this instant, and decided all that was due by then.
@@ -151,8 +162,8 @@ package struct RecordingWriter: Sendable {
   }
 }
 
-/// A part of a ``Restoration`` as a recording carries it, since a block of a capture is no larger than 1 MiB.
-package struct RestorationPart: Hashable, Sendable {
+/// A part of something large as a recording carries it, since a block of a capture is no larger than 1 MiB.
+package struct RecordedPart: Hashable, Sendable {
   /// The maximum length of a part.
   ///
   /// Half of the largest block that is read back.
@@ -170,13 +181,17 @@ package struct RestorationPart: Hashable, Sendable {
   package let bytes: [UInt8]
 
   /// Cuts a restoration into parts; at least one.
-  package static func parts(of restoration: Restoration) -> [RestorationPart] {
+  package static func parts(of restoration: Restoration) -> [RecordedPart] {
     var writer = FieldWriter()
     restoration.write(to: &writer)
-    let all = writer.bytes
+    return parts(of: writer.bytes)
+  }
+
+  /// Cuts bytes into parts; at least one unless there are none.
+  package static func parts(of all: [UInt8]) -> [RecordedPart] {
     let starts = Array(stride(from: 0, to: all.count, by: longest))
     return starts.enumerated().map { index, start in
-      RestorationPart(
+      RecordedPart(
         index: UInt32(index),
         count: UInt32(starts.count),
         bytes: Array(all[start..<min(start + longest, all.count)])
@@ -191,7 +206,7 @@ package struct RestorationPart: Hashable, Sendable {
   }
 }
 
-extension RestorationPart: FieldCodable {
+extension RecordedPart: FieldCodable {
   /// Writes the value.
   package func write(to writer: inout FieldWriter) {
     writer.write(index)
@@ -204,34 +219,56 @@ extension RestorationPart: FieldCodable {
   package init(from reader: inout FieldReader) throws(FieldError) {
     index = try reader.number(UInt32.self)
     count = try reader.number(UInt32.self)
-    guard index < count, count <= RestorationPart.most else { throw reader.failure(.badIdentity) }
+    guard index < count, count <= RecordedPart.most else { throw reader.failure(.badIdentity) }
     bytes = try reader.raw(Int(try reader.number(UInt32.self)))
   }
 }
 
-/// Puts the parts of a restoration together.
-struct RestorationAssembly: Sendable {
+extension Endpoint: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    writer.write(address.asV6.high)
+    writer.write(address.asV6.low)
+    writer.write(address.version.rawValue)
+    writer.write(port)
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    let (high, low) = (try reader.number(UInt64.self), try reader.number(UInt64.self))
+    guard let version = IPAddress.Version(rawValue: try reader.byte()) else {
+      throw reader.failure(.badIdentity)
+    }
+    let address =
+      switch version {
+      case .v4: IPAddress(v4: UInt32(truncatingIfNeeded: low))
+      case .v6: IPAddress(v6: high, low)
+      }
+    self.init(address, port: try reader.number(UInt16.self))
+  }
+}
+
+/// Puts the parts of something large together.
+package struct PartAssembly: Sendable {
   private var bytes: [UInt8] = []
   private var next: UInt32 = 0
   private var count: UInt32 = 0
 
+  /// Starts before a first part.
+  package init() {}
+
   /// Takes the next part; gives the whole with the last one.
   ///
-  /// - Throws: that a part is missing, or that the whole cannot be read.
-  mutating func add(_ part: RestorationPart) throws(FieldError) -> Restoration? {
+  /// - Throws: that a part is missing.
+  package mutating func add(_ part: RecordedPart) throws(FieldError) -> [UInt8]? {
     guard part.index == next, next == 0 || part.count == count else {
       throw FieldError(.missingPart(next), at: 0)
     }
-    if next == 0 { bytes.removeAll() }
     count = part.count
     next += 1
     bytes += part.bytes
     guard next == count else { return nil }
-    next = 0
-    var reader = FieldReader(bytes[...])
-    bytes = []
-    let restoration = try Restoration(from: &reader)
-    try reader.finish()
-    return restoration
+    defer { self = PartAssembly() }
+    return bytes
   }
 }

@@ -35,7 +35,11 @@ struct RestartTests {
     let running = Task { try await server.run() }
     try await body(server)
     let source = try #require(try await server.addresses().first)
-    guard case .accepted(format: _, reports: 1) = try await server.receive(Array(advert.utf8), from: source)
+    guard
+      case .accepted(format: _, reports: 1, skipped: 0) = try await server.receive(
+        Array(advert.utf8),
+        from: source
+      )
     else {
       Issue.record("the advert was refused")
       return []

@@ -59,7 +59,7 @@ export function show(root, { signal }) {
     if (!all) return;
     const text = search.value.trim().toLowerCase();
     const rows = all.filter((row) =>
-      (which.value === "all" || (!row.registered && row.identities.length)) && (!text || row.text.includes(text))
+      (which.value === "all" || (!row.registered && (row.identities.length || row.company !== undefined))) && (!text || row.text.includes(text))
     );
     setText(
       heard.querySelector("h2"),
@@ -125,6 +125,7 @@ function gather(beacons) {
         identities,
         address: entry.address,
         name: entry.name,
+        company: entry.iBeaconCompany,
         registered: Boolean(entry.registered),
         hearings: [],
       };
@@ -156,6 +157,13 @@ function nothing(all, which, text) {
   );
 }
 
+/** What stands in place of an identity: of an iBeacon's layout under another company, the setting that reads it. */
+function unread(company) {
+  if (company === undefined) return "no beacon identity";
+  const number = company.toString(16).padStart(4, "0");
+  return `iBeacon layout of company ${number}; iBeaconCompanies: [0x${number}] in the site file reads it`;
+}
+
 const columns = [
   {
     title: "Beacon",
@@ -163,7 +171,7 @@ const columns = [
     make: () => h("div", null, h("span"), h("span", { class: "under code" }), h("span", { class: "under" })),
     update: (node, row) => {
       setText(node.firstChild, row.name || (names.isNamed(row.key) ? names.nameOf(row.key) : shortIdentity(row.key)));
-      setText(node.children[1], row.identities.length ? row.identities.join(" · ") : "no beacon identity");
+      setText(node.children[1], row.identities.length ? row.identities.join(" · ") : unread(row.company));
       setText(node.lastChild, row.address ? `address ${row.address}` : row.registered ? "" : "address not kept");
     },
   },

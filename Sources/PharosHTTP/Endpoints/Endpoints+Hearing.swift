@@ -40,7 +40,7 @@ extension Endpoints {
     let heard = try await backend.server.snapshot().heard.beacons
       .filter { $0.subjects.allSatisfy { gate.shows($0) } }
       .filter { observers?.contains($0.observer) ?? true }
-      .filter { !onlyIdentified || !$0.identities.isEmpty }
+      .filter { !onlyIdentified || !$0.identities.isEmpty || $0.iBeaconCompany != nil }
       .map { (key: HeardKey($0), beacon: $0, isRegistered: asked.name($0)) }
       .filter { !onlyUnregistered || !$0.isRegistered }
       .sorted { $0.key < $1.key }
@@ -60,6 +60,7 @@ extension Endpoints {
     json.member("address", ifPresent: beacon.address?.description)
     json.member("pseudonym", ifPresent: beacon.pseudonym?.description)
     json.strings("identities", beacon.identities.map(\.description))
+    if let company = beacon.iBeaconCompany { json.member("iBeaconCompany", company) }
     json.member("name", ifPresent: beacon.name)
     if let rssi = beacon.rssi { json.member("rssi", rssi.dBm) }
     if let rate = beacon.advertsPerSecond { json.member("advertsPerSecond", rate, decimals: 2) }

@@ -229,12 +229,10 @@ extension Endpoints {
     guard !request.body.isEmpty else {
       throw Problem.badRequest("The body is empty; send a datagram of any format that Pharos knows.")
     }
-    guard request.body.count <= Endpoints.largestDatagram else {
-      throw Problem.tooLarge(limit: Endpoints.largestDatagram)
-    }
-    let (format, reports) = try await take(request.body, request)
+    let (format, reports, skipped) = try await take(request.body, request)
     return .json(status: .accepted) { json in
       json.member("reports", reports)
+      json.member("skipped", skipped)
       json.member("format", format.name)
     }
   }
@@ -245,9 +243,9 @@ extension Endpoints {
   private func take(
     _ datagram: [UInt8],
     _ request: APIRequest
-  ) async throws -> (format: WireFormat, reports: Int) {
+  ) async throws -> (format: WireFormat, reports: Int, skipped: Int) {
     switch try await backend.server.receive(datagram, from: request.source) {
-    case .accepted(let format, let reports): return (format, reports)
+    case .accepted(let format, let reports, let skipped): return (format, reports, skipped)
     case .refused(let reason):
       throw Problem(
         Problem.name(of: reason),
@@ -257,11 +255,6 @@ extension Endpoints {
       )
     }
   }
-
-  /// The longest body that is taken as a datagram.
-  ///
-  /// - Units: bytes; as long as a UDP datagram can be.
-  private static let largestDatagram = 65_507
 }
 
 extension APIRequest {

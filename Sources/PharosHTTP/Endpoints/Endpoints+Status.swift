@@ -93,16 +93,9 @@ extension Endpoints {
       json.member("reports", decoding.reports(format))
     }
     json.member("refused", decoding.totalRefusals)
-    let formats = WireFormat.allCases.map { Optional($0) } + [nil]
-    let refusals = DatagramRefusal.allCases.flatMap { reason in formats.map { (reason: reason, format: $0) } }
-    json.objects("refusals", refusals.filter { decoding.refusals($0.format, $0.reason) > 0 }) {
-      json,
-      refusal in
-      json.member("reason", refusal.reason.name)
-      json.member("format", ifPresent: refusal.format?.name)
-      json.member("count", decoding.refusals(refusal.format, refusal.reason))
-      json.member("meaning", refusal.reason.description)
-    }
+    json.objects("refusals", decoding.refusals) { $1.write(to: &$0) }
+    json.member("skipped", decoding.totalSkips)
+    json.objects("skips", decoding.skips) { $1.write(to: &$0) }
     json.objects("ignoredIdentities", decoding.ignoredIdentities.sorted) { json, member in
       json.member("name", member.name)
       json.member("count", member.count)
@@ -113,6 +106,7 @@ extension Endpoints {
     json.objects("refusedSources", sources.prefix(Endpoints.shownSources)) { json, source in
       json.member("source", source.source.description)
       json.member("count", source.count)
+      json.member("skipped", source.skipped)
       json.member("lastReason", source.lastReason.name)
       json.member("lastRefused", source.lastRefused.rfc3339)
     }
@@ -236,4 +230,13 @@ package enum OpenAPI {
     let file = copenapi_document()
     return Array(UnsafeBufferPointer(start: file.bytes, count: file.size))
   }()
+}
+
+extension DatagramCounters.Reason {
+  fileprivate func write(to json: inout JSONText) {
+    json.member("reason", reason.name)
+    json.member("format", ifPresent: format?.name)
+    json.member("count", count)
+    json.member("meaning", reason.description)
+  }
 }

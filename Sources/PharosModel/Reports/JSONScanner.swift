@@ -1,7 +1,7 @@
 /// Walks JSON text where it lies, checking every character; nothing is copied or allocated.
 ///
 /// A value is checked whole before anything inside it is looked at, so that what is malformed is refused
-/// wherever it stands. The caller checks once that the whole text is UTF-8.
+/// wherever it stands. The caller checks that text which it takes is UTF-8.
 ///
 /// - Source: RFC 8259.
 package struct JSONScanner {
@@ -61,7 +61,7 @@ package struct JSONScanner {
   }
 
   /// Passes over a key and its colon.
-  private mutating func key(_ bytes: RawSpan) throws(JSONError) -> JSONSlice {
+  package mutating func key(_ bytes: RawSpan) throws(JSONError) -> JSONSlice {
     guard !isAtEnd(bytes), bytes.byte(at: offset) == UInt8(ascii: "\"") else {
       throw problem("a key is missing", "a key in quotes")
     }

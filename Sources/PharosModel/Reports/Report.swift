@@ -116,12 +116,17 @@ public struct RangedBeacon: Equatable, Sendable {
   public var rssi: RSSI?
   /// The platform's own estimate of the distance, or nil where it had none.
   public var accuracy: Meters?
+  /// The level at which a receiver 1 m away hears it, or nil where the platform leaves it out.
+  ///
+  /// - Units: dBm.
+  public var measuredPower: Int8?
 
   /// Makes a ranged beacon.
-  public init(beacon: BeaconID, rssi: RSSI?, accuracy: Meters?) {
+  public init(beacon: BeaconID, rssi: RSSI?, accuracy: Meters?, measuredPower: Int8? = nil) {
     self.beacon = beacon
     self.rssi = rssi
     self.accuracy = accuracy
+    self.measuredPower = measuredPower
   }
 }
 

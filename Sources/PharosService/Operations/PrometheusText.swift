@@ -201,6 +201,15 @@ extension PrometheusText {
       by: ["format", "reason"],
       refusals
     )
+    family(
+      "pharos_ingest_elements_skipped_total",
+      "counter",
+      "Elements that could not be read in datagrams of which the rest was read, by format and reason",
+      by: ["format", "reason"],
+      formats.flatMap { format in
+        DatagramRefusal.allCases.map { ([format.name, $0.name], Double(decoding.skips(format, $0))) }
+      }
+    )
     counter(
       "pharos_ingest_ignored_identities_total",
       "Members of JSON objects that look like a beacon's identity and were ignored, by name: that beacon is not found",

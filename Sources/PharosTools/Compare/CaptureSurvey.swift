@@ -108,7 +108,8 @@ struct HeardBeacons {
     found.removeAll(keepingCapacity: true)
     switch report.body {
     case .advert(let advert): find(in: advert, of: batch)
-    case .rangedBeacon(let ranged): found.append(Identity(beacon: ranged.beacon, measuredPower: nil))
+    case .rangedBeacon(let ranged):
+      found.append(Identity(beacon: ranged.beacon, measuredPower: ranged.measuredPower.map(Double.init)))
     case .scanState, .wifiScan, .motion, .outsideFix, .relativePose, .visualStatus, .displayOn, .heartbeat,
       .transmission:
       return

@@ -65,7 +65,8 @@ package struct CompareRunner: Sendable {
 
   /// Reads the captures and compares the rules.
   ///
-  /// - Returns: the report, and whether a capture was damaged, everything before the damage having been compared.
+  /// - Returns: the report, and whether a capture was damaged, everything before the damage having been compared, or nothing
+  ///   in them is understood.
   func report(on console: Console) throws -> (report: ComparisonReport, hasDamage: Bool) {
     let given = try options.site.map { try SiteFile.load($0, console: console).site }
     let survey = try survey(for: given, on: console)
@@ -76,7 +77,7 @@ package struct CompareRunner: Sendable {
     for path in options.captures { try walk.read(path) { comparison.take(resolver.resolved($0)) } }
     comparison.finish()
     let report = ComparisonReport(of: options, survey: survey, compared: compared, comparison: comparison)
-    return (report, walk.hasDamage)
+    return (report, walk.hasFailed)
   }
 
   private func survey(for site: Site?, on console: Console) throws -> CaptureSurvey {

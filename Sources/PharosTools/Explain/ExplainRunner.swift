@@ -93,7 +93,7 @@ package struct ExplainRunner: Sendable {
       try walk.read(path) { input in try pass.take(input, from: path) }
     }
     pass.finish(tail: options.tail)
-    return (pass.findings, walk.hasDamage)
+    return (pass.findings, walk.hasFailed)
   }
 
   /// Reads the captures again for the adverts of the tracks that are drawn: a capture may hold more than memory does.

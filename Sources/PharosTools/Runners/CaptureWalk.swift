@@ -11,8 +11,14 @@ import PharosWire
 struct CaptureWalk {
   /// The R of the last packet or input of all captures read, if there was any.
   private(set) var latest: Timestamp?
-  /// Indicates whether a capture was damaged.
-  private(set) var hasDamage = false
+  /// Indicates whether a capture was damaged, or nothing is left of all of them because what they hold is not understood.
+  var hasFailed: Bool { hasDamage || (hasPassedOver && !hasInputs) }
+
+  private var hasDamage = false
+  /// Indicates whether packets, datagrams or parts of them were passed over.
+  private var hasPassedOver = false
+  /// Indicates whether there was a report or an input of a recording.
+  private var hasInputs = false
 
   private let observer: ObserverID?
   private let console: Console
@@ -72,16 +78,27 @@ struct CaptureWalk {
     }
     if let time = feed.latestTime { latest = max(time, latest ?? time) }
     if feed.counters.foreign.bytes > 0 { say("\(path): \(feed.counters.foreign).") }
-    sayRefusals(feed.counters, in: path)
+    sayPassedOver(feed.counters, in: path)
   }
 
-  private func sayRefusals(_ counters: CaptureFeedCounters, in path: String) {
-    let refused = counters.datagrams.totalRefusals
-    guard refused > 0 else { return }
-    say(
-      "\(path): \(Wording.count(Int(clamping: refused), "datagram")) of "
-        + "\(refused + counters.datagrams.totalDatagrams) did not decode. `pharos inspect \(path)` says why."
-    )
+  private mutating func sayPassedOver(_ counters: CaptureFeedCounters, in path: String) {
+    if counters.reports > 0 || counters.otherInputs > 0 { hasInputs = true }
+    var lines = counters.udp.passedOverLines + counters.bluetooth.passedOverLines
+    let (refused, skipped) = (counters.datagrams.totalRefusals, counters.datagrams.totalSkips)
+    if refused > 0 {
+      lines.append(
+        "\(Wording.count(Int(clamping: refused), "datagram")) of \(refused + counters.datagrams.totalDatagrams) did not "
+          + "decode. `pharos inspect \(path)` says why"
+      )
+    }
+    if skipped > 0 {
+      lines.append(
+        "\(Wording.count(Int(clamping: skipped), "element")) of datagrams could not be read; the others were. "
+          + "`pharos inspect \(path)` says why"
+      )
+    }
+    for line in lines { say("\(path): \(line).") }
+    if !lines.isEmpty { hasPassedOver = true }
   }
 
   private func say(_ text: String) {

@@ -1,6 +1,7 @@
 import PharosCaptures
 import PharosFiles
 import PharosModel
+import PharosPipeline
 package import PharosService
 import PharosSite
 import PharosWire
@@ -30,12 +31,14 @@ package struct InspectRunner: Sendable {
 
   /// Shows the captures one behind the other.
   ///
-  /// - Returns: 0; 1 if one was damaged, everything before the damage having been shown.
+  /// - Returns: 0; 1 if one was damaged, everything before the damage having been shown, or nothing in one is understood.
   package func run(on console: Console) -> CommandStatus {
     console.run {
       var status = CommandStatus.success
       for path in captures {
-        guard let damage = try inspect(path, on: console) else { continue }
+        let (damage, isUnderstood) = try inspect(path, on: console)
+        if !isUnderstood { status = .failure }
+        guard let damage else { continue }
         status = .failure
         try console.output.flush()
         console.say(damage)
@@ -44,8 +47,13 @@ package struct InspectRunner: Sendable {
     }
   }
 
-  /// Shows one capture and gives what is wrong with it, by its path, if anything is.
-  private func inspect(_ path: String, on console: Console) throws -> String? {
+  /// Shows one capture.
+  ///
+  /// - Returns: what is wrong with it, by its path, if anything is; and false if all that it holds was passed over.
+  private func inspect(
+    _ path: String,
+    on console: Console
+  ) throws -> (damage: String?, isUnderstood: Bool) {
     var chunks = try FileChunks(named: path)
     var inspection = Inspection(view: view, format: format)
     if view != .summary, format == .table { try console.print(inspection.header) }
@@ -74,15 +82,16 @@ package struct InspectRunner: Sendable {
     bar.clear()
     try console.output.write(inspection.takeLines())
     if reader.foreign.bytes > 0 { console.say("\(path): \(reader.foreign).") }
+    let summary = inspection.summary(of: path, reader)
+    if view != .summary { for line in summary.passedOver { console.say("\(path): \(line).") } }
     // Nothing can be summarised of a file in no known format.
     if view == .summary, format == .jsonl || reader.format != nil {
-      let summary = inspection.summary(of: path, reader)
       switch format {
       case .jsonl: try console.print(summary.json)
       case .table: for line in summary.lines { try console.print(line) }
       }
     }
-    return damage
+    return (damage, summary.isUnderstood)
   }
 }
 
@@ -97,6 +106,7 @@ struct Inspection {
   private var json = JSONText()
   private var text: [UInt8] = []
   private var tally = CaptureSummary()
+  private var parts = PartAssembly()
 
   init(view: InspectRunner.View, format: EventFormat) {
     self.view = view
@@ -113,8 +123,12 @@ struct Inspection {
   }
 
   mutating func take(_ item: CaptureItem) {
-    guard case .packet(let packet) = item else {
+    let packet: Packet
+    switch item {
+    case .packet(let found): packet = found
+    case .block(let block):
       tally.blocks += 1
+      if let datagram = datagram(of: block) { take(datagram) }
       return
     }
     tally.note(packet)
@@ -123,6 +137,17 @@ struct Inspection {
     } else if let datagram = assembler.add(packet) {
       take(datagram)
     }
+  }
+
+  /// The datagram that a block of a recording completes: one that is longer than a packet can hold.
+  private mutating func datagram(of block: LocalBlock) -> UDPDatagram? {
+    guard block.type == RecordedInput.blockType, let content = block.content,
+      case .datagram(let part, from: let source, to: let destination, at: let time)? = try? RecordedInput(
+        decoding: content
+      ),
+      let whole = try? parts.add(part)
+    else { return nil }
+    return UDPDatagram(frame: 0, time: time, source: source, destination: destination, payload: whole[...])
   }
 
   /// The lines that were not written yet.
@@ -157,9 +182,14 @@ struct Inspection {
     if view == .datagrams { show(datagram, outcome) }
     var index = 0
     for report in batch.reports {
-      guard let line = AdvertLine(report, in: batch, frame: datagram.frame, index: index) else { continue }
+      if case .rangedBeacon(let ranged) = report.body {
+        show(ranged, by: batch.observers[Int(report.observer)], datagram, index: index)
+      } else if let line = AdvertLine(report, in: batch, frame: datagram.frame, index: index) {
+        show(line)
+      } else {
+        continue
+      }
       index += 1
-      show(line)
     }
     for observer in batch.observers { tally.note(observer) }
   }
@@ -185,11 +215,46 @@ struct Inspection {
     )
   }
 
+  /// A beacon that its sender has identified, without the advert.
+  private mutating func show(
+    _ ranged: RangedBeacon,
+    by observer: ObserverID,
+    _ datagram: UDPDatagram,
+    index: Int
+  ) {
+    tally.note(ranged)
+    guard view == .adverts else { return }
+    let level = ranged.rssi.map { Int($0.dBm) }
+    guard format == .table else {
+      json.openObject()
+      json.member("frame", datagram.frame)
+      json.member("index", index)
+      if let time = datagram.time { json.member("time", time.epochText) } else { json.null("time") }
+      json.member("beacon", ranged.beacon.description)
+      if let level { json.member("rssi", level) } else { json.null("rssi") }
+      if let power = ranged.measuredPower { json.member("tx_power", power) }
+      if let accuracy = ranged.accuracy { json.member("accuracy", accuracy.value, decimals: 2) }
+      json.member("observer", observer.description)
+      json.closeObject()
+      return json.newLine()
+    }
+    append(
+      Inspection.adverts.line([
+        "\(datagram.frame)", datagram.time.map { Wording.clock($0) } ?? "",
+        ranged.beacon.address?.description ?? "", level.map { "\($0)" } ?? "",
+        Inspection.shortened(ranged.beacon, to: 36),
+      ])
+    )
+  }
+
   /// The beacon that a payload holds, or the device's name, or the bytes.
   private static func content(of data: ArraySlice<UInt8>) -> String {
     let payload = data.span.bytes
     for frame in FrameDecoder().frames(in: payload) {
       if let beacon = frame.beacon { return shortened(beacon, to: 36) }
+    }
+    if let company = FrameDecoder().unreadIBeaconCompany(in: payload) {
+      return "iBeacon layout of company \(Hex.text(UInt64(company), bytes: 2))"
     }
     if let name = AdvertSummary(of: payload).localName, !name.isEmpty { return "\"\(name)\"" }
     return Hex.text(data.prefix(32))
@@ -216,6 +281,8 @@ struct Inspection {
       switch outcome {
       case .success(let format):
         "\(format), \(Wording.count(batch.reports.count, "report"))"
+          + decoder.notes.skipped.sorted { $0.key.rawValue < $1.key.rawValue }
+          .map { ", skipped \($0.value): \($0.key.name)" }.joined()
       case .failure(let reason): "refused: \(reason.name)"
       }
     append(
@@ -249,6 +316,10 @@ struct CaptureSummary {
   private var observers: [ObserverID: Int] = [:]
   private var addresses: Set<DeviceAddress> = []
   private var beacons: [BeaconID: Int] = [:]
+  /// The number of beacons that came identified, without an advert.
+  private var ranged = 0
+  /// The adverts in the layout of an iBeacon that are not taken for one, by their company.
+  private var unreadCompanies: [UInt16: Int] = [:]
 
   /// The maximum number of distinct identities of each kind, so that a city's random addresses do not fill the memory.
   private static let mostIdentities = 1_000_000
@@ -273,11 +344,31 @@ struct CaptureSummary {
     if let address = line.address, addresses.count < CaptureSummary.mostIdentities {
       addresses.insert(address)
     }
-    let found = FrameDecoder().frames(in: line.data.span.bytes).compactMap(\.beacon)
-    for beacon in found where beacons.count < CaptureSummary.mostIdentities || beacons[beacon] != nil {
-      beacons[beacon, default: 0] += 1
+    let payload = line.data.span.bytes
+    for beacon in FrameDecoder().frames(in: payload).compactMap(\.beacon) { note(beacon) }
+    if let company = FrameDecoder().unreadIBeaconCompany(in: payload) {
+      unreadCompanies[company, default: 0] += 1
     }
   }
+
+  mutating func note(_ ranged: RangedBeacon) {
+    self.ranged += 1
+    note(ranged.beacon)
+  }
+
+  private mutating func note(_ beacon: BeaconID) {
+    guard beacons.count < CaptureSummary.mostIdentities || beacons[beacon] != nil else { return }
+    beacons[beacon, default: 0] += 1
+  }
+
+  /// Indicates whether the capture holds something that is understood, or nothing at all.
+  var isUnderstood: Bool {
+    let isEmpty = passedOver.isEmpty && datagrams.totalRefusals == 0
+    return isEmpty || blocks > 0 || adverts > 0 || datagrams.totalReports > 0
+  }
+
+  /// What was passed over, as sentences without their ends.
+  var passedOver: [String] { udp.passedOverLines + bluetooth.passedOverLines }
 
   // MARK: Text
 
@@ -288,7 +379,14 @@ struct CaptureSummary {
     lines.append(row("packets", "\(packets)\(blocks > 0 ? ", and \(blocks) other blocks" : "")"))
     lines.append(row("time", span))
     if udp.packets > 0 { lines += datagramLines }
+    for line in passedOver { lines.append(row("passed over", line.replacing(" passed over:", with: ":"))) }
     lines.append(row("adverts", "\(adverts) of \(Wording.count(addresses.count, "device"))"))
+    if ranged > 0 {
+      lines.append(row("ranged", "\(Wording.count(ranged, "sighting")) of identified beacons"))
+    }
+    for (company, count) in unreadCompanies.sorted(by: { $0.key < $1.key }) {
+      lines.append(row("unread", "\(count) adverts in the \(IBeaconHint.text(company))"))
+    }
     if foreign.bytes > 0 {
       lines.append(row("foreign", "\(foreign.bytes) bytes in \(Wording.count(foreign.places, "place"))"))
     }
@@ -310,23 +408,23 @@ struct CaptureSummary {
       let reports = Wording.count(Int(clamping: datagrams.reports(format)), "report")
       lines.append(row("  \(format)", "\(datagrams.datagrams(format)) with \(reports)"))
     }
-    for (format, reason, count) in refusals {
-      lines.append(row("  refused", "\(count) \(format.map { "\($0): " } ?? "")\(reason.name)"))
+    for entry in datagrams.refusals {
+      lines.append(
+        row("  refused", "\(entry.count) \(entry.format.map { "\($0): " } ?? "")\(entry.reason.name)")
+      )
+    }
+    for entry in datagrams.skips {
+      lines.append(
+        row(
+          "  skipped",
+          "\(Wording.count(Int(clamping: entry.count), "element")) \(entry.format.map { "\($0): " } ?? "")\(entry.reason.name)"
+        )
+      )
     }
     for (name, count) in datagrams.ignoredIdentities.sorted {
       lines.append(row("  ignored", "\(count) JSON members \"\(name)\" that look like an identity"))
     }
     return lines
-  }
-
-  private var refusals: [(WireFormat?, DatagramRefusal, UInt64)] {
-    let formats: [WireFormat?] = WireFormat.allCases + [nil]
-    return formats.flatMap { format in
-      DatagramRefusal.allCases.compactMap { reason in
-        let count = datagrams.refusals(format, reason)
-        return count > 0 ? (format, reason, count) : nil
-      }
-    }
   }
 
   private func ranking<Key: Hashable & Comparable>(
@@ -378,7 +476,16 @@ struct CaptureSummary {
       json.member("decoded", datagrams.totalDatagrams)
       json.member("refused", datagrams.totalRefusals)
       json.member("reports", datagrams.totalReports)
+      json.member("skipped", datagrams.totalSkips)
+      json.objects("refusals", datagrams.refusals) { CaptureSummary.write($1, to: &$0) }
+      json.objects("skips", datagrams.skips) { CaptureSummary.write($1, to: &$0) }
+      json.strings("passedOver", passedOver)
       json.member("adverts", adverts)
+      json.member("rangedBeacons", ranged)
+      json.strings(
+        "unreadIBeaconCompanies",
+        unreadCompanies.keys.sorted().map { "0x" + Hex.text(UInt64($0), bytes: 2) }
+      )
       json.member("devices", addresses.count)
       json.member("damagedAdverts", damagedAdverts)
       if foreign.bytes > 0 { json.member("foreignBytes", foreign.bytes) }
@@ -387,5 +494,20 @@ struct CaptureSummary {
     }
   }
 
+  private static func write(_ entry: DatagramCounters.Reason, to json: inout JSONText) {
+    json.member("format", ifPresent: entry.format?.name)
+    json.member("reason", entry.reason.name)
+    json.member("count", entry.count)
+  }
+
   private var damagedAdverts: Int { bluetooth.badCRC + bluetooth.malformed + bluetooth.cutShort }
+}
+
+/// What to say about adverts in the layout of an iBeacon under another company than Apple.
+enum IBeaconHint {
+  /// The layout, and the setting that reads it.
+  static func text(_ company: UInt16) -> String {
+    let number = Hex.text(UInt64(company), bytes: 2)
+    return "iBeacon layout of company \(number); `iBeaconCompanies: [0x\(number)]` in the site file reads it"
+  }
 }

@@ -90,6 +90,7 @@ package struct ListenRunner: Sendable {
         json.member("observer", beacon.observer.description)
         json.member("beacon", ifPresent: beacon.identities.first?.description)
         json.member("address", ifPresent: beacon.address?.description)
+        json.member("hint", ifPresent: beacon.iBeaconCompany.map { IBeaconHint.text($0) })
         json.member("name", ifPresent: beacon.name)
         if let rssi = beacon.rssi { json.member("rssi", Int(rssi.dBm)) }
       }
@@ -167,6 +168,9 @@ package struct HeardScreen {
     lines += ["", HeardScreen.beaconTable.header] + shown.map { line($0, at: snapshot.time) }
     lines += more(transmitters.count - shown.count)
     lines += ["", "\(snapshot.datagrams) datagrams. \(refusals(snapshot))"]
+    for company in Set(heard.beacons.compactMap(\.iBeaconCompany)).sorted() {
+      lines.append("Heard: \(IBeaconHint.text(company)).")
+    }
     let ignored = snapshot.decoding.ignoredIdentities.sorted.map { "\"\($0.name)\" \($0.count) times" }
     if !ignored.isEmpty {
       lines.append("Ignored, though they look like a beacon's identity: \(ignored.joined(separator: ", ")).")
@@ -178,7 +182,10 @@ package struct HeardScreen {
 
   private func refusals(_ snapshot: IngestSnapshot) -> String {
     guard let worst = snapshot.refusedSources.first else { return "Nothing was refused." }
-    return "\(snapshot.decoding.totalRefusals) refused; from \(worst.source): \(worst.lastReason)"
+    let (refused, skipped) = (snapshot.decoding.totalRefusals, snapshot.decoding.totalSkips)
+    let elements =
+      skipped > 0 ? ", \(Wording.count(Int(clamping: skipped), "element")) of others skipped" : ""
+    return "\(refused) refused\(elements); from \(worst.source): \(worst.lastReason)"
   }
 
   private func line(_ observer: HeardObserver, at now: Timestamp) -> String {

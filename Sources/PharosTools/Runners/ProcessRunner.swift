@@ -35,7 +35,8 @@ package struct ProcessRunner: Sendable {
 
   /// Writes the events and ends by saying who is still inside.
   ///
-  /// - Returns: 0; 1 if a capture was damaged, everything before the damage having been processed; 78 if the site
+  /// - Returns: 0; 1 if a capture was damaged, everything before the damage having been processed, or nothing in them is
+  ///   understood; 78 if the site
   ///   file is wrong.
   package func run(on console: Console) -> CommandStatus {
     console.run {
@@ -43,15 +44,15 @@ package struct ProcessRunner: Sendable {
       var work = ProcessWork(options: options, site: site, console: console)
       for path in options.captures { try work.process(path) }
       try work.finish()
-      return work.hasDamage ? .failure : .success
+      return work.hasFailed ? .failure : .success
     }
   }
 }
 
 /// One run of `pharos process`: the pipeline, made with the first input, and what came out so far.
 private struct ProcessWork {
-  /// Indicates whether a capture was damaged.
-  var hasDamage: Bool { walk.hasDamage }
+  /// Indicates whether a capture was damaged, or nothing in them is understood.
+  var hasFailed: Bool { walk.hasFailed }
 
   let options: ProcessRunner.Options
   let givenSite: Site?

@@ -1,3 +1,5 @@
+import PharosModel
+
 /// One AD structure: its type and where its data lie in the payload that was walked.
 public struct ADStructure: Hashable, Sendable {
   /// The type of the data.
@@ -86,6 +88,22 @@ public struct ADType: RawRepresentable, Hashable, Sendable {
   @inlinable public static var transmitPower: ADType { ADType(rawValue: 0x0A) }
   /// A 16-bit service UUID, least significant byte first, and data of that service.
   @inlinable public static var serviceData16: ADType { ADType(rawValue: 0x16) }
+  /// A 32-bit service UUID, least significant byte first, and data of that service.
+  @inlinable public static var serviceData32: ADType { ADType(rawValue: 0x20) }
+  /// A 128-bit service UUID, least significant byte first, and data of that service.
+  @inlinable public static var serviceData128: ADType { ADType(rawValue: 0x21) }
   /// A company identifier, least significant byte first, and data of that company.
   @inlinable public static var manufacturerData: ADType { ADType(rawValue: 0xFF) }
+}
+
+/// The forms of a service's UUID.
+enum BluetoothUUID {
+  /// The UUID on which those of 16 and 32 bits are based: `00000000-0000-1000-8000-00805F9B34FB`.
+  private static let base = UUID128(high: 0x0000_1000, low: 0x8000_0080_5F9B_34FB)
+
+  /// The 16-bit form of a UUID, or nil if it has none.
+  static func short(of uuid: UUID128) -> UInt16? {
+    guard uuid.low == base.low, uuid.high & 0xFFFF_FFFF == base.high else { return nil }
+    return UInt16(exactly: uuid.high >> 32)
+  }
 }

@@ -21,8 +21,7 @@ public struct FrameDecoder: Sendable {
   public func forEachFrame(in payload: RawSpan, _ body: (Frame) -> Void) {
     var structures = ADStructures()
     while let structure = structures.next(in: payload) {
-      guard structure.type == .manufacturerData || structure.type == .serviceData16 else { continue }
-      guard let frame = frame(of: structure, in: payload) else { continue }
+      guard structure.type.mayHoldFrame, let frame = frame(of: structure, in: payload) else { continue }
       body(frame)
     }
   }
@@ -40,7 +39,8 @@ public struct FrameDecoder: Sendable {
   public func frame(of structure: ADStructure, in payload: RawSpan) -> Frame? {
     switch structure.type {
     case .manufacturerData: frame(manufacturerData: payload.extracting(structure.payload))
-    case .serviceData16: FrameDecoder.frame(serviceData: payload.extracting(structure.payload))
+    case .serviceData16, .serviceData32, .serviceData128:
+      FrameDecoder.frame(serviceData: payload.extracting(structure.payload), structure.type)
     default: nil
     }
   }
@@ -58,6 +58,22 @@ public struct FrameDecoder: Sendable {
     }
   }
 
+  /// The company of manufacturer data in the layout of an iBeacon that is not taken for one; nil if there is none.
+  ///
+  /// For tools and tables that say which setting reads it.
+  public func unreadIBeaconCompany(in payload: RawSpan) -> UInt16? {
+    var structures = ADStructures()
+    while let structure = structures.next(in: payload) {
+      let data = structure.payload
+      guard structure.type == .manufacturerData, data.count >= IBeacon.length,
+        payload.u16(at: data.lowerBound + 2) == IBeacon.code
+      else { continue }
+      let company = payload.littleEndian(UInt16.self, at: data.lowerBound)
+      if !accepts(company) { return company }
+    }
+    return nil
+  }
+
   private func accepts(_ company: UInt16) -> Bool {
     company == IBeacon.appleCompany || furtherCompanies.contains(company)
   }
@@ -66,9 +82,19 @@ public struct FrameDecoder: Sendable {
   ///
   /// It does not matter whether a list of services names that UUID as well. The first byte must match in full: under
   /// the same UUID, `21` is a sensor of KKM's and `40` and `41` are tags of the Find Hub network.
-  private static func frame(serviceData data: RawSpan) -> Frame? {
-    guard data.byteCount > 2, data.littleEndian(UInt16.self, at: 0) == Eddystone.service else { return nil }
-    let frame = data.extracting(2..<data.byteCount)
+  private static func frame(serviceData data: RawSpan, _ type: ADType) -> Frame? {
+    guard let length = type.serviceUUIDLength, data.byteCount > length else { return nil }
+    let service: UInt64? =
+      switch length {
+      case 2: UInt64(data.littleEndian(UInt16.self, at: 0))
+      case 4: UInt64(data.littleEndian(UInt32.self, at: 0))
+      default:
+        BluetoothUUID.short(
+          of: UUID128(high: data.littleEndian(UInt64.self, at: 8), low: data.littleEndian(UInt64.self, at: 0))
+        ).map { UInt64($0) }
+      }
+    guard service == UInt64(Eddystone.service) else { return nil }
+    let frame = data.extracting(length..<data.byteCount)
     switch frame.byte(at: 0) {
     case EddystoneUID.code where frame.byteCount >= EddystoneUID.length:
       return .eddystoneUID(EddystoneUID(frame: frame))
@@ -91,6 +117,23 @@ public struct FrameDecoder: Sendable {
       return .eddystoneEncryptedTLM(EddystoneEncryptedTLM(frame: frame))
     default:
       return nil
+    }
+  }
+}
+
+extension ADType {
+  /// Indicates whether such a structure may hold a beacon's frame.
+  @inlinable package var mayHoldFrame: Bool {
+    self == .manufacturerData || (0x16...0x21 ~= rawValue && serviceUUIDLength != nil)
+  }
+
+  /// The length of the service's UUID in front of service data; nil for a structure of another type.
+  @inlinable package var serviceUUIDLength: Int? {
+    switch self {
+    case .serviceData16: 2
+    case .serviceData32: 4
+    case .serviceData128: 16
+    default: nil
     }
   }
 }
@@ -231,8 +274,7 @@ extension FrameDecoder {
     var structures = ADStructures()
     var found = SoleIdentity.none
     while let structure = structures.next(in: payload) {
-      guard structure.type == .manufacturerData || structure.type == .serviceData16 else { continue }
-      guard let frame = frame(of: structure, in: payload) else { continue }
+      guard structure.type.mayHoldFrame, let frame = frame(of: structure, in: payload) else { continue }
       if case .eddystoneTLM = frame { return .more }
       guard let beacon = frame.beacon, let power = frame.measuredPower else { continue }
       guard case .none = found else { return .more }

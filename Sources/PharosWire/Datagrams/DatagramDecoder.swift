@@ -7,6 +7,8 @@ public import PharosModel
 public struct DatagramDecoder: Sendable {
   /// The counts of datagrams decoded and refused so far.
   public private(set) var counters = DatagramCounters()
+  /// What was skipped in the last datagram that was decoded.
+  public private(set) var notes = DecodingNotes()
 
   /// Makes a decoder with all counters at zero.
   public init() {}
@@ -24,35 +26,24 @@ public struct DatagramDecoder: Sendable {
     received: Timestamp,
     into batch: inout ReportBatch
   ) -> Result<WireFormat, DatagramRefusal> {
+    notes = DecodingNotes()
     guard !datagram.isEmpty else { return .failure(refuse(nil, .empty)) }
     guard let format = WireFormat(recognising: datagram) else { return .failure(refuse(nil, .unrecognised)) }
     let before = batch.count
     do throws(DatagramRefusal) {
-      switch format {
-      case .raddec: try RaddecFormat.decode(datagram, received: received, into: &batch)
-      case .pharos: try PharosFormat.decode(datagram, received: received, into: &batch)
-      case .json:
-        try JSONFormat.decode(
-          datagram,
-          received: received,
-          into: &batch,
-          ignored: &counters.ignoredIdentities
-        )
-      case .ingics: try IngicsFormat.decode(datagram, received: received, into: &batch)
-      case .huawei: try HuaweiFormat.decode(datagram, received: received, into: &batch)
-      case .minew: try MinewFormat.decode(datagram, received: received, into: &batch)
-      case .mqtt:
-        try MQTTFormat.decode(
-          datagram,
-          received: received,
-          into: &batch,
-          ignored: &counters.ignoredIdentities
-        )
-      }
+      try format.layout.decode(
+        datagram,
+        within: MessageContext(received: received),
+        into: &batch,
+        notes: &notes
+      )
     } catch {
+      counters.ignoredIdentities += notes.ignored
+      notes = DecodingNotes()
       return .failure(refuse(format, error))
     }
     counters.count(format, reports: batch.count - before)
+    counters.count(format, notes)
     return .success(format)
   }
 
@@ -74,7 +65,8 @@ public struct DatagramDecoder: Sendable {
   ///   - reason: the reason for the refusal.
   ///   - reports: the number of its reports, which the caller discards.
   public mutating func refuse(decoded format: WireFormat, _ reason: DatagramRefusal, reports: Int) {
-    counters.takeBack(format, reports: reports)
+    counters.takeBack(format, reports: reports, notes)
+    notes = DecodingNotes()
     counters.count(format, reason)
   }
 
@@ -84,7 +76,8 @@ public struct DatagramDecoder: Sendable {
   }
 }
 
-/// The numbers of datagrams and reports decoded for each format, and of datagrams refused for each reason.
+/// The numbers of datagrams and reports decoded for each format, and of datagrams refused and elements skipped for each
+/// reason.
 ///
 /// Plain arrays of fixed size: counting costs an addition and no allocation, and the counters of shards can be added. Only
 /// the names of ignored members allocate.
@@ -98,6 +91,8 @@ public struct DatagramCounters: Equatable, Sendable {
   private var reported: [UInt64]
   /// By format and reason, reasons running fastest; the last row is for datagrams in no known format.
   private var refused: [UInt64]
+  /// The elements that were skipped in datagrams of which the rest was read, as ``refused``.
+  private var skipped: [UInt64]
 
   /// The members of JSON objects that look like the identity of a beacon and were ignored.
   package internal(set) var ignoredIdentities = IgnoredIdentities()
@@ -107,6 +102,7 @@ public struct DatagramCounters: Equatable, Sendable {
     decoded = Array(repeating: 0, count: DatagramCounters.formats)
     reported = Array(repeating: 0, count: DatagramCounters.formats)
     refused = Array(repeating: 0, count: (DatagramCounters.formats + 1) * DatagramCounters.reasons)
+    skipped = refused
   }
 
   /// Returns the number of datagrams of a format that were decoded.
@@ -120,6 +116,36 @@ public struct DatagramCounters: Equatable, Sendable {
     refused[DatagramCounters.index(format, reason)]
   }
 
+  /// A number of datagrams that were refused, or of elements that were skipped, for one reason.
+  public struct Reason: Hashable, Sendable {
+    /// The format, or nil if it is no known one.
+    public var format: WireFormat?
+    /// The reason.
+    public var reason: DatagramRefusal
+    /// The number.
+    public var count: UInt64
+  }
+
+  /// The numbers of datagrams refused that are not zero, by reason and format.
+  public var refusals: [Reason] { reasons(refused) }
+
+  /// The numbers of elements skipped that are not zero, by reason and format.
+  public var skips: [Reason] { reasons(skipped) }
+
+  private func reasons(_ counts: [UInt64]) -> [Reason] {
+    DatagramRefusal.allCases.flatMap { reason in
+      (WireFormat.allCases + [nil]).compactMap { format in
+        let count = counts[DatagramCounters.index(format, reason)]
+        return count > 0 ? Reason(format: format, reason: reason, count: count) : nil
+      }
+    }
+  }
+
+  /// Returns the number of elements that were skipped for a reason in datagrams of a format of which the rest was read.
+  public func skips(_ format: WireFormat, _ reason: DatagramRefusal) -> UInt64 {
+    skipped[DatagramCounters.index(format, reason)]
+  }
+
   /// The number of datagrams decoded, whatever their format.
   public var totalDatagrams: UInt64 { decoded.reduce(0, &+) }
 
@@ -128,6 +154,9 @@ public struct DatagramCounters: Equatable, Sendable {
 
   /// The number of datagrams refused, whatever their format and the reason.
   public var totalRefusals: UInt64 { refused.reduce(0, &+) }
+
+  /// The number of elements skipped, whatever the format and the reason.
+  public var totalSkips: UInt64 { skipped.reduce(0, &+) }
 
   /// The sums of two sets of counters.
   public static func + (left: DatagramCounters, right: DatagramCounters) -> DatagramCounters {
@@ -141,6 +170,7 @@ public struct DatagramCounters: Equatable, Sendable {
     for index in left.decoded.indices { left.decoded[index] &+= right.decoded[index] }
     for index in left.reported.indices { left.reported[index] &+= right.reported[index] }
     for index in left.refused.indices { left.refused[index] &+= right.refused[index] }
+    for index in left.skipped.indices { left.skipped[index] &+= right.skipped[index] }
     left.ignoredIdentities += right.ignoredIdentities
   }
 
@@ -150,10 +180,17 @@ public struct DatagramCounters: Equatable, Sendable {
     reported[Int(format.rawValue)] &+= UInt64(reports)
   }
 
-  /// Takes back what was counted of a datagram that was decoded.
-  mutating func takeBack(_ format: WireFormat, reports: Int) {
+  /// Counts what was skipped in a datagram that was decoded.
+  mutating func count(_ format: WireFormat, _ notes: DecodingNotes) {
+    ignoredIdentities += notes.ignored
+    for (reason, count) in notes.skipped { skipped[DatagramCounters.index(format, reason)] &+= count }
+  }
+
+  /// Takes back what was counted of a datagram that was decoded, but for the members that were ignored.
+  mutating func takeBack(_ format: WireFormat, reports: Int, _ notes: DecodingNotes) {
     decoded[Int(format.rawValue)] &-= 1
     reported[Int(format.rawValue)] &-= UInt64(reports)
+    for (reason, count) in notes.skipped { skipped[DatagramCounters.index(format, reason)] &-= count }
   }
 
   /// Counts a datagram that was refused.

@@ -4,9 +4,11 @@ public import PharosModel
 ///
 /// A format has no state and reads no clock. Each one passes the same conformance suite: any bytes at all are
 /// decoded or refused, never more.
-public protocol DatagramFormat {
+public protocol DatagramFormat: SendableMetatype {
   /// The format.
   static var format: WireFormat { get }
+  /// The name in metrics, logs and site files.
+  static var name: String { get }
 
   /// Returns whether a datagram is in this format, judged by its first bytes.
   ///
@@ -15,18 +17,86 @@ public protocol DatagramFormat {
 
   /// Appends the reports of a datagram to a batch.
   ///
-  /// All or nothing: a refused datagram leaves the batch exactly as it was.
+  /// An element that cannot be read (an advert, a line, a record) costs itself alone: it is counted in the notes, and the
+  /// others are read. A datagram is refused if nothing in it can be read, or if it is signed and anything in it cannot; a
+  /// refused datagram leaves the batch exactly as it was.
   ///
   /// - Parameters:
-  ///   - datagram: the whole payload of one UDP datagram.
-  ///   - received: R, the time at which it was received.
+  ///   - datagram: the whole payload of one UDP datagram, or of one message.
+  ///   - context: what is known about it apart from its bytes.
   ///   - batch: the batch to append the reports to.
+  ///   - notes: what was skipped.
   /// - Throws: the reason for the refusal.
   static func decode(
     _ datagram: RawSpan,
+    within context: MessageContext,
+    into batch: inout ReportBatch,
+    notes: inout DecodingNotes
+  ) throws(DatagramRefusal)
+}
+
+extension DatagramFormat {
+  /// Appends the reports of a datagram of which nothing is known but when it was received.
+  ///
+  /// - Throws: the reason for the refusal.
+  public static func decode(
+    _ datagram: RawSpan,
     received: Timestamp,
     into batch: inout ReportBatch
-  ) throws(DatagramRefusal)
+  ) throws(DatagramRefusal) {
+    var notes = DecodingNotes()
+    try decode(datagram, within: MessageContext(received: received), into: &batch, notes: &notes)
+  }
+}
+
+/// What is known about a datagram apart from its bytes.
+public struct MessageContext: Sendable {
+  /// R, the time at which it was received.
+  public var received: Timestamp
+  /// The observer that holds where the datagram names none, as the topic of an MQTT message tells it.
+  public var observer: ObserverID?
+  /// The address of the device that was heard, where the datagram names none.
+  public var address: DeviceAddress?
+
+  /// Makes a context.
+  public init(received: Timestamp, observer: ObserverID? = nil, address: DeviceAddress? = nil) {
+    self.received = received
+    self.observer = observer
+    self.address = address
+  }
+}
+
+/// What was skipped in datagrams that were decoded.
+public struct DecodingNotes: Equatable, Sendable {
+  /// The numbers of elements that could not be read, by reason.
+  public private(set) var skipped: [DatagramRefusal: UInt64] = [:]
+  /// The reason for which the first of them could not be read.
+  public private(set) var firstReason: DatagramRefusal?
+  /// The members of JSON objects that look like the identity of a beacon and were ignored.
+  package internal(set) var ignored = IgnoredIdentities()
+
+  /// Notes nothing.
+  public init() {}
+
+  /// Counts an element that cannot be read.
+  mutating func skip(_ reason: DatagramRefusal, count: UInt64 = 1) {
+    firstReason = firstReason ?? reason
+    skipped[reason, default: 0] &+= count
+  }
+
+  /// Reads one element of a batch; counts it if it cannot be read, and leaves the batch as it was.
+  mutating func attempt(
+    _ batch: inout ReportBatch,
+    _ read: (inout ReportBatch) throws(DatagramRefusal) -> Void
+  ) {
+    let mark = batch.mark
+    do throws(DatagramRefusal) {
+      try read(&batch)
+    } catch {
+      batch.removeAll(behind: mark)
+      skip(error)
+    }
+  }
 }
 
 /// A datagram format that Pharos understands.
@@ -46,40 +116,28 @@ public enum WireFormat: UInt8, CaseIterable, Hashable, Sendable {
   /// A message from an MQTT broker, with its topic.
   case mqtt
 
+  /// The formats in the order of their raw values: what a new one is added to, beside its case.
+  static let list: [any DatagramFormat.Type] = [
+    RaddecFormat.self, PharosFormat.self, JSONFormat.self, IngicsFormat.self, HuaweiFormat.self,
+    MinewFormat.self,
+    MQTTFormat.self,
+  ]
+
+  /// How the format is recognised and read.
+  var layout: any DatagramFormat.Type { WireFormat.list[Int(rawValue)] }
+
   /// The name in metrics, logs and site files.
-  public var name: String {
-    switch self {
-    case .raddec: "raddec"
-    case .pharos: "pharos"
-    case .json: "json"
-    case .ingics: "ingics"
-    case .huawei: "huawei"
-    case .minew: "minew"
-    case .mqtt: "mqtt"
-    }
-  }
+  public var name: String { layout.name }
 
   /// Recognises the format of a datagram by its first bytes; nil if it is in no known format.
   ///
   /// No two formats begin alike, so the order of the checks does not matter.
   public init?(recognising datagram: RawSpan) {
-    if RaddecFormat.recognises(datagram) {
-      self = .raddec
-    } else if PharosFormat.recognises(datagram) {
-      self = .pharos
-    } else if JSONFormat.recognises(datagram) {
-      self = .json
-    } else if IngicsFormat.recognises(datagram) {
-      self = .ingics
-    } else if HuaweiFormat.recognises(datagram) {
-      self = .huawei
-    } else if MinewFormat.recognises(datagram) {
-      self = .minew
-    } else if MQTTFormat.recognises(datagram) {
-      self = .mqtt
-    } else {
-      return nil
+    for layout in WireFormat.list where layout.recognises(datagram) {
+      self = layout.format
+      return
     }
+    return nil
   }
 }
 

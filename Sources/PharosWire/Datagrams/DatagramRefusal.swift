@@ -1,4 +1,4 @@
-/// The reason for which a datagram was refused: a small fixed set, so that it can be counted and put on a graph.
+/// The reason for which a datagram was refused, or an element of one skipped: a small fixed set, so that it can be counted and put on a graph.
 ///
 /// ``description`` explains each reason to the operator.
 public enum DatagramRefusal: UInt8, CaseIterable, Error, Hashable, Sendable {

@@ -12,6 +12,8 @@ public import PharosModel
 public enum HuaweiFormat: DatagramFormat {
   /// The format.
   public static let format = WireFormat.huawei
+  /// The name in metrics, logs and site files.
+  public static let name = "huawei"
 
   /// `HW`.
   private static let magic: UInt16 = 0x4857
@@ -21,30 +23,33 @@ public enum HuaweiFormat: DatagramFormat {
     datagram.byteCount >= 2 && datagram.u16(at: 0) == magic
   }
 
-  /// Appends one advert for each tag.
+  /// Appends one advert for each tag; of a list that was cut those before the cut.
   public static func decode(
     _ datagram: RawSpan,
-    received: Timestamp,
-    into batch: inout ReportBatch
+    within context: MessageContext,
+    into batch: inout ReportBatch,
+    notes: inout DecodingNotes
   ) throws(DatagramRefusal) {
     var cursor = ByteCursor(datagram.wholeRange)
     _ = try cursor.take(3)
     let accessPoint = try cursor.u48(datagram)
     _ = try cursor.take(2)
-    let count = try cursor.u8(datagram)
-    guard count > 0 else { return }
-    let mark = batch.mark
-    do throws(DatagramRefusal) {
-      let observer = batch.index(of: .eui48(accessPoint))
-      for _ in 0..<count {
+    for number in 0..<(try cursor.u8(datagram)) {
+      do throws(DatagramRefusal) {
         let advert = try decodeTag(datagram, &cursor, into: &batch)
-        batch.append(
-          Report(observer: observer, received: received, timing: .received, body: .advert(advert))
+        let observer = batch.index(of: .eui48(accessPoint))
+        let report = Report(
+          observer: observer,
+          received: context.received,
+          timing: .received,
+          body: .advert(advert)
         )
+        batch.append(report)
+      } catch {
+        // Without its length nothing behind a tag can be found.
+        guard number > 0 else { throw error }
+        return notes.skip(error)
       }
-    } catch {
-      batch.removeAll(behind: mark)
-      throw error
     }
   }
 

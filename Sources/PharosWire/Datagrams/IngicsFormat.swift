@@ -4,7 +4,7 @@ public import PharosModel
 ///
 /// `$GPRP,<tag MAC>,<gateway MAC>,<dBm>,<AD bytes in hex>[,<Unix time>]`, and the same with `$RSPR` (scan
 /// responses), `$LRAD` and `$LRSR` (coded PHY), `$1MAD` and `$1MSR` (extended adverts on 1M). `$HBRP` is a
-/// heartbeat, `$GPSR` the gateway's own fix. Lines of other types are passed over.
+/// heartbeat, `$GPSR` the gateway's own fix. Lines of other types are counted and skipped.
 ///
 /// * Whole seconds are too coarse: the receive time stands. Gateways set to milliseconds give a time of their
 ///   own.
@@ -15,6 +15,8 @@ public import PharosModel
 public enum IngicsFormat: DatagramFormat {
   /// The format.
   public static let format = WireFormat.ingics
+  /// The name in metrics, logs and site files.
+  public static let name = "ingics"
 
   /// The error of a receiver at an HDOP of 1.
   ///
@@ -26,24 +28,21 @@ public enum IngicsFormat: DatagramFormat {
     !datagram.isEmpty && datagram.byte(at: 0) == UInt8(ascii: "$")
   }
 
-  /// Appends one report for each line.
+  /// Appends one report for each line; one that cannot be read, or is of another type, is skipped.
   public static func decode(
     _ datagram: RawSpan,
-    received: Timestamp,
-    into batch: inout ReportBatch
+    within context: MessageContext,
+    into batch: inout ReportBatch,
+    notes: inout DecodingNotes
   ) throws(DatagramRefusal) {
-    let mark = batch.mark
     let before = batch.count
-    do throws(DatagramRefusal) {
-      var lines = IngicsFields(0..<WireText.end(datagram))
-      while let line = lines.nextLine(datagram) {
-        try decode(line: line, of: datagram, received: received, into: &batch)
+    var lines = IngicsFields(0..<WireText.end(datagram))
+    while let line = lines.nextLine(datagram) {
+      notes.attempt(&batch) { batch throws(DatagramRefusal) in
+        try decode(line: line, of: datagram, received: context.received, into: &batch)
       }
-      guard batch.count > before else { throw .nothingUnderstood }
-    } catch {
-      batch.removeAll(behind: mark)
-      throw error
     }
+    guard batch.count > before else { throw notes.firstReason ?? .nothingUnderstood }
   }
 
   private static func decode(
@@ -55,7 +54,9 @@ public enum IngicsFormat: DatagramFormat {
     var fields = IngicsFields(line)
     let name = try fields.next(datagram)
     guard name.count == 5, datagram.byte(at: name.lowerBound) == UInt8(ascii: "$") else { throw .badText }
-    guard let type = IngicsLine(rawValue: datagram.u32(at: name.lowerBound + 1)) else { return }
+    guard let type = IngicsLine(rawValue: datagram.u32(at: name.lowerBound + 1)) else {
+      throw .nothingUnderstood
+    }
     guard let tag = WireText.address(datagram, try fields.next(datagram)) else { throw .badIdentity }
     guard let gateway = WireText.address(datagram, try fields.next(datagram)) else { throw .badIdentity }
     guard let dBm = WireText.integer(datagram, try fields.next(datagram)), -128...127 ~= dBm else {

@@ -7,64 +7,51 @@ public import PharosModel
 /// over, and counted if they look like the identity of a beacon that is lost. An object says who reports it, or stands
 /// inside one that does.
 ///
-/// The text must be valid JSON in UTF-8 to its last byte and nest no deeper than 16 levels; if any part of a
-/// datagram is refused, all of it is.
+/// An element that cannot be read costs itself alone: an object of a list, a tag, a packet, a single report. Text that is
+/// malformed, cut off or nested deeper than 16 levels is read without the elements that are (``JSONRepair``); of text that
+/// is not UTF-8 the members in which it is not are ignored.
 public enum JSONFormat: DatagramFormat {
   /// The format.
   public static let format = WireFormat.json
+  /// The name in metrics, logs and site files.
+  public static let name = "json"
   /// The largest depth of arrays and objects; the deepest understood shape has 5 levels.
   static let deepest = 16
 
   /// Returns whether the first character that is no white space opens an object or an array.
   public static func recognises(_ datagram: RawSpan) -> Bool {
-    for offset in datagram.wholeRange where !JSONScanner.isSpace(datagram.byte(at: offset)) {
+    for offset in start(of: datagram)..<datagram.byteCount
+    where !JSONScanner.isSpace(datagram.byte(at: offset)) {
       return datagram.byte(at: offset) == UInt8(ascii: "{") || datagram.byte(at: offset) == UInt8(ascii: "[")
     }
     return false
   }
 
-  /// Appends the reports of all objects.
-  public static func decode(
-    _ datagram: RawSpan,
-    received: Timestamp,
-    into batch: inout ReportBatch
-  ) throws(DatagramRefusal) {
-    var ignored = IgnoredIdentities()
-    try decode(datagram, received: received, into: &batch, ignored: &ignored)
+  /// The start of the text: some senders put a byte order mark before it.
+  private static func start(of datagram: RawSpan) -> Int {
+    let hasMark = datagram.byteCount >= 3 && datagram.u16(at: 0) == 0xEFBB && datagram.byte(at: 2) == 0xBF
+    return hasMark ? 3 : 0
   }
 
   /// Appends the reports of all objects, and counts the members that look like an identity and were ignored.
-  ///
-  /// - Parameters:
-  ///   - datagram: the text.
-  ///   - received: R.
-  ///   - context: what holds for objects that do not state it themselves, as the topic of an MQTT message tells it.
-  ///   - batch: the batch to append the reports to.
-  ///   - ignored: the counts.
-  /// - Throws: the reason for the refusal.
-  static func decode(
+  public static func decode(
     _ datagram: RawSpan,
-    received: Timestamp,
-    within context: JSONReader.Context = JSONReader.Context(),
+    within context: MessageContext,
     into batch: inout ReportBatch,
-    ignored: inout IgnoredIdentities
+    notes: inout DecodingNotes
   ) throws(DatagramRefusal) {
-    let text = 0..<WireText.end(datagram)
-    guard WireText.isUTF8(datagram, text) else { throw .badText }
-    let mark = batch.mark
-    do throws(DatagramRefusal) {
-      var reader = JSONReader(received: received, within: context)
-      defer { ignored += reader.ignored }
-      var scanner = JSONScanner(text, deepest: deepest)
-      while !scanner.isAtEnd(datagram) {
-        guard let value = try? scanner.value(datagram) else { throw .badText }
-        try reader.read(value, datagram, into: &batch)
-      }
-      guard reader.understood else { throw .nothingUnderstood }
-    } catch {
-      batch.removeAll(behind: mark)
-      throw error
+    let text = start(of: datagram)..<WireText.end(datagram)
+    if !WireText.isUTF8(datagram, text) { notes.skip(.badText) }
+    let before = batch.count
+    var reader = JSONReader(context, notes)
+    defer { notes = reader.notes }
+    if !reader.read(text, datagram, into: &batch) {
+      let repair = JSONRepair(datagram, text, deepest: deepest)
+      reader.notes.skip(.badText, count: UInt64(repair.dropped))
+      _ = unsafe reader.read(0..<repair.text.count, repair.text.span.bytes, into: &batch)
     }
+    if batch.count == before, let reason = reader.notes.firstReason { throw reason }
+    guard reader.understood else { throw .nothingUnderstood }
   }
 }
 
@@ -76,8 +63,8 @@ struct JSONReader {
   private let outer: Context
   /// Indicates whether anything was understood, even if it held no report, as an empty list does.
   private(set) var understood = false
-  /// The members that look like an identity and were ignored.
-  private(set) var ignored = IgnoredIdentities()
+  /// What was skipped.
+  fileprivate(set) var notes: DecodingNotes
 
   /// The properties that an object inherits from the object that holds it, or from the topic of its message.
   struct Context {
@@ -87,47 +74,87 @@ struct JSONReader {
     var timing = ReportTiming.received
   }
 
-  init(received: Timestamp, within outer: Context) {
-    self.received = received
-    self.outer = outer
+  init(_ context: MessageContext, _ notes: DecodingNotes) {
+    received = context.received
+    outer = Context(observer: context.observer, address: context.address)
+    self.notes = notes
+  }
+
+  /// Reads one element; counts it if it cannot be read, and leaves the batch as it was.
+  ///
+  /// - Returns: what the closure returns; nil if the element cannot be read.
+  @discardableResult
+  mutating func attempt<Value>(
+    _ batch: inout ReportBatch,
+    _ read: (inout JSONReader, inout ReportBatch) throws(DatagramRefusal) -> Value
+  ) -> Value? {
+    let mark = batch.mark
+    do throws(DatagramRefusal) {
+      return try read(&self, &batch)
+    } catch {
+      batch.removeAll(behind: mark)
+      notes.skip(error)
+      return nil
+    }
+  }
+
+  /// Reads all values of a text.
+  ///
+  /// - Returns: whether the text is well formed; otherwise the batch is left as it was.
+  mutating func read(_ text: Range<Int>, _ bytes: RawSpan, into batch: inout ReportBatch) -> Bool {
+    let mark = batch.mark
+    let before = self
+    var scanner = JSONScanner(text, deepest: JSONFormat.deepest)
+    while !scanner.isAtEnd(bytes) {
+      guard let value = try? scanner.value(bytes) else {
+        batch.removeAll(behind: mark)
+        self = before
+        return false
+      }
+      read(value, bytes, into: &batch)
+    }
+    return true
   }
 
   /// Reads the top-level value of a datagram: an object or an array of objects.
   ///
-  /// It skips objects that it does not understand: other programs put their own objects beside adverts.
-  mutating func read(
-    _ value: JSONSlice,
-    _ bytes: RawSpan,
-    into batch: inout ReportBatch
-  ) throws(DatagramRefusal) {
-    switch value.kind {
-    case .object:
-      var context = outer
-      if try read(object: value, bytes, &context, into: &batch) { understood = true }
-    case .array:
-      if value.range.allSatisfy({ JSONScanner.isSpace(bytes.byte(at: $0)) }) { understood = true }
-      var context = outer
-      var scanner = JSONScanner(value.range)
-      while let element = scanner.nextElement(bytes) {
-        guard element.kind == .object else { throw .nothingUnderstood }
-        if try read(object: element, bytes, &context, into: &batch) { understood = true }
-      }
-    case .absent, .null, .yes, .no, .number, .string: throw .nothingUnderstood
-    }
+  /// It skips objects that it does not understand, and counts them: other programs put their own objects beside adverts.
+  private mutating func read(_ value: JSONSlice, _ bytes: RawSpan, into batch: inout ReportBatch) {
+    var context = outer
+    guard value.kind == .array else { return read(element: value, bytes, &context, into: &batch) }
+    if value.range.allSatisfy({ JSONScanner.isSpace(bytes.byte(at: $0)) }) { understood = true }
+    var scanner = JSONScanner(value.range)
+    while let element = scanner.nextElement(bytes) { read(element: element, bytes, &context, into: &batch) }
   }
 
-  /// Reads the elements of a list that an object holds; each must be understood.
-  mutating func read(
-    list: JSONSlice,
+  private mutating func read(
+    element: JSONSlice,
     _ bytes: RawSpan,
-    _ context: Context,
+    _ context: inout Context,
     into batch: inout ReportBatch
-  ) throws(DatagramRefusal) {
+  ) {
+    guard element.kind == .object else { return notes.skip(.nothingUnderstood) }
+    var inner = context
+    let isUnderstood = attempt(&batch) { reader, batch throws(DatagramRefusal) in
+      try reader.read(object: element, bytes, &inner, into: &batch)
+    }
+    // Behind a gateway that cannot be read, the one before it may not stand.
+    let isGateway =
+      isUnderstood == nil && JSONObject(bytes, element).word(.type, bytes, JSONWords.gateway) != nil
+    context = isGateway ? outer : inner
+    if isUnderstood == true { understood = true }
+    if isUnderstood == false { notes.skip(.nothingUnderstood) }
+  }
+
+  /// Reads the elements of a list that an object holds; those that are not understood are counted.
+  mutating func read(list: JSONSlice, _ bytes: RawSpan, _ context: Context, into batch: inout ReportBatch) {
     var scanner = JSONScanner(list.range)
     while let element = scanner.nextElement(bytes) {
-      guard element.kind == .object else { throw .badField }
-      var inner = context
-      guard try read(object: element, bytes, &inner, into: &batch) else { throw .nothingUnderstood }
+      attempt(&batch) { reader, batch throws(DatagramRefusal) in
+        guard element.kind == .object else { throw .badField }
+        var inner = context
+        guard try reader.read(object: element, bytes, &inner, into: &batch) else { throw .nothingUnderstood }
+      }
     }
   }
 
@@ -144,8 +171,9 @@ struct JSONReader {
       return true
     }
     if try readRuuvi(object, bytes, into: &batch) { return true }
-    if object.word(.type, bytes, JSONWords.gateway) != nil, let place = try object.text(.address) {
+    if object.word(.type, bytes, JSONWords.gateway) != nil, object.has(.address) {
       // Minew: the first element of an array names the gateway that heard those behind it.
+      guard let place = try object.text(.address) else { throw .badIdentity }
       context.observer = try WireText.observer(bytes, place)
       try append(.heartbeat(Heartbeat()), .received, context, to: &batch)
       return true
@@ -157,10 +185,10 @@ struct JSONReader {
       inner.observer = .eui48(address.bits)
       sighting = nil
     }
-    if sighting?.hasIdentity != true, object.has(.rssi) { ignored.count(value, bytes) }
+    if sighting?.hasIdentity != true, object.has(.rssi) { notes.ignored.count(value, bytes) }
     inner.observer = try object.observer(bytes, orName: sighting == nil) ?? inner.observer
     inner.timing = try object.timing(bytes, within: context.timing)
-    let isEnvelope = try readEnvelope(object, bytes, inner, into: &batch)
+    let isEnvelope = readEnvelope(object, bytes, inner, into: &batch)
     guard let sighting else { return isEnvelope }
     let body = try sighting.body(bytes, object, of: inner.address, appendingTo: &batch)
     try append(body, inner.timing, inner, to: &batch)
@@ -221,28 +249,46 @@ extension JSONReader {
     _ bytes: RawSpan,
     _ context: Context,
     into batch: inout ReportBatch
-  ) throws(DatagramRefusal) -> Bool {
-    var found = try readHead(object, bytes, context, into: &batch)
-    found = try readHeartbeat(object[.heartbeat], bytes, context, into: &batch) || found
-    found = try readScanState(object, bytes, context, into: &batch) || found
-    found = try readDisplayOn(object[.displayOn], bytes, context, into: &batch) || found
-    if object[.adverts].kind == .array {
-      try read(list: object[.adverts], bytes, context, into: &batch)
+  ) -> Bool {
+    var found = false
+    /// Reads one part, which costs itself alone.
+    func part(
+      _ reader: inout JSONReader,
+      _ read: (inout JSONReader, inout ReportBatch) throws(DatagramRefusal) -> Bool
+    ) {
+      if reader.attempt(&batch, read) ?? true { found = true }
+    }
+    part(&self) { reader, batch throws(DatagramRefusal) in
+      try reader.readHead(object, bytes, context, into: &batch)
+    }
+    part(&self) { reader, batch throws(DatagramRefusal) in
+      try reader.readHeartbeat(object[.heartbeat], bytes, context, into: &batch)
+    }
+    part(&self) { reader, batch throws(DatagramRefusal) in
+      try reader.readScanState(object, bytes, context, into: &batch)
+    }
+    part(&self) { reader, batch throws(DatagramRefusal) in
+      try reader.readDisplayOn(object[.displayOn], bytes, context, into: &batch)
+    }
+    for field in [JSONField.adverts, .data, .rangedBeacons] where object[field].kind == .array {
+      read(list: object[field], bytes, context, into: &batch)
       found = true
     }
-    if object[.data].kind == .array {
-      try read(list: object[.data], bytes, context, into: &batch)
-      found = true
+    part(&self) { reader, batch throws(DatagramRefusal) in
+      try reader.readWifiScan(object[.wifiScan], bytes, context, into: &batch)
     }
-    if object[.rangedBeacons].kind == .array {
-      try read(list: object[.rangedBeacons], bytes, context, into: &batch)
-      found = true
+    part(&self) { reader, batch throws(DatagramRefusal) in
+      try reader.readMotion(object[.motion], bytes, context, into: &batch)
     }
-    found = try readWifiScan(object[.wifiScan], bytes, context, into: &batch) || found
-    found = try readMotion(object[.motion], bytes, context, into: &batch) || found
-    found = try readFix(object[.fix], bytes, context, into: &batch) || found
-    found = try readPoses(object[.relativePoses], bytes, context, into: &batch) || found
-    found = try readVisualStatus(object[.visualStatus], bytes, context, into: &batch) || found
+    part(&self) { reader, batch throws(DatagramRefusal) in
+      try reader.readFix(object[.fix], bytes, context, into: &batch)
+    }
+    part(&self) { reader, batch throws(DatagramRefusal) in
+      try reader.readPoses(object[.relativePoses], bytes, context, into: &batch)
+    }
+    part(&self) { reader, batch throws(DatagramRefusal) in
+      try reader.readVisualStatus(object[.visualStatus], bytes, context, into: &batch)
+    }
     return found
   }
 
@@ -344,18 +390,20 @@ extension JSONReader {
     try append(.heartbeat(Heartbeat()), .received, context, to: &batch)
     var scanner = JSONScanner(content[.tags].range)
     while let (key, value) = scanner.nextMember(bytes) {
-      guard value.kind == .object else { throw .badField }
-      guard !key.isEscaped, let address = WireText.address(bytes, key.range, kind: .unknown) else {
-        throw .badIdentity
+      attempt(&batch) { reader, batch throws(DatagramRefusal) in
+        guard value.kind == .object else { throw .badField }
+        guard !key.isEscaped, let address = WireText.address(bytes, key.range, kind: .unknown) else {
+          throw .badIdentity
+        }
+        let tag = JSONObject(bytes, value)
+        guard let digits = try tag.text(.data) else { throw .badField }
+        let level = try tag.level(bytes)
+        guard let payload = WireText.withHex(bytes, digits, { batch.append(payload: $0) }) else {
+          throw .badText
+        }
+        let advert = Advert(address: address, rssi: level, payload: payload)
+        try reader.append(.advert(advert), .received, context, to: &batch)
       }
-      let tag = JSONObject(bytes, value)
-      guard let digits = try tag.text(.data) else { throw .badField }
-      let level = try tag.level(bytes)
-      guard let payload = WireText.withHex(bytes, digits, { batch.append(payload: $0) }) else {
-        throw .badText
-      }
-      let advert = Advert(address: address, rssi: level, payload: payload)
-      try append(.advert(advert), .received, context, to: &batch)
     }
     return true
   }
@@ -364,7 +412,7 @@ extension JSONReader {
 /// raddec in JSON: the same sighting as in the binary format, with its parts spelt out.
 extension JSONReader {
   /// Appends one advert for each receiver and packet.
-  func readRaddec(
+  mutating func readRaddec(
     _ object: JSONObject,
     _ bytes: RawSpan,
     _ context: Context,
@@ -376,25 +424,33 @@ extension JSONReader {
     let transmitter = try transmitter(object, bytes)
     var receivers = JSONScanner(object[.signature].range)
     while let element = receivers.nextElement(bytes) {
-      guard element.kind == .object else { throw .badField }
-      let receiver = JSONObject(bytes, element)
-      guard receiver.has(.observer) else { throw .noObserver }
-      var inner = context
-      inner.observer = try JSONObject.observer(receiver[.observer], bytes)
-      let level = try receiver.level(bytes)
-      var adverts = 0
-      var scanner = JSONScanner(packets.range)
-      while let packet = scanner.nextElement(bytes) {
-        guard packet.kind == .string else { throw .badField }
-        guard var advert = try advert(packet.range, bytes, transmitter, into: &batch) else { continue }
-        advert.rssi = level
-        try append(.advert(advert), timing, inner, to: &batch)
-        adverts += 1
+      attempt(&batch) { reader, batch throws(DatagramRefusal) in
+        guard element.kind == .object else { throw .badField }
+        let receiver = JSONObject(bytes, element)
+        guard receiver.has(.observer) else { throw .noObserver }
+        var inner = context
+        inner.observer = try JSONObject.observer(receiver[.observer], bytes)
+        let level = try receiver.level(bytes)
+        var adverts = 0
+        var scanner = JSONScanner(packets.range)
+        while let packet = scanner.nextElement(bytes) {
+          reader.attempt(&batch) { reader, batch throws(DatagramRefusal) in
+            // One that cannot be read was a packet: the receiver has not heard the transmitter without any.
+            adverts += 1
+            guard packet.kind == .string else { throw .badField }
+            guard var advert = try reader.advert(packet.range, bytes, transmitter, into: &batch) else {
+              adverts -= 1
+              return
+            }
+            advert.rssi = level
+            try reader.append(.advert(advert), timing, inner, to: &batch)
+          }
+        }
+        guard adverts == 0 else { return }
+        let nothing = batch.append(payload: EmptyCollection<UInt8>())
+        let advert = Advert(address: transmitter.address, rssi: level, payload: nothing)
+        try reader.append(.advert(advert), timing, inner, to: &batch)
       }
-      guard adverts == 0 else { continue }
-      let nothing = batch.append(payload: EmptyCollection<UInt8>())
-      let advert = Advert(address: transmitter.address, rssi: level, payload: nothing)
-      try append(.advert(advert), timing, inner, to: &batch)
     }
   }
 
@@ -468,7 +524,7 @@ extension AdvertisingPDU {
 
 /// Wi-Fi scans, motion and fixes.
 extension JSONReader {
-  func readWifiScan(
+  mutating func readWifiScan(
     _ value: JSONSlice,
     _ bytes: RawSpan,
     _ context: Context,
@@ -476,10 +532,10 @@ extension JSONReader {
   ) throws(DatagramRefusal) -> Bool {
     guard let (list, timing) = try list(value, .accessPoints, bytes, context) else { return false }
     let start = UInt32(batch.accessPoints.count)
-    var scanner = JSONScanner(list.range)
-    while let element = scanner.nextElement(bytes) {
-      guard element.kind == .object else { throw .badField }
-      let object = JSONObject(bytes, element)
+    let isWhole = try read(partsOf: list, bytes, into: &batch) {
+      reader,
+      object,
+      batch throws(DatagramRefusal) in
       let place = try object.text(object.has(.bssid) ? .bssid : .address)
       guard let place, let bssid = WireText.address(bytes, place) else { throw .badIdentity }
       let point = AccessPoint(
@@ -490,11 +546,12 @@ extension JSONReader {
       )
       _ = batch.append(accessPoints: CollectionOfOne(point))
     }
-    try append(.wifiScan(start..<UInt32(batch.accessPoints.count)), timing, context, to: &batch)
+    let scan = start..<UInt32(batch.accessPoints.count)
+    if isWhole || !scan.isEmpty { try append(.wifiScan(scan), timing, context, to: &batch) }
     return true
   }
 
-  func readMotion(
+  mutating func readMotion(
     _ value: JSONSlice,
     _ bytes: RawSpan,
     _ context: Context,
@@ -502,23 +559,46 @@ extension JSONReader {
   ) throws(DatagramRefusal) -> Bool {
     guard let (list, timing) = try list(value, .samples, bytes, context) else { return false }
     let start = UInt32(batch.motionSamples.count)
-    var scanner = JSONScanner(list.range)
-    while let element = scanner.nextElement(bytes) {
-      guard element.kind == .object else { throw .badField }
-      let object = JSONObject(bytes, element)
-      guard let word = object.word(.kind, bytes, JSONWords.motionKinds) else { throw .badField }
-      guard let kind = MotionSample.Kind(rawValue: UInt8(word)) else { throw .badField }
+    let isWhole = try read(partsOf: list, bytes, into: &batch) {
+      reader,
+      object,
+      batch throws(DatagramRefusal) in
+      guard let word = object.word(.kind, bytes, JSONWords.motionKinds),
+        let kind = MotionSample.Kind(rawValue: UInt8(word))
+      else { throw .badField }
       let sample = MotionSample(
         kind: kind,
         age: try object.milliseconds(.age, bytes) ?? .zero,
-        x: try single(object, .x, bytes),
-        y: try single(object, .y, bytes),
-        z: try single(object, .z, bytes)
+        x: try reader.single(object, .x, bytes),
+        y: try reader.single(object, .y, bytes),
+        z: try reader.single(object, .z, bytes)
       )
       _ = batch.append(motionSamples: CollectionOfOne(sample))
     }
-    try append(.motion(start..<UInt32(batch.motionSamples.count)), timing, context, to: &batch)
+    let samples = start..<UInt32(batch.motionSamples.count)
+    if isWhole || !samples.isEmpty { try append(.motion(samples), timing, context, to: &batch) }
     return true
+  }
+
+  /// Reads the objects of a list that make up one report, each of which costs itself alone.
+  ///
+  /// - Returns: whether all could be read.
+  private mutating func read(
+    partsOf list: JSONSlice,
+    _ bytes: RawSpan,
+    into batch: inout ReportBatch,
+    _ read: (inout JSONReader, JSONObject, inout ReportBatch) throws(DatagramRefusal) -> Void
+  ) throws(DatagramRefusal) -> Bool {
+    var isWhole = true
+    var scanner = JSONScanner(list.range)
+    while let element = scanner.nextElement(bytes) {
+      let part: Void? = attempt(&batch) { reader, batch throws(DatagramRefusal) in
+        guard element.kind == .object else { throw .badField }
+        try read(&reader, JSONObject(bytes, element), &batch)
+      }
+      if part == nil { isWhole = false }
+    }
+    return isWhole
   }
 
   func readFix(
@@ -544,7 +624,7 @@ extension JSONReader {
   }
 
   /// Reads one movement, or a list of them, each with its own age.
-  func readPoses(
+  mutating func readPoses(
     _ value: JSONSlice,
     _ bytes: RawSpan,
     _ context: Context,
@@ -557,8 +637,10 @@ extension JSONReader {
     guard value.kind == .array else { return false }
     var scanner = JSONScanner(value.range)
     while let element = scanner.nextElement(bytes) {
-      guard element.kind == .object else { throw .badField }
-      try readPose(element, bytes, context, into: &batch)
+      attempt(&batch) { reader, batch throws(DatagramRefusal) in
+        guard element.kind == .object else { throw .badField }
+        try reader.readPose(element, bytes, context, into: &batch)
+      }
     }
     return true
   }

@@ -2,7 +2,7 @@ import PharosModel
 
 /// The understood members of one object, each at its place; of a name that stands twice the last one counts.
 struct JSONObject {
-  private var values: InlineArray<72, JSONSlice>
+  private var values: InlineArray<80, JSONSlice>
 
   /// Reads the members of an object.
   init(_ bytes: RawSpan, _ object: JSONSlice) {
@@ -113,7 +113,7 @@ package enum JSONField: UInt8, CaseIterable {
   // What was heard.
   case data, manufacturerData, serviceData, serviceUUID, pdu, channel, advertisingSet
   // What beacon it is.
-  case beacon, uuid, major, minor, namespace, instance, accuracy
+  case beacon, uuid, major, minor, namespace, instance, accuracy, measuredPower
   // raddec.
   case transmitter, transmitterType, signature, packets
   // Lists and single reports.
@@ -158,6 +158,7 @@ package enum JSONField: UInt8, CaseIterable {
     case .namespace: ["namespace"]
     case .instance: ["instance"]
     case .accuracy: ["accuracy", "horizontalaccuracy", "distance"]
+    case .measuredPower: ["measuredpower", "ibeacontxpower", "refpower", "rssi@1m", "power", "txpower"]
     case .transmitter: ["transmitterid"]
     case .transmitterType: ["transmitteridtype"]
     case .signature: ["rssisignature"]

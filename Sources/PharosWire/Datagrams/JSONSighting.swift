@@ -59,7 +59,11 @@ enum JSONSighting {
     switch self {
     case .beacon(let beacon):
       let accuracy = try object.number(.accuracy, bytes).flatMap { $0 >= 0 ? Meters($0) : nil }
-      return .rangedBeacon(RangedBeacon(beacon: beacon, rssi: level, accuracy: accuracy))
+      // A power that is none leaves the distance unknown, as one that is missing does.
+      let power = (try? object.number(.measuredPower, bytes)).flatMap { WireLimits.measuredPower($0) }
+      return .rangedBeacon(
+        RangedBeacon(beacon: beacon, rssi: level, accuracy: accuracy, measuredPower: power)
+      )
     case .data(let digits): payload = WireText.withHex(bytes, digits) { batch.append(payload: $0) }
     case .parts: payload = try JSONSighting.appendParts(object, bytes, to: &batch)
     case .device: payload = batch.append(payload: EmptyCollection<UInt8>())
@@ -112,16 +116,16 @@ enum JSONSighting {
     object[.serviceData].kind == .string && serviceUUID(object, bytes) != nil
   }
 
-  /// The 16-bit UUID of service data, as `0xfeaa` or `feaa`.
+  /// The 16-bit UUID of service data: `feaa`, `0xfeaa`, or as a UUID of 32 or 128 bits.
   private static func serviceUUID(_ object: JSONObject, _ bytes: RawSpan) -> UInt64? {
     guard object[.serviceUUID].kind == .string else { return nil }
-    let range = object[.serviceUUID].range
-    let isPrefixed = range.count == 6 && bytes.byte(at: range.lowerBound + 1) | 0x20 == UInt8(ascii: "x")
-    return WireText.octets(
-      bytes,
-      isPrefixed ? range.dropFirst(2).startIndex..<range.upperBound : range,
-      count: 2
-    )
+    var range = object[.serviceUUID].range
+    if let uuid = WireText.uuid(bytes, range) { return BluetoothUUID.short(of: uuid).map { UInt64($0) } }
+    if range.count > 2, bytes.byte(at: range.lowerBound + 1) | 0x20 == UInt8(ascii: "x") {
+      range.removeFirst(2)
+    }
+    let value = WireText.octets(bytes, range, count: 2) ?? WireText.octets(bytes, range, count: 4)
+    return value.flatMap { $0 <= UInt16.max ? $0 : nil }
   }
 
   /// Appends the AD structures that manufacturer data and service data are.

@@ -11,6 +11,8 @@ public import PharosModel
 public enum MQTTFormat: DatagramFormat {
   /// The format.
   public static let format = WireFormat.mqtt
+  /// The name in metrics, logs and site files.
+  public static let name = "mqtt"
 
   private static let magic: UInt32 = 0x4D51_5454
   private static let version: UInt8 = 1
@@ -35,19 +37,9 @@ public enum MQTTFormat: DatagramFormat {
   /// Appends the reports of the message.
   public static func decode(
     _ datagram: RawSpan,
-    received: Timestamp,
-    into batch: inout ReportBatch
-  ) throws(DatagramRefusal) {
-    var ignored = IgnoredIdentities()
-    try decode(datagram, received: received, into: &batch, ignored: &ignored)
-  }
-
-  /// Appends the reports of the message, and counts the members that look like an identity and were ignored.
-  static func decode(
-    _ datagram: RawSpan,
-    received: Timestamp,
+    within context: MessageContext,
     into batch: inout ReportBatch,
-    ignored: inout IgnoredIdentities
+    notes: inout DecodingNotes
   ) throws(DatagramRefusal) {
     var cursor = ByteCursor(datagram.wholeRange)
     _ = try cursor.take(4)
@@ -56,14 +48,8 @@ public enum MQTTFormat: DatagramFormat {
     guard WireText.isUTF8(datagram, topic) else { throw .badText }
     guard cursor.remaining > 0 else { throw .empty }
     let payload = datagram.extracting(cursor.offset..<cursor.end)
-    let mark = batch.mark
-    do throws(DatagramRefusal) {
-      let reading = MessageReading(source: try MessageSource(datagram, topic), received: received)
-      try reading.read(payload, into: &batch, ignored: &ignored)
-    } catch {
-      batch.removeAll(behind: mark)
-      throw error
-    }
+    let reading = MessageReading(source: try MessageSource(datagram, topic), received: context.received)
+    try reading.read(payload, into: &batch, notes: &notes)
   }
 }
 
@@ -143,23 +129,16 @@ private struct MessageReading {
   func read(
     _ payload: RawSpan,
     into batch: inout ReportBatch,
-    ignored: inout IgnoredIdentities
+    notes: inout DecodingNotes
   ) throws(DatagramRefusal) {
     switch source {
     case .theengs(let gateway), .espresense(room: let gateway):
-      let context = JSONReader.Context(observer: gateway)
-      try readJSON(payload, context, into: &batch, ignored: &ignored)
+      try read(payload, in: [.json], of: gateway, into: &batch, notes: &notes)
     case .ruuvi(let gateway, let tag):
-      let context = JSONReader.Context(observer: gateway, address: tag)
-      try readJSON(payload, context, into: &batch, ignored: &ignored)
+      try read(payload, in: [.json], of: gateway, tag: tag, into: &batch, notes: &notes)
     case .minew(let gateway):
       let before = batch.count
-      switch WireFormat(recognising: payload) {
-      case .minew: try MinewFormat.decode(payload, received: received, into: &batch)
-      case .json:
-        try readJSON(payload, JSONReader.Context(observer: gateway), into: &batch, ignored: &ignored)
-      case .raddec, .pharos, .ingics, .huawei, .mqtt, nil: throw .unrecognised
-      }
+      try read(payload, in: [.minew, .json], of: gateway, into: &batch, notes: &notes)
       if batch.count == before { appendHeartbeat(of: gateway, to: &batch) }
     case .availability(let gateway):
       if try isOnline(payload) { appendHeartbeat(of: gateway, to: &batch) }
@@ -167,35 +146,26 @@ private struct MessageReading {
       // ESPresense counts adverts since its start, not since the last message, so that the count is left out.
       guard try object(payload) != nil else { throw .nothingUnderstood }
       appendHeartbeat(of: gateway, to: &batch)
-    case .other: try readDatagram(payload, into: &batch, ignored: &ignored)
+    case .other:
+      // The payload names its observer itself.
+      try read(payload, in: WireFormat.allCases, into: &batch, notes: &notes)
     }
   }
 
-  /// Reads a payload that names its observer itself.
-  private func readDatagram(
+  /// Reads a payload that is a datagram in one of some formats.
+  private func read(
     _ payload: RawSpan,
+    in formats: [WireFormat],
+    of gateway: ObserverID? = nil,
+    tag: DeviceAddress? = nil,
     into batch: inout ReportBatch,
-    ignored: inout IgnoredIdentities
+    notes: inout DecodingNotes
   ) throws(DatagramRefusal) {
-    switch WireFormat(recognising: payload) {
-    case .raddec: try RaddecFormat.decode(payload, received: received, into: &batch)
-    case .pharos: try PharosFormat.decode(payload, received: received, into: &batch)
-    case .json: try readJSON(payload, JSONReader.Context(), into: &batch, ignored: &ignored)
-    case .ingics: try IngicsFormat.decode(payload, received: received, into: &batch)
-    case .huawei: try HuaweiFormat.decode(payload, received: received, into: &batch)
-    case .minew: try MinewFormat.decode(payload, received: received, into: &batch)
-    case .mqtt, nil: throw .unrecognised
+    guard let format = WireFormat(recognising: payload), format != .mqtt, formats.contains(format) else {
+      throw .unrecognised
     }
-  }
-
-  private func readJSON(
-    _ payload: RawSpan,
-    _ context: JSONReader.Context,
-    into batch: inout ReportBatch,
-    ignored: inout IgnoredIdentities
-  ) throws(DatagramRefusal) {
-    guard JSONFormat.recognises(payload) else { throw .unrecognised }
-    try JSONFormat.decode(payload, received: received, within: context, into: &batch, ignored: &ignored)
+    let context = MessageContext(received: received, observer: gateway, address: tag)
+    try format.layout.decode(payload, within: context, into: &batch, notes: &notes)
   }
 
   private func appendHeartbeat(of observer: ObserverID, to batch: inout ReportBatch) {

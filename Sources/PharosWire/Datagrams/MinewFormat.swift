@@ -13,6 +13,8 @@ public import PharosModel
 public enum MinewFormat: DatagramFormat {
   /// The format.
   public static let format = WireFormat.minew
+  /// The name in metrics, logs and site files.
+  public static let name = "minew"
 
   private static let magic: UInt16 = 0xBB01
   private static let tail: UInt8 = 0xDD
@@ -23,33 +25,38 @@ public enum MinewFormat: DatagramFormat {
     datagram.byteCount >= 2 && datagram.u16(at: 0) == magic
   }
 
-  /// Appends one advert for each payload.
+  /// Appends one advert for each payload; of a frame that was cut those before the cut.
   public static func decode(
     _ datagram: RawSpan,
-    received: Timestamp,
-    into batch: inout ReportBatch
+    within context: MessageContext,
+    into batch: inout ReportBatch,
+    notes: inout DecodingNotes
   ) throws(DatagramRefusal) {
     var cursor = ByteCursor(datagram.wholeRange)
     _ = try cursor.take(2)
-    guard try cursor.u32(datagram) == datagram.byteCount else { throw .lengthMismatch }
+    guard try cursor.u32(datagram) >= datagram.byteCount else { throw .lengthMismatch }
     let gateway = try cursor.u48(datagram)
     let devices = try cursor.u16(datagram)
     let mark = batch.mark
+    let before = batch.count
+    let head = Report(
+      observer: batch.index(of: .eui48(gateway)),
+      received: context.received,
+      timing: .received,
+      body: .heartbeat(Heartbeat())
+    )
     do throws(DatagramRefusal) {
-      let observer = batch.index(of: .eui48(gateway))
-      let head = Report(
-        observer: observer,
-        received: received,
-        timing: .received,
-        body: .heartbeat(Heartbeat())
-      )
-      if devices == 0 { batch.append(head) }
       for _ in 0..<devices { try decodeDevice(datagram, &cursor, head, into: &batch) }
       guard cursor.remaining == 1 else { throw .lengthMismatch }
       guard try cursor.u8(datagram) == tail else { throw .badField }
+      if devices == 0 { batch.append(head) }
     } catch {
-      batch.removeAll(behind: mark)
-      throw error
+      // Without its lengths nothing behind a payload can be found.
+      guard batch.count > before else {
+        batch.removeAll(behind: mark)
+        throw error
+      }
+      notes.skip(error)
     }
   }
 

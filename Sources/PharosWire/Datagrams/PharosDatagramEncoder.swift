@@ -265,6 +265,7 @@ extension PharosDatagramEncoder {
       bytes.append(beacon.address?.bits ?? 0, bytes: 6)
     }
     if keyed { bytes.append(beacon.address?.bits ?? 0, bytes: 6) }
+    if let power = ranged.measuredPower { bytes.append(UInt8(bitPattern: power)) }
   }
 
   private mutating func append(_ point: AccessPoint) {

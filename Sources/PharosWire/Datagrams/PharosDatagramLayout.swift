@@ -146,6 +146,8 @@ struct PharosDatagramOutline {
   let records: Range<Int>
   /// The range of the tag, or nil if the datagram is not signed.
   let tag: Range<Int>?
+  /// Indicates whether its end is missing; one that is signed is refused then.
+  let isCut: Bool
 
   /// Reads the head of a datagram; the sender's identity and the records are not looked at.
   init(_ bytes: RawSpan) throws(DatagramRefusal) {
@@ -154,7 +156,10 @@ struct PharosDatagramOutline {
     guard try cursor.u8(bytes) == PharosDatagramLayout.version else { throw .unsupportedVersion }
     let flags = try cursor.u8(bytes)
     guard flags & ~PharosDatagramLayout.signedFlag == 0 else { throw .unsupportedVersion }
-    guard Int(try cursor.u16(bytes)) == bytes.byteCount else { throw .lengthMismatch }
+    let isSigned = flags & PharosDatagramLayout.signedFlag != 0
+    let total = Int(try cursor.u16(bytes))
+    isCut = total > bytes.byteCount
+    guard total == bytes.byteCount || isCut && !isSigned else { throw .lengthMismatch }
     keyID = try cursor.u32(bytes)
     let bootID = try cursor.u32(bytes)
     let sequence = try cursor.u32(bytes)
@@ -168,7 +173,7 @@ struct PharosDatagramOutline {
     observerKind = try cursor.u8(bytes)
     let length = Int(try cursor.u8(bytes))
     identity = try cursor.take(length)
-    guard flags & PharosDatagramLayout.signedFlag != 0 else {
+    guard isSigned else {
       guard keyID == 0 else { throw .badField }
       records = cursor.offset..<cursor.end
       tag = nil

@@ -11,17 +11,20 @@ public import PharosModel
 public enum PharosFormat: DatagramFormat {
   /// The format.
   public static let format = WireFormat.pharos
+  /// The name in metrics, logs and site files.
+  public static let name = "pharos"
 
   /// Returns whether the datagram begins with `PHAR`.
   public static func recognises(_ datagram: RawSpan) -> Bool {
     datagram.byteCount >= 4 && datagram.u32(at: 0) == PharosDatagramLayout.magic
   }
 
-  /// Appends the head and the records of a datagram.
+  /// Appends the head and the records of a datagram; of one that is signed all of them or none.
   public static func decode(
     _ datagram: RawSpan,
-    received: Timestamp,
-    into batch: inout ReportBatch
+    within context: MessageContext,
+    into batch: inout ReportBatch,
+    notes: inout DecodingNotes
   ) throws(DatagramRefusal) {
     let outline = try PharosDatagramOutline(datagram)
     let mark = batch.mark
@@ -30,12 +33,22 @@ public enum PharosFormat: DatagramFormat {
       batch.append(
         Report(
           observer: sender,
-          received: received,
+          received: context.received,
           timing: .received,
           body: .transmission(outline.transmission)
         )
       )
-      try decodeRecords(datagram, in: outline.records, sender: sender, received: received, into: &batch)
+      let head = batch.count
+      try decodeRecords(
+        datagram,
+        outline,
+        sender: sender,
+        received: context.received,
+        into: &batch,
+        notes: &notes
+      )
+      if outline.isCut { notes.skip(.lengthMismatch) }
+      if let reason = notes.firstReason, outline.tag != nil || batch.count == head { throw reason }
     } catch {
       batch.removeAll(behind: mark)
       throw error
@@ -44,41 +57,52 @@ public enum PharosFormat: DatagramFormat {
 
   private static func decodeRecords(
     _ datagram: RawSpan,
-    in records: Range<Int>,
+    _ outline: PharosDatagramOutline,
     sender: UInt32,
     received: Timestamp,
-    into batch: inout ReportBatch
+    into batch: inout ReportBatch,
+    notes: inout DecodingNotes
   ) throws(DatagramRefusal) {
-    var observer = sender
+    let records = outline.records
+    // Nil behind an observer that cannot be read: the records that follow are not those of the one before.
+    var observer: UInt32? = sender
     var payloads = CopiedPayloads(end: records.upperBound)
     var next = records.lowerBound
     while next < records.upperBound {
       let start = next + PharosDatagramLayout.recordHeadLength
-      guard start <= records.upperBound else { throw .tooShort }
+      guard start <= records.upperBound else { return outline.isCut ? () : notes.skip(.tooShort) }
       let code = datagram.knownByte(at: next)
-      if code == PharosDatagramLayout.RecordType.advert.rawValue {
+      if code == PharosDatagramLayout.RecordType.advert.rawValue, let observer {
         next = try decodeAdverts(
           datagram,
           in: next..<records.upperBound,
           of: observer,
           received,
           &payloads,
-          into: &batch
+          into: &batch,
+          notes: &notes
         )
-        continue
+        // Adverts end where another record begins, or at one whose end is missing.
+        guard next >= records.upperBound || datagram.knownByte(at: next) == code else { continue }
+        return next >= records.upperBound || outline.isCut ? () : notes.skip(.lengthMismatch)
       }
       next = start + Int(datagram.knownU16(at: next + 1))
-      guard next <= records.upperBound else { throw .lengthMismatch }
+      guard next <= records.upperBound else { return outline.isCut ? () : notes.skip(.lengthMismatch) }
       guard let type = PharosDatagramLayout.RecordType(rawValue: code) else { continue }
-      var body = ByteCursor(start..<next)
-      if type == .observer {
-        observer = try decodeObserver(datagram, &body, sender: sender, into: &batch)
-        continue
+      let place = start..<next
+      if type == .observer { observer = nil }
+      notes.attempt(&batch) { batch throws(DatagramRefusal) in
+        var body = ByteCursor(place)
+        if type == .observer {
+          observer = try decodeObserver(datagram, &body, sender: sender, into: &batch)
+          return
+        }
+        guard let observer else { throw .noObserver }
+        // Every record but an observer begins with its age.
+        let age = TimeSpan.milliseconds(Int64(try body.u32(datagram)))
+        let report = try decodeBody(type, datagram, &body, into: &batch)
+        batch.append(Report(observer: observer, received: received, timing: .age(age), body: report))
       }
-      // Every record but an observer begins with its age.
-      let age = TimeSpan.milliseconds(Int64(try body.u32(datagram)))
-      let report = try decodeBody(type, datagram, &body, into: &batch)
-      batch.append(Report(observer: observer, received: received, timing: .age(age), body: report))
     }
   }
 
@@ -137,30 +161,35 @@ extension PharosFormat {
   ///
   /// The length of each is checked once, and its fields are read at fixed offsets.
   ///
-  /// - Returns: the start of the first record of another type, or the end of the records.
+  /// - Returns: the start of the first record of another type, of the first whose end is missing, or the end of the records.
   static func decodeAdverts(
     _ datagram: RawSpan,
     in records: Range<Int>,
     of observer: UInt32,
     _ received: Timestamp,
     _ payloads: inout CopiedPayloads,
-    into batch: inout ReportBatch
+    into batch: inout ReportBatch,
+    notes: inout DecodingNotes
   ) throws(DatagramRefusal) -> Int {
     var next = records.lowerBound
     let end = records.upperBound
     let first = min(next + PharosDatagramLayout.leastAdvertLength, end)
     let shift = payloads.shift(from: first, in: datagram, &batch)
     let most = records.count / PharosDatagramLayout.leastAdvertLength
-    try batch.append(atMost: most) { (entries: inout OutputSpan<ReportEntry>) throws(DatagramRefusal) in
+    batch.append(atMost: most) { (entries: inout OutputSpan<ReportEntry>) in
       while next < end {
         let start = next + PharosDatagramLayout.recordHeadLength
-        guard start <= end else { throw .tooShort }
+        guard start <= end else { return }
         let code = datagram.knownByte(at: next)
         guard code == PharosDatagramLayout.RecordType.advert.rawValue else { return }
         let data = next + PharosDatagramLayout.leastAdvertLength
         let behind = start + Int(datagram.knownU16(at: next + 1))
-        guard behind <= end else { throw .lengthMismatch }
-        guard data <= behind else { throw .tooShort }
+        guard behind <= end else { return }
+        guard data <= behind else {
+          notes.skip(.tooShort)
+          next = behind
+          continue
+        }
         // The age; then level, PDU, channel, set, kind of address and the first three bytes of the address; then the others.
         let age = datagram.knownU32(at: start)
         let fields = datagram.knownU64(at: start + 4)
@@ -172,7 +201,11 @@ extension PharosFormat {
           channel == 0 || 37...39 ~= channel,
           kind <= PharosDatagramLayout.AddressKind.anonymous.rawValue,
           behind - data <= WireLimits.longestPayload
-        else { throw .badField }
+        else {
+          notes.skip(.badField)
+          next = behind
+          continue
+        }
         // The first kinds are those of a device's own addresses; what is none of them is no address.
         let hasAddress = kind < PharosDatagramLayout.AddressKind.anonymous.rawValue
         entries.append(
@@ -218,7 +251,14 @@ extension PharosFormat {
     if code & PharosDatagramLayout.keyedByAddressBit != 0 {
       beacon = beacon.keyed(by: DeviceAddress(bits: try body.u48(datagram), kind: .unknown))
     }
-    return RangedBeacon(beacon: beacon, rssi: level, accuracy: metres(accuracy))
+    // The first senders do not write it.
+    let power = body.remaining > 0 ? try body.i8(datagram) : 0
+    return RangedBeacon(
+      beacon: beacon,
+      rssi: level,
+      accuracy: metres(accuracy),
+      measuredPower: WireLimits.measuredPower(Double(power))
+    )
   }
 
   static func decodeScanState(

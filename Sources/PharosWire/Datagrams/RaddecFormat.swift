@@ -12,12 +12,14 @@ public import PharosModel
 /// * Packets of RFID and EnOcean transmitters are not Bluetooth's: they give adverts without payload.
 /// * The sender's time, if given, becomes `ReportTiming.sent`. Its events and positions are checked and
 ///   left out.
-/// * Checksum, total length and all inner lengths must be right.
+/// * Checksum, total length and all inner lengths must be right; a packet that is no advertising PDU is skipped.
 ///
 /// - Source: reelyactive/raddec, `lib/raddec.js`, `lib/rssi.js`, `lib/position.js`.
 public enum RaddecFormat: DatagramFormat {
   /// The format.
   public static let format = WireFormat.raddec
+  /// The name in metrics, logs and site files.
+  public static let name = "raddec"
 
   /// Returns whether the datagram begins with the flag of a raddec.
   public static func recognises(_ datagram: RawSpan) -> Bool {
@@ -27,11 +29,16 @@ public enum RaddecFormat: DatagramFormat {
   /// Appends one advert for each receiver and packet.
   public static func decode(
     _ datagram: RawSpan,
-    received: Timestamp,
-    into batch: inout ReportBatch
+    within context: MessageContext,
+    into batch: inout ReportBatch,
+    notes: inout DecodingNotes
   ) throws(DatagramRefusal) {
     // Everything that can be wrong is found here, before the batch is touched.
     let layout = try RaddecLayout(datagram)
+    if let reason = layout.badPacket {
+      guard layout.badPackets < layout.packetCount else { throw reason }
+      notes.skip(reason, count: UInt64(layout.badPackets))
+    }
     guard layout.receiverCount > 0 else { return }
     let timing =
       layout.timestamp.map { ReportTiming.sent(Timestamp(nanoseconds: $0 * 1_000_000)) } ?? .received
@@ -42,7 +49,7 @@ public enum RaddecFormat: DatagramFormat {
       let identity = try receiver.type.observer(datagram, at: receiver.identifier.lowerBound)
       let sighting = Report(
         observer: batch.index(of: identity),
-        received: received,
+        received: context.received,
         timing: timing,
         body: .advert(
           Advert(
@@ -135,6 +142,9 @@ struct RaddecLayout {
   /// The offset of that time.
   private(set) var timestampOffset: Int?
   private(set) var packetCount = 0
+  /// The number of packets that are no advertising PDUs although they should be, and the reason of the first.
+  private(set) var badPackets = 0
+  private(set) var badPacket: DatagramRefusal?
   /// The range of the packets, each preceded by a byte with its length.
   private(set) var packets: Range<Int>
 
@@ -193,7 +203,13 @@ struct RaddecLayout {
     for _ in 0..<packetCount {
       let length = Int(try cursor.u8(bytes))
       let packet = try cursor.take(length)
-      if transmitterType.packets == .advertising { _ = try AdvertisingPDU(bytes, in: packet) }
+      guard transmitterType.packets == .advertising else { continue }
+      do throws(DatagramRefusal) {
+        _ = try AdvertisingPDU(bytes, in: packet)
+      } catch {
+        badPackets += 1
+        badPacket = badPacket ?? error
+      }
     }
     packets = start..<cursor.offset
   }

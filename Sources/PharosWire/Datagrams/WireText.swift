@@ -212,6 +212,13 @@ enum WireLimits {
     return RSSI(dBm: dBm)
   }
 
+  /// The level at one metre that a sender reports, or nil if it is none: what is not negative is the power of a
+  /// transmitter, or the same byte without its sign.
+  static func measuredPower(_ dBm: Double) -> Int8? {
+    let signed = 129...255 ~= dBm ? dBm - 256 : dBm
+    return -127...(-1) ~= signed ? Int8(signed.rounded()) : nil
+  }
+
   /// Returns whether a number that a sender reports is a level.
   static func isLevel(_ dBm: Int8) -> Bool { dBm != 0 && dBm >= -127 && dBm <= 20 }
 }

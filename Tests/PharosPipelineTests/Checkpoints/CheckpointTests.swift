@@ -81,7 +81,7 @@ struct CheckpointTests {
       )
     }
     let restoration = Restoration(checkpoint: checkpoint, publishedState: told)
-    let parts = RestorationPart.parts(of: restoration)
+    let parts = RecordedPart.parts(of: restoration)
     #expect(parts.count > 1)
     let instant = checkpoint.instant + .seconds(60)
     let next = Site(stream: "test")
@@ -114,7 +114,7 @@ struct CheckpointTests {
         decidedAt: Traffic.start
       )
     }
-    let parts = RestorationPart.parts(of: Restoration(checkpoint: nil, publishedState: told))
+    let parts = RecordedPart.parts(of: Restoration(checkpoint: nil, publishedState: told))
     var writer = try RecordingWriter(site: Traffic.site)
     try writer.write(.restored(parts[0], at: Traffic.start))
     try writer.write(.restored(parts[0], at: Traffic.start))

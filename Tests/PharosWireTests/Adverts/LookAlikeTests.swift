@@ -91,6 +91,16 @@ import Testing
     #expect(frames(bytes(hex)).isEmpty, "\(why)")
   }
 
+  @Test(
+    "service data are Eddystone's by the UUID of 16, 32 or 128 bits",
+    arguments: ["1716aafe", "1920aafe0000", "2521fb349b5f80000080" + "00100000aafe0000"]
+  )
+  func serviceUUIDs(head: String) {
+    let frame = "00e3123456789012346789010000000000010000"
+    #expect(frames(bytes(head + frame)).count == 1)
+    #expect(frames(bytes(head.replacing("aafe", with: "abfe") + frame)).isEmpty)
+  }
+
   @Test("an Eddystone frame counts without the list that names its service, and with one that names another")
   func serviceList() {
     let frame = "0d16aafe30e34549445f74657374"

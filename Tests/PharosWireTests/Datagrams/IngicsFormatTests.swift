@@ -52,7 +52,7 @@ struct IngicsFormatTests {
   }
 
   @Test(
-    "a line that is wrong refuses the datagram",
+    "a line that is wrong refuses a datagram that has no other",
     arguments: [
       ("$GPRP,0C61CFC1452E,E7DAE08E6FC3,-44", DatagramRefusal.tooShort),
       ("$GPRP,0C61CFC1452E,E7DAE08E6FC3", .tooShort),
@@ -64,7 +64,7 @@ struct IngicsFormatTests {
       ("$GPRP,0C61CFC1452E,E7DAE08E6FC3,-44,02zz06", .badText),
       ("$GPRP,0C61CFC1452E,E7DAE08E6FC3,-44,020106,noon", .badField),
       ("$GPRP,0C61CFC1452E,E7DAE08E6FC3,-44,020106,1574921085,", .badField),
-      ("$GPRP,0C61CFC1452E,E7DAE08E6FC3,-44,020106\nGPRP", .badText),
+      ("GPRP,0C61CFC1452E,E7DAE08E6FC3,-44,020106", .unrecognised), ("$GPR", .badText),
       ("$GPSR,C82B96AE3B04,C82B96AE3B04,-127,200608,073549,-94.9,121.4,0.0,3.5", .badField),
       ("$WHAT,1,2", .nothingUnderstood),
       ("$", .badText),

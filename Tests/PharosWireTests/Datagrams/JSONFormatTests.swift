@@ -24,7 +24,7 @@ struct JSONFormatTests {
         {"gw":"hall","id":"11:22:33:44:55:66","rssi":-70,"mfid":"4c00","model_id":"IBEACON",\
         "uuid":"e2c56db5dffb48d2b060d0f5a71096e0","major":1,"minor":"7","txpower":-59}
         """,
-        "hall ranged \(uuid)/1/7 -70 - received"
+        "hall ranged \(uuid)/1/7 -70 - power -59 received"
       ),
       // ESPresense.
       (
@@ -150,7 +150,7 @@ struct JSONFormatTests {
       decoded(text)
         == .success([
           "ac:23:3f:c0:00:01 heartbeat - - 0 received",
-          "ac:23:3f:c0:00:01 ranged E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7 -52 - received",
+          "ac:23:3f:c0:00:01 ranged E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7 -52 - power -59 received",
         ])
     )
   }
@@ -270,10 +270,28 @@ struct JSONFormatTests {
   )
   func refusals(text: String, reason: DatagramRefusal) { #expect(decoded(text) == .failure(reason)) }
 
-  @Test("one wrong object among right ones refuses the datagram, and the batch stays as it was")
-  func allOrNothing() {
-    let right = #"{"gw":"a","mac":"000000000001","rssi":-60,"data":"020106"}"#
-    #expect(decoded(right + "\n" + right) != .failure(.badText))
-    #expect(decoded(right + "\n" + right.replacing("-60", with: "-600")) == .failure(.badField))
+  @Test("a measured power is read by any of its names, and one that is none leaves the distance unknown")
+  func measuredPower() {
+    let beacon = #""observer":"a","uuid":"e2c56db5dffb48d2b060d0f5a71096e0","major":1,"minor":7,"rssi":-61"#
+    let line = "a ranged E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7 -61 -"
+    for name in ["measuredPower", "ibeaconTxPower", "refpower", "rssi@1m", "power", "txpower"] {
+      #expect(decoded("{\(beacon),\"\(name)\":-59}") == .success(["\(line) power -59 received"]), "\(name)")
+    }
+    #expect(decoded("{\(beacon),\"power\":197}") == .success(["\(line) power -59 received"]))
+    for none in ["0", "4", "-300", "null", "\"n/a\"", "true", "[]"] {
+      #expect(decoded("{\(beacon),\"txpower\":\(none)}") == .success(["\(line) received"]), "\(none)")
+    }
+  }
+
+  @Test(
+    "a service is the same by its UUID of 16, 32 and 128 bits",
+    arguments: ["feaa", "0xFEAA", "0000feaa", "0000FEAA-0000-1000-8000-00805F9B34FB"]
+  )
+  func serviceUUIDs(uuid: String) {
+    let text =
+      #"{"gw":"a","mac":"000000000001","rssi":-60,"servicedatauuid":"\#(uuid)","servicedata":"00e301"}"#
+    #expect(
+      decoded(text) == .success(["a advert 00:00:00:00:00:01/unknown -60 unknown [0616aafe00e301] received"])
+    )
   }
 }

@@ -20,12 +20,12 @@ struct MQTTFormatTests {
   @Test("each gateway's messages give its reports, with the observer of the topic or the payload")
   func gateways() {
     let expected: [[String]] = [
-      ["OpenMQTTGateway ranged \(Self.uuid)/1/7 -79 - received"],
+      ["OpenMQTTGateway ranged \(Self.uuid)/1/7 -79 - power -66 received"],
       ["TheengsGateway advert 11:22:33:44:55:66/unknown -70 unknown [06ff4c000215aa] received"],
       ["OpenMQTTGateway heartbeat - - 0 received"],
       ["OpenMQTTGateway heartbeat - - 0 received"],
       [],
-      ["office ranged \(Self.uuid)/1/7 -81 6.5 received"],
+      ["office ranged \(Self.uuid)/1/7 -81 6.5 power -59 received"],
       ["office heartbeat - - 0 received"],
       ["office heartbeat - - 0 received"],
       [
@@ -35,7 +35,7 @@ struct MQTTFormatTests {
       ["c8:25:2d:8e:9c:2c heartbeat - - 0 received"],
       [
         "ac:23:3f:c1:ec:cc heartbeat - - 0 received",
-        "ac:23:3f:c1:ec:cc ranged \(Self.uuid)/1/7 -56 - received",
+        "ac:23:3f:c1:ec:cc ranged \(Self.uuid)/1/7 -56 - power -59 received",
       ],
       ["ac:23:3f:c1:ec:cc advert c3:00:00:11:22:33/unknown -56 unknown [] received"],
       ["hall advert c4:be:84:e7:ec:3e/unknown -58 unknown [020106] received"],

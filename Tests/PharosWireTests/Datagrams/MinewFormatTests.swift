@@ -25,20 +25,23 @@ struct MinewFormatTests {
     #expect(lines.first?.hasPrefix("00:00:00:00:00:0a heartbeat") == true)
   }
 
-  @Test("a length, a tail or a rest that contradicts the frame refuses it whole")
+  @Test("of a frame whose lengths contradict it, what stands before the contradiction is read")
   func contradictions() {
-    var longer = Samples.minew[0]
-    longer[5] += 1
-    #expect(decoded(longer) == .failure(.lengthMismatch))
-    var tailless = Samples.minew[0]
-    tailless[tailless.count - 1] = 0xDC
-    #expect(decoded(tailless) == .failure(.badField))
-    var fewer = Samples.minew[0]
-    fewer[13] = 1
-    #expect(decoded(fewer) == .failure(.lengthMismatch))
-    for length in 2..<Samples.minew[0].count {
-      let cut = decoded(Array(Samples.minew[0].prefix(length)))
-      #expect(cut == .failure(length < 6 ? .tooShort : .lengthMismatch))
+    let whole = Samples.minew[0]
+    guard case .success(let lines) = decoded(whole) else { return #expect(Bool(false)) }
+    var shorter = whole
+    shorter[5] -= 1
+    #expect(decoded(shorter) == .failure(.lengthMismatch))
+    for (place, byte) in [(5, whole[5] + 1), (whole.count - 1, 0xDC)] {
+      var frame = whole
+      frame[place] = byte
+      #expect(decoded(frame) == .success(lines))
+    }
+    for length in 2..<whole.count {
+      switch decoded(Array(whole.prefix(length))) {
+      case .success(let read): #expect(!read.isEmpty && read == lines.prefix(read.count).map { $0 })
+      case .failure(let reason): #expect(reason == .tooShort && length < 56, "\(length)")
+      }
     }
   }
 
@@ -56,12 +59,19 @@ struct MinewFormatTests {
     #expect(empty.count == 1)
   }
 
-  @Test("a Ruuvi tag without an address or without data refuses the post whole")
-  func brokenRuuvi() {
-    let head = #"{"data": {"gw_mac": "C8:25:2D:8E:9C:2C", "tags": "#
-    #expect(decoded(head + #"{"nobody": {"rssi": -41, "data": "020106"}}}}"#) == .failure(.badIdentity))
-    #expect(decoded(head + #"{"D4:15:5C:77:56:68": {"rssi": -41, "data": "02010"}}}}"#) == .failure(.badText))
-    #expect(decoded(head + #"{"D4:15:5C:77:56:68": {"rssi": -41}}}}"#) == .failure(.badField))
-    #expect(decoded(head + #"{"D4:15:5C:77:56:68": 7}}}"#) == .failure(.badField))
+  @Test(
+    "a Ruuvi tag without an address or without data costs that tag",
+    arguments: [
+      (#""tag": {"rssi": -41, "data": "020106"}"#, DatagramRefusal.badIdentity),
+      (#""D4:15:5C:77:56:68": {"rssi": -41, "data": "02010"}"#, .badText),
+      (#""D4:15:5C:77:56:68": {"rssi": -41}"#, .badField), (#""D4:15:5C:77:56:68": 7"#, .badField),
+    ]
+  )
+  func brokenRuuvi(tag: String, reason: DatagramRefusal) {
+    let good = #""C4:BE:84:E7:EC:3E": {"rssi": -77, "data": "020106"}"#
+    let text = #"{"data": {"gw_mac": "C8:25:2D:8E:9C:2C", "tags": {\#(tag), \#(good)}}}"#
+    let (lines, notes) = read(Array(text.utf8))
+    #expect(lines?.count == 2)
+    #expect(notes.skipped == [reason: 1])
   }
 }

@@ -152,7 +152,7 @@ struct PharosFormatTests {
   }
 
   @Test(
-    "a record that is wrong refuses the datagram",
+    "a record that is wrong is counted, and refuses a datagram that has nothing else or is signed",
     arguments: [
       ("02 0e", DatagramRefusal.tooShort),
       ("02 000f 00000000 7f 05", .lengthMismatch),
@@ -206,7 +206,13 @@ struct PharosFormatTests {
     ]
   )
   func wrongRecords(hex: String, reason: DatagramRefusal) throws {
-    #expect(decoded(try datagram(Self.gateway, "08 0004 00000000" + hex)) == .failure(reason))
+    #expect(decoded(try datagram(Self.gateway, hex)) == .failure(reason))
+    let (lines, notes) = read(try datagram(Self.gateway, "08 0004 00000000" + hex))
+    #expect(lines?.count == 2)
+    #expect(notes.skipped == [reason: 1])
+    var signed = try datagram(Self.gateway, "08 0004 00000000" + hex + String(repeating: "5a", count: 16))
+    signed[5] = 1
+    #expect(decoded(signed) == .failure(reason))
   }
 
   @Test("the head says where the records and the tag lie")

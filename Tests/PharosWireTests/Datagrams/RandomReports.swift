@@ -26,7 +26,10 @@ struct RandomReports {
     case 0, 1: return .advert(advert(in: &batch))
     case 2:
       let accuracy = Bool.random(using: &random) ? Meters(Double(single())) : nil
-      return .rangedBeacon(RangedBeacon(beacon: beacon(), rssi: level(), accuracy: accuracy))
+      let power = Bool.random(using: &random) ? Int8(number(-127...(-1))) : nil
+      return .rangedBeacon(
+        RangedBeacon(beacon: beacon(), rssi: level(), accuracy: accuracy, measuredPower: power)
+      )
     case 3: return .scanState(ScanState(rawValue: UInt8(number(0...2))) ?? .off)
     case 4:
       let points = (0..<number(0...12)).map { _ in

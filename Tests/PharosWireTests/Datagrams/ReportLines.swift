@@ -22,6 +22,7 @@ extension ReportBatch {
     case .advert(let advert): text(of: advert)
     case .rangedBeacon(let ranged):
       "ranged \(ranged.beacon) \(level(ranged.rssi)) \(ranged.accuracy.map { "\($0.value)" } ?? "-")"
+        + (ranged.measuredPower.map { " power \($0)" } ?? "")
     case .scanState(let state): "scan \(state)"
     case .wifiScan(let range):
       "wifi "
@@ -80,3 +81,13 @@ func decoded(_ datagram: [UInt8]) -> Result<[String], DatagramRefusal> {
 
 /// The same for text.
 func decoded(_ text: String) -> Result<[String], DatagramRefusal> { decoded(Array(text.utf8)) }
+
+/// The reports of a datagram as lines, nil if it was refused, and what was skipped.
+func read(_ datagram: [UInt8]) -> (lines: [String]?, notes: DecodingNotes) {
+  var decoder = DatagramDecoder()
+  var batch = ReportBatch()
+  switch decoder.decode(datagram.span.bytes, received: receiveTime, into: &batch) {
+  case .success: return (batch.lines, decoder.notes)
+  case .failure: return (nil, decoder.notes)
+  }
+}

@@ -48,7 +48,7 @@ final class InputsTarget: FuzzTarget {
     case .adoption(let site, let instant): run.take(.adoption(site, at: instant))
     case .pause(through: let end, at: let instant): run.take(.pause(through: end, at: instant))
     // Checkpoints have a target of their own.
-    case .restored: break
+    case .restored, .datagram: break
     }
   }
 
