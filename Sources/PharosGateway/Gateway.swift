@@ -100,7 +100,11 @@ package struct Gateway: Sendable {
 
   /// Takes a packet of the input that was heard at a time, now or before.
   package mutating func take(_ packet: Packet, heard: Timestamp) {
+    let filtered = scan.filtersDuplicates
     scan.look(at: packet, heard: heard)
+    if scan.filtersDuplicates, !filtered, !notices.contains(.filtersDuplicates) {
+      notices.append(.filtersDuplicates)
+    }
     var batch = ReportBatch()
     swap(&batch, &found)
     let observer = identity.observer

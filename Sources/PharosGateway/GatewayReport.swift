@@ -92,6 +92,8 @@ package enum GatewayNotice: Hashable, Sendable {
   case reached(after: TimeSpan, kept: UInt64, dropped: UInt64)
   /// The ring is full: the oldest adverts are dropped from now on.
   case dropping
+  /// The host has the radio report the same advert of a device only once: silence of a device means nothing then.
+  case filtersDuplicates
 }
 
 extension GatewayNotice {
@@ -107,6 +109,9 @@ extension GatewayNotice {
         + "\(kept) adverts were kept and are sent now, \(dropped) were dropped."
     case .dropping:
       "the ring is full: from now on the oldest adverts are dropped, and the next heartbeat says how many."
+    case .filtersDuplicates:
+      "the host filters duplicates: each device is reported once, and its silence means nothing. In bluetoothctl, type "
+        + "`menu scan`, `duplicate-data on`, `back` before `scan le`."
     }
   }
 }

@@ -1,7 +1,7 @@
 import PharosCaptures
 import PharosModel
 
-/// Learns from the commands in a capture how much of the time the radio listens.
+/// Learns from the commands in a capture how much of the time the radio listens, and whether it reports devices only once.
 ///
 /// A trace of a host's Bluetooth (btmon, a phone's log) holds the commands by which the host made its controller scan: how
 /// often, for how long, on and off. Where they were given before the trace began, or a sniffer made it, the share is not
@@ -21,6 +21,8 @@ struct ScanWatch: Sendable {
   private var share: Double?
   /// Indicates whether the radio scans, if a command or an advert has shown it.
   private var isScanning: Bool?
+  /// Indicates whether the controller has orders to report the same advert of a device only once.
+  private(set) var filtersDuplicates = false
   /// Listening time since the last heartbeat, or nil while some of it is not known.
   private var listened: TimeSpan? = .zero
   private var since: Timestamp?
@@ -35,6 +37,7 @@ struct ScanWatch: Sendable {
     case Command.reset:
       pass(to: heard)
       isScanning = false
+      filtersDuplicates = false
       share = nil
     case Command.setParameters where parameters.count >= 5:
       pass(to: heard)
@@ -45,6 +48,7 @@ struct ScanWatch: Sendable {
     case Command.setEnable where !parameters.isEmpty, Command.setExtendedEnable where !parameters.isEmpty:
       pass(to: heard)
       isScanning = parameters[0] != 0
+      filtersDuplicates = parameters[0] != 0 && parameters.count > 1 && parameters[1] != 0
     default: break
     }
   }
@@ -111,6 +115,8 @@ struct ScanWatch: Sendable {
     case .linuxMonitor:
       let header = Array(bytes.prefix(4))
       return header.count == 4 && header[2] == 0 && header[3] == 2 ? bytes.dropFirst(4) : nil
+    case .btsnoopHCI:
+      return packet.flags & 3 == 2 ? bytes : nil
     case .btsnoopH4, .bluetoothH4:
       return bytes.first == 1 ? bytes.dropFirst() : nil
     case .bluetoothH4WithDirection:

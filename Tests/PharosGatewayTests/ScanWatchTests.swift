@@ -36,6 +36,21 @@ struct ScanWatchTests {
     #expect(duties.last == 0.75)
   }
 
+  @Test(
+    "a host that filters duplicates is reported once",
+    arguments: [
+      (0x200C, [1, 1], 1), (0x200C, [1, 0], 0), (0x2042, [1, 1, 0, 0, 0, 0], 1),
+      (0x2042, [1, 2, 0, 0, 0, 0], 1),
+      (0x2042, [1, 0, 0, 0, 0, 0], 0), (0x200C, [0, 1], 0), (0x200C, [1], 0),
+    ] as [(UInt16, [UInt8], Int)]
+  )
+  func duplicates(opcode: UInt16, parameters: [UInt8], count: Int) throws {
+    var world = GatewayWorld()
+    for _ in 0..<2 { try world.take(BtsnoopBytes.command(opcode, parameters, at: world.now)) }
+    try world.pass(to: .at(1_000))
+    #expect(world.notices.filter { $0 == .filtersDuplicates }.count == count)
+  }
+
   @Test("a radio whose parameters were set before the trace began tells no share")
   func unknown() throws {
     let duties = try duties([(at: 0, 0x200C, [1, 0])])
