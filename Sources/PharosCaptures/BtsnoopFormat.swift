@@ -160,7 +160,7 @@ extension ForeignBytes: CustomStringConvertible {
 }
 
 /// A record of the monitor channel, as far as its bytes are there, and what tells it from foreign bytes.
-private struct MonitorRecord {
+struct MonitorRecord {
   private let view: ByteView
 
   init(_ view: ByteView) { self.view = view }

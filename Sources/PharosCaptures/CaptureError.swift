@@ -11,6 +11,10 @@ public struct CaptureError: Error, Equatable, Sendable {
     case notACapture(firstBytes: String)
     /// The file is compressed by the program named.
     case compressed(program: String)
+    /// A zip archive, as a phone's bug report is one.
+    case zip
+    /// Text of an Android phone that holds its Bluetooth log in a form of its own.
+    case androidText
     /// The old "modified" pcap of patched kernels, whose records have eight extra bytes.
     case modifiedPcap
     /// A version of the format that is not known.
@@ -60,11 +64,18 @@ extension CaptureError: CustomStringConvertible {
     case .empty:
       "the capture is empty: not one byte. Was the program that writes it still starting?"
     case .notACapture(let firstBytes):
-      "not a capture: it begins with the bytes \(firstBytes), and pcap, pcapng or btsnoop was "
+      "not a capture: it begins with the bytes \(firstBytes), and pcap, pcapng, btsnoop or pklg was "
         + "expected. Save it as pcapng (in Wireshark: File, Save As)."
     case .compressed(let program):
       "the capture is compressed with \(program). Unpack it on the way in: "
         + "`\(program) -dc FILE | pharos … -`."
+    case .zip:
+      "a zip archive: unpack it. In the bug report of an Android phone the log is "
+        + "FS/data/misc/bluetooth/logs/btsnoop_hci.log."
+    case .androidText:
+      "text of an Android phone with its Bluetooth log in btsnooz, which on most phones holds no advertising reports. "
+        + "Turn on the Bluetooth HCI snoop log in the phone's developer options and take "
+        + "FS/data/misc/bluetooth/logs/btsnoop_hci.log from a bug report; btsnooz.py of Android turns this text into btsnoop."
     case .modifiedPcap:
       "an old \"modified\" pcap of a patched libpcap, whose records are laid out differently. "
         + "Convert it first: `editcap -F pcap OLD NEW`."
@@ -107,7 +118,8 @@ extension CaptureError: CustomStringConvertible {
       "a section describes more than \(limit) interfaces"
     case .packetLength(let captured, let room):
       "a packet says \(captured) captured bytes in a block with room for \(room)"
-    case .empty, .notACapture, .compressed, .modifiedPcap, .unsupportedVersion, .unsupportedDatalink, .cut,
+    case .empty, .notACapture, .compressed, .zip, .androidText, .modifiedPcap, .unsupportedVersion,
+      .unsupportedDatalink, .cut,
       .payloadTooLong, .blockTooLong:
       "the file is not as expected"
     }

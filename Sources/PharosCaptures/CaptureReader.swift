@@ -1,6 +1,6 @@
 import PharosModel
 
-/// Reads captures as their bytes come in: pcap, pcapng and btsnoop, recognised from the first bytes.
+/// Reads captures as their bytes come in: pcap, pcapng, btsnoop and PacketLogger's, recognised from the first bytes.
 ///
 /// A push parser, so that memory never grows with the file and no file is ever opened here: append a chunk,
 /// take what ``next()`` gives until it gives nil, and so on; after the last chunk call ``finish()``. How the
@@ -17,6 +17,8 @@ package struct CaptureReader: Sendable {
     case pcapng
     /// btsnoop.
     case btsnoop
+    /// Apple's PacketLogger.
+    case packetLogger
   }
 
   /// The format, known once enough bytes came.
@@ -25,6 +27,7 @@ package struct CaptureReader: Sendable {
   private var pcap = PcapFormat()
   private var pcapng = PcapngFormat()
   private var btsnoop = BtsnoopFormat()
+  private var packetLogger: PacketLoggerFormat?
   private var hasFailed = false
   private var isFresh = true
   private var unfinished: (part: String, missing: UInt64)?
@@ -38,6 +41,7 @@ package struct CaptureReader: Sendable {
     case .pcap: pcap.interface.map { [$0] } ?? []
     case .pcapng: pcapng.interfaces
     case .btsnoop: btsnoop.interface.map { [$0] } ?? []
+    case .packetLogger: packetLogger.map { [$0.interface] } ?? []
     case nil: []
     }
   }
@@ -107,6 +111,10 @@ package struct CaptureReader: Sendable {
   package mutating func finish() throws(CaptureError) {
     guard !hasFailed else { return }
     if isFresh { throw CaptureError(.empty, at: 0) }
+    if format == nil, buffer.count >= 4 {
+      defer { fail() }
+      throw unrecognised
+    }
     btsnoop.finish(&buffer)
     let isWhole = buffer.count == 0 && !buffer.isSkipping && isBetweenParts
     guard !isWhole else { return }
@@ -122,6 +130,7 @@ package struct CaptureReader: Sendable {
     case .pcap: pcap.interface != nil
     case .pcapng: pcapng.section > 0 && pcapng.offsetOfSkipped == nil
     case .btsnoop: btsnoop.interface != nil
+    case .packetLogger: true
     case nil: false
     }
   }
@@ -136,13 +145,15 @@ package struct CaptureReader: Sendable {
     case .pcap: try pcap.step(&buffer)
     case .pcapng: try pcapng.step(&buffer)
     case .btsnoop: try btsnoop.step(&buffer)
+    case .packetLogger: try packetLogger?.step(&buffer) ?? .passed
     case nil: try recognise()
     }
   }
 }
 
 extension CaptureReader {
-  /// Detects the format from the first four bytes; only btsnoop needs eight.
+  /// Detects the format from the first four bytes; btsnoop needs eight, PacketLogger's a header, and text is looked through
+  /// for what it holds.
   private mutating func recognise() throws(CaptureError) -> CaptureStep {
     guard buffer.count >= 4 else {
       return .needsMore(part: "its first bytes", missing: UInt64(4 - buffer.count))
@@ -155,18 +166,43 @@ extension CaptureReader {
       format = .pcapng
     } else if PcapFormat.isModified(magic: magic) {
       throw CaptureError(.modifiedPcap, at: 0)
+    } else if magic == 0x504B_0304 || magic == 0x504B_0506 {
+      throw CaptureError(.zip, at: 0)
     } else if let program = CaptureReader.compressor(magic: magic) {
       throw CaptureError(.compressed(program: program), at: 0)
-    } else {
-      guard view.bytes.starts(with: BtsnoopFormat.magic.prefix(view.count)) else {
-        throw CaptureError(.notACapture(firstBytes: Hex.text(view.bytes.prefix(4))), at: 0)
-      }
+    } else if view.bytes.starts(with: BtsnoopFormat.magic.prefix(view.count)) {
       guard view.count >= 8 else {
         return .needsMore(part: "its first bytes", missing: UInt64(8 - view.count))
       }
       format = .btsnoop
+    } else {
+      let needed = isText ? CaptureReader.longestText : PacketLoggerFormat.header
+      guard view.count >= needed else {
+        return .needsMore(part: "its first bytes", missing: UInt64(needed - view.count))
+      }
+      packetLogger = PacketLoggerFormat(view)
+      guard packetLogger != nil, !isText else { throw unrecognised }
+      format = .packetLogger
     }
     return .passed
+  }
+
+  /// The most text that is looked through for the log of an Android phone.
+  ///
+  /// - Units: bytes.
+  private static let longestText = 1 << 16
+
+  /// Indicates whether the file begins with text.
+  private var isText: Bool { buffer.view.bytes.prefix(4).allSatisfy { MonitorRecord.isText($0) } }
+
+  /// The error of a file in no format that is read.
+  private var unrecognised: CaptureError {
+    let bytes = buffer.view.bytes
+    let marker = "BTSNOOP_LOG_SUMMARY"
+    let holdsLog =
+      isText && String(decoding: bytes.prefix(CaptureReader.longestText), as: UTF8.self).contains(marker)
+    if holdsLog { return CaptureError(.androidText, at: 0) }
+    return CaptureError(.notACapture(firstBytes: Hex.text(bytes.prefix(4))), at: 0)
   }
 
   /// Returns the program that made a compressed file, according to its first four bytes.

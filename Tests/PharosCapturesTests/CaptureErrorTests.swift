@@ -58,6 +58,32 @@ struct CaptureErrorTests {
         "at byte 42: the file ends inside record 2: 1 of its bytes is missing. Everything before was read: the capture was cut off"
     ),
     Case(
+      text: "504b0304 1400",
+      packets: 0,
+      says: "a zip archive: unpack it. In the bug report of an Android phone"
+    ),
+    Case(
+      text: Hex.text(Array("Bluetooth Status\n--- BEGIN:BTSNOOP_LOG_SUMMARY (530 bytes in) ---\nAijj".utf8)),
+      packets: 0,
+      says: "btsnooz"
+    ),
+    Case(
+      text: Hex.text(Array("Bluetooth Status\n".utf8)),
+      packets: 0,
+      says: "not a capture: it begins with the bytes 426c7565"
+    ),
+    // PacketLogger's: a whole record, then one that says less than its header, and one that is cut.
+    Case(
+      text: "0000000d 68e77800 00000000 01 3e020d00 00000008 68e77800 00000000 01",
+      packets: 1,
+      says: "at byte 17: record 2 says 8 bytes"
+    ),
+    Case(
+      text: "0d000000 0078e768 00000000 01 3e020d00 0d000000 0078",
+      packets: 1,
+      says: "inside the header of record 2"
+    ),
+    Case(
       text: "6274736e6f6f7000 00000001 000003eb",
       packets: 0,
       says: "btsnoop datalink 1003 (BCSP) is not read; 1001 (HCI), 1002 (H4) or 2001 (monitor) was expected"
@@ -137,7 +163,7 @@ struct CaptureErrorTests {
   @Test("after an error nothing more is given and nothing more is said")
   func quiet() {
     var reader = CaptureReader()
-    reader.append([0x25, 0x50, 0x44, 0x46])
+    reader.append([0xFF, 0xD8, 0xFF, 0xE0] + Array(repeating: 0xFF, count: 9))
     #expect(throws: CaptureError.self) { try reader.next() }
     reader.append([1, 2, 3, 4])
     #expect(throws: Never.self) {
