@@ -12,9 +12,9 @@ import Synchronization
 /// Loop 0 takes them, so that they have an R and a place in the order of all inputs.
 struct ServerInputs {
   /// The maximum number of requests that wait for room; loops that are not behind take each at once.
-  static let mostRequests = 256
+  static let requestLimit = 256
   /// The maximum length of all datagrams of the requests that wait, in bytes.
-  static let mostBytes = 16 << 20
+  static let byteLimit = 16 << 20
 
   /// A request that waits for room in the rings, with the promise for its answer.
   enum Request {
@@ -85,7 +85,7 @@ extension ReadingLoop {
       return request.fail(IngestError.stopped)
     }
     let bytes = waiting == 0 ? 0 : server?.requests.reduce(0) { $0 + $1.bytes } ?? 0
-    guard waiting < ServerInputs.mostRequests, bytes < ServerInputs.mostBytes else {
+    guard waiting < ServerInputs.requestLimit, bytes < ServerInputs.byteLimit else {
       return request.fail(IngestError.overloaded(waiting: waiting))
     }
     server?.requests.append(request)

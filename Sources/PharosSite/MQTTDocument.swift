@@ -63,13 +63,42 @@ package struct MQTTInput: Hashable, Sendable {
   package var policy: IngestPolicy?
 
   /// The topics of the gateways whose messages are understood.
-  package static let usualTopics = [
+  package static let usualTopics: [MQTTTopic] = [
     "home/+/BTtoMQTT/#", "home/+/SYStoMQTT", "home/+/LWT", "espresense/devices/+/+",
     "espresense/rooms/+/telemetry", "espresense/rooms/+/status", "ruuvi/+/+", "/gw/+/status", "gw/+/status",
   ]
 
   /// Reads the usual topics of a broker.
   package init(broker: MQTTBroker) { self.broker = broker }
+}
+
+/// A topic filter to subscribe to, and the level of its topics that names the observer.
+package struct MQTTTopic: Hashable, Sendable, ExpressibleByStringLiteral {
+  /// The filter.
+  package var filter: String
+  /// The level that names the observer, from 1; nil where the known topics or the payload do.
+  package var observer: UInt8?
+
+  /// Makes a filter.
+  package init(_ filter: String, observer: UInt8? = nil) {
+    self.filter = filter
+    self.observer = observer
+  }
+
+  /// Makes a filter whose topics or payloads name the observer themselves.
+  package init(stringLiteral filter: String) { self.init(filter) }
+
+  /// Returns whether a topic is one of the filter's, which may be shared among several subscribers.
+  package func matches(_ topic: String) -> Bool {
+    var wanted = filter.split(separator: "/", omittingEmptySubsequences: false)[...]
+    if wanted.first == "$share" { wanted = wanted.dropFirst(2) }
+    let levels = topic.split(separator: "/", omittingEmptySubsequences: false)
+    for (index, level) in wanted.enumerated() {
+      if level == "#" { return true }
+      guard index < levels.count, level == "+" || level == levels[index] else { return false }
+    }
+    return wanted.count == levels.count
+  }
 }
 
 /// A broker to which states are published.
@@ -177,7 +206,15 @@ extension SiteReading {
     var input = MQTTInput(broker: broker)
     DocumentField.read(MQTTInput.properties, of: fields, into: &input)
     if fields.has("topics") {
-      input.topics = fields.values("topics", of: "topic filters", .topicFilter)
+      input.topics = fields.list("topics", of: "topic filters").compactMap { _, path, node in
+        guard node.members != nil else {
+          return fields.element(node, of: "topics", path: path, .topicFilter).map { MQTTTopic($0) }
+        }
+        let known = ["filter", "observer"]
+        let topic = DocumentFields(node, place: "topic", path: path, known: known, problems: fields.problems)
+        guard let topic, let filter = topic.required("filter", .topicFilter) else { return nil }
+        return MQTTTopic(filter, observer: topic.value("observer", .integer(in: 1...128)))
+      }
       if fields["topics"]?.elements?.isEmpty == true {
         fields.mistake("topics", "topics is empty", expected: "a topic filter, or no such key")
       }
@@ -233,7 +270,14 @@ extension SiteFile {
   static func tree(of input: MQTTInput) -> JSONValue {
     .written { json in
       DocumentField.write(MQTTBroker.properties, of: input.broker, to: &json)
-      if input.topics != MQTTInput.usualTopics { json.strings("topics", input.topics) }
+      if input.topics.contains(where: { $0.observer != nil }) {
+        json.objects("topics", input.topics) { json, topic in
+          json.member("filter", topic.filter)
+          if let level = topic.observer { json.member("observer", level) }
+        }
+      } else if input.topics != MQTTInput.usualTopics {
+        json.strings("topics", input.topics.map(\.filter))
+      }
       DocumentField.write(MQTTInput.properties, of: input, to: &json)
     }
   }

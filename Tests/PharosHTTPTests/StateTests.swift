@@ -203,6 +203,28 @@ struct StateTests {
     }
   }
 
+  @Test("a body may be longer than a datagram, and one bad element costs itself")
+  func largeBatches() async throws {
+    let devices = (0..<1_000).map { number in
+      let address = String(number + 0x1000, radix: 16)
+      return
+        #"{"mac":"C3000000\#(address)","rssi":-61,"rawData":"0201061AFF4C000215E2C56DB5DFFB48D2B060D0F5A71096E000010007C5"}"#
+    }
+    let body = #"[{"type":"Gateway","mac":"AC233FC0FFEE"},\#(devices.joined(separator: ",")),{"mac":""}]"#
+    #expect(body.utf8.count > 65_507)
+    try await TestService.run { service in
+      let answer = try await service.request("POST", "/v1/adverts", body: body)
+      #expect(answer.status == 202)
+      #expect(try answer.json["reports"].integer == 1_001)
+      #expect(try answer.json["skipped"].integer == 1)
+      let status = try await service.request("GET", "/v1/status").json["ingest"]
+      #expect(status["skips"][0]["reason"].string == "bad_identity")
+      #expect(status["refusedSources"][0]["skipped"].integer == 1)
+      let huge = String(repeating: " ", count: 1 << 20) + body
+      #expect(try await service.request("POST", "/v1/adverts", body: huge).status == 413)
+    }
+  }
+
   @Test("an observer that nobody listed waits in quarantine until it is accepted")
   func quarantine() async throws {
     var site = Site.gallery

@@ -44,15 +44,17 @@ struct RecordingTests {
     return (bytes + writer.takeBytes(), events.map { $0.cloudEvent(stream: Traffic.site.stream) })
   }
 
-  /// A report as the datagram of a gateway; now and then one that is no datagram at all.
+  /// A report as the datagram of a gateway; now and then one that is no datagram at all, or longer than a packet can hold.
   private static func datagram(_ input: Traffic.Input, _ random: inout SeededGenerator) -> [UInt8]? {
     guard case .report(let observer, _, _, .advert(let minor, let level)) = input else { return nil }
     guard Int.random(in: 0..<20, using: &random) > 0 else { return [1, 2, 3] }
     let data = Hex.text(Traffic.iBeacon(minor: minor))
     let address = "c0:00:00:00:00:0\(minor)"
+    let padding =
+      Int.random(in: 0..<40, using: &random) == 0 ? Int.random(in: 65_400...1_100_000, using: &random) : 0
     return Array(
       #"{"observer":"\#(observer)","address":"\#(address)","rssi":\#(level),"data":"\#(data)"}"#.utf8
-    )
+    ) + Array(repeating: 0x20, count: padding)
   }
 
   /// What `process` does: the pipeline made from the site inside, the inputs taken one by one.

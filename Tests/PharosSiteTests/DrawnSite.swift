@@ -80,7 +80,9 @@ enum DrawnSite {
 
   private static func mqttInput(using random: inout SeededGenerator) -> MQTTInput {
     var input = MQTTInput(broker: broker(using: &random))
-    input.topics = maybe(["+/x", "a/#", "$share/g/b", "é"], using: &random) ?? MQTTInput.usualTopics
+    input.topics =
+      maybe(["+/x", "a/#", "$share/g/b", "é"], using: &random)
+      ?? maybe(["a/+", MQTTTopic("rooms/+", observer: 2)], using: &random) ?? MQTTInput.usualTopics
     input.policy = maybe(Bool.random(using: &random) ? .open : .allowlist, using: &random)
     return input
   }

@@ -303,6 +303,21 @@ struct SiteBrokerTests {
     #expect(input.policy == nil)
   }
 
+  @Test("a topic may say which of its levels names the observer")
+  func observerLevels() throws {
+    let text = """
+      listen:
+        mqtt: { broker: "mqtt://b", topics: ["home/#", { filter: "room_presence/+", observer: 2 }, { filter: "a/+/b" }] }
+      """
+    let input = try #require(try SiteFile.parse(text, path: "site.yaml").mqttInput)
+    #expect(input.topics == ["home/#", MQTTTopic("room_presence/+", observer: 2), "a/+/b"])
+    #expect(input.topics[1].matches("room_presence/bedroom"))
+    for topic in ["room_presence", "room_presence/a/b", "other/a"] {
+      #expect(!input.topics[1].matches(topic))
+    }
+    #expect(MQTTTopic("$share/g/home/#").matches("home/x/y") && MQTTTopic("home/#").matches("home"))
+  }
+
   @Test("a broker to publish to has a prefix of its own and Home Assistant's")
   func output() throws {
     let text =

@@ -34,7 +34,7 @@ package final class MQTTFeed: Service {
   }
 
   private let link: any MQTTLink
-  private let topics: [String]
+  private let topics: [MQTTTopic]
   private let policy: ListenPolicy
   private let logger: Logger
   private let receive: Receive
@@ -46,13 +46,13 @@ package final class MQTTFeed: Service {
   ///
   /// - Parameters:
   ///   - link: the connection to the broker.
-  ///   - topics: the topic filters to subscribe to.
+  ///   - topics: the topic filters to subscribe to, with the levels that name observers.
   ///   - policy: the policy by which messages are accepted.
   ///   - logger: the logger for messages to the operator.
   ///   - receive: the intake.
   package init(
     link: any MQTTLink,
-    topics: [String],
+    topics: [MQTTTopic],
     policy: ListenPolicy,
     logger: Logger,
     receive: @escaping Receive
@@ -122,7 +122,7 @@ package final class MQTTFeed: Service {
   private func take(_ happening: MQTTLinkEvent) {
     switch happening {
     case .connected(let peer, let port):
-      link.subscribe(topics)
+      link.subscribe(topics.map(\.filter))
       inbox.withLock { inbox in
         inbox.source = Endpoint(peer ?? IPAddress(v4: 0), port: port)
         inbox.statistics.isConnected = true
@@ -147,7 +147,9 @@ package final class MQTTFeed: Service {
   }
 
   private func take(_ topic: String, _ payload: [UInt8], isRetained: Bool) {
-    let datagram = isRetained ? nil : MQTTFormat.datagram(topic: topic.utf8, payload: payload)
+    let level = topics.first { $0.observer != nil && $0.matches(topic) }?.observer ?? 0
+    let datagram =
+      isRetained ? nil : MQTTFormat.datagram(topic: topic.utf8, observerLevel: level, payload: payload)
     let isFirst = inbox.withLock { inbox in
       guard let datagram else {
         inbox.statistics.retained += 1

@@ -83,7 +83,7 @@ package struct InspectRunner: Sendable {
     try console.output.write(inspection.takeLines())
     if reader.foreign.bytes > 0 { console.say("\(path): \(reader.foreign).") }
     let summary = inspection.summary(of: path, reader)
-    if view != .summary { for line in summary.passedOver { console.say("\(path): \(line).") } }
+    for line in summary.passedOver + summary.hints { console.say("\(path): \(line).") }
     // Nothing can be summarised of a file in no known format.
     if view == .summary, format == .jsonl || reader.format != nil {
       switch format {
@@ -322,7 +322,7 @@ struct CaptureSummary {
   private var unreadCompanies: [UInt16: Int] = [:]
 
   /// The maximum number of distinct identities of each kind, so that a city's random addresses do not fill the memory.
-  private static let mostIdentities = 1_000_000
+  private static let identityLimit = 1_000_000
   /// The maximum number of beacons, and of observers, that are listed by name.
   private static let listed = 10
 
@@ -335,13 +335,13 @@ struct CaptureSummary {
   }
 
   mutating func note(_ observer: ObserverID) {
-    guard observers.count < CaptureSummary.mostIdentities || observers[observer] != nil else { return }
+    guard observers.count < CaptureSummary.identityLimit || observers[observer] != nil else { return }
     observers[observer, default: 0] += 1
   }
 
   mutating func note(_ line: AdvertLine) {
     adverts += 1
-    if let address = line.address, addresses.count < CaptureSummary.mostIdentities {
+    if let address = line.address, addresses.count < CaptureSummary.identityLimit {
       addresses.insert(address)
     }
     let payload = line.data.span.bytes
@@ -357,7 +357,7 @@ struct CaptureSummary {
   }
 
   private mutating func note(_ beacon: BeaconID) {
-    guard beacons.count < CaptureSummary.mostIdentities || beacons[beacon] != nil else { return }
+    guard beacons.count < CaptureSummary.identityLimit || beacons[beacon] != nil else { return }
     beacons[beacon, default: 0] += 1
   }
 
@@ -366,6 +366,9 @@ struct CaptureSummary {
     let isEmpty = passedOver.isEmpty && datagrams.totalRefusals == 0
     return isEmpty || blocks > 0 || adverts > 0 || datagrams.totalReports > 0
   }
+
+  /// What a setting would read, as sentences without their ends.
+  var hints: [String] { unreadCompanies.keys.sorted().map { IBeaconHint.text($0) } }
 
   /// What was passed over, as sentences without their ends.
   var passedOver: [String] { udp.passedOverLines + bluetooth.passedOverLines }
@@ -385,7 +388,10 @@ struct CaptureSummary {
       lines.append(row("ranged", "\(Wording.count(ranged, "sighting")) of identified beacons"))
     }
     for (company, count) in unreadCompanies.sorted(by: { $0.key < $1.key }) {
-      lines.append(row("unread", "\(count) adverts in the \(IBeaconHint.text(company))"))
+      let number = Hex.text(UInt64(company), bytes: 2)
+      lines.append(
+        row("iBeacons", "\(count) of company \(number): `iBeaconCompanies: [0x\(number)]` reads them")
+      )
     }
     if foreign.bytes > 0 {
       lines.append(row("foreign", "\(foreign.bytes) bytes in \(Wording.count(foreign.places, "place"))"))
@@ -453,6 +459,7 @@ struct CaptureSummary {
     case .pcap: "pcap"
     case .pcapng: "pcapng"
     case .btsnoop: "btsnoop"
+    case .packetLogger: "pklg"
     case nil: "unknown"
     }
   }

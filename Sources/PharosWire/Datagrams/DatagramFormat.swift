@@ -115,12 +115,18 @@ public enum WireFormat: UInt8, CaseIterable, Hashable, Sendable {
   case minew
   /// A message from an MQTT broker, with its topic.
   case mqtt
+  /// Minew gateways with MINEW-CONNECT.
+  case minewConnect
+  /// April Brother's gateways.
+  case aprilBrother
+  /// HCI events in hexadecimal digits.
+  case hciText
 
   /// The formats in the order of their raw values: what a new one is added to, beside its case.
-  static let list: [any DatagramFormat.Type] = [
+  package static let list: [any DatagramFormat.Type] = [
     RaddecFormat.self, PharosFormat.self, JSONFormat.self, IngicsFormat.self, HuaweiFormat.self,
     MinewFormat.self,
-    MQTTFormat.self,
+    MQTTFormat.self, MinewConnectFormat.self, AprilBrotherFormat.self, HCITextFormat.self,
   ]
 
   /// How the format is recognised and read.

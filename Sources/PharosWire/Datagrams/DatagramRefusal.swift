@@ -81,8 +81,9 @@ extension DatagramRefusal: CustomStringConvertible {
       "The datagram is empty. Expected at least one report; check what the gateway is configured to send."
     case .unrecognised:
       "The datagram begins like no format that Pharos knows. Expected raddec (0x10), a Pharos datagram"
-        + " (PHAR), JSON ({ or [), Ingics text ($), Huawei (HW) or Minew (bb01); choose one of these in the gateway's"
-        + " settings. Check that no other program sends to this port or publishes on this MQTT topic."
+        + " (PHAR), JSON ({ or [), Ingics text ($), Huawei (HW), Minew (bb01), Minew-Connect (bb02), April-Brother"
+        + " (a MessagePack map) or HCI-text (043E); choose one of these in the gateway's settings. Check that no other"
+        + " program sends to this port or publishes on this MQTT topic."
     case .truncated:
       "The datagram is longer than the buffer that received it, so its end is lost. Let the gateway put"
         + " fewer reports into a datagram."

@@ -147,15 +147,50 @@ struct JSONReader {
   }
 
   /// Reads the elements of a list that an object holds; those that are not understood are counted.
-  mutating func read(list: JSONSlice, _ bytes: RawSpan, _ context: Context, into batch: inout ReportBatch) {
+  ///
+  /// An element may have all that it says under a member of its own, the wrapper.
+  mutating func read(
+    list: JSONSlice,
+    under wrapper: JSONField? = nil,
+    _ bytes: RawSpan,
+    _ context: Context,
+    into batch: inout ReportBatch
+  ) {
     var scanner = JSONScanner(list.range)
     while let element = scanner.nextElement(bytes) {
       attempt(&batch) { reader, batch throws(DatagramRefusal) in
         guard element.kind == .object else { throw .badField }
-        var inner = context
-        guard try reader.read(object: element, bytes, &inner, into: &batch) else { throw .nothingUnderstood }
+        var (inner, object) = (context, element)
+        if let wrapper {
+          let wrapped = JSONObject(bytes, element)[wrapper]
+          if wrapped.kind == .object { object = wrapped }
+        }
+        guard try reader.read(object: object, bytes, &inner, into: &batch) else { throw .nothingUnderstood }
       }
     }
+  }
+
+  /// Hands over each object of a list; an element that cannot be read is counted.
+  ///
+  /// - Returns: whether all could be read.
+  @discardableResult
+  mutating func forEachObject(
+    of list: JSONSlice,
+    _ bytes: RawSpan,
+    _ batch: inout ReportBatch,
+    _ read: (inout JSONReader, JSONObject, inout ReportBatch) throws(DatagramRefusal) -> Void
+  ) -> Bool {
+    guard list.kind == .array else { return true }
+    var isWhole = true
+    var scanner = JSONScanner(list.range)
+    while let element = scanner.nextElement(bytes) {
+      let part: Void? = attempt(&batch) { reader, batch throws(DatagramRefusal) in
+        guard element.kind == .object else { throw .badField }
+        try read(&reader, JSONObject(bytes, element), &batch)
+      }
+      if part == nil { isWhole = false }
+    }
+    return isWhole
   }
 
   /// Reads an object, and says whether it was understood.
@@ -171,6 +206,9 @@ struct JSONReader {
       return true
     }
     if try readRuuvi(object, bytes, into: &batch) { return true }
+    for layout in JSONReader.layouts {
+      if try layout.read(object, bytes, context, by: &self, into: &batch) { return true }
+    }
     if object.word(.type, bytes, JSONWords.gateway) != nil, object.has(.address) {
       // Minew: the first element of an array names the gateway that heard those behind it.
       guard let place = try object.text(.address) else { throw .badIdentity }
@@ -192,8 +230,32 @@ struct JSONReader {
     guard let sighting else { return isEnvelope }
     let body = try sighting.body(bytes, object, of: inner.address, appendingTo: &batch)
     try append(body, inner.timing, inner, to: &batch)
+    if case .advert(let advert) = body {
+      try appendScanResponse(object, bytes, to: advert, inner, into: &batch)
+    }
     return true
   }
+
+  /// Appends what a device answered to a scan request, where an object holds it beside the advert.
+  func appendScanResponse(
+    _ object: JSONObject,
+    _ bytes: RawSpan,
+    to advert: Advert,
+    _ context: Context,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) {
+    guard object[.scanData].kind == .string, let digits = try object.text(.scanData), !digits.isEmpty else {
+      return
+    }
+    guard let payload = WireText.withHex(bytes, digits, { batch.append(payload: $0) }) else { throw .badText }
+    var response = advert
+    response.pdu = .scanResponse
+    response.payload = payload
+    try append(.advert(response), context.timing, context, to: &batch)
+  }
+
+  /// The layouts of other makers' gateways: what a new one is added to.
+  private static let layouts: [any JSONLayout.Type] = [CassiaLayout.self, MOKOLayout.self, MerakiLayout.self]
 
   /// Returns whether an object holds lists or single reports of the observer that it is about.
   private static func holdsReports(_ object: JSONObject) -> Bool {
@@ -216,9 +278,22 @@ struct JSONReader {
   }
 }
 
+/// A layout of JSON objects by one maker, where names alone do not tell what an object means.
+protocol JSONLayout: SendableMetatype {
+  /// Reads an object, and returns whether it is in this layout.
+  static func read(
+    _ object: JSONObject,
+    _ bytes: RawSpan,
+    _ context: JSONReader.Context,
+    by reader: inout JSONReader,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) -> Bool
+}
+
 /// The words that members may hold, compared without regard to case.
 enum JSONWords {
   static let gateway: [StaticString] = ["gateway"]
+  static let online: [StaticString] = ["online"]
   static let addressKinds: [StaticString] = ["public", "random"]
   static let scanStates: [StaticString] = ["off", "windowed", "foreground"]
   static let fixSources: [StaticString] = ["gnss", "vps"]
@@ -532,7 +607,7 @@ extension JSONReader {
   ) throws(DatagramRefusal) -> Bool {
     guard let (list, timing) = try list(value, .accessPoints, bytes, context) else { return false }
     let start = UInt32(batch.accessPoints.count)
-    let isWhole = try read(partsOf: list, bytes, into: &batch) {
+    let isWhole = forEachObject(of: list, bytes, &batch) {
       reader,
       object,
       batch throws(DatagramRefusal) in
@@ -559,7 +634,7 @@ extension JSONReader {
   ) throws(DatagramRefusal) -> Bool {
     guard let (list, timing) = try list(value, .samples, bytes, context) else { return false }
     let start = UInt32(batch.motionSamples.count)
-    let isWhole = try read(partsOf: list, bytes, into: &batch) {
+    let isWhole = forEachObject(of: list, bytes, &batch) {
       reader,
       object,
       batch throws(DatagramRefusal) in
@@ -578,27 +653,6 @@ extension JSONReader {
     let samples = start..<UInt32(batch.motionSamples.count)
     if isWhole || !samples.isEmpty { try append(.motion(samples), timing, context, to: &batch) }
     return true
-  }
-
-  /// Reads the objects of a list that make up one report, each of which costs itself alone.
-  ///
-  /// - Returns: whether all could be read.
-  private mutating func read(
-    partsOf list: JSONSlice,
-    _ bytes: RawSpan,
-    into batch: inout ReportBatch,
-    _ read: (inout JSONReader, JSONObject, inout ReportBatch) throws(DatagramRefusal) -> Void
-  ) throws(DatagramRefusal) -> Bool {
-    var isWhole = true
-    var scanner = JSONScanner(list.range)
-    while let element = scanner.nextElement(bytes) {
-      let part: Void? = attempt(&batch) { reader, batch throws(DatagramRefusal) in
-        guard element.kind == .object else { throw .badField }
-        try read(&reader, JSONObject(bytes, element), &batch)
-      }
-      if part == nil { isWhole = false }
-    }
-    return isWhole
   }
 
   func readFix(

@@ -2,7 +2,7 @@ import PharosModel
 
 /// The understood members of one object, each at its place; of a name that stands twice the last one counts.
 struct JSONObject {
-  private var values: InlineArray<80, JSONSlice>
+  private var values: InlineArray<88, JSONSlice>
 
   /// Reads the members of an object.
   init(_ bytes: RawSpan, _ object: JSONSlice) {
@@ -116,6 +116,9 @@ package enum JSONField: UInt8, CaseIterable {
   case beacon, uuid, major, minor, namespace, instance, accuracy, measuredPower
   // raddec.
   case transmitter, transmitterType, signature, packets
+  // Other makers' gateways.
+  case scanData, addresses, accessPoint, deviceInfo, value, netState, observations, latestRecord, bleBeacons,
+    reportingAps
   // Lists and single reports.
   case adverts, tags, rangedBeacons, heartbeat, displayOn, scanState, wifiScan, motion, fix
   // The parts of those.
@@ -134,17 +137,17 @@ package enum JSONField: UInt8, CaseIterable {
     case .observer:
       [
         "observer", "observerid", "gateway", "gatewayid", "gatewaymac", "gw", "gwmac", "scanner",
-        "receiverid",
+        "receiverid", "nearestapmac",
       ]
     case .room: ["room"]
     case .name: ["name"]
-    case .address: ["address", "mac", "addr", "macaddress", "bdaddr"]
-    case .addressType: ["addresstype", "addrtype", "mactype"]
+    case .address: ["address", "mac", "addr", "macaddress", "bdaddr", "clientmac"]
+    case .addressType: ["addresstype", "addrtype", "mactype", "bdaddrtype"]
     case .id: ["id"]
-    case .rssi: ["rssi"]
+    case .rssi: ["rssi", "nearestaprssi"]
     case .age: ["age", "agems"]
     case .time: ["time", "timestamp", "ts"]
-    case .data: ["data", "payload", "rawdata", "adv", "advdata"]
+    case .data: ["data", "payload", "rawdata", "adv", "advdata", "addata", "raw"]
     case .manufacturerData: ["manufacturerdata"]
     case .serviceData: ["servicedata"]
     case .serviceUUID: ["servicedatauuid"]
@@ -163,6 +166,16 @@ package enum JSONField: UInt8, CaseIterable {
     case .transmitterType: ["transmitteridtype"]
     case .signature: ["rssisignature"]
     case .packets: ["packets"]
+    case .scanData: ["scandata", "rspdata"]
+    case .addresses: ["bdaddrs"]
+    case .accessPoint: ["ap"]
+    case .deviceInfo: ["deviceinfo"]
+    case .value: ["value"]
+    case .netState: ["netstate"]
+    case .observations: ["observations"]
+    case .latestRecord: ["latestrecord"]
+    case .bleBeacons: ["blebeacons"]
+    case .reportingAps: ["reportingaps"]
     case .adverts: ["adverts"]
     case .tags: ["tags"]
     case .rangedBeacons: ["rangedbeacons", "beacons"]

@@ -84,7 +84,7 @@ enum JSONSighting {
   }
 
   /// The device's address: the field for it, or an `id` that is one.
-  private static func address(
+  static func address(
     _ object: JSONObject,
     _ bytes: RawSpan
   ) throws(DatagramRefusal) -> DeviceAddress? {

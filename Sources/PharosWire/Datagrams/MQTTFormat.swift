@@ -7,7 +7,8 @@ public import PharosModel
 /// not; the article "MQTT topics" lists the topics that are understood. On any other topic, the payload is read as a
 /// datagram, which has to name its observer.
 ///
-/// - Shape: `MQTT`, u8 version (1), u8 zero, u16 length of the topic (big-endian), topic in UTF-8, payload.
+/// - Shape: `MQTT`, u8 version (1), u8 the level of the topic that names the observer (from 1; 0: none is set), u16 length of
+///   the topic (big-endian), topic in UTF-8, payload.
 public enum MQTTFormat: DatagramFormat {
   /// The format.
   public static let format = WireFormat.mqtt
@@ -23,12 +24,18 @@ public enum MQTTFormat: DatagramFormat {
   }
 
   /// Returns the datagram of a message; nil if the topic is longer than MQTT permits, 65,535 bytes.
-  package static func datagram(topic: some Collection<UInt8>, payload: some Collection<UInt8>) -> [UInt8]? {
+  ///
+  /// The observer's level of the topic counts from 1; 0 where the site does not set it.
+  package static func datagram(
+    topic: some Collection<UInt8>,
+    observerLevel level: UInt8 = 0,
+    payload: some Collection<UInt8>
+  ) -> [UInt8]? {
     guard let length = UInt16(exactly: topic.count) else { return nil }
     var datagram: [UInt8] = []
     datagram.reserveCapacity(8 + topic.count + payload.count)
     for shift in [24, 16, 8, 0] as [UInt32] { datagram.append(UInt8(truncatingIfNeeded: magic >> shift)) }
-    datagram += [version, 0, UInt8(length >> 8), UInt8(length & 0xFF)]
+    datagram += [version, level, UInt8(length >> 8), UInt8(length & 0xFF)]
     datagram += topic
     datagram += payload
     return datagram
@@ -43,12 +50,16 @@ public enum MQTTFormat: DatagramFormat {
   ) throws(DatagramRefusal) {
     var cursor = ByteCursor(datagram.wholeRange)
     _ = try cursor.take(4)
-    guard try cursor.u8(datagram) == version, try cursor.u8(datagram) == 0 else { throw .unsupportedVersion }
+    guard try cursor.u8(datagram) == version else { throw .unsupportedVersion }
+    let level = Int(try cursor.u8(datagram))
     let topic = try cursor.take(Int(try cursor.u16(datagram)))
     guard WireText.isUTF8(datagram, topic) else { throw .badText }
     guard cursor.remaining > 0 else { throw .empty }
     let payload = datagram.extracting(cursor.offset..<cursor.end)
-    let reading = MessageReading(source: try MessageSource(datagram, topic), received: context.received)
+    let reading = MessageReading(
+      source: try MessageSource(datagram, topic, observerLevel: level),
+      received: context.received
+    )
     try reading.read(payload, into: &batch, notes: &notes)
   }
 }
@@ -67,6 +78,8 @@ enum MessageSource {
   case availability(gateway: ObserverID)
   /// `…/GATEWAY/SYStoMQTT`, `espresense/rooms/ROOM/telemetry`: the state of the gateway, published at intervals.
   case telemetry(gateway: ObserverID)
+  /// A topic of which the site says what level names the observer.
+  case named(observer: ObserverID)
   /// Any other topic.
   case other
 
@@ -75,8 +88,12 @@ enum MessageSource {
 
   /// Reads a topic.
   ///
+  /// - Parameters:
+  ///   - bytes: the datagram.
+  ///   - topic: the range of the topic.
+  ///   - named: the level that names the observer, from 1; 0 if the site does not set it.
   /// - Throws: that a name in it cannot be an observer's, or an address none.
-  init(_ bytes: RawSpan, _ topic: Range<Int>) throws(DatagramRefusal) {
+  init(_ bytes: RawSpan, _ topic: Range<Int>, observerLevel named: Int) throws(DatagramRefusal) {
     var levels: [Range<Int>] = []
     var start = topic.lowerBound
     for offset in topic where bytes.byte(at: offset) == UInt8(ascii: "/") {
@@ -84,6 +101,11 @@ enum MessageSource {
       start = offset + 1
     }
     levels.append(start..<topic.upperBound)
+    if named > 0 {
+      guard named <= levels.count else { throw .noObserver }
+      self = .named(observer: try WireText.observer(bytes, levels[named - 1]))
+      return
+    }
     guard levels.count <= MessageSource.mostLevels else {
       self = .other
       return
@@ -138,7 +160,7 @@ private struct MessageReading {
       try read(payload, in: [.json], of: gateway, tag: tag, into: &batch, notes: &notes)
     case .minew(let gateway):
       let before = batch.count
-      try read(payload, in: [.minew, .json], of: gateway, into: &batch, notes: &notes)
+      try read(payload, in: [.minew, .minewConnect, .json], of: gateway, into: &batch, notes: &notes)
       if batch.count == before { appendHeartbeat(of: gateway, to: &batch) }
     case .availability(let gateway):
       if try isOnline(payload) { appendHeartbeat(of: gateway, to: &batch) }
@@ -146,6 +168,8 @@ private struct MessageReading {
       // ESPresense counts adverts since its start, not since the last message, so that the count is left out.
       guard try object(payload) != nil else { throw .nothingUnderstood }
       appendHeartbeat(of: gateway, to: &batch)
+    case .named(let observer):
+      try read(payload, in: WireFormat.allCases, of: observer, into: &batch, notes: &notes)
     case .other:
       // The payload names its observer itself.
       try read(payload, in: WireFormat.allCases, into: &batch, notes: &notes)

@@ -69,9 +69,9 @@ struct CheckpointTests {
   @Test("a recording carries what a server went on from, in as many blocks as it takes")
   func recording() throws {
     let checkpoint = try Self.busy(seed: 420).checkpoint()
-    var told = PublishedState()
+    var state = PublishedState()
     for number in 0..<20_000 {
-      told.zones.append(
+      state.zones.append(
         PublishedState.ZoneRecord(
           beacon: .proximity(Traffic.uuid, major: 7, minor: UInt16(number)),
           zone: "zone\(number % 3)",
@@ -80,7 +80,7 @@ struct CheckpointTests {
         )
       )
     }
-    let restoration = Restoration(checkpoint: checkpoint, publishedState: told)
+    let restoration = Restoration(checkpoint: checkpoint, publishedState: state)
     let parts = RecordedPart.parts(of: restoration)
     #expect(parts.count > 1)
     let instant = checkpoint.instant + .seconds(60)
@@ -105,8 +105,8 @@ struct CheckpointTests {
 
   @Test("a recording that lacks a part of it says so")
   func missingPart() throws {
-    var told = PublishedState()
-    told.zones = (0..<20_000).map { number in
+    var state = PublishedState()
+    state.zones = (0..<20_000).map { number in
       PublishedState.ZoneRecord(
         beacon: .proximity(Traffic.uuid, major: 7, minor: UInt16(number)),
         zone: "zone",
@@ -114,7 +114,7 @@ struct CheckpointTests {
         decidedAt: Traffic.start
       )
     }
-    let parts = RecordedPart.parts(of: Restoration(checkpoint: nil, publishedState: told))
+    let parts = RecordedPart.parts(of: Restoration(checkpoint: nil, publishedState: state))
     var writer = try RecordingWriter(site: Traffic.site)
     try writer.write(.restored(parts[0], at: Traffic.start))
     try writer.write(.restored(parts[0], at: Traffic.start))

@@ -58,6 +58,72 @@ struct InspectRunnerTests {
     #expect(kept.output.text.contains("datagrams   \(datagrams)\n"))
   }
 
+  /// A capture of raw IPv4 packets with one transport header's worth of bytes, or of another link type.
+  private func write(packets: [[UInt8]], linkType: UInt8, protocolNumber: UInt8) throws {
+    func word(_ number: Int) -> [UInt8] { [0, 8, 16, 24].map { UInt8(number >> $0 & 0xFF) } }
+    var bytes: [UInt8] =
+      [0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0] + word(0) + word(0) + word(65_535) + word(Int(linkType))
+    for (second, payload) in packets.enumerated() {
+      let length = payload.count + 8
+      let ports: [UInt8] = [0x9C, 0x40, 0xC3, 0x51, UInt8(length >> 8), UInt8(length & 0xFF), 0, 0]
+      let total = 20 + length
+      let head: [UInt8] =
+        [
+          0x45, 0, UInt8(total >> 8), UInt8(total & 0xFF), 0, 0, 0, 0, 64, protocolNumber, 0, 0, 10, 0, 0, 5,
+          10, 0, 0, 1,
+        ]
+      let packet = head + ports + payload
+      bytes += word(1_760_000_000 + second) + word(0) + word(packet.count) + word(packet.count) + packet
+    }
+    try Data(bytes).write(to: URL(filePath: capture))
+  }
+
+  @Test("what is passed over is named, and the exit code says when nothing else is left")
+  func passedOver() throws {
+    let site = folder.path("site.yaml")
+    try Data("regions: [{ id: any, uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, subject: beacon }]".utf8)
+      .write(to: URL(filePath: site))
+    for (linkType, number, words) in [(UInt8(101), UInt8(6), "TCP"), (249, 17, "link type 249 (USBPCAP)")] {
+      try write(packets: Array(repeating: [1, 2, 3], count: 10), linkType: linkType, protocolNumber: number)
+      let (status, kept) = inspect(.summary, .table)
+      #expect(status == .failure)
+      #expect(kept.errors.text.contains("10 packets passed over: \(words)"))
+      #expect(kept.output.text.contains("passed over"))
+      let processed = KeptConsole()
+      #expect(ProcessRunner(.init(captures: [capture], site: site)).run(on: processed.console) == .failure)
+      #expect(processed.errors.text.contains("10 packets passed over: \(words)"))
+    }
+  }
+
+  @Test("identified beacons are counted, and skipped elements by their reason")
+  func rangedBeacons() throws {
+    let good = """
+      {"type":"iBeacon","mac":"C300000A0B0C","ibeaconUuid":"E2C56DB5DFFB48D2B060D0F5A71096E0","ibeaconMajor":1,\
+      "ibeaconMinor":7,"rssi":-61,"ibeaconTxPower":-59}
+      """
+    let text = #"[{"type":"Gateway","mac":"AC233FC0FFEE"},\#(good),{"mac":"","rssi":-70}]"#
+    try write(packets: Array(repeating: Array(text.utf8), count: 20), linkType: 101, protocolNumber: 17)
+    let (status, kept) = inspect(.summary, .table)
+    #expect(status == .success)
+    #expect(
+      kept.output.text.contains("beacons     1\n  20        E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7\n")
+    )
+    #expect(kept.output.text.contains("  skipped   20 elements json: bad_identity\n"))
+    let lines = inspect(.adverts, .table).1.output.text.split(separator: "\n")
+    #expect(lines.filter { $0.contains("1/7") && $0.contains("-61") }.count == 20)
+  }
+
+  @Test("the iBeacon layout of another company names the setting that reads it")
+  func otherCompany() throws {
+    let text =
+      #"{"gw":"hall","mac":"C300000A0B0C","rssi":-61,"data":"1affffff0215e2c56db5dffb48d2b060d0f5a71096e000010007c5"}"#
+    try write(packets: [Array(text.utf8)], linkType: 101, protocolNumber: 17)
+    let (_, kept) = inspect(.summary, .table)
+    #expect(kept.output.text.contains("`iBeaconCompanies: [0xffff]` reads them"))
+    #expect(kept.errors.text.contains("iBeacon layout of company ffff; `iBeaconCompanies: [0xffff]`"))
+    #expect(inspect(.adverts, .table).1.output.text.contains("iBeacon layout of company ffff"))
+  }
+
   @Test("of a file that is no capture there is no summary, and one line says what it is")
   func noCapture() throws {
     try Data("hello, world".utf8).write(to: URL(filePath: capture))

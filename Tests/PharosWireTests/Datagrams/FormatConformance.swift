@@ -7,6 +7,8 @@ import Testing
 struct FormatConformance<Format: DatagramFormat> {
   /// Whole valid datagrams of the format.
   let samples: [[UInt8]]
+  /// The observer that holds where a datagram names none.
+  var observer: ObserverID?
 
   /// A batch that holds something already, so that a wrong roll-back is seen.
   private static var used: ReportBatch {
@@ -29,7 +31,9 @@ struct FormatConformance<Format: DatagramFormat> {
     let before = Self.used
     var batch = before
     do throws(DatagramRefusal) {
-      try Format.decode(datagram.span.bytes, received: receiveTime, into: &batch)
+      var notes = DecodingNotes()
+      let context = MessageContext(received: receiveTime, observer: observer)
+      try Format.decode(datagram.span.bytes, within: context, into: &batch, notes: &notes)
     } catch {
       #expect(batch == before, "a refused datagram (\(error)) changed the batch: \(Hex.text(datagram))")
       return nil
@@ -53,13 +57,7 @@ struct FormatConformance<Format: DatagramFormat> {
     for sample in samples {
       let format = WireFormat(recognising: sample.span.bytes)
       #expect(format == Format.format)
-      let others: [Bool] = [
-        RaddecFormat.recognises(sample.span.bytes), PharosFormat.recognises(sample.span.bytes),
-        JSONFormat.recognises(sample.span.bytes), IngicsFormat.recognises(sample.span.bytes),
-        HuaweiFormat.recognises(sample.span.bytes), MinewFormat.recognises(sample.span.bytes),
-        MQTTFormat.recognises(sample.span.bytes),
-      ]
-      let count = others.filter { $0 }.count
+      let count = WireFormat.list.count { $0.recognises(sample.span.bytes) }
       #expect(count == 1)
     }
     let nothing: [UInt8] = []

@@ -11,5 +11,8 @@ package let wireTargets: [any FuzzTarget.Type] = [
   HuaweiTarget.self,
   MinewTarget.self,
   MQTTTarget.self,
+  MinewConnectTarget.self,
+  AprilBrotherTarget.self,
+  HCITextTarget.self,
   JSONTextTarget.self,
 ]

@@ -25,9 +25,15 @@ package struct DatagramCheck {
   /// Decodes by one format; gives whether it was taken.
   ///
   /// The reports stand behind the first one until ``forget()``.
-  mutating func decode<Format: DatagramFormat>(_ datagram: RawSpan, as format: Format.Type) -> Bool {
+  mutating func decode<Format: DatagramFormat>(
+    _ datagram: RawSpan,
+    as format: Format.Type,
+    of observer: ObserverID? = nil
+  ) -> Bool {
+    var notes = DecodingNotes()
     do {
-      try Format.decode(datagram, received: Self.received, into: &batch)
+      let context = MessageContext(received: Self.received, observer: observer)
+      try Format.decode(datagram, within: context, into: &batch, notes: &notes)
     } catch {
       checkUntouched()
       return false

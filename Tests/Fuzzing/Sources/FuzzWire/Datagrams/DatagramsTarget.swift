@@ -11,11 +11,7 @@ final class DatagramsTarget: FuzzTarget {
   private var check = DatagramCheck()
 
   func take(_ input: RawSpan) {
-    let recognised =
-      (RaddecFormat.recognises(input) ? 1 : 0) + (PharosFormat.recognises(input) ? 1 : 0)
-      + (JSONFormat.recognises(input) ? 1 : 0) + (IngicsFormat.recognises(input) ? 1 : 0)
-      + (HuaweiFormat.recognises(input) ? 1 : 0) + (MinewFormat.recognises(input) ? 1 : 0)
-      + (MQTTFormat.recognises(input) ? 1 : 0)
+    let recognised = WireFormat.list.count { $0.recognises(input) }
     demand(recognised <= 1, "no two formats recognise a datagram")
     demand(
       (WireFormat(recognising: input) != nil) == (recognised == 1),
@@ -27,12 +23,13 @@ final class DatagramsTarget: FuzzTarget {
 
   static var words: [[UInt8]] {
     PharosDatagramsTarget.words + JSONDatagramsTarget.words + IngicsTarget.words + HuaweiTarget.words
-      + MinewTarget.words + MQTTTarget.words
+      + MinewTarget.words + MQTTTarget.words + MinewConnectTarget.words + AprilBrotherTarget.words
   }
 
   static func seeds() throws -> [[UInt8]] {
     try RaddecTarget.seeds() + PharosDatagramsTarget.seeds() + JSONDatagramsTarget.seeds()
       + IngicsTarget.seeds()
-      + HuaweiTarget.seeds() + MinewTarget.seeds() + MQTTTarget.seeds()
+      + HuaweiTarget.seeds() + MinewTarget.seeds() + MQTTTarget.seeds() + MinewConnectTarget.seeds()
+      + AprilBrotherTarget.seeds() + HCITextTarget.seeds()
   }
 }

@@ -52,6 +52,47 @@ package enum Samples {
   ]
   .compactMap { Hex.bytes($0.filter { !$0.isWhitespace }) }
 
+  /// A frame of MINEW-CONNECT with one advert.
+  package static let minewConnect: [[UInt8]] = [
+    """
+    bb02 00000000 3e000000 30000000 843e 2a000000 2800 01 01 c300000a0b0c c3
+    1e 0201061aff4c000215e2c56db5dffb48d2b060d0f5a71096e000010007c5
+    """
+  ]
+  .compactMap { Hex.bytes($0.filter { !$0.isWhitespace }) }
+
+  /// A map of April Brother's gateway with one device, and one without any.
+  package static let aprilBrother: [[UInt8]] = [
+    """
+    83 a3 6d6163 ac 414332333346433046464545 a4 74696d65 cd 0181 a7 64657669636573 91
+    c4 26 03 c300000a0b0c c3 0201061aff4c000215e2c56db5dffb48d2b060d0f5a71096e000010007c5
+    """,
+    "82 a3 6d6163 ac 414332333346433046464545 a7 64657669636573 90",
+  ]
+  .compactMap { Hex.bytes($0.filter { !$0.isWhitespace }) }
+
+  /// HCI events in digits: a legacy report and an extended one.
+  package static let hciText: [[UInt8]] = [
+    "043E2A020103010C0B0A0000C31E0201061AFF4C000215E2C56DB5DFFB48D2B060D0F5A71096E000010007C5C3",
+    "043E1D0D011300010C0B0A0000C30100FF7FC3000000000000000000" + "03020106",
+  ]
+  .map { Array($0.utf8) }
+
+  /// What Cassia's, MOKOSmart's and Cisco Meraki's gateways send.
+  package static let vendorJSON: [[UInt8]] = [
+    #"{"bdaddrs":[{"bdaddr":"C3:00:00:0A:0B:0C","bdaddrType":"random"}],"chipId":0,"evtType":0,"rssi":-61,"#
+      + #""adData":"020106","scanData":"03095461","name":"(unknown)","ap":"CC:1B:E0:00:00:01"}"#,
+    #"{"msg_id":3070,"device_info":{"mac":"ac233fc0ffee"},"data":[{"timestamp":1760000000123,"mac":"c300000a0b0c","#
+      + #""rssi":-61,"connectable":1,"adv_data":"020106","rsp_data":""}]}"#,
+    #"{"msg_id":3004,"device_info":{"mac":"ac233fc0ffee"},"data":[{"value":{"mac":"c300000a0b0c","rssi":-61,"#
+      + #""raw":"020106"}}]}"#,
+    #"{"msg_id":3003,"device_info":{"mac":"ac233fc0ffee"},"data":{"net_state":"online"}}"#,
+    #"{"version":"3.0","type":"Bluetooth","data":{"networkId":"L_1","reportingAps":[{"mac":"a8:46:9d:00:00:01"}],"#
+      + #""observations":[{"clientMac":"c3:00:00:0a:0b:0c","bleBeacons":[{"bleType":"ibeacon","rawData":"020106"}],"#
+      + #""latestRecord":{"time":"2025-10-09T08:53:40Z","nearestApMac":"a8:46:9d:00:00:01","nearestApRssi":-61}}]}}"#,
+  ]
+  .map { Array($0.utf8) }
+
   /// What Ruuvi gateways post, one with whole seconds as text and one without times.
   package static let ruuvi: [[UInt8]] = [
     """

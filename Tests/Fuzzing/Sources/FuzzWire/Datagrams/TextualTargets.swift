@@ -23,7 +23,7 @@ final class JSONDatagramsTarget: FuzzTarget {
     return (names + more).map { Array($0.utf8) }
   }
 
-  static func seeds() throws -> [[UInt8]] { Samples.json + Samples.ruuvi }
+  static func seeds() throws -> [[UInt8]] { Samples.json + Samples.ruuvi + Samples.vendorJSON }
 }
 
 /// Lines of Ingics gateways.

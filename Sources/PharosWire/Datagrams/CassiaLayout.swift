@@ -1,0 +1,39 @@
+import PharosModel
+
+/// A scan event of Cassia's gateways and access controllers.
+///
+/// The access controller names the gateway; one that sends itself does not, and the topic or the sender has to tell it.
+///
+/// - Shape: `bdaddrs` [{`bdaddr`, `bdaddrType`}], `rssi`, `adData` and `scanData` in hexadecimal digits, `ap`.
+/// - Source: reelyactive/barnowl-cassia, `lib/cassiadecoder.js`.
+enum CassiaLayout: JSONLayout {
+  /// Reads an event.
+  static func read(
+    _ object: JSONObject,
+    _ bytes: RawSpan,
+    _ context: JSONReader.Context,
+    by reader: inout JSONReader,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) -> Bool {
+    guard object[.addresses].kind == .array else { return false }
+    var scanner = JSONScanner(object[.addresses].range)
+    guard let first = scanner.nextElement(bytes), first.kind == .object else { throw .badIdentity }
+    let device = JSONObject(bytes, first)
+    guard let address = try JSONSighting.address(device, bytes) else { throw .badIdentity }
+    var inner = context
+    if object.has(.accessPoint) { inner.observer = try JSONObject.observer(object[.accessPoint], bytes) }
+    var advert = Advert(address: address, rssi: try object.level(bytes), payload: 0..<0)
+    if let digits = try object.text(.data), !digits.isEmpty {
+      guard let payload = WireText.withHex(bytes, digits, { batch.append(payload: $0) }) else {
+        throw .badText
+      }
+      advert.payload = payload
+      try reader.append(.advert(advert), context.timing, inner, to: &batch)
+    } else if try object.text(.scanData)?.isEmpty ?? true {
+      advert.payload = batch.append(payload: EmptyCollection<UInt8>())
+      try reader.append(.advert(advert), context.timing, inner, to: &batch)
+    }
+    try reader.appendScanResponse(object, bytes, to: advert, inner, into: &batch)
+    return true
+  }
+}

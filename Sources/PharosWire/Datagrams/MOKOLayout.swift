@@ -1,0 +1,32 @@
+import PharosModel
+
+/// A message of MOKOSmart's gateways: adverts (`msg_id` 3070, formerly 3004) and the state of the network (3003).
+///
+/// - Shape: `device_info` {`mac`}; `data` [{`timestamp` in ms, `mac`, `rssi`, `adv_data`, `rsp_data`}], formerly each of them
+///   under `value` with `raw`; or `data` {`net_state`: `online`}.
+/// - Source: reelyactive/barnowl-mokosmart, `lib/mqttprotocoldecoder.js`.
+enum MOKOLayout: JSONLayout {
+  /// Reads a message.
+  static func read(
+    _ object: JSONObject,
+    _ bytes: RawSpan,
+    _ context: JSONReader.Context,
+    by reader: inout JSONReader,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) -> Bool {
+    guard object[.deviceInfo].kind == .object else { return false }
+    let gateway = JSONObject(bytes, object[.deviceInfo])
+    guard let place = try gateway.text(.address) else { return false }
+    var inner = context
+    inner.observer = try WireText.observer(bytes, place)
+    switch object[.data].kind {
+    case .array:
+      reader.read(list: object[.data], under: .value, bytes, inner, into: &batch)
+      return true
+    case .object where JSONObject(bytes, object[.data]).word(.netState, bytes, JSONWords.online) != nil:
+      try reader.append(.heartbeat(Heartbeat()), .received, inner, to: &batch)
+      return true
+    default: return false
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import FuzzWire
+import PharosModel
+import PharosWire
+import Testing
+
+/// Layouts of makers, each with a vector made from its public description.
+@Suite("Layouts of other makers' gateways")
+struct VendorTests {
+  private static let beacon = "0201061aff4c000215e2c56db5dffb48d2b060d0f5a71096e000010007c5"
+
+  @Test("Cassia, MOKOSmart and Meraki in JSON")
+  func json() {
+    let expected: [[String]] = [
+      [
+        "cc:1b:e0:00:00:01 advert c3:00:00:0a:0b:0c/random -61 unknown [020106] received",
+        "cc:1b:e0:00:00:01 advert c3:00:00:0a:0b:0c/random -61 scanResponse [03095461] received",
+      ],
+      ["ac:23:3f:c0:ff:ee advert c3:00:00:0a:0b:0c/unknown -61 unknown [020106] sent 1760000000123000000"],
+      ["ac:23:3f:c0:ff:ee advert c3:00:00:0a:0b:0c/unknown -61 unknown [020106] received"],
+      ["ac:23:3f:c0:ff:ee heartbeat - - 0 received"],
+      [
+        "a8:46:9d:00:00:01 heartbeat - - 0 received",
+        "a8:46:9d:00:00:01 advert c3:00:00:0a:0b:0c/unknown -61 unknown [020106] received",
+      ],
+    ]
+    for (sample, lines) in zip(Samples.vendorJSON, expected) { #expect(decoded(sample) == .success(lines)) }
+    #expect(Samples.vendorJSON.count == expected.count)
+  }
+
+  @Test("a Cassia gateway that does not name itself has the observer of its topic")
+  func namelessCassia() throws {
+    let text = String(decoding: Samples.vendorJSON[0], as: UTF8.self)
+    let nameless = text.replacing(#","ap":"CC:1B:E0:00:00:01""#, with: "")
+    #expect(decoded(nameless) == .failure(.noObserver))
+    let message = try #require(
+      MQTTFormat.datagram(topic: "cassia/hall".utf8, observerLevel: 2, payload: nameless.utf8)
+    )
+    #expect(read(message).lines?.first?.hasPrefix("hall advert c3:00:00:0a:0b:0c/random") == true)
+  }
+
+  @Test("MINEW-CONNECT has the gateway of its topic")
+  func minewConnect() throws {
+    let frame = Samples.minewConnect[0]
+    #expect(decoded(frame) == .failure(.noObserver))
+    let message = try #require(MQTTFormat.datagram(topic: "/gw/ac233fc0ffee/status".utf8, payload: frame))
+    let line = "ac:23:3f:c0:ff:ee advert c3:00:00:0a:0b:0c/unknown -61 unknown [\(Self.beacon)] received"
+    #expect(decoded(message) == .success([line]))
+    // A second record that is cut costs itself.
+    var longer = frame + [0x28, 0, 1, 1]
+    longer[6] = UInt8(longer.count + 36)
+    let cut = try #require(MQTTFormat.datagram(topic: "/gw/ac233fc0ffee/status".utf8, payload: longer))
+    let (lines, notes) = read(cut)
+    #expect(lines == [line] && notes.skipped == [.tooShort: 1])
+  }
+
+  @Test("April Brother's map")
+  func aprilBrother() {
+    let line =
+      "ac:23:3f:c0:ff:ee advert c3:00:00:0a:0b:0c/unknown -61 nonConnectable [\(Self.beacon)] received"
+    #expect(decoded(Samples.aprilBrother[0]) == .success([line]))
+    #expect(decoded(Samples.aprilBrother[1]) == .success(["ac:23:3f:c0:ff:ee heartbeat - - 0 received"]))
+    // A device that is no byte string, or too short, costs itself.
+    var mixed = Samples.aprilBrother[0]
+    let list = mixed.firstIndex(of: 0x91) ?? 0
+    mixed[list] = 0x93
+    mixed += [0x05, 0xC4, 0x02, 0x03, 0xC3]
+    let (lines, notes) = read(mixed)
+    #expect(lines == [line] && notes.skipped == [.badField: 1, .tooShort: 1])
+    #expect(decoded(Array(mixed.dropLast(2))) == .success([line]))
+  }
+
+  @Test("HCI events in digits have the observer of their topic")
+  func hciText() throws {
+    #expect(decoded(Samples.hciText[0]) == .failure(.noObserver))
+    let expected = [
+      "ble_gateway advert c3:00:00:0a:0b:0c/random -61 nonConnectable [\(Self.beacon)] received",
+      "ble_gateway advert c3:00:00:0a:0b:0c/random -61 extended [020106] received",
+    ]
+    for (sample, line) in zip(Samples.hciText, expected) {
+      let message = try #require(
+        MQTTFormat.datagram(topic: "ble_gateway".utf8, observerLevel: 1, payload: sample)
+      )
+      #expect(decoded(message) == .success([line]))
+    }
+  }
+
+  @Test("a level of the topic that the site names is the observer, of mqtt_room's messages too")
+  func observerLevel() throws {
+    let payload =
+      #"{"id":"iBeacon:e2c56db5-dffb-48d2-b060-d0f5a71096e0-1-7","name":"keys","distance":1.4,"rssi":-61}"#
+    let topic = "room_presence/bedroom"
+    let plain = try #require(MQTTFormat.datagram(topic: topic.utf8, payload: payload.utf8))
+    #expect(decoded(plain) == .failure(.noObserver))
+    let named = try #require(MQTTFormat.datagram(topic: topic.utf8, observerLevel: 2, payload: payload.utf8))
+    #expect(
+      decoded(named) == .success(["bedroom ranged E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7 -61 1.4 received"])
+    )
+    let beyond = try #require(MQTTFormat.datagram(topic: topic.utf8, observerLevel: 3, payload: payload.utf8))
+    #expect(decoded(beyond) == .failure(.noObserver))
+  }
+}
