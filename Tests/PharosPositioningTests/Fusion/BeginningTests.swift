@@ -108,7 +108,12 @@ struct BeginningTests {
     var random = SeededGenerator(seed: seed)
     let ground = try Self.ground(&random)
     var locator = Locator(ground: ground, seed: seed)
-    let shares = VenueShares(Self.field(on: ground, &random))
+    var field = Self.field(on: ground, &random)
+    for (radio, grid) in ground.radio.grids.enumerated() {
+      for index in 0..<grid.count where !Self.isInside(grid, index) { field.values[radio][index] = -1_000 }
+    }
+    field.findBest()
+    let shares = VenueShares(field)
     let count = 500
     var found = shares.values.map { [Int](repeating: 0, count: $0.count) }
     for place in locator.draw(count, from: shares) {
@@ -121,6 +126,27 @@ struct BeginningTests {
       // Even draws meet a cell as often as they fit into it, or once more; rounding may move one across its border.
       #expect(abs(Float(number) - share / shares.total * Float(count)) < 2)
     }
+  }
+
+  /// Whether the middle of a cell lies in the house.
+  private static func isInside(_ grid: RadioGrid, _ index: Int) -> Bool {
+    let middle = grid.middle(column: index % grid.columns, row: index / grid.columns)
+    return (0...60).contains(middle.x) && (0...24).contains(middle.y)
+  }
+
+  @Test("What is drawn beside the floor comes to lie on it, where it is nearest")
+  func besideTheFloor() throws {
+    var random = SeededGenerator(seed: 1)
+    let ground = try Self.ground(&random)
+    var locator = Locator(ground: ground, seed: 1)
+    let grid = ground.radio.grids[0]
+    let cell = try #require(grid.index(of: Point(x: 30.5, y: 26.5)))
+    var field = VenueField(values: ground.radio.grids.map { [Float](repeating: -1_000, count: $0.count) })
+    field.values[0][cell] = 0
+    field.findBest()
+    let places = locator.draw(50, from: VenueShares(field))
+    #expect(places.count == 50)
+    #expect(places.allSatisfy { (29...32).contains($0.east) && (23.9...24).contains($0.north) })
   }
 
   @Test(
