@@ -282,10 +282,10 @@ package struct AdaptiveSilence {
   private func addTail(of counts: LossRuns, own: LossRuns, to basis: inout SilenceBasis) {
     let ordinary = basis.continued / (basis.continued + basis.ended)
     var best = 0
-    for runs in [counts, own] {
+    // Few adverts say little of how rare long runs are.
+    for runs in own.received >= IntervalLearner.young * 2 ? [counts, own] : [counts] {
       for number in 0..<2 {
-        guard let tail = runs.tail(number, ordinary: ordinary, expected: basis.opportunities / basis.budget)
-        else { continue }
+        guard let tail = runs.tail(number, ordinary: ordinary) else { continue }
         var other = basis
         other.tail = tail
         let misses = other.recomputedMisses
@@ -301,34 +301,27 @@ package struct AdaptiveSilence {
     let interval = Double(worst.interval)
     guard interval > 0 else { return .zero }
     let expected = 86_400 / interval * worst.losses.share / max(budget, 1e-12)
-    let misses = (0..<2).compactMap { number -> Double? in
-      worst.losses.tail(number, ordinary: 0.5, expected: expected).map { $0.losses(of: expected) }
-    }
+    let ordinary = Double(worst.losses.lost - worst.losses.runs + 1) / Double(worst.losses.lost + 2)
+    let misses = (0..<2).compactMap { worst.losses.tail($0, ordinary: ordinary)?.losses(of: expected) }
     return .milliseconds(Int64(((misses.max() ?? 0) * interval * 1_000).rounded(.up)))
   }
 }
 
 extension LossRuns {
-  /// The tail of long runs: of at least eight losses, or of at least 32; nil if there were none.
+  /// Returns the tail of long runs: of at least eight losses, or of at least 32.
   ///
   /// - Parameters:
   ///   - number: 0 for runs of at least eight losses, 1 for those of at least 32.
   ///   - ordinary: the probability that any run goes on: long ones are believed to be like the others in the weight of six.
-  ///   - expected: the number of adverts of which one run may exceed what is allowed.
-  fileprivate func tail(_ number: Int, ordinary: Double, expected: Double) -> SilenceBasis.Tail? {
+  /// - Returns: the tail, or nil if there were no such runs.
+  fileprivate func tail(_ number: Int, ordinary: Double) -> SilenceBasis.Tail? {
     let isLongest = number == 1
     let runs = Double(isLongest ? longestRuns : longRuns)
     let lost = Double(isLongest ? longestLost : longLost)
     guard runs >= 0.5 else { return nil }
     let chance = runs / (Double(received) + AdaptiveSilence.runsBefore.received)
-    let tail = PredictiveTail(continued: max(1, 6 * ordinary / (1 - ordinary) + lost), ended: 6 + runs)
-    let bits = RadioMath.binaryLog(max(expected, 1e-12) * chance)
-    let further = tail.losses(forBits: bits)
-    // The probability with which a run of known continuation would be as long.
-    let continuation =
-      further > 0
-      ? RadioMath.exponential(-bits * RadioMath.naturalLogOfTwo / (Double(further) - 0.5))
-      : tail.continued / (tail.continued + tail.ended)
+    let continued = 6 * ordinary / (1 - ordinary) + lost
+    let continuation = continued / (continued + 6 + runs)
     return SilenceBasis.Tail(
       from: Int(isLongest ? LossRuns.longFrom.1 : LossRuns.longFrom.0),
       chance: chance,

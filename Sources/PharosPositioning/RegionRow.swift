@@ -62,8 +62,6 @@ struct RegionRow: Sendable {
   /// The time at which the `maximumHold` alarm is due, or `distantFuture` if the beacon is not unmonitored or the alarm
   /// has been raised already.
   var holdDeadline = Timestamp.distantFuture
-  /// The time at which an exit that waits for an observer that has just returned is decided, or `distantFuture`.
-  var returnDeadline = Timestamp.distantFuture
   /// The time at which a state that was only assumed is given up.
   var assumptionDeadline = Timestamp.distantFuture
   /// The time for which an observer must have been up without hearing the beacon to refute an assumption.
@@ -132,7 +130,7 @@ struct RegionRow: Sendable {
 
   /// Returns whether the row needs a decision or an alarm at an instant.
   func isDue(at instant: Timestamp) -> Bool {
-    isDirty || holdDeadline <= instant || assumptionDeadline <= instant || returnDeadline <= instant
+    isDirty || holdDeadline <= instant || assumptionDeadline <= instant
   }
 
   /// Returns whether an observer that is up has the beacon inside.
@@ -155,28 +153,6 @@ struct RegionRow: Sendable {
 
   /// The observer that is only assumed to have the beacon inside, if one is.
   var assumedHearer: ObserverID? { hearings.first(where: \.isAssumed)?.observer }
-
-  /// The time that an observer that has just returned takes to hear the beacon well enough, if the beacon would leave now:
-  /// three of its intervals, from 3 s to a minute.
-  var returnWait: TimeSpan? {
-    guard state == .inside, isDirty || returnDeadline != .distantFuture, let pendingExit,
-      earliest() == nil, latestInTheDark() == nil
-    else { return nil }
-    return min(max((pendingExit.evidence.interval ?? .zero) * 3, .seconds(3)), .minutes(1))
-      + RegionRow.leastPatience
-  }
-
-  /// Lets an exit wait until a time, as the beacon may be where an observer has just returned.
-  mutating func wait(until deadline: Timestamp) {
-    returnDeadline = deadline
-    isDirty = false
-  }
-
-  /// Decides an exit that has waited.
-  mutating func endWait() {
-    returnDeadline = .distantFuture
-    isDirty = true
-  }
 
   /// Gives up an assumed state that no observer has confirmed.
   mutating func giveUpAssumption(at time: Timestamp) {
@@ -252,7 +228,6 @@ struct RegionRow: Sendable {
     }
     lastKnown = next == .unmonitored ? known : next
     if next != .unmonitored { holdDeadline = .distantFuture }
-    returnDeadline = .distantFuture
     state = next
     changedAt = change.time
     return change
@@ -284,7 +259,6 @@ extension RegionRow: FieldStruct {
     try coder.code(&enteredAt)
     try coder.code(&holdDeadline)
     try coder.code(&assumptionDeadline)
-    try coder.code(&returnDeadline)
     try coder.code(&changedAt)
     try coder.code(&patience)
     patience = max(RegionRow.leastPatience, patience)
@@ -346,7 +320,6 @@ extension RegionRow {
   mutating func resume(after downtime: TimeSpan) {
     if holdDeadline != .distantFuture { holdDeadline = holdDeadline + downtime }
     if assumptionDeadline != .distantFuture { assumptionDeadline = assumptionDeadline + downtime }
-    if returnDeadline != .distantFuture { returnDeadline = returnDeadline + downtime }
   }
 
   /// Restores the state from an event that is newer than everything else known of the row.
@@ -361,7 +334,6 @@ extension RegionRow {
     pendingExit = nil
     isDirty = false
     holdDeadline = .distantFuture
-    returnDeadline = .distantFuture
     assumptionDeadline = .distantFuture
     patience = max(RegionRow.leastPatience, region.presence.longestSilence)
     enteredAt = nil

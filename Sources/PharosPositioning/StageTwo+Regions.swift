@@ -114,7 +114,6 @@ extension StageTwo {
     guard tags.isTaken(place), tags.store[place].hasRowDue(at: now) else { return }
     for index in 0..<tags.store[place].rows.count where tags.store[place].rows[index].isDue(at: now) {
       reconsiderAssumption(place, index)
-      if waitsForReturn(place, index) { continue }
       let change = tags.update(place) { $0.rows[index].settle() }
       if let change, let change { tell(change, place, index, into: &events) }
       raiseAlarm(place, index, into: &events)
@@ -155,27 +154,6 @@ extension StageTwo {
         tag.rows[index].assumptionDeadline = next
       }
     }
-  }
-
-  /// Lets an exit wait for observers that have just returned: the beacon may have been there while they were down.
-  ///
-  /// - Returns: true if it waits, and no alarm is due.
-  private mutating func waitsForReturn(_ place: Int, _ index: Int) -> Bool {
-    guard let row = tags[place]?.rows[index], let wait = row.returnWait,
-      let entry = regions.entries[row.region]
-    else { return false }
-    let recent = returns.filter { $0.key != row.pendingExit?.observer && entry.counts($0.key) }
-    let (now, until) = (now, (recent.values.max() ?? .distantPast) + wait)
-    _ = tags.update(place) { tag in
-      if until > now { tag.rows[index].wait(until: until) } else { tag.rows[index].endWait() }
-    }
-    return until > now
-  }
-
-  /// The observers that came up within the last minutes, from when they are up.
-  private var returns: [ObserverID: Timestamp] {
-    let bound = now - .minutes(2)
-    return live.filter { $0.value > bound }
   }
 
   /// Returns whether an observer that counts for the region has been up long enough for its silence to be evidence.

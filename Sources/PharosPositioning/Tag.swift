@@ -54,8 +54,7 @@ struct Tag: Equatable, Sendable {
     if areRowsNew {
       rowsDue = .distantFuture
       for index in rows.indices {
-        let row = rows[index]
-        rowsDue = min(rowsDue, row.holdDeadline, row.assumptionDeadline, row.returnDeadline)
+        rowsDue = min(rowsDue, rows[index].holdDeadline, rows[index].assumptionDeadline)
       }
       areRowsNew = false
     }
