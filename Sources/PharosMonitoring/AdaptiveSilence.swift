@@ -298,12 +298,19 @@ package struct AdaptiveSilence {
 
   /// The silence that the long runs of the worst track around exceed no more often than the budget allows.
   private func worstTail(budget: Double) -> TimeSpan {
-    let interval = Double(worst.interval)
-    guard interval > 0 else { return .zero }
-    let expected = 86_400 / interval * worst.losses.share / max(budget, 1e-12)
-    let ordinary = Double(worst.losses.lost - worst.losses.runs + 1) / Double(worst.losses.lost + 2)
-    let misses = (0..<2).compactMap { worst.losses.tail($0, ordinary: ordinary)?.losses(of: expected) }
-    return .milliseconds(Int64(((misses.max() ?? 0) * interval * 1_000).rounded(.up)))
+    .milliseconds(Int64((worst.silence(budget: budget) * 1_000).rounded(.up)))
+  }
+}
+
+extension LossPool.WorstTrack {
+  /// The silence in seconds that its long runs exceed so often a day, or zero if there were none.
+  func silence(budget: Double) -> Double {
+    guard interval > 0 else { return 0 }
+    let interval = Double(interval)
+    let expected = 86_400 / interval * losses.share / max(budget, 1e-12)
+    let ordinary = Double(losses.lost - losses.runs + 1) / Double(losses.lost + 2)
+    let misses = (0..<2).compactMap { losses.tail($0, ordinary: ordinary)?.losses(of: expected) }
+    return (misses.max() ?? 0) * interval
   }
 }
 

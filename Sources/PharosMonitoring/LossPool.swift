@@ -29,9 +29,6 @@ package struct LossPool: Hashable, Sendable {
       self.losses = losses
       self.interval = interval
     }
-
-    /// The time by which tracks are compared.
-    var tail: Float { losses.longTail * interval }
   }
 
   /// The longest memory of a band, in adverts: twelve days of one beacon that sends once a second.
@@ -42,6 +39,8 @@ package struct LossPool: Hashable, Sendable {
   private static let most: (adverts: Float, runs: Float) = (32_768, 64)
   /// The fewest adverts that a pool with enough of them stands for: a few of a track's own say less.
   private static let leastWeight: Float = 32
+  /// The false exits a day by which tracks are compared.
+  private static let budget = PresencePolicy().falseExitsPerDay
   /// The length of a stretch in the mean.
   private static let stretch: Float = 64
   /// The number of adverts for which a stretch may stand while there are few: they tell little of how alike tracks are.
@@ -165,7 +164,11 @@ package struct LossPool: Hashable, Sendable {
   private static func add(_ stretch: LossRuns, of track: WorstTrack, to band: inout Band) {
     // What was worst fades within some hundred stretches: its track may have gone, or its place got better.
     band.worst.losses = band.worst.losses.scaled(by: 1 - 1.0 / 512)
-    if track.losses.received >= LossPool.stretch, track.tail > band.worst.tail { band.worst = track }
+    if track.losses.received >= LossPool.stretch,
+      track.silence(budget: budget) > band.worst.silence(budget: budget)
+    {
+      band.worst = track
+    }
     if band.stretches >= 1 {
       let chance = min(max((band.counts.runs + 0.5) / (band.counts.received + 1), 1 / memory), 0.98)
       let difference = stretch.runs - stretch.received * chance
@@ -269,14 +272,6 @@ package struct LossRuns: Hashable, Sendable {
     longLost += other.longLost * weight
     longestRuns += other.longestRuns * weight
     longestLost += other.longestLost * weight
-  }
-
-  /// About the length of a run that one in a million adverts exceeds, if there were long runs.
-  fileprivate var longTail: Float {
-    guard longRuns >= 0.5, received > 0 else { return 0 }
-    let bits = 20 + RadioMath.binaryLog(Double(longRuns / received))
-    let goesOn = Double((longLost + 1) / (longLost + longRuns + 2))
-    return LossRuns.longFrom.0 + Float(max(0, bits) / -RadioMath.binaryLog(goesOn))
   }
 
   /// The same shares with a part of the weight.
