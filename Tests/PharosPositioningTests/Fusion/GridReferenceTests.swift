@@ -60,8 +60,10 @@ struct GridReferenceTests {
       }
       let middle = grid.middle
       apart.append(fix.point.distance(to: middle.point))
-      let hidden = Double(hasMotion ? rules.hiddenError : rules.blindHiddenError)
-      let factor = Double(hasMotion ? rules.spreadFactor : 1)
+      // Before the first step the walker is as one whose motion is not known.
+      let isSeen = fix.speed != nil
+      let hidden = Double(isSeen ? rules.hiddenError : rules.blindHiddenError)
+      let factor = Double(isSeen ? rules.spreadFactor : 1)
       let radius = max(0, fix.horizontalAccuracy * fix.horizontalAccuracy - hidden * hidden).squareRoot()
       ratios.append(radius / factor / middle.spread)
     }
