@@ -2,6 +2,7 @@ import HTTPTypes
 import PharosDelivery
 import PharosModel
 import PharosVenues
+import Synchronization
 
 extension Endpoints {
   /// Routes, matrices and places of venues.
@@ -291,18 +292,26 @@ extension Endpoints {
   static func answer<Answer: Sendable>(
     _ search: @escaping @Sendable (SearchBudget) throws -> Answer
   ) async throws -> Answer {
-    let budget = SearchBudget(limit: WayDocuments.mostEnds * WayDocuments.mostEnds)
+    let ending = Flag()
+    let budget = SearchBudget(limit: WayDocuments.mostEnds * WayDocuments.mostEnds) { ending.isSet }
     do {
       return try await withTaskCancellationHandler {
         try await Blocking.searches.run { _ in try search(budget) }
       } onCancel: {
-        budget.end()
+        ending.set()
       }
     } catch RoutingError.ended {
       throw CancellationError()
     } catch let error as RoutingError {
       throw Problem(error)
     }
+  }
+
+  /// A flag that one task sets and a search on another thread reads.
+  private final class Flag: Sendable {
+    private let value = Atomic(false)
+    var isSet: Bool { value.load(ordering: .relaxed) }
+    func set() { value.store(true, ordering: .relaxed) }
   }
 }
 

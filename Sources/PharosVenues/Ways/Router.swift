@@ -1,20 +1,23 @@
 import PharosModel
-import Synchronization
 
 /// The limit on the searches that answer one question, which another thread may end.
-public final class SearchBudget: Sendable {
+public struct SearchBudget: Sendable {
   /// The maximum number of pairs of ends that are compared.
   public let limit: Int
-  private let isEnded = Atomic(false)
+  private let isEnded: @Sendable () -> Bool
 
   /// Makes a budget.
-  public init(limit: Int = .max) { self.limit = limit }
-
-  /// Ends the searches: the question is not answered.
-  public func end() { isEnded.store(true, ordering: .relaxed) }
+  ///
+  /// - Parameters:
+  ///   - limit: the maximum number of pairs of ends.
+  ///   - isEnded: asked between searches; true ends them, and the question is not answered.
+  public init(limit: Int = .max, isEnded: @escaping @Sendable () -> Bool = { false }) {
+    self.limit = limit
+    self.isEnded = isEnded
+  }
 
   /// Throws if the searches were ended.
-  func check() throws(RoutingError) { if isEnded.load(ordering: .relaxed) { throw .ended } }
+  func check() throws(RoutingError) { if isEnded() { throw .ended } }
 
   /// Throws if the number of pairs of ends exceeds the limit.
   func allow(_ starts: Int, times goals: Int) throws(RoutingError) {

@@ -154,8 +154,7 @@ struct RouterTests {
     #expect(throws: RoutingError.self) {
       try WayVenue.router.matrix(from: [.place("restroom")], to: ends, budget: SearchBudget(limit: 2))
     }
-    let ended = SearchBudget()
-    ended.end()
+    let ended = SearchBudget { true }
     #expect(throws: RoutingError.ended) { try WayVenue.router.matrix(from: ends, to: ends, budget: ended) }
     #expect(throws: RoutingError.ended) {
       try WayVenue.router.nearest(category: "restroom", from: WayVenue.at(38, 10, 1), budget: ended)
