@@ -153,7 +153,9 @@ extension FaultPlan {
     )
   }
 
-  /// Gives two gateways one identity. No decision tells them apart, so each question about one is about both, and exits are not held
+  /// Gives two gateways one identity.
+  ///
+  /// No decision tells them apart, so each question about one is about both, and exits are not held
   /// against the truth: the one that is heard proves the life of the other.
   private mutating func pairStations(_ random: inout RandomStream) {
     let gateways = stations.indices.filter { !stations[$0].isHandset }

@@ -1,3 +1,4 @@
+import Glibc
 import PharosJournal
 import PharosModel
 
@@ -81,7 +82,10 @@ package struct FaultSimulation {
     )
     world.onTrace = trace
     SimulatedDisks.mount(world.disk, at: folder)
-    defer { SimulatedDisks.unmount(folder) }
+    defer {
+      SimulatedDisks.unmount(folder)
+      for suffix in ["", "-wal", "-shm", ".new"] { unlink("\(folder)/journal.sqlite\(suffix)") }
+    }
     world.describe()
     if !world.plan.kinds.contains(.scramble) { world.truthCheck = TruthCheck(world) }
     world.clients = (0..<world.plan.clients).map { FeedClient($0, in: world) }

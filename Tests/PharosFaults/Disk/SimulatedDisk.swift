@@ -1,3 +1,4 @@
+import Glibc
 import PharosSimulation
 import Synchronization
 
@@ -45,6 +46,20 @@ package final class SimulatedDisk: @unchecked Sendable {
     let file = FileContent()
     files[path] = file
     return file
+  }
+
+  /// Does to a file what the product did to the real one of that name, which it creates and renames itself.
+  ///
+  /// The real files hold no content: an empty one was just created, and any other holds one byte.
+  func follow(_ path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return }
+    if status.st_size == 0 {
+      for suffix in ["", "-wal", "-shm", "-journal"] { files[path + suffix] = nil }
+      truncate(path, 1)
+    } else if files[path] == nil, access(path + ".new", F_OK) != 0 {
+      files[path] = files.removeValue(forKey: path + ".new")
+    }
   }
 
   /// Removes a file.

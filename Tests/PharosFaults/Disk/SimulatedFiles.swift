@@ -53,6 +53,7 @@ enum SimulatedFiles {
       guard let disk = SimulatedDisks.disk(of: name) else {
         return original.pointee.xAccess(original, path, flags, out)
       }
+      disk.follow(name)
       out?.pointee = disk.files[name] == nil ? 0 : 1
       return SQLITE_OK
     }
@@ -73,6 +74,7 @@ enum SimulatedFiles {
     let name = String(cString: path)
     let handle = UnsafeMutableRawPointer(file).assumingMemoryBound(to: Handle.self)
     handle.pointee.head.pMethods = nil
+    disk.follow(name)
     guard let content = disk.file(name, creating: flags & SQLITE_OPEN_CREATE != 0) else {
       return SQLITE_CANTOPEN
     }

@@ -79,9 +79,9 @@ final class Station {
   var canKeep: Bool { !plan.speaksRaddec }
 
   /// Whether it hears anything at a time.
-  func isUp(_ now: TrueTime) -> Bool { !isDead && now >= outUntil && !isAsleep(now) }
+  func isUp(_ now: TrueTime) -> Bool { !isDead && now >= outUntil && !isSleeping(now) }
 
-  private func isAsleep(_ now: TrueTime) -> Bool {
+  private func isSleeping(_ now: TrueTime) -> Bool {
     guard let sleep = plan.sleep, !isSleepless else { return false }
     return now % sleep.period < sleep.duration
   }
@@ -180,7 +180,7 @@ final class Station {
   ///   - keeps: whether it can.
   /// - Returns: the datagrams, which go nowhere without a network.
   func send(at now: TrueTime, isConnected: Bool, keeps: Bool) -> [Datagram] {
-    if isAsleep(now) {
+    if isSleeping(now) {
       heard = []
       heardThrough = now
     }

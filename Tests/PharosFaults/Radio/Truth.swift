@@ -73,7 +73,11 @@ package struct Truth {
 
   /// The times in which one of the stations can hear one of the transmitters, in order and apart.
   ///
-  /// - Parameter isClose: whether only the times count in which it is beside the station.
+  /// - Parameters:
+  ///   - transmitters: the transmitters.
+  ///   - stations: the stations.
+  ///   - isClose: whether only the times count in which a transmitter is beside the station.
+  /// - Returns: the times.
   package func spans(
     of transmitters: Set<Int>,
     at stations: Set<Int>,
