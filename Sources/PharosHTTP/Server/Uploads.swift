@@ -73,11 +73,14 @@ final class Uploads: Sendable {
 /// tell which were left by a process that was killed.
 package enum TemporaryFiles {
   private static let prefix = "pharos-"
+  /// The names that this process has given.
+  private static let given = Mutex<Set<String>>([])
 
   /// Returns the path of a file or folder that does not exist yet.
   static func path(_ kind: String) -> String {
-    FileManager.default.temporaryDirectory
-      .appending(path: "\(prefix)\(getpid())-\(UUID().uuidString).\(kind)").path
+    let name = "\(prefix)\(getpid())-\(UUID().uuidString).\(kind)"
+    _ = given.withLock { $0.insert(name) }
+    return FileManager.default.temporaryDirectory.appending(path: name).path
   }
 
   /// Removes what killed processes have left, and unfinished bundles; call it before any is made.
@@ -103,6 +106,7 @@ package enum TemporaryFiles {
     }
     let number = name.dropFirst(prefix.count).prefix { $0 != "-" }
     guard let process = pid_t(number), process > 0 else { return false }
-    return process == getpid() || kill(process, 0) != 0 && errno == ESRCH
+    if process == getpid() { return !given.withLock { $0.contains(name) } }
+    return kill(process, 0) != 0 && errno == ESRCH
   }
 }
