@@ -111,7 +111,7 @@ package struct CaptureReader: Sendable {
   package mutating func finish() throws(CaptureError) {
     guard !hasFailed else { return }
     if isFresh { throw CaptureError(.empty, at: 0) }
-    if format == nil, buffer.count >= 4 {
+    if format == nil, buffer.count >= 4, !isBtsnoopBegun {
       defer { fail() }
       throw unrecognised
     }
@@ -170,7 +170,7 @@ extension CaptureReader {
       throw CaptureError(.zip, at: 0)
     } else if let program = CaptureReader.compressor(magic: magic) {
       throw CaptureError(.compressed(program: program), at: 0)
-    } else if view.bytes.starts(with: BtsnoopFormat.magic.prefix(view.count)) {
+    } else if isBtsnoopBegun {
       guard view.count >= 8 else {
         return .needsMore(part: "its first bytes", missing: UInt64(8 - view.count))
       }
@@ -185,6 +185,11 @@ extension CaptureReader {
       format = .packetLogger
     }
     return .passed
+  }
+
+  /// Indicates whether all bytes so far are the first ones of a btsnoop file.
+  private var isBtsnoopBegun: Bool {
+    buffer.view.bytes.starts(with: BtsnoopFormat.magic.prefix(buffer.count))
   }
 
   /// The most text that is looked through for the log of an Android phone.
