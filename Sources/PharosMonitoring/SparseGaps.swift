@@ -1,6 +1,6 @@
 import PharosModel
 
-/// The latest gaps of a beacon that is outside, by which one that is heard seldom is told from reflections.
+/// The latest gaps of a beacon that is outside, which separate one that is heard seldom from reflections.
 ///
 /// What a present beacon sends lies on a grid, and much of it is received: the gaps are small multiples of one interval.
 /// Reflections of a beacon that is away lie anywhere. The more gaps there are, the less exactly they must fit:

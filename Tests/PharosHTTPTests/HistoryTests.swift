@@ -65,7 +65,7 @@ struct HistoryTests {
         sample.subjects[tag] = SubjectMinute(zone: "lobby", isZoneUnmonitored: true, state: .unmonitored)
         try service.backend.journal.record(sample)
       }
-      let range = "from=\(time(0))&to=\(time(19))&step=60"
+      let range = "from=\(time(0))&to=\(time(19))&points=20"
       let zone = try await service.request("GET", "/v1/history/zones/lobby?\(range)").json
       let points = zone["points"].elements
       #expect(points.count == 20)

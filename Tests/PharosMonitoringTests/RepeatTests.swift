@@ -47,7 +47,7 @@ struct RepeatTests {
     #expect(timeline.engine.counters.sequenceRepeats == 100)
     #expect(timeline.engine.tracks(TrackQuery()).first?.samples == 100)
     timeline.advance(to: 101)
-    #expect(timeline.story() == ["regionEnter door 2.1"])
+    #expect(timeline.story() == ["regionEnter door 1.1"])
   }
 
   @Test("repeats do not make a beacon seem quick", arguments: Seeds.fixed(0..<5 as Range<UInt64>))

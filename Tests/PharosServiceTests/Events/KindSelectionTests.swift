@@ -14,7 +14,12 @@ struct KindSelectionTests {
   @Test(
     "words add up",
     arguments: [
-      ("zone", [EventKind.zoneEnter, .zoneExit, .zoneOccupancy]),
+      (
+        "zone",
+        [
+          EventKind.zoneEnter, .zoneExit, .zoneUnmonitored, .zoneMonitored, .zoneHoldExceeded, .zoneOccupancy,
+        ]
+      ),
       ("state,ranging", [.regionState, .ranging]),
       ("all", EventKind.allCases),
     ]
