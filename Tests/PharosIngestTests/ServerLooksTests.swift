@@ -22,7 +22,7 @@ struct ServerLooksTests {
     }
     #expect(try await harness.server.receive([1, 2, 3], from: source) == .refused(.unrecognised))
     #expect(try await harness.server.receive([], from: source) == .refused(.empty))
-    let huge = [UInt8](repeating: 0, count: 1 << 20 | 1)
+    let huge = [UInt8](repeating: 0, count: IngestServer.largestMessage + 1)
     #expect(try await harness.server.receive(huge, from: source) == .refused(.truncated))
     await harness.output.wait { events in events.count { $0.kind == .regionEnter } == 5 }
     let snapshot = await harness.server.snapshot()
