@@ -283,7 +283,8 @@ package struct AdaptiveSilence {
     let ordinary = basis.continued / (basis.continued + basis.ended)
     var best = 0
     // Few adverts say little of how rare long runs are.
-    for runs in own.received >= IntervalLearner.young * 2 ? [counts, own] : [counts] {
+    let isOwn = own.received >= IntervalLearner.young * 2 && own.hasWorseTail(than: counts)
+    for runs in isOwn ? [counts, own] : [counts] {
       for number in 0..<2 {
         guard let tail = runs.tail(number, ordinary: ordinary) else { continue }
         var other = basis
@@ -315,6 +316,18 @@ extension LossPool.WorstTrack {
 }
 
 extension LossRuns {
+  /// Indicates whether long runs are evidently more frequent, or longer, than those of all tracks: by three standard deviations.
+  ///
+  /// Of many tracks that lose alike, one has the longest runs by chance.
+  func hasWorseTail(than all: LossRuns) -> Bool {
+    guard all.received > 0 else { return longRuns > 0 }
+    let expected = all.longRuns / all.received * received
+    if longRuns > expected + 3 * expected.squareRoot() + 2 { return true }
+    // The losses beyond the length that makes a run long are geometric.
+    let mean = (all.longLost + 1) / (all.longRuns + 1)
+    return longLost > longRuns * mean + 3 * (longRuns * mean * (1 + mean)).squareRoot()
+  }
+
   /// Returns the tail of long runs: of at least eight losses, or of at least 32.
   ///
   /// - Parameters:

@@ -164,7 +164,7 @@ package struct LossPool: Hashable, Sendable {
   private static func add(_ stretch: LossRuns, of track: WorstTrack, to band: inout Band) {
     // What was worst fades within some hundred stretches: its track may have gone, or its place got better.
     band.worst.losses = band.worst.losses.scaled(by: 1 - 1.0 / 512)
-    if track.losses.received >= LossPool.stretch,
+    if track.losses.received >= LossPool.stretch, track.losses.hasWorseTail(than: band.counts),
       track.silence(budget: budget) > band.worst.silence(budget: budget)
     {
       band.worst = track

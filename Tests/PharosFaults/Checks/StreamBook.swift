@@ -52,7 +52,9 @@ package struct StreamBook {
     switch (event.kind, event.detail) {
     case (.regionState, .region(let transition)) where !transition.isAnswer: change(transition, event, key)
     case (.regionEnter, _), (.regionExit, _):
-      if owed?.kind != event.kind { complain(.order, event, "is told although no state changed so") }
+      if owed?.kind != event.kind, !mayBegin(key) {
+        complain(.order, event, "is told although no state changed so")
+      }
       owed = nil
     case (.zoneEnter, _):
       if let zone = zones[event.subject], !erased.contains(event.subject) {

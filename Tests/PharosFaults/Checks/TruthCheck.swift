@@ -54,6 +54,8 @@ struct TruthCheck {
   ///   - time: when it happened, by the world's time.
   ///   - decided: when it was decided, by the world's time.
   func check(_ event: Event, at time: TrueTime, decided: TrueTime) {
+    // What is known of a subject that was erased may come back with an older checkpoint where the server is killed at once.
+    guard !world.erased.contains(event.subject) else { return }
     switch event.kind {
     case .regionExit: checkExit(event, time, decided)
     case .regionEnter: checkEnter(event, time)
