@@ -15,7 +15,7 @@ package struct StateCounts: Hashable, Sendable {
 
 /// The current states, rangings and fixes, as they were published: a value without locks and tasks.
 ///
-/// It holds what every reader may learn and more: its values pass a ``Gate`` before a client reads them.
+/// It holds what every reader may learn and more: its values pass a `Gate` before a client reads them.
 ///
 /// The cache takes published events only, so it never contradicts what clients received. States come from the journal's
 /// rows at the start and after a gap, and from published events in between. Of rangings and fixes it holds the

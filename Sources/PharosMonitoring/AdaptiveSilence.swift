@@ -154,7 +154,7 @@ package struct AdaptiveSilence {
   /// As many intervals as it takes to receive one of them with a probability of 78 %, from three to five, and the advDelay
   /// of each; at least 3 s. A stranger may be a beacon that advertises every 10 s, so it gets three of those. An interval
   /// that was only learned makes it no longer than a minute: reflections lie minutes apart. A beacon that may be slower
-  /// than that enters by the time over which it was heard in regular distance: see ``SparseGaps``.
+  /// than that enters by the time over which it was heard in regular distance: see `SparseGaps`.
   package var enterWindow: TimeSpan {
     let known = declared.map(window) ?? 0
     var interval = max(learner.interval, history.slowest)
@@ -316,16 +316,16 @@ extension LossPool.WorstTrack {
 }
 
 extension LossRuns {
-  /// Indicates whether long runs are evidently more frequent, or longer, than those of all tracks: by three standard deviations.
+  /// Indicates whether long runs are evidently more frequent, or longer, than those of all tracks: by five standard deviations.
   ///
-  /// Of many tracks that lose alike, one has the longest runs by chance.
+  /// Of many tracks that lose alike, one has the longest runs by chance, and they are compared again and again.
   func hasWorseTail(than all: LossRuns) -> Bool {
     guard all.received > 0 else { return longRuns > 0 }
     let expected = all.longRuns / all.received * received
-    if longRuns > expected + 3 * expected.squareRoot() + 2 { return true }
+    if longRuns > expected + 5 * expected.squareRoot() + 2 { return true }
     // The losses beyond the length that makes a run long are geometric.
     let mean = (all.longLost + 1) / (all.longRuns + 1)
-    return longLost > longRuns * mean + 3 * (longRuns * mean * (1 + mean)).squareRoot()
+    return longLost > longRuns * mean + 5 * (longRuns * mean * (1 + mean)).squareRoot()
   }
 
   /// Returns the tail of long runs: of at least eight losses, or of at least 32.

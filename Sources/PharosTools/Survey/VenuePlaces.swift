@@ -61,7 +61,7 @@ package enum FloorWord {
   /// The number that a name stands for, 0 for the ground floor; nil if it is no such name.
   ///
   /// - Parameters:
-  ///   - name: the name: a whole number, which counts from 0, or a word of ``meaning(of:)``.
+  ///   - name: the name: a whole number, which counts from 0, or a word of `meaning(of:)`.
   ///   - isGroundNamed: indicates whether another floor is called the ground floor. `F1` and `L1` are the ground floor if
   ///     not, and the floor above it otherwise.
   /// - Returns: the number.

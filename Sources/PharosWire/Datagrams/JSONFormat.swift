@@ -8,7 +8,7 @@ public import PharosModel
 /// inside one that does.
 ///
 /// An element that cannot be read costs itself alone: an object of a list, a tag, a packet, a single report. Text that is
-/// malformed, cut off or nested deeper than 16 levels is read without the elements that are (``JSONRepair``); of text that
+/// malformed, cut off or nested deeper than 16 levels is read without the elements that are (`JSONRepair`); of text that
 /// is not UTF-8 the members in which it is not are ignored.
 public enum JSONFormat: DatagramFormat {
   /// The format.
