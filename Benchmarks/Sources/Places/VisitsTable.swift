@@ -15,11 +15,50 @@ import PharosVenues
 /// The model of the error: for each axis the sum of two Gauss-Markov processes, 4.2 m that persist for 12 s and 2.3 m that
 /// persist for 2 min, so that the mean error is 6.0 m. One fix in 100 begins one to three fixes on the other floor. The
 /// accuracy that a fix states is the true 68 % radius times 0.8 to 1.25. The speed is that of a step counter: 0 at rest and
-/// within 15 % when walking, wrong about walking for three seconds in a minute. A second run leaves the speed out.
+/// within 15 % when walking, wrong about walking for three seconds in a minute.
+///
+/// The other two runs have no speeds. In one the errors are the same, so that a subject at rest seems to move as one that
+/// strolls. In the other they are those of a tag that fixed gateways locate: 4.4 m that depend on where the tag is and change
+/// over 14 m, as levels do, and 1.3 m that persist for 4 s.
 func measureVisits(_ input: PlacesInput) throws -> [PlacesRow] {
-  let steps = VisitScore(days: 100, seed: input.seed, hasSpeed: true)
-  let blind = VisitScore(days: 100, seed: input.seed, hasSpeed: false)
+  let steps = VisitScore(days: 100, seed: input.seed, .steps)
+  let blind = VisitScore(days: 100, seed: input.seed, .none)
+  let tag = VisitScore(days: 100, seed: input.seed, .tag)
   return steps.rows(isTarget: true, "") + blind.rows(isTarget: false, " without speeds")
+    + tag.rows(isTarget: false, " of tags")
+}
+
+/// What locates the subject.
+private enum VisitSubject {
+  /// A handset that counts steps.
+  case steps
+  /// A handset without speeds.
+  case none
+  /// A tag.
+  case tag
+}
+
+/// An error that depends on the place: a sum of plane waves with random courses and phases.
+private struct PlacedError {
+  private let waves: [(course: Point, phase: Double)]
+
+  init(_ random: inout RandomStream) {
+    waves = (0..<12).map { _ in
+      let angle = Double.random(in: 0..<2 * .pi, using: &random)
+      // Wavelengths of 45 to 90 m, so that errors are correlated over 14 m.
+      let number = 2 * .pi / Double.random(in: 45...90, using: &random)
+      return (
+        Point(x: number * cos(angle), y: number * sin(angle)), Double.random(in: 0..<2 * .pi, using: &random)
+      )
+    }
+  }
+
+  /// Returns the error at a place, of a standard deviation on each axis.
+  func callAsFunction(at point: Point, _ deviation: Double) -> Point {
+    let scale = deviation * (2.0 / 6).squareRoot()
+    let terms = waves.map { scale * cos($0.course.dot(point) + $0.phase) }
+    return Point(x: terms.prefix(6).reduce(0, +), y: terms.suffix(6).reduce(0, +))
+  }
 }
 
 /// The shops of the mall.
@@ -225,16 +264,16 @@ private struct VisitScore {
   private var seconds = 0.0
   private let days: Int
 
-  init(days: Int, seed: UInt64, hasSpeed: Bool) {
+  init(days: Int, seed: UInt64, _ subject: VisitSubject) {
     self.days = days
-    for day in 0..<days { run(seed: seed &* 1_000 &+ UInt64(day), hasSpeed: hasSpeed) }
+    for day in 0..<days { run(seed: seed &* 1_000 &+ UInt64(day), subject) }
   }
 
-  private mutating func run(seed: UInt64, hasSpeed: Bool) {
+  private mutating func run(seed: UInt64, _ subject: VisitSubject) {
     var random = RandomStream(seed: seed)
     let day = Day(RandomStream(seed: seed ^ 0x5EED))
     let start = Timestamp(seconds: 1_790_000_000)
-    let events = VisitScore.fixes(of: day, from: start, hasSpeed: hasSpeed, &random)
+    let events = VisitScore.fixes(of: day, from: start, subject, &random)
     let site = Site(visits: VisitSettings(minimum: .seconds(45)))
     var detection = Visits(site: site, venues: [LocatableVenue(venue: Mall.venue)], limit: 1_024)
     var told: [Event] = []
@@ -259,23 +298,25 @@ private struct VisitScore {
   private static func fixes(
     of day: Day,
     from start: Timestamp,
-    hasSpeed: Bool,
+    _ subject: VisitSubject,
     _ random: inout RandomStream
   ) -> [Event] {
     var events: [Event] = []
     var (fast, slow) = (Point.origin, Point.origin)
-    let (fastKept, slowKept) = (exp(-1 / 12.0), exp(-1 / 120.0))
+    let slowKept = exp(-1 / 120.0)
+    let (fastKept, fastDeviation) = subject == .tag ? (exp(-1 / 4.0), 1.3) : (exp(-1 / 12.0), 4.2)
+    let placed = subject == .tag ? PlacedError(&random) : nil
     func renewed(_ error: Point, _ kept: Double, _ deviation: Double) -> Point {
       let fresh = deviation * (1 - kept * kept).squareRoot()
       return error * kept + Point(x: random.normal() * fresh, y: random.normal() * fresh)
     }
     for _ in 0..<600 {
-      fast = renewed(fast, fastKept, 4.2)
+      fast = renewed(fast, fastKept, fastDeviation)
       slow = renewed(slow, slowKept, 2.3)
     }
     var (wrongFloor, wrongSpeed) = (0, 0)
     for (number, second) in day.seconds.enumerated() {
-      fast = renewed(fast, fastKept, 4.2)
+      fast = renewed(fast, fastKept, fastDeviation)
       slow = renewed(slow, slowKept, 2.3)
       if wrongFloor == 0, Double.random(in: 0..<1, using: &random) < 0.01 {
         wrongFloor = Int.random(in: 1...3, using: &random)
@@ -286,7 +327,7 @@ private struct VisitScore {
         wrongSpeed = max(0, wrongSpeed - 1)
       }
       guard second.hasFix else { continue }
-      let place = second.point + fast + slow
+      let place = second.point + fast + (placed?(at: second.point, 4.4) ?? slow)
       let isWalking = (second.speed > 0) != (wrongSpeed > 0)
       let pace = second.speed > 0 ? second.speed : 0.8
       let speed = isWalking ? pace * Double.random(in: 0.85...1.15, using: &random) : 0
@@ -298,7 +339,7 @@ private struct VisitScore {
         x: place.x,
         y: place.y,
         horizontalAccuracy: 1.5096 * 4.79 * Double.random(in: 0.8...1.25, using: &random),
-        speed: hasSpeed ? speed : nil,
+        speed: subject == .steps ? speed : nil,
         sources: .wifi,
         age: .zero
       )

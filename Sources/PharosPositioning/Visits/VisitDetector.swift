@@ -86,6 +86,9 @@ package struct VisitDetector: Sendable {
   private var track = VisitTrack()
   /// The fixes that are not a sample yet.
   private var gathered: [VisitFix] = []
+  /// The fixes without a speed from which speeds are derived: those of the last ``VisitScale/correlation`` seconds and one
+  /// before them.
+  private var recent: [VisitFix] = []
   /// The fixes on another floor that do not show a change of floors yet.
   private var elsewhere: [VisitFix] = []
   /// The plane of the outdoors.
@@ -183,7 +186,7 @@ package struct VisitDetector: Sendable {
       let end: VisitDetail.Evidence.End = silence > VisitScale.datableGap ? .silence : .changedFloor
       steps.append(.depart(closed(at: leaving ?? (end == .silence ? lastEvidence : first.time), end)))
     } else if steps.isEmpty, let last = track.segments.last, last.isStay, isLong(last, scale.tolerated),
-      track.stayLead >= arrivalMargin
+      track.stayLead >= arrivalMargin, !isMoving(last)
     {
       steps = visit(last, until: min(first.time, time(endOf: last.samples.upperBound - 1)), .changedFloor)
     }
@@ -197,6 +200,7 @@ package struct VisitDetector: Sendable {
     ground = nil
     track = VisitTrack()
     gathered.removeAll()
+    recent.removeAll()
     elsewhere.removeAll()
     plane = nil
     arrival = nil
@@ -211,6 +215,7 @@ package struct VisitDetector: Sendable {
     let count = Double(gathered.count)
     var (time, x, y, square, accuracy) = (0.0, 0.0, 0.0, 0.0, 0.0)
     var (still, moving, measured) = (0.0, 0.0, 0.0)
+    var derived = DerivedSpeeds()
     for fix in gathered {
       time += (fix.time - epoch).seconds / count
       x += fix.point.x / count
@@ -218,7 +223,10 @@ package struct VisitDetector: Sendable {
       let deviation = max(VisitScale.leastDeviation, fix.accuracy / VisitScale.radiusOfDeviation)
       square += deviation * deviation / count
       accuracy += fix.accuracy / count
-      guard let speed = fix.speed else { continue }
+      guard let speed = fix.speed else {
+        if let speed = derivedSpeed(of: fix) { derived.add(speed) }
+        continue
+      }
       let excess = speed / VisitScale.speedEvidence.deviation
       let lack = max(0, 2 * VisitScale.speeds.lowerBound - speed) / VisitScale.speedEvidence.deviation
       still += min(1, excess * excess / 4)
@@ -245,11 +253,27 @@ package struct VisitDetector: Sendable {
       end: (last.time - epoch).seconds,
       isMeasured: measured > 0,
       stillCost: measured > 0 ? perSecond * still / measured : 0,
-      movingCost: measured > 0 ? perSecond * moving / measured : 0
+      movingCost: measured > 0 ? perSecond * moving / measured : 0,
+      derived: derived
     )
     gathered.removeAll(keepingCapacity: true)
     track.append(sample)
     return isStaying ? decideDeparture(sample) : decideArrival()
+  }
+
+  /// Returns the speed at which a subject came to a fix, by the fix of ten seconds before.
+  private mutating func derivedSpeed(of fix: VisitFix) -> Double? {
+    let reach = fix.time - .seconds(VisitScale.correlation)
+    if let first = recent.firstIndex(where: { $0.time > reach }) {
+      recent.removeFirst(max(0, first - 1))
+    } else {
+      recent.removeFirst(max(0, recent.count - 1))
+    }
+    defer { recent.append(fix) }
+    guard let before = recent.first else { return nil }
+    let span = (fix.time - before.time).seconds
+    guard span >= VisitScale.correlation, span <= VisitScale.datableGap else { return nil }
+    return before.point.distance(to: fix.point) / span
   }
 
   private var arrivalMargin: Double {
@@ -262,7 +286,7 @@ package struct VisitDetector: Sendable {
     for (place, stay) in segments.enumerated() where stay.isStay {
       guard place < segments.count - 1 else {
         guard isLong(stay, scale.minimum), track.stayLead >= arrivalMargin,
-          !isDrifting(stay)
+          !isMoving(stay)
         else { return [] }
         arrive(stay)
         return [.arrive(present)]
@@ -273,7 +297,7 @@ package struct VisitDetector: Sendable {
         || (segments[place + 1].samples.count >= VisitScale.fewestSamples
           && -track.stayLead >= arrivalMargin)
       guard isCertain, isLong(stay, scale.tolerated), track.advantage(of: stay) >= arrivalMargin,
-        !isDrifting(stay)
+        !isMoving(stay)
       else { continue }
       var sums = StaySums()
       sums.add(track.samples[stay.samples])
@@ -324,10 +348,17 @@ package struct VisitDetector: Sendable {
     return covered >= max(least, length / 2)
   }
 
-  /// Returns whether the fixes of a stay move on, as in a queue.
-  private func isDrifting(_ stay: VisitTrack.Segment) -> Bool {
+  /// Returns whether the fixes of a stay move on, as in a queue, or to and fro all the time.
+  ///
+  /// To and fro is told by the speeds that the fixes themselves show. Readings that begin before the stay show the way to it.
+  private func isMoving(_ stay: VisitTrack.Segment) -> Bool {
     let drift = track.drift(of: stay)
-    return drift.improvement >= VisitScale.drift && drift.distance >= 2 * scale.settings.radius
+    if drift.improvement >= VisitScale.drift, drift.distance >= 2 * scale.settings.radius { return true }
+    let samples = track.samples[stay.samples]
+    let settled = (samples.first?.time ?? 0) + VisitScale.correlation
+    var derived = DerivedSpeeds()
+    for sample in samples where sample.time >= settled { derived.add(sample.derived) }
+    return derived.rootMeanSquare >= VisitScale.speeds.lowerBound
   }
 
   /// Begins a visit with a stay that lasts.
@@ -547,6 +578,7 @@ extension VisitDetector {
     guard isStaying, let ground else { return reset() }
     let (sums, origin) = (sums, plane?.origin)
     gathered.removeAll()
+    recent.removeAll()
     elsewhere.removeAll()
     lastDecided = lastDecided + downtime
     restore(ground, origin: origin, sums)

@@ -42,6 +42,8 @@ struct VisitScale: Hashable, Sendable {
   /// The least standard deviation of a fix, in metres.
   static let leastDeviation = 0.5
   /// The permitted speeds of a movement, in m/s: slower is staying, faster is a jump of the fixes.
+  ///
+  /// A stay whose fixes without measured speeds move at the least of them, on the root mean square, is none.
   static let speeds = 0.35...3.0
   /// The usual speed of a walk in m/s, for the way between a last fix here and a first one there.
   static let walk = 1.2

@@ -21,6 +21,31 @@ struct VisitSample: Hashable, Sendable {
   var stillCost: Double
   /// The cost of its speed in a movement.
   var movingCost: Double
+  /// The speeds that its fixes show, where none was measured.
+  var derived = DerivedSpeeds()
+}
+
+/// The speeds that successive places of a subject show.
+///
+/// The error of a fix depends on where the subject is, so that it hardly changes while the subject rests: the fixes of a
+/// resting tag move far less than their accuracy allows. What they move within ten seconds tells rest from pacing.
+struct DerivedSpeeds: Hashable, Sendable {
+  private var count = 0
+  /// The sum of the squares, in m²/s².
+  private var squares = 0.0
+
+  mutating func add(_ speed: Double) {
+    count += 1
+    squares += speed * speed
+  }
+
+  mutating func add(_ other: DerivedSpeeds) {
+    count += other.count
+    squares += other.squares
+  }
+
+  /// The root mean square of the speeds in m/s, or zero if there are none.
+  var rootMeanSquare: Double { count > 0 ? (squares / Double(count)).squareRoot() : 0 }
 }
 
 extension VisitSample {

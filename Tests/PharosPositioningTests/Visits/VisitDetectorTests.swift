@@ -1,3 +1,4 @@
+import Foundation
 import PharosModel
 import PharosPositioning
 import PharosTestSupport
@@ -128,6 +129,79 @@ struct VisitDetectorTests {
         }
       }
       #expect(detector.isStaying == (arrival != nil))
+    }
+  }
+
+  /// The arrivals that are found in the fixes of a tag, which have no speeds, at the places of an hour.
+  ///
+  /// The error is one of 4 m that depends on the place, and one of a metre that persists for some seconds.
+  private static func arrivals(
+    minimum: TimeSpan,
+    seed: UInt64,
+    at place: (Double) -> Point
+  ) -> [VisitDetector.Step] {
+    var random = SeededGenerator(seed: seed)
+    let phase = Double.random(in: 0..<6, using: &random)
+    var error = Point.origin
+    var detector = VisitDetector(VisitSettings(minimum: minimum))
+    var steps: [VisitDetector.Step] = []
+    for second in 0..<3_600 {
+      let point = place(Double(second))
+      let noise = { Double.random(in: -1...1, using: &random) }
+      error = error * 0.75 + Point(x: noise(), y: noise())
+      let placed = Point(x: 4 * cos(point.x / 14 + phase), y: 4 * sin(point.y / 14 + phase))
+      let time = start + .seconds(Double(second))
+      steps += detector.take(
+        VisitFix(
+          time: time,
+          decidedAt: time + .seconds(1),
+          ground: ground,
+          point: point + placed + error,
+          accuracy: 6
+        )
+      )
+    }
+    return steps.filter { if case .arrive = $0 { true } else { false } }
+  }
+
+  @Test(
+    "a tag that paces or goes in circles all the time visits nothing",
+    arguments: [0.5, 1.0],
+    [TimeSpan.seconds(60), .minutes(4)]
+  )
+  func pacing(speed: Double, minimum: TimeSpan) {
+    for seed: UInt64 in 1...5 {
+      for length in [12.0, 20.0, 40.0] {
+        let found = Self.arrivals(minimum: minimum, seed: seed) { second in
+          let way = (second * speed).truncatingRemainder(dividingBy: 2 * length)
+          return Point(x: min(way, 2 * length - way), y: 10)
+        }
+        #expect(found.isEmpty, "to and fro on \(length) m, seed \(seed): \(found)")
+      }
+      for radius in [6.0, 10.0] {
+        let found = Self.arrivals(minimum: minimum, seed: seed) { second in
+          Point(x: radius * cos(second * speed / radius), y: radius * sin(second * speed / radius))
+        }
+        #expect(found.isEmpty, "a circle of \(radius) m, seed \(seed): \(found)")
+      }
+    }
+  }
+
+  @Test(
+    "a tag that rests after it has paced is visited once",
+    arguments: [TimeSpan.seconds(60), .minutes(4)]
+  )
+  func restOfTag(minimum: TimeSpan) {
+    for seed: UInt64 in 1...5 {
+      let found = Self.arrivals(minimum: minimum, seed: seed) { second in
+        let way = min(second, 1_200) * 0.5
+        let part = way.truncatingRemainder(dividingBy: 40)
+        return Point(x: min(part, 40 - part), y: 10)
+      }
+      #expect(found.count == 1, "seed \(seed): \(found)")
+      guard case .arrive(let stay)? = found.first else { continue }
+      let late = (stay.arrival - Self.start).seconds - 1_200
+      #expect((-60...60).contains(late), "seed \(seed): it came \(late) s after the rest began")
     }
   }
 }
