@@ -81,17 +81,48 @@ enum GeofenceDocument {
     let expected = "coordinates: [[longitude, latitude], …], or the name of a GeoJSON file"
     switch (fields["coordinates"], fields["file"]) {
     case (let node?, nil):
-      return rings(node, fields, "coordinates", closed: false).map { (.polygon(rings: $0), "coordinates") }
+      return polygons(node, fields, "coordinates", closed: false).map { ($0, "coordinates") }
     case (nil, .some):
-      return ringsOfFile(fields, files: files).map { (.polygon(rings: $0), "file") }
+      return polygonsOfFile(fields, files: files).map { ($0, "file") }
     case (nil, nil): fields.mistake("coordinates", "coordinates are missing", expected: expected)
     case (.some, .some): fields.mistake("file", "both coordinates and a file are given", expected: expected)
     }
     return nil
   }
 
-  /// Reads a ring, or a list of rings of which all but the first are holes; where `closed` is true, each ring must end with
-  /// its first position, as in GeoJSON.
+  /// Reads a ring, a polygon (a list of rings of which all but the first are holes) or a list of polygons; where `closed` is
+  /// true, each ring must end with its first position, as in GeoJSON.
+  private static func polygons(
+    _ node: DocumentNode,
+    _ fields: DocumentFields,
+    _ key: String,
+    closed: Bool
+  ) -> Geofence.Shape? {
+    let isList = node.elements?.first?.elements?.first?.elements?.first?.elements != nil
+    var polygons: [[[Geofence.Position]]] = []
+    for part in isList ? node.elements ?? [] : [node] {
+      guard let rings = rings(part, fields, key, closed: closed) else { return nil }
+      polygons.append(rings)
+    }
+    let shape = Geofence.Shape.polygon(rings: Array(polygons.joined()))
+    // What crosses or has too few corners is named by the geofence itself.
+    guard Geofence(shape: shape).problem == nil else { return shape }
+    for (number, polygon) in polygons.enumerated() {
+      let name = isList ? "polygon \(number)" : "it"
+      guard let found = shape.polygons.first(where: { $0.first == polygon.first }) else {
+        fields.mistake(key, "\(name) lies within another one", expected: "polygons beside each other")
+        return nil
+      }
+      guard let stray = polygon.firstIndex(where: { !found.contains($0) }) else { continue }
+      let place = isList ? " of polygon \(number)" : ""
+      let message = "ring \(stray)\(place) is a hole that does not lie within the outline alone"
+      fields.mistake(key, message, expected: "an outline and its holes, or a list of polygons")
+      return nil
+    }
+    return shape
+  }
+
+  /// Reads a ring, or a list of rings.
   private static func rings(
     _ node: DocumentNode,
     _ fields: DocumentFields,
@@ -140,11 +171,11 @@ enum GeofenceDocument {
     return rings
   }
 
-  /// Reads the polygon of a GeoJSON file: a geometry, a feature, or a collection of one feature.
-  private static func ringsOfFile(
+  /// Reads the polygons of a GeoJSON file: a geometry, a feature, or a collection of one feature.
+  private static func polygonsOfFile(
     _ fields: DocumentFields,
     files: ((String) throws -> [UInt8])?
-  ) -> [[Geofence.Position]]? {
+  ) -> Geofence.Shape? {
     guard let name = fields.requiredText("file", expected: "the name of a GeoJSON file") else { return nil }
     guard let files else {
       fields.mistake("file", "a file cannot be named here", expected: "coordinates")
@@ -174,20 +205,13 @@ enum GeofenceDocument {
     } else if root["type"]?.scalar == "Feature" {
       geometry = root["geometry"] ?? root
     }
-    if geometry["type"]?.scalar == "MultiPolygon", let polygons = geometry["coordinates"]?.elements {
-      guard polygons.count == 1 else {
-        let message = "\(name) holds a MultiPolygon of \(polygons.count) polygons"
-        fields.mistake("file", message, expected: "one polygon: make a region for each")
-        return nil
-      }
-      return rings(polygons[0], fields, "file", closed: true)
-    }
-    guard geometry["type"]?.scalar == "Polygon", let coordinates = geometry["coordinates"] else {
-      let type = geometry["type"]?.scalar ?? "nothing"
-      fields.mistake("file", "\(name) holds \(PlainText.cut(type, to: 40))", expected: "a GeoJSON Polygon")
+    let type = geometry["type"]?.scalar
+    guard type == "Polygon" || type == "MultiPolygon", let coordinates = geometry["coordinates"] else {
+      let kind = PlainText.cut(type ?? "nothing", to: 40)
+      fields.mistake("file", "\(name) holds \(kind)", expected: "a GeoJSON Polygon or MultiPolygon")
       return nil
     }
-    return rings(coordinates, fields, "file", closed: true)
+    return polygons(coordinates, fields, "file", closed: true)
   }
 
   /// Writes an area's members.
@@ -198,22 +222,29 @@ enum GeofenceDocument {
       json.member("latitude", center.latitude)
       json.member("longitude", center.longitude)
       json.member("radius", "\(radius.value)m")
-    case .polygon(let rings):
+    case .polygon:
       json.member("kind", Kind.polygon.rawValue)
       json.openArray("coordinates")
-      for ring in rings {
-        json.openArray()
-        for corner in ring {
-          json.openArray()
-          json.element(corner.longitude)
-          json.element(corner.latitude)
-          json.closeArray()
-        }
-        json.closeArray()
+      let polygons = geofence.shape.polygons
+      for polygon in polygons {
+        if polygons.count > 1 { json.openArray() }
+        for ring in polygon { write(ring, to: &json) }
+        if polygons.count > 1 { json.closeArray() }
       }
       json.closeArray()
     }
     DocumentField.write(floor, of: geofence, to: &json)
+  }
+
+  private static func write(_ ring: [Geofence.Position], to json: inout JSONText) {
+    json.openArray()
+    for corner in ring {
+      json.openArray()
+      json.element(corner.longitude)
+      json.element(corner.latitude)
+      json.closeArray()
+    }
+    json.closeArray()
   }
 
   /// Writes the rules.

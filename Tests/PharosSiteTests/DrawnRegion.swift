@@ -26,14 +26,15 @@ enum DrawnRegion {
       latitude: Double.random(in: -80...80, using: &random),
       longitude: Double.random(in: -170...170, using: &random)
     )
-    func square(_ half: Double) -> [Geofence.Position] {
+    func square(_ half: Double, east: Double = 0) -> [Geofence.Position] {
       [(-half, -half), (half, -half), (half, half), (-half, half)].map {
-        Geofence.Position(latitude: middle.latitude + $0.1, longitude: middle.longitude + $0.0)
+        Geofence.Position(latitude: middle.latitude + $0.1, longitude: middle.longitude + east + $0.0)
       }
     }
     let shapes: [Geofence.Shape] = [
       .circle(center: middle, radius: Meters(Double.random(in: 0.1...100_000, using: &random))),
       .polygon(rings: [square(0.01)]), .polygon(rings: [square(0.01), square(0.003)]),
+      .polygon(rings: [square(0.01), square(0.003), square(0.01, east: 0.05), square(0.002, east: 0.05)]),
     ]
     var geofence = Geofence(shape: shapes.randomElement(using: &random) ?? shapes[0])
     if Bool.random(using: &random) { geofence.level = Int.random(in: -100...1_000, using: &random) }

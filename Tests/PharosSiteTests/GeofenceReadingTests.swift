@@ -66,6 +66,21 @@ struct GeofenceReadingTests {
     }
   }
 
+  @Test("a region of several polygons is read from coordinates and from a file")
+  func severalPolygons() throws {
+    let far = "[[11.7, 48.1], [11.8, 48.1], [11.8, 48.2], [11.7, 48.1]]"
+    let near = "\(Self.square.dropLast()), [11.5, 48.1]]"
+    let parts = "[[\(near), \(Self.hole)], [\(far)]]"
+    let fromFile = try Self.read(
+      "{ id: hall, kind: polygon, file: hall.geojson }",
+      files: ["hall.geojson": "{\"type\": \"MultiPolygon\", \"coordinates\": \(parts)}"]
+    )
+    let region = try #require(try Self.read("{ id: hall, kind: polygon, coordinates: \(parts) }"))
+    #expect(region == fromFile)
+    let shape = try #require(region.geofence?.shape)
+    #expect(shape.polygons.map { $0.map(\.count) } == [[4, 3], [3]])
+  }
+
   @Test(
     "each mistake names its field",
     arguments: [
@@ -112,6 +127,10 @@ struct GeofenceReadingTests {
       "{ id: a, kind: polygon, coordinates: [\(Self.square), [[12, 48], [12.1, 48], [12, 48.1]]] }"
     )
     #expect(stray.contains { $0.contains("ring 1 is a hole") })
+    let nested = Self.problems(
+      "{ id: a, kind: polygon, coordinates: [[\(Self.square)], [\(Self.hole)]] }"
+    )
+    #expect(nested.contains { $0.contains("polygon 1 lies within another one") })
     let many = (0...1_000).map { "[\(11 + Double($0) / 1e4), \(48 + Double($0 * $0) / 1e8)]" }.joined(
       separator: ", "
     )

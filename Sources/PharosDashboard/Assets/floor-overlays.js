@@ -2,6 +2,7 @@
 
 import { get, part } from "./api.js";
 import { metres, seconds } from "./format.js";
+import { polygonsOf } from "./identity.js";
 import { fit } from "./plan-drawing.js";
 
 /** The geofences among the regions of applications. */
@@ -53,7 +54,7 @@ function outline(pen, fence, frame, view) {
     return { x: view.pixelX(x), y: view.pixelY(y + fence.radius) };
   }
   let [left, right, top] = [Infinity, -Infinity, Infinity];
-  for (const ring of fence.coordinates) {
+  for (const ring of polygonsOf(fence).flat()) {
     for (const [index, [longitude, latitude]] of ring.entries()) {
       const [x, y] = [view.pixelX(frame.x(longitude)), view.pixelY(frame.y(latitude))];
       if (index) pen.lineTo(x, y);

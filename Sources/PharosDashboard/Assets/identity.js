@@ -98,12 +98,24 @@ export function constraintText(region) {
 }
 
 /** The area of a geofence in words, such as "circle of 20m around 48.1, 11.5, level 0"; empty if the region is none. */
+/** The polygons of an area, each a list of rings: `coordinates` holds one polygon or a list of them. */
+export function polygonsOf(region) {
+  const coordinates = region.coordinates ?? [];
+  return Array.isArray(coordinates[0]?.[0]?.[0]) ? coordinates : [coordinates];
+}
+
 function areaText(region) {
   const floor = `${region.building ? `, ${region.building}` : ""}${region.level === undefined ? "" : `, level ${region.level}`}`;
   if (region.kind === "circle") return `circle of ${region.radius} around ${region.latitude}, ${region.longitude}${floor}`;
   if (region.kind !== "polygon") return "";
-  const [outline, ...holes] = region.coordinates ?? [];
-  const cut = holes.length ? ` with ${holes.length} ${holes.length === 1 ? "hole" : "holes"}` : "";
-  const at = outline?.[0] ? ` at ${outline[0][1]}, ${outline[0][0]}` : "";
-  return `polygon of ${outline?.length ?? 0} corners${cut}${at}${floor}`;
+  const polygons = polygonsOf(region);
+  const rings = polygons.flat();
+  const outline = rings[0] ?? [];
+  const holes = rings.length - polygons.length;
+  const cut = holes > 0 ? ` with ${holes} ${holes === 1 ? "hole" : "holes"}` : "";
+  const at = outline[0] ? ` at ${outline[0][1]}, ${outline[0][0]}` : "";
+  const shape = polygons.length > 1
+    ? `${polygons.length} polygons of ${rings.flat().length} corners`
+    : `polygon of ${outline.length} corners`;
+  return `${shape}${cut}${at}${floor}`;
 }

@@ -22,8 +22,9 @@ public struct Geofence: Hashable, Sendable {
   public enum Shape: Hashable, Sendable {
     /// All that lies within a distance of a position.
     case circle(center: Position, radius: Meters)
-    /// The area within the first ring and outside all others, which are holes; the last position of a ring is joined to
-    /// its first, which is not repeated.
+    /// The area within an odd number of the rings: a ring that lies in no other is an outline, one within an outline is a
+    /// hole. Several outlines make one region of several parts. The last position of a ring is joined to its first, which
+    /// is not repeated.
     case polygon(rings: [[Position]])
   }
 
@@ -102,8 +103,6 @@ extension Geofence {
     case repeatedCorner(ring: Int, corner: Int)
     /// Two edges, each named by the corner that it begins with, cross or touch.
     case crossing(ring: Int, edge: Int, otherRing: Int, otherEdge: Int)
-    /// A hole lies outside the outline, or in another hole.
-    case strayHole(ring: Int)
     /// The area is wider than a plane can show.
     case tooWide
   }
@@ -138,7 +137,7 @@ extension Geofence {
     let width = (longitudes.max() ?? 0) - (longitudes.min() ?? 0)
     // A degree of latitude is 111 km; one of longitude is less.
     guard max(height, width) * 111_000 <= 2 * largestRadius.value else { return .tooWide }
-    return crossing(of: rings) ?? strayHole(of: rings)
+    return crossing(of: rings)
   }
 
   private static func crossing(of rings: [[Position]]) -> Problem? {
@@ -163,16 +162,27 @@ extension Geofence {
     }
     return nil
   }
+}
 
-  /// Holes that cross nothing lie in the outline, and in no other hole, if one corner does.
-  private static func strayHole(of rings: [[Position]]) -> Problem? {
-    for (number, hole) in rings.enumerated().dropFirst() {
-      let isInOther = rings.indices.dropFirst().contains {
-        $0 != number && hole[0].isWithin(rings[$0])
-      }
-      if !hole[0].isWithin(rings[0]) || isInOther { return .strayHole(ring: number) }
+extension Geofence.Shape {
+  /// The polygons of which it consists, each with its outline first and its holes behind it; empty for a circle.
+  ///
+  /// Rings that cross no other lie within another one if one corner does.
+  ///
+  /// - Complexity: the number of rings times the number of corners.
+  public var polygons: [[[Geofence.Position]]] {
+    guard case .polygon(let rings) = self else { return [] }
+    guard rings.count > 1 else { return [rings] }
+    let around = rings.indices.map { inner in
+      rings.indices.filter { $0 != inner && rings[inner].first?.isWithin(rings[$0]) == true }
     }
-    return nil
+    return rings.indices.filter { around[$0].count.isMultiple(of: 2) }
+      .map { outline in
+        let holes = rings.indices.filter {
+          around[$0].count == around[outline].count + 1 && around[$0].contains(outline)
+        }
+        return [rings[outline]] + holes.map { rings[$0] }
+      }
   }
 }
 
@@ -244,7 +254,6 @@ extension Geofence.Problem: CustomStringConvertible {
     case .crossing(let ring, let edge, let otherRing, let otherEdge):
       "the edge behind corner \(edge) of ring \(ring) crosses or touches that behind corner \(otherEdge) of ring "
         + "\(otherRing)"
-    case .strayHole(let ring): "ring \(ring) is a hole that does not lie within the outline alone"
     case .tooWide: "it is wider than 200 km"
     }
   }
@@ -258,8 +267,12 @@ extension Geofence: CustomStringConvertible {
     case .circle(let center, let radius):
       text = "circle \(center.latitude), \(center.longitude) radius \(PlainText.number(radius.value)) m"
     case .polygon(let rings):
-      let holes = rings.count - 1
-      text = "polygon of \(rings.first?.count ?? 0) corners"
+      let parts = shape.polygons.count
+      let holes = rings.count - parts
+      text =
+        parts == 1
+        ? "polygon of \(rings.first?.count ?? 0) corners"
+        : "\(parts) polygons of \(rings.reduce(0) { $0 + $1.count }) corners"
       if holes > 0 { text += " with \(holes) hole\(holes == 1 ? "" : "s")" }
       if let first = rings.first?.first { text += " at \(first.latitude), \(first.longitude)" }
     }

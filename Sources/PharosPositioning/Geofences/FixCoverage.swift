@@ -69,15 +69,20 @@ extension Geofence {
         let origin = Coordinate(latitude: first.latitude, longitude: first.longitude)
       else { return nil }
       let plane = GroundPlane(origin: origin)
-      let areas = rings.map { ring in
-        Polygon(
-          ring.compactMap { corner in
-            Coordinate(latitude: corner.latitude, longitude: corner.longitude).flatMap(plane.point)
-          }
-        )
+      let polygons = shape.polygons.map { polygon in
+        polygon.map { ring in
+          Polygon(
+            ring.compactMap { corner in
+              Coordinate(latitude: corner.latitude, longitude: corner.longitude).flatMap(plane.point)
+            }
+          )
+        }
       }
-      guard let extent = areas[0].extent, let center = plane.coordinate(of: extent.middle) else { return nil }
-      let size = areas[0].area - areas.dropFirst().reduce(0) { $0 + $1.area }
+      let corners = polygons.flatMap { $0.first?.corners ?? [] }
+      guard let extent = Extent(around: corners), let center = plane.coordinate(of: extent.middle) else {
+        return nil
+      }
+      let size = polygons.reduce(0) { $0 + ($1.first?.area ?? 0) - $1.dropFirst().reduce(0) { $0 + $1.area } }
       return (center, (max(0, size) / .pi).squareRoot())
     }
   }

@@ -17,11 +17,11 @@ package struct GeofenceArea: Sendable {
   package let box: MapBox
   /// The length of all edges.
   private let perimeter: Double
-  /// The corners of the outline counterclockwise, then those of each hole clockwise, and the first corner of each again
+  /// The corners of each outline counterclockwise and those of each hole clockwise, and the first corner of each again
   /// behind its last, so that two that follow each other make an edge.
   private let corners: [Point]
-  /// The number of corners of each ring, the repeated one included.
-  private let counts: [Int]
+  /// The number of corners of each ring, the repeated one included, and whether it is a hole.
+  private let rings: [(count: Int, isHole: Bool)]
 
   /// The number of corners that stand for a circle.
   private static let circleCorners = 32
@@ -34,35 +34,36 @@ package struct GeofenceArea: Sendable {
       return nil
     }
     self.plane = plane
-    var rings: [[Point]] = []
+    var outlines: [(points: [Point], isHole: Bool)] = []
     switch shape {
-    case .circle(_, let radius): rings = [GeofenceArea.circle(radius: radius.value)]
-    case .polygon(let outline):
-      for ring in outline {
-        var points: [Point] = []
-        for corner in ring {
-          guard let coordinate = Coordinate(latitude: corner.latitude, longitude: corner.longitude),
-            let mapPoint = MapPoint(coordinate)
-          else { return nil }
-          points.append(plane.point(of: mapPoint))
+    case .circle(_, let radius): outlines = [(GeofenceArea.circle(radius: radius.value), false)]
+    case .polygon:
+      for polygon in shape.polygons {
+        for (number, ring) in polygon.enumerated() {
+          var points: [Point] = []
+          for corner in ring {
+            guard let coordinate = Coordinate(latitude: corner.latitude, longitude: corner.longitude),
+              let mapPoint = MapPoint(coordinate)
+            else { return nil }
+            points.append(plane.point(of: mapPoint))
+          }
+          outlines.append((points, number > 0))
         }
-        rings.append(points)
       }
     }
-    var (corners, counts): ([Point], [Int]) = ([], [])
+    var (corners, rings): ([Point], [(count: Int, isHole: Bool)]) = ([], [])
     var (size, perimeter) = (0.0, 0.0)
     var (low, high) = (Point.origin, Point.origin)
-    for (number, ring) in rings.enumerated() {
+    for (ring, isHole) in outlines {
       guard ring.count >= 3 else { return nil }
       let twice = ring.indices.reduce(0.0) { $0 + ring[$1].cross(ring[($1 + 1) % ring.count]) }
-      let isHole = number > 0
       let oriented = (twice > 0) == isHole ? ring.reversed() : ring
       size += (isHole ? -1 : 1) * twice.magnitude / 2
       for place in oriented.indices {
         perimeter += oriented[place].distance(to: oriented[(place + 1) % ring.count])
       }
       corners += oriented + [oriented[0]]
-      counts.append(ring.count + 1)
+      rings.append((ring.count + 1, isHole))
       for corner in oriented {
         low = Point(x: min(low.x, corner.x), y: min(low.y, corner.y))
         high = Point(x: max(high.x, corner.x), y: max(high.y, corner.y))
@@ -70,7 +71,7 @@ package struct GeofenceArea: Sendable {
     }
     guard size > 0 else { return nil }
     self.corners = corners
-    self.counts = counts
+    self.rings = rings
     self.size = size
     self.perimeter = perimeter
     radius = (size / .pi).squareRoot()
@@ -84,9 +85,10 @@ package struct GeofenceArea: Sendable {
     switch shape {
     case .circle(let center, _): return Coordinate(latitude: center.latitude, longitude: center.longitude)
     case .polygon(let rings):
-      guard let ring = rings.first, !ring.isEmpty else { return nil }
-      let latitudes = ring.map(\.latitude)
-      let longitudes = ring.map(\.longitude)
+      let corners = rings.joined()
+      guard !corners.isEmpty else { return nil }
+      let latitudes = corners.map(\.latitude)
+      let longitudes = corners.map(\.longitude)
       return Coordinate(
         latitude: ((latitudes.min() ?? 0) + (latitudes.max() ?? 0)) / 2,
         longitude: ((longitudes.min() ?? 0) + (longitudes.max() ?? 0)) / 2
@@ -182,18 +184,20 @@ package struct GeofenceArea: Sendable {
       if isCut { return false }
     }
     // A hole of this one may lie within the other without a cut.
-    var start = counts.first ?? 0
-    for count in counts.dropFirst() {
-      if other.contains(other.plane.point(of: plane.mapPoint(of: corners[start]))) { return false }
-      start += count
+    var start = 0
+    for ring in rings {
+      if ring.isHole, other.contains(other.plane.point(of: plane.mapPoint(of: corners[start]))) {
+        return false
+      }
+      start += ring.count
     }
     return true
   }
 
   private func isEdge(_ place: Int) -> Bool {
     var end = 0
-    for count in counts {
-      end += count
+    for ring in rings {
+      end += ring.count
       if place < end { return place != end - 1 }
     }
     return false
@@ -201,9 +205,9 @@ package struct GeofenceArea: Sendable {
 
   private func forEachEdge(_ body: (Point, Point) -> Void) {
     var start = 0
-    for count in counts {
-      for place in start..<(start + count - 1) { body(corners[place], corners[place + 1]) }
-      start += count
+    for ring in rings {
+      for place in start..<(start + ring.count - 1) { body(corners[place], corners[place + 1]) }
+      start += ring.count
     }
   }
 

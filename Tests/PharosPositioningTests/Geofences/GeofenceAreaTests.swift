@@ -86,4 +86,35 @@ struct GeofenceAreaTests {
     #expect(!hollow.contains(try area(GeofenceScript.circle(10))))
     #expect(hollow.contains(try area(GeofenceScript.circle(5, east: 10, north: 10))))
   }
+
+  @Test("an area of two parts, one with a hole, is inside each of them and outside between them")
+  func parts() throws {
+    func ring(_ east: ClosedRange<Double>, _ north: ClosedRange<Double>) -> [Geofence.Position] {
+      [
+        (east.lowerBound, north.lowerBound), (east.upperBound, north.lowerBound),
+        (east.upperBound, north.upperBound), (east.lowerBound, north.upperBound),
+      ]
+      .map { GeofenceScript.position($0.0, $0.1) }
+    }
+    let shape = Geofence.Shape.polygon(rings: [
+      ring(-40 ... -20, -10...10), ring(20...40, -10...10), ring(28...32, -2...2),
+    ])
+    let area = try #require(GeofenceArea(shape))
+    #expect(abs(area.size - (400 + 400 - 16)) < 2)
+    func point(_ east: Double, _ north: Double) throws -> Point {
+      let position = GeofenceScript.position(east, north)
+      let coordinate = try #require(Coordinate(latitude: position.latitude, longitude: position.longitude))
+      return area.plane.point(of: try #require(MapPoint(coordinate)))
+    }
+    for (east, isInside) in [(-30.0, true), (0, false), (24, true), (30, false), (50, false)] {
+      let place = try point(east, 0)
+      #expect(area.contains(place) == isInside, "\(east) m east")
+      let probability = area.probability(around: place, deviation: 0.3)
+      #expect(isInside ? probability > 0.99 : probability < 0.01, "\(east) m east: \(probability)")
+    }
+    // Half of a coarse estimate between them lies in neither; both parts count.
+    let between = area.probability(around: try point(0, 0), deviation: 25)
+    let one = try #require(GeofenceArea(.polygon(rings: [ring(-40 ... -20, -10...10)])))
+    #expect(between > 1.9 * one.probability(around: try point(0, 0), deviation: 25) * 0.9)
+  }
 }
