@@ -154,23 +154,22 @@ private struct RowReader {
 
 /// The statements that update the rows of the published state, as `PublishedState` updates its entries.
 struct RowStatements {
+  private let known: PreparedStatement
   private let region: PreparedStatement
   private let zone: PreparedStatement
   private let observer: PreparedStatement
 
   init(_ database: Database) throws {
-    // 4 state, 5 known, 6 beginning of the visit if the row is new, 12 unmonitored as before, 13 beginning that was
-    // told, 14 beginning if there was none.
+    known = try PreparedStatement(
+      database,
+      "SELECT known, entered FROM region_rows WHERE application = ? AND region = ? AND subject = ?"
+    )
     region = try PreparedStatement(
       database,
       """
-      INSERT INTO region_rows
+      INSERT OR REPLACE INTO region_rows
         (application, region, subject, state, known, entered, refinement, observer, time, decided, changed)
-      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
-      ON CONFLICT (application, region, subject) DO UPDATE SET
-        state = ?4, known = iif(?12, known, ?5), refinement = ?7, observer = ?8, time = ?9, decided = ?10,
-        changed = ?11,
-        entered = iif(iif(?12, known, ?5) = 1, coalesce(?13, iif(known = 1, entered, NULL), ?14), NULL)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """
     )
     zone = try PreparedStatement(
@@ -230,30 +229,31 @@ struct RowStatements {
     _ row: RowKeys,
     _ changed: Int64
   ) throws {
-    let isUnchanged = transition.to == .unmonitored && transition.from == .unmonitored
-    let known: RegionState =
-      switch (transition.to, transition.from) {
-      case (.unmonitored, .unmonitored): .unknown
-      case (.unmonitored, let from): from
-      case (let to, _): to
-      }
-    let told = transition.enteredAt?.nanoseconds
-    let beginning = transition.to == .inside ? event.time.nanoseconds : nil
+    let next = LastKnownRegion(transition, at: event.time, after: try lastKnown(row))
     region.bind(row.application, at: 1)
     region.bind(row.region, at: 2)
     region.bind(row.subject, at: 3)
     region.bind(Int64(transition.to.rawValue), at: 4)
-    region.bind(Int64(known.rawValue), at: 5)
-    region.bind(known == .inside ? told ?? beginning : nil, at: 6)
+    region.bind(Int64(next.state.rawValue), at: 5)
+    region.bind(next.enteredAt?.nanoseconds, at: 6)
     region.bind(transition.refinement == nil ? nil : row.rest.first, at: 7)
     region.bind(transition.observer == nil ? nil : row.rest.last, at: 8)
     region.bind(event.time.nanoseconds, at: 9)
     region.bind(event.decidedAt.nanoseconds, at: 10)
     region.bind(changed, at: 11)
-    region.bind(isUnchanged ? 1 : 0, at: 12)
-    region.bind(told, at: 13)
-    region.bind(beginning, at: 14)
     try region.run()
+  }
+
+  private func lastKnown(_ row: RowKeys) throws -> LastKnownRegion? {
+    known.bind(row.application, at: 1)
+    known.bind(row.region, at: 2)
+    known.bind(row.subject, at: 3)
+    defer { known.reset() }
+    guard try known.next() else { return nil }
+    guard let state = RegionState(rawValue: UInt8(truncatingIfNeeded: known.number(0))) else {
+      throw DamagedRecord(what: "a row with the state \(known.number(0))")
+    }
+    return LastKnownRegion(state: state, enteredAt: known.optional(1).map { Timestamp(nanoseconds: $0) })
   }
 }
 

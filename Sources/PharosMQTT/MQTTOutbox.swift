@@ -444,7 +444,7 @@ extension MQTTOutbox {
     switch entity {
     case .tracker(let subject): states.subjects[subject] == nil
     case .presence(let subject, let key): states.subjects[subject]?.regions[key] == nil
-    case .room(let subject): states.subjects[subject]?.hasZones != true
+    case .room(let subject): states.subjects[subject]?.zone == nil
     case .connectivity(let observer): states.observers[observer] == nil
     case .distance, .position: !liveEntities.contains(entity)
     }
@@ -474,7 +474,7 @@ extension MQTTOutbox {
     var beacons: Set<BeaconID> = []
     for (subject, location) in states.subjects {
       guard case .beacon(let beacon) = subject else { continue }
-      if location.regions.values.contains(where: { $0.state == .inside }) { beacons.insert(beacon) }
+      if location.regions.values.contains(where: { $0.record.state == .inside }) { beacons.insert(beacon) }
     }
     return beacons
   }
@@ -489,7 +489,7 @@ extension MQTTOutbox {
     for (beacon, now) in next.sorted(by: { $0.key < $1.key }) where before[beacon]?.observer != now.observer {
       let subject = SubjectID.beacon(beacon)
       for (key, standing) in (states.subjects[subject]?.regions ?? [:]).sorted(by: { $0.key < $1.key })
-      where standing.state == .inside && site.regions.contains(key) {
+      where standing.record.state == .inside && site.regions.contains(key) {
         enqueue(message(key, subject, standing))
       }
     }
@@ -498,10 +498,10 @@ extension MQTTOutbox {
   private func message(
     _ key: RegionKey,
     _ subject: SubjectID,
-    _ standing: PublishedStates.Standing
+    _ standing: PublishedStates.Standing<PublishedState.RegionRecord>
   ) -> MQTTMessage {
     var known: NearestObserver?
-    if case .beacon(let beacon) = subject, standing.state == .inside { known = nearest[beacon] }
+    if case .beacon(let beacon) = subject, standing.record.state == .inside { known = nearest[beacon] }
     return messages.region(key, subject, standing, nearest: known)
   }
 
@@ -610,7 +610,7 @@ extension MQTTOutbox {
       for key in location.regions.keys.sorted() where site.regions.contains(key) {
         announce(.presence(subject, key), unless: former)
       }
-      if location.hasZones { announce(.room(subject), unless: former) }
+      if location.zone != nil { announce(.room(subject), unless: former) }
     }
     for entity in live.values.compactMap(\.entity).sorted(by: { $0.object < $1.object }) {
       announce(entity, unless: former)
@@ -624,7 +624,8 @@ extension MQTTOutbox {
 
   /// Returns whether the site still has a zone or a region that the location refers to.
   private func isPublished(_ location: PublishedStates.Location) -> Bool {
-    location.hasZones && !site.zones.isEmpty || location.regions.keys.contains(where: site.regions.contains)
+    location.zone != nil && !site.zones.isEmpty
+      || location.regions.keys.contains(where: site.regions.contains)
   }
 
   /// The messages of all present states.

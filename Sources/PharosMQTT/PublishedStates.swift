@@ -2,91 +2,58 @@ package import PharosModel
 
 /// The states that are published: where each subject is, and which observers are up.
 struct PublishedStates: Sendable {
-  /// The state of a subject towards a region.
-  struct Standing: Hashable, Sendable {
-    var state: RegionState
-    var enteredAt: Timestamp?
-    var observer: ObserverID?
-    var time: Timestamp
-    /// The event of the last change; nil for a state from before the server's start.
+  /// What the last event about something said.
+  struct Standing<Record: Hashable & Sendable>: Hashable, Sendable {
+    var record: Record
+    /// The event; nil for a state from before the server's start.
     var event: EventID?
   }
 
   /// The location of a subject.
   struct Location: Hashable, Sendable {
-    var regions: [RegionKey: Standing] = [:]
-    /// The zone, or nil if it is in none.
-    var zone: String?
-    /// Indicates whether the zone is the last one known, because its observers are down.
-    var isUnmonitored = false
-    /// Indicates whether zones have been decided about.
-    var hasZones = false
+    var regions: [RegionKey: Standing<PublishedState.RegionRecord>] = [:]
+    /// The zone; nil if no zone has been decided about.
+    var zone: PublishedState.ZoneRecord?
     var time = Timestamp.distantPast
     var event: EventID?
-  }
 
-  /// The state of an observer.
-  struct Life: Hashable, Sendable {
-    var isUp: Bool
-    var time: Timestamp
-    var event: EventID?
+    fileprivate mutating func touch(_ time: Timestamp, _ event: EventID?) {
+      guard event != nil || time >= self.time else { return }
+      self.time = time
+      self.event = event
+    }
   }
 
   private(set) var subjects: [SubjectID: Location] = [:]
-  private(set) var observers: [ObserverID: Life] = [:]
+  private(set) var observers: [ObserverID: Standing<PublishedState.ObserverRecord>] = [:]
 
   /// Takes over the states that the journal holds.
   init(_ state: PublishedState) {
     for record in state.regions {
       let key = RegionKey(application: record.application, region: record.region)
-      subjects[record.subject, default: Location()].regions[key] = Standing(
-        state: record.state,
-        enteredAt: record.enteredAt,
-        observer: record.observer,
-        time: record.time
-      )
-      touch(record.subject, record.time, nil)
+      subjects[record.subject, default: Location()].regions[key] = Standing(record: record)
+      subjects[record.subject]?.touch(record.time, nil)
     }
     for record in state.zones {
       let subject = SubjectID.beacon(record.beacon)
-      subjects[subject, default: Location()].zone = record.zone
-      subjects[subject]?.isUnmonitored = record.isUnmonitored
-      subjects[subject]?.hasZones = true
-      touch(subject, record.time, nil)
+      subjects[subject, default: Location()].zone = record
+      subjects[subject]?.touch(record.time, nil)
     }
-    for record in state.observers { observers[record.observer] = Life(isUp: record.isUp, time: record.time) }
+    for record in state.observers { observers[record.observer] = Standing(record: record) }
   }
 
   /// Takes an event into account.
   mutating func note(_ event: Event) {
-    switch (event.kind, event.detail, event.subject) {
-    case (.regionState, .region(let transition), _) where !transition.isAnswer:
-      let key = RegionKey(application: event.application, region: event.region)
-      let before = subjects[event.subject]?.regions[key]?.enteredAt
-      let start = transition.to == .inside && transition.from != .unmonitored ? event.time : before
-      let isKept = transition.to == .inside || transition.to == .unmonitored
-      subjects[event.subject, default: Location()].regions[key] = Standing(
-        state: transition.to,
-        enteredAt: isKept ? transition.enteredAt ?? start : nil,
-        observer: transition.observer,
-        time: event.time,
-        event: event.id
-      )
-      touch(event.subject, event.time, event.id)
-    case (.zoneEnter, _, .beacon), (.zoneUnmonitored, _, .beacon), (.zoneMonitored, _, .beacon):
-      subjects[event.subject, default: Location()].zone = event.region
-      subjects[event.subject]?.isUnmonitored = event.kind == .zoneUnmonitored
-      subjects[event.subject]?.hasZones = true
-      touch(event.subject, event.time, event.id)
-    case (.zoneExit, _, .beacon):
-      // A beacon leaves one zone before it enters the next; an exit from another zone than its own is of the past.
-      if subjects[event.subject]?.zone == event.region { subjects[event.subject]?.zone = nil }
-      subjects[event.subject, default: Location()].hasZones = true
-      touch(event.subject, event.time, event.id)
-    case (.observerOnline, _, .observer(let observer)), (.observerOffline, _, .observer(let observer)):
-      let isUp = event.kind == .observerOnline
-      observers[observer] = Life(isUp: isUp, time: event.time, event: event.id)
-    default: break
+    let key = RegionKey(application: event.application, region: event.region)
+    let location = subjects[event.subject]
+    if let record = PublishedState.RegionRecord(event, after: location?.regions[key]?.record) {
+      subjects[event.subject, default: Location()].regions[key] = Standing(record: record, event: event.id)
+      subjects[event.subject]?.touch(event.time, event.id)
+    } else if let record = PublishedState.ZoneRecord(event, after: location?.zone) {
+      subjects[event.subject, default: Location()].zone = record
+      subjects[event.subject]?.touch(event.time, event.id)
+    } else if let record = PublishedState.ObserverRecord(event) {
+      observers[record.observer] = Standing(record: record, event: event.id)
     }
   }
 
@@ -101,8 +68,8 @@ struct PublishedStates: Sendable {
       for (key, standing) in location.regions {
         if hides(subject, key.application) {
           subjects[subject]?.regions[key] = nil
-        } else if let observer = standing.observer, hides(.observer(observer), key.application) {
-          subjects[subject]?.regions[key]?.observer = nil
+        } else if let observer = standing.record.observer, hides(.observer(observer), key.application) {
+          subjects[subject]?.regions[key]?.record.observer = nil
         }
       }
     }
@@ -113,12 +80,6 @@ struct PublishedStates: Sendable {
   mutating func forget(_ subject: SubjectID) {
     subjects[subject] = nil
     if case .observer(let observer) = subject { observers[observer] = nil }
-  }
-
-  private mutating func touch(_ subject: SubjectID, _ time: Timestamp, _ event: EventID?) {
-    guard let known = subjects[subject], event != nil || time >= known.time else { return }
-    subjects[subject]?.time = time
-    subjects[subject]?.event = event
   }
 }
 
@@ -153,18 +114,19 @@ struct StateMessages: Sendable {
   func region(
     _ key: RegionKey,
     _ subject: SubjectID,
-    _ standing: PublishedStates.Standing,
+    _ standing: PublishedStates.Standing<PublishedState.RegionRecord>,
     nearest: NearestObserver?
   ) -> MQTTMessage {
     MQTTMessage(
       names.topic(of: key, subject),
       text: JSONText.object { json in
-        json.member("state", standing.state.name)
+        let record = standing.record
+        json.member("state", record.state.name)
         json.member("application", key.application)
         json.member("region", key.region)
         json.member("subject", subject.description)
-        if let enteredAt = standing.enteredAt { json.member("enteredAt", enteredAt.rfc3339) }
-        json.member("observer", ifPresent: (nearest?.observer ?? standing.observer)?.description)
+        if let enteredAt = record.enteredAt { json.member("enteredAt", enteredAt.rfc3339) }
+        json.member("observer", ifPresent: (nearest?.observer ?? record.observer)?.description)
         if let nearest {
           json.openObject("nearest")
           json.member("observer", nearest.observer.description)
@@ -172,7 +134,7 @@ struct StateMessages: Sendable {
           json.member("lastHeard", nearest.lastHeard.rfc3339)
           json.closeObject()
         }
-        json.member("time", standing.time.rfc3339)
+        json.member("time", record.time.rfc3339)
         if let event = standing.event { json.member("event", event.description) }
       }
     )
@@ -187,8 +149,9 @@ struct StateMessages: Sendable {
     in site: PublishedSite
   ) -> [MQTTMessage] {
     let regions = location.regions.filter { site.regions.contains($0.key) }
-    let zone = location.zone.flatMap { site.zones[$0] == nil ? nil : $0 }
-    let inside = regions.filter { $0.value.state == .inside }.keys.sorted()
+    let zone = location.zone?.zone.flatMap { site.zones[$0] == nil ? nil : $0 }
+    let isUnmonitored = location.zone?.isUnmonitored == true
+    let inside = regions.filter { $0.value.record.state == .inside }.keys.sorted()
     let room = zone.map { site.zones[$0] ?? $0 }
     let word: String
     // The zones of Home Assistant that the subject is in, by identifier or by name; nil if that is not known.
@@ -197,7 +160,7 @@ struct StateMessages: Sendable {
       (word, homeAssistantZones) = (room, ["zone.home", room])
     } else if !inside.isEmpty {
       (word, homeAssistantZones) = ("home", ["zone.home"])
-    } else if !regions.isEmpty, regions.allSatisfy({ $0.value.state == .outside }) {
+    } else if !regions.isEmpty, regions.allSatisfy({ $0.value.record.state == .outside }) {
       (word, homeAssistantZones) = ("not_home", [])
     } else {
       (word, homeAssistantZones) = ("None", nil)
@@ -208,7 +171,7 @@ struct StateMessages: Sendable {
       if let room, let zone {
         json.member("room", room)
         json.member("zone", zone)
-        json.member("zoneState", (location.isUnmonitored ? RegionState.unmonitored : .inside).name)
+        json.member("zoneState", (isUnmonitored ? RegionState.unmonitored : .inside).name)
       } else {
         json.null("room")
         json.null("zone")
@@ -226,14 +189,17 @@ struct StateMessages: Sendable {
   }
 
   /// The state of an observer.
-  func observer(_ observer: ObserverID, _ life: PublishedStates.Life) -> MQTTMessage {
+  func observer(
+    _ observer: ObserverID,
+    _ standing: PublishedStates.Standing<PublishedState.ObserverRecord>
+  ) -> MQTTMessage {
     MQTTMessage(
       names.topic(of: observer),
       text: JSONText.object { json in
-        json.member("up", life.isUp)
+        json.member("up", standing.record.isUp)
         json.member("observer", observer.description)
-        json.member("time", life.time.rfc3339)
-        if let event = life.event { json.member("event", event.description) }
+        json.member("time", standing.record.time.rfc3339)
+        if let event = standing.event { json.member("event", event.description) }
       }
     )
   }

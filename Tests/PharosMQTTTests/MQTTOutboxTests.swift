@@ -121,6 +121,35 @@ struct MQTTOutboxTests {
   private static let cat = "e2c56db5-dffb-48d2-b060-d0f5a71096e0_1_7"
   private static let house = "pharos/region/default/house/\(cat)"
 
+  /// Every journey of four changes of state, with a restart after each of them: what is retained says the same as the
+  /// published state, from which HTTP and a restarted server read.
+  @Test("a region's message says what the published state says, after every journey and restart")
+  func journeys() throws {
+    let states: [RegionState] = [.unknown, .inside, .outside, .unmonitored]
+    for number in 0..<256 {
+      let journey = (0..<4).map { states[number >> (2 * $0) & 3] }
+      let events = zip([.unknown] + journey, journey).enumerated().map { place, change in
+        Samples.state(change.1, from: change.0, second: Int64(10 * place + 10))
+      }
+      for restart in 0...events.count {
+        var bench = OutboxBench(Array(events[..<restart]), cursor: Int64(restart))
+        bench.connect()
+        bench.journal = events
+        bench.run()
+        var known = PublishedState()
+        for event in events { known.note(event) }
+        let record = try #require(known.regions.first)
+        let text = try #require(bench.retained[Self.house])
+        #expect(text.contains("\"state\":\"\(record.state.name)\""), "\(journey), restart \(restart)")
+        let entered = record.enteredAt.map { "\"enteredAt\":\"\($0.rfc3339)\"" }
+        #expect(
+          entered.map(text.contains) ?? !text.contains("enteredAt"),
+          "\(journey), restart \(restart): \(text)"
+        )
+      }
+    }
+  }
+
   @Test("a connection lists, announces, says that it is online and publishes the states; then the events")
   func firstConnection() {
     var bench = OutboxBench([Samples.observer(.observerOnline)], cursor: 1)

@@ -164,45 +164,27 @@ extension PublishedState {
   /// - Complexity: logarithmic in the number of words where there is a word already, linear otherwise.
   public mutating func note(_ event: Event) {
     switch (event.kind, event.detail) {
-    case (.regionState, .region(let transition)) where !transition.isAnswer:
+    case (.regionState, _):
       let (index, isThere) = regionPlace(
         application: event.application,
         region: event.region,
         subject: event.subject
       )
-      let word = RegionRecord(event, transition, before: isThere ? regions[index] : nil)
-      if isThere { regions[index] = word } else { regions.insert(word, at: index) }
+      guard let record = RegionRecord(event, after: isThere ? regions[index] : nil) else { return }
+      if isThere { regions[index] = record } else { regions.insert(record, at: index) }
     case (.zoneEnter, _), (.zoneExit, _), (.zoneUnmonitored, _), (.zoneMonitored, _):
       guard case .beacon(let beacon) = event.subject else { return }
       let (index, isThere) = zones.place {
         $0.beacon < beacon ? .before : $0.beacon == beacon ? .same : .after
       }
-      // Who leaves a zone after it entered another one stays in the other.
-      if event.kind == .zoneExit, isThere, let zone = zones[index].zone,
-        !zone.utf8.elementsEqual(event.region.utf8)
-      {
-        return
-      }
-      let word = ZoneRecord(
-        beacon: beacon,
-        zone: event.kind == .zoneExit ? nil : event.region,
-        isUnmonitored: event.kind == .zoneUnmonitored,
-        time: event.time,
-        decidedAt: event.decidedAt
-      )
-      if isThere { zones[index] = word } else { zones.insert(word, at: index) }
+      guard let record = ZoneRecord(event, after: isThere ? zones[index] : nil) else { return }
+      if isThere { zones[index] = record } else { zones.insert(record, at: index) }
     case (.observerOnline, _), (.observerOffline, _):
-      guard case .observer(let observer) = event.subject else { return }
+      guard let record = ObserverRecord(event) else { return }
       let (index, isThere) = observers.place {
-        $0.observer < observer ? .before : $0.observer == observer ? .same : .after
+        $0.observer < record.observer ? .before : $0.observer == record.observer ? .same : .after
       }
-      let word = ObserverRecord(
-        observer: observer,
-        isUp: event.kind == .observerOnline,
-        time: event.time,
-        decidedAt: event.decidedAt
-      )
-      if isThere { observers[index] = word } else { observers.insert(word, at: index) }
+      if isThere { observers[index] = record } else { observers.insert(record, at: index) }
     case (_, .visit(let visit)):
       let (index, isThere) = visits.place {
         $0.subject < event.subject ? .before : $0.subject == event.subject ? .same : .after
@@ -257,24 +239,87 @@ extension PublishedState.OccupancyRecord {
   }
 }
 
-extension PublishedState.RegionRecord {
-  /// Creates the record after a change of state, given the record before it.
-  fileprivate init(_ event: Event, _ transition: RegionTransition, before: PublishedState.RegionRecord?) {
-    let lastKnown =
+/// What is known of a subject in a region, whether it is monitored or not: the one rule for the state before an outage and
+/// for the beginning of a visit.
+package struct LastKnownRegion: Hashable, Sendable {
+  /// The state; while the region is not monitored, the one before.
+  package var state: RegionState
+  /// The start of the visit, if the state is `inside`.
+  package var enteredAt: Timestamp?
+
+  /// Names what is known.
+  package init(state: RegionState, enteredAt: Timestamp?) {
+    (self.state, self.enteredAt) = (state, enteredAt)
+  }
+
+  /// What a record says.
+  fileprivate init(_ record: PublishedState.RegionRecord) {
+    self.init(state: record.lastKnown, enteredAt: record.enteredAt)
+  }
+
+  /// What is known after a change of state at a time.
+  package init(_ transition: RegionTransition, at time: Timestamp, after before: LastKnownRegion?) {
+    state =
       switch (transition.to, transition.from) {
-      case (.unmonitored, .unmonitored): before?.lastKnown ?? .unknown
+      case (.unmonitored, .unmonitored): before?.state ?? .unknown
       case (.unmonitored, let from): from
       case (let to, _): to
       }
-    let kept = before?.lastKnown == .inside ? before?.enteredAt : nil
-    let beginning = transition.to == .inside ? event.time : nil
+    let kept = before?.state == .inside ? before?.enteredAt : nil
+    let beginning = transition.to == .inside ? time : nil
+    enteredAt = state == .inside ? transition.enteredAt ?? kept ?? beginning : nil
+  }
+}
+
+extension PublishedState.ZoneRecord {
+  /// Creates the record after an event about a zone, given the record before it; nil if the event changes nothing.
+  package init?(_ event: Event, after before: PublishedState.ZoneRecord?) {
+    guard case .beacon(let beacon) = event.subject,
+      [.zoneEnter, .zoneExit, .zoneUnmonitored, .zoneMonitored].contains(event.kind)
+    else { return nil }
+    // A beacon that leaves a zone after it entered another one stays in the other.
+    if event.kind == .zoneExit, let zone = before?.zone, !zone.utf8.elementsEqual(event.region.utf8) {
+      return nil
+    }
+    self.init(
+      beacon: beacon,
+      zone: event.kind == .zoneExit ? nil : event.region,
+      isUnmonitored: event.kind == .zoneUnmonitored,
+      time: event.time,
+      decidedAt: event.decidedAt
+    )
+  }
+}
+
+extension PublishedState.ObserverRecord {
+  /// Creates the record after an event about an observer; nil if it is about none.
+  package init?(_ event: Event) {
+    guard event.kind == .observerOnline || event.kind == .observerOffline,
+      case .observer(let observer) = event.subject
+    else { return nil }
+    self.init(
+      observer: observer,
+      isUp: event.kind == .observerOnline,
+      time: event.time,
+      decidedAt: event.decidedAt
+    )
+  }
+}
+
+extension PublishedState.RegionRecord {
+  /// Creates the record after an event about a region, given the record before it; nil if the event changes no state.
+  package init?(_ event: Event, after before: PublishedState.RegionRecord?) {
+    guard event.kind == .regionState, case .region(let transition) = event.detail, !transition.isAnswer else {
+      return nil
+    }
+    let known = LastKnownRegion(transition, at: event.time, after: before.map(LastKnownRegion.init))
     self.init(
       application: event.application,
       region: event.region,
       subject: event.subject,
       state: transition.to,
-      lastKnown: lastKnown,
-      enteredAt: lastKnown == .inside ? transition.enteredAt ?? kept ?? beginning : nil,
+      lastKnown: known.state,
+      enteredAt: known.enteredAt,
       refinement: transition.refinement,
       observer: transition.observer,
       time: event.time,
