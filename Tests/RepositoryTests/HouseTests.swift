@@ -236,7 +236,7 @@ struct HouseTests {
     }
   }
 
-  private static func swiftFiles(in folder: String) throws -> [SourceFile] {
+  static func swiftFiles(in folder: String) throws -> [SourceFile] {
     let root = SharedData.repository
     let found = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
     return try (found?.allObjects ?? []).compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }
@@ -252,7 +252,7 @@ struct HouseTests {
 }
 
 /// A source file as the rules look at it.
-private struct SourceFile {
+struct SourceFile {
   let path: String
   let text: String
 

@@ -214,7 +214,8 @@ package struct VisitDetector: Sendable {
     guard let first = gathered.first, let last = gathered.last else { return [] }
     let count = Double(gathered.count)
     var (time, x, y, square, accuracy) = (0.0, 0.0, 0.0, 0.0, 0.0)
-    var (still, moving, measured) = (0.0, 0.0, 0.0)
+    var (still, moving, readings) = (0.0, 0.0, 0.0)
+    var isMeasured = false
     var derived = DerivedSpeeds()
     for fix in gathered {
       time += (fix.time - epoch).seconds / count
@@ -223,15 +224,24 @@ package struct VisitDetector: Sendable {
       let deviation = max(VisitScale.leastDeviation, fix.accuracy / VisitScale.radiusOfDeviation)
       square += deviation * deviation / count
       accuracy += fix.accuracy / count
-      guard let speed = fix.speed else {
-        if let speed = derivedSpeed(of: fix) { derived.add(speed) }
+      let speed: Double
+      var share = 1.0
+      if let measured = fix.speed {
+        speed = measured
+        isMeasured = true
+      } else if let shown = derivedSpeed(of: fix) {
+        // Of ten seconds that it is derived from one is new.
+        speed = shown
+        share = 1 / VisitScale.correlation
+        derived.add(shown)
+      } else {
         continue
       }
       let excess = speed / VisitScale.speedEvidence.deviation
       let lack = max(0, 2 * VisitScale.speeds.lowerBound - speed) / VisitScale.speedEvidence.deviation
-      still += min(1, excess * excess / 4)
-      moving += min(1, lack * lack / 4)
-      measured += 1
+      still += share * min(1, excess * excess / 4)
+      moving += share * min(1, lack * lack / 4)
+      readings += 1
     }
     let before =
       track.samples.last?.end ?? (lastEvidence == .distantPast ? nil : (lastEvidence - epoch).seconds)
@@ -251,9 +261,9 @@ package struct VisitDetector: Sendable {
       accuracy: accuracy,
       fixes: gathered.count,
       end: (last.time - epoch).seconds,
-      isMeasured: measured > 0,
-      stillCost: measured > 0 ? perSecond * still / measured : 0,
-      movingCost: measured > 0 ? perSecond * moving / measured : 0,
+      isMeasured: isMeasured,
+      stillCost: readings > 0 ? perSecond * still / readings : 0,
+      movingCost: readings > 0 ? perSecond * moving / readings : 0,
       derived: derived
     )
     gathered.removeAll(keepingCapacity: true)

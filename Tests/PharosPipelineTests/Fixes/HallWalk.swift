@@ -43,13 +43,17 @@ struct HallWalk {
     inputs.sort { $0.received < $1.received }
   }
 
-  /// Has tags lie or be carried about, heard twice a second by all gateways.
-  mutating func carry(tags: Range<Int>, seconds: Double) {
+  /// Has tags be carried about, or lie where their way begins, heard twice a second by all gateways.
+  mutating func carry(tags: Range<Int>, seconds: Double, atRest: Bool = false) {
     for tag in tags {
       for half in 0..<Int(seconds * 2) {
         let time = Double(half) / 2
         for index in Hall.posts.indices {
-          let level = Hall.level(from: HallWalk.place(of: tag, at: time), to: Hall.posts[index], &random)
+          let level = Hall.level(
+            from: HallWalk.place(of: tag, at: atRest ? 0 : time),
+            to: Hall.posts[index],
+            &random
+          )
           advert(Hall.tag(tag), level, by: hall.gateway(index), at: time, lateBy: 0.05)
         }
       }

@@ -21,6 +21,7 @@ struct VisitPipelineTests {
     var walk = HallWalk(seed: 4)
     walk.walk(people: 0..<3, seconds: 60)
     walk.carry(tags: 10..<12, seconds: 60)
+    walk.carry(tags: 12..<14, seconds: 60, atRest: true)
     let whole = FixRun(tail: .minutes(3))
     let expected = try whole.events(of: walk.inputs, on: venues, site: Self.site)
     let visits = expected.filter { $0.kind == .visitArrive || $0.kind == .visitDepart }

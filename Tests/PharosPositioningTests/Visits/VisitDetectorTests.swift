@@ -149,7 +149,7 @@ struct VisitDetectorTests {
       let point = place(Double(second))
       let noise = { Double.random(in: -1...1, using: &random) }
       error = error * 0.75 + Point(x: noise(), y: noise())
-      let placed = Point(x: 4 * cos(point.x / 14 + phase), y: 4 * sin(point.y / 14 + phase))
+      let placed = Point(x: 4 * cos(point.x / 30 + phase), y: 4 * sin(point.y / 30 + phase))
       let time = start + .seconds(Double(second))
       steps += detector.take(
         VisitFix(
@@ -171,7 +171,7 @@ struct VisitDetectorTests {
   )
   func pacing(speed: Double, minimum: TimeSpan) {
     for seed: UInt64 in 1...5 {
-      for length in [12.0, 20.0, 40.0] {
+      for length in [16.0, 24.0, 40.0] {
         let found = Self.arrivals(minimum: minimum, seed: seed) { second in
           let way = (second * speed).truncatingRemainder(dividingBy: 2 * length)
           return Point(x: min(way, 2 * length - way), y: 10)
