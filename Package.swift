@@ -191,9 +191,10 @@ let package = Package(
         lifecycle,
       ]
     ),
+    .target(name: "CJournalFiles"),
     module(
       "PharosJournal",
-      ["PharosModel"] + database
+      ["CJournalFiles", "PharosModel"] + database
     ),
     module(
       "PharosDelivery",
@@ -570,7 +571,7 @@ if extras.contains("benchmarks") {
   )
   program("latency", "Latency", server + [histogram])
   program("targets", "Targets", core + ["CScaleMeter", "Traffic"])
-  program("attacks", "Attacks", core + clients + ["PharosSecurity", "ServedProcess"])
+  program("attacks", "Attacks", core + clients + ["CZlib", "PharosSecurity", "ServedProcess"])
   program(
     "soak",
     "Soak",

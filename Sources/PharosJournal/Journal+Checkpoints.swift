@@ -69,7 +69,9 @@ extension Journal {
       throw error
     }
     shared.withLock { $0.statistics.lastCheckpoint = instant }
-    try dropCheckpoints("id NOT IN (SELECT id FROM checkpoints WHERE complete ORDER BY id DESC LIMIT 2)")
+    try leavingDamage { () throws(JournalError) in
+      try dropCheckpoints("id NOT IN (SELECT id FROM checkpoints WHERE complete ORDER BY id DESC LIMIT 2)")
+    }
   }
 
   /// Returns the newest checkpoint that is complete and undamaged, or nil if there is none.
@@ -78,31 +80,47 @@ extension Journal {
   ///
   /// - Throws: ``JournalError``.
   package func latestCheckpoint() throws(JournalError) -> StoredCheckpoint? {
+    let ids = try read { database in
+      try Int64.fetchAll(database, sql: "SELECT id FROM checkpoints WHERE complete ORDER BY id DESC")
+    }
+    for id in ids {
+      do {
+        if let checkpoint = try checkpoint(id) { return checkpoint }
+      } catch  where error.isDamage {
+        continue
+      }
+    }
+    return nil
+  }
+
+  /// Returns a checkpoint, or nil if it is incomplete or differs from its digest.
+  private func checkpoint(_ id: Int64) throws(JournalError) -> StoredCheckpoint? {
     try read { database in
-      let rows = try PreparedStatement(
+      let row = try PreparedStatement(
         cachedBy: database,
-        "SELECT id, instant, through, parts, digest FROM checkpoints WHERE complete ORDER BY id DESC"
+        "SELECT instant, through, parts, digest FROM checkpoints WHERE id = ?"
       )
-      defer { rows.reset() }
+      defer { row.reset() }
+      row.bind(id, at: 1)
+      guard try row.next() else { return nil }
       let pieces = try PreparedStatement(
         cachedBy: database,
         "SELECT bytes FROM checkpoint_parts WHERE checkpoint = ? ORDER BY part"
       )
       defer { pieces.reset() }
-      while try rows.next() {
-        pieces.reset()
-        pieces.bind(rows.number(0), at: 1)
-        var bytes: [UInt8] = []
-        var count: Int64 = 0
-        while try pieces.next() {
-          bytes.append(contentsOf: pieces.bytes(0))
-          count += 1
-        }
-        guard count == rows.number(3), Journal.digest(bytes) == rows.number(4) else { continue }
-        let instant = Timestamp(nanoseconds: rows.number(1))
-        return StoredCheckpoint(bytes: bytes, instant: instant, through: rows.number(2))
+      pieces.bind(id, at: 1)
+      var bytes: [UInt8] = []
+      var count: Int64 = 0
+      while try pieces.next() {
+        bytes.append(contentsOf: pieces.bytes(0))
+        count += 1
       }
-      return nil
+      guard count == row.number(2), Journal.digest(bytes) == row.number(3) else { return nil }
+      return StoredCheckpoint(
+        bytes: bytes,
+        instant: Timestamp(nanoseconds: row.number(0)),
+        through: row.number(1)
+      )
     }
   }
 
@@ -130,8 +148,15 @@ extension Journal {
 
   /// Drops the remains of interrupted saves.
   func dropUnfinishedCheckpoints() throws(JournalError) {
-    try dropCheckpoints("NOT complete")
-    try dropParts("checkpoint NOT IN (SELECT id FROM checkpoints)")
+    try leavingDamage { () throws(JournalError) in
+      try dropCheckpoints("NOT complete")
+      try dropParts("checkpoint NOT IN (SELECT id FROM checkpoints)")
+    }
+  }
+
+  /// Runs a function that drops old checkpoints; damaged pages of theirs stay where they are, because nothing reads them.
+  private func leavingDamage(_ drop: () throws(JournalError) -> Void) throws(JournalError) {
+    do { try drop() } catch  where error.isDamage {}
   }
 
   private func dropParts(_ condition: String) throws(JournalError) {

@@ -37,6 +37,10 @@ package struct JournalError: Error, Hashable, Sendable {
     self.problem = problem
     self.place = place
   }
+  /// Indicates whether the error is damage to the file.
+  var isDamage: Bool {
+    if case .damaged = problem { true } else { false }
+  }
 }
 
 extension JournalError: CustomStringConvertible {
@@ -55,8 +59,9 @@ extension JournalError: CustomStringConvertible {
     case .locked:
       "\(place): another program holds a lock on the journal. End it; copies are best made with `.backup`."
     case .damaged(let detail):
-      "\(place): the journal is damaged (\(detail)). Put it aside and start with an empty folder, "
-        + "or restore a copy; `sqlite3 FILE .recover` saves what can be read."
+      "\(place): the journal is damaged (\(detail)). Move its files away and start with an empty folder, "
+        + "or restore a copy; `sqlite3 FILE .recover` saves what can be read. If another program has changed the file, "
+        + "remove \(place)-sums to accept it as it is."
     case .foreign(let what):
       "\(place): the file \(what), so it is not a journal. Remove it, or choose another folder with --data."
     case .newer(let steps):
@@ -84,8 +89,16 @@ extension JournalError {
     }
   }
 
+  /// SQLite's code for a page that differs from its hash.
+  ///
+  /// - Source: sqlite3.h, SQLITE_IOERR_DATA, a macro that Swift cannot read.
+  private static let damagedPage: Int32 = 10 | 32 << 8
+
   private static func problem(of error: DatabaseError) -> Problem {
     let detail = error.message ?? "code \(error.extendedResultCode.rawValue)"
+    guard error.extendedResultCode.rawValue != damagedPage else {
+      return .damaged(detail: "a page differs from its hash in the file -sums")
+    }
     switch error.resultCode {
     case .SQLITE_FULL: return .full
     case .SQLITE_READONLY, .SQLITE_PERM: return .readOnly

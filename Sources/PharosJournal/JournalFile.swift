@@ -1,3 +1,4 @@
+import CJournalFiles
 import Foundation
 import GRDB
 import Glibc
@@ -5,14 +6,22 @@ import Glibc
 /// The file of a journal before it is opened: made whole where there is none, and readable by its owner alone.
 enum JournalFile {
   /// What SQLite and this program add to the name of the file.
-  private static let suffixes = ["", "-wal", "-shm"]
+  private static let suffixes = ["", "-wal", "-shm", "-sums"]
 
   /// Makes the file if there is none; refuses one that is not a journal's.
   ///
   /// A new file gets its tables under another name first, so that a killed process leaves a journal or none.
   ///
-  /// - Throws: ``JournalError`` for an empty file and for the database of another program.
+  /// Then gives the pages hashes and verifies that the log holds every commit that was durable; see `CJournalFiles.c`.
+  ///
+  /// - Throws: ``JournalError`` for an empty file, for the database of another program and for a damaged log.
   static func prepare(_ path: String) throws {
+    let isHashed = pharos_journal_install() == 1
+    try makeOrVerify(path, isHashed: isHashed)
+    if isHashed { pharos_journal_prepare(path) }
+  }
+
+  private static func makeOrVerify(_ path: String, isHashed: Bool) throws {
     let draft = path + ".new"
     for suffix in suffixes { unlink(draft + suffix) }
     var status = stat()
@@ -21,6 +30,7 @@ enum JournalFile {
     guard status.st_size > 0 || hasContent(path + "-wal") else {
       throw JournalError(.foreign(what: "is empty"), at: path)
     }
+    if isHashed { try verifyLog(path) }
     var configuration = Configuration()
     configuration.readonly = true
     let tables = try DatabaseQueue(path: path, configuration: configuration).read { database in
@@ -44,6 +54,19 @@ enum JournalFile {
     }
   }
 
+  private static func verifyLog(_ path: String) throws {
+    let reason: String
+    switch pharos_journal_verify(path) {
+    case PHAROS_JOURNAL_LOG_DAMAGED: reason = "is damaged"
+    case PHAROS_JOURNAL_LOG_MISSING: reason = "is missing or cut off"
+    default: return
+    }
+    throw JournalError(
+      .damaged(detail: "the log \(path)-wal \(reason), and holds commits that were published"),
+      at: path
+    )
+  }
+
   private static func make(_ path: String, _ draft: String) throws {
     let descriptor = open(draft, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -53,6 +76,8 @@ enum JournalFile {
     let queue = try DatabaseQueue(path: draft)
     try JournalSchema.prepare(queue, at: path)
     try queue.close()
+    // The hashes of a journal that was removed do not fit a new one.
+    unlink(path + "-sums")
     guard rename(draft, path) == 0 else {
       throw JournalError(.folder(reason: String(cString: strerror(errno))), at: path)
     }
