@@ -24,6 +24,8 @@ final class Arena {
   let poorToken: String
   let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   let isQuick: Bool
+  /// A small file that unpacks to a large one.
+  let bomb: [UInt8]
   private let folder: URL
 
   /// Starts a server.
@@ -39,6 +41,7 @@ final class Arena {
       : "[\"127.0.0.1:\(open)\"]"
     let site = """
       listen: { udp: \(listeners) }
+      venues: [hall]
       applications:
         - id: good
           regions:
@@ -60,7 +63,8 @@ final class Arena {
       guard isSigned else { return nil }
       return try Key(in: ServedPharos.run(pharos, ["observer", "add", "\(observer)", "--data", data]))
     }
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try Hall.write(to: folder.appending(path: "hall"))
+    bomb = try Hall.bomb(in: folder)
     self.token = try token(["--operator"])
     poorToken = try token(["--application", "bait"])
     gateway = Gateway(Arena.good, key: try key(Arena.good))

@@ -44,6 +44,12 @@ final class RawClient: Sendable {
     (try? await channel.writeAndFlush(ByteBuffer(string: text)).get()) != nil
   }
 
+  /// Sends text and then bytes.
+  @discardableResult
+  func send(_ text: String, _ bytes: [UInt8]) async -> Bool {
+    (try? await channel.writeAndFlush(ByteBuffer(bytes: Array(text.utf8) + bytes)).get()) != nil
+  }
+
   /// The beginning of what came back.
   var text: String { heard.text.withLock { $0 } }
   /// The status of the answer; nil if there is none.
