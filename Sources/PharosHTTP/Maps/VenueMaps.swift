@@ -38,9 +38,13 @@ final class VenueMaps: Sendable {
   }
 
   private let state = Mutex(State())
+  /// Held while the image of a plan is unpacked.
+  private let loading = Mutex(())
 
   /// The bytes of floors that are kept ready, each with the image of its plan.
   private static let floorCapacity = 128 << 20
+  /// The bytes of a pixel of an unpacked image, with its copies of half the size.
+  private static let pixelBytes = 4 + 2
   /// What a floor costs beside the image of its plan.
   private static let floorOverhead = 256 << 10
   /// The bytes of tiles that are kept.
@@ -58,7 +62,7 @@ final class VenueMaps: Sendable {
   private func draw(_ tile: MapTile, of id: FloorID, _ form: Form, in served: ServedVenue) throws -> [UInt8] {
     let floorKey = FloorKey(venue: served.venue.identifier, floor: id)
     let key = TileKey(floor: floorKey, tile: tile, form: form)
-    var prepared = prepare(floorKey, served.venue)
+    let prepared = prepare(floorKey, served.venue)
     if let known = state.withLock({ $0.tiles[key] }) { return known }
     guard let floor = prepared.floor else { return [] }
     let bytes: [UInt8]
@@ -69,16 +73,41 @@ final class VenueMaps: Sendable {
       if let known = prepared.renderer {
         renderer = known
       } else {
-        renderer = try FloorRenderer(floor, image: try floor.picture.map { try served.image($0.plan.image) })
-        prepared.renderer = renderer
-        state.withLock {
-          $0.floors.insert(prepared, for: floorKey, cost: renderer.bytes + VenueMaps.floorOverhead)
-        }
+        renderer = try loadRenderer(of: floor, for: floorKey, in: served)
       }
       bytes = try renderer.png(tile, size: size) ?? []
     }
     state.withLock { $0.tiles.insert(bytes, for: key, cost: bytes.count + VenueMaps.tileOverhead) }
     return bytes
+  }
+
+  /// Loads the image of a floor's plan, unless another request has just done so.
+  ///
+  /// One image is unpacked at a time, and kept images leave room for it first: requests for many floors together take no
+  /// more memory than one of them.
+  private func loadRenderer(
+    of floor: MappedFloor,
+    for key: FloorKey,
+    in served: ServedVenue
+  ) throws -> FloorRenderer {
+    try loading.withLock { _ in
+      let cost = floor.picture.map { $0.plan.width * $0.plan.height * VenueMaps.pixelBytes } ?? 0
+      let known = state.withLock { state in
+        let known = state.floors[key]
+        if known?.renderer == nil { state.floors.makeRoom(for: cost) }
+        return known
+      }
+      if let known, known.venue == served.venue, let renderer = known.renderer { return renderer }
+      let renderer = try FloorRenderer(
+        floor,
+        image: try floor.picture.map { try served.image($0.plan.image) }
+      )
+      let prepared = Prepared(venue: served.venue, floor: floor, renderer: renderer)
+      state.withLock {
+        $0.floors.insert(prepared, for: key, cost: renderer.bytes + VenueMaps.floorOverhead)
+      }
+      return renderer
+    }
   }
 
   /// The floor on the map; tiles of a venue that has changed since are forgotten.
@@ -118,6 +147,14 @@ struct RecentValues<Key: Hashable, Value> {
       insert(found.value, for: key, cost: found.cost)
       return found.value
     }
+  }
+
+  /// Drops the values that would go when one of such a cost is inserted.
+  mutating func makeRoom(for added: Int) {
+    guard cost + added > half else { return }
+    old = added > half ? [:] : young
+    young = [:]
+    cost = 0
   }
 
   /// Keeps a value in place of the one that the key has.
