@@ -8,12 +8,20 @@ the server is killed. What is there after the restart is all of it or nothing.
 
 import argparse
 import http.client
+import os
 import threading
-import time
 
-from harness import MUSEUM, Server, region_site, seeded
+from harness import MUSEUM, Server, region_site, seeded, until
 
 REGIONS = 20
+
+
+def log_size(server):
+    """The length of the journal's log, which grows with each page that a request writes."""
+    try:
+        return os.path.getsize(os.path.join(server.folder, "data", "journal.sqlite-wal"))
+    except OSError:
+        return 0
 
 
 def main():
@@ -26,6 +34,7 @@ def main():
     server = Server(arguments.binary, region_site(1))
     server.start()
     whole = absent = 0
+    growth = 100_000
     for kill in range(arguments.kills):
         path = f"/v1/applications/shop{kill}"
         status, _ = server.send("PUT", path, {"purpose": "To find the way.", "regionLimit": REGIONS})
@@ -44,10 +53,14 @@ def main():
             except (OSError, http.client.HTTPException):
                 pass
 
+        # The moment is drawn: in half of the rounds before the first page that the requests write, otherwise among their pages.
+        before = log_size(server)
+        moment = before + growth * (generator.random() * 2 - 1)
         editor = threading.Thread(target=edit)
         editor.start()
-        # The moment is drawn: within the milliseconds that the two requests take.
-        time.sleep(generator.random() * 0.02)
+        until(lambda: log_size(server) > moment or not editor.is_alive(), 60)
+        if len(answers) == 2:
+            growth = max(1, log_size(server) - before)
         server.kill()
         editor.join()
         server.start()

@@ -1,7 +1,7 @@
 """What the system tests share: a server of their own, traffic for it, and a client of its streams.
 
 Only Python's standard library: whatever these can do, anybody's program can do. No result is waited for by the
-clock: every such wait is for a line, a byte or an end. Only what plays a radio paces itself.
+clock: every such wait is for a line, a byte, an end or a condition. Only what plays a radio paces itself.
 """
 
 import http.client
@@ -13,6 +13,7 @@ import socket
 import subprocess
 import tempfile
 import threading
+import time
 
 MUSEUM = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
 
@@ -230,3 +231,15 @@ def seeded(arguments):
     seed = arguments.seed if arguments.seed is not None else random.SystemRandom().randrange(1 << 32)
     print(f"seed {seed}")
     return random.Random(seed)
+
+
+def until(condition, seconds, failing=True):
+    """Polls a condition until it holds; returns whether it did, and fails if it has to hold within so many seconds."""
+    end = time.monotonic() + seconds
+    pause = threading.Event()
+    while not condition():
+        if time.monotonic() > end:
+            assert not failing, f"nothing came within {seconds} s"
+            return False
+        pause.wait(0.002)
+    return True

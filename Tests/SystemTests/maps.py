@@ -98,4 +98,5 @@ def main():
     print(f"bundles, deltas and directions as expected{'' if offline else ' (unshare is not allowed here)'}")
 
 
-main()
+if __name__ == "__main__":
+    main()
