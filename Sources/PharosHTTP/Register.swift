@@ -245,6 +245,9 @@ package struct MadeApplication: Hashable, Sendable {
 
 /// The registrations over HTTP as documents of the journal: the JSON that the interface takes.
 package enum RegistrarDocuments {
+  /// The kind of documents that name the applications which the site file declared last; the key is the name.
+  static let declaredApplication = "site.application"
+
   /// The kinds of documents.
   private enum Kind {
     /// An application; the key is its name.

@@ -74,16 +74,64 @@ package final class Registrar: Sendable {
 
   /// Takes an edited site file while the server runs: whole, or not at all.
   ///
-  /// - Parameter declared: the current declarations of the file.
+  /// - Parameters:
+  ///   - declared: the current declarations of the file.
+  ///   - ending: returns the change that ends the access of an application that the file no longer declares.
   /// - Throws: the error of an engine that refuses it; nothing has changed then.
-  package func reload(_ declared: Site) async throws {
+  package func reload(
+    _ declared: Site,
+    ending: (_ application: String) -> PendingChange = { _ in PendingChange() }
+  ) async throws {
     try await turns.take {
       var next = register
       next.declared = declared
-      try await server.withLock { $0 }?.adopt(next.site, replacing: site)
+      let ends = try Registrar.endings(of: next, store, ending)
+      try store.change(ends.documents)
+      do {
+        try await server.withLock { $0 }?.adopt(next.site, replacing: site)
+      } catch {
+        try store.change(ends.former)
+        throw error
+      }
       settle(next)
+      ends.adopt()
       Registrar.tell(next.conflicts, logger)
     }
+  }
+
+  /// Ends the access of applications that were removed from the site file while the server was stopped.
+  ///
+  /// - Parameter ending: returns the change that ends the access of an application.
+  /// - Throws: the error of the store.
+  package func endRemoved(_ ending: (_ application: String) -> PendingChange) throws {
+    let ends = try Registrar.endings(of: register, store, ending)
+    try store.change(ends.documents)
+    ends.adopt()
+  }
+
+  /// Returns the change that ends the access of applications that a site file declared and that are gone, and that keeps
+  /// the names of those that are declared now.
+  ///
+  /// An application that was never declared keeps its tokens: it makes itself with its first region.
+  private static func endings(
+    of register: Register,
+    _ store: any DocumentStore,
+    _ ending: (String) -> PendingChange
+  ) throws -> PendingChange {
+    let kind = RegistrarDocuments.declaredApplication
+    let known = Set(try store.documents(kind: kind).map(\.key))
+    let declared = Set(register.declared.applications.map(\.identifier))
+    func change(_ name: String, _ isThere: Bool) -> DocumentChange {
+      DocumentChange(kind: kind, key: name, document: isThere ? [] : nil)
+    }
+    let changed = known.symmetricDifference(declared).sorted()
+    let gone = known.subtracting(declared).filter { register.made[$0] == nil }
+    return gone.sorted().reduce(
+      PendingChange(
+        documents: changed.map { change($0, declared.contains($0)) },
+        former: changed.map { change($0, known.contains($0)) }
+      )
+    ) { $0.and(ending($1)) }
   }
 
   /// Changes the register: tries the change on a copy, writes it to the journal in one transaction, and has the server carry

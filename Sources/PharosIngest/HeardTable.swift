@@ -118,6 +118,28 @@ package struct HeardTable {
     remove(beacons.indices.filter { !beacons[$0].isKnown && beacons[$0].entry.lastHeard < cutoff })
   }
 
+  /// Removes every entry that names an erased subject.
+  package mutating func forget(_ traces: SubjectTraces) {
+    let device = traces.beacon.flatMap { $0.kind == .address ? $0.address : nil }.map { pseudonym($0) }
+    remove(
+      beacons.indices.filter { place in
+        let beacon = beacons[place]
+        return device != nil && beacon.key.device == device
+          || traces.contains(beacon.entry.observer)
+          || beacon.entry.identities.contains { traces.contains($0) }
+          || beacon.key.identity.map { traces.contains($0) } ?? false
+          || beacon.entry.address.map { traces.contains(BeaconID.address($0)) } ?? false
+      }
+    )
+    for place in observers.indices.reversed() where traces.contains(observers[place].entry.id) {
+      observerPlaces.removeValue(forKey: observers[place].entry.id)
+      let last = observers.removeLast()
+      guard place < observers.count else { continue }
+      observers[place] = last
+      observerPlaces[last.entry.id] = place
+    }
+  }
+
   /// Returns whether the table is too small for all that is heard: it evicted an entry in the last ten seconds.
   package func isCrowded(at time: Timestamp) -> Bool { time - evicted < .seconds(10) }
 

@@ -174,6 +174,9 @@ extension IngestServer {
   /// - Throws: `RegionRefusal`, nothing having changed; ``IngestError/stopped``.
   package func apply(all changes: [RegionChange]) async throws {
     try await ask { .changes(changes, $0) }
+    for case .forget(let traces) in changes {
+      for loop in loops { try await loop.look { $0.intake.forget(traces) } }
+    }
     if changes.contains(where: \.changesSite) { updateLoops() }
   }
 

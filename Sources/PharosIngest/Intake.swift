@@ -238,6 +238,9 @@ package struct Intake {
   /// Forgets the unregistered devices that were not heard for ten minutes.
   mutating func forget(at time: Timestamp) { heard.forget(at: time) }
 
+  /// Removes every trace of an erased subject from the table of what is heard.
+  mutating func forget(_ traces: SubjectTraces) { heard.forget(traces) }
+
   /// Moves the reports behind a mark that belong to other shards into the batches for those.
   private mutating func forward(from first: Int, mark: ReportBatch.Mark) {
     var isMixed = false

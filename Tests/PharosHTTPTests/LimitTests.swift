@@ -139,6 +139,12 @@ struct LimitTests {
     #expect(backend.feeds.statistics.open == feeds.count)
   }
 
+  @Test("clients without a token share the limit of one")
+  func local() {
+    #expect(Principal.local.client == Principal.local.client)
+    #expect(Principal.local.client != Principal.operator(name: "local").client)
+  }
+
   /// What a client leaves undone when the server stops.
   enum Unfinished: CaseIterable {
     case head, body, upload, stream

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Pharos
+import PharosDelivery
 import PharosHTTP
 import PharosJournal
 import PharosModel
@@ -268,6 +269,49 @@ struct RegionTests {
       try await service.backend.registrar.reload(.gallery)
       #expect(regions() == ["anywhere", "tags", "b"])
       #expect(service.backend.registrar.site == service.backend.server.site)
+    }
+  }
+
+  @Test(
+    "the access of an application ends when the site file no longer declares it, also while the server is stopped"
+  )
+  func removedFromSite() async throws {
+    let journal = try Journal.open(.memory, stream: Site.gallery.stream)
+    var without = Site.gallery
+    without.applications.removeAll()
+    func token(_ service: TestService) throws -> String {
+      let role = Token.Role.application("gallery")
+      return try service.backend.tokens.create(name: "app", role: role, at: service.backend.clock()).secret
+    }
+    func isValid(_ secret: String, _ service: TestService) -> Bool {
+      service.backend.tokens.verify(secret, at: service.backend.clock()) != nil
+    }
+    var later = ""
+    try await TestService.run(journal: journal) { service in
+      let backend = service.backend
+      try backend.registrar.endRemoved(backend.endingAccess)
+      let secret = try token(service)
+      let client = try #require(backend.tokens.verify(secret, at: backend.clock())).client
+      let feed = try backend.feeds.open(FeedRequest(client: client))
+      try await backend.registrar.reload(.gallery, ending: backend.endingAccess)
+      #expect(isValid(secret, service))
+      try await backend.registrar.reload(without, ending: backend.endingAccess)
+      #expect(!isValid(secret, service))
+      #expect(feed.poll() == nil, "its stream goes on")
+      try await backend.registrar.reload(.gallery, ending: backend.endingAccess)
+      later = try token(service)
+    }
+    try await TestService.run(site: without, journal: journal) { service in
+      try service.backend.registrar.endRemoved(service.backend.endingAccess)
+      #expect(!isValid(later, service))
+      // One that was never declared makes itself with its first region.
+      let early = try service.backend.tokens.create(
+        name: "early",
+        role: .application("later"),
+        at: service.backend.clock()
+      )
+      try service.backend.registrar.endRemoved(service.backend.endingAccess)
+      #expect(isValid(early.secret, service))
     }
   }
 

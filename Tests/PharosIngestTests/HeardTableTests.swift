@@ -287,6 +287,33 @@ struct HeardTableTests {
     #expect(table.heard(at: start).beacons.map(\.address?.bits) == [own.bits])
   }
 
+  @Test("an erased beacon, address or observer is listed no longer; others are")
+  func erases() throws {
+    for (text, left) in [
+      ("\(Samples.uuid)/1/7", [2]), ("mac:00:00:00:00:00:01", [2]), ("\(gateway)", []),
+    ] as [(String, [UInt64])] {
+      var table = HeardTable(iBeaconCompanies: [])
+      table.recognise(KnownDevices(site(.proximity(Samples.uuid))), showsStrangers: false)
+      var batch = ReportBatch()
+      for (address, minor) in [(UInt64(1), UInt16(7)), (2, 8)] {
+        batch.appendAdvert(
+          by: gateway,
+          address: address,
+          rssi: -60,
+          data: Samples.iBeacon(minor: minor),
+          at: start
+        )
+      }
+      note(batch, in: &table)
+      try #require(table.heard(at: start).beacons.count == 2)
+      table.forget(try #require(SubjectTraces(text)))
+      #expect(table.heard(at: start).beacons.compactMap(\.address?.bits) == left, "\(text)")
+      #expect(table.heard(at: start).observers.isEmpty == left.isEmpty)
+      note(batch, in: &table)
+      #expect(table.heard(at: start).beacons.count == 2, "heard again after the erasure")
+    }
+  }
+
   private func site(_ constraint: BeaconConstraint) -> Site {
     Site(applications: [
       Application(identifier: "a", regions: [Region(identifier: "r", constraint: constraint)])

@@ -233,10 +233,10 @@ package enum Principal: Hashable, Sendable {
     }
   }
 
-  /// The name that identifies the client for limits per client; nil for a local one.
-  package var client: String? {
+  /// The name that identifies the client for limits per client; all local clients are one.
+  package var client: String {
     switch self {
-    case .local: nil
+    case .local: "local"
     case .operator(let name): "operator \(name)"
     case .application(let id, _): "token \(id)"
     }

@@ -128,12 +128,12 @@ package final class FeedService: Service, Sendable {
     for core in cores { core.finish() }
   }
 
-  /// Ends the streams of clients whose tokens are no longer valid.
-  package func finish(clients: Set<String>) {
+  /// Ends the streams of clients whose tokens are no longer valid, without the events that wait for them.
+  package func revoke(clients: Set<String>) {
     let cores = state.withLock { state in
       state.index.all.values.filter { $0.request.client.map(clients.contains) ?? false }
     }
-    for core in cores { core.finish() }
+    for core in cores { core.revoke() }
   }
 
   /// Checks whether readings or heartbeats are due, and whether events were lost.

@@ -142,6 +142,13 @@ package struct FeedState {
     return .wait
   }
 
+  /// Ends the stream without the waiting events.
+  package mutating func revoke() {
+    decisions.removeAll()
+    readings = FeedReadings(limit: limit, interval: nil)
+    (dropped, foreign, span, isFinished) = (0, nil, nil, true)
+  }
+
   /// Takes the events that the journal has of the span.
   ///
   /// - Parameters:
@@ -303,6 +310,17 @@ final class FeedCore: Sendable {
       state.isFinished = true
       return true
     }
+  }
+
+  /// Ends the stream without the waiting events: its client may no longer have them.
+  func revoke() {
+    let dropped = guarded.withLock { guarded in
+      let before = guarded.state.waiting
+      guarded.state.revoke()
+      return before
+    }
+    tally.count(waiting: -dropped)
+    resume { _ in true }
   }
 
   /// Returns the next step.

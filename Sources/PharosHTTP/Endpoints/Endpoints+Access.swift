@@ -1,5 +1,5 @@
 import HTTPTypes
-import PharosDelivery
+package import PharosDelivery
 import PharosModel
 
 extension Endpoints {
@@ -150,7 +150,7 @@ extension Endpoints {
 extension HTTPBackend {
   /// Returns the change that ends what was given to an application that no longer exists, so that a later one of its name
   /// does not inherit it: tokens with their streams, webhooks, rules and authorisations.
-  func endingAccess(of application: String) -> PendingChange {
+  package func endingAccess(of application: String) -> PendingChange {
     let (revoked, change) = tokens.revokingAll(of: application)
     return change.and(PendingChange { [self] in endStreams(of: revoked) })
       .and(webhooks.deletingAll(of: application))
@@ -160,7 +160,7 @@ extension HTTPBackend {
 
   /// Ends the streams that were opened with tokens that are no longer valid.
   fileprivate func endStreams(of tokens: [Token]) {
-    feeds.finish(clients: Set(tokens.compactMap(\.principal.client)))
+    feeds.revoke(clients: Set(tokens.map(\.principal.client)))
   }
 }
 

@@ -99,6 +99,8 @@ package final class DocumentProblems {
   private let file: String?
   private var found: [DocumentProblem] = []
   private var counts: [DocumentProblem.Severity: Int] = [:]
+  /// The number of warnings beyond the limit.
+  private var omittedWarnings = 0
 
   /// The maximum number of mistakes kept, and of warnings.
   ///
@@ -111,7 +113,10 @@ package final class DocumentProblems {
   /// Adds a problem, unless there are too many of its severity.
   package func add(_ problem: DocumentProblem) {
     let count = counts[problem.severity, default: 0]
-    guard count < DocumentProblems.limit else { return }
+    guard count < DocumentProblems.limit else {
+      if problem.severity == .warning { omittedWarnings += 1 }
+      return
+    }
     counts[problem.severity] = count + 1
     found.append(problem)
   }
@@ -156,7 +161,16 @@ package final class DocumentProblems {
     let own = found.enumerated().filter { $0.element.file == file }
       .sorted { ($0.element.line ?? 0, $0.offset) < ($1.element.line ?? 0, $1.offset) }
       .map(\.element)
-    let all = own + found.filter { $0.file != file }
+    var all = own + found.filter { $0.file != file }
+    if omittedWarnings > 0 {
+      all.append(
+        DocumentProblem(
+          severity: .warning,
+          message:
+            "\(Wording.count(omittedWarnings, "more warning")) beyond the first \(DocumentProblems.limit)"
+        )
+      )
+    }
     guard !hasMistakes else { throw DocumentError(path: path, problems: all) }
     return all
   }

@@ -124,8 +124,8 @@ package struct EventTable: Sendable {
 
   private static func distance(_ reading: RangedReading) -> String {
     guard reading.accuracy >= 0 else { return reading.proximity.rawValue }
-    let tenths = Int((reading.accuracy * 10).rounded())
-    return "\(reading.proximity.rawValue) \(tenths / 10).\(tenths % 10) m"
+    guard reading.accuracy.isFinite else { return reading.proximity.rawValue }
+    return "\(reading.proximity.rawValue) \(Wording.decimal(reading.accuracy, places: 1)) m"
   }
 }
 

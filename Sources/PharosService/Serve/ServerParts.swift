@@ -149,6 +149,7 @@ struct ServerParts: HTTPBackend {
       } else {
         mqttFeed = nil
       }
+      try registrar.endRemoved(endingAccess)
     } catch let failure as CommandFailure {
       throw failure
     } catch {
@@ -158,7 +159,7 @@ struct ServerParts: HTTPBackend {
 
   /// Takes an edited site file: the engine first, which may refuse it, then names and authorisations.
   func adopt(_ configuration: SiteConfiguration) async throws {
-    try await registrar.reload(configuration.site)
+    try await registrar.reload(configuration.site, ending: endingAccess)
     authorisations.declare(configuration.access)
     current.adopt(configuration)
   }
