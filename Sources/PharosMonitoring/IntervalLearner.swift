@@ -12,6 +12,10 @@ package struct IntervalLearner: Hashable, Sendable {
   ///
   /// - Units: seconds; 10 ms, and a little for the gateway's own clock.
   static let jitter: Float = 0.012
+  /// The shortest interval of legacy advertising: what comes sooner is a report of the same event that a network repeated.
+  ///
+  /// - Units: seconds; Bluetooth Core 5.4, Vol 6, Part B, 4.4.2.2.1.
+  private static let shortest: Float = 0.02
   /// The ratio from which on two intervals are modes of a tag, moved and at rest, and no error of one of them.
   static let modes: Float = 8
   /// The number of times that a gap that is too short must come again before an old track believes it.
@@ -63,7 +67,7 @@ package struct IntervalLearner: Hashable, Sendable {
     at place: Surroundings = Surroundings(),
     _ history: inout LossHistory
   ) -> Bool {
-    guard gap > 0, gap.isFinite else { return false }
+    guard gap >= IntervalLearner.shortest, gap.isFinite else { return false }
     guard interval > 0 else {
       interval = isOfFamily(gap / 2, history) ? gap / 2 : gap
       return true

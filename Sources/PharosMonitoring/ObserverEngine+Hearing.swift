@@ -210,7 +210,7 @@ extension ObserverEngine {
     return hear(place, power: power, hearing, &context)
   }
 
-  /// The place of an identity's track, made now if anything asks about it and the report is on time.
+  /// The place of an identity's track, made now if anything asks about it and the report may count towards an entry.
   private mutating func track(
     _ identity: TrackIdentity,
     power: Double?,
@@ -234,7 +234,12 @@ extension ObserverEngine {
       context.untracked.insert(identity.hash, observer: place, isKeyable: isKeyable)
       return nil
     }
-    guard !hearing.time.isLate else { return nil }
+    if hearing.time.isLate {
+      let age = context.current - hearing.time.event
+      guard age.seconds <= AdaptiveSilence.strangerWindow else { return nil }
+      // The row of an observer that is down would begin with a state that was never published.
+      guard canTell || context.catalog.sets[Int(set)].regions.isEmpty else { return nil }
+    }
     return makeTrack(identity, power: power, set: set, at: hearing.time.event, &context)
   }
 
@@ -249,7 +254,7 @@ extension ObserverEngine {
     let set = track.cold.matchSet
     let time = hearing.time.event
     guard !hearing.time.isLate else {
-      track.hearLate(at: time, places: context.catalog.sets[Int(set)].policies.count)
+      track.hearLate(at: time, level: hearing.level.map { $0 + rssiOffset }, catalog: context.catalog)
       rearm(place, &context)
       return set
     }

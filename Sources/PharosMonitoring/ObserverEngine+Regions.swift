@@ -180,8 +180,29 @@ extension ObserverEngine {
         evidence: evidence
       )
       move(policy, in: number, by: -1, change, &context)
+      expectSilence(policy, in: number, for: evidence.allowedGap ?? .zero, &context)
     }
     track.settle()
+  }
+
+  /// Lets the silence that follows the removal of a track decide the rows that no other track holds.
+  ///
+  /// The beacon may still be here, and is heard anew within the silence that it was allowed.
+  private mutating func expectSilence(
+    _ policy: Int,
+    in number: Int,
+    for allowed: TimeSpan,
+    _ context: inout EngineContext
+  ) {
+    guard canTell else { return }
+    for asker in context.catalog.sets[number].regions where asker.place == Int32(policy) {
+      guard let row = rowOfSlot[asker.slot].map(Int.init), rows[row].tracksInside == 0,
+        rows[row].state == .unmonitored
+      else { continue }
+      rows[row].patience = max(RegionRow.usualPatience, allowed)
+      rows[row].decideAt = context.current + rows[row].patience
+      arm(row: row, for: rows[row].decideAt, &context)
+    }
   }
 
   /// Counts a track in or out of the rows of a policy's regions, and publishes what changes by that.

@@ -99,8 +99,16 @@ package struct Presence: Sendable {
     }
   }
 
-  /// A late report said that the beacon was still here: the exit that was waiting is off.
-  mutating func heardLate() { isWaiting = false }
+  /// A late report said that the beacon was here then: the exit that was waiting is off, and of a beacon outside it counts
+  /// as one of the samples before the one that enters.
+  mutating func heardLate(at time: Timestamp, level: Level?, needed: Int) {
+    isWaiting = false
+    guard phase == .outside, counts(level), needed > 1, time > mark else { return }
+    mark = time
+    guard needed > 2 else { return }
+    if earlier.count >= needed - 1 { earlier.removeFirst() }
+    earlier.append(time)
+  }
 
   /// Returns the time at which the beacon counts as gone unless it is heard before, and the rule that decides.
   ///

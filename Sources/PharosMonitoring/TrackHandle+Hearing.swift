@@ -202,7 +202,7 @@ extension TrackHandle {
   }
 
   /// Takes note of a report that came late: the beacon was here then, and the gap before the next sample is shorter than it seems.
-  func hearLate(at time: Timestamp, places: Int) {
+  func hearLate(at time: Timestamp, level: Double?, catalog: borrowing RegionCatalog) {
     flush()
     if cold.samples > 0, time > sampleStart {
       // When it was sent is known to the delay of its way only, so no gap is counted from it.
@@ -210,7 +210,11 @@ extension TrackHandle {
       hot.level = HotTrack.noLevel
     }
     hot.lastHeard = max(hot.lastHeard, time)
-    for place in 0..<places { change(presence: place) { $0.heardLate() } }
+    let level = level.map { Presence.Level(sample: $0, filtered: $0) }
+    for place in 0..<catalog.sets[Int(cold.matchSet)].policies.count {
+      let needed = catalog.policies[Int(presence(place).policy)].enterSamples
+      change(presence: place) { $0.heardLate(at: time, level: level, needed: needed) }
+    }
     settle()
   }
 

@@ -14,7 +14,10 @@ struct RegionRow: Sendable {
     /// Indicates whether the hearing is assumed: no report of the observer since a restart confirms it.
     var isAssumed = false
     var time: Timestamp
+    /// The latest time at which it is known to have heard the beacon.
     var lastHeard: Timestamp
+    /// The latest time at which it may have heard the beacon, if it is dark: until its outage, unless stage one knows better.
+    var heardUntil: Timestamp
     var evidence: Evidence
   }
 
@@ -97,6 +100,7 @@ struct RegionRow: Sendable {
       isDark: false,
       time: change.time,
       lastHeard: change.evidence.lastHeard ?? change.time,
+      heardUntil: change.evidence.lastHeard ?? change.time,
       evidence: change.evidence
     )
     if let index = index(of: change.observer) {
@@ -145,9 +149,9 @@ struct RegionRow: Sendable {
     if !hearings[index].isDark {
       hearings[index].isDark = true
       hearings[index].time = time
-      hearings[index].lastHeard = time
+      hearings[index].heardUntil = time
     }
-    hearings[index].lastHeard = lastHeard ?? hearings[index].lastHeard
+    if let lastHeard { (hearings[index].lastHeard, hearings[index].heardUntil) = (lastHeard, lastHeard) }
     hearings[index].evidence = evidence
   }
 
@@ -241,8 +245,8 @@ struct RegionRow: Sendable {
 
   private func latestInTheDark() -> Hearing? {
     let bound = pendingExit?.lastHeard ?? .distantPast
-    return hearings.lazy.filter { $0.isDark && $0.lastHeard + RegionRow.simultaneous >= bound }
-      .max { $0.lastHeard < $1.lastHeard }
+    return hearings.lazy.filter { $0.isDark && $0.heardUntil + RegionRow.simultaneous >= bound }
+      .max { $0.heardUntil < $1.heardUntil }
   }
 }
 
@@ -292,6 +296,7 @@ extension RegionRow.Hearing: FieldStruct {
       isDark: false,
       time: .distantPast,
       lastHeard: .distantPast,
+      heardUntil: .distantPast,
       evidence: Evidence(rule: .assumed)
     )
   }
@@ -303,6 +308,7 @@ extension RegionRow.Hearing: FieldStruct {
     try coder.code(&isAssumed)
     try coder.code(&time)
     try coder.code(&lastHeard)
+    try coder.code(&heardUntil)
     try coder.code(&evidence)
   }
 }
@@ -380,6 +386,7 @@ extension RegionRow {
         isAssumed: true,
         time: word.time,
         lastHeard: word.time,
+        heardUntil: word.time,
         evidence: Evidence(rule: .assumed)
       )
     ]

@@ -305,7 +305,8 @@ extension RegionRow {
         observer: RegionRow.erasedObserver,
         isDark: true,
         time: gone.isDark ? gone.time : now,
-        lastHeard: gone.isDark ? gone.lastHeard : now,
+        lastHeard: gone.lastHeard,
+        heardUntil: gone.isDark ? gone.heardUntil : now,
         evidence: Evidence(rule: .observerOutage)
       ),
       at: place

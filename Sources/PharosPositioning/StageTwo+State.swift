@@ -2,7 +2,7 @@ package import PharosModel
 
 extension StageTwo {
   /// The version of the bytes that ``writeState(to:)`` writes.
-  package static let stateVersion: UInt8 = 6
+  package static let stateVersion: UInt8 = 7
 
   /// Writes everything that later decisions depend on, so that an engine that restores it makes the same decisions.
   ///

@@ -58,17 +58,19 @@ package enum FaultKind: String, CaseIterable, Sendable {
   case sleep
   /// Two gateways carry one identity, as after a copied configuration.
   case twin
-  /// The server starts without its checkpoint, which cannot be read.
+  /// The server starts without its checkpoint: it is gone, damaged, or of another version.
   case lostCheckpoint = "lost-checkpoint"
   /// The site file is edited while the server runs: an application's regions and the zones come, change and go.
   case edit
   /// All data about a tag are erased.
   case erase
+  /// The power takes parts of writes: some sectors are there and some are not.
+  case tornWrite = "torn-write"
 
   /// The kinds that the first generator had; plans of it are drawn without the others.
   static let narrow = allCases.filter { !wide.contains($0) }
   /// The kinds that wide plans add.
-  static let wide: [FaultKind] = [.sleep, .twin, .lostCheckpoint, .edit, .erase]
+  static let wide: [FaultKind] = [.sleep, .twin, .lostCheckpoint, .edit, .erase, .tornWrite]
 }
 
 /// How often each kind of fault was injected.

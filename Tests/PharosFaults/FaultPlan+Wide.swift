@@ -160,6 +160,8 @@ extension FaultPlan {
   private mutating func pairStations(_ random: inout RandomStream) {
     let gateways = stations.indices.filter { !stations[$0].isHandset }
     guard let first = gateways.first, let twin = gateways.dropFirst().last else { return }
+    // To the server, reflections at the one and at the other would be of one observer, and two of them together a presence.
+    truth.removeReflections(at: twin)
     let old = stations[twin].id
     stations[twin].id = stations[first].id
     site.observers.removeAll { $0.id == old }

@@ -55,6 +55,8 @@ final class FaultWorld {
   private(set) var received: UInt64 = 0
   /// The subjects that were erased.
   private(set) var erased: Set<SubjectID> = []
+  /// Which of them are judged again.
+  var erasures = Erasures()
 
   init(_ plan: FaultPlan, plant: Plant?, folder: String) {
     self.plan = plan
@@ -167,7 +169,18 @@ final class FaultWorld {
     let rule = transition.evidence.rule.rawValue
     let decided = clock.trueTime(event.decidedAt - toldOffset)
     let told = "\(transition.from) to \(transition.to) by \(rule) at \(seconds(ledger.time(of: event) ?? 0))"
-    return "\(told), decided at \(seconds(decided))"
+    var text = "\(told), decided at \(seconds(decided))"
+    let evidence = transition.evidence
+    if let observer = transition.observer { text += ", by \(observer)" }
+    if let heard = evidence.lastHeard {
+      text += ", heard at \(seconds(clock.trueTime(heard - toldOffset)))"
+    }
+    if let gap = evidence.allowedGap { text += ", allowed \(gap.seconds) s" }
+    if let interval = evidence.interval { text += ", interval \(interval.seconds) s" }
+    if let silence = evidence.silence {
+      text += ", chance \(silence.runChance), continued \(silence.continued), ended \(silence.ended)"
+    }
+    return text
   }
 
   /// Whether the process is to be killed behind the commit that has just succeeded.
@@ -192,7 +205,9 @@ final class FaultWorld {
     guard losesPower else { return disk.kill() }
     losesPower = false
     tally.count(.power)
-    disk.losePower(&random)
+    let tears = plan.kinds.contains(.tornWrite)
+    let torn = tears ? disk.losePower(&wideRandom, tears: true) : disk.losePower(&random, tears: false)
+    if torn > 0 { tally.count(.tornWrite, torn) }
   }
 
   private func end() {
@@ -200,6 +215,7 @@ final class FaultWorld {
     endPause()
     clockwork.callOff(life.number)
     arrivals.endRun()
+    erasures.endRun()
     for client in clients { client.disconnect() }
     for stream in streams { stream.end() }
     streams = []
@@ -267,16 +283,35 @@ final class FaultWorld {
     guard let life, let traces = SubjectTraces(beacon.description) else { return }
     trace("\(beacon) is erased")
     erased.insert(.beacon(beacon))
-    life.change(.forget(traces))
+    guard life.change(.forget(traces)) else { return }
+    erasures.note(.beacon(beacon), at: clockwork.now)
+    // As the server does, which answers once the checkpoint is kept.
+    life.takeCheckpoint()
   }
 
-  /// Returns whether the checkpoint of a run that begins cannot be read.
-  func losesCheckpoint() -> Bool {
-    guard isTroubled, plan.kinds.contains(.lostCheckpoint), wideRandom.chance(0.4) else { return false }
+  /// Returns what a run that begins finds of the checkpoint: nothing, bytes that were damaged or that another version wrote, or
+  /// the checkpoint itself.
+  func found(ofCheckpoint bytes: [UInt8]) -> [UInt8]? {
+    guard isTroubled, plan.kinds.contains(.lostCheckpoint), wideRandom.chance(0.4) else { return bytes }
     tally.count(.lostCheckpoint)
-    trace("the checkpoint cannot be read")
     arrivals.forgetAll()
-    return true
+    erasures.forgetKept()
+    var bytes = bytes
+    switch wideRandom.next() % 4 {
+    case 0:
+      trace("the checkpoint is gone")
+      return nil
+    case 1:
+      trace("the checkpoint is of another version")
+      bytes[Life.placeOfVersion] &-= 1
+    case 2:
+      trace("the checkpoint ends early")
+      bytes.removeLast(1 + Int(wideRandom.next() % UInt64(bytes.count - 1)))
+    default:
+      trace("a bit of the checkpoint is wrong")
+      bytes[Int(wideRandom.next() % UInt64(bytes.count))] ^= UInt8(1 << (wideRandom.next() % 8))
+    }
+    return bytes
   }
 
   /// The machine stands still.

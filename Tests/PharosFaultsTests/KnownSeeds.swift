@@ -128,6 +128,44 @@ struct FailedSeed: CustomTestStringConvertible {
       seed: 47_009_003,
       found: "the first advert behind a cut of seven seconds counted as a radio that hears as usual"
     ),
+    FailedSeed(
+      seed: 900_019_782,
+      found:
+        "datagrams that the network repeated 16 ms later taught an interval of which no beacon is capable"
+    ),
+    FailedSeed(seed: 900_050_709, found: "repeated datagrams taught an interval, as in seed 900019782"),
+    FailedSeed(
+      seed: 900_062_947,
+      found:
+        "what a gateway that came back had heard before counted for nothing, and its beacon left another one"
+    ),
+    FailedSeed(seed: 900_068_315, found: "late adverts counted for nothing, as in seed 900062947"),
+    FailedSeed(
+      seed: 31_338_306,
+      found: "no bug: the last that could be known of a beacon was a reflection elsewhere",
+      isWide: true
+    ),
+    FailedSeed(
+      seed: 820_000_211,
+      found: "an observer whose beacon was erased stayed unmonitored for ever",
+      isWide: true
+    ),
+    FailedSeed(
+      seed: 820_001_524,
+      found: "no bug: reflections at two gateways with one identity were a presence",
+      isWide: true
+    ),
+    FailedSeed(
+      seed: 820_003_395,
+      found:
+        "an outage counted as hearing: a gateway that had long lost a beacon ended its stay at a dead one",
+      isWide: true
+    ),
+    FailedSeed(
+      seed: 830_001_366,
+      found: "a late advert to an observer that was down began a row with a state that nobody had published",
+      isWide: true
+    ),
   ]
 }
 

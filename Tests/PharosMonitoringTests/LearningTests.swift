@@ -113,6 +113,46 @@ struct LearningTests {
     #expect(silence < 40, "\(silence) s")
   }
 
+  @Test("late adverts count as samples before the one that enters, and never enter themselves")
+  func lateSamples() {
+    var site = Timeline.site([LearningTests.door])
+    site.observers[0].lag = .seconds(1)
+    func enters(_ hearings: [(received: Double, age: Double)]) -> Int {
+      var timeline = Timeline(site)
+      for second in 0..<60 { timeline.hear(9, 9, at: Double(second)) }
+      for hearing in hearings { timeline.hear(at: hearing.received, timing: .age(.seconds(hearing.age))) }
+      timeline.advance(to: 200)
+      return timeline.events.count { $0.kind == .regionEnter }
+    }
+    #expect(enters([(60, 8), (60.5, 0)]) == 1)
+    #expect(enters([(60, 8), (60, 6), (60, 4)]) == 0, "none of them is of now")
+    #expect(enters([(60, 40), (60.5, 0)]) == 0, "the first lies outside of the window")
+  }
+
+  @Test("what a network repeats within less than the shortest interval teaches none")
+  func repeats() {
+    var (learner, history) = (IntervalLearner(), LossHistory())
+    for _ in 0..<3 { _ = learner.learn(gap: 0.0163, &history) }
+    #expect(learner.interval == 0)
+    for _ in 0..<4 {
+      for gap in [Float(1.02), 0.0163] { _ = learner.learn(gap: gap, &history) }
+    }
+    #expect(abs(learner.interval - 1.02) < 0.01)
+  }
+
+  @Test("of an observer whose beacon is erased, the silence behind that decides")
+  func erased() throws {
+    var timeline = Timeline(Timeline.site([LearningTests.door]))
+    for second in 0..<60 {
+      timeline.hear(at: Double(second))
+      timeline.hear(9, 9, at: Double(second) + 0.5)
+    }
+    timeline.apply(.forget(try #require(SubjectTraces("\(Timeline.beacon())"))), at: 60)
+    for second in 61..<300 { timeline.hear(9, 9, at: Double(second) + 0.5) }
+    timeline.advance(to: 300)
+    #expect(timeline.states().last?.contains(">outside") == true, "\(timeline.states())")
+  }
+
   @Test("an observer's time down is not a gap between its heartbeats")
   func heartbeatsAfterOutage() throws {
     var timeline = Timeline(Timeline.site([LearningTests.door], liveness: .heartbeat))

@@ -50,6 +50,19 @@ struct BeaconRegionTests {
     #expect(BeaconRegionTests.picture(events, expected.count) == expected, "\(why)")
   }
 
+  @Test("an outage is no hearing: who lost a beacon before it does not end its stay at another that is down")
+  func outageIsNoHearing() {
+    let links = [
+      LinkScript.presence("a", .inside, at: 0), LinkScript.presence("b", .inside, at: 1),
+      LinkScript.link("b", isUp: false, at: 5), LinkScript.link("a", isUp: false, at: 9),
+      LinkScript.link("a", isUp: true, at: 11),
+      LinkScript.presence("a", .outside, at: 13, lastHeard: 2),
+    ]
+    let events = LinkScript.events(LinkScript.site(), links, until: 20)
+    #expect(events.count { $0.kind == .regionUnmonitored } == 1)
+    #expect(events.count { $0.kind == .regionExit } == 0)
+  }
+
   /// The events drawn; every enter, exit and unmonitored must have its state event beside it.
   private static func picture(_ events: [Event], _ width: Int) -> String {
     var marks = Array(repeating: Character("-"), count: width)

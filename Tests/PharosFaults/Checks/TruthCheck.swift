@@ -54,8 +54,7 @@ struct TruthCheck {
   ///   - time: when it happened, by the world's time.
   ///   - decided: when it was decided, by the world's time.
   func check(_ event: Event, at time: TrueTime, decided: TrueTime) {
-    // What is known of a subject that was erased may come back with an older checkpoint where the server is killed at once.
-    guard !world.erased.contains(event.subject) else { return }
+    guard world.erasures.mayJudge(event.subject) else { return }
     switch event.kind {
     case .regionExit: checkExit(event, time, decided)
     case .regionEnter: checkEnter(event, time)
@@ -80,6 +79,7 @@ struct TruthCheck {
       from = max(from, time - (event.time - heard).nanoseconds - slack)
     }
     from = max(0, from)
+    guard !isDeceived(question, event.subject, from: from, to: time, by: decided) else { return }
     let early = lead(of: question, at: from + slack)
     let blind = blindness(question, event.subject, at: time, by: decided)
     let end = max(time + early, blind.end)
@@ -109,6 +109,28 @@ struct TruthCheck {
         in: min(began, decided)..<decided + 1,
         adverts: PresencePolicy().enterSamples
       )
+    }
+  }
+
+  /// Whether the last that the server could know of a subject is a reflection: it reached a station where the subject was not, and
+  /// nothing came since from a station where it was.
+  ///
+  /// A subject that walked to that station and left it there gives the server the same bytes.
+  private func isDeceived(
+    _ question: FaultPlan.Question,
+    _ subject: SubjectID,
+    from: TrueTime,
+    to time: TrueTime,
+    by decided: TrueTime
+  ) -> Bool {
+    let stays = stays(question, subject, at: time)
+    guard let transmitter = stays.first?.transmitter else { return false }
+    let reflected = question.stations.flatMap {
+      world.plan.truth.reflections(of: transmitter, at: $0, in: from..<time)
+    }
+    guard let latest = reflected.max() else { return false }
+    return !stays.contains {
+      world.arrivals.know(transmitter, at: $0.station, in: latest..<max(latest, decided) + 1)
     }
   }
 

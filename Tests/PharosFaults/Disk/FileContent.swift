@@ -54,17 +54,33 @@ package final class FileContent {
   /// Makes what was written durable.
   package func sync() { unsynced.removeAll(keepingCapacity: true) }
 
+  /// What a disk writes at once: the part of a write that is there as a whole or not at all.
+  private static let sector = 512
+
   /// Of the writes that were not synced a drawn part is undone, the newest first.
-  package func losePower(_ random: inout RandomStream) {
+  ///
+  /// - Parameter tears: whether a write may be there in part: each of its sectors or none.
+  /// - Returns: the number of writes that are there in part.
+  @discardableResult
+  package func losePower(_ random: inout RandomStream, tears: Bool = false) -> Int {
+    var torn = 0
     for write in unsynced.reversed() where random.chance(0.5) {
       let end = min(bytes.count, write.offset + write.count)
       guard write.offset < end else { continue }
+      let isTorn = tears && write.count > FileContent.sector && random.chance(0.5)
+      torn += isTorn ? 1 : 0
+      var (sector, isKept) = (-1, false)
       for index in write.offset..<end {
+        if isTorn, index / FileContent.sector != sector {
+          (sector, isKept) = (index / FileContent.sector, random.chance(0.5))
+        }
+        if isKept { continue }
         let place = index - write.offset
         bytes[index] = place < write.before.count ? write.before[place] : 0
       }
     }
     unsynced.removeAll()
+    return torn
   }
 
   // MARK: Locks

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A disk in memory whose mishaps are drawn: what SQLite writes to while a seed is played.
 ///
-/// Only whole writes are lost or kept; what was synced is never lost. A disk belongs to one world, whose one thread is the only
+/// Writes are lost, kept, or torn between sectors; what was synced is never lost. A disk belongs to one world, whose one thread is the only
 /// one to touch it, hence `@unchecked Sendable`.
 package final class SimulatedDisk: @unchecked Sendable {
   /// What goes wrong at present.
@@ -106,10 +106,12 @@ package final class SimulatedDisk: @unchecked Sendable {
     troubles.writesUntilKill = nil
   }
 
-  /// The power is gone: of what was not synced, each write is there or not.
-  func losePower(_ random: inout RandomStream) {
+  /// The power is gone: of what was not synced, each write is there or not, or in part.
+  ///
+  /// - Returns: the number of writes that are there in part.
+  func losePower(_ random: inout RandomStream, tears: Bool) -> Int {
     kill()
-    for path in files.keys.sorted() { files[path]?.losePower(&random) }
+    return files.keys.sorted().reduce(0) { $0 + (files[$1]?.losePower(&random, tears: tears) ?? 0) }
   }
 
   private func countDown() {

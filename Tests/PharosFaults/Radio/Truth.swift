@@ -48,6 +48,11 @@ package struct Truth {
     reflections[Reception(transmitter: transmitter, station: station), default: []].append(time)
   }
 
+  /// Removes the single adverts that reach a station.
+  mutating func removeReflections(at station: Int) {
+    reflections = reflections.filter { $0.key.station != station }
+  }
+
   /// Whether a station can hear a transmitter.
   package func isAudible(_ transmitter: Int, at station: Int, _ time: TrueTime) -> Bool {
     stay(of: transmitter, at: station, time) != nil

@@ -38,7 +38,7 @@ struct Troublemaker {
         world.tally.count(.drift)
         station.drift = random.uniform(-2e-4, 2e-4)
       }
-    case .diskSlow, .block, .vanish, .sleep, .twin, .lostCheckpoint: break
+    case .diskSlow, .block, .vanish, .sleep, .twin, .lostCheckpoint, .tornWrite: break
     case .death:
       let station = random.below(world.stations.count)
       once(kind) { world in world.stations[station].die() }

@@ -30,6 +30,9 @@ final class Life {
   /// When it last did anything.
   private var lookedAt: TrueTime
 
+  /// The place of the version in a checkpoint's bytes.
+  static let placeOfVersion = 4
+
   /// What waits for a run of the server at its start.
   private static let tick = TrueTime.seconds(0.25)
 
@@ -113,12 +116,14 @@ final class Life {
   private func restoration() throws -> (Restoration, toldSince: Int64) {
     var checkpoint: Checkpoint?
     var through: Int64 = 0
-    if let stored = try journal.latestCheckpoint(), !world.losesCheckpoint() {
+    if let stored = try journal.latestCheckpoint(), let bytes = world.found(ofCheckpoint: stored.bytes) {
+      let isWhole = bytes == stored.bytes
       do {
-        checkpoint = try Checkpoint(decoding: stored.bytes)
+        checkpoint = try Checkpoint(decoding: bytes)
         through = stored.through
+        if !isWhole { world.violate(.start, "a damaged checkpoint is taken for a whole one") }
       } catch {
-        world.violate(.start, "the journal's checkpoint cannot be read: \(error)")
+        if isWhole { world.violate(.start, "the journal's checkpoint cannot be read: \(error)") }
       }
     }
     let told = try journal.publishedState(after: through)
@@ -173,16 +178,19 @@ final class Life {
   /// Adopts an edited site, as at SIGHUP.
   func adopt(_ site: Site) { take { .adoption(site, at: $0) } }
 
-  /// Applies a change of the regions or of the subjects.
-  func change(_ change: RegionChange) { take { .change(change, at: $0) } }
+  /// Applies a change of the regions or of the subjects, unless the server takes none now.
+  @discardableResult
+  func change(_ change: RegionChange) -> Bool { take { .change(change, at: $0) } }
 
-  private func take(_ input: (Timestamp) -> PipelineInput) {
-    guard !isPaused, !isStopping else { return }
+  @discardableResult
+  private func take(_ input: (Timestamp) -> PipelineInput) -> Bool {
+    guard !isPaused, !isStopping else { return false }
     watchPause()
     publish(pipeline.take(input(world.clock.received(world.clockwork.now))))
+    return true
   }
 
-  private func takeCheckpoint() {
+  func takeCheckpoint() {
     guard !isPaused else { return }
     look()
     let pipeline = pipeline

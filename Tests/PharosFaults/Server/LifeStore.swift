@@ -57,6 +57,7 @@ final class LifeStore: EventStore, @unchecked Sendable {
     try journal.save(checkpoint: checkpoint, instant: instant, through: covered)
     try alive()
     world.arrivals.keep(through: world.clock.trueTime(instant))
+    world.erasures.keep(through: world.clock.trueTime(instant))
   }
 
   /// The rest of the world goes on while the disk takes its time.
