@@ -357,8 +357,8 @@ extension ObserverEngine {
     }
     if outcome.wasHidden { pool.noteHiding() }
     if outcome.entered | outcome.confirmed != 0 {
-      // What comes behind a restart with honest ages is dated by them: a beacon may have left since.
-      let isDatedByAge = outcome.entered != 0 && life.silentFrom == monitoringSince
+      // What comes behind a restart or an outage with honest ages is dated by them: a beacon may have left since.
+      let isDatedByAge = outcome.entered != 0
       let time = isDatedByAge ? track.hot.lastHeard : max(track.hot.lastHeard, monitoringSince)
       publish(outcome, place, at: time, &context)
     }

@@ -1,6 +1,7 @@
 import Glibc
 import PharosJournal
 import PharosModel
+import PharosPipeline
 
 /// Plays the whole system on virtual time, from one seed, while everything around it goes wrong, and holds what it says against
 /// the truth.
@@ -113,7 +114,19 @@ package struct FaultSimulation {
     }
     if world.life == nil { world.violate(.quiet, "the server is not up although the world is quiet") }
     for difference in differences { world.violate(.quiet, "\(difference) after half an hour of quiet") }
+    if !differences.isEmpty { describeTracks(world) }
     return nil
+  }
+
+  /// Traces what the server knows of each beacon at each observer.
+  private func describeTracks(_ world: FaultWorld) {
+    guard world.onTrace != nil, let life = world.life else { return }
+    for observer in Set(world.plan.stations.map(\.id)).sorted() {
+      for beacon in world.plan.transmitters.compactMap(\.beacon) {
+        guard let insight = life.pipeline.insight(observer: observer, beacon: beacon) else { continue }
+        world.trace("\(observer) knows of \(beacon): \(insight)")
+      }
+    }
   }
 
   /// Ends the run, and looks at everything once more.

@@ -7,6 +7,10 @@ struct TruthCheck {
 
   /// The least true absence behind which an exit is no mistake: what a silence lasts at least.
   private static let leastAbsence = TrueTime.seconds(2)
+  /// The time within which the adverts of an enter may lie.
+  ///
+  /// - Source: `AdaptiveSilence.strangerWindow` of PharosMonitoring.
+  private static let enterWindow = TrueTime.seconds(30.036)
   /// The time that is looked back over where an exit does not say when its beacon was last heard.
   private static let longestMemory = TrueTime.seconds(400)
   /// How much later than it was heard something may be told as happening: the longest delay of the network and a second, for which
@@ -177,10 +181,12 @@ struct TruthCheck {
   /// station tells times and no ages.
   private func lead(of question: FaultPlan.Question, at time: TrueTime) -> TrueTime {
     let span = time - TruthCheck.longestError..<time + TruthCheck.greatestAge
-    let setBack = question.stations.map { index -> TrueTime in
-      let station = world.stations[index]
-      return station.plan.speaksRaddec && station.plan.givesTime ? station.setBack(in: span) : 0
+    let timed = question.stations.map { world.stations[$0] }.filter {
+      $0.plan.speaksRaddec && $0.plan.givesTime
     }
+    // To the server, two gateways with one identity are one whose clock is set with each datagram.
+    if world.plan.kinds.contains(.twin), Set(timed.map(\.ahead)).count > 1 { return TruthCheck.greatestAge }
+    let setBack = timed.map { $0.setBack(in: span) }
     return min(TruthCheck.greatestAge, setBack.max() ?? 0)
   }
 
@@ -212,12 +218,25 @@ struct TruthCheck {
     for pause in world.pauses where time >= pause.lowerBound && time <= pause.upperBound {
       from = max(0, min(from, pause.lowerBound - slack))
     }
+    if isReflected(question, event.subject, at: time) { from = max(0, from - TruthCheck.enterWindow) }
     let end = time + 1 + lead(of: question, at: time)
     guard spans.absence(in: from..<end) == end - from else { return }
     world.violate(
       .enter,
       "\(event.subject) enters \(event.region) at \(world.seconds(time)) ms while it is not there"
     )
+  }
+
+  /// Whether a reflection of a transmitter reached one of a question's stations just before a time.
+  ///
+  /// Together with one advert from before the transmitter left it makes an enter, as of two adverts of one that is there.
+  private func isReflected(_ question: FaultPlan.Question, _ subject: SubjectID, at time: TrueTime) -> Bool {
+    question.stations.contains { station in
+      question.transmitters.contains {
+        world.plan.transmitters[$0].beacon.map { SubjectID.beacon($0) } == subject
+          && !world.plan.truth.reflections(of: $0, at: station, in: time - slack..<time + 1).isEmpty
+      }
+    }
   }
 
   /// What is told and not so, once the world is quiet.

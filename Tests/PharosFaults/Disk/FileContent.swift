@@ -59,7 +59,9 @@ package final class FileContent {
 
   /// Of the writes that were not synced a drawn part is undone, the newest first.
   ///
-  /// - Parameter tears: whether a write may be there in part: each of its sectors or none.
+  /// - Parameters:
+  ///   - random: the draws.
+  ///   - tears: whether a write may be there in part: each of its sectors or none.
   /// - Returns: the number of writes that are there in part.
   @discardableResult
   package func losePower(_ random: inout RandomStream, tears: Bool = false) -> Int {

@@ -40,7 +40,7 @@ final class Station {
   /// When its clock was set, and by how much, in order.
   private var settings: [(time: TrueTime, step: TrueTime)] = []
   /// How far its clock is ahead, drift apart.
-  private var ahead: TrueTime = 0
+  private(set) var ahead: TrueTime = 0
 
   private let index: Int
   private let transmitters: [Transmitter]
