@@ -65,8 +65,8 @@ struct BoundsTests {
     var timeline = Timeline(site)
     let address = DeviceAddress(bits: 0xAC23_3FA0_0077, kind: .public)
     for minor in UInt16(1)...64 {
-      // Late, so that no track is made; and with an address nobody asks about the plain identity.
-      timeline.hear(1, minor, at: Double(minor), address: address, timing: .age(.seconds(3)))
+      // So late that no track is made; and with an address nobody asks about the plain identity.
+      timeline.hear(1, minor, at: Double(minor), address: address, timing: .age(.seconds(40)))
       timeline.hear(1, minor, at: Double(minor) + 0.5)
     }
     #expect(timeline.engine.counters.unmatched == 64)
