@@ -38,6 +38,9 @@ package struct LagEstimator: Sendable {
   package var sinceRead: UInt16 = 0
   /// The number of them that were older than the least lag; those are in their bins already.
   var agedSinceRead: UInt16 = 0
+  /// The oldest report since the histogram was looked at last, and the one before.
+  private var oldest = TimeSpan.zero
+  private var oldestBefore = TimeSpan.zero
   /// Reports within the least lag, nearly all: those before the latest look.
   var prompt: Float = 0
   /// All of them before the latest look.
@@ -54,6 +57,15 @@ package struct LagEstimator: Sendable {
     isGiven = given != nil
   }
 
+  /// The age of the oldest of the last one to two thousand reports, with the ``margin``, and at most the lag: what lies
+  /// farther back has come in as far as the gateway's own delivery goes.
+  ///
+  /// A gateway that sends each advert at once is waited for some milliseconds, one that sends twice a second for half a
+  /// second. A given lag is taken as it is.
+  package var delivery: TimeSpan {
+    isGiven ? lag : min(lag, max(oldest, oldestBefore) + LagEstimator.margin)
+  }
+
   /// A report came that was older than the greatest lag.
   mutating func noteUpload(at received: Timestamp) {
     guard uploads < LagEstimator.lateUploads, received - uploadedAt >= LagEstimator.greatest else { return }
@@ -66,6 +78,7 @@ package struct LagEstimator: Sendable {
   package mutating func note(age: TimeSpan) {
     guard !isGiven else { return }
     sinceRead &+= 1
+    if age > oldest { oldest = age }
     guard age <= LagEstimator.least, sinceRead < LagEstimator.pause else { return take(age) }
   }
 
@@ -80,6 +93,7 @@ package struct LagEstimator: Sendable {
     guard age > lag || sinceRead >= LagEstimator.pause else { return }
     prompt += Float(sinceRead - agedSinceRead)
     total += Float(sinceRead)
+    if sinceRead >= LagEstimator.pause { (oldestBefore, oldest) = (oldest, .zero) }
     sinceRead = 0
     agedSinceRead = 0
     lag = quantile
@@ -341,6 +355,8 @@ extension LagEstimator {
     for count in bins where count != 0 { writer.write(count) }
     writer.write(uploads)
     uploadedAt.write(to: &writer)
+    oldest.write(to: &writer)
+    oldestBefore.write(to: &writer)
   }
 
   /// Reads what is known of the lag.
@@ -363,6 +379,8 @@ extension LagEstimator {
     for bin in bins.indices where used >> UInt64(bin) & 1 == 1 { bins[bin] = try reader.amount("ages") }
     uploads = try reader.small("late uploads", through: LagEstimator.lateUploads)
     uploadedAt = try Timestamp(from: &reader)
+    oldest = try TimeSpan(from: &reader)
+    oldestBefore = try TimeSpan(from: &reader)
   }
 }
 

@@ -280,7 +280,10 @@ extension ObserverEngine {
     watch(&context)
     let longest = context.catalog.policies.lazy.map(\.patience).filter { $0 != .forever }.max() ?? .zero
     watchedUntil = context.current + longest + LifeSigns.greatest
-    if nextSecond != nil { armSecond(second(of: context.current), &context) }
+    guard nextSecond != nil else { return }
+    nextHalf = half(of: context.current)
+    nextSecond = nextHalf >> 1
+    armSecond(&context)
   }
 
   /// Takes over whether it was published as up.
@@ -389,7 +392,9 @@ extension TrackHandle {
   fileprivate func interrupt() {
     flush()
     for place in 0..<presenceCount { change(presence: place) { $0.interrupt() } }
-    if cold.box?.extras.seconds.open.isEmpty == false { changeExtras { $0.seconds = SecondBuckets() } }
+    if cold.box?.extras.hasOpenSeconds == true {
+      changeExtras { ($0.halves, $0.seconds) = (SecondBuckets(), SecondBuckets()) }
+    }
     settle()
   }
 }

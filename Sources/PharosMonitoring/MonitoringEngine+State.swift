@@ -6,7 +6,7 @@ package import PharosModel
 /// copy, and another thread writes that.
 extension MonitoringEngine {
   /// The version of the layout.
-  static let stateVersion: UInt8 = 8
+  static let stateVersion: UInt8 = 9
   /// The approximate size of a track in bytes: measured for iBeacons under one policy.
   private static let bytesOfTrack = 150
 
@@ -144,6 +144,7 @@ extension ObserverEngine {
     writer.write(places: activeNodes.sorted())
     writer.write(places: namedRequests)
     writer.write(nextSecond.map { UInt64(bitPattern: $0) })
+    writer.write(nextHalf)
   }
 
   private func writePools(to writer: inout FieldWriter, _ scopes: borrowing ScopeTable) {
@@ -249,6 +250,7 @@ extension ObserverEngine {
     activeNodes = Set(try reader.places("a node", below: catalog.slots.count))
     namedRequests = Set(try reader.places("a ranging request", below: catalog.rangings.count)).sorted()
     if try reader.flag() { nextSecond = try reader.second() }
+    nextHalf = try reader.second()
   }
 
   private mutating func readPools(
@@ -392,7 +394,7 @@ extension TrackHandle {
     guard let extras = cold.box?.extras else { return parts }
     if !extras.declared.isNaN { parts.insert(.declared) }
     if extras.proximity.proximity != .unknown { parts.insert(.proximity) }
-    if !extras.seconds.open.isEmpty { parts.insert(.seconds) }
+    if extras.hasOpenSeconds { parts.insert(.seconds) }
     if extras.window != nil || !extras.sparse.isEmpty || marks.contains(.shared) { parts.insert(.extras) }
     return parts
   }
@@ -420,7 +422,10 @@ extension TrackHandle {
     if let extras = cold.box?.extras {
       if parts.contains(.declared) { writer.write(extras.declared) }
       if parts.contains(.proximity) { writer.write(extras.proximity.number) }
-      if parts.contains(.seconds) { extras.seconds.write(to: &writer) }
+      if parts.contains(.seconds) {
+        extras.halves.write(to: &writer)
+        extras.seconds.write(to: &writer)
+      }
       if parts.contains(.extras) { extras.write(to: &writer) }
     }
     for place in 0..<presenceCount { presence(place).write(to: &writer) }
@@ -459,8 +464,9 @@ extension TrackHandle {
       changeExtras { $0.proximity = proximity }
     }
     if parts.contains(.seconds) {
+      let halves = try SecondBuckets(from: &reader)
       let seconds = try SecondBuckets(from: &reader)
-      changeExtras { $0.seconds = seconds }
+      changeExtras { ($0.halves, $0.seconds) = (halves, seconds) }
     }
     if parts.contains(.extras) { try readExtras(from: &reader) }
     for place in 0..<presenceCount {

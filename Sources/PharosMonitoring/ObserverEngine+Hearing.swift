@@ -264,7 +264,7 @@ extension ObserverEngine {
       offset: rssiOffset,
       key: hearing.sampleKey,
       power: power,
-      second: second(of: time),
+      half: half(of: time),
       silenceFrom: gapsFrom,
       canTell: canTell
     )

@@ -1,6 +1,6 @@
 package import PharosModel
 
-/// The end of a second: summaries for stage two, and ranging events.
+/// The ends of seconds and of their halves: summaries for stage two after each half, ranging events after each second.
 extension ObserverEngine {
   /// The minimum time for which a beacon that is not heard stays in ranging events, and the maximum, however slow its
   /// interval seems.
@@ -14,26 +14,27 @@ extension ObserverEngine {
     tracks[place].settle()
     listed.append(Int32(place))
     guard nextSecond == nil else { return }
-    armSecond(second(of: tracks[place].hot.lastHeard), &context)
+    let half = half(of: tracks[place].hot.lastHeard)
+    (nextSecond, nextHalf) = (half >> 1, half)
+    armSecond(&context)
   }
 
-  /// A second of the observer's own count has ended, and its lag has passed.
+  /// A second of the observer's own count, or a half of one, has ended, and what it gave has come in.
   mutating func closeSecond(_ context: inout EngineContext) {
     guard let second = nextSecond else { return }
-    let end = end(ofSecond: second)
-    // The lag may have grown since: reports of this second may still come.
-    guard firing(end, context.current) <= context.current else { return armSecond(second, &context) }
     tracks.makeUnique()
+    if standsInZone { summarize(&context) }
+    let end = end(ofHalf: ObserverEngine.lastHalf(of: second))
+    // The lag may have grown since: reports of this second may still come.
+    guard firing(end, context.current) <= context.current else { return armSecond(&context) }
     var readings: [RequestedReading] = []
     swap(&readings, &context.readings)
-    var summary = SecondSummary(observer: id, until: end, decidedAt: context.current, ordinal: 0)
     var places: [Int32] = []
     swap(&places, &listed)
-    if standsInZone { summary.beacons.reserveCapacity(places.count) }
     var kept = 0
     for index in places.indices {
       let place = Int(places[index])
-      if close(second, endingAt: end, place, &readings, &summary, &context) {
+      if close(second, endingAt: end, place, &readings, &context) {
         places[kept] = places[index]
         kept += 1
       } else {
@@ -44,38 +45,43 @@ extension ObserverEngine {
     }
     places.removeSubrange(kept...)
     listed = places
-    ObserverEngine.handOver(&summary, to: &context.output)
     publish(readings, at: end, &context)
     readings.removeAll(keepingCapacity: true)
     swap(&readings, &context.readings)
     if kept == 0, namedRequests.isEmpty {
       nextSecond = nil
     } else {
-      armSecond(second + 1, &context)
+      nextSecond = second + 1
+      armSecond(&context)
     }
   }
 
-  /// Closes a second of one track.
+  /// Hands the levels of the beacons that zones ask about to stage two, up to and including the half that is due.
   ///
-  /// - Returns: false if the next second need not look at it.
-  private mutating func close(
-    _ second: Int64,
-    endingAt end: Timestamp,
-    _ place: Int,
-    _ readings: inout [RequestedReading],
-    _ summary: inout SecondSummary,
-    _ context: inout EngineContext
-  ) -> Bool {
-    let track = tracks[place]
-    if track.isLive, track.hot.epoch != UInt16(truncatingIfNeeded: context.epoch) {
-      // What it reports comes behind the summaries so far, as their numbers say.
-      ObserverEngine.handOver(&summary, to: &context.output)
-      rematch(place, &context)
-    }
-    guard track.isLive else { return false }
-    let set = Int(track.cold.matchSet)
-    let bucket = track.closeSecond(through: second)
-    if context.catalog.sets[set].isZoned, let bucket, let mean = bucket.mean {
+  /// It does not wait for the lag, which nearly all reports stay within, but for the oldest of the reports that came
+  /// lately. A report that comes still later counts with the next half.
+  private mutating func summarize(_ context: inout EngineContext) {
+    let last = half(of: context.current - lag.delivery) - 1
+    guard last >= nextHalf else { return }
+    nextHalf = last + 1
+    var summary = SecondSummary(
+      observer: id,
+      until: end(ofHalf: last),
+      decidedAt: context.current,
+      ordinal: 0
+    )
+    for place in listed {
+      let track = tracks[Int(place)]
+      if track.isLive, track.hot.epoch != UInt16(truncatingIfNeeded: context.epoch) {
+        // What it reports comes behind the summaries so far, as their numbers say.
+        ObserverEngine.handOver(&summary, to: &context.output)
+        rematch(Int(place), &context)
+      }
+      guard track.isLive else { continue }
+      let set = context.catalog.sets[Int(track.cold.matchSet)]
+      guard set.isZoned, let bucket = track.closeHalves(through: last, isRanged: !set.rangings.isEmpty)
+      else { continue }
+      guard let mean = bucket.mean else { continue }
       let ordinal = ordinals.next(at: context.current)
       if summary.beacons.isEmpty { summary.ordinal = ordinal }
       summary.beacons.append(
@@ -88,11 +94,31 @@ extension ObserverEngine {
         )
       )
     }
+    ObserverEngine.handOver(&summary, to: &context.output)
+  }
+
+  /// Closes a second of one track.
+  ///
+  /// - Returns: false if the next second need not look at it.
+  private mutating func close(
+    _ second: Int64,
+    endingAt end: Timestamp,
+    _ place: Int,
+    _ readings: inout [RequestedReading],
+    _ context: inout EngineContext
+  ) -> Bool {
+    let track = tracks[place]
+    if track.isLive, track.hot.epoch != UInt16(truncatingIfNeeded: context.epoch) {
+      rematch(place, &context)
+    }
+    guard track.isLive else { return false }
+    let set = Int(track.cold.matchSet)
     let silence = end - track.hot.lastHeard
     guard silence <= ObserverEngine.rangingMemory || silence <= memory(of: track),
       context.catalog.sets[set].needsSeconds
     else { return false }
     guard !context.catalog.sets[set].rangings.isEmpty else { return true }
+    let bucket = track.closeSecond(second)
     let reading = reading(of: track, bucket, context)
     for request in context.catalog.sets[set].rangings {
       readings.append(RequestedReading(request: request, reading: reading))
@@ -216,11 +242,31 @@ extension ObserverEngine {
 }
 
 extension TrackHandle {
-  /// Takes the samples up to and including a second out.
-  fileprivate func closeSecond(through second: Int64) -> SecondBucket? {
+  /// Takes the samples up to and including a half of a second out; those of a beacon that is ranged too are kept for the
+  /// end of their second.
+  fileprivate func closeHalves(through half: Int64, isRanged: Bool) -> SecondBucket? {
     // Without holding the box: held twice it would be copied before each change.
-    guard cold.box?.extras.seconds.open.isEmpty == false else { return nil }
-    return changeExtras { $0.seconds.close(through: second) }
+    guard cold.box?.extras.halves.open.isEmpty == false else { return nil }
+    return changeExtras { extras in
+      let closed = extras.halves.close(through: half)
+      if isRanged, var kept = closed {
+        kept.number >>= 1
+        extras.seconds.merge(kept)
+      }
+      return closed
+    }
+  }
+
+  /// Takes the samples up to and including a second out, those of its halves that are still open among them.
+  fileprivate func closeSecond(_ second: Int64) -> SecondBucket? {
+    guard cold.box?.extras.hasOpenSeconds == true else { return nil }
+    return changeExtras { extras in
+      if var late = extras.halves.close(through: ObserverEngine.lastHalf(of: second)) {
+        late.number >>= 1
+        extras.seconds.merge(late)
+      }
+      return extras.seconds.close(through: second)
+    }
   }
 
   /// The class of a distance, which is nil if undetermined.
@@ -253,10 +299,10 @@ private struct ReadingRank {
   }
 }
 
-/// The samples of one track in one second.
+/// The samples of one track in one second, or in one half of a second.
 package struct SecondBucket: Hashable, Sendable {
-  /// The second, counted from the observer's first report.
-  var second: Int64
+  /// The number of the second or the half, counted from the observer's first report.
+  var number: Int64
   /// The number of samples.
   package var count: UInt32 = 0
   /// The number of samples that had a level.
@@ -276,11 +322,20 @@ package struct SecondBucket: Hashable, Sendable {
     guard let mean, levels > 1 else { return 0 }
     return max(0, (squares - sum * mean) / Double(levels - 1))
   }
+
+  /// Adds the samples of another bucket.
+  mutating func add(_ other: SecondBucket) {
+    count += other.count
+    levels += other.levels
+    sum += other.sum
+    squares += other.squares
+    lastHeard = max(lastHeard, other.lastHeard)
+  }
 }
 
-/// The seconds of a track that are still open: as many as the observer's lag spans, and one more.
+/// The seconds of a track that are still open, or the halves: as many as the observer's lag spans, and one more.
 ///
-/// A sample counts in the second of its event time, not in that of its arrival, so that observers with different lags can
+/// A sample counts in the half of its event time, not in that of its arrival, so that observers with different lags can
 /// be compared.
 package struct SecondBuckets: Hashable, Sendable {
   var open: [SecondBucket] = []
@@ -288,8 +343,8 @@ package struct SecondBuckets: Hashable, Sendable {
   package init() {}
 
   /// Adds a sample.
-  package mutating func add(second: Int64, at time: Timestamp, level: Double?) {
-    let index = position(of: second, at: time)
+  package mutating func add(number: Int64, at time: Timestamp, level: Double?) {
+    let index = position(of: number, at: time)
     open[index].count += 1
     open[index].lastHeard = max(open[index].lastHeard, time)
     guard let level else { return }
@@ -298,24 +353,25 @@ package struct SecondBuckets: Hashable, Sendable {
     open[index].squares += level * level
   }
 
-  /// Replaces the level of the sample added last to a second by a stronger one.
-  mutating func raise(second: Int64, from old: Double, to new: Double) {
-    guard let index = open.lastIndex(where: { $0.second == second }) else { return }
+  /// Adds the samples of a bucket.
+  mutating func merge(_ bucket: SecondBucket) {
+    let index = position(of: bucket.number, at: bucket.lastHeard)
+    open[index].add(bucket)
+  }
+
+  /// Replaces the level of the sample added last to a bucket by a stronger one.
+  mutating func raise(number: Int64, from old: Double, to new: Double) {
+    guard let index = open.lastIndex(where: { $0.number == number }) else { return }
     open[index].sum += new - old
     open[index].squares += new * new - old * old
   }
 
-  /// Takes all samples up to and including a second out, as one.
-  package mutating func close(through second: Int64) -> SecondBucket? {
-    guard var closed = open.first, closed.second <= second else { return nil }
+  /// Takes all samples up to and including a number out, as one bucket.
+  package mutating func close(through number: Int64) -> SecondBucket? {
+    guard var closed = open.first, closed.number <= number else { return nil }
     var count = 1
-    while count < open.count, open[count].second <= second {
-      let next = open[count]
-      closed.count += next.count
-      closed.levels += next.levels
-      closed.sum += next.sum
-      closed.squares += next.squares
-      closed.lastHeard = max(closed.lastHeard, next.lastHeard)
+    while count < open.count, open[count].number <= number {
+      closed.add(open[count])
       count += 1
     }
     // Nearly always there is one.
@@ -323,13 +379,13 @@ package struct SecondBuckets: Hashable, Sendable {
     return closed
   }
 
-  private mutating func position(of second: Int64, at time: Timestamp) -> Int {
+  private mutating func position(of number: Int64, at time: Timestamp) -> Int {
     var index = open.count
-    while index > 0, open[index - 1].second >= second {
+    while index > 0, open[index - 1].number >= number {
       index -= 1
-      if open[index].second == second { return index }
+      if open[index].number == number { return index }
     }
-    let bucket = SecondBucket(second: second, lastHeard: time)
+    let bucket = SecondBucket(number: number, lastHeard: time)
     if index == open.count { open.append(bucket) } else { open.insert(bucket, at: index) }
     return index
   }

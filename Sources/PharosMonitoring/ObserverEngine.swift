@@ -75,7 +75,10 @@ package struct ObserverEngine: Sendable {
   var namedRequests: [Int32] = []
   /// The tracks that the end of a second looks at.
   var listed: [Int32] = []
+  /// The second of its own count whose end is next; nil while there is nothing to look at.
   var nextSecond: Int64?
+  /// The half whose levels stage two gets next; it means nothing while ``nextSecond`` is nil.
+  var nextHalf: Int64 = 0
   var secondTimer = Timestamp.distantFuture
 
   /// The least base of the counters of new rows: the last start of the server.
@@ -119,14 +122,19 @@ package struct ObserverEngine: Sendable {
   /// Its cell, by which limits are spread.
   func cell(_ context: borrowing EngineContext) -> Int { id.cell % context.limits.cells }
 
-  /// The second of its own count that a time falls in.
-  func second(of time: Timestamp) -> Int64 {
-    let span = (time - firstHeard).nanoseconds
-    return span >= 0 ? span / 1_000_000_000 : (span - 999_999_999) / 1_000_000_000
+  /// The half of a second of its own count that a time falls in.
+  func half(of time: Timestamp) -> Int64 {
+    let (span, length) = ((time - firstHeard).nanoseconds, SecondSummary.length.nanoseconds)
+    return span >= 0 ? span / length : (span - length + 1) / length
   }
 
-  /// The end of a second of its own count.
-  func end(ofSecond second: Int64) -> Timestamp { firstHeard + .milliseconds((second + 1) * 1_000) }
+  /// The end of a half of its own count.
+  func end(ofHalf half: Int64) -> Timestamp {
+    firstHeard + TimeSpan(nanoseconds: (half + 1) * SecondSummary.length.nanoseconds)
+  }
+
+  /// The second half of a second.
+  static func lastHalf(of second: Int64) -> Int64 { 2 * second + 1 }
 
   /// Counts an advert.
   @inline(__always)
@@ -488,6 +496,9 @@ extension ObserverEngine {
     max(deadline + lag.lag, now)
   }
 
+  /// Returns the time at which the reports about the time before an instant have nearly all come in.
+  func delivered(_ instant: Timestamp, _ now: Timestamp) -> Timestamp { max(instant + lag.delivery, now) }
+
   /// Sets the timer of a track's page for the first deadline of the track, unless it fires early enough already.
   mutating func rearm(_ place: Int, _ context: inout EngineContext) {
     let deadline = deadline(of: tracks[place], &context)
@@ -649,10 +660,12 @@ extension ObserverEngine {
     outageTimer = context.arm(due, observer: place, .outage)
   }
 
-  /// Sets the timer for the end of a second.
-  mutating func armSecond(_ second: Int64, _ context: inout EngineContext) {
-    nextSecond = second
-    secondTimer = context.arm(firing(end(ofSecond: second), context.current), observer: place, .second)
+  /// Sets the timer for the end of the next second or, where zones ask, of its next half.
+  mutating func armSecond(_ context: inout EngineContext) {
+    guard let nextSecond else { return }
+    var due = firing(end(ofHalf: ObserverEngine.lastHalf(of: nextSecond)), context.current)
+    if standsInZone { due = min(due, delivered(end(ofHalf: nextHalf), context.current)) }
+    secondTimer = context.arm(due, observer: place, .second)
   }
 }
 

@@ -470,7 +470,7 @@ extension ObserverEngine {
       offset: rssiOffset,
       key: advert.pointee.sampleKey,
       power: advert.pointee.power == HotTrack.noLevel ? nil : Double(advert.pointee.power),
-      second: second(of: time),
+      half: half(of: time),
       silenceFrom: gapsFrom,
       canTell: true
     )
@@ -486,14 +486,14 @@ extension ObserverEngine {
     _ before: Int8,
     at time: Timestamp
   ) {
-    let second = second(of: time)
+    let half = half(of: time)
     let level = Double(track.hot.level) + rssiOffset
     if outcome == .heard {
       let heard = track.hot.lastHeard
-      track.changeExtras { $0.seconds.add(second: second, at: heard, level: level) }
+      track.changeExtras { $0.halves.add(number: half, at: heard, level: level) }
     } else if track.hot.level > before {
       let old = Double(Float(Double(before) + rssiOffset))
-      track.changeExtras { $0.seconds.raise(second: second, from: old, to: level) }
+      track.changeExtras { $0.halves.raise(number: half, from: old, to: level) }
     }
   }
 

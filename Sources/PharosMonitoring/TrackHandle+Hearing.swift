@@ -18,8 +18,8 @@ extension TrackHandle {
     var key: UInt64
     /// The level at one metre in dBm, or nil.
     var power: Double?
-    /// The second since the observer's first report.
-    var second: Int64
+    /// The half of a second since the observer's first report.
+    var half: Int64
     /// A gap that began before this says nothing about losses.
     var silenceFrom: Timestamp
     /// Indicates whether the observer's silence is evidence.
@@ -191,7 +191,7 @@ extension TrackHandle {
       outcome.needsAllowance = true
     }
     if cold.marks.contains(.seconds), !outcome.hasJoined {
-      changeExtras { $0.seconds.add(second: sample.second, at: time, level: sample.offsetLevel) }
+      changeExtras { $0.halves.add(number: sample.half, at: time, level: sample.offsetLevel) }
     }
     guard sample.canTell else { return outcome }
     // Nearly every advert: here already, nothing waits, and no level could change that.
@@ -268,10 +268,10 @@ extension TrackHandle {
     let before = sampleLevel(sample.offset)
     guard let level = sample.offsetLevel, Float(level) > before else { return }
     hot.kalman.raiseLast(by: level - Double(before))
-    if let box = cold.box, box.extras.window != nil || !box.extras.seconds.open.isEmpty {
+    if let box = cold.box, box.extras.window != nil || !box.extras.halves.open.isEmpty {
       changeExtras { extras in
         extras.window?.raiseLast(by: level - Double(before))
-        extras.seconds.raise(second: sample.second, from: Double(before), to: level)
+        extras.halves.raise(number: sample.half, from: Double(before), to: level)
       }
     }
     hot.level = sample.level

@@ -403,8 +403,12 @@ struct Extras: Sendable {
   var declared = Float.nan
   /// A level at one metre that is no whole number, in dBm.
   var power = Float.nan
-  /// The seconds that are open.
+  /// The halves of seconds that are open.
+  var halves = SecondBuckets()
+  /// The seconds of which zones have got a half already and ranging has not.
   var seconds = SecondBuckets()
+  /// Indicates whether samples wait for the end of their half or their second.
+  var hasOpenSeconds: Bool { !halves.open.isEmpty || !seconds.open.isEmpty }
   /// The presences of all policies, where there are several, or where the first one looks at more than silence.
   var presences: [Presence] = []
   /// Further addresses of the identity.
@@ -417,7 +421,7 @@ struct Extras: Sendable {
   /// Indicates whether there is nothing in them.
   var isEmpty: Bool {
     losses == RareLosses() && proximity.proximity == .unknown && declared.isNaN && power.isNaN
-      && seconds.open.isEmpty && presences.isEmpty && others.isEmpty && window == nil && sparse.isEmpty
+      && !hasOpenSeconds && presences.isEmpty && others.isEmpty && window == nil && sparse.isEmpty
   }
 }
 
@@ -485,7 +489,7 @@ extension SecondBuckets {
   func write(to writer: inout FieldWriter) {
     writer.write(UInt32(open.count))
     for bucket in open {
-      writer.write(bucket.second)
+      writer.write(bucket.number)
       writer.write(bucket.count)
       writer.write(bucket.levels)
       writer.write(bucket.sum)
@@ -498,7 +502,7 @@ extension SecondBuckets {
   init(from reader: inout FieldReader) throws(FieldError) {
     self.init()
     for _ in 0..<(try reader.count(ofAtLeast: 40)) {
-      var bucket = SecondBucket(second: try reader.second(), lastHeard: .distantPast)
+      var bucket = SecondBucket(number: try reader.second(), lastHeard: .distantPast)
       bucket.count = try reader.number(UInt32.self) & 0x7FFF_FFFF
       bucket.levels = try reader.number(UInt32.self) & 0x7FFF_FFFF
       bucket.sum = try reader.finite("a sum of levels")

@@ -28,6 +28,10 @@ package struct EventMerger: Sendable {
   package var positioningCounters: PositioningCounters { stageTwo.counters }
   /// The offsets that stage two found by itself, in the order in which the zones name the observers.
   package var calibrations: [Calibration] { stageTwo.calibrations() }
+  /// Returns the zone that a beacon is in, and the one that would be reported next.
+  package func rival(of beacon: BeaconID) -> (present: String?, rival: ZoneRival?) {
+    stageTwo.rival(of: beacon)
+  }
 
   let stream: String
   var stageTwo: StageTwo

@@ -225,6 +225,14 @@ public struct Pipeline: Sendable {
     shards[observer.shard(of: shards.count)].insight(observer: observer, beacon: beacon)
   }
 
+  /// Returns the zone that a beacon is in, and the one that would be reported next with what it lacks; nil if no observer
+  /// hears it in another zone.
+  ///
+  /// The call changes nothing.
+  package func rival(of beacon: BeaconID) -> (present: String?, rival: ZoneRival?) {
+    merger.rival(of: beacon)
+  }
+
   /// The offsets of observers that stand in zones, as they were found from the tags that they hear in common.
   package func calibrations() -> [Calibration] { merger.calibrations }
 

@@ -42,6 +42,29 @@ package struct TagStanding: Hashable, Sendable {
   }
 }
 
+/// The zone that is most probable beside the one that a beacon is in, and what it lacks to be reported.
+package struct ZoneRival: Hashable, Sendable {
+  /// The zone.
+  package var zone: String
+  /// The zone that it is compared with, if there is one.
+  package var next: String?
+  /// Its probability, 0 to 1.
+  package var probability: Double
+  /// The probability that it must exceed; nil as long as the beacon was heard too short for a first zone.
+  package var needed: Double?
+  /// Its lead over the next zone.
+  ///
+  /// - Units: dB.
+  package var lead: Double?
+  /// The lead that would be no chance; a smaller one is the evidence that is missing.
+  ///
+  /// - Units: dB.
+  package var neededLead: Double?
+  /// The time for which it has been certain, and for which it must be, where no door leads to it.
+  package var waited: TimeSpan?
+  package var neededWait: TimeSpan?
+}
+
 /// The state of one beacon towards one region about beacons.
 package struct BeaconStanding: Hashable, Sendable {
   /// The application that the region belongs to.
@@ -97,6 +120,17 @@ extension StageTwo {
   /// Returns the state of every located subject towards every geofence that it is in or near.
   package func geofenceStandings() -> [GeofenceStanding] { geofences.standings(regions) }
 
+  /// Returns the zone that a beacon is in and the one that would be reported next, nil if no observer hears it in another.
+  ///
+  /// The call changes nothing.
+  package func rival(of beacon: BeaconID) -> (present: String?, rival: ZoneRival?) {
+    guard let place = tags.place(of: beacon) else { return (nil, nil) }
+    var (track, weighing) = (tags.store[place].zone, ZoneWeighing())
+    track.look(at: now, around, &weighing)
+    let present = track.zone.map { around.plan.zones[$0].identifier }
+    return (present, track.rival(at: now, around, weighing))
+  }
+
   private func standing(_ tag: Tag) -> TagStanding {
     let zone = tag.zone
     let hearings = zone.levels.map { level in
@@ -113,7 +147,7 @@ extension StageTwo {
       zone: zone.zone.map { around.plan.zones[$0].identifier },
       since: zone.zone == nil ? nil : zone.enteredAt,
       unmonitoredSince: zone.unmonitoredSince,
-      probability: zone.zone.map { min(zone.belief.probability(of: $0), zone.guess ?? 1) },
+      probability: zone.zone.map { _ in zone.probability },
       hearings: hearings.sorted { ($0.level + $0.offset, $1.observer) > ($1.level + $1.offset, $0.observer) }
     )
   }

@@ -152,11 +152,29 @@ struct EstimatorTests {
     #expect(anew == .far)
   }
 
+  @Test(
+    "what a gateway delivers is waited for as long as its oldest report lately took, never beyond the lag"
+  )
+  func delivery() {
+    var lag = LagEstimator(given: nil)
+    #expect(lag.delivery == .milliseconds(30))
+    lag.note(age: .milliseconds(200))
+    #expect(lag.delivery == .milliseconds(230))
+    for _ in 0..<3_000 { lag.note(age: .milliseconds(20)) }
+    #expect(lag.delivery == .milliseconds(50))
+    lag.note(age: .seconds(2))
+    #expect(lag.delivery <= lag.lag)
+    #expect(lag.lag > .milliseconds(500) || lag.delivery == .milliseconds(500))
+    var given = LagEstimator(given: .seconds(3))
+    given.note(age: .milliseconds(20))
+    #expect(given.delivery == .seconds(3))
+  }
+
   @Test("the mean of a second is over the adverts that have a level")
   func levelless() {
     var buckets = SecondBuckets()
-    buckets.add(second: 1, at: Timestamp(seconds: 1), level: -60)
-    buckets.add(second: 1, at: Timestamp(seconds: 1), level: nil)
+    buckets.add(number: 1, at: Timestamp(seconds: 1), level: -60)
+    buckets.add(number: 1, at: Timestamp(seconds: 1), level: nil)
     let second = buckets.close(through: 1)
     #expect(second?.count == 2)
     #expect(second?.mean == -60)
@@ -166,7 +184,7 @@ struct EstimatorTests {
   func seconds() {
     var buckets = SecondBuckets()
     for (second, level) in [(3, -60.0), (5, -70), (4, -50), (3, -62), (5, -72)] {
-      buckets.add(second: Int64(second), at: Timestamp(seconds: Int64(second)), level: level)
+      buckets.add(number: Int64(second), at: Timestamp(seconds: Int64(second)), level: level)
     }
     let before = buckets.close(through: 2)
     #expect(before == nil)

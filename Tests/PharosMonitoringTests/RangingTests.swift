@@ -111,20 +111,37 @@ struct RangingTests {
       timeline.hear(at: Double(step) / 10, from: .name("elsewhere"))
     }
     timeline.advance(to: 30)
-    let seconds = timeline.links.compactMap { link -> SecondSummary? in
-      guard case .second(let second) = link else { return nil }
-      return second
+    let halves = RangingTests.summaries(timeline)
+    #expect(halves.map(\.until) == [Timeline.at(0.5), Timeline.at(1)])
+    // Every report has come at once, so nothing but the margin is waited for.
+    #expect(halves.map(\.decidedAt) == [Timeline.at(0.53), Timeline.at(1.03)])
+    #expect(halves.map(\.beacons.count) == [1, 1])
+    let summary = try #require(halves.first?.beacons.first)
+    #expect(summary.count == 5)
+    #expect(abs(summary.mean + 64.6) < 1e-9)
+    #expect(abs(summary.variance - 4.8) < 1e-9)
+    #expect(summary.lastHeard == Timeline.at(0.4))
+  }
+
+  @Test("a beacon that zones and ranging ask about counts whole in both")
+  func summedAndRanged() throws {
+    let site = Timeline.site(
+      [Timeline.region()],
+      ranging: [RangingTests.request],
+      zones: [Zone(identifier: "lobby", observers: [Timeline.handset])]
+    )
+    var timeline = Timeline(site)
+    for step in 0..<30 { timeline.hear(at: Double(step) / 10, rssi: -60) }
+    timeline.advance(to: 20)
+    #expect(RangingTests.summaries(timeline).map { $0.beacons.first?.count } == Array(repeating: 5, count: 6))
+    #expect(RangingTests.rangings(timeline).prefix(3).map { $0.first?.samples } == [10, 10, 10])
+  }
+
+  private static func summaries(_ timeline: borrowing Timeline) -> [SecondSummary] {
+    timeline.links.compactMap { link -> SecondSummary? in
+      guard case .second(let half) = link else { return nil }
+      return half
     }
-    #expect(seconds.count == 1)
-    let second = try #require(seconds.first)
-    #expect(second.beacons.count == 1)
-    let summary = try #require(second.beacons.first)
-    #expect(summary.count == 10)
-    #expect(summary.mean == -65)
-    #expect(abs(summary.variance - 40.0 / 9) < 1e-9)
-    #expect(second.until == Timeline.at(1))
-    #expect(second.decidedAt == Timeline.at(1.5))
-    #expect(summary.lastHeard == Timeline.at(0.9))
   }
 
   @Test("a battery is told at most once an hour")

@@ -44,6 +44,7 @@ struct Baseline {
       put(entry.name, "Pharos", "not sure, %", tally.unsureShare * 100)
       put(entry.name, "Pharos", "room changes", Double(abs(tally.changes - tally.trueChanges)))
       putDelays(entry.name, "Pharos", "room change", tally.changeDelays)
+      putDelays(entry.name, "Pharos", "first room", tally.firstDelays)
     }
   }
 

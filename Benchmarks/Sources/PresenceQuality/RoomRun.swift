@@ -37,7 +37,12 @@ struct RoomResult: Codable, Sendable {
   }
 
   /// Puts all times in order, once all parts are in.
-  mutating func sort() { for place in rows.indices { rows[place].tally.changeDelays.sort() } }
+  mutating func sort() {
+    for place in rows.indices {
+      rows[place].tally.changeDelays.sort()
+      rows[place].tally.firstDelays.sort()
+    }
+  }
 }
 
 /// Plays one part of a scene of rooms before Pharos and before the peers' rules, on the same adverts.

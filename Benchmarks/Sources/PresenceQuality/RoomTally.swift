@@ -12,6 +12,10 @@ struct RoomTally: Codable, Sendable {
   var trueChanges = 0
   /// From a tag's step into another room until the rule names that room, in seconds.
   var changeDelays: [Double] = []
+  /// From a tag's beginning until the rule names a room at all, in seconds; until the end if it never does.
+  var firstDelays: [Double] = []
+  /// How many of those rooms were another one than the tag's.
+  var wrongFirsts = 0
   /// True changes that it had not noticed by the next.
   var missedChanges = 0
 
@@ -32,6 +36,8 @@ struct RoomTally: Codable, Sendable {
     changes += other.changes
     trueChanges += other.trueChanges
     changeDelays += other.changeDelays
+    firstDelays += other.firstDelays
+    wrongFirsts += other.wrongFirsts
     missedChanges += other.missedChanges
   }
 }
@@ -61,6 +67,10 @@ struct RoomTrace {
     guard let first = steps.first else { return tally }
     let start = first.time + RoomTrace.settling
     addShares(of: said, from: start, until: end, to: &tally)
+    let named = said.steps.first { $0.room != nil }
+    tally.firstDelays.append(((named?.time ?? end) - first.time).seconds)
+    let isWrong = named.map { step in steps.last { $0.time <= step.time }?.room != step.room }
+    tally.wrongFirsts = isWrong == true ? 1 : 0
     tally.trueChanges = max(0, steps.count - 1)
     tally.changes = said.changes(after: start)
     for place in steps.indices.dropFirst() {

@@ -112,6 +112,26 @@ extension Targets {
     ]
   }
 
+  /// The first room of a tag is named soon, whether the tag is carried or not.
+  var firstRooms: TargetResult {
+    let (name, limit) = ("first room of a tag, carried or not: p95", "≤ 5 s")
+    let tallies = rooms.compactMap { $0.result.rows.first?.tally }
+    let delays = tallies.flatMap(\.firstDelays).sorted()
+    guard let p50 = Statistics.quantile(0.5, of: delays), let p95 = Statistics.quantile(0.95, of: delays)
+    else {
+      return Targets.silent(name, limit)
+    }
+    let wrong = tallies.reduce(0) { $0 + $1.wrongFirsts }
+    return TargetResult(
+      name: name,
+      limit: limit,
+      figure:
+        "\(TableWriter.seconds(p95)) s (p50 \(TableWriter.seconds(p50)) s; \(wrong) of \(delays.count) wrong)",
+      isMet: p95 <= 5,
+      miss: p95 <= 5 ? "" : "by \(TableWriter.seconds(p95 - 5)) s"
+    )
+  }
+
   /// A tag that is carried to the next room is there soon.
   var carriedRooms: TargetResult {
     let name = "tag carried to the next room: change p50 / p95"

@@ -38,7 +38,7 @@ struct Targets {
     [falseExits, budgetsKept] + exitDelays + [slowest, notDominated] + ratios + ratiosToOracle + [
       enterDelay, spikes,
     ]
-      + stillRooms + [carriedRooms] + outageEvents + [groupDepartures]
+      + stillRooms + [carriedRooms, firstRooms] + outageEvents + [groupDepartures]
   }
 
   /// Scenes of tags with up to half of their adverts lost.

@@ -171,16 +171,18 @@ public struct StageOutput: Sendable {
   }
 }
 
-/// The beacons that one observer heard in one second.
+/// The beacons that one observer heard in one half of a second.
 ///
-/// All of an observer's beacons travel together, since its second ends for all of them at once: what they share is
-/// stored once, and the consumer looks up the observer once a second instead of once for each beacon.
+/// All of an observer's beacons travel together, since its half ends for all of them at once: what they share is
+/// stored once, and the consumer looks up the observer once for all of them.
 public struct SecondSummary: Hashable, Sendable {
   /// The observer that heard the beacons.
   public var observer: ObserverID
-  /// The end of the second.
+  /// The length of the span: half a second, in which a walker goes half a metre.
+  public static let length = TimeSpan.milliseconds(500)
+  /// The end of the half.
   public var until: Timestamp
-  /// The time at which stage one could decide: the end of the second and the observer's lag.
+  /// The time at which stage one could decide: the end of the half and the observer's usual delivery.
   public var decidedAt: Timestamp
   /// Counts the links and events of the observer; every beacon takes a number, the first one this.
   public var ordinal: UInt64
@@ -203,17 +205,17 @@ public struct SecondSummary: Hashable, Sendable {
   }
 }
 
-/// The reception of one beacon by one observer in one second.
+/// The reception of one beacon by one observer in one half of a second.
 public struct BeaconSummary: Hashable, Sendable {
   /// The beacon.
   public var beacon: BeaconID
-  /// The number of samples in the second.
+  /// The number of samples in it.
   public var count: UInt32
   /// The mean level in dBm, corrected by the observer's offset.
   public var mean: Double
   /// The variance of the level in dB².
   public var variance: Double
-  /// The time in the second at which the beacon was last heard.
+  /// The time in it at which the beacon was last heard.
   public var lastHeard: Timestamp
 
   /// Makes a summary.

@@ -25,7 +25,7 @@ struct LevelNoise: Hashable, Sendable {
   static let lagCount = 3
   /// The amount by which a difference may miss its lag.
   ///
-  /// - Units: seconds; summaries come once a second.
+  /// - Units: seconds; a beacon is heard once a second or less often as a rule.
   private static let tolerance = 0.75
   /// The variance of the deviations before any has been seen.
   ///

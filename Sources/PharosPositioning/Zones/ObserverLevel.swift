@@ -107,14 +107,14 @@ struct ObserverLevel: Sendable {
     return rise * rise / (2 * variance)
   }
 
-  /// Takes a further second.
+  /// Takes a further summary.
   ///
   /// - Parameters:
-  ///   - summary: The second.
+  ///   - summary: The summary.
   ///   - instant: The time of the report.
-  ///   - carriage: The probability that the beacon is carried, before this second.
-  ///   - noise: The noise of the site, which learns from the second.
-  /// - Returns: The logarithm of the second's likelihood if the beacon is carried over that if it lies still.
+  ///   - carriage: The probability that the beacon is carried, before it.
+  ///   - noise: The noise of the site, which learns from it.
+  /// - Returns: The logarithm of its likelihood if the beacon is carried over that if it lies still.
   mutating func add(
     _ summary: BeaconSummary,
     at instant: Timestamp,
@@ -284,9 +284,9 @@ struct ObserverLevel: Sendable {
     }
   }
 
-  /// Returns the number of adverts of a second that count as independent.
+  /// Returns the number of adverts of a summary that count as independent.
   private static func independent(_ summary: BeaconSummary) -> Double {
-    min(max(Double(summary.count), 1), ZoneRules.independentSamples)
+    min(max(Double(summary.count), 1), ZoneRules.independentSamples * SecondSummary.length.seconds)
   }
 }
 
@@ -305,7 +305,7 @@ package struct GapModel: Equatable, Sendable {
   ///
   /// - Units: seconds.
   private static let guessedBeat = 5.0
-  /// The shortest beat, as summaries come once a second.
+  /// The shortest beat; the gap between two summaries of a beacon that advertises more often is half of it.
   ///
   /// - Units: seconds.
   private static let shortestBeat = 1.0
@@ -317,7 +317,7 @@ package struct GapModel: Equatable, Sendable {
   private static let borrowed = 8.0
   /// The number of gaps over which the moments are taken.
   private static let memory = 96.0
-  /// The maximum length of a gap without a loss, in beats: summaries come in whole seconds, and lags change.
+  /// The maximum length of a gap without a loss, in beats: summaries come in halves of seconds, and lags change.
   private static let jitter = 1.25
   /// The scale at least, in beats, of an observer that has not missed anything yet.
   private static let leastScale = 0.5
@@ -326,7 +326,7 @@ package struct GapModel: Equatable, Sendable {
   /// The longest wait that is learned, in scales: a longer one was a movement and not a loss.
   private static let longestWait = 8.0
 
-  /// The interval at which the beacon is heard when nothing is lost, at least the second that summaries take.
+  /// The interval at which the beacon is heard when nothing is lost, a second at least.
   ///
   /// - Units: seconds.
   var beat = GapModel.guessedBeat

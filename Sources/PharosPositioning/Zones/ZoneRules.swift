@@ -6,14 +6,15 @@ package enum ZoneRules {
 
   /// The evidence that one decibel of lead gives in a second.
   ///
-  /// 5 nats: the levels are means whose uncertainty is known and taken off, so a lead beyond it is no chance and counts
+  /// 3 nats: the levels are means whose uncertainty is known and taken off, so a lead beyond it is no chance and counts
   /// within a second or two.
   ///
   /// - Units: nats in a second and decibel.
-  package static let leadEvidence = 5.0
-  /// The part of a lead that chance explains and that is taken off, in standard deviations of the lead.
+  package static let leadEvidence = 3.0
+  /// The part of a lead that chance explains and that is taken off for a beacon that lies still, in standard deviations of
+  /// the lead.
   ///
-  /// 1: what is less gives neither zone an advantage. It does not apply while a beacon that was carried has no clear zone,
+  /// 1: what is less gives neither zone an advantage. For a beacon that is carried, or in no zone yet, nothing is taken off,
   /// because then the zone that is ahead is the better guess.
   package static let chanceDeviations = 1.0
   /// The amount by which the observers of the right zone hear a beacon louder than no zone's observer would.
@@ -61,7 +62,7 @@ package enum ZoneRules {
 
   /// The interval between two looks at a beacon's levels.
   ///
-  /// Every half second: summaries come once a second from each observer, each at its own phase.
+  /// Every half second, as often as summaries come; between them a look waits for the first of the next ones.
   package static let period = TimeSpan.milliseconds(500)
   /// The longest time between two looks at a beacon that no observer hears, as a share of its silence.
   ///
@@ -100,28 +101,30 @@ package enum ZoneRules {
 
   // MARK: When a zone is decided
 
-  /// The probability from which on a beacon is in a zone.
+  /// The probability from which on a beacon that lies still is in another zone.
   ///
-  /// 0.9: a moving beacon reaches this once the new zone's observers have been 3 to 4 dB ahead for a few seconds.
-  package static let certainty = 0.9
-  /// The least ratio of its lead in level over the next zone of the floor to the standard deviation of that lead, the uncertainty of the two means.
+  /// 0.95: it is the smaller of two, that of the zone after all levels so far, and that of a lead which is no chance. One
+  /// standard deviation of the lead gives 0.85, one and three quarters give this. A beacon near the border of two zones is
+  /// therefore reported a little later.
+  package static let certainty = 0.95
+  /// The same of a beacon that is carried.
   ///
-  /// 1.6: chance alone gives such a lead to the wrong zone once in 18 times, and the probability is required as well. A
-  /// beacon near the border of two zones is therefore reported a little later.
-  package static let leadDeviations = 1.6
-  /// The same from the time at which a beacon is carried until it has a clear zone.
+  /// 0.6: the beacon is as likely in the next zone as in the present one, so waiting is wrong as often as changing, but
+  /// a hair's breadth is no reason to change. In between it is weighed by the probability of the carriage.
+  package static let openCertainty = 0.6
+  /// The same of a first zone after ``firstGuess``.
   ///
-  /// 0.5: the present zone has lost its claim, so waiting is wrong as often as changing.
-  package static let openDeviations = 0.5
+  /// 0.51: more probable than all others, whose event says how probable it is.
+  package static let guessCertainty = 0.51
+  /// The time for which a beacon must be heard before it is in a first zone.
+  ///
+  /// 1.5 s: three summaries of each observer, so that the one that loses an advert is not left out.
+  package static let firstEvidence = TimeSpan.milliseconds(1_500)
   /// The time for which a beacon must be heard before its first zone is the one that is ahead, not one that is clear.
   ///
-  /// 2 s: the first report of a zone is due within 5 s, and summaries come up to 2 s behind their adverts.
-  package static let firstGuess = TimeSpan.seconds(2)
-  /// The time for which both conditions must hold, for a beacon that has a clear zone.
-  ///
-  /// 500 ms: the probability already builds up over seconds, so this only requires a second look.
-  package static let dwell = TimeSpan.milliseconds(500)
-  /// The value of ``dwell`` where no door is known between the two zones.
+  /// 3 s: the first report of a zone is due within 5 s, and every second before it spares some wrong ones.
+  package static let firstGuess = TimeSpan.seconds(3)
+  /// The time for which another zone must be certain where no door is known between the two zones.
   ///
   /// 10 s: a person cannot walk through a wall, but a list of neighbours may lack a door. So such a change is slow, not
   /// impossible.
@@ -168,9 +171,13 @@ package enum ZoneRules {
   package static let setDownRate = 0.2
   /// The probability of a carriage below which a beacon counts as at rest, for what is learned from it.
   package static let restProbability = 0.1
-  /// The most that one second of one observer counts for a carriage, or against one.
+  /// The share of a summary's evidence for a carriage, or against one, that counts.
   ///
-  /// 8 nats: against ``pickUpRate``, the second of one observer does not make a carriage likely.
+  /// 0.7, the root of a half: two halves of a second share half of what fades.
+  package static let halfEvidence = 0.7
+  /// The most that one summary of one observer counts for a carriage, or against one.
+  ///
+  /// 8 nats: against ``pickUpRate``, the summary of one observer does not make a carriage likely.
   ///
   /// - Units: nats.
   package static let mostEvidence = 8.0
@@ -234,7 +241,7 @@ package enum ZoneRules {
   package static let silentSurprise = 14.0
   /// The shortest silence after which a level falls.
   ///
-  /// 3 s: summaries come once a second, and an observer's lag may change by a second or two.
+  /// 3 s: summaries come twice a second, and an observer's lag may change by a second or two.
   package static let shortestLevelGrace = TimeSpan.seconds(3)
   /// The shortest silence after which a level is forgotten.
   ///

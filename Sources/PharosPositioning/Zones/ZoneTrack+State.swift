@@ -24,9 +24,7 @@ extension ZoneTrack: FieldStruct {
     try coder.code(&lag)
     try coder.code(&isFresh)
     try carriage.visitFields(&coder)
-    try coder.code(&isSettled)
-    try coder.code(&guess)
-    try coder.check(guess?.isFinite ?? true, "a probability")
+    try coder.code(finite: &probability)
     try coder.code(&gaps)
     try coder.code(&belief.shares)
     try coder.code(&levels)
@@ -77,7 +75,7 @@ extension ZoneTrack {
     candidate = nil
     doubtedSince = nil
     carriage = Carriage()
-    (isSettled, guess) = (told != nil, nil)
+    probability = zone == nil ? 0 : ZoneRules.certainty
     if told != nil || !isHeardInTheDark {
       levels.removeAll()
       belief.removeAll()

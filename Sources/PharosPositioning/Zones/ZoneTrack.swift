@@ -80,10 +80,8 @@ struct ZoneTrack: Equatable, Sendable {
   var nextLesson = Timestamp.distantFuture
   /// The probability that the beacon is carried.
   var carriage = Carriage()
-  /// Indicates whether the present zone has been clear since the beacon was last carried.
-  var isSettled = false
-  /// The probability of a first zone that was the best guess, until it is clear; nil of any other zone.
-  var guess: Double?
+  /// The probability of the present zone at the last look.
+  var probability = 0.0
   /// The time of the last look with new evidence.
   var weighedAt = Timestamp.distantPast
   var isFresh = false
@@ -95,7 +93,7 @@ struct ZoneTrack: Equatable, Sendable {
   /// Indicates whether the beacon is in no zone and no observer that is up hears it.
   var isIdle: Bool { zone == nil && levels.allSatisfy(\.isDark) }
 
-  /// Takes an observer's summary of the beacon for one second, from which the noise of the site learns too.
+  /// Takes an observer's summary of the beacon, from which the noise of the site learns too.
   mutating func add(
     _ summary: BeaconSummary,
     of observer: Int,
@@ -113,7 +111,8 @@ struct ZoneTrack: Equatable, Sendable {
       if !levels[index].isBack, !levels[index].isTorn {
         gaps.learn(max(0, (instant - levels[index].toldAt).seconds))
       }
-      carriage.take(levels[index].add(summary, at: instant, carriage: carriage.probability, &noise))
+      let evidence = levels[index].add(summary, at: instant, carriage: carriage.probability, &noise)
+      carriage.take(ZoneRules.halfEvidence * evidence)
       return
     }
     var level = ObserverLevel(summary, of: observer, at: instant, gaps: gaps.lesson, noise)
@@ -178,7 +177,7 @@ struct ZoneTrack: Equatable, Sendable {
   ) {
     forget(at: instant, around)
     weighing.removeAll()
-    weighing.chance = isOpen(at: instant) ? 0 : ZoneRules.chanceDeviations
+    weighing.chance = zone == nil ? 0 : ZoneRules.chanceDeviations * (1 - carriage.probability)
     let isFalling = hear(at: instant, around, into: &weighing)
     belief.recall(into: &weighing, around.plan)
     weighing.rank(around.plan, placing: placing)
@@ -195,15 +194,6 @@ struct ZoneTrack: Equatable, Sendable {
     let rate = ZoneRules.restingRate + carriage.probability * (ZoneRules.walkingRate - ZoneRules.restingRate)
     weighing.score(around.plan)
     belief.step(elapsed: elapsed, rate: rate, evidence: min(evidence, longest), &weighing, around.plan)
-  }
-
-  /// Returns whether the present zone has no more claim to the beacon than the next one.
-  ///
-  /// That is so from the time at which the beacon is carried until it has a clear zone, and for a beacon that has been
-  /// heard for a while but is in no zone.
-  private func isOpen(at instant: Timestamp) -> Bool {
-    guard zone == nil else { return !isSettled }
-    return levels.contains { instant - $0.since >= ZoneRules.firstGuess }
   }
 
   /// Returns the event time of a change: the decision's instant minus the lag of the summary before it, never earlier
@@ -277,15 +267,15 @@ extension ZoneTrack {
   ) -> Move? {
     nextLook = isIdle ? .distantFuture : instant + pause(at: instant)
     if zone != nil, let move = monitor(at: instant, isInside: isInside, around, weighing) { return move }
-    settle(weighing)
+    if let own = weighing.candidates.first(where: { $0.zone == zone }) {
+      probability = weighing.probability(of: own)
+    }
     let best = weighing.candidates.max { left, right in
       (left.probability, -left.zone) < (right.probability, -right.zone)
     }
-    if let best, best.isLive, best.zone != zone, best.probability >= ZoneRules.certainty {
-      let lead = weighing.lead(of: best.zone)
-      if lead.within >= margin(for: best, at: instant, weighing) {
-        return challenge(best, lead: lead.overall, at: instant, around, weighing)
-      }
+    if let best, best.isLive, best.zone != zone, let needed = neededProbability(at: instant) {
+      let found = weighing.probability(of: best)
+      if found > needed { return challenge(best, probability: found, at: instant, around, weighing) }
     }
     candidate = nil
     return doubt(at: instant, around, weighing)
@@ -373,39 +363,19 @@ extension ZoneTrack {
     return true
   }
 
-  /// Settles the beacon in its zone once that is clear, and opens the question again when it is carried.
-  private mutating func settle(_ weighing: ZoneWeighing) {
-    if carriage.probability > 0.5 { isSettled = false }
-    guard !isSettled, carriage.probability < ZoneRules.restProbability else { return }
-    guard let own = weighing.candidates.first(where: { $0.zone == zone }), own.observer >= 0 else { return }
-    guard let next = weighing.runnerUp(behind: own.zone), next.observer >= 0 else { return }
-    isSettled = own.lead(over: next) > ZoneRules.leadDeviations * deviation(own, next)
-    if isSettled { guess = nil }
-  }
-
-  /// Returns the lead that a zone needs over the next one.
-  ///
-  /// Where the levels are uncertain it is larger. It is smaller once the beacon has been carried: then the present zone
-  /// has no more claim to it than the next one.
-  private func margin(
-    for best: ZoneWeighing.Candidate,
-    at instant: Timestamp,
-    _ weighing: ZoneWeighing
-  ) -> Double {
-    guard let next = weighing.runnerUp(behind: best.zone), next.observer >= 0 else { return 0 }
-    let open = zone == nil || guess != nil ? ZoneRules.chanceDeviations : ZoneRules.openDeviations
-    let deviations = isOpen(at: instant) ? open : ZoneRules.leadDeviations
-    return deviations * deviation(best, next)
-  }
-
-  /// Returns the standard deviation of the lead of one zone over another.
-  private func deviation(_ one: ZoneWeighing.Candidate, _ other: ZoneWeighing.Candidate) -> Double {
-    (one.variance + other.variance).squareRoot()
+  /// Returns the probability that another zone must exceed, or nil while it is too early for a first one.
+  private func neededProbability(at instant: Timestamp) -> Double? {
+    guard zone == nil else {
+      return ZoneRules.certainty - carriage.probability * (ZoneRules.certainty - ZoneRules.openCertainty)
+    }
+    let heard = levels.lazy.map { instant - $0.since }.max() ?? .zero
+    guard heard >= ZoneRules.firstEvidence else { return nil }
+    return heard >= ZoneRules.firstGuess ? ZoneRules.guessCertainty : ZoneRules.certainty
   }
 
   private mutating func challenge(
     _ best: ZoneWeighing.Candidate,
-    lead: Double,
+    probability: Double,
     at instant: Timestamp,
     _ around: Surroundings,
     _ weighing: ZoneWeighing
@@ -415,11 +385,8 @@ extension ZoneTrack {
       candidateSince = instant
     }
     let dwell = instant - candidateSince
-    let isOpen = isOpen(at: instant)
-    guard dwell >= needed(for: best.zone, isOpen: isOpen, around) else {
-      return doubt(at: instant, around, weighing)
-    }
-    guess = zone == nil && isOpen ? guessed(best, weighing) : nil
+    guard dwell >= needed(for: best.zone, around) else { return doubt(at: instant, around, weighing) }
+    let lead = weighing.lead(of: best.zone)
     let move = Move(
       from: zone,
       to: best.zone,
@@ -427,11 +394,11 @@ extension ZoneTrack {
       margin: lead.isFinite ? lead : nil,
       dwell: dwell,
       reason: .margin,
-      probability: guess ?? best.probability,
+      probability: probability,
       runnerUp: weighing.runnerUp(behind: best.zone)
     )
-    if zone == nil { isSettled = !isOpen }
     zone = best.zone
+    self.probability = probability
     endHold()
     enteredAt = instant
     candidate = nil
@@ -440,21 +407,38 @@ extension ZoneTrack {
     return move
   }
 
-  /// Returns the probability of a zone that is ahead by a lead that is not clear: that of such a lead by chance.
-  private func guessed(_ best: ZoneWeighing.Candidate, _ weighing: ZoneWeighing) -> Double {
-    guard let next = weighing.runnerUp(behind: best.zone), next.observer >= 0 else { return best.probability }
-    let deviations = best.lead(over: next) / max(deviation(best, next), .leastNormalMagnitude)
-    // The logistic curve that is closest to the normal distribution.
-    return min(best.probability, 1 / (1 + RadioMath.exponential(-1.702 * deviations)))
+  /// Returns the most probable of the zones that the beacon is not in, after a look.
+  func rival(at instant: Timestamp, _ around: Surroundings, _ weighing: ZoneWeighing) -> ZoneRival? {
+    guard let best = weighing.runnerUp(behind: zone ?? ZoneWeighing.elsewhere), best.isLive else {
+      return nil
+    }
+    let needed = neededProbability(at: instant)
+    var rival = ZoneRival(
+      zone: around.plan.zones[best.zone].identifier,
+      probability: weighing.probability(of: best),
+      needed: needed
+    )
+    if let next = weighing.runnerUp(behind: best.zone), next.observer >= 0 {
+      rival.next = around.plan.zones[next.zone].identifier
+      rival.lead = best.lead(over: next)
+      let odds = (needed ?? ZoneRules.certainty) / (1 - (needed ?? ZoneRules.certainty))
+      let deviations = RadioMath.naturalLog(odds) / ZoneWeighing.normalSlope
+      rival.neededLead = deviations * (best.variance + next.variance).squareRoot()
+    }
+    let wait = self.needed(for: best.zone, around)
+    if wait > .zero {
+      rival.waited = candidate == best.zone ? instant - candidateSince : .zero
+      rival.neededWait = wait
+    }
+    return rival
   }
 
-  /// Returns the time for which a zone must have won: longer where no door connects it to the present zone, none where
-  /// the question is open.
-  private func needed(for target: Int, isOpen: Bool, _ around: Surroundings) -> TimeSpan {
+  /// Returns the time for which a zone must have been certain: none where a door connects it to the present zone.
+  private func needed(for target: Int, _ around: Surroundings) -> TimeSpan {
     switch zone.map({ around.plan.step(from: $0, to: target) }) {
-    case nil, .stay, .walk: isOpen ? .zero : ZoneRules.dwell
-    case .stray: max(ZoneRules.dwell, ZoneRules.strayDwell)
-    case .climb: max(ZoneRules.dwell, ZoneRules.climbDwell)
+    case nil, .stay, .walk: .zero
+    case .stray: ZoneRules.strayDwell
+    case .climb: ZoneRules.climbDwell
     }
   }
 
@@ -491,7 +475,7 @@ extension ZoneTrack {
       move.probability = belief.probability(of: zone)
       move.runnerUp = weighing.runnerUp(behind: zone)
     }
-    (zone, guess) = (nil, nil)
+    zone = nil
     endHold()
     candidate = nil
     doubtedSince = nil
@@ -509,17 +493,27 @@ extension ZoneTrack.Surroundings {
 }
 
 extension ZoneWeighing {
-  /// Returns the lead of a zone's observers over those of the other zones of its floor, and of all floors.
-  fileprivate func lead(of zone: Int) -> (within: Double, overall: Double) {
-    guard let own = candidates.first(where: { $0.zone == zone }) else { return (0, 0) }
-    var (within, overall) = (Double.infinity, Double.infinity)
-    for other in candidates
-    where other.zone != zone && other.zone != ZoneWeighing.elsewhere && other.observer >= 0 {
-      let lead = own.lead(over: other)
-      overall = min(overall, lead)
-      if other.floor == own.floor { within = min(within, lead) }
+  /// Returns the lead of a zone's observers over those of the other zones of all floors.
+  fileprivate func lead(of zone: Int) -> Double {
+    guard let own = candidates.first(where: { $0.zone == zone }) else { return 0 }
+    let others = candidates.lazy.filter {
+      $0.zone != zone && $0.zone != ZoneWeighing.elsewhere && $0.observer >= 0
     }
-    return (within, overall)
+    return others.map { own.lead(over: $0) }.min() ?? .infinity
+  }
+
+  /// The slope of the logistic curve that is closest to the normal distribution.
+  fileprivate static let normalSlope = 1.702
+
+  /// Returns the probability that decides about a zone: that of all levels so far, or if it is smaller that of its lead
+  /// over the next zone being more than chance.
+  fileprivate func probability(of own: Candidate) -> Double {
+    guard own.observer >= 0, let next = runnerUp(behind: own.zone), next.observer >= 0 else {
+      return own.probability
+    }
+    let deviation = max((own.variance + next.variance).squareRoot(), .leastNormalMagnitude)
+    let slope = ZoneWeighing.normalSlope * own.lead(over: next) / deviation
+    return min(own.probability, 1 / (1 + RadioMath.exponential(-slope)))
   }
 
   /// The most probable of the other zones, if one was weighed.

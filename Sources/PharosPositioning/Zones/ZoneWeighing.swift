@@ -2,8 +2,8 @@ import PharosModel
 
 /// The score of each zone from one look at a beacon's levels: the emission of the hidden Markov model.
 ///
-/// Rooms and floors are compared separately. Within a floor, the loudest observer of a zone is compared with the
-/// loudest of all, and the second with the second. Each difference is capped. Floors are compared in the same way by
+/// Rooms and floors are compared separately. Within a floor, a zone loses by the greatest lead of another zone over it:
+/// of the loudest observer, and of the second loudest alike where both have several. It is capped. Floors are compared in the same way by
 /// their three loudest observers, so that no observer can outweigh the two others. The storage is reused from look to
 /// look.
 package struct ZoneWeighing: Sendable {
@@ -133,7 +133,7 @@ package struct ZoneWeighing: Sendable {
   mutating func score(_ plan: ZonePlan) {
     if plan.floorRanks.count > 1 { scoreFloors(plan) }
     for index in candidates.indices where candidates[index].zone != ZoneWeighing.elsewhere {
-      candidates[index].score = roomScore(of: index, plan)
+      candidates[index].score = roomScore(of: index)
       if plan.floorRanks.count > 1 {
         candidates[index].score += floors[candidates[index].floor].score
       }
@@ -147,20 +147,14 @@ package struct ZoneWeighing: Sendable {
     }
   }
 
-  private func roomScore(of index: Int, _ plan: ZonePlan) -> Double {
+  private func roomScore(of index: Int) -> Double {
     let own = candidates[index]
-    let zone = plan.zones[own.zone]
-    var best = own
-    var second = own.second
-    for other in candidates where other.floor == zone.floor {
-      if other.first > best.first { best = other }
-      if plan.zones[other.zone].ranks > 1 { second = max(second, other.second) }
+    var deficit = 0.0
+    for other in candidates where other.zone != own.zone && other.floor == own.floor && other.observer >= 0 {
+      let byChance = chance * (own.variance + other.variance).squareRoot()
+      deficit = max(deficit, other.lead(over: own) - byChance)
     }
-    let byChance = chance * (own.variance + best.variance).squareRoot()
-    let score = -min(ZoneRules.cap, max(0, best.first - own.first - byChance))
-    guard zone.ranks > 1 else { return ZoneRules.leadEvidence * score }
-    let further = -min(ZoneRules.cap, second - own.second)
-    return ZoneRules.leadEvidence * (score + ZoneRules.secondWeight * further) / (1 + ZoneRules.secondWeight)
+    return -ZoneRules.leadEvidence * min(ZoneRules.cap, deficit)
   }
 
   private mutating func scoreFloors(_ plan: ZonePlan) {

@@ -126,10 +126,10 @@ struct StateBytesTests {
   func version() {
     let (world, _, bytes) = StateBytesTests.part(61)
     var other = bytes
-    other[0] = 9
+    other[0] = 8
     var engine = StateRun.fresh(world, 1, MonitoringLimits())[0]
     var reader = FieldReader(other[...])
-    #expect(throws: FieldError(.version(9, expected: 8), at: 1)) {
+    #expect(throws: FieldError(.version(8, expected: 9), at: 1)) {
       try engine.restoreState(from: &reader) { _ in true }
     }
   }
