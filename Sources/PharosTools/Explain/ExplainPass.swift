@@ -72,6 +72,7 @@ struct ExplainPass {
     let end = span.upperBound + max(.zero, tail ?? .zero)
     findings.span = span.lowerBound...end
     findings.log.finish(at: end)
+    for beacon in findings.rooms.keys { findings.rooms[beacon]?.close() }
     findings.noteOutages()
   }
 
@@ -101,12 +102,21 @@ struct ExplainPass {
     single.removeAll()
     single.append(report, from: batch)
     findings.log.take(pipeline?.ingest(single) ?? [])
+    if !findings.site.zones.isEmpty { for beacon in beacons { lookForRooms(beacon, at: received) } }
     let level = report.level.map { $0 + (offsets[observer] ?? 0) }
     for (beacon, old) in zip(beacons, before) {
       guard let new = pipeline?.insight(observer: observer, beacon: beacon) else { continue }
       guard old == nil || new.samples != old?.samples || new.lastHeard != old?.lastHeard else { continue }
       note(old, new, level: level)
     }
+  }
+
+  /// Records the zone that would be reported next of a beacon.
+  private mutating func lookForRooms(_ beacon: BeaconID, at instant: Timestamp) {
+    guard findings.rooms[beacon]?.isDue(at: instant) ?? true else { return }
+    guard let (present, rival) = pipeline?.rival(of: beacon) else { return }
+    guard rival != nil || findings.rooms[beacon] != nil else { return }
+    findings.rooms[beacon, default: RoomStory()].look(present, rival, at: instant)
   }
 
   private mutating func note(_ old: TrackInsight?, _ new: TrackInsight, level: Double?) {
@@ -144,6 +154,8 @@ struct Findings {
   var log = DecisionLog()
   /// The story of each track.
   var tracks: [TrackKey: TrackStory] = [:]
+  /// The zones that were nearly reported of each beacon.
+  var rooms: [BeaconID: RoomStory] = [:]
   /// The adverts of the tracks that are to be drawn.
   var traces: [TrackKey: TrackTrace] = [:]
   /// The times of the adverts that belong to a row to be drawn, but to no track that is drawn.

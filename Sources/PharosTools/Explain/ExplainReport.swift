@@ -1,5 +1,6 @@
 import PharosModel
 import PharosMonitoring
+import PharosPositioning
 import PharosService
 import PharosSite
 
@@ -46,6 +47,18 @@ struct ExplainReport {
 
   /// The tracks for which the report lists what else was considered.
   var weighed: [TrackKey] { Array(tracks.prefix(ExplainReport.mostTracks)) }
+
+  /// The beacons of those tracks of which a zone was nearly reported.
+  var rooms: [(beacon: BeaconID, sentences: [String])] {
+    var rooms: [(beacon: BeaconID, sentences: [String])] = []
+    for beacon in Set(weighed.map(\.beacon)).sorted() {
+      let episodes = (findings.rooms[beacon]?.episodes ?? []).filter { episode in
+        filter.region.map { $0 == episode.closest.zone } ?? true
+      }
+      if !episodes.isEmpty { rooms.append((beacon, narrator.nearlyReported(episodes))) }
+    }
+    return rooms
+  }
 
   /// The rows that the filters leave and of which a fixed rule or Pharos told an exit.
   var compared: [(key: RowKey, story: RowStory)] {
@@ -186,6 +199,10 @@ extension ExplainReport {
         for sentence in group.sentences { lines += Paragraph.lines(sentence, behind: "    – ", width: width) }
       }
     }
+    for room in rooms {
+      lines.append(PlainText.clean("  rooms · \(narrator.name(room.beacon))"))
+      for sentence in room.sentences { lines += Paragraph.lines(sentence, behind: "    – ", width: width) }
+    }
     guard !lines.isEmpty else { return [] }
     let left = tracks.count - weighed.count
     if left > 0 { lines.append("  and \(Wording.count(left, "more track")): name one to see it.") }
@@ -254,6 +271,10 @@ extension ExplainReport {
       json.member("decisionsLeftOut", untold)
       json.objects("decisions", told) { write($1, to: &$0) }
       json.objects("tracks", weighed) { write($1, to: &$0) }
+      json.objects("rooms", rooms) { json, room in
+        json.member("beacon", room.beacon.description)
+        json.strings("nearlyReported", room.sentences.map(Narration.plain))
+      }
       json.objects("fixedRules", compared) { json, row in write(row.key, row.story, to: &json) }
     }
   }
