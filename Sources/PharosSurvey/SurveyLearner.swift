@@ -14,6 +14,8 @@ package struct SurveyLearner: Sendable {
   private let rules: SurveyRules
   private var floors: [FloorSurvey] = []
   private var floorNumbers: [FloorID: Int] = [:]
+  /// The directions of the walks on each floor.
+  private var orientations: [PlanOrientation] = []
   private var emitters: [Emitter: EmitterReadings] = [:]
   /// Identities of which a walk heard several addresses in turns, which shows that several beacons share them.
   private var sharedIdentities: Set<BeaconID> = []
@@ -32,6 +34,7 @@ package struct SurveyLearner: Sendable {
       guard let survey = FloorSurvey(id, floor, cells: rules.fineCell...rules.cell) else { continue }
       floorNumbers[id] = floors.count
       floors.append(survey)
+      orientations.append(PlanOrientation())
     }
   }
 
@@ -64,7 +67,8 @@ package struct SurveyLearner: Sendable {
       report.placelessWalks.append(walk.name)
       return
     }
-    let path = WalkedPath(waypoints: walk.waypoints, steps: walk.steps)
+    let steps = walk.steps
+    let path = WalkedPath(waypoints: walk.waypoints, steps: steps)
     guard path.span != nil else {
       report.placelessWalks.append(walk.name)
       return
@@ -75,6 +79,7 @@ package struct SurveyLearner: Sendable {
     report.meters += path.length
     report.pacedStretches += path.pacedStretches
     report.evenStretches += path.evenStretches
+    orientations[floor].add(waypoints: walk.waypoints, steps: steps)
     takeAccessPoints(of: walk, along: path, floor: floor, number: number)
     takeBeacons(of: walk, along: path, floor: floor, number: number)
     floors[floor].add(
@@ -180,6 +185,7 @@ package struct SurveyLearner: Sendable {
       grids: floors.map(\.grid),
       walked: floors.map(\.passes)
     )
+    draft.turns = zip(orientations, floors).compactMap { $0.turn($1.id) }
     for number in floors.indices { floors[number].findFarCells() }
     let census = EmitterCensus(emitters, shared: sharedIdentities, floors: floors, rules: rules)
     report.leftOut = census.leftOut

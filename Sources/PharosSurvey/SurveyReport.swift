@@ -72,6 +72,8 @@ package struct SurveyReport: Hashable, Sendable {
   package var leftOut: [Reason: Int] = [:]
   /// Emitters whose place was found.
   package var anchored = 0
+  /// Plans on which walks went in other directions than by their compasses.
+  package var turns: [PlanTurn] = []
   /// Floor by floor, in the order of the map.
   package var floors: [FloorCoverage] = []
 
@@ -95,6 +97,7 @@ extension SurveyReport {
       }
     }
     anchored = map.anchors.count
+    turns = map.turns
     self.floors = floors.indices.map { number in
       let survey = floors[number]
       let grid = survey.grid

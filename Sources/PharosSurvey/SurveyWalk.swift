@@ -115,7 +115,7 @@ extension SurveyWalk {
   private static let tail = TimeSpan.seconds(5)
 
   /// The walker's steps, in order of time.
-  var steps: [Step] {
+  package var steps: [Step] {
     let sorted = motion.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }
     guard let last = sorted.last?.element.time else { return [] }
     var tracker = MotionTracker()

@@ -166,6 +166,7 @@ extension Locator {
   ///
   /// The spread of the belief shows the uncertainty that readings and steps leave. It does not show the errors of the
   /// map, which grow with the distance to the nearest surveyed place and appear in readings that fit worse than usual.
+  /// The factor of the radio map corrects the whole for the venue.
   private func radius(of middle: Middle, at time: Timestamp) -> Float {
     if isCarried(at: time), carriage.scanned != .distantPast {
       let (spread, hidden) = (middle.spread, rules.visualHiddenError)
@@ -177,7 +178,8 @@ extension Locator {
     let least = isSeen ? rules.hiddenError : offset.isOpen ? 0 : rules.blindHiddenError
     let hidden = least + rules.remoteError * min(away, Locator.mostRemote) + rules.misfitError * misfit
     let spread = middle.spread * (isSeen ? rules.spreadFactor : 1)
-    return (spread * spread + hidden * hidden).squareRoot()
+    let factor = offset.isOpen ? 1 : content.radiusFactors[isSeen ? .moving : .blind] ?? 1
+    return factor * (spread * spread + hidden * hidden).squareRoot()
   }
 
   /// The misfit beyond the usual above which the radius no longer grows with it.

@@ -23,6 +23,8 @@ public struct LocatableVenue: Sendable {
     /// The distance in metres of each cell from the nearest surveyed one, for each floor of the radio map; empty
     /// without a survey.
     private let remotenesses: [[Float]]
+    /// The factors on the radius that the survey showed, by kind of subject.
+    let radiusFactors: [RadiusScale.Kind: Float]
     /// The next floors up and down in the same building, for each floor, and the changes between their planes.
     let neighbours: [[(floor: Int, change: PlaneChange)]]
 
@@ -34,6 +36,7 @@ public struct LocatableVenue: Sendable {
       levels = LevelTable(freedom: rules.tailFreedom)
       unlisted = UnlistedField(radio, rules)
       remotenesses = radio.walked.indices.map { radio.grids[$0].distances(from: radio.walked[$0]) }
+      radiusFactors = Dictionary(radio.radiusScales.map { ($0.kind, $0.factor) }) { first, _ in first }
       let all = venue.floors
       floorOfRadio = radio.floors.map { id in all.firstIndex { $0.id == id } }
       let exits = LocatableVenue.exits(of: venue)
@@ -43,7 +46,8 @@ public struct LocatableVenue: Sendable {
           id: entry.id,
           exits: exits[number],
           reach: Double(rules.connectorReach),
-          radio: radio.floors.firstIndex(of: entry.id)
+          radio: radio.floors.firstIndex(of: entry.id),
+          turn: radio.turns.first { $0.floor == entry.id }?.radians ?? 0
         )
       }
       priors = floors.map { $0.priors(radio, rules) }
@@ -168,9 +172,13 @@ package final class GroundFloor: Sendable {
   let extent: Extent?
   /// The floor's place in the radio map; nil where that does not know it.
   let radio: Int?
+  /// The angle by which walks on the plan point clockwise of their compass headings, as the survey showed it.
+  ///
+  /// - Units: radians.
+  let turn: Float
 
   /// Prepares a floor with the ways that lead from it to other floors.
-  init(_ floor: Floor, id: FloorID, exits: [Exit], reach: Double, radio: Int?) {
+  init(_ floor: Floor, id: FloorID, exits: [Exit], reach: Double, radio: Int?, turn: Float = 0) {
     self.id = id
     plane = floor.plane
     space = FloorSpace(floor)
@@ -179,6 +187,7 @@ package final class GroundFloor: Sendable {
     entrances = floor.entrances.map(\.point)
     extent = floor.extent
     self.radio = radio
+    self.turn = turn
   }
 
   /// Returns whether a place lies within the drawn extent of the floor, or within a margin in metres around it.

@@ -59,19 +59,19 @@ extension Locator {
   private mutating func turn(to heading: Heading) {
     gait.reference = heading.reference
     trail.removeAll()
-    for index in 0..<cloud.count { cloud.bias[index] = drawBias(heading) }
+    for index in 0..<cloud.count { cloud.bias[index] = drawBias(heading, on: Int(cloud.floor[index])) }
   }
 
-  /// Draws a heading bias from the distribution that a heading gives.
-  private mutating func drawBias(_ heading: Heading) -> Float {
+  /// Draws a heading bias from the distribution that a heading gives, about the turn of the floor's plan.
+  private mutating func drawBias(_ heading: Heading, on floor: Int) -> Float {
     if case .unknown = heading.reference { return (noise.share() - 0.5) * 2 * .pi }
-    return heading.biasDeviation * noise.normal()
+    return content.floors[floor].turn + heading.biasDeviation * noise.normal()
   }
 
-  /// Draws the heading bias of a new particle.
-  mutating func drawBias() -> Float {
+  /// Draws the heading bias of a new particle on a floor.
+  mutating func drawBias(on floor: Int) -> Float {
     switch gait.reference {
-    case .north: rules.headingBias * noise.normal()
+    case .north: content.floors[floor].turn + rules.headingBias * noise.normal()
     case .unknown, nil: (noise.share() - 0.5) * 2 * .pi
     }
   }

@@ -372,7 +372,7 @@ extension Locator {
       cloud.append(
         east: Float(place.x) + scan.deviation * noise.normal(),
         north: Float(place.y) + scan.deviation * noise.normal(),
-        bias: drawBias(),
+        bias: drawBias(on: number),
         scale: ParticleCloud.held(1 + rules.scaleDeviation * noise.normal()),
         floor: UInt8(truncatingIfNeeded: number)
       )

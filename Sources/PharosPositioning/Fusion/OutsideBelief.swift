@@ -225,7 +225,7 @@ extension Locator {
       cloud.append(
         east: Float(entrance.point.x) + deviation * noise.normal(),
         north: Float(entrance.point.y) + deviation * noise.normal(),
-        bias: drawBias(),
+        bias: drawBias(on: entrance.floor),
         scale: ParticleCloud.held(1 + rules.scaleDeviation * noise.normal()),
         floor: UInt8(truncatingIfNeeded: entrance.floor)
       )

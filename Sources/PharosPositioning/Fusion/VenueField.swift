@@ -294,7 +294,7 @@ extension Locator {
       cloud.append(
         east: place.east,
         north: place.north,
-        bias: drawBias(),
+        bias: drawBias(on: place.floor),
         scale: ParticleCloud.held(1 + rules.scaleDeviation * noise.normal()),
         floor: UInt8(truncatingIfNeeded: place.floor)
       )
@@ -327,7 +327,7 @@ extension Locator {
       cloud.east[index] = place.east
       cloud.north[index] = place.north
       cloud.floor[index] = UInt8(truncatingIfNeeded: place.floor)
-      cloud.bias[index] = drawBias()
+      cloud.bias[index] = drawBias(on: place.floor)
       if !cloud.turn.isEmpty { cloud.turn[index] = drawTurn() }
       cloud.weight[index] = weight
     }

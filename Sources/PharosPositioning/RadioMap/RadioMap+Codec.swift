@@ -15,7 +15,8 @@ extension RadioMap {
   ///
   /// - Shape: 0 "PHRM"; 4 version; 5 checksum of all that follows, u64; then the floors, each with its grid and what was
   ///   walked; the emitters, each with its group, its noise and its patches; the anchors; the levels; the deviations. Lists
-  ///   are behind their length as u32; cells are packed as differences of four bits. Big-endian.
+  ///   are behind their length as u32; cells are packed as differences of four bits. Big-endian. Plans that are not
+  ///   turned to north and scales of the radius follow where there are any; maps of earlier versions end before.
   package func encoded() -> [UInt8] {
     var body = FieldWriter()
     body.reserve(levels.count + deviations.count + emitters.count * 64)
@@ -32,6 +33,7 @@ extension RadioMap {
     }
     body.writeBlock { $0.write(raw: NibblePacking.packed(levels)) }
     body.writeBlock { $0.write(raw: NibblePacking.packed(deviations)) }
+    if !turns.isEmpty || !radiusScales.isEmpty { writeFindings(to: &body) }
     var writer = FieldWriter()
     writer.reserve(body.bytes.count + 13)
     writer.write(RadioMap.magic)
@@ -54,6 +56,22 @@ extension RadioMap {
       writer.write(UInt32(grid.rows))
       writer.write(!walked.isEmpty)
       if !walked.isEmpty { writer.writeBlock { $0.write(raw: NibblePacking.packed(walked[number])) } }
+    }
+  }
+
+  private func writeFindings(to writer: inout FieldWriter) {
+    writer.write(UInt32(turns.count))
+    for turn in turns {
+      writer.write(turn.floor.building)
+      writer.write(Int32(turn.floor.level))
+      writer.write(turn.radians)
+      writer.write(UInt32(turn.walks))
+    }
+    writer.write(UInt32(radiusScales.count))
+    for scale in radiusScales {
+      writer.write(scale.kind.rawValue)
+      writer.write(scale.factor)
+      writer.write(UInt32(scale.walks))
     }
   }
 
@@ -144,6 +162,7 @@ struct RadioMapReading {
     parts.levels = try NibblePacking.unpacked(&block, count: cells)
     block = try reader.block()
     parts.deviations = try NibblePacking.unpacked(&block, count: cells)
+    if reader.remaining > 0 { try readFindings(&reader) }
   }
 
   /// The map.
@@ -226,6 +245,33 @@ struct RadioMapReading {
       )
     )
     cells += columns * rows
+  }
+
+  private mutating func readFindings(_ reader: inout FieldReader) throws(FieldError) {
+    for _ in 0..<(try reader.count(ofAtLeast: 16)) {
+      let building = try reader.text()
+      let floor = FloorID(building: building, level: Int(try reader.number(Int32.self)))
+      let radians = try reader.float()
+      let walks = Int(try reader.number(UInt32.self))
+      guard parts.floors.contains(floor), !parts.turns.contains(where: { $0.floor == floor }),
+        (-Float.pi...Float.pi).contains(radians)
+      else { throw reader.failure(.outOfRange(field: "a turned plan")) }
+      parts.turns.append(PlanTurn(floor: floor, radians: radians, walks: walks))
+    }
+    for _ in 0..<(try reader.count(ofAtLeast: 9)) {
+      guard let kind = RadiusScale.Kind(rawValue: try reader.byte()),
+        parts.radiusScales.last.map({ $0.kind.rawValue < kind.rawValue }) ?? true
+      else { throw reader.failure(.outOfRange(field: "the kind of a radius")) }
+      let factor = try reader.float()
+      guard RadiusScale.bounds.contains(factor) else {
+        throw reader.failure(.outOfRange(field: "the scale of a radius"))
+      }
+      let walks = Int(try reader.number(UInt32.self))
+      parts.radiusScales.append(RadiusScale(kind: kind, factor: factor, walks: walks))
+    }
+    guard !parts.turns.isEmpty || !parts.radiusScales.isEmpty else {
+      throw reader.failure(.outOfRange(field: "the findings"))
+    }
   }
 
   private mutating func readAnchors(_ reader: inout FieldReader) throws(FieldError) {

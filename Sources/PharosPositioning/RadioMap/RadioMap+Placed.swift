@@ -24,7 +24,9 @@ extension RadioMap {
     guard placed.contains(where: { numbers[$0.emitter] == nil }) else { return self }
     var draft = RadioMapDraft(self)
     draft.entries += placed
-    return draft.map()
+    var map = draft.map()
+    map.radiusScales = radiusScales
+    return map
   }
 }
 
@@ -32,6 +34,7 @@ extension RadioMapDraft {
   /// Creates a draft from a map, to which entries can be added.
   fileprivate init(_ map: RadioMap) {
     self.init(floors: map.floors, grids: map.grids, walked: map.walked)
+    turns = map.turns
     var anchors: [Int32: RadioAnchor] = [:]
     for anchor in map.anchors { anchors[anchor.emitter] = anchor }
     for (number, emitter) in map.emitters.enumerated() {

@@ -34,6 +34,10 @@ public struct RadioMap: Hashable, Sendable {
   package internal(set) var walked: [[UInt8]] = []
   /// The positions of the emitters whose place is known or could be found.
   package internal(set) var anchors: [RadioAnchor] = []
+  /// The plans on which the survey's walks went in other directions than by their compasses.
+  package var turns: [PlanTurn] = []
+  /// The factors on the radius of fixes that held-back walks of the survey showed; empty where they were too few.
+  package var radiusScales: [RadiusScale] = []
 
   /// The index of each emitter's first patch, followed by the end index.
   private var firstPatches: [Int32] = [0]
@@ -139,6 +143,77 @@ public struct RadioMap: Hashable, Sendable {
       return low * (1 - shareNorth) + high * shareNorth
     }
     return (between(levels) * 0.5 - 127, between(deviations) * 0.1)
+  }
+}
+
+/// The factor on the radius of the fixes of a kind of subject, learned from walks of the survey from which a map was not made.
+package struct RadiusScale: Hashable, Sendable {
+  /// The kinds of subjects for which a survey shows it.
+  package enum Kind: UInt8, CaseIterable, Sendable {
+    /// Handsets whose motion sensors report.
+    case moving
+    /// Handsets without motion.
+    case blind
+  }
+
+  /// The kind of subject.
+  package let kind: Kind
+  /// The factor, within ``bounds``.
+  package let factor: Float
+  /// The number of held-back walks that show it.
+  package let walks: Int
+
+  /// The bounds of the factor.
+  ///
+  /// From 1: walks of one survey share its days, phones and surveyors, so held-back ones err less than later subjects do. To 2:
+  /// beyond it the map is wrong, and no radius would say where.
+  package static let bounds: ClosedRange<Float> = 1...2
+
+  package init(kind: Kind, factor: Float, walks: Int) {
+    self.kind = kind
+    self.factor = factor
+    self.walks = walks
+  }
+}
+
+extension RadiusScale: CustomStringConvertible {
+  /// The factor, the kind and the evidence, as in `radius × 0.93 with motion (84 held-back walks)`.
+  package var description: String {
+    let hundredths = Int((factor * 100).rounded())
+    let digits = hundredths % 100 < 10 ? "0\(hundredths % 100)" : "\(hundredths % 100)"
+    let kind = kind == .moving ? "with motion" : "without motion"
+    return "radius × \(hundredths / 100).\(digits) \(kind) (\(walks) held-back walks)"
+  }
+}
+
+/// A floor plan that is not turned to north, as the walks of a survey show it.
+package struct PlanTurn: Hashable, Sendable {
+  /// The floor.
+  package let floor: FloorID
+  /// The angle by which walks on the plan point clockwise of their compass headings.
+  ///
+  /// - Units: radians.
+  package let radians: Float
+  /// The number of walks that show it.
+  package let walks: Int
+
+  package init(floor: FloorID, radians: Float, walks: Int) {
+    self.floor = floor
+    self.radians = radians
+    self.walks = walks
+  }
+}
+
+extension PlanTurn: CustomStringConvertible {
+  /// The finding as a warning for the author of the venue.
+  package var description: String {
+    let degrees = Int((radians.magnitude * 180 / .pi).rounded())
+    let side = radians > 0 ? "clockwise" : "counterclockwise"
+    let back = radians > 0 ? "counterclockwise" : "clockwise"
+    return
+      "floor \(floor): on the plan \(walks) walks went \(degrees)° \(side) of their compass headings. Turn the plan "
+      + "\(degrees)° \(back) and survey again, unless north as the compass has it differs as much there "
+      + "or all phones were held askew"
   }
 }
 

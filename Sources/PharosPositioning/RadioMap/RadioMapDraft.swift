@@ -64,6 +64,8 @@ package struct RadioMapDraft {
   var grids: [RadioGrid]
   var walked: [[UInt8]]
   package var entries: [Entry] = []
+  /// The plans that are not turned to north.
+  package var turns: [PlanTurn] = []
 
   package init(floors: [FloorID], grids: [RadioGrid], walked: [[UInt8]], entries: [Entry] = []) {
     self.floors = floors
@@ -111,6 +113,7 @@ package struct RadioMapDraft {
         )
       }
     }
+    map.turns = turns
     return map
   }
 }

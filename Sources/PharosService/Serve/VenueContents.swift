@@ -178,6 +178,7 @@ package struct LoadedVenues: Sendable {
         )
       }
       if let remark = contents.remark { console.say("\(folder): warning: \(remark)") }
+      for turn in contents.radio?.turns ?? [] { console.say("\(folder): warning: \(turn)") }
       entries.append(Entry(folder: folder, contents: contents))
     }
     self.entries = entries

@@ -135,10 +135,11 @@ package struct VenueCheckRunner: Sendable {
         if let radio {
           let emitters = Wording.count(radio.emitters.count, "emitter")
           let floors = Wording.count(radio.floors.count, "floor")
-          try console.print("  radio map: \(emitters) on \(floors)")
+          let parts = ["\(emitters) on \(floors)"] + radio.radiusScales.map(\.description)
+          try console.print("  radio map: \(parts.joined(separator: ", "))")
         }
         for warning in warnings { try console.print(warning, in: folder) }
-        let findings = VenueCheck(venue).findings
+        let findings = VenueCheck(venue).findings.map(\.description) + (radio?.turns.map(\.description) ?? [])
         for finding in findings {
           try console.print(PlainText.clean("\(folder): warning: \(finding)"), isMistake: false)
         }

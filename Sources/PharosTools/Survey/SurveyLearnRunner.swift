@@ -28,6 +28,7 @@ package struct SurveyLearnRunner: Sendable {
       let files = try TraceFile.find(traces)
       let places = VenuePlaces(venue)
       var learner = SurveyLearner(venue: venue)
+      var heldBack = HeldBackWalks(venue)
       var strangers: [String: [TraceFile]] = [:]
       var damaged = 0
       var bar = ProgressBar("walks", on: console)
@@ -35,7 +36,10 @@ package struct SurveyLearnRunner: Sendable {
         let trace = try file.trace()
         damaged += trace.counters.damaged
         switch places.floor(of: file, trace.header) {
-        case .success(let floor): learner.add(SurveyWalk(trace, name: file.identifier, floor: floor))
+        case .success(let floor):
+          let walk = SurveyWalk(trace, name: file.identifier, floor: floor)
+          learner.add(walk)
+          heldBack.add(walk, from: file)
         case .failure(let mismatch): strangers["\(mismatch)", default: []].append(file)
         }
         bar.show(index + 1, of: files.count)
@@ -43,7 +47,9 @@ package struct SurveyLearnRunner: Sendable {
       bar.clear()
       say(strangers, on: console)
       console.say("Fitting the radio map …")
-      let (map, report) = learner.learned()
+      var (map, report) = learner.learned()
+      console.say("Locating walks that were held back from a second map …")
+      map.radiusScales = try heldBack.scales()
       guard report.walks > 0 else {
         throw CommandFailure("\(self.venue): no walk fits the venue, and no map was written.")
       }
@@ -134,6 +140,9 @@ struct SurveyLearnReport {
     let reasons = SurveyReport.Reason.allCases.compactMap { reason in
       report.leftOut[reason].flatMap { $0 > 0 ? "\($0) \(SurveyLearnReport.words(reason))" : nil }
     }
+    if !map.radiusScales.isEmpty {
+      lines.append("Accuracy: \(Wording.list(map.radiusScales.map(\.description))).")
+    }
     if !reasons.isEmpty { lines.append("Left out: \(Wording.list(reasons)).") }
     lines += notes
     return lines
@@ -157,6 +166,7 @@ struct SurveyLearnReport {
       let some = report.placelessWalks.prefix(3).joined(separator: ", ")
       notes.append("\(Wording.count(report.placelessWalks.count, "walk")) had under two waypoints: \(some).")
     }
+    notes += report.turns.map { "Warning: \($0)." }
     if damagedLines > 0 { notes.append("\(Wording.count(damagedLines, "line")) could not be read.") }
     return notes
   }

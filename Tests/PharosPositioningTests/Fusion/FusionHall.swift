@@ -18,7 +18,8 @@ struct FusionHall {
   init(
     seed: UInt64 = 1,
     size: Point = Point(x: 60, y: 24),
-    change: (inout FusionRules) -> Void = { _ in }
+    change: (inout FusionRules) -> Void = { _ in },
+    survey: (inout RadioMap) -> Void = { _ in }
   ) throws {
     random = SeededGenerator(seed: seed)
     let origin = try #require(Coordinate(latitude: 52.5, longitude: 13.4))
@@ -40,7 +41,9 @@ struct FusionHall {
     rules.scanLead = .zero
     rules.beaconLead = .zero
     change(&rules)
-    ground = LocatableVenue(venue: venue, rules: rules)
+    var radio = RadioMap(placed: venue)
+    survey(&radio)
+    ground = LocatableVenue(venue: venue, radio: radio, rules: rules)
   }
 
   /// Addresses of boxes of their own.

@@ -1,5 +1,6 @@
 import PharosModel
 import PharosPositioning
+import PharosSurvey
 import PharosTestSupport
 import PharosVenues
 import Testing
@@ -23,6 +24,63 @@ struct RadiusTests {
     }
     let (usual, odd) = (try radius(isSensible: true), try radius(isSensible: false))
     #expect(odd > 1.5 * usual, "\(odd) m, usually \(usual) m")
+  }
+
+  @Test("the factor of the survey applies to its kind of subject alone", arguments: [true, false])
+  func factor(hasSteps: Bool) throws {
+    func radii(_ scales: [RadiusScale]) throws -> [Double] {
+      var hall = try FusionHall(seed: 3, survey: { $0.radiusScales = scales })
+      _ = hall.walk(from: Point(x: 8, y: 12), to: Point(x: 40, y: 12), beginning: 0, hasSteps: hasSteps)
+      return hall.fixes().filter { ($0.speed != nil) == hasSteps }.map(\.horizontalAccuracy)
+    }
+    let usual = try radii([])
+    #expect(usual.count > 10)
+    for kind in RadiusScale.Kind.allCases {
+      let factor: Float = (kind == .moving) == hasSteps ? 1.5 : 1
+      let scaled = try radii([RadiusScale(kind: kind, factor: 1.5, walks: 9)])
+      #expect(scaled.count == usual.count)
+      for (one, other) in zip(usual, scaled) { #expect(abs(other / one - Double(factor)) < 1e-5) }
+    }
+  }
+
+  @Test("the factor is the quantile that the radius is meant to hold, once there are enough walks")
+  func evidence() throws {
+    func scale(_ walks: Int, _ ratio: (Int) -> Double) -> RadiusScale? {
+      var evidence = RadiusEvidence()
+      for _ in 0..<walks { evidence.add((0..<100).map(ratio)) }
+      return evidence.scale(.blind)
+    }
+    let even = try #require(scale(6) { Double($0) / 50 })
+    #expect(abs(even.factor - 1.36) < 0.021)
+    #expect(even.walks == 6)
+    #expect(scale(5) { Double($0) / 50 } == nil)
+    #expect(scale(9) { _ in 30 }?.factor == 2)
+    #expect(scale(9) { _ in 0.01 }?.factor == 1)
+    var empty = RadiusEvidence()
+    for _ in 0..<9 { empty.add([]) }
+    #expect(empty.scale(.moving) == nil)
+  }
+
+  @Test("a plan that the survey found turned costs a walker nothing", arguments: 1...3 as ClosedRange<UInt64>)
+  func turnedPlan(seed: UInt64) throws {
+    func error(turn: Float) throws -> Double {
+      var hall = try FusionHall(
+        seed: seed,
+        survey: { map in
+          map.turns = [PlanTurn(floor: map.floors[0], radians: turn, walks: 9)]
+        }
+      )
+      // Scans to begin with, then 30 m by compass alone, which errs by 50°.
+      for second in 0..<6 { hall.scan(at: Point(x: 8, y: 12), Double(second)) }
+      for step in 0..<43 {
+        let sample = MotionSample(kind: .step, age: .zero, x: 0.7, y: .pi / 2 - 0.87, z: 0)
+        hall.add(.motion([sample]), at: 6 + Double(step) * 0.5)
+      }
+      let last = try #require(hall.fixes().last)
+      return last.point.distance(to: Point(x: 38, y: 12))
+    }
+    let (corrected, uncorrected) = (try error(turn: 0.87), try error(turn: 0))
+    #expect(corrected < 5 && corrected < uncorrected / 2, "\(corrected) m, without the turn \(uncorrected) m")
   }
 
   @Test(

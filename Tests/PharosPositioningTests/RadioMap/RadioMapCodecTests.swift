@@ -54,6 +54,28 @@ struct RadioMapCodecTests {
     return draft.map()
   }
 
+  @Test("turned plans and scales of the radius come back; those out of range, and empty lists, are refused")
+  func findings() throws {
+    var map = try Self.map(seed: 5)
+    let plain = map.encoded()
+    var draft = RadioMapDraft(floors: map.floors, grids: map.grids, walked: map.walked)
+    draft.turns = map.floors.map { PlanTurn(floor: $0, radians: -0.7, walks: 9) }
+    map = draft.map()
+    #expect(try RadioMap(decoding: map.encoded()) == map)
+    draft.turns = []
+    #expect(try RadioMap(decoding: draft.map().encoded()).turns.isEmpty)
+    draft.turns = [PlanTurn(floor: FloorID(building: "elsewhere", level: 0), radians: 1, walks: 9)]
+    #expect(throws: RadioMapError.self) { try RadioMap(decoding: draft.map().encoded()) }
+    #expect(throws: RadioMapError.self) { try RadioMap(decoding: Self.signed(plain + [0, 0, 0, 0])) }
+    #expect(throws: RadioMapError.self) {
+      try RadioMap(decoding: Self.signed(plain + [UInt8](repeating: 0, count: 8)))
+    }
+    map.radiusScales = RadiusScale.Kind.allCases.map { RadiusScale(kind: $0, factor: 1.25, walks: 40) }
+    #expect(try RadioMap(decoding: map.encoded()) == map)
+    map.radiusScales = [RadiusScale(kind: .blind, factor: 9, walks: 40)]
+    #expect(throws: RadioMapError.self) { try RadioMap(decoding: map.encoded()) }
+  }
+
   /// The bytes with a checksum that fits, so that damage reaches what lies behind it.
   private static func signed(_ bytes: [UInt8]) -> [UInt8] {
     guard bytes.count > 13 else { return bytes }

@@ -47,11 +47,14 @@ enum SurveyFixtures {
   }
 
   /// A walk along the corners of a rectangle at 1.2 m/s, with a Wi-Fi scan every two seconds and, where asked for, a beacon.
+  ///
+  /// The plan may be turned clockwise from the compass by some radians.
   static func walk(
     seed: UInt64,
     start: Int64 = 1_574_559_000_000,
     corners: [(x: Double, y: Double)] = [(3, 4), (33, 4), (33, 9), (5, 9), (3, 4)],
-    floor: String = "F1"
+    floor: String = "F1",
+    turned: Double = 0
   ) -> String {
     var random = SeededGenerator(seed: seed)
     var text = "#\tstartTime:\(start)\n#\tSiteID:5d\tSiteName:The house\tFloorId:5e\tFloorName:\(floor)\n"
@@ -59,7 +62,7 @@ enum SurveyFixtures {
     var step = 0
     var heading = 0.0
     func tick(x: Double, y: Double, turning: Double, isWalking: Bool) {
-      text += motion(at: time, step: isWalking ? step : 0, heading: heading, turning: turning)
+      text += motion(at: time, step: isWalking ? step : 0, heading: heading - turned, turning: turning)
       if step.isMultiple(of: 100) { text += scan(at: time, x: x, y: y, &random) }
       if step.isMultiple(of: 20) { text += beacon(at: time - 300, x: x, y: y, &random) }
       time += 20
