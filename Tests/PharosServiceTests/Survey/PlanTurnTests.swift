@@ -28,7 +28,9 @@ struct PlanTurnTests {
     let said = try Self.said(turned: 0.7)
     for text in [said.learn, said.check] {
       // 0.7 rad are 40.1°; the compass of the tracker may add two.
-      let angles = (38...42).map { "/0: on the plan 6 walks went \($0)° clockwise of their compass headings." }
+      let angles = (38...42).map {
+        "/0: on the plan 6 walks went \($0)° clockwise of their compass headings."
+      }
       #expect(angles.contains { text.contains($0) }, "\(text)")
     }
   }
