@@ -171,7 +171,7 @@ package enum ZoneRules {
   package static let setDownRate = 0.2
   /// The probability of a carriage below which a beacon counts as at rest, for what is learned from it.
   package static let restProbability = 0.1
-  /// The share of a summary's evidence for a carriage, or against one, that counts.
+  /// The share of a summary's evidence for a carriage, or against one, that counts within a second of the one before.
   ///
   /// 0.7, the root of a half: two halves of a second share half of what fades.
   package static let halfEvidence = 0.7

@@ -107,12 +107,13 @@ struct ZoneTrack: Equatable, Sendable {
     // Soon, unless a look is due anyway: a beacon that was silent for long is looked at seldom.
     if nextLook > instant + ZoneRules.period { nextLook = instant }
     if let index = levels.firstIndex(where: { $0.observer == observer }) {
+      let gap = instant - levels[index].toldAt
       // A gap that an outage or a restart has torn says nothing about losses.
       if !levels[index].isBack, !levels[index].isTorn {
-        gaps.learn(max(0, (instant - levels[index].toldAt).seconds))
+        gaps.learn(max(0, gap.seconds))
       }
       let evidence = levels[index].add(summary, at: instant, carriage: carriage.probability, &noise)
-      carriage.take(ZoneRules.halfEvidence * evidence)
+      carriage.take(gap < .seconds(1) ? ZoneRules.halfEvidence * evidence : evidence)
       return
     }
     var level = ObserverLevel(summary, of: observer, at: instant, gaps: gaps.lesson, noise)
