@@ -187,7 +187,7 @@ extension ObserverEngine {
 
   /// Lets the silence that follows the removal of a track decide the rows that no other track holds.
   ///
-  /// The beacon may still be here, and is heard anew within the silence that it was allowed.
+  /// The beacon may still be here, and is heard again within the silence that it was allowed.
   private mutating func expectSilence(
     _ policy: Int,
     in number: Int,

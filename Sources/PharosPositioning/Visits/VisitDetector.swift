@@ -360,7 +360,8 @@ package struct VisitDetector: Sendable {
 
   /// Returns whether the fixes of a stay move on, as in a queue, or to and fro all the time.
   ///
-  /// To and fro is told by the speeds that the fixes themselves show. Readings that begin before the stay show the way to it.
+  /// The speeds that the fixes themselves show count for going to and fro. Readings that begin before the stay show the way
+  /// to it.
   private func isMoving(_ stay: VisitTrack.Segment) -> Bool {
     let drift = track.drift(of: stay)
     if drift.improvement >= VisitScale.drift, drift.distance >= 2 * scale.settings.radius { return true }
