@@ -2,7 +2,9 @@ import Foundation
 import PharosTestSupport
 import Testing
 
-/// What the house owes: counts that may fall and must not grow. Each count that falls is lowered here with the change.
+/// What the house owes: counts that may fall and must not grow.
+///
+/// Each count that falls is lowered here with the change.
 @Suite("Debts of the house")
 struct DebtTests {
   /// The words that new text does without, and how often they still stand in Sources and Tests.
