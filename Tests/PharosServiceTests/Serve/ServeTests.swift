@@ -183,14 +183,19 @@ struct ServeTests {
       print("skipped in part: the machine held datagrams back for \(lateness) s")
       return
     }
-    #expect(live.prefix(offline.count).map(\.key) == offline.map(\.key))
     // The server stops a moment after the last packet, by which time a second of ranging may be over.
-    #expect(live.count - offline.count <= 4)
+    #expect((0...4).contains(live.count - offline.count))
     let begin = try #require(offline.first?.time)
     let liveBegin = try #require(live.first?.time)
     let base = begin.timeIntervalSince(liveBegin)
-    for (left, right) in zip(offline, live) {
-      #expect(abs(left.time.timeIntervalSince(right.time) - base) < 0.05 + lateness)
+    // Decisions about different subjects that are due within the tolerance may change places.
+    let answered = Dictionary(grouping: live, by: \.key)
+    for (key, expected) in Dictionary(grouping: offline, by: \.key) {
+      let found = answered[key] ?? []
+      #expect(found.count >= expected.count, "\(key): \(found.count) of \(expected.count)")
+      for (left, right) in zip(expected, found) {
+        #expect(abs(left.time.timeIntervalSince(right.time) - base) < 0.05 + lateness, "\(key)")
+      }
     }
   }
 
