@@ -60,8 +60,7 @@ extension JournalError: CustomStringConvertible {
       "\(place): another program holds a lock on the journal. End it; copies are best made with `.backup`."
     case .damaged(let detail):
       "\(place): the journal is damaged (\(detail)). Move its files away and start with an empty folder, "
-        + "or restore a copy; `sqlite3 FILE .recover` saves what can be read. If another program has changed the file, "
-        + "remove \(place)-sums to accept it as it is."
+        + "or restore a copy; `sqlite3 FILE .recover` saves what can be read."
     case .foreign(let what):
       "\(place): the file \(what), so it is not a journal. Remove it, or choose another folder with --data."
     case .newer(let steps):
@@ -97,7 +96,10 @@ extension JournalError {
   private static func problem(of error: DatabaseError) -> Problem {
     let detail = error.message ?? "code \(error.extendedResultCode.rawValue)"
     guard error.extendedResultCode.rawValue != damagedPage else {
-      return .damaged(detail: "a page differs from its hash in the file -sums")
+      return .damaged(
+        detail:
+          "a page differs from its hash; if another program has changed it on purpose, remove the file -sums"
+      )
     }
     switch error.resultCode {
     case .SQLITE_FULL: return .full

@@ -57,7 +57,7 @@ package struct LagEstimator: Sendable {
     isGiven = given != nil
   }
 
-  /// The age of the oldest of the last one to two thousand reports, with the ``margin``, and at most the lag: what lies
+  /// The age of the oldest of the last one to two thousand reports, with the `margin`, and at most the lag: what lies
   /// farther back has come in as far as the gateway's own delivery goes.
   ///
   /// A gateway that sends each advert at once is waited for some milliseconds, one that sends twice a second for half a

@@ -56,6 +56,10 @@ package struct LifeSigns: Sendable {
   var doubt: (since: Timestamp, last: Timestamp)?
   package var leader: UInt64 = 0
   package var votes: UInt8 = 0
+  /// The time of the return from the latest outage; the distant past before the first.
+  var returnedAt = Timestamp.distantPast
+  /// The length of the latest outage before which the observer spoke for a moment only, in seconds; zero if there was none.
+  var lull = 0.0
 
   package init(mode: ObserverEntry.Liveness) { self.mode = mode }
 
@@ -163,6 +167,30 @@ package struct LifeSigns: Sendable {
   ///
   /// Gaps of traffic go on being learned: a quiet night looks like an outage, and should do so only once.
   mutating func end() { heartbeats.interrupt() }
+
+  /// The observer is back from an outage; learns the rhythm of a gateway that uploads now and then.
+  ///
+  /// A gateway that is heard for a moment, is silent, and is heard for a moment again after about the same time was never
+  /// down: what looked like an outage is the time between its uploads. An outage proper ends at any time, and is preceded by a
+  /// longer time in which the observer was heard.
+  ///
+  /// - Parameters:
+  ///   - time: The time of the return.
+  ///   - proof: The time of the last proof of life before the outage.
+  mutating func returned(at time: Timestamp, afterProofAt proof: Timestamp?) {
+    defer { returnedAt = time }
+    guard let proof else { return }
+    let gap = (time - proof).seconds
+    let before = lull
+    lull = 0
+    let wasHeardBriefly = returnedAt == .distantPast || (proof - returnedAt).seconds < gap / 2
+    guard wasHeardBriefly, gap > 0, gap < LifeSigns.greatest.seconds else { return }
+    lull = gap
+    guard before > 0, (gap - before).magnitude <= before / 4 else { return }
+    if heartbeats.last != nil { heartbeats.gaps.learn(gap) }
+    if others.last != nil { others.learn(gap) }
+    traffic.learn(gap)
+  }
 
   /// The observer is known from now on, or again: gaps do not span the time before.
   mutating func begin(at time: Timestamp, isProof: Bool = true) {
@@ -354,6 +382,12 @@ package struct GapMemory: Sendable {
     widest = max(length, widest * max(0, 1 - length * GapMemory.forgotten))
   }
 
+  /// Takes a gap that was seen otherwise, in seconds.
+  mutating func learn(_ gap: Double) {
+    widest = max(widest, gap * 1e9)
+    count &+= count < GapMemory.most ? 1 : 0
+  }
+
   /// Time up to then makes no gap.
   mutating func skip(to time: Timestamp) {
     if latest != .distantPast { latest = max(latest, time) }
@@ -434,6 +468,8 @@ extension LifeSigns {
     if let doubt { doubt.last.write(to: &writer) }
     writer.write(leader)
     writer.write(votes)
+    returnedAt.write(to: &writer)
+    writer.write(lull)
   }
 
   /// Reads what proves the observer's life.
@@ -456,6 +492,8 @@ extension LifeSigns {
     if let since = try reader.optional(Timestamp.self) { doubt = (since, try Timestamp(from: &reader)) }
     leader = try reader.number(UInt64.self)
     votes = try reader.small("votes", through: 64)
+    returnedAt = try Timestamp(from: &reader)
+    lull = try reader.finite("a silence between uploads")
   }
 }
 

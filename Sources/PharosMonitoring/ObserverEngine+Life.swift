@@ -18,6 +18,7 @@ extension ObserverEngine {
     let transition = ObserverTransition(lastHeard: provenBeforeOutage, bootID: sequence.bootID)
     emit(.observerOnline, transition, at: time.event, &context)
     report(isUp: true, at: time.event, &context)
+    life.returned(at: time.event, afterProofAt: provenBeforeOutage)
     life.begin(at: time.event)
     lagLearnsFrom = context.current
     if scanState != .off { resume(at: time.event, &context) }

@@ -15,8 +15,8 @@ package struct GeofenceArea: Sendable {
   package let radius: Double
   /// The smallest rectangle around the area, in map points.
   package let box: MapBox
-  /// The length of all edges.
-  private let perimeter: Double
+  /// The length of the edges and the size of each polygon, in metres and square metres.
+  private let polygons: [(perimeter: Double, size: Double)]
   /// The corners of each outline counterclockwise and those of each hole clockwise, and the first corner of each again
   /// behind its last, so that two that follow each other make an edge.
   private let corners: [Point]
@@ -52,15 +52,18 @@ package struct GeofenceArea: Sendable {
       }
     }
     var (corners, rings): ([Point], [(count: Int, isHole: Bool)]) = ([], [])
-    var (size, perimeter) = (0.0, 0.0)
+    var polygons: [(perimeter: Double, size: Double)] = []
     var (low, high) = (Point.origin, Point.origin)
     for (ring, isHole) in outlines {
       guard ring.count >= 3 else { return nil }
       let twice = ring.indices.reduce(0.0) { $0 + ring[$1].cross(ring[($1 + 1) % ring.count]) }
       let oriented = (twice > 0) == isHole ? ring.reversed() : ring
-      size += (isHole ? -1 : 1) * twice.magnitude / 2
+      if !isHole { polygons.append((0, 0)) }
+      polygons[polygons.count - 1].size += (isHole ? -1 : 1) * twice.magnitude / 2
       for place in oriented.indices {
-        perimeter += oriented[place].distance(to: oriented[(place + 1) % ring.count])
+        polygons[polygons.count - 1].perimeter += oriented[place].distance(
+          to: oriented[(place + 1) % ring.count]
+        )
       }
       corners += oriented + [oriented[0]]
       rings.append((ring.count + 1, isHole))
@@ -69,11 +72,12 @@ package struct GeofenceArea: Sendable {
         high = Point(x: max(high.x, corner.x), y: max(high.y, corner.y))
       }
     }
-    guard size > 0 else { return nil }
+    let size = polygons.reduce(0) { $0 + $1.size }
+    guard size > 0, polygons.allSatisfy({ $0.size > 0 }) else { return nil }
     self.corners = corners
     self.rings = rings
     self.size = size
-    self.perimeter = perimeter
+    self.polygons = polygons
     radius = (size / .pi).squareRoot()
     box = MapBox(
       plane.mapPoint(of: Point(x: low.x, y: high.y)),
@@ -144,11 +148,13 @@ package struct GeofenceArea: Sendable {
   ///
   /// The subject is taken to be as likely within as in the band around the area that is as wide as two accuracies: so an
   /// estimate much coarser than the area says nearly nothing about it, whereas the plain probability would say that
-  /// the subject is outside. Around a large area the band is the smaller one, and the plain probability counts.
+  /// the subject is outside. Around a large area the band is the smaller one, and the plain probability counts. Of several
+  /// polygons the one with the widest band for its size counts, so that an area is believed at least as much as each part.
   package func belief(around point: Point, deviation: Double) -> Double {
     let plain = probability(around: point, deviation: deviation)
     let width = 2 * deviation * GeofenceArea.deviationsWithin68
-    let weight = max(1, (perimeter * width + .pi * width * width) / size)
+    let bands = polygons.map { ($0.perimeter * width + .pi * width * width) / $0.size }
+    let weight = max(1, bands.max() ?? 1)
     return weight * plain / (weight * plain + 1 - plain)
   }
 

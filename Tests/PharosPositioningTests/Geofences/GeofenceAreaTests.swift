@@ -115,6 +115,10 @@ struct GeofenceAreaTests {
     // Both parts count for a coarse estimate between them.
     let one = try #require(GeofenceArea(.polygon(rings: [ring(-40 ... -20, -10...10)])))
     let both = area.probability(around: try point(0, area), deviation: 25)
+    let coarse = try point(-30, area)
+    #expect(
+      area.belief(around: coarse, deviation: 20) >= one.belief(around: try point(-30, one), deviation: 20)
+    )
     #expect(both > 1.8 * one.probability(around: try point(0, one), deviation: 25))
   }
 }
