@@ -1,3 +1,4 @@
+import CJournalFiles
 import GRDBSQLite
 
 /// SQLite's way to files: those on simulated disks are kept in memory, all others go where they always did.
@@ -24,6 +25,8 @@ enum SimulatedFiles {
   }
 
   private static func makeInstalled() -> Installed? {
+    // The journal's hashes stay away where another file system than SQLite's own is the default: they come first.
+    _ = pharos_journal_install()
     guard let original = sqlite3_vfs_find(nil) else { return nil }
     let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
     methods.initialize(to: makeMethods())
