@@ -8,7 +8,7 @@ struct PharosDatagramEncoderTests {
   @Test("random reports of every kind read back to the same", arguments: Seeds.drawn(0..<100))
   func roundTrip(seed: UInt64) throws {
     var source = RandomReports(seed: seed)
-    let batch = source.batch(of: 40)
+    let batch = source.batch(of: 120)
     let sender = try #require(batch.observers.first)
     let key: UInt32? = seed.isMultiple(of: 2) ? nil : UInt32(seed)
     var encoder = PharosDatagramEncoder(observer: sender, bootID: 9, sequence: .max, signingKeyID: key)
