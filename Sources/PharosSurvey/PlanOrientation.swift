@@ -23,7 +23,7 @@ package struct PlanOrientation: Sendable {
   /// The minimum number of standard errors by which the mean angle differs from zero.
   ///
   /// 4: with ``fewestWalks`` walks, Student's distribution exceeds it once in a hundred plans that are not turned.
-  static let leastCertainty: Float = 4
+  static let minimumCertainty: Float = 4
   /// The minimum length of a walk's ways between waypoints.
   ///
   /// - Units: metres. A metre of error of a tap is then an angle of 3°.
@@ -73,7 +73,7 @@ package struct PlanOrientation: Sendable {
     let deviation = (-2 * Float(RadioMath.naturalLog(Double(resultant)))).squareRoot()
     let mean = Bearing.of(east: sine, north: cosine)
     guard mean.magnitude >= FusionRules().headingBias,
-      mean.magnitude >= PlanOrientation.leastCertainty * deviation / count.squareRoot()
+      mean.magnitude >= PlanOrientation.minimumCertainty * deviation / count.squareRoot()
     else { return nil }
     return PlanTurn(floor: floor, radians: mean, walks: angles.count)
   }

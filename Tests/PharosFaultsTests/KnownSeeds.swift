@@ -163,7 +163,7 @@ struct FailedSeed: CustomTestStringConvertible {
     ),
     FailedSeed(
       seed: 830_001_366,
-      found: "a late advert to an observer that was down began a row with a state that nobody had published",
+      found: "a late advert to an observer that was down began a row with a state that was never published",
       isWide: true
     ),
   ]

@@ -9,13 +9,13 @@ import Testing
 struct DebtTests {
   /// The words that new text does without, and how often they still stand in Sources and Tests.
   static let phrases: [(pattern: String, known: Int)] = [
-    (#"\bnobody\b"#, 113),
+    (#"\bnobody\b"#, 111),
     (#"\bsomebody\b"#, 94),
     (#"\banybody\b"#, 36),
     (#"\beverybody\b"#, 14),
     (#"\bwhoever\b"#, 16),
     (#"\banew\b"#, 39),
-    (#"\btold\b"#, 980),
+    (#"\btold\b"#, 979),
     (#"\b(is|are) said\b"#, 24),
     (#"\bas it was seen\b"#, 0),
     (#"\blets? go of\b"#, 3),
@@ -34,7 +34,7 @@ struct DebtTests {
     (#"\bbury\b"#, 6),
     (#"\bdear(er|ly)?\b"#, 3),
     (#"\bany more\b"#, 56),
-    (#"\bno more\b"#, 78),
+    (#"\bno more\b"#, 77),
     (#"\bgive[sn]? way\b"#, 13),
     (#"\bfarewell\b"#, 6),
     (#"\bsenseless\b"#, 29),
@@ -46,7 +46,7 @@ struct DebtTests {
     (#"\berrand\b"#, 7),
     (#"\bwithout a word\b"#, 6),
     (#"\bmost[A-Z]\w*"#, 438),
-    (#"\bleast[A-Z]\w*"#, 109),
+    (#"\bleast[A-Z]\w*"#, 105),
   ]
 
   @Test("words that are on their way out do not come back")

@@ -177,7 +177,7 @@ package struct RadiusScale: Hashable, Sendable {
 }
 
 extension RadiusScale: CustomStringConvertible {
-  /// The factor, the kind and the evidence, as in `radius × 0.93 with motion (84 held-back walks)`.
+  /// The factor, the kind and the evidence, as in `radius × 1.12 with motion (84 held-back walks)`.
   package var description: String {
     let hundredths = Int((factor * 100).rounded())
     let digits = hundredths % 100 < 10 ? "0\(hundredths % 100)" : "\(hundredths % 100)"

@@ -19,7 +19,7 @@ struct RoomStory {
   /// The maximum number of episodes that are kept: the closest.
   static let most = 3
   /// The part of the needed probability from which on a zone was nearly reported.
-  private static let leastShare = 0.5
+  private static let minimumShare = 0.5
   /// The pause between two looks at a beacon, as often as its levels come.
   private static let pause = SecondSummary.length
   /// The pause that ends an episode.
@@ -54,7 +54,7 @@ struct RoomStory {
   mutating func close() {
     guard let episode = present else { return }
     present = nil
-    guard episode.share >= RoomStory.leastShare else { return }
+    guard episode.share >= RoomStory.minimumShare else { return }
     episodes.append(episode)
     guard episodes.count > RoomStory.most else { return }
     let least = episodes.indices.min { episodes[$0].share < episodes[$1].share }

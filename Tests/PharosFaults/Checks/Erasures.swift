@@ -3,11 +3,11 @@ import PharosModel
 /// Which erased subjects are held against the truth again.
 ///
 /// What was known of a subject comes back with the checkpoint before its erasure where the server is killed before the one behind
-/// it is kept, though the journal no longer tells of it; what is decided of it then is judged by nobody.
+/// it is kept, although the journal no longer holds it; what is decided of it then is not judged.
 struct Erasures {
   /// When each subject was erased of which no checkpoint is kept yet.
   private var open: [SubjectID: TrueTime] = [:]
-  /// The subjects of which a kept checkpoint knows no more.
+  /// The subjects that a kept checkpoint no longer holds.
   private var kept: Set<SubjectID> = []
   /// The subjects of which something came back.
   private var returned: Set<SubjectID> = []
