@@ -51,7 +51,7 @@ enum GeofenceDocument {
       fields.mistake(
         shape.key,
         "\(problem)",
-        expected: kind == .circle ? "a circle on the Earth" : "a simple polygon"
+        expected: "a circle on the Earth"
       )
       return nil
     }
@@ -100,17 +100,27 @@ enum GeofenceDocument {
   ) -> Geofence.Shape? {
     let isList = node.elements?.first?.elements?.first?.elements?.first?.elements != nil
     var polygons: [[[Geofence.Position]]] = []
-    for part in isList ? node.elements ?? [] : [node] {
-      guard let rings = rings(part, fields, key, closed: closed) else { return nil }
+    for (number, part) in (isList ? node.elements ?? [] : [node]).enumerated() {
+      let owner = isList ? " of polygon \(number)" : ""
+      guard let rings = rings(part, fields, key, owner: owner, closed: closed) else { return nil }
       polygons.append(rings)
     }
     let shape = Geofence.Shape.polygon(rings: Array(polygons.joined()))
-    // What crosses or has too few corners is named by the geofence itself.
-    guard Geofence(shape: shape).problem == nil else { return shape }
+    var names: [String] = []
     for (number, polygon) in polygons.enumerated() {
-      let name = isList ? "polygon \(number)" : "it"
+      names += polygon.indices.map { isList ? "ring \($0) of polygon \(number)" : "ring \($0)" }
+    }
+    if let problem = Geofence(shape: shape).problem {
+      fields.mistake(key, problem.description { names[$0] }, expected: "simple polygons beside each other")
+      return nil
+    }
+    for (number, polygon) in polygons.enumerated() {
       guard let found = shape.polygons.first(where: { $0.first == polygon.first }) else {
-        fields.mistake(key, "\(name) lies within another one", expected: "polygons beside each other")
+        fields.mistake(
+          key,
+          "polygon \(number) lies within another one",
+          expected: "polygons beside each other"
+        )
         return nil
       }
       guard let stray = polygon.firstIndex(where: { !found.contains($0) }) else { continue }
@@ -127,17 +137,24 @@ enum GeofenceDocument {
     _ node: DocumentNode,
     _ fields: DocumentFields,
     _ key: String,
+    owner: String,
     closed: Bool
   ) -> [[Geofence.Position]]? {
     guard let elements = node.elements, let first = elements.first?.elements else {
-      fields.mistake(key, "\(key) is \(node.sketch)", expected: "a list of [longitude, latitude]")
+      let found = node.elements?.isEmpty == true ? "is empty" : "is \(node.sketch)"
+      let subject = closed ? "the geometry" : key
+      fields.mistake(key, "\(subject)\(owner) \(found)", expected: "a list of [longitude, latitude]")
       return nil
     }
     let isOneRing = first.first?.elements == nil
     var rings: [[Geofence.Position]] = []
     for (number, ring) in (isOneRing ? [node] : elements).enumerated() {
       guard let corners = ring.elements else {
-        fields.mistake(key, "ring \(number) is \(ring.sketch)", expected: "a list of [longitude, latitude]")
+        fields.mistake(
+          key,
+          "ring \(number)\(owner) is \(ring.sketch)",
+          expected: "a list of [longitude, latitude]"
+        )
         return nil
       }
       guard corners.count <= Geofence.mostCorners + 1 else {
@@ -151,7 +168,7 @@ enum GeofenceDocument {
           (-90...90).contains(numbers[1])
         else {
           fields.problems.mistake(
-            "\(fields.place): ring \(number), corner \(place) is no position",
+            "\(fields.place): ring \(number)\(owner), corner \(place) is not a position",
             line: corner.line,
             field: fields.path(of: key) + (isOneRing ? "[\(place)]" : "[\(number)][\(place)]"),
             expected: "[longitude, latitude] in degrees"
@@ -162,7 +179,11 @@ enum GeofenceDocument {
       }
       let isClosed = positions.count > 1 && positions.first == positions.last
       guard isClosed || !closed else {
-        fields.mistake(key, "ring \(number) is open", expected: "its last position the same as its first")
+        fields.mistake(
+          key,
+          "ring \(number)\(owner) is open",
+          expected: "its last position the same as its first"
+        )
         return nil
       }
       if isClosed { positions.removeLast() }
@@ -181,11 +202,8 @@ enum GeofenceDocument {
       fields.mistake("file", "a file cannot be named here", expected: "coordinates")
       return nil
     }
-    let bytes: [UInt8]
-    do {
-      bytes = try files(name)
-    } catch {
-      fields.mistake("file", "\(name) cannot be read: \(error)", expected: "a file beside the site file")
+    guard let bytes = try? files(name) else {
+      fields.mistake("file", "\(name) cannot be read", expected: "a readable file beside the site file")
       return nil
     }
     guard bytes.count <= largestFile else {

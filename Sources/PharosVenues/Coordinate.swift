@@ -1,3 +1,5 @@
+import PharosModel
+
 /// A place on the Earth: latitude and longitude on the ellipsoid WGS 84, as satellites and maps give them.
 ///
 /// - Units: degrees, north and east positive.

@@ -1,3 +1,5 @@
+import PharosModel
+
 /// The plane that a floor is measured on: x metres east and y metres north of its origin.
 public enum FloorPlane: Hashable, Sendable {
   /// Metres on the ground: the usual one.

@@ -1,3 +1,5 @@
+import PharosModel
+
 /// The alignment of a floor plan's image with the Earth: a rotation, scale and shift on Mercator's map.
 ///
 /// Two anchors are met exactly, as Apple's sample Footprint aligns plans. Three or more are met in the least-squares

@@ -1,4 +1,5 @@
 import PharosMaps
+import PharosModel
 import PharosVenues
 import Testing
 

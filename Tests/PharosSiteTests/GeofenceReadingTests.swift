@@ -131,6 +131,22 @@ struct GeofenceReadingTests {
       "{ id: a, kind: polygon, coordinates: [[\(Self.square)], [\(Self.hole)]] }"
     )
     #expect(nested.contains { $0.contains("polygon 1 lies within another one") })
+    let overlapping = Self.problems(
+      "{ id: a, kind: polygon, coordinates: [[\(Self.square)], "
+        + "[[[11.55, 48.1], [11.7, 48.1], [11.7, 48.15], [11.55, 48.15]]]] }"
+    )
+    #expect(
+      overlapping.contains { $0.contains("of ring 0 of polygon 0 crosses that behind corner") },
+      "\(overlapping)"
+    )
+    #expect(overlapping.contains { $0.contains("of ring 0 of polygon 1") })
+    let empty = Self.problems(
+      "{ id: a, kind: polygon, file: f }",
+      files: ["f": "{\"type\": \"MultiPolygon\", \"coordinates\": []}"]
+    )
+    #expect(empty.contains { $0.contains("the geometry is empty") }, "\(empty)")
+    let missing = Self.problems("{ id: a, kind: polygon, file: none.geojson }")
+    #expect(missing.contains { $0.contains("none.geojson cannot be read") }, "\(missing)")
     let many = (0...1_000).map { "[\(11 + Double($0) / 1e4), \(48 + Double($0 * $0) / 1e8)]" }.joined(
       separator: ", "
     )

@@ -101,8 +101,10 @@ extension Geofence {
     case tooManyCorners(Int)
     /// Two corners of a ring lie on each other.
     case repeatedCorner(ring: Int, corner: Int)
-    /// Two edges, each named by the corner that it begins with, cross or touch.
+    /// Two edges, each named by the corner that it begins with, cross, or they touch and belong to one ring.
     case crossing(ring: Int, edge: Int, otherRing: Int, otherEdge: Int)
+    /// Two rings enclose the same area.
+    case repeatedRing(ring: Int, otherRing: Int)
     /// The area is wider than a plane can show.
     case tooWide
   }
@@ -137,26 +139,34 @@ extension Geofence {
     let width = (longitudes.max() ?? 0) - (longitudes.min() ?? 0)
     // A degree of latitude is 111 km; one of longitude is less.
     guard max(height, width) * 111_000 <= 2 * largestRadius.value else { return .tooWide }
-    return crossing(of: rings)
+    for (number, ring) in rings.enumerated() {
+      if let (edge, other) = selfCrossing(of: ring) {
+        return .crossing(ring: number, edge: edge, otherRing: number, otherEdge: other)
+      }
+    }
+    let placed = GeofenceRing.placed(rings)
+    for first in placed.indices {
+      for second in placed.indices.dropFirst(first + 1) {
+        switch placed[first].relation(to: placed[second]) {
+        case .apart, .within, .around: break
+        case .same: return .repeatedRing(ring: first, otherRing: second)
+        case .crossing(let edge, let otherEdge):
+          return .crossing(ring: first, edge: edge, otherRing: second, otherEdge: otherEdge)
+        }
+      }
+    }
+    return nil
   }
 
-  private static func crossing(of rings: [[Position]]) -> Problem? {
-    var edges: [(ring: Int, edge: Int, from: Position, to: Position)] = []
-    for (number, ring) in rings.enumerated() {
-      for place in ring.indices { edges.append((number, place, ring[place], ring[(place + 1) % ring.count])) }
-    }
-    for first in edges.indices {
-      for second in edges.indices.dropFirst(first + 1) {
-        let (left, right) = (edges[first], edges[second])
-        let count = rings[left.ring].count
-        let areNeighbours =
-          left.ring == right.ring && (right.edge - left.edge == 1 || right.edge - left.edge == count - 1)
-        let isMet =
-          areNeighbours
-          ? Position.foldsBack(left.from, left.to, right.from, right.to)
-          : Position.meet(left.from, left.to, right.from, right.to)
-        if isMet {
-          return .crossing(ring: left.ring, edge: left.edge, otherRing: right.ring, otherEdge: right.edge)
+  /// Returns two edges of a ring that cross or touch beyond the corner that they share.
+  private static func selfCrossing(of ring: [Position]) -> (Int, Int)? {
+    for first in ring.indices {
+      for second in ring.indices.dropFirst(first + 1) {
+        let (a, b) = (ring[first], ring[(first + 1) % ring.count])
+        let (c, d) = (ring[second], ring[(second + 1) % ring.count])
+        let areNeighbours = second - first == 1 || second - first == ring.count - 1
+        if areNeighbours ? Position.foldsBack(a, b, c, d) : Position.meet(a, b, c, d) {
+          return (first, second)
         }
       }
     }
@@ -167,14 +177,13 @@ extension Geofence {
 extension Geofence.Shape {
   /// The polygons of which it consists, each with its outline first and its holes behind it; empty for a circle.
   ///
-  /// Rings that cross no other lie within another one if one corner does.
-  ///
-  /// - Complexity: the number of rings times the number of corners.
+  /// - Complexity: quadratic in the number of corners.
   public var polygons: [[[Geofence.Position]]] {
     guard case .polygon(let rings) = self else { return [] }
     guard rings.count > 1 else { return [rings] }
+    let placed = GeofenceRing.placed(rings)
     let around = rings.indices.map { inner in
-      rings.indices.filter { $0 != inner && rings[inner].first?.isWithin(rings[$0]) == true }
+      rings.indices.filter { $0 != inner && placed[inner].relation(to: placed[$0]) == .within }
     }
     return rings.indices.filter { around[$0].count.isMultiple(of: 2) }
       .map { outline in
@@ -220,40 +229,30 @@ extension Geofence.Position {
       + (first.latitude - corner.latitude) * (second.latitude - corner.latitude)
     return along > 0
   }
-
-  fileprivate func isWithin(_ ring: [Self]) -> Bool {
-    guard var previous = ring.last else { return false }
-    var isInside = false
-    for corner in ring {
-      if (corner.latitude > latitude) != (previous.latitude > latitude) {
-        let share = (latitude - corner.latitude) / (previous.latitude - corner.latitude)
-        if longitude < corner.longitude + (previous.longitude - corner.longitude) * share {
-          isInside.toggle()
-        }
-      }
-      previous = corner
-    }
-    return isInside
-  }
 }
 
 extension Geofence.Problem: CustomStringConvertible {
   /// A description of what is wrong, with the ring and the corner counted from 0 as in a GeoJSON file.
-  public var description: String {
+  public var description: String { description { "ring \($0)" } }
+
+  /// Returns a description of what is wrong with names for the rings.
+  package func description(ring name: (Int) -> String) -> String {
     switch self {
     case .nowhere(let ring, let corner):
-      "ring \(ring), corner \(corner) is nowhere on the Earth, or beyond 85 degrees north or south"
+      "\(name(ring)), corner \(corner) is nowhere on the Earth, or beyond 85 degrees north or south"
     case .radius(let radius):
       "the radius is \(PlainText.number(radius.value)) m, and must be above 0 and at most 100 km"
     case .noRing: "there is no ring"
-    case .tooFewCorners(let ring, let count): "ring \(ring) has \(count) corners, and must have three or more"
+    case .tooFewCorners(let ring, let count):
+      "\(name(ring)) has \(count) corner\(count == 1 ? "" : "s"), and must have three or more"
     case .tooManyCorners(let count):
       "it has \(count) corners, more than the \(Geofence.mostCorners) that a geofence may have"
     case .repeatedCorner(let ring, let corner):
-      "ring \(ring), corner \(corner) is the same as the next one"
+      "\(name(ring)), corner \(corner) is the same as the next one"
     case .crossing(let ring, let edge, let otherRing, let otherEdge):
-      "the edge behind corner \(edge) of ring \(ring) crosses or touches that behind corner \(otherEdge) of ring "
-        + "\(otherRing)"
+      "the edge behind corner \(edge) of \(name(ring)) crosses\(ring == otherRing ? " or touches" : "") that behind "
+        + "corner \(otherEdge) of \(name(otherRing))"
+    case .repeatedRing(let ring, let otherRing): "\(name(otherRing)) encloses the same area as \(name(ring))"
     case .tooWide: "it is wider than 200 km"
     }
   }

@@ -22,6 +22,8 @@ package struct GeofenceArea: Sendable {
   private let corners: [Point]
   /// The number of corners of each ring, the repeated one included, and whether it is a hole.
   private let rings: [(count: Int, isHole: Bool)]
+  /// The edges, and parts of edges, that have the area on one side only.
+  private let borders: [Segment]
 
   /// The number of corners that stand for a circle.
   private static let circleCorners = 32
@@ -76,6 +78,7 @@ package struct GeofenceArea: Sendable {
     guard size > 0, polygons.allSatisfy({ $0.size > 0 }) else { return nil }
     self.corners = corners
     self.rings = rings
+    borders = GeofenceArea.borders(of: shape, outlines.map(\.points))
     self.size = size
     self.polygons = polygons
     radius = (size / .pi).squareRoot()
@@ -83,6 +86,30 @@ package struct GeofenceArea: Sendable {
       plane.mapPoint(of: Point(x: low.x, y: high.y)),
       plane.mapPoint(of: Point(x: high.x, y: low.y))
     )
+  }
+
+  private static func borders(of shape: Geofence.Shape, _ outlines: [[Point]]) -> [Segment] {
+    let placed = GeofenceRing.placed(shape.polygons.flatMap { $0 })
+    var borders: [Segment] = []
+    for (number, ring) in outlines.enumerated() {
+      let edge = { (place: Int) in Segment(from: ring[place], to: ring[(place + 1) % ring.count]) }
+      // A circle, or the only ring, adjoins no other one.
+      guard placed.count > 1 else {
+        borders += ring.indices.map(edge)
+        continue
+      }
+      var others = placed
+      let own = others.remove(at: number)
+      borders += own.borders(beside: others).map { border in
+        let whole = edge(border.edge)
+        let along = whole.end - whole.start
+        return Segment(
+          from: whole.start + along * border.shares.lowerBound,
+          to: whole.start + along * border.shares.upperBound
+        )
+      }
+    }
+    return borders
   }
 
   private static func middle(of shape: Geofence.Shape) -> Coordinate? {
@@ -121,9 +148,11 @@ package struct GeofenceArea: Sendable {
   }
 
   /// Returns the distance of a point from the nearest edge, above zero within.
+  ///
+  /// An edge, or a part of one, that has the area on both sides is none: polygons that adjoin are one area.
   package func edgeDistance(of point: Point) -> Double {
     var nearest = Double.infinity
-    forEachEdge { from, to in nearest = min(nearest, Segment(from: from, to: to).distance(to: point)) }
+    for border in borders { nearest = min(nearest, border.distance(to: point)) }
     return contains(point) ? nearest : -nearest
   }
 

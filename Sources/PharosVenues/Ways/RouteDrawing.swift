@@ -1,3 +1,5 @@
+import PharosModel
+
 /// Draws a plan as a route: finds its turns, doors and places, and cuts it into steps.
 struct RouteDrawing {
   let graph: WalkableGraph

@@ -42,6 +42,33 @@ struct GeofenceAreaTests {
     #expect(area.edgeDistance(of: Point(x: 25, y: 0)) < -14.9)
   }
 
+  @Test("the wall between rooms that adjoin is no edge of their area, and counts for no probability")
+  func seams() throws {
+    let rooms: [[(Double, Double)]] = [
+      [(-20, -10), (0, -10), (0, 10), (-20, 10)], [(0, -10), (20, -10), (20, 0), (0, 0)],
+      [(0, 0), (20, 0), (20, 10), (0, 10)],
+    ]
+    let whole: [(Double, Double)] = [(-20, -10), (20, -10), (20, 10), (-20, 10)]
+    let parts = try #require(
+      GeofenceArea(.polygon(rings: rooms.map { $0.map { GeofenceScript.position($0.0, $0.1) } }))
+    )
+    let single = try #require(
+      GeofenceArea(.polygon(rings: [whole.map { GeofenceScript.position($0.0, $0.1) }]))
+    )
+    for (east, north) in [
+      (0.01, 0.01), (0.01, 5), (7, 0.01), (-12, 3), (19, 9), (25, 0), (0, 14), (-30, -20),
+    ] {
+      let point = Point(x: east, y: north)
+      #expect((parts.edgeDistance(of: point) - single.edgeDistance(of: point)).magnitude < 0.02)
+      for deviation in [0.5, 3, 12] {
+        let difference =
+          parts.probability(around: point, deviation: deviation)
+          - single.probability(around: point, deviation: deviation)
+        #expect(difference.magnitude < 0.001)
+      }
+    }
+  }
+
   @Test("the index finds what a search through all finds")
   func index() {
     var generator = SeededGenerator(seed: 11)
