@@ -23,9 +23,25 @@ public enum IngicsFormat: DatagramFormat {
   /// - Units: metres; the user range error that receivers commonly assume, 68 %.
   static let metresPerHDOP = 5.0
 
-  /// Returns whether the datagram begins with a `$`.
+  /// Returns whether the datagram begins with a `$`, or is text in which a later line begins with a known type.
+  ///
+  /// Gateways on serial servers begin in the middle of a line.
   public static func recognises(_ datagram: RawSpan) -> Bool {
-    !datagram.isEmpty && datagram.byte(at: 0) == UInt8(ascii: "$")
+    guard !datagram.isEmpty else { return false }
+    let first = datagram.byte(at: 0)
+    if first == UInt8(ascii: "$") { return true }
+    guard !JSONFormat.recognises(datagram) else { return false }
+    var lines = TextFields(0..<WireText.end(datagram))
+    while let line = lines.nextLine(datagram) {
+      if line.count > 6, datagram.byte(at: line.lowerBound) == UInt8(ascii: "$"),
+        datagram.byte(at: line.lowerBound + 5) == UInt8(ascii: ","),
+        IngicsLine(rawValue: datagram.u32(at: line.lowerBound + 1)) != nil
+      {
+        return true
+      }
+      guard line.allSatisfy({ 0x20..<0x7F ~= datagram.byte(at: $0) }) else { return false }
+    }
+    return false
   }
 
   /// Appends one report for each line; one that cannot be read, or is of another type, is skipped.
@@ -36,7 +52,7 @@ public enum IngicsFormat: DatagramFormat {
     notes: inout DecodingNotes
   ) throws(DatagramRefusal) {
     let before = batch.count
-    var lines = IngicsFields(0..<WireText.end(datagram))
+    var lines = TextFields(0..<WireText.end(datagram))
     while let line = lines.nextLine(datagram) {
       notes.attempt(&batch) { batch throws(DatagramRefusal) in
         try decode(line: line, of: datagram, received: context.received, into: &batch)
@@ -51,7 +67,7 @@ public enum IngicsFormat: DatagramFormat {
     received: Timestamp,
     into batch: inout ReportBatch
   ) throws(DatagramRefusal) {
-    var fields = IngicsFields(line)
+    var fields = TextFields(line)
     let name = try fields.next(datagram)
     guard name.count == 5, datagram.byte(at: name.lowerBound) == UInt8(ascii: "$") else { throw .badText }
     guard let type = IngicsLine(rawValue: datagram.u32(at: name.lowerBound + 1)) else {
@@ -85,7 +101,7 @@ public enum IngicsFormat: DatagramFormat {
 
   private static func timing(
     _ datagram: RawSpan,
-    _ fields: inout IngicsFields
+    _ fields: inout TextFields
   ) throws(DatagramRefusal) -> ReportTiming {
     guard !fields.isAtEnd else { return .received }
     guard let timing = WireTime.timing(datagram, try fields.next(datagram)), fields.isAtEnd else {
@@ -97,7 +113,7 @@ public enum IngicsFormat: DatagramFormat {
   /// Reads `yymmdd,hhmmss.ss,latitude,longitude,speed,hdop`.
   private static func fix(
     _ datagram: RawSpan,
-    _ fields: inout IngicsFields
+    _ fields: inout TextFields
   ) throws(DatagramRefusal) -> OutsideFix {
     _ = try fields.next(datagram)
     _ = try fields.next(datagram)
@@ -143,7 +159,7 @@ enum IngicsLine: UInt32 {
 }
 
 /// The lines of a text, or the fields of a line with commas between them.
-struct IngicsFields {
+struct TextFields {
   private var offset: Int
   private let end: Int
 
@@ -167,10 +183,10 @@ struct IngicsFields {
 
   /// The next line that is not empty, without its end.
   mutating func nextLine(_ bytes: RawSpan) -> Range<Int>? {
-    while offset < end, IngicsFields.endsLine(bytes.byte(at: offset)) { offset += 1 }
+    while offset < end, TextFields.endsLine(bytes.byte(at: offset)) { offset += 1 }
     guard offset < end else { return nil }
     let start = offset
-    while offset < end, !IngicsFields.endsLine(bytes.byte(at: offset)) { offset += 1 }
+    while offset < end, !TextFields.endsLine(bytes.byte(at: offset)) { offset += 1 }
     return start..<offset
   }
 

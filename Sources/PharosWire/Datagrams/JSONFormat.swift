@@ -9,7 +9,8 @@ public import PharosModel
 ///
 /// An element that cannot be read costs itself alone: an object of a list, a tag, a packet, a single report. Text that is
 /// malformed, cut off or nested deeper than 16 levels is read without the elements that are (`JSONRepair`); of text that
-/// is not UTF-8 the members in which it is not are ignored.
+/// is not UTF-8 the members in which it is not are ignored. Server-sent events, as Cassia's gateways and access controllers
+/// send them, are read as the JSON of their `data` lines.
 public enum JSONFormat: DatagramFormat {
   /// The format.
   public static let format = WireFormat.json
@@ -18,11 +19,14 @@ public enum JSONFormat: DatagramFormat {
   /// The largest depth of arrays and objects; the deepest understood shape has 5 levels.
   static let deepest = 16
 
-  /// Returns whether the first character that is no white space opens an object or an array.
+  /// Returns whether the first character that is no white space opens an object or an array, or whether the first line is
+  /// one of a server-sent event.
   public static func recognises(_ datagram: RawSpan) -> Bool {
     for offset in start(of: datagram)..<datagram.byteCount
     where !JSONScanner.isSpace(datagram.byte(at: offset)) {
-      return datagram.byte(at: offset) == UInt8(ascii: "{") || datagram.byte(at: offset) == UInt8(ascii: "[")
+      let first = datagram.byte(at: offset)
+      return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+        || ServerSentEvents.begin(datagram, at: offset)
     }
     return false
   }
@@ -45,13 +49,48 @@ public enum JSONFormat: DatagramFormat {
     let before = batch.count
     var reader = JSONReader(context, notes)
     defer { notes = reader.notes }
-    if !reader.read(text, datagram, into: &batch) {
-      let repair = JSONRepair(datagram, text, deepest: deepest)
-      reader.notes.skip(.badText, count: UInt64(repair.dropped))
-      _ = unsafe reader.read(0..<repair.text.count, repair.text.span.bytes, into: &batch)
+    if let events = ServerSentEvents(datagram, text) {
+      unsafe reader.readWhatIsWell(0..<events.data.count, events.data.span.bytes, into: &batch)
+    } else {
+      reader.readWhatIsWell(text, datagram, into: &batch)
     }
     if batch.count == before, let reason = reader.notes.firstReason { throw reason }
     guard reader.understood else { throw .nothingUnderstood }
+  }
+}
+
+/// The `data` lines of a stream of server-sent events.
+///
+/// - Source: WHATWG HTML, 9.2.6, Interpreting an event stream.
+private struct ServerSentEvents {
+  /// What stands on the lines, each on a line of its own.
+  private(set) var data: [UInt8] = []
+
+  private static let fields: [StaticString] = ["data:", "event:", "id:", "retry:", ":"]
+
+  /// Returns whether a line of an event begins at an offset.
+  static func begin(_ text: RawSpan, at offset: Int) -> Bool {
+    fields.contains { line(text, offset..<text.byteCount, beginsWith: $0) }
+  }
+
+  /// Takes the lines of a text; nil if it is no stream of events.
+  init?(_ text: RawSpan, _ range: Range<Int>) {
+    guard let start = range.first(where: { !JSONScanner.isSpace(text.byte(at: $0)) }),
+      ServerSentEvents.begin(text, at: start)
+    else { return nil }
+    var lines = TextFields(range)
+    while let line = lines.nextLine(text) {
+      guard ServerSentEvents.line(text, line, beginsWith: "data:") else { continue }
+      for offset in line.dropFirst(5) { data.append(text.byte(at: offset)) }
+      data.append(UInt8(ascii: "\n"))
+    }
+  }
+
+  private static func line(_ text: RawSpan, _ range: Range<Int>, beginsWith word: StaticString) -> Bool {
+    guard range.count >= word.utf8CodeUnitCount else { return false }
+    return (0..<word.utf8CodeUnitCount).allSatisfy {
+      unsafe text.byte(at: range.lowerBound + $0) == word.utf8Start[$0]
+    }
   }
 }
 
@@ -96,6 +135,18 @@ struct JSONReader {
       notes.skip(error)
       return nil
     }
+  }
+
+  /// Reads all values of a text; of malformed text, all that are well formed.
+  fileprivate mutating func readWhatIsWell(
+    _ text: Range<Int>,
+    _ bytes: RawSpan,
+    into batch: inout ReportBatch
+  ) {
+    guard !read(text, bytes, into: &batch) else { return }
+    let repair = JSONRepair(bytes, text, deepest: JSONFormat.deepest)
+    notes.skip(.badText, count: UInt64(repair.dropped))
+    _ = unsafe read(0..<repair.text.count, repair.text.span.bytes, into: &batch)
   }
 
   /// Reads all values of a text.

@@ -52,6 +52,21 @@ struct IngicsFormatTests {
   }
 
   @Test(
+    "what stands before the first line costs itself",
+    arguments: ["noise", "2E,E7DAE08E6FC3,-44,020106", "login:", "\u{7F}noise"]
+  )
+  func noiseFirst(noise: String) {
+    let line = "$HBRP,FECE97089146,FECE97089146,-127,00000000"
+    let (lines, notes) = read(Array("\(noise)\r\n\(line)\r\n".utf8))
+    guard !noise.hasPrefix("\u{7F}") else {
+      #expect(lines == nil)
+      return
+    }
+    #expect(lines == ["fe:ce:97:08:91:46 heartbeat - - 0 received"])
+    #expect(notes.skipped == [.badText: 1])
+  }
+
+  @Test(
     "a line that is wrong refuses a datagram that has no other",
     arguments: [
       ("$GPRP,0C61CFC1452E,E7DAE08E6FC3,-44", DatagramRefusal.tooShort),

@@ -38,6 +38,23 @@ struct VendorTests {
     #expect(read(message).lines?.first?.hasPrefix("hall advert c3:00:00:0a:0b:0c/random") == true)
   }
 
+  @Test(
+    "the server-sent events of a Cassia controller are read line by line",
+    arguments: ["\n\n", "\r\n\r\n", "\n"]
+  )
+  func cassiaEvents(end: String) throws {
+    let event = String(decoding: Samples.vendorJSON[0], as: UTF8.self)
+    let lines = try #require(try? decoded(Samples.vendorJSON[0]).get())
+    #expect(decoded("data: \(event)\(end)") == .success(lines))
+    let stream =
+      ":keep-alive\(end)event: scan\nid: 7\ndata:\(event)\(end):keep-alive\(end)data: \(event)\(end)"
+    #expect(decoded(stream) == .success(lines + lines))
+    // A line that is cut costs itself.
+    let (found, notes) = read(Array("data: \(event)\(end)data: \(event.dropLast(20))".utf8))
+    #expect(found == lines && notes.skipped[.badText] == 1)
+    #expect(decoded(":keep-alive\n\n") == .failure(.nothingUnderstood))
+  }
+
   @Test("MINEW-CONNECT has the gateway of its topic")
   func minewConnect() throws {
     let frame = Samples.minewConnect[0]
