@@ -19,6 +19,8 @@ struct IMDFReading {
   private var shafts: [Shaft] = []
   /// The units by their identifiers.
   private var units: [String: Unit] = [:]
+  /// The identifiers of the places, and of the units that lead to other floors, so far.
+  private var identifiers: (places: Set<String>, shafts: Set<String>) = ([], [])
 
   /// A unit, as amenities, occupants and relationships refer to it.
   private struct Unit {
@@ -313,7 +315,8 @@ extension IMDFReading {
       let drawn = changed.floor.walkable.dropFirst(before) + changed.floor.obstacles.dropFirst(solidBefore)
       let unit = Unit(floor: floor, areas: Array(drawn))
       guard let area = unit.area else { continue }
-      if let id = feature.id { units[id] = unit }
+      // References to an identifier that several units bear mean the first one.
+      if let id = feature.id, units[id] == nil { units[id] = unit }
       guard !isSolid else { continue }
       if !feature.name.isEmpty || category.hasPrefix("restroom") {
         addPlace(
@@ -340,7 +343,7 @@ extension IMDFReading {
       let shown = feature.displayPoint.flatMap { changed.floor.plane.point(of: $0) }
       shafts.append(
         Shaft(
-          id: feature.id ?? "unit \(feature.number)",
+          id: identifier(of: feature, else: "unit", among: \.shafts, layer),
           kind: kind,
           floor: floor,
           area: area,
@@ -454,9 +457,10 @@ extension IMDFReading {
       )
     }
     guard let point = inside ?? unit.area?.innerPoint ?? given else { return }
+    let identifier = identifier(of: feature, else: category, among: \.places, layer)
     drafts[unit.floor]?.floor.pointsOfInterest.append(
       PointOfInterest(
-        identifier: feature.id ?? "\(category) \(feature.number)",
+        identifier: identifier,
         name: feature.name.isEmpty ? category : feature.name,
         category: category,
         point: point,
@@ -465,6 +469,24 @@ extension IMDFReading {
         hours: layer.hours(of: feature)
       )
     )
+  }
+
+  /// Returns the identifier of a feature; one that another feature of its kind bears already gets a number.
+  private mutating func identifier(
+    of feature: GeoJSON.Feature,
+    else kind: String,
+    among taken: WritableKeyPath<(places: Set<String>, shafts: Set<String>), Set<String>>,
+    _ layer: MapLayer
+  ) -> String {
+    let given = feature.id ?? "\(kind) \(feature.number)"
+    guard !identifiers[keyPath: taken].insert(given).inserted else { return given }
+    var number = 2
+    while !identifiers[keyPath: taken].insert("\(given) \(number)").inserted { number += 1 }
+    if feature.id != nil {
+      let message = "this id is taken already; \"\(given) \(number)\" is used"
+      layer.warn(feature, "id", message, expected: "each feature once")
+    }
+    return "\(given) \(number)"
   }
 
   /// Reads the relationships between units that lead to other floors.

@@ -201,6 +201,22 @@ struct IMDFTests {
     #expect(try archive.read().floors.map(\.id.level) == [0])
   }
 
+  @Test("of features that bear one id the second gets a number, and the venue stays whole")
+  func repeatedIdentifiers() throws {
+    let archive = archive(
+      "unit.geojson",
+      [("\"category\": \"room\"", "\"category\": \"restroom\""), ("u-room", "g-room"), ("u-lift", "g-lift")]
+    )
+    let venue = try archive.read()
+    let places = venue.floors.flatMap { $0.floor.pointsOfInterest.map(\.identifier) }
+    #expect(places.sorted() == ["g-room", "g-room 2"])
+    let lift = try #require(venue.connectors.first { $0.identifier.hasPrefix("g-lift") })
+    #expect(lift.stops.map(\.floor.level) == [0, 1])
+    let problems = archive.problems().filter { $0.contains("this id is taken already") }
+    #expect(problems.count == 2, "\(problems)")
+    #expect(problems.allSatisfy { $0.contains("v/unit.geojson: feature") })
+  }
+
   @Test("a level's number may be written with a decimal point", arguments: ["1.0", "1.00", "\"1\"", "1e0"])
   func ordinals(text: String) throws {
     let archive = archive("level.geojson", [("\"ordinal\": 1", "\"ordinal\": \(text)")])
