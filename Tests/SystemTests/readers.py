@@ -136,7 +136,7 @@ def read_site(text):
 def read_log(text):
     """The log for people: a line for each name."""
     lines = text.split("\n")[:-1]
-    return [re.fullmatch(r".* name=(.*) \[.*\] heard", line)[1] for line in lines]
+    return [re.fullmatch(r".* heard \(name=(.*)\)", line)[1] for line in lines]
 
 
 READERS = {

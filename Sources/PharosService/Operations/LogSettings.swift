@@ -56,10 +56,7 @@ package struct LogSettings: Hashable, Sendable {
   /// A logger that writes to standard error.
   package func logger() -> Logger {
     var logger = Logger(label: "pharos") { label in
-      switch format {
-      case .text: TextLogHandler(StreamLogHandler.standardError(label: label))
-      case .json: JSONLogHandler(label: label, sink: DescriptorSink(descriptor: 2, threshold: 0))
-      }
+      LineLogHandler(label: label, format: format, sink: DescriptorSink(descriptor: 2, threshold: 0))
     }
     logger.logLevel = Logger.Level(rawValue: level.rawValue) ?? .notice
     return logger
@@ -78,49 +75,12 @@ package struct LogSettings: Hashable, Sendable {
   }
 }
 
-/// A log handler for people: a line break or an escape sequence in a name or an error of others becomes a middle dot, so
-/// that each event is one line.
-package struct TextLogHandler<Lines: LogHandler>: LogHandler {
-  private var lines: Lines
-
-  /// Makes a handler that writes the lines of another one.
-  package init(_ lines: Lines) { self.lines = lines }
-
-  /// The metadata of every line.
-  package var metadata: Logger.Metadata {
-    get { lines.metadata }
-    set { lines.metadata = newValue }
-  }
-  /// The minimum level of the lines that are written.
-  package var logLevel: Logger.Level {
-    get { lines.logLevel }
-    set { lines.logLevel = newValue }
-  }
-  /// Adds metadata of the task that logs.
-  package var metadataProvider: Logger.MetadataProvider? {
-    get { lines.metadataProvider }
-    set { lines.metadataProvider = newValue }
-  }
-
-  /// One value of the metadata that every line carries.
-  package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-    get { lines[metadataKey: key] }
-    set { lines[metadataKey: key] = newValue }
-  }
-
-  /// Writes a line.
-  package func log(event: LogEvent) {
-    var event = event
-    event.message = "\(PlainText.clean("\(event.message)"))"
-    event.metadata = event.metadata?.mapValues { .string(PlainText.clean("\($0)")) }
-    lines.log(event: event)
-  }
-}
-
-/// A log handler that writes one JSON object per line, for log collectors.
+/// A log handler that writes one line an event: a sentence for people, or a JSON object for log collectors.
 ///
-/// The members are `time`, `level`, `logger`, `message`, `source`, and `metadata`, an object of strings.
-package struct JSONLogHandler: LogHandler {
+/// A sentence begins with the time and the level; metadata stands behind it in parentheses. A line break or an escape
+/// sequence in a name or an error of others becomes a middle dot. The members of an object are `time`, `level`, `logger`,
+/// `message`, `source`, and `metadata`, an object of strings.
+package struct LineLogHandler: LogHandler {
   /// The metadata of every line.
   package var metadata: Logger.Metadata = [:]
   /// The minimum level of the lines that are written.
@@ -129,6 +89,7 @@ package struct JSONLogHandler: LogHandler {
   package var metadataProvider: Logger.MetadataProvider?
 
   private let label: String
+  private let format: LogFormat
   private let sink: any OutputSink
   private let now: @Sendable () -> Timestamp
 
@@ -136,14 +97,17 @@ package struct JSONLogHandler: LogHandler {
   ///
   /// - Parameters:
   ///   - label: the logger's label.
+  ///   - format: the format of the lines.
   ///   - sink: the sink that receives the lines.
   ///   - now: gives the time.
   package init(
     label: String,
+    format: LogFormat,
     sink: any OutputSink,
     now: @escaping @Sendable () -> Timestamp = { .wallClock }
   ) {
     self.label = label
+    self.format = format
     self.sink = sink
     self.now = now
   }
@@ -156,6 +120,27 @@ package struct JSONLogHandler: LogHandler {
 
   /// Writes a line; one that cannot be written is lost.
   package func log(event: LogEvent) {
+    var all = metadata.merging(metadataProvider?.get() ?? [:]) { _, new in new }
+    if let own = event.metadata { all.merge(own) { _, new in new } }
+    let members = all.sorted { $0.key < $1.key }
+    let line = format == .json ? object(event, members) : sentence(event, members)
+    try? sink.write(line)
+    try? sink.flush()
+  }
+
+  private typealias Members = [(key: String, value: Logger.Metadata.Value)]
+
+  private func sentence(_ event: LogEvent, _ members: Members) -> [UInt8] {
+    var text = "\(event.message)"
+    if !members.isEmpty {
+      text += " (" + members.map { "\($0.key)=\($0.value)" }.joined(separator: ", ") + ")"
+    }
+    return Array(
+      "\(now().rfc3339.prefix(19))Z \(event.level.rawValue) \(label): \(PlainText.clean(text))\n".utf8
+    )
+  }
+
+  private func object(_ event: LogEvent, _ members: Members) -> [UInt8] {
     var json = JSONText()
     json.openObject()
     json.member("time", now().rfc3339)
@@ -163,17 +148,14 @@ package struct JSONLogHandler: LogHandler {
     json.member("logger", label)
     json.member("message", "\(event.message)")
     json.member("source", event.source)
-    var all = metadata.merging(metadataProvider?.get() ?? [:]) { _, new in new }
-    if let own = event.metadata { all.merge(own) { _, new in new } }
-    if !all.isEmpty {
+    if !members.isEmpty {
       json.openObject("metadata")
-      for (key, value) in all.sorted(by: { $0.key < $1.key }) { json.member(named: key, "\(value)") }
+      for (key, value) in members { json.member(named: key, "\(value)") }
       json.closeObject()
     }
     json.closeObject()
     json.newLine()
-    try? sink.write(json.utf8)
-    try? sink.flush()
+    return json.utf8
   }
 }
 

@@ -160,6 +160,8 @@ struct AssignmentService: Service {
   func run() async throws {
     do {
       try await assignments.resume()
+    } catch is CancellationError {
+      return
     } catch {
       logger.error("itineraries and guidance cannot be resumed", metadata: [LogKey.reason: "\(error)"])
     }

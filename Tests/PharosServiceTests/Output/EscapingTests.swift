@@ -9,7 +9,6 @@ import PharosSite
 import PharosTestSupport
 import PharosTools
 import PharosWire
-import Synchronization
 import Testing
 
 /// Names of scalars from all planes, among them what formats give a meaning to and what joins to it in one character.
@@ -40,28 +39,6 @@ enum DrawnNames {
       return String(name)
     }
   }
-}
-
-/// A log handler that appends lines to a text.
-private struct LineHandler: LogHandler {
-  let lines: TextBox
-  var metadata: Logger.Metadata = [:]
-  var logLevel: Logger.Level = .info
-
-  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-    get { metadata[key] }
-    set { metadata[key] = newValue }
-  }
-
-  func log(event: LogEvent) {
-    let values = (event.metadata ?? [:]).map { "\($0.key)=\($0.value)" }.joined(separator: " ")
-    lines.value.withLock { $0 += "info \(values) [test] \(event.message)\n" }
-  }
-}
-
-/// A text that several handlers write to.
-private final class TextBox: Sendable {
-  let value = Mutex("")
 }
 
 @Suite("Names in every format")
@@ -125,16 +102,11 @@ struct EscapingTests {
     return try SiteFile.text(of: configuration)
   }
 
-  private static func logs(_ names: [String]) -> (text: String, json: String) {
-    let lines = TextBox()
+  private static func log(_ names: [String], _ format: LogFormat) -> [UInt8] {
     let sink = MemorySink()
-    let text = Logger(label: "test") { _ in TextLogHandler(LineHandler(lines: lines)) }
-    let json = Logger(label: "test") { JSONLogHandler(label: $0, sink: sink) }
-    for name in names {
-      text.notice("heard", metadata: ["name": "\(name)"])
-      json.notice("heard", metadata: ["name": "\(name)"])
-    }
-    return (lines.value.withLock { $0 }, sink.text)
+    let logger = Logger(label: "test") { LineLogHandler(label: $0, format: format, sink: sink) }
+    for name in names { logger.notice("heard", metadata: ["name": "\(name)"]) }
+    return Array(sink.text.utf8)
   }
 
   @Test(
@@ -146,7 +118,6 @@ struct EscapingTests {
     let names = DrawnNames.make(10_000, seed: seed)
     let folder = try TemporaryFolder()
     let scalars = names.map { $0.unicodeScalars.map { "\($0.value)" }.joined(separator: ",") }
-    let logs = Self.logs(names)
     let files: [(String, [UInt8])] = [
       ("names.json", Array("[\(scalars.map { "[\($0)]" }.joined(separator: ","))]".utf8)),
       ("names.csv", Array(names.map { EscapedText.csv($0) + ",1\r\n" }.joined().utf8)),
@@ -159,8 +130,8 @@ struct EscapingTests {
       ("names.svg", Array(Self.svg(names).utf8)),
       ("names.prom", Array(Self.prometheus(names).utf8)),
       ("names.array.json", Self.json(names)),
-      ("names.log.jsonl", Array(logs.json.utf8)),
-      ("names.log", Array(logs.text.utf8)),
+      ("names.log.jsonl", Self.log(names, .json)),
+      ("names.log", Self.log(names, .text)),
       ("names.sse", Self.serverSentEvents(names)),
       ("names.yaml", Array(names.map { "- \(EscapedText.yaml($0))\n" }.joined().utf8)),
       ("site.yaml", Array(try Self.site(Array(names.prefix(1_000))).utf8)),
@@ -271,10 +242,10 @@ struct EscapingTests {
 
   @Test("the log for people has one line for each event, whatever a name holds")
   func log() {
-    let text = Self.logs(["a\nnotice forged", "b\u{1B}[2J", "c\u{202E}d"]).text
+    let text = String(decoding: Self.log(["a\nnotice forged", "b\u{1B}[2J", "c\u{202E}d"], .text), as: UTF8.self)
+    let lines = text.split(separator: "\n").map { $0.drop { $0 != " " } }
     #expect(
-      text
-        == "info name=a·notice forged [test] heard\ninfo name=b·[2J [test] heard\ninfo name=c·d [test] heard\n"
+      lines == ["a·notice forged", "b·[2J", "c·d"].map { " notice test: heard (name=\($0))" }
     )
   }
 }

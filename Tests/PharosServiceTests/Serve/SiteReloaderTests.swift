@@ -14,7 +14,7 @@ struct SiteReloaderTests {
     let log = MemorySink()
 
     var logger: Logger {
-      Logger(label: "test") { [log] label in JSONLogHandler(label: label, sink: log) }
+      Logger(label: "test") { [log] label in LineLogHandler(label: label, format: .json, sink: log) }
     }
   }
 

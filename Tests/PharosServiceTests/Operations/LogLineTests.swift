@@ -5,12 +5,12 @@ import PharosService
 import PharosTools
 import Testing
 
-@Suite("The log as JSON")
-struct JSONLogTests {
+@Suite("Lines of the log")
+struct LogLineTests {
   private func lines(_ body: (Logger) -> Void) throws -> [[String: Any]] {
     let sink = MemorySink()
     var logger = Logger(label: "pharos") { label in
-      JSONLogHandler(label: label, sink: sink, now: { Timestamp(seconds: 1, nanoseconds: 5) })
+      LineLogHandler(label: label, format: .json, sink: sink, now: { Timestamp(seconds: 1, nanoseconds: 5) })
     }
     logger.logLevel = .info
     body(logger)
@@ -44,5 +44,23 @@ struct JSONLogTests {
       logger.notice("x", metadata: ["loop": "2"])
     }
     #expect(lines[0]["metadata"] as? [String: String] == ["part": "ingest", "loop": "2"])
+  }
+
+  @Test("a line for people begins with the time and the level; metadata stands behind the sentence")
+  func sentence() {
+    let sink = MemorySink()
+    var logger = Logger(label: "pharos") { label in
+      LineLogHandler(label: label, format: .text, sink: sink, now: { Timestamp(seconds: 1, nanoseconds: 5) })
+    }
+    logger[metadataKey: "part"] = "ingest"
+    logger.warning("Cannot write.\nIt is retried.", metadata: ["reason": "disk\u{1B} full"])
+    logger.notice("bare", metadata: ["part": "2"])
+    #expect(
+      sink.text == """
+        1970-01-01T00:00:01Z warning pharos: Cannot write.·It is retried. (part=ingest, reason=disk· full)
+        1970-01-01T00:00:01Z notice pharos: bare (part=2)
+
+        """
+    )
   }
 }
