@@ -3,7 +3,7 @@ package import PharosDelivery
 package import PharosJournal
 package import PharosModel
 package import PharosSite
-package import PharosVenues
+import PharosVenues
 
 /// The server as the HTTP interface sees it.
 package protocol HTTPBackend: Sendable {
@@ -41,6 +41,8 @@ package protocol HTTPBackend: Sendable {
   var version: String { get }
   /// The time at which the process began to serve.
   var startedAt: Timestamp { get }
+  /// The time since then, which no step of the wall clock changes.
+  var uptime: TimeSpan { get }
   /// The folder of the journal, or nil where it is in memory and nothing survives.
   var dataFolder: String? { get }
   /// Indicates whether the demo's scene is being played.
@@ -62,38 +64,13 @@ extension HTTPBackend {
   /// None.
   package var mqtt: MQTTPublisher? { nil }
 
-  /// The gate through which a client reads what holds now.
-  func presentGate(for principal: Principal) -> Gate {
-    commitPublisher.presentGate(to: principal.application)
-  }
-
-  /// The gate through which a client reads what has been: pages of the journal.
-  func gate(for principal: Principal) -> Gate { commitPublisher.gate(to: principal.application) }
-}
-
-/// A venue that the interface serves, with the reader of its floor plans' images.
-package struct ServedVenue: Sendable {
-  /// Reads a file of the venue's folder whole; throws if it cannot be read.
-  ///
-  /// Takes the image's name as the floor plan has it. It may block.
-  package typealias ReadImage = @Sendable (_ name: String) throws -> [UInt8]
-
-  /// The venue.
-  package var venue: Venue
-  /// Its router, which the engine uses too.
-  package var router: VenueRouter
-  /// Reads the image of a floor plan.
-  package var image: ReadImage
-
-  /// Makes a venue that is served.
-  ///
-  /// - Parameters:
-  ///   - venue: the venue.
-  ///   - router: its router; nil for one of its own.
-  ///   - image: reads the image of a floor plan.
-  package init(_ venue: Venue, router: VenueRouter? = nil, image: @escaping ReadImage) {
-    self.venue = venue
-    self.router = router ?? VenueRouter(venue)
-    self.image = image
+  /// Returns the change that ends what was given to an application that no longer exists, so that a later one of its name
+  /// does not inherit it: tokens with their streams, webhooks, rules and authorisations.
+  package func endingAccess(of application: String) -> PendingChange {
+    let (revoked, change) = tokens.revokingAll(of: application)
+    return change.and(PendingChange { [feeds] in feeds.endStreams(of: revoked) })
+      .and(webhooks.deletingAll(of: application))
+      .and(notifications.deletingAll(of: application))
+      .and(authorisations.forgetting(application: application))
   }
 }

@@ -399,17 +399,34 @@ extension Registrar {
   }
 }
 
-extension Problem {
-  /// The name of the problem that the limit of regions is.
-  static let regionLimitExceeded = "regionLimitExceeded"
+extension Registrar {
+  /// Returns an application that a client names.
+  ///
+  /// - Throws: 404 if there is none.
+  func registered(_ name: String) throws(Problem) -> RegisteredApplication {
+    guard let application = application(name) else {
+      throw .notFound(
+        "There is no application \"\(name.shortened)\". /v1/applications lists those that there are."
+      )
+    }
+    return application
+  }
 
-  /// The application holds as many regions as it may.
-  static func regionLimit(_ limit: Int, application: String, region: String) -> Problem {
-    .conflict(
-      regionLimitExceeded,
-      "Application \"\(application)\" may hold \(limit) regions and holds \(limit); region \"\(region)\" was refused. "
-        + "Remove another one, use a wider constraint, or raise regionLimit."
-    )
+  /// Returns a region that a client names.
+  ///
+  /// - Throws: 404 where the application or the region is not there.
+  func region(
+    _ identifier: String,
+    of application: String
+  ) throws(Problem) -> RegisteredApplication.RegisteredRegion {
+    let application = try registered(application)
+    guard let region = application.regions.first(where: { $0.region.identifier == identifier })
+    else {
+      throw .notFound(
+        "Application \"\(application.identifier)\" has no region \"\(identifier.shortened)\"."
+      )
+    }
+    return region
   }
 }
 

@@ -102,3 +102,12 @@ package enum PercentCoding {
     .joined()
   }
 }
+
+/// The operations about one kind of thing.
+///
+/// A handler takes a request whose path, query names, principal and body type have been checked, and returns an answer or
+/// throws a ``Problem``.
+protocol Resource: Sendable {
+  /// The operations; `/openapi.json` describes each of them.
+  var routes: [Route] { get }
+}

@@ -33,6 +33,15 @@ package struct StateCache: Sendable {
     var key: RangingKey
     var time: Timestamp
     var beacons: [RangedReading]
+
+    /// Returns the ranging as a reader may learn it; nil where it has nothing to tell.
+    func passed(_ gate: Gate) -> RangingWord? {
+      guard !gate.view.isOpen else { return self }
+      guard gate.shows(.observer(key.observer), of: key.application) else { return nil }
+      var passed = self
+      passed.beacons.removeAll { !gate.shows(.beacon($0.beacon), of: key.application) }
+      return passed.beacons.isEmpty && !beacons.isEmpty ? nil : passed
+    }
   }
 
   /// The last reading of one beacon by one observer.
@@ -268,5 +277,13 @@ package final class LiveStateCache: Sendable {
         throw error
       }
     }
+  }
+}
+
+extension LiveStateCache {
+  /// Returns the last fix of a subject, or nil if there is none or the reader of a gate may not learn of it.
+  func fix(of subject: SubjectID, through gate: Gate) async throws -> Event? {
+    guard gate.shows(subject) else { return nil }
+    return try await read { $0.fix(of: subject) }
   }
 }

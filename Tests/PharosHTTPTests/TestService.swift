@@ -264,6 +264,7 @@ struct TestBackend: HTTPBackend {
   var notifications: Notifications
   var shelf: VenueShelf
   var startedAt: Timestamp
+  var uptime: TimeSpan { wall() - startedAt }
   var wall: @Sendable () -> Timestamp
   let tally = HTTPTally(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
   let version = "0.0.0"

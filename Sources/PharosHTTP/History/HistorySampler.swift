@@ -209,7 +209,7 @@ package struct HistoryRecorder: Sendable {
       tags: try await backend.server.tags(),
       site: backend.registrar.site,
       states: try await states.read { copy $0 },
-      gate: backend.gate(for: .local)
+      gate: backend.commitPublisher.gate(for: .local)
     )
     let sample = try await sampler.sample(minute, of: state) { [backend] in
       try await backend.server.tracks($0)

@@ -3,6 +3,7 @@ package import Hummingbird
 package import Logging
 package import NIOCore
 import PharosDelivery
+import PharosModel
 
 /// One request as the endpoints see it: its head, and what has been checked of it before an endpoint is called.
 ///
@@ -88,5 +89,32 @@ package struct APIRequest: RequestContext {
       routed += "/" + PercentCoding.encode(segment: decoded)
     }
     return routed
+  }
+}
+
+extension APIRequest {
+  /// Returns the observer that the path names.
+  ///
+  /// - Throws: 404 if the text is none.
+  func observer() throws(Problem) -> ObserverID {
+    let text = parameter("id")
+    guard let observer = ObserverID(text) else {
+      throw .notFound(
+        "\"\(text.shortened)\" is no observer: an EUI-48, an EUI-64, a UUID or a name of at most 64 bytes "
+          + "without control characters."
+      )
+    }
+    return observer
+  }
+
+  /// Returns the subject that the path names.
+  ///
+  /// - Throws: 404 if the text is none.
+  func subject() throws(Problem) -> SubjectID {
+    let text = parameter("subject")
+    guard let subject = SubjectID(text) else {
+      throw .notFound("\"\(text.shortened)\" is neither an observer nor a beacon.")
+    }
+    return subject
   }
 }

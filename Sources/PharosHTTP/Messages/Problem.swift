@@ -189,6 +189,20 @@ extension Problem {
 }
 
 extension Problem {
+  /// The name of the problem that the limit of regions is.
+  static let regionLimitExceeded = "regionLimitExceeded"
+
+  /// The application holds as many regions as it may.
+  static func regionLimit(_ limit: Int, application: String, region: String) -> Problem {
+    .conflict(
+      regionLimitExceeded,
+      "Application \"\(application)\" may hold \(limit) regions and holds \(limit); region \"\(region)\" was refused. "
+        + "Remove another one, use a wider constraint, or raise regionLimit."
+    )
+  }
+}
+
+extension Problem {
   /// Creates the problem that a client receives for an error; nil for an unexpected one.
   package init?(_ error: any Error) {
     switch error {

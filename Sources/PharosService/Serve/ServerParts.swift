@@ -1,3 +1,4 @@
+import CPharos
 import Foundation
 import Logging
 import Pharos
@@ -30,6 +31,8 @@ struct ServerParts: HTTPBackend {
   let mqttFeed: MQTTFeed?
   private let current: ConfigurationHolder
   let startedAt: Timestamp
+  private let startedSinceBoot = TimeSpan(nanoseconds: pharos_clock_since_boot())
+  var uptime: TimeSpan { TimeSpan(nanoseconds: pharos_clock_since_boot()) - startedSinceBoot }
   let venues: LoadedVenues
   let tally: HTTPTally
   let dataFolder: String?

@@ -3,8 +3,12 @@ import PharosMaps
 import PharosVenues
 
 /// The maps of venues: tiles, and the bundle that works without a network.
-extension Endpoints {
-  var mapRoutes: [Route] {
+struct MapResource: Resource {
+  let catalog: VenueCatalog
+  let bundles: VenueBundles
+  private let maps = VenueMaps()
+
+  var routes: [Route] {
     let tile = "/v1/venues/{id}/tiles/{building}/{level}/{z}/{x}/{y}"
     return [
       Route(.get, tile + ".png", access: .anyToken, query: ["size"], conditional: true, long: true) {
@@ -33,7 +37,7 @@ extension Endpoints {
   }
 
   private func tile(_ request: APIRequest, _ form: VenueMaps.Form, type: String) async throws -> APIAnswer {
-    let (served, floor) = try floor(request)
+    let (served, floor) = try catalog.floor(request)
     let numbers = ["z", "x", "y"].map { Int(request.parameter($0)) }
     guard let zoom = numbers[0], let x = numbers[1], let y = numbers[2],
       let tile = MapTile(zoom: zoom, x: x, y: y)
@@ -53,7 +57,7 @@ extension Endpoints {
   }
 
   private func bundle(_ request: APIRequest) async throws -> APIAnswer {
-    let served = try venue(request)
+    let served = try catalog.venue(request)
     var query = request.query
     let since = query.text("since")
     if let since, since.count != 32 || !since.allSatisfy(\.isHexDigit) {

@@ -6,8 +6,14 @@ import PharosModel
 import PharosMonitoring
 import PharosSecurity
 
-extension Endpoints {
-  var hearingRoutes: [Route] {
+/// What observers hear: transmitters, tracks and rangings.
+struct HearingResource: Resource {
+  let server: PharosServer
+  let registrar: Registrar
+  let commitPublisher: CommitPublisher
+  let cache: LiveStateCache
+
+  var routes: [Route] {
     [
       Route(
         .get,
@@ -35,9 +41,9 @@ extension Endpoints {
     let limit = query.limit()
     let after = Page.key(&query, HeardKey.init)
     try query.finish()
-    let asked = KnownDevices(backend.registrar.site)
-    let gate = backend.presentGate(for: request.principal)
-    let heard = try await backend.server.snapshot().heard.beacons
+    let asked = KnownDevices(registrar.site)
+    let gate = commitPublisher.presentGate(for: request.principal)
+    let heard = try await server.snapshot().heard.beacons
       .filter { $0.subjects.allSatisfy { gate.shows($0) } }
       .filter { observers?.contains($0.observer) ?? true }
       .filter { !onlyIdentified || !$0.identities.isEmpty || $0.iBeaconCompany != nil }
@@ -49,7 +55,7 @@ extension Endpoints {
     }
     return .json { json in
       json.objects("beacons", page.entries) {
-        Endpoints.write($1.beacon, isRegistered: $1.isRegistered, to: &$0)
+        HearingResource.write($1.beacon, isRegistered: $1.isRegistered, to: &$0)
       }
       json.next(page.next)
     }
@@ -92,10 +98,10 @@ extension Endpoints {
       return TrackQuery.Key(observer: observer, beacon: beacon)
     }
     try query.finish()
-    let tracks = try await backend.server.tracks(
+    let tracks = try await server.tracks(
       TrackQuery(observer: observers?.first, beacon: beacons?.first, after: after, limit: limit)
     )
-    let gate = backend.presentGate(for: request.principal)
+    let gate = commitPublisher.presentGate(for: request.principal)
     return .json { json in
       json.objects("tracks", tracks.filter { $0.isShown(through: gate) }) { $1.write(to: &$0, through: gate) }
       let last = tracks.count == limit ? tracks.last?.key : nil
@@ -108,7 +114,7 @@ extension Endpoints {
     let applications = query.texts("application")
     let observers = query.observers("observer")
     try query.finish()
-    let gate = backend.presentGate(for: request.principal)
+    let gate = commitPublisher.presentGate(for: request.principal)
     let words = try await cache.read { $0.ranging }
       .filter { request.principal.mayUse(application: $0.key.application) }
       .filter { applications?.contains($0.key.application) ?? true }
@@ -213,17 +219,8 @@ extension RegionInsight {
 }
 
 extension StateCache.RangingWord {
-  /// Returns the ranging as a reader may learn it; nil where it has nothing to tell.
-  func passed(_ gate: Gate) -> StateCache.RangingWord? {
-    guard !gate.view.isOpen else { return self }
-    guard gate.shows(.observer(key.observer), of: key.application) else { return nil }
-    var passed = self
-    passed.beacons.removeAll { !gate.shows(.beacon($0.beacon), of: key.application) }
-    return passed.beacons.isEmpty && !beacons.isEmpty ? nil : passed
-  }
-
   /// Writes the ranging as events tell it.
-  func write(to json: inout JSONText) {
+  fileprivate func write(to json: inout JSONText) {
     json.member("application", key.application)
     json.member("observer", key.observer.description)
     json.member("constraint", key.constraint.description)

@@ -6,8 +6,15 @@ import PharosModel
 import PharosPositioning
 
 /// The visits of subjects, and how long they stay in zones and at places.
-extension Endpoints {
-  var visitRoutes: [Route] {
+struct VisitResource: Resource {
+  let server: PharosServer
+  let registrar: Registrar
+  let journal: Journal
+  let commitPublisher: CommitPublisher
+  let cache: LiveStateCache
+  let clock: @Sendable () -> Timestamp
+
+  var routes: [Route] {
     [
       Route(
         .get,
@@ -50,23 +57,23 @@ extension Endpoints {
       parts.count == 1 ? Int64(parts[0]).flatMap { $0 > 0 ? $0 : nil } : nil
     }
     try query.finish()
-    let gate = backend.gate(for: request.principal)
+    let gate = commitPublisher.gate(for: request.principal)
     var found: [JournaledEvent] = []
     var place = before ?? Int64.max
     var isEnd = false
-    for _ in 0..<Endpoints.mostVisitReads where found.count < limit && !isEnd {
+    for _ in 0..<VisitResource.mostVisitReads where found.count < limit && !isEnd {
       let (start, wanted) = (place, limit - found.count)
-      let page = try await Blocking.run { [journal = backend.journal, filter] in
+      let page = try await Blocking.run { [journal, filter] in
         try journal.events(before: start, matching: filter, limit: wanted).map { entry in
           // The departure carries the whole visit, so that the arrival is left out.
-          (entry, try Endpoints.hasEnded(entry, in: journal))
+          (entry, try VisitResource.hasEnded(entry, in: journal))
         }
       }
       found += page.filter { !$0.1 }.compactMap { $0.0.passed(gate) }
       isEnd = page.count < wanted
       if let last = page.last { place = last.0.sequence }
     }
-    let site = backend.registrar.site
+    let site = registrar.site
     return .json { json in
       json.objects("visits", found) { json, entry in
         guard case .visit(let visit) = entry.event.detail else { return }
@@ -95,7 +102,7 @@ extension Endpoints {
     var query = request.query
     let by = query.text("by") ?? "place"
     if by != "place", by != "zone" { query.wrong("by", "is \"\(by.shortened)\"", expected: "place or zone") }
-    let to = query.time("to") ?? backend.clock()
+    let to = query.time("to") ?? clock()
     let from = query.time("from") ?? to - .minutes(24 * 60)
     if from > to { query.wrong("from", "lies after to", expected: "a time before to") }
     let filter = EventFilter(
@@ -105,16 +112,17 @@ extension Endpoints {
       until: to
     )
     try query.finish()
-    let gate = backend.gate(for: request.principal)
-    let reading = try await Blocking.run { [journal = backend.journal, filter] in
-      try DwellTimes(in: journal, filter, limit: Endpoints.mostDwellEvents, page: Endpoints.dwellPage) {
+    let gate = commitPublisher.gate(for: request.principal)
+    let reading = try await Blocking.run { [journal, filter] in
+      try DwellTimes(in: journal, filter, limit: VisitResource.mostDwellEvents, page: VisitResource.dwellPage)
+      {
         event in
         gate.passed(event) != nil
       }
     }
     guard var times = reading else {
       throw Problem.badRequest(
-        "The range holds more than \(Endpoints.mostDwellEvents) events. Ask for a shorter one, or for fewer places."
+        "The range holds more than \(VisitResource.mostDwellEvents) events. Ask for a shorter one, or for fewer places."
       )
     }
     try await addPresent(to: &times, byZone: by == "zone", wanted: filter.regions, request)
@@ -143,7 +151,7 @@ extension Endpoints {
     _ request: APIRequest
   ) async throws {
     guard byZone else {
-      let gate = backend.presentGate(for: request.principal)
+      let gate = commitPublisher.presentGate(for: request.principal)
       for record in try await cache.read({ $0.told.visits }) where record.visit.departure == nil {
         guard gate.shows(record.subject), let place = record.visit.place,
           wanted?.contains(place.identifier) ?? true
@@ -152,10 +160,10 @@ extension Endpoints {
       }
       return
     }
-    let zones = backend.registrar.site.zones.filter { wanted?.contains($0.identifier) ?? true }
+    let zones = registrar.site.zones.filter { wanted?.contains($0.identifier) ?? true }
     for zone in zones { times.name(zone) }
     let names = Set(zones.map(\.identifier))
-    for tag in try await shownTags(request) {
+    for tag in try await server.tags(through: commitPublisher.presentGate(for: request.principal)) {
       if let zone = tag.zone, names.contains(zone) {
         times.enter(VisitDetail.Place(kind: .zone, identifier: zone))
       }

@@ -6,8 +6,13 @@ import PharosPositioning
 import PharosSite
 import PharosVenues
 
-extension Endpoints {
-  var fixRoutes: [Route] {
+/// The last fixes of subjects.
+struct FixResource: Resource {
+  let registrar: Registrar
+  let commitPublisher: CommitPublisher
+  let cache: LiveStateCache
+
+  var routes: [Route] {
     [
       Route(
         .get,
@@ -34,7 +39,7 @@ extension Endpoints {
     let limit = query.limit()
     let after = Page.key(&query) { parts in parts.count == 1 ? SubjectID(parts[0]) : nil }
     try query.finish()
-    let gate = backend.presentGate(for: request.principal)
+    let gate = commitPublisher.presentGate(for: request.principal)
     let events = try await cache.read { $0.fixes }
       .filter { event in
         guard case .fix(let detail) = event.detail else { return false }
@@ -45,9 +50,9 @@ extension Endpoints {
     let page = Page.cut(events, limit: limit, isBehind: after.map { key in { key < $0.subject } }) {
       [$0.subject.description]
     }
-    let site = backend.registrar.site
+    let site = registrar.site
     return .json { json in
-      json.objects("fixes", page.entries) { Endpoints.write($1, name: site.name(of: $1.subject), to: &$0) }
+      json.objects("fixes", page.entries) { FixResource.write($1, name: site.name(of: $1.subject), to: &$0) }
       json.next(page.next)
     }
   }
@@ -57,20 +62,19 @@ extension Endpoints {
     guard let subject = SubjectID(text) else {
       throw Problem.notFound("\"\(text.shortened)\" is neither an observer nor a beacon as events name them.")
     }
-    guard let event = try await lastFix(of: subject, request) else {
+    guard
+      let event = try await cache.fix(
+        of: subject,
+        through: commitPublisher.presentGate(for: request.principal)
+      )
+    else {
       throw Problem.notFound(
         "There is no fix of \"\(text.shortened)\". It has not been located since the server began, or too many others "
           + "were since; /v1/fixes lists who was."
       )
     }
-    let site = backend.registrar.site
-    return .json { Endpoints.write(event, name: site.name(of: subject), to: &$0) }
-  }
-
-  /// Returns the last fix of a subject, or nil if there is none or the client may not learn of it.
-  func lastFix(of subject: SubjectID, _ request: APIRequest) async throws -> Event? {
-    guard backend.presentGate(for: request.principal).shows(subject) else { return nil }
-    return try await cache.read { $0.fix(of: subject) }
+    let site = registrar.site
+    return .json { FixResource.write(event, name: site.name(of: subject), to: &$0) }
   }
 
   private static func write(_ event: Event, name: String?, to json: inout JSONText) {
@@ -101,17 +105,22 @@ extension Set<FloorID> {
   }
 }
 
-extension Endpoints {
-  var zoneRoutes: [Route] {
+/// The zones and the tags in them.
+struct ZoneResource: Resource {
+  let server: PharosServer
+  let registrar: Registrar
+  let commitPublisher: CommitPublisher
+
+  var routes: [Route] {
     [
       Route(.get, "/v1/zones", access: .operation, conditional: true, handler: zones),
       Route(.put, "/v1/zones/{id}", access: .operation, body: .json) { request in
         let zone = try ZoneDocument.zone(json: request.body, identifier: request.parameter("id"))
-        let isNew = try await backend.registrar.put(zone: zone)
+        let isNew = try await registrar.put(zone: zone)
         return .put(isNew: isNew, at: "zones", zone.identifier) { ZoneDocument.write(zone, to: &$0) }
       },
       Route(.delete, "/v1/zones/{id}", access: .operation) { request in
-        try await backend.registrar.delete(zone: request.parameter("id"))
+        try await registrar.delete(zone: request.parameter("id"))
         return .noContent
       },
       Route(
@@ -125,25 +134,15 @@ extension Endpoints {
     ]
   }
 
-  /// Returns the tags that a client may learn of, without the hearings of observers that it may not learn of.
-  func shownTags(_ request: APIRequest) async throws -> [TagStanding] {
-    let gate = backend.presentGate(for: request.principal)
-    return try await backend.server.tags().filter { gate.shows(.beacon($0.beacon)) }.map { tag in
-      var tag = tag
-      tag.hearings.removeAll { !gate.shows(.observer($0.observer)) }
-      return tag
-    }
-  }
-
   private func zones(_ request: APIRequest) async throws -> APIAnswer {
     var occupants: [String: (all: Int, unmonitored: Int)] = [:]
-    for tag in try await shownTags(request) {
+    for tag in try await server.tags(through: commitPublisher.presentGate(for: request.principal)) {
       guard let zone = tag.zone else { continue }
       occupants[zone, default: (0, 0)].all += 1
       if tag.zoneState == .unmonitored { occupants[zone, default: (0, 0)].unmonitored += 1 }
     }
     return .json { json in
-      json.objects("zones", backend.registrar.site.zones) { json, zone in
+      json.objects("zones", registrar.site.zones) { json, zone in
         json.member("id", zone.identifier)
         json.member("name", ifPresent: zone.name)
         if let floor = zone.floor { json.member("floor", floor) }
@@ -161,13 +160,13 @@ extension Endpoints {
     let zones = query.texts("zone")
     let after = Page.key(&query) { parts in parts.count == 1 ? BeaconID(parts[0]) : nil }
     try query.finish()
-    let tags = try await shownTags(request)
+    let tags = try await server.tags(through: commitPublisher.presentGate(for: request.principal))
       .filter { tag in zones.map { tag.zone.map($0.contains) ?? false } ?? true }
       .sorted { $0.beacon < $1.beacon }
     let page = Page.cut(tags, limit: limit, isBehind: after.map { key in { $0.beacon > key } }) {
       [$0.beacon.description]
     }
-    let site = backend.registrar.site
+    let site = registrar.site
     return .json { json in
       json.objects("tags", page.entries) { write($1, name: site.name(of: .beacon($1.beacon)), to: &$0) }
       json.next(page.next)

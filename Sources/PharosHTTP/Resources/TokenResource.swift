@@ -1,21 +1,26 @@
 import HTTPTypes
-package import PharosDelivery
+import PharosDelivery
 import PharosModel
 
-extension Endpoints {
-  var tokenRoutes: [Route] {
+/// The tokens of clients.
+struct TokenResource: Resource {
+  let tokens: Tokens
+  let feeds: FeedService
+  let clock: @Sendable () -> Timestamp
+
+  var routes: [Route] {
     [
       Route(.get, "/v1/tokens", access: .operation) { _ in
-        .json { $0.objects("tokens", backend.tokens.list()) { write($1, to: &$0) } }
+        .json { $0.objects("tokens", tokens.list()) { write($1, to: &$0) } }
       },
       Route(.post, "/v1/tokens", access: .operation, body: .json, handler: createToken),
       Route(.delete, "/v1/tokens/{id}", access: .operation) { request in
         let id = request.parameter("id")
-        let token = backend.tokens.list().first { $0.id == id }
-        guard let token, try backend.tokens.revoke(id) else {
+        let token = tokens.list().first { $0.id == id }
+        guard let token, try tokens.revoke(id) else {
           throw Problem.notFound("There is no token \"\(id.shortened)\".")
         }
-        backend.endStreams(of: [token])
+        feeds.endStreams(of: [token])
         return .noContent
       },
     ]
@@ -46,10 +51,10 @@ extension Endpoints {
       let role = application.map(Token.Role.application) ?? .operator
       return name.map { (name: $0, role: role, expiresAt: expiresAt) }
     }
-    let token = try backend.tokens.create(
+    let token = try tokens.create(
       name: made.name,
       role: made.role,
-      at: backend.clock(),
+      at: clock(),
       expiresAt: made.expiresAt
     )
     return APIAnswer.json(status: .created) { json in
@@ -70,13 +75,19 @@ extension Endpoints {
     }
     json.member("createdAt", token.createdAt.rfc3339)
     json.member("expiresAt", ifPresent: token.expiresAt?.rfc3339)
-    json.member("expired", token.hasExpired(at: backend.clock()))
-    json.member("lastUsed", ifPresent: backend.tokens.lastUsed(token.id)?.rfc3339)
+    json.member("expired", token.hasExpired(at: clock()))
+    json.member("lastUsed", ifPresent: tokens.lastUsed(token.id)?.rfc3339)
   }
 }
 
-extension Endpoints {
-  var authorisationRoutes: [Route] {
+/// The authorisations of applications to locate subjects.
+struct AuthorisationResource: Resource {
+  let authorisations: Authorisations
+  let registrar: Registrar
+  let commitPublisher: CommitPublisher
+  let clock: @Sendable () -> Timestamp
+
+  var routes: [Route] {
     let path = "/v1/applications/{app}/authorisations"
     return [
       Route(.get, path, access: .application, conditional: true, handler: listAuthorisations),
@@ -85,11 +96,11 @@ extension Endpoints {
   }
 
   private func listAuthorisations(_ request: APIRequest) throws -> APIAnswer {
-    let application = try application(request)
-    let entries = backend.authorisations.list(application: application.identifier)
+    let application = try registrar.registered(request.parameter("app"))
+    let entries = authorisations.list(application: application.identifier)
     return .json { json in
       json.member("application", application.identifier)
-      json.member("purpose", ifPresent: purpose(of: application))
+      json.member("purpose", ifPresent: authorisations.purpose(of: application.identifier))
       json.objects("authorisations", entries) { json, entry in
         write(entry.subject, entry.state, to: &json)
         json.member("since", entry.since.rfc3339)
@@ -98,8 +109,8 @@ extension Endpoints {
   }
 
   private func putAuthorisation(_ request: APIRequest) throws -> APIAnswer {
-    let application = try application(request)
-    let subject = try subject(request)
+    let application = try registrar.registered(request.parameter("app"))
+    let subject = try request.subject()
     let states = AuthorisationState.allCases
     let form = ValueForm(expected: "one of \(states.map(\.name).joined(separator: ", "))") { text in
       states.first { $0.name == text }
@@ -109,58 +120,25 @@ extension Endpoints {
       let isPerson = $0.value("person", .flag)
       return ($0.has("person") ? $0.value("state", form) : $0.required("state", form), isPerson)
     }
-    let event = try backend.authorisations.set(
+    let event = try authorisations.set(
       state,
       isPerson: isPerson,
       application: application.identifier,
       subject: subject,
       by: request.principal,
-      stream: backend.registrar.site.stream,
-      at: backend.clock()
+      stream: registrar.site.stream,
+      at: clock()
     )
-    if let event { backend.commitPublisher.tell([event]) }
-    let now = backend.authorisations.state(application: application.identifier, subject: subject)
+    if let event { commitPublisher.tell([event]) }
+    let now = authorisations.state(application: application.identifier, subject: subject)
     return .json { write(subject, now, to: &$0) }
-  }
-
-  /// Returns the subject that a path names.
-  ///
-  /// - Throws: 404 if the text is none.
-  private func subject(_ request: APIRequest) throws(Problem) -> SubjectID {
-    let text = request.parameter("subject")
-    guard let subject = SubjectID(text) else {
-      throw .notFound("\"\(text.shortened)\" is neither an observer nor a beacon.")
-    }
-    return subject
-  }
-
-  /// Returns the purpose for which an application wants to know locations, as it has stated it.
-  func purpose(of application: RegisteredApplication) -> String? {
-    backend.authorisations.purpose(of: application.identifier)
   }
 
   private func write(_ subject: SubjectID, _ state: AuthorisationState, to json: inout JSONText) {
     json.member("subject", subject.description)
     json.member("subjectKind", subject.kindName)
     json.member("state", state.name)
-    json.member("person", backend.authorisations.isPerson(subject))
-  }
-}
-
-extension HTTPBackend {
-  /// Returns the change that ends what was given to an application that no longer exists, so that a later one of its name
-  /// does not inherit it: tokens with their streams, webhooks, rules and authorisations.
-  package func endingAccess(of application: String) -> PendingChange {
-    let (revoked, change) = tokens.revokingAll(of: application)
-    return change.and(PendingChange { [self] in endStreams(of: revoked) })
-      .and(webhooks.deletingAll(of: application))
-      .and(notifications.deletingAll(of: application))
-      .and(authorisations.forgetting(application: application))
-  }
-
-  /// Ends the streams that were opened with tokens that are no longer valid.
-  fileprivate func endStreams(of tokens: [Token]) {
-    feeds.revoke(clients: Set(tokens.map(\.principal.client)))
+    json.member("person", authorisations.isPerson(subject))
   }
 }
 

@@ -4,9 +4,13 @@ import PharosModel
 import PharosVenues
 import Synchronization
 
-extension Endpoints {
+struct WayResource: Resource {
+  let catalog: VenueCatalog
+  let commitPublisher: CommitPublisher
+  let cache: LiveStateCache
+
   /// Routes, matrices and places of venues.
-  var wayRoutes: [Route] {
+  var routes: [Route] {
     let path = "/v1/venues/{id}"
     let options = ["accessible", "avoid", "departure"]
     return [
@@ -68,7 +72,7 @@ extension Endpoints {
     let heading = query.number("heading", in: -360...360)
     if heading != nil, from == nil { query.wrong("heading", "stands without from", expected: "both") }
     try query.finish()
-    let venue = try venue(request).venue
+    let venue = try catalog.venue(request).venue
     let position = from == nil ? nil : try await self.position(from ?? "", "from", request)
     let bearing = heading ?? position?.course
     var places = venue.floors.flatMap { id, floor in
@@ -109,7 +113,7 @@ extension Endpoints {
     let router = try await router(request)
     let start = try await waypoint(from, "from", request)
     let goal = try await waypoint(to, "to", request)
-    let routes = try await Endpoints.answer { [options] budget in
+    let routes = try await RouteSearch.answer { [options] budget in
       try router.routes(from: start, to: goal, options: options, budget: budget)
     }
     return .json { json in
@@ -140,10 +144,10 @@ extension Endpoints {
       query.wrong("overview", "\"\(overview.shortened)\"", expected: "simplified, full or false")
     }
     try query.finishRoute()
-    let waypoints = try OSRMRequest(request, venue(request).venue).waypoints
+    let waypoints = try OSRMRequest(request, catalog.venue(request).venue).waypoints
     if waypoints.count > 2 { options.alternatives = 0 }
     let router = try await router(request)
-    let found = try await Endpoints.answer { [options] budget in
+    let found = try await RouteSearch.answer { [options] budget in
       try zip(waypoints, waypoints.dropFirst()).map {
         try router.routes(from: $0, to: $1, options: options, budget: budget)
       }
@@ -170,10 +174,10 @@ extension Endpoints {
     let chosen = ["sources", "destinations"].map { query.text($0) ?? "all" }
     let annotations = query.text("annotations") ?? "duration"
     try query.finishRoute()
-    let asked = try OSRMRequest(request, venue(request).venue)
+    let asked = try OSRMRequest(request, catalog.venue(request).venue)
     let ends = try chosen.map { try asked.waypoints(chosenBy: $0) }
     let router = try await router(request)
-    let (rows, snapped) = try await Endpoints.answer { budget in
+    let (rows, snapped) = try await RouteSearch.answer { budget in
       let rows = try router.matrix(from: ends[0], to: ends[1], options: RouteOptions(), budget: budget)
       return (rows, try ends.map { try $0.map { try router.graph.snapped($0) } })
     }
@@ -199,9 +203,9 @@ extension Endpoints {
     let options = query.routeOptions()
     let limit = query.limit(default: 1)
     try query.finish()
-    let (router, venue) = (try await router(request), try venue(request).venue)
+    let (router, venue) = (try await router(request), try catalog.venue(request).venue)
     let start = try await waypoint(from, "from", request)
-    let found = try await Endpoints.answer { budget in
+    let found = try await RouteSearch.answer { budget in
       try router.nearest(category: category, from: start, options: options, limit: limit, budget: budget)
     }
     return .json { json in
@@ -226,7 +230,7 @@ extension Endpoints {
     for text in ends[0] { starts.append(try await waypoint(text, "from", request)) }
     var goals: [Waypoint] = []
     for text in ends[1] { goals.append(try await waypoint(text, "to", request)) }
-    let rows = try await Endpoints.answer { [starts, goals] budget in
+    let rows = try await RouteSearch.answer { [starts, goals] budget in
       try router.matrix(from: starts, to: goals, options: options, budget: budget)
     }
     return .json { json in
@@ -239,13 +243,13 @@ extension Endpoints {
   // MARK: Ends
 
   private func router(_ request: APIRequest) async throws -> Router {
-    let served = try venue(request)
+    let served = try catalog.venue(request)
     return try await Blocking.searches.run { _ in served.router.router }
   }
 
   /// Reads an end of a route: `latitude,longitude,level`, `subject:` and a subject, or a place.
   private func waypoint(_ text: String, _ name: String, _ request: APIRequest) async throws -> Waypoint {
-    let isPosition = text.hasPrefix(Endpoints.subjectPrefix) || Waypoint.isPosition(text)
+    let isPosition = text.hasPrefix(WayResource.subjectPrefix) || Waypoint.isPosition(text)
     guard isPosition else { return .place(text) }
     let position = try await position(text, name, request)
     return .coordinate(position.coordinate, level: position.level)
@@ -259,7 +263,7 @@ extension Endpoints {
     _ name: String,
     _ request: APIRequest
   ) async throws -> (coordinate: Coordinate, level: Int, course: Double?) {
-    guard text.hasPrefix(Endpoints.subjectPrefix) else {
+    guard text.hasPrefix(WayResource.subjectPrefix) else {
       guard case .coordinate(let coordinate, let level)? = Waypoint(position: text) else {
         let expected = "latitude,longitude,level, as in 52.5200,13.2900,0, or subject: and a subject"
         let field = Problem.Field(name, "\"\(text.shortened)\" is no position", expected: expected)
@@ -267,8 +271,12 @@ extension Endpoints {
       }
       return (coordinate, level, nil)
     }
-    let name = String(text.dropFirst(Endpoints.subjectPrefix.count))
-    guard let subject = SubjectID(name), let event = try await lastFix(of: subject, request),
+    let name = String(text.dropFirst(WayResource.subjectPrefix.count))
+    guard let subject = SubjectID(name),
+      let event = try await cache.fix(
+        of: subject,
+        through: commitPublisher.presentGate(for: request.principal)
+      ),
       case .fix(let detail) = event.detail
     else {
       throw Problem.notFound(
@@ -286,6 +294,10 @@ extension Endpoints {
     return (coordinate, detail.level, detail.course.map { $0 * 180 / .pi })
   }
 
+}
+
+/// The searches of routes on threads of their own.
+enum RouteSearch {
   /// Runs a search on the threads of searches, within the budget of a request; an error of it is an answer.
   ///
   /// The search ends when the task is cancelled, because the client has left or the server stops.

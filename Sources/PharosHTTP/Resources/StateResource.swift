@@ -1,12 +1,22 @@
 import HTTPTypes
+import NIOCore
 import Pharos
 import PharosDelivery
 import PharosModel
 import PharosMonitoring
 import PharosPublishing
+import Synchronization
 
-extension Endpoints {
-  var stateRoutes: [Route] {
+/// The states of subjects towards the regions of an application.
+struct StateResource: Resource {
+  let server: PharosServer
+  let registrar: Registrar
+  let commitPublisher: CommitPublisher
+  let cache: LiveStateCache
+  /// The rate of requests for states, by application.
+  private let rates = RequestRates()
+
+  var routes: [Route] {
     let path = "/v1/applications/{app}"
     return [
       Route(
@@ -36,7 +46,7 @@ extension Endpoints {
   }
 
   private func states(_ request: APIRequest) async throws -> APIAnswer {
-    let application = try application(request)
+    let application = try registrar.registered(request.parameter("app"))
     var query = request.query
     let regions = query.texts("region")
     let subjects = query.subjects("subject")
@@ -48,7 +58,7 @@ extension Endpoints {
     let after = Page.key(&query, RowKey.init)
     try query.finish()
     let registered = Set(application.regions.map(\.region.identifier))
-    let gate = backend.presentGate(for: request.principal)
+    let gate = commitPublisher.presentGate(for: request.principal)
     let rows = try await cache.read { cache in
       cache.rows(of: application.identifier).filter { row in
         // Rows of regions that are no longer registered stay in the journal and are history; a rotation's come and go.
@@ -70,12 +80,12 @@ extension Endpoints {
         },
         uniquingKeysWith: { $1 }
       ),
-      tracks: { [backend] in
-        try await backend.server.tracks($0).filter { $0.isShown(through: gate, of: application.identifier) }
+      tracks: { [server] in
+        try await server.tracks($0).filter { $0.isShown(through: gate, of: application.identifier) }
       }
     )
     return .json { json in
-      json.objects("states", page.entries) { Endpoints.write($1, nearest: nearness.nearest($1), to: &$0) }
+      json.objects("states", page.entries) { StateResource.write($1, nearest: nearness.nearest($1), to: &$0) }
       json.next(page.next)
     }
   }
@@ -104,12 +114,12 @@ extension Endpoints {
   /// Answers with the record of a condition, as `CLMonitor` defines it: the condition, and the last event about a
   /// subject.
   private func record(_ request: APIRequest) async throws -> APIAnswer {
-    let region = try region(request).region
+    let region = try registrar.region(request.parameter("id"), of: request.parameter("app")).region
     let name = request.parameter("app")
     var query = request.query
     let subjects = query.subjects("subject")
     try query.finish()
-    let gate = backend.presentGate(for: request.principal)
+    let gate = commitPublisher.presentGate(for: request.principal)
     let last = try await cache.read { cache in
       cache.rows(of: name)
         .filter { $0.region == region.identifier && subjects?.contains($0.subject) ?? true }
@@ -133,21 +143,62 @@ extension Endpoints {
   }
 
   private func requestState(_ request: APIRequest) async throws -> APIAnswer {
-    let region = try region(request).region
+    let region = try registrar.region(request.parameter("id"), of: request.parameter("app")).region
     let subject = try BodyDocument.read(request.body, name: "request", known: ["subject"]) {
       $0.required(
         "subject",
         ValueForm(expected: "an observer or a beacon as events name it") { SubjectID($0) }
       )
     }
-    try stateRequests.take(request.parameter("app"))
+    try rates.take(request.parameter("app"))
     let change = RegionChange.requestState(
       application: request.parameter("app"),
       identifier: region.identifier,
       subject: subject
     )
-    try await backend.server.apply(change)
+    try await server.apply(change)
     return .accepted("the state comes as an event of kind pharos.region.state")
+  }
+}
+
+/// The rates of requests that each cost a decision and an event: a token bucket for each application.
+final class RequestRates: Sendable {
+  /// The sustained rate, in requests a second.
+  static let rate = 10.0
+  /// The number of requests that may come at once.
+  static let burst = 50.0
+
+  private struct Bucket {
+    var tokens: Double
+    var filledAt: NIODeadline
+  }
+
+  private let buckets = Mutex<[String: Bucket]>([:])
+
+  /// Takes a request into account.
+  ///
+  /// - Throws: 429 if the application has asked too often.
+  func take(_ application: String, at now: NIODeadline = .now()) throws(Problem) {
+    let isAllowed = buckets.withLock { buckets in
+      // A full bucket says the same as none.
+      if buckets[application] == nil {
+        buckets = buckets.filter { RequestRates.tokens(of: $0.value, at: now) < RequestRates.burst }
+      }
+      let tokens = buckets[application].map { RequestRates.tokens(of: $0, at: now) } ?? RequestRates.burst
+      let isAllowed = tokens >= 1
+      buckets[application] = Bucket(tokens: isAllowed ? tokens - 1 : tokens, filledAt: now)
+      return isAllowed
+    }
+    guard !isAllowed else { return }
+    throw .tooManyRequests(
+      "Application \"\(application.shortened)\" has asked for more than \(Int(RequestRates.rate)) states a second. A GET of "
+        + "its states returns all of them at once."
+    )
+  }
+
+  private static func tokens(of bucket: Bucket, at now: NIODeadline) -> Double {
+    let seconds = Double((now - bucket.filledAt).nanoseconds) / 1e9
+    return min(bucket.tokens + max(seconds, 0) * rate, burst)
   }
 }
 

@@ -6,8 +6,14 @@ import PharosModel
 import PharosVenues
 
 /// The guidance of subjects to their destinations.
-extension Endpoints {
-  var guidanceRoutes: [Route] {
+struct GuidanceResource: Resource {
+  let assignments: Assignments
+  let journal: Journal
+  let commitPublisher: CommitPublisher
+  let cache: LiveStateCache
+  let catalog: VenueCatalog
+
+  var routes: [Route] {
     let path = "/v1/subjects/{subject}/guidance"
     return [
       Route(
@@ -31,7 +37,7 @@ extension Endpoints {
     let limit = query.limit()
     let after = Page.key(&query) { parts in parts.count == 1 ? SubjectID(parts[0]) : nil }
     try query.finish()
-    let documents = try await Blocking.run { [journal = backend.journal] in
+    let documents = try await Blocking.run { [journal] in
       try journal.documents(kind: Assignments.Kind.guidance.rawValue)
     }
     let guided = documents.compactMap { key, bytes -> (subject: SubjectID, wanted: GuidanceRequest)? in
@@ -42,7 +48,7 @@ extension Endpoints {
       return (subject, wanted)
     }
     .sorted { $0.subject < $1.subject }
-    let gate = backend.presentGate(for: request.principal)
+    let gate = commitPublisher.presentGate(for: request.principal)
     let shown = guided.filter { gate.shows($0.subject) }
     let page = Page.cut(shown, limit: limit, isBehind: after.map { key in { key < $0.subject } }) {
       [$0.subject.description]
@@ -51,7 +57,7 @@ extension Endpoints {
       json.objects("guidance", page.entries) { json, entry in
         json.member("subject", entry.subject.description)
         json.member("subjectKind", entry.subject.kindName)
-        Endpoints.write(entry.wanted, to: &json)
+        GuidanceResource.write(entry.wanted, to: &json)
       }
       json.next(page.next)
     }
@@ -59,12 +65,12 @@ extension Endpoints {
 
   /// Answers what was asked for and, if the subject is located, the way from where it is.
   private func guidance(_ request: APIRequest) async throws -> APIAnswer {
-    let subject = try namedSubject(request)
+    let subject = try request.subject()
     let wanted = try await storedGuidance(subject)
     let language = RouteLanguage(rawValue: wanted.language) ?? .english
     let route = try? await route(of: subject, wanted, request)
     return .json { json in
-      Endpoints.write(wanted, to: &json)
+      GuidanceResource.write(wanted, to: &json)
       guard let route else { return }
       // The first step only says where the route begins.
       let next = route.steps.dropFirst().first ?? route.steps.first
@@ -80,12 +86,16 @@ extension Endpoints {
     _ wanted: GuidanceRequest,
     _ request: APIRequest
   ) async throws -> WalkingRoute? {
-    guard let event = try await lastFix(of: subject, request), case .fix(let fix) = event.detail,
+    guard
+      let event = try await cache.fix(
+        of: subject,
+        through: commitPublisher.presentGate(for: request.principal)
+      ), case .fix(let fix) = event.detail,
       let latitude = fix.latitude, let longitude = fix.longitude,
       let start = Coordinate(latitude: latitude, longitude: longitude),
-      let served = backend.servedVenues.first(where: { $0.venue.identifier == fix.venue })
+      let served = catalog.venues.first(where: { $0.venue.identifier == fix.venue })
     else { return nil }
-    return try await Endpoints.answer { budget in
+    return try await RouteSearch.answer { budget in
       try served.router.router.routes(
         from: .coordinate(start, level: fix.level),
         to: Waypoint(wanted.destination),
@@ -96,7 +106,7 @@ extension Endpoints {
   }
 
   private func storedGuidance(_ subject: SubjectID) async throws -> GuidanceRequest {
-    guard let bytes = try await backend.assignments.document(.guidance, of: subject) else {
+    guard let bytes = try await assignments.document(.guidance, of: subject) else {
       throw Problem.notFound("\"\(subject.description.shortened)\" is not guided.")
     }
     var reader = FieldReader(bytes[...])
@@ -104,19 +114,19 @@ extension Endpoints {
   }
 
   private func startGuidance(_ request: APIRequest) async throws -> APIAnswer {
-    let subject = try namedSubject(request)
+    let subject = try request.subject()
     let known = ["destination", "accessible", "language"]
     let wanted = try BodyDocument.read(request.body, name: "guidance", known: known) { fields in
-      Endpoints.guidance(fields)
+      GuidanceResource.guidance(fields)
     }
     try await checkDestination(wanted)
-    try await backend.assignments.assign(.guidance, wanted.encoded, to: subject)
-    return .json { Endpoints.write(wanted, to: &$0) }
+    try await assignments.assign(.guidance, wanted.encoded, to: subject)
+    return .json { GuidanceResource.write(wanted, to: &$0) }
   }
 
   /// Refuses a destination that no venue knows, and makes the venues' routers ready before the engine needs them.
   private func checkDestination(_ wanted: GuidanceRequest) async throws {
-    let served = backend.servedVenues
+    let served = catalog.venues
     guard !served.isEmpty else { throw Problem.notFound("The site has no venue to guide in.") }
     let errors = try await Blocking.searches.run { _ in
       served.map { venue in venue.router.router.problem(with: Waypoint(wanted.destination)) }
@@ -127,9 +137,9 @@ extension Endpoints {
   }
 
   private func endGuidance(_ request: APIRequest) async throws -> APIAnswer {
-    let subject = try namedSubject(request)
+    let subject = try request.subject()
     _ = try await storedGuidance(subject)
-    try await backend.assignments.assign(.guidance, nil, to: subject)
+    try await assignments.assign(.guidance, nil, to: subject)
     return .noContent
   }
 

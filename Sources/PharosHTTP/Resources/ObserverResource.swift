@@ -10,15 +10,20 @@ import PharosSecurity
 import PharosSite
 import PharosWire
 
-extension Endpoints {
-  var observerRoutes: [Route] {
+/// The observers: known, heard and waiting to be accepted.
+struct ObserverResource: Resource {
+  let server: PharosServer
+  let registrar: Registrar
+  let commitPublisher: CommitPublisher
+
+  var routes: [Route] {
     [
       Route(.get, "/v1/observers", access: .operation, conditional: true) { request in
         let table = try await observerTable(request)
         return .json { $0.objects("observers", table.ids) { table.write($1, to: &$0) } }
       },
       Route(.get, "/v1/observers/{id}", access: .operation, conditional: true) { request in
-        let id = try observer(request)
+        let id = try request.observer()
         let table = try await observerTable(request)
         guard table.ids.contains(id) else {
           throw Problem.notFound("Observer \(id) is neither heard nor listed in the site file.")
@@ -27,17 +32,17 @@ extension Endpoints {
       },
       Route(.put, "/v1/observers/{id}", access: .operation, body: .json, handler: putObserver),
       Route(.delete, "/v1/observers/{id}", access: .operation) { request in
-        let id = try observer(request)
-        guard try await backend.registrar.forget(id) else {
+        let id = try request.observer()
+        guard try await registrar.forget(id) else {
           throw Problem.notFound("Observer \(id) was neither named nor accepted over HTTP.")
         }
         return .noContent
       },
       Route(.post, "/v1/observers/{id}/displayOn", access: .operation) { request in
-        try await displayOn(try observer(request), request)
+        try await displayOn(try request.observer(), request)
       },
       Route(.post, "/v1/observers/{id}/accept", access: .operation) { request in
-        try await backend.registrar.accept(try observer(request))
+        try await registrar.accept(try request.observer())
         return .accepted("the observer's reports count from now on")
       },
       Route(.get, "/v1/quarantine", access: .operation, conditional: true, handler: quarantine),
@@ -46,15 +51,15 @@ extension Endpoints {
 
   private func observerTable(_ request: APIRequest) async throws -> ObserverTable {
     ObserverTable(
-      try await backend.server.snapshot(),
-      backend.registrar.site,
-      through: backend.presentGate(for: request.principal)
+      try await server.snapshot(),
+      registrar.site,
+      through: commitPublisher.presentGate(for: request.principal)
     )
   }
 
   private func putObserver(_ request: APIRequest) async throws -> APIAnswer {
-    let entry = try ObserverDocument.observer(json: request.body, id: try observer(request))
-    let isNew = try await backend.registrar.put(observer: entry)
+    let entry = try ObserverDocument.observer(json: request.body, id: try request.observer())
+    let isNew = try await registrar.put(observer: entry)
     return .put(isNew: isNew, at: "observers", "\(entry.id)") { ObserverDocument.write(entry, to: &$0) }
   }
 
@@ -65,14 +70,14 @@ extension Endpoints {
     json.member("observer", observer.description)
     json.member("displayOn", true)
     json.closeObject()
-    _ = try await take(json.utf8, request)
+    _ = try await server.take(json.utf8, request)
     return .accepted("regions that ask for it tell their state as an event")
   }
 
   private func quarantine(_ request: APIRequest) async throws -> APIAnswer {
-    let gate = backend.presentGate(for: request.principal)
-    let sources = try await backend.server.snapshot().heard.observers
-    let entries = try await backend.server.quarantine().filter { gate.shows(.observer($0.id)) }
+    let gate = commitPublisher.presentGate(for: request.principal)
+    let sources = try await server.snapshot().heard.observers
+    let entries = try await server.quarantine().filter { gate.shows(.observer($0.id)) }
     return .json { json in
       json.objects("observers", entries.sorted { $0.id < $1.id }) { json, entry in
         json.member("id", entry.id.description)
@@ -138,32 +143,35 @@ private struct ObserverTable {
 }
 
 /// The keys that observers sign with.
-extension Endpoints {
+struct KeyResource: Resource {
+  let registrar: Registrar
+  let clock: @Sendable () -> Timestamp
+
   /// The longest overlap that is taken: what is longer is no rotation.
   private static let longestOverlap = TimeSpan.minutes(366 * 24 * 60)
 
-  var keyRoutes: [Route] {
+  var routes: [Route] {
     [
       Route(.get, "/v1/keys", access: .operation) { _ in
-        .json { $0.objects("observers", backend.registrar.keyedObservers) { write($1, to: &$0) } }
+        .json { $0.objects("observers", registrar.keyedObservers) { write($1, to: &$0) } }
       },
       Route(.get, "/v1/observers/{id}/keys", access: .operation) { request in
-        let id = try observer(request)
-        guard let observer = backend.registrar.keyedObserver(id) else { throw Endpoints.noKeys(id) }
+        let id = try request.observer()
+        guard let observer = registrar.keyedObserver(id) else { throw KeyResource.noKeys(id) }
         return .json { write(observer, to: &$0) }
       },
       Route(.post, "/v1/observers/{id}/keys", access: .operation, body: .json) { request in
-        try await addKey(try observer(request), request)
+        try await addKey(try request.observer(), request)
       },
       Route(.delete, "/v1/observers/{id}/keys", access: .operation) { request in
-        let id = try observer(request)
-        guard try await backend.registrar.forgetKeys(of: id) else { throw Endpoints.noKeys(id) }
+        let id = try request.observer()
+        guard try await registrar.forgetKeys(of: id) else { throw KeyResource.noKeys(id) }
         return .noContent
       },
       Route(.delete, "/v1/observers/{id}/keys/{key}", access: .operation) { request in
-        let id = try observer(request)
+        let id = try request.observer()
         let text = request.parameter("key")
-        guard let key = ObserverKey.id(text), try await backend.registrar.revokeKey(key, of: id) else {
+        guard let key = ObserverKey.id(text), try await registrar.revokeKey(key, of: id) else {
           throw Problem.notFound("Observer \(id) has no key \"\(text.shortened)\".")
         }
         return .noContent
@@ -180,10 +188,10 @@ extension Endpoints {
         let most = "at most \(KeyedObserver.mostRadios)"
         $0.mistake("radios", "radios has \(radios.count) observers", expected: most)
       }
-      return ($0.value("overlap", .time(in: .zero...Endpoints.longestOverlap)), radios)
+      return ($0.value("overlap", .time(in: .zero...KeyResource.longestOverlap)), radios)
     }
-    let now = backend.clock()
-    let key = try await backend.registrar.addKey(
+    let now = clock()
+    let key = try await registrar.addKey(
       for: observer,
       radios: radios,
       overlap: overlap ?? ObserverKeys.overlap,
@@ -200,7 +208,7 @@ extension Endpoints {
   }
 
   private func write(_ observer: KeyedObserver, to json: inout JSONText) {
-    let now = backend.clock()
+    let now = clock()
     json.member("observer", observer.id.description)
     json.strings("radios", observer.radios.map(\.description))
     json.objects("keys", observer.keys) { json, entry in
@@ -217,8 +225,11 @@ extension Endpoints {
   }
 }
 
-extension Endpoints {
-  var advertRoutes: [Route] {
+/// The adverts that clients send over HTTP.
+struct AdvertResource: Resource {
+  let server: PharosServer
+
+  var routes: [Route] {
     [
       Route(.post, "/v1/adverts", access: .operation, body: .datagram, handler: receive)
     ]
@@ -229,22 +240,24 @@ extension Endpoints {
     guard !request.body.isEmpty else {
       throw Problem.badRequest("The body is empty; send a datagram of any format that Pharos knows.")
     }
-    let (format, reports, skipped) = try await take(request.body, request)
+    let (format, reports, skipped) = try await server.take(request.body, request)
     return .json(status: .accepted) { json in
       json.member("reports", reports)
       json.member("skipped", skipped)
       json.member("format", format.name)
     }
   }
+}
 
+extension PharosServer {
   /// Hands a datagram to the engine as one that came from the client's address.
   ///
   /// - Throws: the reason for the refusal.
-  private func take(
+  fileprivate func take(
     _ datagram: [UInt8],
     _ request: APIRequest
   ) async throws -> (format: WireFormat, reports: Int, skipped: Int) {
-    switch try await backend.server.receive(datagram, from: request.source) {
+    switch try await receive(datagram, from: request.source) {
     case .accepted(let format, let reports, let skipped): return (format, reports, skipped)
     case .refused(let reason):
       throw Problem(

@@ -3,8 +3,15 @@ import PharosDelivery
 import PharosJournal
 import PharosModel
 
-extension Endpoints {
-  var eventRoutes: [Route] {
+/// The events of the journal, in pages and as live streams.
+struct EventResource: Resource {
+  let journal: Journal
+  let commitPublisher: CommitPublisher
+  let feeds: FeedService
+  let tally: HTTPTally
+  let narrate: @Sendable (Event) -> String
+
+  var routes: [Route] {
     [
       Route(
         .get,
@@ -28,7 +35,7 @@ extension Endpoints {
     if request.accepts("text/event-stream") { return try stream(request, as: .serverSentEvents) }
     if request.accepts("application/x-ndjson") { return try stream(request, as: .lines) }
     var query = request.query
-    let filter = try Endpoints.filter(&query, request)
+    let filter = try EventResource.filter(&query, request)
     let after = query.integer("after", in: 0...Int64.max)
     let before = query.integer("before", in: 1...Int64.max)
     if after != nil, before != nil {
@@ -39,14 +46,14 @@ extension Endpoints {
     }
     let limit = query.limit()
     try query.finish()
-    let gate = backend.gate(for: request.principal)
+    let gate = commitPublisher.gate(for: request.principal)
     var found: [JournaledEvent] = []
     // Where reading stands: the last sequence that was looked at, hidden or not.
     var place = after ?? before ?? Int64.max
     var isEnd = false
-    for _ in 0..<Endpoints.mostReads where found.count < limit && !isEnd {
+    for _ in 0..<EventResource.mostReads where found.count < limit && !isEnd {
       let (start, wanted) = (place, limit - found.count)
-      let page = try await Blocking.run { [journal = backend.journal] in
+      let page = try await Blocking.run { [journal] in
         try after == nil
           ? journal.events(before: start, matching: filter, limit: wanted)
           : journal.events(after: start, matching: filter, limit: wanted)
@@ -55,12 +62,12 @@ extension Endpoints {
       isEnd = page.count < wanted
       if let last = page.last { place = last.sequence }
     }
-    let stream = backend.journal.stream
+    let stream = journal.stream
     return .json { json in
-      json.objects("events", found) { Endpoints.write($1, stream: stream, to: &$0) }
+      json.objects("events", found) { EventResource.write($1, stream: stream, to: &$0) }
       json.next(isEnd ? nil : place)
-      json.member("head", backend.journal.head)
-      json.member("oldest", backend.journal.oldest)
+      json.member("head", journal.head)
+      json.member("oldest", journal.oldest)
     }
   }
 
@@ -68,13 +75,13 @@ extension Endpoints {
     let text = request.parameter("sequence")
     let missing = Problem.notFound("There is no event \(text.shortened), or it is not kept any more.")
     guard let sequence = Int64(text), sequence > 0 else { throw missing }
-    let found = try await Blocking.run { [journal = backend.journal] in try journal.event(sequence) }
+    let found = try await Blocking.run { [journal] in try journal.event(sequence) }
     guard request.principal.mayUse(application: found?.event.application ?? ""),
-      let found = found?.passed(backend.gate(for: request.principal))
+      let found = found?.passed(commitPublisher.gate(for: request.principal))
     else { throw missing }
     return .json { json in
-      Endpoints.write(found, stream: backend.journal.stream, to: &json)
-      json.member("words", backend.narrate(found.event))
+      EventResource.write(found, stream: journal.stream, to: &json)
+      json.member("words", narrate(found.event))
     }
   }
 
@@ -115,7 +122,7 @@ extension Endpoints {
   }
 }
 
-extension Endpoints {
+extension EventResource {
   /// The format of a live stream.
   private enum StreamFormat {
     /// As server-sent events.
@@ -133,10 +140,10 @@ extension Endpoints {
   /// published from now on.
   private func stream(_ request: APIRequest, as format: StreamFormat) throws -> APIAnswer {
     var query = request.query
-    let filter = try Endpoints.filter(&query, request)
+    let filter = try EventResource.filter(&query, request)
     let limits = FeedRequest.limits
     let limit = query.integer("limit", in: Int64(limits.lowerBound)...Int64(limits.upperBound))
-    let rate = query.number("rate", in: Endpoints.rates)
+    let rate = query.number("rate", in: EventResource.rates)
     var after = query.integer("after", in: 0...Int64.max)
     if query.text("before") != nil {
       query.wrong(
@@ -165,8 +172,8 @@ extension Endpoints {
       after: after,
       interval: rate.map { .seconds(1 / $0) },
       limit: limit.map(Int.init) ?? FeedRequest.defaultLimit,
-      application: request.principal.application ?? Endpoints.named(filter),
-      shared: Endpoints.fixes(filter, for: request.principal),
+      application: request.principal.application ?? EventResource.named(filter),
+      shared: EventResource.fixes(filter, for: request.principal),
       client: request.principal.client
     )
     let feed = try open(wanted)
@@ -184,11 +191,11 @@ extension Endpoints {
 
   private func open(_ request: FeedRequest) throws(FeedRefusal) -> Feed {
     do {
-      return try backend.feeds.open(request)
+      return try feeds.open(request)
     } catch {
       switch error {
-      case .tooMany(let limit): backend.tally.reached(.streams, "\(limit)")
-      case .tooManyOfOne(let limit): backend.tally.reached(.streamsOfOneClient, "\(limit)")
+      case .tooMany(let limit): tally.reached(.streams, "\(limit)")
+      case .tooManyOfOne(let limit): tally.reached(.streamsOfOneClient, "\(limit)")
       case .stopping: break
       }
       throw error

@@ -12,8 +12,11 @@ import PharosPositioning
 import PharosSite
 import PharosWire
 
-extension Endpoints {
-  var statusRoutes: [Route] {
+/// The status of the server and its configuration.
+struct StatusResource: Resource {
+  let backend: any HTTPBackend
+
+  var routes: [Route] {
     [
       Route(.get, "/v1/status", access: .operation, handler: status),
       Route(.get, "/v1/site", access: .operation) { _ in try siteFile() },
@@ -44,7 +47,7 @@ extension Endpoints {
       json.member("stream", backend.registrar.site.stream)
       json.member("startedAt", backend.startedAt.rfc3339)
       json.member("time", now.rfc3339)
-      json.member("uptime", (now - backend.startedAt).seconds, decimals: 3)
+      json.member("uptime", backend.uptime.seconds, decimals: 3)
       json.member("demo", backend.isDemo)
       json.member("dataFolder", ifPresent: backend.dataFolder)
       write(snapshot, to: &json)
@@ -79,7 +82,7 @@ extension Endpoints {
     write(snapshot.refusedSources, to: &json)
     json.closeObject()
     json.openObject("engine")
-    json.objects("counters", Endpoints.counters(snapshot)) { json, counter in
+    json.objects("counters", StatusResource.counters(snapshot)) { json, counter in
       json.member("name", counter.name)
       json.member("count", counter.count)
     }
@@ -103,7 +106,7 @@ extension Endpoints {
   }
 
   private func write(_ sources: [RefusedSource], to json: inout JSONText) {
-    json.objects("refusedSources", sources.prefix(Endpoints.shownSources)) { json, source in
+    json.objects("refusedSources", sources.prefix(StatusResource.shownSources)) { json, source in
       json.member("source", source.source.description)
       json.member("count", source.count)
       json.member("skipped", source.skipped)
@@ -181,12 +184,15 @@ extension Endpoints {
   }
 }
 
-extension Endpoints {
-  var pageRoutes: [Route] {
+/// The dashboard, the description of the interface, and what watches the server.
+struct PageResource: Resource {
+  let backend: any HTTPBackend
+
+  var routes: [Route] {
     [
-      Route(.get, "/", access: .anyone, conditional: true) { _ in try Endpoints.asset("/") },
+      Route(.get, "/", access: .anyone, conditional: true) { _ in try PageResource.asset("/") },
       Route(.get, "/assets/**", access: .anyone, conditional: true) { request in
-        try Endpoints.asset("/assets/" + request.rest)
+        try PageResource.asset("/assets/" + request.rest)
       },
       Route(.get, "/openapi.json", access: .anyone, conditional: true) { _ in
         .bytes(OpenAPI.document, type: "application/json")

@@ -3,26 +3,31 @@ import PharosDelivery
 import PharosModel
 import PharosSite
 
-extension Endpoints {
-  var applicationRoutes: [Route] {
+/// The applications and what they have stated.
+struct ApplicationResource: Resource {
+  let registrar: Registrar
+  let authorisations: Authorisations
+  let endingAccess: @Sendable (_ application: String) -> PendingChange
+
+  var routes: [Route] {
     let path = "/v1/applications/{app}"
     return [
       Route(.get, "/v1/applications", access: .anyToken, conditional: true, handler: listApplications),
       Route(.get, path, access: .application, conditional: true) { request in
-        let application = try application(request)
+        let application = try registrar.registered(request.parameter("app"))
         return .json { write(application, to: &$0) }
       },
       Route(.put, path, access: .operation, body: .json, handler: putApplication),
       Route(.delete, path, access: .operation) { request in
         let name = request.parameter("app")
-        try await backend.registrar.delete(application: name) { backend.endingAccess(of: name) }
+        try await registrar.delete(application: name) { endingAccess(name) }
         return .noContent
       },
     ]
   }
 
   private func listApplications(_ request: APIRequest) -> APIAnswer {
-    let applications = backend.registrar.applications
+    let applications = registrar.applications
       .filter { request.principal.mayUse(application: $0.identifier) }
     return .json { $0.objects("applications", applications) { write($1, to: &$0) } }
   }
@@ -34,11 +39,11 @@ extension Endpoints {
       json: request.body.isEmpty ? Array("{}".utf8) : request.body,
       identifier: name
     )
-    let isNew = try await backend.registrar.put(application: name, document) {
-      try document.purpose.map { try backend.authorisations.settingPurpose($0, application: name) }
+    let isNew = try await registrar.put(application: name, document) {
+      try document.purpose.map { try authorisations.settingPurpose($0, application: name) }
         ?? PendingChange()
     }
-    let application = try application(request)
+    let application = try registrar.registered(request.parameter("app"))
     return .put(isNew: isNew, at: "applications", name) { write(application, to: &$0) }
   }
 
@@ -49,30 +54,35 @@ extension Endpoints {
     if application.rotated > 0 { json.member("rotated", application.rotated) }
     json.member("ranging", application.ranging.count)
     json.member("regionLimit", application.regionLimit)
-    json.member("purpose", ifPresent: purpose(of: application))
+    json.member("purpose", ifPresent: authorisations.purpose(of: application.identifier))
   }
 }
 
-extension Endpoints {
-  var regionRoutes: [Route] {
+/// The regions of an application, with the numbers of subjects in each state.
+struct RegionResource: Resource {
+  let registrar: Registrar
+  let commitPublisher: CommitPublisher
+  let cache: LiveStateCache
+
+  var routes: [Route] {
     let path = "/v1/applications/{app}/regions"
     return [
       Route(.get, path, access: .application, conditional: true) { request in
-        let application = try application(request)
+        let application = try registrar.registered(request.parameter("app"))
         let counts = try await counts(of: application.identifier, request)
         return .json { json in
           json.objects("regions", application.regions) { write($1, counts[$1.region.identifier], to: &$0) }
         }
       },
       Route(.get, path + "/{id}", access: .application, conditional: true) { request in
-        let region = try region(request)
+        let region = try registrar.region(request.parameter("id"), of: request.parameter("app"))
         let counts = try await counts(of: request.parameter("app"), request)
         return .json { write(region, counts[region.region.identifier], to: &$0) }
       },
       Route(.put, path + "/{id}", access: .application, body: .json, handler: putRegion),
       Route(.delete, path + "/{id}", access: .application) { request in
         let name = request.parameter("app")
-        try await backend.registrar.delete(region: request.parameter("id"), application: name)
+        try await registrar.delete(region: request.parameter("id"), application: name)
         return .noContent
       },
     ]
@@ -80,40 +90,20 @@ extension Endpoints {
 
   /// Returns the number of subjects in each state, by those regions of an application that have any.
   private func counts(of application: String, _ request: APIRequest) async throws -> [String: StateCounts] {
-    let gate = backend.presentGate(for: request.principal)
+    let gate = commitPublisher.presentGate(for: request.principal)
     return try await cache.read { $0.counts(of: application, through: gate) }
-  }
-
-  /// The region that a path names.
-  ///
-  /// - Throws: 404 where the application or the region is not there.
-  func region(_ request: APIRequest) throws(Problem) -> RegisteredApplication.RegisteredRegion {
-    let application = try application(request)
-    let identifier = request.parameter("id")
-    guard let region = application.regions.first(where: { $0.region.identifier == identifier })
-    else {
-      throw .notFound(
-        "Application \"\(application.identifier)\" has no region \"\(identifier.shortened)\"."
-      )
-    }
-    return region
   }
 
   private func putRegion(_ request: APIRequest) async throws -> APIAnswer {
     let (name, identifier) = (request.parameter("app"), request.parameter("id"))
-    try Endpoints.check(application: name)
+    try ApplicationDocument.check(name)
     let region = try RegionDocument.region(json: request.body, identifier: identifier)
-    let isNew = try await backend.registrar.put(region: region, application: name)
+    let isNew = try await registrar.put(region: region, application: name)
     let counts = try await counts(of: name, request)
     return .put(isNew: isNew, at: "applications", name, "regions", identifier) { json in
       let registered = RegisteredApplication.RegisteredRegion(region: region, source: .http)
       write(registered, counts[identifier], to: &json)
     }
-  }
-
-  /// Refuses names that no application may have, before one is made by registering something for it.
-  static func check(application name: String) throws {
-    _ = try ApplicationDocument(json: Array("{}".utf8), identifier: name)
   }
 
   private func write(
@@ -132,28 +122,31 @@ extension Endpoints {
   }
 }
 
-extension Endpoints {
-  var rangingRoutes: [Route] {
+/// What an application ranges.
+struct RangingResource: Resource {
+  let registrar: Registrar
+
+  var routes: [Route] {
     let path = "/v1/applications/{app}/ranging"
     return [
       Route(.get, path, access: .application, conditional: true) { request in
-        let application = try application(request)
-        return .json { $0.objects("ranging", application.ranging) { Endpoints.write($1, to: &$0) } }
+        let application = try registrar.registered(request.parameter("app"))
+        return .json { $0.objects("ranging", application.ranging) { RangingResource.write($1, to: &$0) } }
       },
       Route(.get, path + "/{name}", access: .application, conditional: true) { request in
-        let application = try application(request)
+        let application = try registrar.registered(request.parameter("app"))
         let name = request.parameter("name")
         guard let ranging = application.ranging.first(where: { $0.name == name }) else {
           throw Problem.notFound(
             "Application \"\(application.identifier)\" ranges nothing as \"\(name.shortened)\"."
           )
         }
-        return .json { Endpoints.write(ranging, to: &$0) }
+        return .json { RangingResource.write(ranging, to: &$0) }
       },
       Route(.put, path + "/{name}", access: .application, body: .json, handler: putRanging),
       Route(.delete, path + "/{name}", access: .application) { request in
         let application = request.parameter("app")
-        try await backend.registrar.delete(ranging: request.parameter("name"), application: application)
+        try await registrar.delete(ranging: request.parameter("name"), application: application)
         return .noContent
       },
     ]
@@ -161,7 +154,7 @@ extension Endpoints {
 
   private func putRanging(_ request: APIRequest) async throws -> APIAnswer {
     let (application, name) = (request.parameter("app"), request.parameter("name"))
-    try Endpoints.check(application: application)
+    try ApplicationDocument.check(application)
     guard name.utf8.count <= 128, !PlainText.hasControls(name) else {
       let expected = "at most 128 without control characters"
       throw Problem.invalidBody([
@@ -169,9 +162,9 @@ extension Endpoints {
       ])
     }
     let ranging = try RangingDocument.request(json: request.body)
-    let isNew = try await backend.registrar.put(ranging: ranging, name: name, application: application)
+    let isNew = try await registrar.put(ranging: ranging, name: name, application: application)
     return .put(isNew: isNew, at: "applications", application, "ranging", name) { json in
-      Endpoints.write(.init(name: name, request: ranging, source: .http), to: &json)
+      RangingResource.write(.init(name: name, request: ranging, source: .http), to: &json)
     }
   }
 
@@ -182,5 +175,12 @@ extension Endpoints {
     json.member("name", ranging.name)
     json.member("source", ranging.source.rawValue)
     RangingDocument.write(ranging.request, to: &json)
+  }
+}
+
+extension ApplicationDocument {
+  /// Refuses names that no application may have, before one is made by registering something for it.
+  fileprivate static func check(_ name: String) throws {
+    _ = try ApplicationDocument(json: Array("{}".utf8), identifier: name)
   }
 }

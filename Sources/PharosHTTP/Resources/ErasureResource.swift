@@ -5,14 +5,25 @@ import PharosIngest
 package import PharosJournal
 package import PharosModel
 
-extension Endpoints {
+/// The erasure of subjects from all stores.
+struct ErasureResource: Resource {
+  let server: PharosServer
+  let registrar: Registrar
+  let commitPublisher: CommitPublisher
+  let authorisations: Authorisations
+  let webhooks: Webhooks
+  let mqtt: MQTTPublisher?
+  let notifications: Notifications
+  let journal: Journal
+  let cache: LiveStateCache
+
   /// The interval between checks whether the last decisions about a subject have been published.
   private static let glance = Duration.milliseconds(5)
   /// The number of checks before the request fails, over 10 s in all: a decision is published within milliseconds, or
   /// within a second where the disk is slow.
   private static let patience = 2_000
 
-  var erasingRoutes: [Route] {
+  var routes: [Route] {
     [Route(.delete, "/v1/subjects/{subject}", access: .operation, handler: erase)]
   }
 
@@ -22,22 +33,22 @@ extension Endpoints {
     guard let traces = SubjectTraces(text) else {
       throw Problem.notFound("\"\(text.shortened)\" is neither an observer nor a beacon.")
     }
-    guard !backend.commitPublisher.statistics.isFailing else {
+    guard !commitPublisher.statistics.isFailing else {
       throw Problem.unavailable(
         "The journal takes nothing at present, so nothing can be removed from it. Try again later."
       )
     }
     let acceptances = try await acceptances(traces)
-    try await backend.server.apply(.forget(traces))
-    let forgotten = try await backend.server.snapshot().time
+    try await server.apply(.forget(traces))
+    let forgotten = try await server.snapshot().time
     try await settle(through: forgotten)
-    try await backend.server.checkpoint()
-    await backend.commitPublisher.drain()
-    let authorisations = try backend.authorisations.erase(traces)
-    backend.webhooks.forget(traces)
-    backend.mqtt?.forget(traces)
-    let notifications = try backend.notifications.forget(traces)
-    let report = try await Blocking.run { [journal = backend.journal] in
+    try await server.checkpoint()
+    await commitPublisher.drain()
+    let authorisations = try self.authorisations.erase(traces)
+    webhooks.forget(traces)
+    mqtt?.forget(traces)
+    let notifications = try self.notifications.forget(traces)
+    let report = try await Blocking.run { [journal] in
       try ErasureReport(
         erasing: traces,
         from: journal,
@@ -48,20 +59,20 @@ extension Endpoints {
       )
     }
     cache.forget(traces)
-    backend.commitPublisher.forget(traces)
+    commitPublisher.forget(traces)
     return .json { report.write(to: &$0) }
   }
 
   private func acceptances(_ traces: SubjectTraces) async throws -> Int {
     guard let observer = traces.observer else { return 0 }
-    return try await backend.registrar.forget(observer) ? 1 : 0
+    return try await registrar.forget(observer) ? 1 : 0
   }
 
   /// Waits until everything that was decided up to an instant has been delivered.
   private func settle(through instant: Timestamp) async throws {
-    for _ in 0..<Endpoints.patience {
-      if try await backend.server.snapshot().deliveredThrough >= instant { return }
-      try await Task.sleep(for: Endpoints.glance)
+    for _ in 0..<ErasureResource.patience {
+      if try await server.snapshot().deliveredThrough >= instant { return }
+      try await Task.sleep(for: ErasureResource.glance)
     }
     throw Problem.unavailable("The server is too far behind to erase anybody at present. Try again later.")
   }

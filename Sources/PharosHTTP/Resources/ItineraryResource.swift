@@ -4,12 +4,15 @@ import PharosDelivery
 import PharosJournal
 import PharosModel
 
-extension Endpoints {
-  var itineraryRoutes: [Route] {
+/// The itineraries of subjects.
+struct ItineraryResource: Resource {
+  let assignments: Assignments
+
+  var routes: [Route] {
     let path = "/v1/subjects/{subject}/itinerary"
     return [
       Route(.get, path, access: .operation) { request in
-        let itinerary = try await stored(try namedSubject(request))
+        let itinerary = try await stored(try request.subject())
         return .json { write(itinerary, to: &$0) }
       },
       Route(.put, path, access: .operation, body: .json, handler: assignItinerary),
@@ -17,19 +20,8 @@ extension Endpoints {
     ]
   }
 
-  /// Returns the subject that a path names.
-  ///
-  /// - Throws: 404 for a text that names none.
-  func namedSubject(_ request: APIRequest) throws(Problem) -> SubjectID {
-    let text = request.parameter("subject")
-    guard let subject = SubjectID(text) else {
-      throw .notFound("\"\(text.shortened)\" is neither an observer nor a beacon.")
-    }
-    return subject
-  }
-
   private func stored(_ subject: SubjectID) async throws -> Itinerary {
-    guard let bytes = try await backend.assignments.document(.itinerary, of: subject) else {
+    guard let bytes = try await assignments.document(.itinerary, of: subject) else {
       throw Problem.notFound("\"\(subject.description.shortened)\" has no itinerary.")
     }
     var reader = FieldReader(bytes[...])
@@ -37,18 +29,18 @@ extension Endpoints {
   }
 
   private func assignItinerary(_ request: APIRequest) async throws -> APIAnswer {
-    let subject = try namedSubject(request)
+    let subject = try request.subject()
     let itinerary = try BodyDocument.read(request.body, name: "itinerary", known: ["waypoints"]) { fields in
-      Endpoints.itinerary(fields)
+      ItineraryResource.itinerary(fields)
     }
-    try await backend.assignments.assign(.itinerary, itinerary.encoded, to: subject)
+    try await assignments.assign(.itinerary, itinerary.encoded, to: subject)
     return .json { write(itinerary, to: &$0) }
   }
 
   private func endItinerary(_ request: APIRequest) async throws -> APIAnswer {
-    let subject = try namedSubject(request)
+    let subject = try request.subject()
     _ = try await stored(subject)
-    try await backend.assignments.assign(.itinerary, nil, to: subject)
+    try await assignments.assign(.itinerary, nil, to: subject)
     return .noContent
   }
 

@@ -3,8 +3,11 @@ import PharosDelivery
 import PharosModel
 import PharosVenues
 
-extension Endpoints {
-  var venueRoutes: [Route] {
+/// The venues and their floors.
+struct VenueResource: Resource {
+  let catalog: VenueCatalog
+
+  var routes: [Route] {
     let path = "/v1/venues/{id}"
     return [
       Route(
@@ -16,7 +19,7 @@ extension Endpoints {
         handler: venues
       ),
       Route(.get, path, access: .anyToken, conditional: true) { request in
-        let served = try venue(request)
+        let served = try catalog.venue(request)
         return .json { VenueDocuments.write(served.venue, to: &$0) }
       },
       Route(
@@ -53,9 +56,9 @@ extension Endpoints {
     if within != nil, near == nil { query.wrong("within", "needs near", expected: "near=LATITUDE,LONGITUDE") }
     try query.finish()
     guard let near else {
-      return .json { $0.objects("venues", backend.servedVenues) { VenueDocuments.write($1.venue, to: &$0) } }
+      return .json { $0.objects("venues", catalog.venues) { VenueDocuments.write($1.venue, to: &$0) } }
     }
-    let found = backend.servedVenues.compactMap { served in
+    let found = catalog.venues.compactMap { served in
       served.venue.distance(to: near).map { (venue: served.venue, distance: $0) }
     }
     .filter { $0.distance <= within ?? .infinity }
@@ -69,7 +72,7 @@ extension Endpoints {
   }
 
   private func outlines(_ request: APIRequest) throws -> APIAnswer {
-    let (served, floor) = try floor(request)
+    let (served, floor) = try catalog.floor(request)
     let features = FloorFeatures(
       floor: floor.floor,
       connectors: served.venue.connectors.filter { $0.stops.contains { $0.floor == floor.id } },
@@ -83,7 +86,7 @@ extension Endpoints {
   }
 
   private func plan(_ request: APIRequest) async throws -> APIAnswer {
-    let (served, floor) = try floor(request)
+    let (served, floor) = try catalog.floor(request)
     guard let plan = floor.floor.plan else {
       throw Problem.notFound("Floor \(floor.id) has no plan; its outlines are one step up.")
     }
@@ -97,29 +100,6 @@ extension Endpoints {
     }
   }
 
-  /// Returns the venue that a path names.
-  ///
-  /// - Throws: 404 if there is none.
-  func venue(_ request: APIRequest) throws(Problem) -> ServedVenue {
-    let name = request.parameter("id")
-    guard let served = backend.servedVenues.first(where: { $0.venue.identifier == name }) else {
-      throw .notFound("There is no venue \"\(name.shortened)\". /v1/venues lists those that there are.")
-    }
-    return served
-  }
-
-  /// Returns the floor that a path names.
-  func floor(_ request: APIRequest) throws(Problem) -> (ServedVenue, (id: FloorID, floor: Floor)) {
-    let served = try venue(request)
-    let (building, level) = (request.parameter("building"), request.parameter("level"))
-    let id = Int(level).map { FloorID(building: building, level: $0) }
-    guard let id, let floor = served.venue.floor(id) else {
-      throw .notFound(
-        "Venue \"\(served.venue.identifier)\" has no floor \(building.shortened)/\(level.shortened)."
-      )
-    }
-    return (served, (id, floor))
-  }
 }
 
 /// A venue as the interface shows it: its floors, their positions on the Earth, and the paths of their outlines and

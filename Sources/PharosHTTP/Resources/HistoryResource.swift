@@ -4,7 +4,13 @@ import PharosJournal
 import PharosModel
 import PharosSite
 
-extension Endpoints {
+/// The history of subjects, observers, zones and regions, in summaries of minutes.
+struct HistoryResource: Resource {
+  let journal: Journal
+  let registrar: Registrar
+  let commitPublisher: CommitPublisher
+  let clock: @Sendable () -> Timestamp
+
   /// The largest number of steps of an answer: a day of minutes.
   private static let mostPoints: ClosedRange<Int64> = 1...1_500
   /// The largest number of steps of each series in an answer about many.
@@ -18,7 +24,7 @@ extension Endpoints {
   /// The usual range of an answer.
   private static let day = TimeSpan.minutes(24 * 60)
 
-  var historyRoutes: [Route] {
+  var routes: [Route] {
     let range = ["from", "to", "points"]
     return [
       Route(
@@ -93,24 +99,24 @@ extension Endpoints {
     var query = request.query
     let range = HistoryRange(
       &query,
-      now: backend.clock(),
+      now: clock(),
       usual: .minutes(60),
-      points: Endpoints.mostSparkPoints
+      points: HistoryResource.mostSparkPoints
     )
     let subjects = query.subjects("subject")
     let limit = query.limit()
     let after = Page.key(&query) { parts in parts.count == 1 ? SubjectID(parts[0]) : nil }
     let hours = (range.minutes.upperBound.number - range.minutes.lowerBound.number) / 60 + 1
-    if Int64(min(limit, subjects?.count ?? limit)) * hours > Endpoints.mostRows {
+    if Int64(min(limit, subjects?.count ?? limit)) * hours > HistoryResource.mostRows {
       query.wrong(
         "limit",
         "is too large for \(hours) hours",
-        expected: "at most \(max(1, Endpoints.mostRows / hours)), or a shorter range"
+        expected: "at most \(max(1, HistoryResource.mostRows / hours)), or a shorter range"
       )
     }
     try query.finish()
-    let gate = backend.gate(for: request.principal)
-    let (page, lines) = try await Blocking.run { [journal = backend.journal] in
+    let gate = commitPublisher.gate(for: request.principal)
+    let (page, lines) = try await Blocking.run { [journal] in
       let all = try journal.historySubjects()
         .filter { subjects?.contains($0.key) ?? true && gate.shows($0.key) }
       let page = Page.cut(all, limit: limit, isBehind: after.map { key in { key < $0.key } }) {
@@ -119,11 +125,11 @@ extension Endpoints {
       let lines = try page.entries.map { try journal.history(of: $0.key, in: range.minutes) }
       return ((Array(page.entries), page.next), lines)
     }
-    let site = backend.registrar.site
+    let site = registrar.site
     return .json { json in
       range.write(to: &json)
       json.objects("subjects", zip(page.0, lines)) { json, entry in
-        Endpoints.write(entry.0.key, site, to: &json)
+        HistoryResource.write(entry.0.key, site, to: &json)
         json.member("first", entry.0.first.start.rfc3339)
         json.member("last", entry.0.last.start.rfc3339)
         var steps: [SubjectStep?] = Array(repeating: nil, count: range.count)
@@ -145,16 +151,16 @@ extension Endpoints {
     guard let subject = SubjectID(text) else {
       throw Problem.notFound("\"\(text.shortened)\" is neither an observer nor a beacon as events name them.")
     }
-    let gate = backend.gate(for: request.principal)
-    guard gate.shows(subject) else { throw Endpoints.noHistory(text) }
+    let gate = commitPublisher.gate(for: request.principal)
+    guard gate.shows(subject) else { throw HistoryResource.noHistory(text) }
     var filter = EventFilter(subjects: [subject])
     filter.kinds = [
       .regionEnter, .regionExit, .regionUnmonitored, .zoneEnter, .zoneExit, .zoneUnmonitored, .zoneMonitored,
     ]
     let events = try await transitions(filter, in: range, through: gate)
-    let minutes = try await Blocking.run { [journal = backend.journal] in
+    let minutes = try await Blocking.run { [journal] in
       guard try journal.historySubjects().contains(where: { $0.key == subject }) else {
-        throw Endpoints.noHistory(text)
+        throw HistoryResource.noHistory(text)
       }
       return try journal.history(of: subject, in: range.minutes)
     }
@@ -162,24 +168,24 @@ extension Endpoints {
       columns: [
         "time", "minutes", "zone", "zoneState", "state", "nearest", "rssi", "rssiLowest", "rssiHighest",
       ]
-        + Endpoints.positionColumns
+        + HistoryResource.positionColumns
     )
     for (step, minutes) in range.steps(minutes) {
       let prevailing = SubjectStep(minutes)
       table.append(
         [
           .text(range.start(of: step).rfc3339), .whole(minutes.count), .init(prevailing.zone),
-          Endpoints.cell(zone: prevailing.zone, prevailing.isZoneUnmonitored),
+          HistoryResource.cell(zone: prevailing.zone, prevailing.isZoneUnmonitored),
           .text(prevailing.state.name),
-          Endpoints.cell(nearest: prevailing.nearest, gate),
+          HistoryResource.cell(nearest: prevailing.nearest, gate),
           .init(prevailing.rssi?.mean, decimals: 1), .init(prevailing.rssi?.lowest),
           .init(prevailing.rssi?.highest),
-        ] + Endpoints.cells(prevailing.position)
+        ] + HistoryResource.cells(prevailing.position)
       )
     }
-    let site = backend.registrar.site
+    let site = registrar.site
     return answer(request, table) { json in
-      Endpoints.write(subject, site, to: &json)
+      HistoryResource.write(subject, site, to: &json)
       range.write(to: &json)
       table.write("points", to: &json)
       write(events, to: &json)
@@ -194,15 +200,15 @@ extension Endpoints {
   // Observers.
 
   private func historyOfObserver(_ request: APIRequest) async throws -> APIAnswer {
-    let observer = try observer(request)
+    let observer = try request.observer()
     var query = request.query
     let range = range(&query)
     try query.finish()
-    let gate = backend.gate(for: request.principal)
-    guard gate.shows(.observer(observer)) else { throw Endpoints.noHistory(observer.description) }
-    let minutes = try await Blocking.run { [journal = backend.journal] in
+    let gate = commitPublisher.gate(for: request.principal)
+    guard gate.shows(.observer(observer)) else { throw HistoryResource.noHistory(observer.description) }
+    let minutes = try await Blocking.run { [journal] in
       guard try journal.historyObservers().contains(where: { $0.key == observer }) else {
-        throw Endpoints.noHistory(observer.description)
+        throw HistoryResource.noHistory(observer.description)
       }
       return try journal.history(of: observer, in: range.minutes)
     }
@@ -221,8 +227,8 @@ extension Endpoints {
         .number(Double(up) / Double(minutes.count), decimals: 3),
       ])
     }
-    let outages = Endpoints.outages(minutes)
-    let site = backend.registrar.site
+    let outages = HistoryResource.outages(minutes)
+    let site = registrar.site
     return answer(request, table) { json in
       json.member("observer", observer.description)
       json.member("name", ifPresent: site.name(of: .observer(observer)))
@@ -257,15 +263,15 @@ extension Endpoints {
     var query = request.query
     let range = range(&query)
     try query.finish()
-    let minutes = try await Blocking.run { [journal = backend.journal] in
+    let minutes = try await Blocking.run { [journal] in
       guard try journal.historyPlaces().contains(where: { $0.key == place }) else {
-        throw Endpoints.noHistory(place.identifier)
+        throw HistoryResource.noHistory(place.identifier)
       }
       return try journal.history(of: place, in: range.minutes)
     }
     var table = HistoryTable(columns: ["time", "minutes", "inside", "insideMost", "unmonitored"])
     for (step, minutes) in range.steps(minutes) {
-      let occupants = Endpoints.occupants(minutes)
+      let occupants = HistoryResource.occupants(minutes)
       table.append([
         .text(range.start(of: step).rfc3339), .whole(minutes.count),
         .init(occupants.inside, decimals: 2), .init(occupants.most),
@@ -284,20 +290,20 @@ extension Endpoints {
     var query = request.query
     let range = HistoryRange(
       &query,
-      now: backend.clock(),
+      now: clock(),
       usual: .minutes(60),
-      points: Endpoints.mostSparkPoints
+      points: HistoryResource.mostSparkPoints
     )
     try query.finish()
     let own = request.principal.application
-    let zones = Set(backend.registrar.site.zones.map(\.identifier))
+    let zones = Set(registrar.site.zones.map(\.identifier))
     let regions = Dictionary(
-      backend.registrar.applications.map { ($0.identifier, Set($0.regions.map(\.region.identifier))) },
+      registrar.applications.map { ($0.identifier, Set($0.regions.map(\.region.identifier))) },
       uniquingKeysWith: { $1 }
     )
     let hours = (range.minutes.upperBound.number - range.minutes.lowerBound.number) / 60 + 1
-    let most = Int(max(1, 4 * Endpoints.mostRows / hours))
-    let places = try await Blocking.run { [journal = backend.journal] in
+    let most = Int(max(1, 4 * HistoryResource.mostRows / hours))
+    let places = try await Blocking.run { [journal] in
       try journal.historyPlaces().lazy
         .filter { series in
           let place = series.key
@@ -314,7 +320,7 @@ extension Endpoints {
         write(entry.0, to: &json)
         var inside = [Double](repeating: .nan, count: range.count)
         for (step, minutes) in range.steps(entry.1) {
-          inside[step] = Endpoints.occupants(minutes).inside ?? .nan
+          inside[step] = HistoryResource.occupants(minutes).inside ?? .nan
         }
         json.openArray("inside")
         for value in inside { json.element(value, decimals: 1) }
@@ -342,7 +348,7 @@ extension Endpoints {
       return
     }
     json.member("zone", place.identifier)
-    let zone = backend.registrar.site.zones.first { $0.identifier == place.identifier }
+    let zone = registrar.site.zones.first { $0.identifier == place.identifier }
     json.member("name", ifPresent: zone?.name)
   }
 
@@ -357,17 +363,17 @@ extension Endpoints {
     }
     let range = HistoryRange(
       &query,
-      now: backend.clock(),
-      usual: Endpoints.day,
-      points: Endpoints.mostFrames
+      now: clock(),
+      usual: HistoryResource.day,
+      points: HistoryResource.mostFrames
     )
     try query.finish()
     let wanted =
       at.map { [HistoryMinute(containing: $0)] }
       ?? (0..<range.count).map { HistoryMinute(containing: range.start(of: $0 + 1) - .seconds(60)) }
-    let gate = backend.gate(for: request.principal)
+    let gate = commitPublisher.gate(for: request.principal)
     let (frames, next) = try await Blocking.run {
-      [journal = backend.journal] () throws -> ([HistoryFrame], HistoryMinute?) in
+      [journal] () throws -> ([HistoryFrame], HistoryMinute?) in
       var frames: [HistoryFrame] = []
       var count = 0
       var rest = wanted[...]
@@ -377,24 +383,26 @@ extension Endpoints {
         rest = rest.dropFirst(own.count)
         for frame in try journal.history(at: Array(own)) {
           let shown = frame.subjects.filter { gate.shows($0.subject) }
-          if !frames.isEmpty, count + shown.count > Endpoints.mostPositions { return (frames, frame.minute) }
+          if !frames.isEmpty, count + shown.count > HistoryResource.mostPositions {
+            return (frames, frame.minute)
+          }
           count += shown.count
           frames.append(HistoryFrame(minute: frame.minute, subjects: shown))
         }
       }
       return (frames, nil)
     }
-    let names = SubjectNames(backend.registrar.site)
+    let names = SubjectNames(registrar.site)
     let columns: [StaticString] =
       ["subject", "subjectKind", "name", "zone", "zoneState", "state", "nearest", "rssi"]
-      + Endpoints.positionColumns
+      + HistoryResource.positionColumns
     func cells(_ subject: SubjectID, _ summary: SubjectMinute) -> [HistoryTable.Cell] {
       [
         .text(subject.description), .text(subject.kindName), .init(names.name(of: subject)),
-        .init(summary.zone), Endpoints.cell(zone: summary.zone, summary.isZoneUnmonitored),
+        .init(summary.zone), HistoryResource.cell(zone: summary.zone, summary.isZoneUnmonitored),
         .text(summary.state.name),
-        Endpoints.cell(nearest: summary.nearest, gate), .init(summary.rssi),
-      ] + Endpoints.cells(summary.position)
+        HistoryResource.cell(nearest: summary.nearest, gate), .init(summary.rssi),
+      ] + HistoryResource.cells(summary.position)
     }
     if request.accepts("text/csv") {
       var table = HistoryTable(columns: ["time"] + columns)
@@ -438,7 +446,7 @@ extension Endpoints {
   // What they have in common.
 
   private func range(_ query: inout QueryReading) -> HistoryRange {
-    HistoryRange(&query, now: backend.clock(), usual: Endpoints.day, points: Endpoints.mostPoints)
+    HistoryRange(&query, now: clock(), usual: HistoryResource.day, points: HistoryResource.mostPoints)
   }
 
   private func answer(
@@ -459,8 +467,8 @@ extension Endpoints {
     filter.since = range.from
     filter.until = range.to
     let wanted = filter
-    let found = try await Blocking.run { [journal = backend.journal] in
-      try journal.events(before: .max, matching: wanted, limit: Endpoints.mostTransitions)
+    let found = try await Blocking.run { [journal] in
+      try journal.events(before: .max, matching: wanted, limit: HistoryResource.mostTransitions)
     }
     return found.reversed().compactMap { $0.passed(gate) }
   }

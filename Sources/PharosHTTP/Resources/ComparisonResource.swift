@@ -1,0 +1,130 @@
+import HTTPTypes
+import PharosDelivery
+import PharosJournal
+import PharosModel
+
+/// The comparisons of rules on captures.
+struct ComparisonResource: Resource {
+  let journal: Journal
+  let commitPublisher: CommitPublisher
+  let comparing: CaptureComparison.Maker?
+  let clock: @Sendable () -> Timestamp
+
+  /// The time-outs that a rule may have.
+  ///
+  /// - Units: s.
+  private static let timeouts = 1.0...3_600.0
+  /// The maximum length of a capture when it is unpacked: four times that of an upload.
+  ///
+  /// - Units: bytes.
+  private static let largestCapture = 4 * Uploads.largest
+  /// The maximum time that a comparison may take.
+  private static let longestComparison = Duration.seconds(60)
+
+  var routes: [Route] {
+    [
+      Route(.get, Uploads.path, access: .operation, handler: listComparisons),
+      Route(
+        .post,
+        Uploads.path,
+        access: .operation,
+        query: ["name", "timeout"],
+        body: .capture,
+        long: true,
+        handler: makeComparison
+      ),
+      Route(.get, "/v1/comparisons/{id}", access: .anyone, conditional: true, handler: getComparison),
+      Route(.delete, "/v1/comparisons/{id}", access: .operation, handler: deleteComparison),
+    ]
+  }
+
+  private var comparisons: ComparisonStore { ComparisonStore(journal: journal) }
+
+  private func listComparisons(_ request: APIRequest) async throws -> APIAnswer {
+    let gate = commitPublisher.gate(for: request.principal)
+    let all = try await Blocking.run { [comparisons] in
+      try comparisons.all().filter { !gate.hidesWord(of: $0.comparison.page) }
+    }
+    return .json { json in
+      json.objects("comparisons", all) { json, entry in
+        json.member("id", entry.id)
+        ComparisonResource.write(entry.comparison, to: &json)
+      }
+    }
+  }
+
+  private static func write(_ comparison: CaptureComparison, to json: inout JSONText) {
+    json.member("name", comparison.name)
+    json.member("madeAt", comparison.madeAt.rfc3339)
+    json.member("headline", comparison.headline)
+  }
+
+  private func makeComparison(_ request: APIRequest) async throws -> APIAnswer {
+    var query = request.query
+    let name = query.text("name").map { PlainText.cut(PlainText.clean($0), to: 100) } ?? "capture"
+    let timeout = query.number("timeout", in: ComparisonResource.timeouts) ?? 30
+    try query.finish()
+    guard let make = comparing, let path = request.upload else {
+      throw Problem.notFound("This server compares no captures; `pharos compare` does.")
+    }
+    let made: (headline: String, page: String)
+    do {
+      made = try await Blocking.comparisons.run { cancellation in
+        let end = ContinuousClock.now + ComparisonResource.longestComparison
+        return try make(path, name, .seconds(timeout)) { bytes in
+          try cancellation.check()
+          let (limit, time) = (
+            ComparisonResource.largestCapture, ComparisonResource.longestComparison.components.seconds
+          )
+          guard bytes <= limit else {
+            throw CaptureComparison.Refused(
+              "The capture unpacks to more than \(limit) bytes; send a part of it."
+            )
+          }
+          guard ContinuousClock.now < end else {
+            throw CaptureComparison.Refused(
+              "The comparison takes more than \(time) s; send a part of the capture, or run `pharos compare`."
+            )
+          }
+        }
+      }
+    } catch let refused as CaptureComparison.Refused {
+      throw Problem("notComparable", "The capture cannot be compared", status: 422, detail: refused.reason)
+    }
+    let comparison = CaptureComparison(
+      name: name,
+      madeAt: clock(),
+      headline: made.headline,
+      page: made.page
+    )
+    let id = try await Blocking.run { [comparisons] in try comparisons.keep(comparison) }
+    return .put(isNew: true, at: "comparisons", id) { json in
+      json.member("id", id)
+      ComparisonResource.write(comparison, to: &json)
+    }
+  }
+
+  /// Answers with the page, to every client that has its address, so that a person can pass the address on.
+  private func getComparison(_ request: APIRequest) async throws -> APIAnswer {
+    let id = request.parameter("id")
+    let gate = commitPublisher.gate(for: .local)
+    let found = try await Blocking.run { [comparisons] in
+      try comparisons.comparison(id).flatMap { gate.hidesWord(of: $0.page) ? nil : $0 }
+    }
+    guard let comparison = found else {
+      throw Problem.notFound("There is no such comparison; the newest \(ComparisonStore.most) are kept.")
+    }
+    var answer = APIAnswer.bytes(Array(comparison.page.utf8), type: "text/html; charset=utf-8")
+    answer.headers[named: "Content-Security-Policy"] =
+      "default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'"
+    return answer
+  }
+
+  private func deleteComparison(_ request: APIRequest) async throws -> APIAnswer {
+    let id = request.parameter("id")
+    guard try await Blocking.run({ [comparisons] in try comparisons.drop(id) }) else {
+      throw Problem.notFound("There is no such comparison.")
+    }
+    return .noContent
+  }
+}

@@ -1,0 +1,109 @@
+import PharosModel
+
+/// All operations of the interface: the list of its resources.
+package struct Endpoints: Sendable {
+  private let resources: [any Resource]
+
+  /// Makes the resources of a server.
+  package init(backend: any HTTPBackend, cache: LiveStateCache) {
+    let catalog = VenueCatalog { backend.servedVenues }
+    let clock: @Sendable () -> Timestamp = { backend.clock() }
+    resources = [
+      TokenResource(tokens: backend.tokens, feeds: backend.feeds, clock: clock),
+      AuthorisationResource(
+        authorisations: backend.authorisations,
+        registrar: backend.registrar,
+        commitPublisher: backend.commitPublisher,
+        clock: clock
+      ),
+      ApplicationResource(
+        registrar: backend.registrar,
+        authorisations: backend.authorisations,
+        endingAccess: { backend.endingAccess(of: $0) }
+      ),
+      RegionResource(registrar: backend.registrar, commitPublisher: backend.commitPublisher, cache: cache),
+      RangingResource(registrar: backend.registrar),
+      ComparisonResource(
+        journal: backend.journal,
+        commitPublisher: backend.commitPublisher,
+        comparing: backend.comparing,
+        clock: clock
+      ),
+      ErasureResource(
+        server: backend.server,
+        registrar: backend.registrar,
+        commitPublisher: backend.commitPublisher,
+        authorisations: backend.authorisations,
+        webhooks: backend.webhooks,
+        mqtt: backend.mqtt,
+        notifications: backend.notifications,
+        journal: backend.journal,
+        cache: cache
+      ),
+      EventResource(
+        journal: backend.journal,
+        commitPublisher: backend.commitPublisher,
+        feeds: backend.feeds,
+        tally: backend.tally,
+        narrate: { backend.narrate($0) }
+      ),
+      GuidanceResource(
+        assignments: backend.assignments,
+        journal: backend.journal,
+        commitPublisher: backend.commitPublisher,
+        cache: cache,
+        catalog: catalog
+      ),
+      HearingResource(
+        server: backend.server,
+        registrar: backend.registrar,
+        commitPublisher: backend.commitPublisher,
+        cache: cache
+      ),
+      HistoryResource(
+        journal: backend.journal,
+        registrar: backend.registrar,
+        commitPublisher: backend.commitPublisher,
+        clock: clock
+      ),
+      ItineraryResource(assignments: backend.assignments),
+      MapResource(catalog: catalog, bundles: VenueBundles(dataFolder: backend.dataFolder)),
+      ObserverResource(
+        server: backend.server,
+        registrar: backend.registrar,
+        commitPublisher: backend.commitPublisher
+      ),
+      KeyResource(registrar: backend.registrar, clock: clock),
+      AdvertResource(server: backend.server),
+      FixResource(registrar: backend.registrar, commitPublisher: backend.commitPublisher, cache: cache),
+      ZoneResource(
+        server: backend.server,
+        registrar: backend.registrar,
+        commitPublisher: backend.commitPublisher
+      ),
+      StateResource(
+        server: backend.server,
+        registrar: backend.registrar,
+        commitPublisher: backend.commitPublisher,
+        cache: cache
+      ),
+      StatusResource(backend: backend),
+      PageResource(backend: backend),
+      VenueResource(catalog: catalog),
+      VisitResource(
+        server: backend.server,
+        registrar: backend.registrar,
+        journal: backend.journal,
+        commitPublisher: backend.commitPublisher,
+        cache: cache,
+        clock: clock
+      ),
+      WayResource(catalog: catalog, commitPublisher: backend.commitPublisher, cache: cache),
+      WebhookResource(webhooks: backend.webhooks, registrar: backend.registrar),
+      NotificationResource(notifications: backend.notifications, registrar: backend.registrar),
+    ]
+  }
+
+  /// All operations.
+  package var routes: [Route] { resources.flatMap(\.routes) }
+}

@@ -1,0 +1,63 @@
+package import PharosVenues
+
+/// The venues that requests name.
+struct VenueCatalog: Sendable {
+  private let all: @Sendable () -> [ServedVenue]
+
+  /// Makes a catalog of the venues that a function returns, as they are at each request.
+  init(_ all: @escaping @Sendable () -> [ServedVenue]) { self.all = all }
+
+  /// The venues in the order of the site file.
+  var venues: [ServedVenue] { all() }
+
+  /// Returns the venue that a path names.
+  ///
+  /// - Throws: 404 if there is none.
+  func venue(_ request: APIRequest) throws(Problem) -> ServedVenue {
+    let name = request.parameter("id")
+    guard let served = venues.first(where: { $0.venue.identifier == name }) else {
+      throw .notFound("There is no venue \"\(name.shortened)\". /v1/venues lists those that there are.")
+    }
+    return served
+  }
+
+  /// Returns the floor that a path names.
+  func floor(_ request: APIRequest) throws(Problem) -> (ServedVenue, (id: FloorID, floor: Floor)) {
+    let served = try venue(request)
+    let (building, level) = (request.parameter("building"), request.parameter("level"))
+    let id = Int(level).map { FloorID(building: building, level: $0) }
+    guard let id, let floor = served.venue.floor(id) else {
+      throw .notFound(
+        "Venue \"\(served.venue.identifier)\" has no floor \(building.shortened)/\(level.shortened)."
+      )
+    }
+    return (served, (id, floor))
+  }
+}
+
+/// A venue that the interface serves, with the reader of its floor plans' images.
+package struct ServedVenue: Sendable {
+  /// Reads a file of the venue's folder whole; throws if it cannot be read.
+  ///
+  /// Takes the image's name as the floor plan has it. It may block.
+  package typealias ReadImage = @Sendable (_ name: String) throws -> [UInt8]
+
+  /// The venue.
+  package var venue: Venue
+  /// Its router, which the engine uses too.
+  package var router: VenueRouter
+  /// Reads the image of a floor plan.
+  package var image: ReadImage
+
+  /// Makes a venue that is served.
+  ///
+  /// - Parameters:
+  ///   - venue: the venue.
+  ///   - router: its router; nil for one of its own.
+  ///   - image: reads the image of a floor plan.
+  package init(_ venue: Venue, router: VenueRouter? = nil, image: @escaping ReadImage) {
+    self.venue = venue
+    self.router = router ?? VenueRouter(venue)
+    self.image = image
+  }
+}
