@@ -65,9 +65,9 @@ extension IngestError: CustomStringConvertible {
     case .unreadableCheckpoint(let error):
       "the checkpoint cannot be used, \(error). Start from the published events alone, and report this as a bug."
     case .overloaded(let waiting):
-      "\(waiting) requests wait for the loops to catch up, and no more are taken. Ask again in a moment, or send less."
+      "\(waiting) requests wait for the loops to catch up, and no further ones are accepted. Ask again in a moment, or send less."
     case .stopped:
-      "the server has stopped and takes no changes any more. Start it again."
+      "the server has stopped and accepts no changes. Start it again."
     }
   }
 }

@@ -205,5 +205,5 @@ private struct MistakeList {
 
 extension TimeSpan {
   /// The span in seconds, for messages.
-  fileprivate var text: String { self == .forever ? "for ever" : "\(seconds) s" }
+  fileprivate var text: String { self == .forever ? "forever" : "\(seconds) s" }
 }

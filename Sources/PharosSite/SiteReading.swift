@@ -245,7 +245,7 @@ extension SiteReading {
     {
       fields.warning(
         "listen",
-        "\(address) takes anybody's datagrams, also such as name observers that sign elsewhere",
+        "\(address) accepts datagrams from any sender, even under the names of observers that sign elsewhere",
         expected: "policy: allowlist or signed there, or an address of this machine alone"
       )
     }

@@ -48,9 +48,9 @@ struct IngestErrorTests {
       ),
       (
         .overloaded(waiting: 256),
-        "256 requests wait for the loops to catch up, and no more are taken. Ask again in a moment, or send less."
+        "256 requests wait for the loops to catch up, and no further ones are accepted. Ask again in a moment, or send less."
       ),
-      (.stopped, "the server has stopped and takes no changes any more. Start it again."),
+      (.stopped, "the server has stopped and accepts no changes. Start it again."),
     ]
   )
   func prose(error: IngestError, text: String) { #expect("\(error)" == text) }

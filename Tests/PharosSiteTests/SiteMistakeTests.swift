@@ -93,7 +93,7 @@ struct SiteMistakeTests {
       ),
       (
         "data: d\nlisten: { udp: [\"0.0.0.0:1\", { address: \"[::]:2\", policy: signed }] }",
-        "site.yaml:2: warning: site: 0.0.0.0:1 takes anybody's datagrams, also such as name observers that sign "
+        "site.yaml:2: warning: site: 0.0.0.0:1 accepts datagrams from any sender, even under the names of observers that sign "
           + "elsewhere (expected policy: allowlist or signed there, or an address of this machine alone)"
       ),
       (

@@ -44,7 +44,7 @@ export function notifications(signal) {
       if (!rules.length) {
         return replace(
           place,
-          empty("No notifications", "Say hello when somebody enters a region, or goodbye when they leave."),
+          empty("No notifications", "Say hello when someone enters a region, or goodbye when they leave."),
         );
       }
       if (!place.contains(table.element)) replace(place, h("div", { class: "scroll" }, table.element));

@@ -37,7 +37,7 @@ extension AccessError: CustomStringConvertible {
       "the purpose of application \(application) must be a text of 1 to \(limit) characters that says to people what "
         + "their whereabouts are used for"
     case .purposeMissing(let application):
-      "application \(application) has no purpose, so it may not be told about persons: set `purpose` first, a text "
+      "application \(application) has no purpose, so it receives no events about persons: set `purpose` first, a text "
         + "that says to people what their whereabouts are used for"
     case .operatorOnly(let application, let subject, let from, let to):
       "application \(application) may not change \(subject) from \(from.name) to \(to.name): restricted is given and "

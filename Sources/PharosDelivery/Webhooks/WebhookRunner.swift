@@ -109,7 +109,7 @@ final class WebhookRunner: Sendable {
         }
         let standing = work.standing
         shared.withLock { $0.standing = standing }
-        if work.isGone { onGone(definition.id, "the receiver answered 410: it wants no more events") }
+        if work.isGone { onGone(definition.id, "the receiver answered 410: it accepts no further events") }
         if work.isDone { break }
         if work.isOverdue(at: parts.clock.now) { group.cancelAll() }
         cancelAlarm = work.wakeTime(at: parts.clock.now).map { parts.clock.alarm(at: $0, ring: bell.ring) }

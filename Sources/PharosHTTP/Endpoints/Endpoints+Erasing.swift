@@ -63,7 +63,7 @@ extension Endpoints {
       if try await backend.server.snapshot().deliveredThrough >= instant { return }
       try await Task.sleep(for: Endpoints.glance)
     }
-    throw Problem.unavailable("The server is too far behind to erase anybody at present. Try again later.")
+    throw Problem.unavailable("The server is too far behind to erase a subject at present. Try again later.")
   }
 }
 

@@ -66,7 +66,7 @@ extension Endpoints {
 
   private func event(_ request: APIRequest) async throws -> APIAnswer {
     let text = request.parameter("sequence")
-    let missing = Problem.notFound("There is no event \(text.shortened), or it is not kept any more.")
+    let missing = Problem.notFound("There is no event \(text.shortened), or it is no longer kept.")
     guard let sequence = Int64(text), sequence > 0 else { throw missing }
     let found = try await Blocking.run { [journal = backend.journal] in try journal.event(sequence) }
     guard request.principal.mayUse(application: found?.event.application ?? ""),

@@ -89,7 +89,7 @@ extension HTTPServiceError: CustomStringConvertible {
     switch self {
     case .openToAll(let address):
       "will not serve HTTP on \(address): it can be reached from other machines, and there is no token yet, so that "
-        + "anybody who reaches it could read and change everything. Make a token first (pharos token create --operator "
+        + "any client that reaches it could read and change everything. Make a token first (pharos token create --operator "
         + "--data DIR), or listen on 127.0.0.1."
     case .cannotListen(let address, let reason):
       "cannot serve HTTP on \(address): \(reason). Change listen.http or --http, or stop the process on that port."

@@ -52,7 +52,7 @@ public struct Evidence: Hashable, Sendable {
       case .alreadyInside: ("already inside", "Another beacon or observer already settles it.")
       case .assumed: ("assumed", "The state was given when monitoring began.")
       case .displayOn: ("display on", "A display was turned on while inside.")
-      case .requested: ("asked", "Somebody asked.")
+      case .requested: ("asked", "A client asked.")
       case .regionChange: ("region changed", "The region was removed, replaced or rotated.")
       case .eviction:
         (

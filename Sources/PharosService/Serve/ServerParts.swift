@@ -370,7 +370,7 @@ extension ServerParts {
     }
     for listener in listeners where listener.policy == .open && keys > 0 && !listener.isLoopback {
       logger.warning(
-        "a listener takes anybody's datagrams, also such as name observers that have keys",
+        "a listener accepts datagrams from any sender, even under the names of observers that have keys",
         metadata: ["listener": "\(listener)"]
       )
     }

@@ -51,7 +51,7 @@ package enum KeyExposure {
     guard keys > 0, let mode = mode(of: path), mode & readableByAll != 0 else { return nil }
     let count = Wording.count(keys, "irk")
     return "\(path): it holds \(count) and every user of this machine may read it. Anyone who has the irk of "
-      + "a tag can track the tag for ever. Restrict the file: chmod 640 \(path)"
+      + "a tag can track the tag forever. Restrict the file: chmod 640 \(path)"
   }
 
   private static func mode(of path: String) -> Int? {

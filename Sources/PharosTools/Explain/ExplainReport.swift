@@ -169,7 +169,7 @@ extension ExplainReport {
       "--observer \(ExplainReport.quoted(narrator.name(track.observer))) --beacon \(ending(of: track.beacon))"
     }
     let text =
-      "\(untold) more \(untold == 1 ? "decision is" : "decisions are") not told here. Narrow it with --observer, "
+      "\(untold) more \(untold == 1 ? "decision is" : "decisions are") not listed. Narrow it with --observer, "
       + "--beacon or --region, or raise --limit. Most happened at: \(busiest.joined(separator: "; "))."
     return [""] + Paragraph.lines(text, width: width)
   }

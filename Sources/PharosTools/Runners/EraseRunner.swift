@@ -116,7 +116,7 @@ enum ErasureText {
     ]
     for (name, count) in removed { lines.append("  \(padded(count)) \(words[name] ?? name)") }
     if !remaining.isEmpty {
-      lines.append("Rules that name it still, which somebody made and may change:")
+      lines.append("Rules that still name it, which an operator made and may change:")
       for (kind, count) in remaining { lines.append("  \(padded(count)) of the kind \(kind)") }
     }
     return lines

@@ -449,7 +449,7 @@ struct CaptureSummary {
   }
 
   private var span: String {
-    guard let first, let last else { return "not told" }
+    guard let first, let last else { return "unknown" }
     let length = TimeSpan.milliseconds(Int64((last - first).milliseconds.rounded()))
     return "\(first.rfc3339.prefix(19))Z, for \(length.written)"
   }

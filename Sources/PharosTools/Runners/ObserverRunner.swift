@@ -146,7 +146,7 @@ package struct ObserverRunner: Sendable {
       case .http(let url, let token):
         _ = try await ServerClient(url: url, token: token).ask("DELETE", path(observer, "/keys"))
       }
-      try console.print("The keys of observer \(observer) are forgotten: it need not sign any more.")
+      try console.print("The keys of observer \(observer) are forgotten: it no longer needs to sign.")
       return .success
     }
   }

@@ -130,10 +130,10 @@ extension DatagramRefusal: CustomStringConvertible {
       "The signature is not that of the datagram. It was changed on its way, is forged, or the gateway has"
         + " another secret under this key's id: compare the fingerprints."
     case .replayed:
-      "The datagram was taken before, or is too old to tell. Somebody repeats what was recorded, or the gateway"
+      "The datagram was received before, or is too old to check. A sender replays recorded datagrams, or the gateway"
         + " counts wrongly: check that its sequence and uptime grow as long as it runs."
     case .olderBoot:
-      "The gateway has restarted since it sent the datagram. Somebody replays recorded datagrams, or the"
+      "The gateway has restarted since it sent the datagram. A sender replays recorded datagrams, or the"
         + " gateway does not keep its boot id: check that it grows with every start."
     case .notVouched:
       "The datagram reports for an observer that its sender may not speak for. Name the sender's radios with"

@@ -68,7 +68,7 @@ struct CommitPublisherTests {
     await harness.commitPublisher.drain()
     #expect(!harness.commitPublisher.statistics.isFailing)
     #expect(harness.log.lines.count == 2, "\(harness.log.lines)")
-    #expect(harness.log.lines.first?.hasPrefix("error: The journal refuses events") == true)
+    #expect(harness.log.lines.first?.hasPrefix("error: Cannot write to the journal.") == true)
     #expect(harness.log.lines.last == "notice: The journal takes events again.")
   }
 
@@ -90,7 +90,7 @@ struct CommitPublisherTests {
     #expect(told.map(\.sequence) == (1...told.count).map { Int64($0) })
   }
 
-  @Test("a server that stops while the journal refuses says how many events were not told")
+  @Test("a server that stops while it cannot write to the journal logs how many events were lost")
   func givingUp() async throws {
     let harness = try CommitPublisherHarness()
     harness.store.refuse(true)
@@ -98,7 +98,7 @@ struct CommitPublisherTests {
     let told = await harness.finish()
     #expect(told.isEmpty)
     #expect(harness.commitPublisher.statistics.lost == 10)
-    #expect(harness.log.lines.contains { $0.contains("these were not told") })
+    #expect(harness.log.lines.contains { $0.contains("Queued events were lost") })
   }
 
   @Test("events of others are told with the rest")

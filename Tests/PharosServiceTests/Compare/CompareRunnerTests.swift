@@ -175,7 +175,7 @@ struct CompareRunnerTests {
     #expect(
       kept.output.text.hasPrefix("The capture lasts 42 s: no rule that waits 30 s can be judged by it.")
     )
-    #expect(kept.output.text.contains("No rule had time to say that anybody left."))
+    #expect(kept.output.text.contains("No rule had time to report an exit."))
     #expect(!kept.output.text.contains("BACK"))
   }
 

@@ -162,7 +162,7 @@ struct ExplainRunnerTests {
     }
     #expect(told == 3)
     let text = some.text.replacing("\n", with: " ")
-    #expect(text.contains("\(all.decisions.count - 3) more decisions are not told here."))
+    #expect(text.contains("\(all.decisions.count - 3) more decisions are not listed."))
     #expect(text.contains("--observer door --beacon"))
     #expect(
       try decode(explain { ($0.format, $0.limit) = (.json, 3) }.text).decisionsLeftOut == all.decisions.count
