@@ -204,7 +204,7 @@ extension ObserverEntry {
     DocumentField("name", \.name, .text),
     DocumentField("rssiOffset", \.rssiOffset, .number(in: rssiOffsets, unit: "dB")),
     DocumentField("liveness", \.liveness, .word([.auto, .heartbeat, .traffic, .assumed])),
-    // A larger lag would hold every decision back for longer than anybody waits.
+    // A larger lag would delay every decision for too long.
     DocumentField("lag", \.lag, .time(in: .zero ... .minutes(10))),
   ]
 }

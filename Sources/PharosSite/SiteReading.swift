@@ -84,7 +84,7 @@ struct SiteReading {
     }
   }
 
-  /// A gateway that hangs on a wall is inside for ever: who lists gateways usually asks about tags.
+  /// A gateway on a wall is inside forever: a region that lists gateways is usually about tags.
   ///
   /// Gateways are known by a MAC, by standing in a zone, or by hearing for a region about beacons; handsets have
   /// UUIDs and names.
@@ -168,7 +168,7 @@ extension SiteReading {
     return DocumentNode(.mapping { kept }, line: root.line)
   }
 
-  /// Somebody marked as a person can be asked only by an application that says what for.
+  /// Checks that only applications with a stated purpose may receive events about persons.
   func checkAccess(_ fields: DocumentFields, _ configuration: SiteConfiguration) {
     guard configuration.access.hasPersons else { return }
     for application in configuration.site.applications
@@ -216,7 +216,7 @@ extension SiteReading {
     }
     checkPolicy(configuration.mqttInput, configuration, fields)
     let policies = configuration.listen.map { configuration.policy(of: $0) }
-    // Where anybody may send to some listener, the others look after their lists themselves.
+    // Where any sender may use some listener, the others check their lists themselves.
     let everyPolicy = policies + (configuration.mqttInput.map { [$0.policy ?? configuration.policy] } ?? [])
     configuration.site.admission = everyPolicy.contains(.open) ? .open : .listed
     warnOfKeys(fields, configuration, policies)

@@ -1,4 +1,4 @@
-// Notification rules: a hello and a goodbye for a region, told as events and by webhooks.
+// Notification rules: a hello and a goodbye for a region, sent as events and to webhooks.
 
 import { change, get, part } from "./api.js";
 import { attempt, confirmThat } from "./dialog.js";

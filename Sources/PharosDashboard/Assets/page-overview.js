@@ -224,7 +224,7 @@ class Plan {
     );
   }
 
-  /** Shows another picture; what no stream has told meanwhile is read. */
+  /** Shows another picture and reads what no stream has delivered meanwhile. */
   turnTo(name) {
     this.fixesAt = -Infinity;
     this.choose(name);

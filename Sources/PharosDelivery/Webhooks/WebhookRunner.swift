@@ -34,7 +34,7 @@ final class WebhookRunner: Sendable {
   let bell = AsyncSignal()
   let parts: WebhookParts
   let shared: Mutex<Shared>
-  /// Called when the receiver answers 410 and accepts no more events.
+  /// Called when the receiver answers 410 and accepts no further events.
   let onGone: @Sendable (_ id: String, _ reason: String) -> Void
 
   init(
@@ -248,7 +248,7 @@ struct WebhookWork {
       while true {
         while let step = schedule.next(at: now) {
           guard case .send(var attempt) = step else { continue }
-          // Who has withdrawn since is not told of, however long the event has waited.
+          // No event of a subject that has withdrawn since is sent, however long it has waited.
           let gate = parts.gate(definition.application)
           if let event = gate.passed(attempt.entry.event, matching: definition.boundFilter) {
             attempt.entry = JournaledEvent(sequence: attempt.entry.sequence, event: event)

@@ -17,7 +17,7 @@ package final class Webhooks: Service {
 
   struct State {
     var runners: [String: WebhookRunner] = [:]
-    /// Indicates whether the service has stopped and starts no more runners.
+    /// Indicates whether the service has stopped and starts no further runners.
     var isClosed = false
   }
 
@@ -383,7 +383,7 @@ extension Webhooks {
     return WebhookTrial(id: eventID, outcome: outcome, duration: parts.clock.now - began)
   }
 
-  /// Disables a webhook whose receiver wants no more events.
+  /// Disables a webhook whose receiver accepts no further events.
   func disable(_ id: String, because reason: String) {
     guard let runner = state.withLock({ $0.runners[id] }) else { return }
     var definition = runner.definition

@@ -83,7 +83,7 @@ extension Endpoints {
     entry.event.write(to: &json, stream: stream, as: "event")
   }
 
-  /// The filter that a query asks for, within what the asker may see.
+  /// Returns the filter that a query asks for, limited to what the client may see.
   private static func filter(
     _ query: inout QueryReading,
     _ request: APIRequest

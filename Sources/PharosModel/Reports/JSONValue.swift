@@ -1,4 +1,4 @@
-/// A JSON value as somebody sent it.
+/// A JSON value as a client sent it.
 public enum JSONValue: Hashable, Sendable {
   /// Null.
   case null

@@ -164,7 +164,7 @@ struct ServerParts: HTTPBackend {
     current.adopt(configuration)
   }
 
-  /// The publisher to an MQTT broker; without one, the journal keeps no events for it any more.
+  /// Returns the publisher to an MQTT broker; without one, the journal stops keeping events for it.
   private static func publisher(
     _ plan: Plan,
     _ journal: Journal,

@@ -196,7 +196,7 @@ package struct LoadedVenues: Sendable {
     }
   }
 
-  /// The folders whose files say something else by now, or cannot be read any more.
+  /// Returns the folders whose files have changed or can no longer be read.
   package func changedFolders() -> [String] {
     entries.filter { entry in
       let now = try? VenueContents.read(entry.folder, console: .discarding)

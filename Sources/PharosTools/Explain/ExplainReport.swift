@@ -60,7 +60,7 @@ struct ExplainReport {
     return rooms
   }
 
-  /// The rows that the filters leave and of which a fixed rule or Pharos told an exit.
+  /// The rows that pass the filters and for which a fixed rule or Pharos reported an exit.
   var compared: [(key: RowKey, story: RowStory)] {
     let shown = Set(tracks)
     return findings.log.rows.keys.sorted().compactMap { key in

@@ -260,7 +260,7 @@ struct Inspection {
     return Hex.text(data.prefix(32))
   }
 
-  /// A beacon in so many columns; major and minor tell beacons apart, so the UUID gives way.
+  /// Returns a beacon in so many columns; major and minor distinguish beacons, so the UUID is cut.
   static func shortened(_ beacon: BeaconID, to width: Int) -> String {
     let text = beacon.description
     guard text.count > width, let uuid = beacon.uuid?.description else { return text }

@@ -133,7 +133,7 @@ package struct ObserverRunner: Sendable {
     }
   }
 
-  /// Forgets all keys of an observer, so that it need not sign any more.
+  /// Forgets all keys of an observer, so that it no longer needs to sign.
   ///
   /// - Returns: 0, or 1 if it has none.
   package func forget(_ observer: ObserverID, on console: Console, logger: Logger) async -> CommandStatus {

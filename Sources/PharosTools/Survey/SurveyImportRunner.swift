@@ -78,7 +78,7 @@ package struct SurveyImportRunner: Sendable {
   }
 }
 
-/// The datagrams of many traces in the order of their R, with no more files open than walks overlap.
+/// The datagrams of many traces in the order of their R, with at most as many files open as walks overlap.
 struct TraceMerge {
   /// One datagram.
   struct Datagram {

@@ -30,11 +30,11 @@ public enum DatagramRefusal: UInt8, CaseIterable, Error, Hashable, Sendable {
   case notSigned
   /// It is signed with a key that its observer does not have.
   case unknownKey
-  /// It is signed with a key that is good no more.
+  /// It is signed with a key that is no longer valid.
   case expiredKey
   /// Its tag is not the one that its key makes of its bytes.
   case badSignature
-  /// It was taken before, or is so old that this cannot be told any more.
+  /// It was received before, or is so old that this can no longer be checked.
   case replayed
   /// Its sender has restarted since it sent the datagram.
   case olderBoot
