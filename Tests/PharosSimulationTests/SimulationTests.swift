@@ -106,7 +106,7 @@ struct SimulationTests {
     )
   }
 
-  @Test("a scene without anybody is refused")
+  @Test("a scene without transmitters is refused")
   func empty() {
     let scene = Scene(name: "", duration: .seconds(1), transmitters: [], observers: [], radio: .ideal)
     #expect(scene.mistakes.map(\.place) == ["name", "transmitters", "observers"])

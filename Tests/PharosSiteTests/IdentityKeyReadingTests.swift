@@ -24,7 +24,7 @@ struct IdentityKeyReadingTests {
   }
 
   @Test(
-    "what is wrong with a key is said without showing it",
+    "mistakes of a key are reported without showing it",
     arguments: [
       ("\(mac), irk: \"ec0234a357c8ad05341010a60a397d\"", "irk is no key"),
       ("\(mac), irk: \"ec0234a357c8ad05341010a60a397dzz\"", "irk is no key"),
@@ -58,7 +58,7 @@ struct IdentityKeyReadingTests {
     )
   }
 
-  @Test("there may be 4,096 keys and no more")
+  @Test("there may be at most 4,096 keys")
   func most() {
     func entries(_ count: Int) -> String {
       "beacons:\n"

@@ -140,7 +140,7 @@ struct RegionDocumentTests {
   }
 
   @Test(
-    "an identifier that cannot be told of is refused",
+    "an identifier that cannot be published is refused",
     arguments: ["", " ", "a\nb", "\u{202E}x", String(repeating: "é", count: 65)]
   )
   func identifiers(identifier: String) {

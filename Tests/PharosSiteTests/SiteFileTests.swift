@@ -115,7 +115,7 @@ struct SiteFileTests {
     #expect(site.pathLossExponent == 2.2)
   }
 
-  @Test("what is no mistake and yet odd is said as a warning with its line")
+  @Test("what is valid and yet odd is reported as a warning with its line")
   func warns() throws {
     let configuration = try SiteFile.parse(example, path: "site.yaml")
     let warnings = configuration.warnings.map { $0.text(in: "site.yaml") }

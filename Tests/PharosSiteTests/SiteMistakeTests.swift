@@ -15,7 +15,7 @@ struct SiteMistakeTests {
   }
 
   @Test(
-    "each mistake is told in one line with its number",
+    "each mistake is reported in one line with its number",
     arguments: [
       (
         "regions:\n  - { id: lobby, mac: \"c0:00:00:00:00:01\",\n      enter: { rssi: -75 }, exit: { rssi: -70 } }",

@@ -90,7 +90,7 @@ struct ExplainRunnerTests {
     #expect(exit.compared.joined().contains("later"))
   }
 
-  @Test("an exit nobody asked to be told of is explained and called unannounced")
+  @Test("an exit without notifyOnExit is explained and called unannounced")
   func unannounced() throws {
     let paragraph = try #require(explain { $0.region = "quiet" }.paragraph("EXIT", at: "12:00:52.000"))
     #expect(
@@ -120,7 +120,7 @@ struct ExplainRunnerTests {
     #expect(considered.contains("no departure"))
   }
 
-  @Test("what came near and was not done is told: the silence that ended in time, the lone advert")
+  @Test("near decisions are reported: the silence that ended in time, the lone advert")
   func considered() throws {
     let text = explain().text.replacing(/\n +/, with: " ")
     #expect(text.contains("CONSIDERED, AND NOT DONE"))

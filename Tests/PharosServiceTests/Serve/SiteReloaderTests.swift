@@ -89,7 +89,7 @@ struct SiteReloaderTests {
     #expect(outcome.log.contains("21 regions are one too many"))
   }
 
-  @Test("what takes effect at the next start only is said, and the stream's name stays")
+  @Test("changes that take effect at the next start only are logged, and the stream's name stays")
   func restart() async throws {
     let outcome = try await reloading(
       "stream: other\nlisten: { udp: \"0.0.0.0:1\", http: \"127.0.0.1:1\" }\ndata: here\n"

@@ -59,7 +59,7 @@ struct SurveyInitTests {
     #expect(said.contains("L3: warning: left out: it has no geojson_map.json"))
   }
 
-  @Test("a folder without floors is told what was expected")
+  @Test("for a folder without floors the error states what was expected")
   func empty() throws {
     let folder = try TemporaryFolder()
     let kept = KeptConsole()
