@@ -48,7 +48,7 @@ struct TokenCommand: AsyncParsableCommand {
 
     func validate() throws {
       guard `operator` != (application != nil) else {
-        throw ValidationError("Whom does it stand for? Give --operator, or --application <id>.")
+        throw ValidationError("State the role of the token: give --operator, or --application <id>.")
       }
       guard expires.map({ $0 > .zero }) ?? true else {
         throw ValidationError("--expires is no time from now.")

@@ -407,7 +407,7 @@ package enum RegistrarDocuments {
       try body()
     } catch {
       logger.error(
-        "a registration that is kept cannot be read; it is left alone and not in effect",
+        "a stored registration cannot be read; it is kept and has no effect",
         metadata: ["document": "\(kind)/\(key)", LogKey.reason: "\(error)"]
       )
     }

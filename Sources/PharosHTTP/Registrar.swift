@@ -446,7 +446,7 @@ extension Registrar {
       else {
         throw Problem.conflict(
           "tooManyRangingRequests",
-          "Application \"\(application)\" ranges \(Registrar.mostRanging) constraints, as many as it may over HTTP."
+          "Application \"\(application)\" ranges \(Registrar.mostRanging) constraints, the maximum over HTTP."
         )
       }
       return (isNew, register.update(application) { $0.ranging[name] = request })

@@ -325,7 +325,7 @@ final class SigningStore: Sendable {
     }
     guard isFirst else { return }
     logger.error(
-      "replay windows cannot be kept; ingest goes on, and what is taken meanwhile could be repeated after a crash",
+      "replay windows cannot be stored; ingest continues, and datagrams accepted meanwhile could be replayed after a crash",
       metadata: [LogKey.error: "\(error)"]
     )
   }
@@ -335,6 +335,6 @@ final class SigningStore: Sendable {
       defer { orders.isFailing = false }
       return orders.isFailing
     }
-    if wasFailing { logger.notice("replay windows are kept again") }
+    if wasFailing { logger.notice("replay windows are stored again") }
   }
 }

@@ -81,7 +81,7 @@ private struct MistakeList {
       check(
         seen.insert(name).inserted,
         "\(what) \"\(name)\"",
-        "stands twice; each \(what) needs its own name"
+        "occurs twice; each \(what) needs its own name"
       )
     }
   }

@@ -135,7 +135,7 @@ extension SiteReading {
     let key = tls.requiredText("key", expected: "the path of a PEM file")
     if let certificate, let key { configuration.tls = TLSFiles(certificate: certificate, key: key) }
     if configuration.http == nil {
-      fields.warning("tls", "tls stands without listen.http: it is used only where --http gives the address")
+      fields.warning("tls", "tls is set without listen.http: it is used only where --http gives the address")
     }
   }
 
@@ -148,7 +148,7 @@ extension SiteReading {
     }
     DocumentField.read(Retention.properties, of: retention, into: &configuration.retention)
     guard configuration.data == nil else { return }
-    fields.warning("journal", "journal stands without data: it is used only where --data gives the folder")
+    fields.warning("journal", "journal is set without data: it is used only where --data gives the folder")
   }
 
   /// Returns the tree without the keys that a site file cannot set, and notes a mistake for each of them.
@@ -261,7 +261,7 @@ extension SiteReading {
     DocumentField.read(PositioningSettings.properties, of: entry, into: &settings)
     settings.tags = entry.constraints("tags", "tag")
     if !fields.has("venues") {
-      fields.warning("positioning", "positioning stands without venues: nothing is located")
+      fields.warning("positioning", "positioning is set without venues: nothing is located")
     }
     return settings
   }
@@ -273,7 +273,7 @@ extension SiteReading {
     let known = ["minimum"] + DocumentField.keys(VisitSettings.properties)
     guard let entry = fields.fields("visits", known: known) else { return nil }
     if !fields.has("venues"), !fields.has("zones") {
-      fields.warning("visits", "visits stands without venues and zones: no stay can be seen")
+      fields.warning("visits", "visits is set without venues and zones: no stay can be seen")
     }
     let minimum = entry.required("minimum", .time(in: VisitSettings.minimums))
     var settings = VisitSettings(minimum: minimum ?? VisitSettings.minimums.lowerBound)

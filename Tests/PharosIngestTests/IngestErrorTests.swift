@@ -35,8 +35,8 @@ struct IngestErrorTests {
       ),
       (
         .notADatagramSocket(descriptor: 3),
-        "cannot listen on descriptor 3: it is no UDP socket. Let the socket unit say ListenDatagram=, not "
-          + "ListenStream=."
+        "cannot listen on descriptor 3: it is no UDP socket. "
+          + "Write ListenDatagram= in the socket unit, not ListenStream=."
       ),
       (
         .outOfRange(setting: "loops", value: 0, range: 1...16),

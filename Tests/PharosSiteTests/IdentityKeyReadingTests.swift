@@ -30,8 +30,8 @@ struct IdentityKeyReadingTests {
       ("\(mac), irk: \"ec0234a357c8ad05341010a60a397dzz\"", "irk is no key"),
       ("\(mac), irk: [1]", "irk is no key"),
       ("\(mac), irk: \"00000000000000000000000000000000\"", "the same octet sixteen times"),
-      ("uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, irk: \"\(key)\"", "irk stands without mac"),
-      ("\(mac), irk: \(key)", "irk stands without quotes"),
+      ("uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, irk: \"\(key)\"", "irk is set without mac"),
+      ("\(mac), irk: \(key)", "irk is set without quotes"),
     ]
   )
   func problems(entry: String, message: String) {

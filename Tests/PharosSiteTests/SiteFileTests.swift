@@ -215,7 +215,7 @@ struct SiteFileTests {
     ("visits: { minimum: 5s }", "minimum is"),
     ("visits: { minimum: 45s, radius: 0 }", "radius is"),
     ("zones: [{ id: a, observers: [o], occupancy: { above: 5, below: 6 } }]", "below is 6, and above is 5"),
-    ("zones: [{ id: a, observers: [o], occupancy: [{ above: 5 }, { above: 5 }] }]", "stands twice"),
+    ("zones: [{ id: a, observers: [o], occupancy: [{ above: 5 }, { above: 5 }] }]", "occurs twice"),
     ("zones: [{ id: a, observers: [o], occupancy: [{ below: 5 }] }]", "above"),
   ]
 

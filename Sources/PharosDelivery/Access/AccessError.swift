@@ -45,9 +45,9 @@ extension AccessError: CustomStringConvertible {
     case .noSubject:
       "an authorisation is about an observer or a beacon; name one"
     case .tooMany(let what, let limit):
-      "there are \(limit) \(what) already, as many as are kept; remove some first"
+      "there are already \(limit) \(what), the maximum; remove some first"
     case .tooManyKeys(let observer, let limit):
-      "observer \(observer) has \(limit) keys that are good, as many as it may have; revoke one first: pharos observer "
+      "observer \(observer) has \(limit) valid keys, the maximum; revoke one first: pharos observer "
         + "revoke \(observer) KEYID"
     case .notARadio(let radio, let observer):
       "\(radio) cannot be a radio of \(observer): it is the same, or has keys of its own and so speaks for itself; "
@@ -58,7 +58,7 @@ extension AccessError: CustomStringConvertible {
       "the journal's document \(kind)/\(key) cannot be read (\(error)); put the journal's file back from a "
         + "backup, or start with a new data folder"
     case .store(let error):
-      "not changed, since it could not be kept: \(error)"
+      "not changed, since it could not be stored: \(error)"
     }
   }
 }

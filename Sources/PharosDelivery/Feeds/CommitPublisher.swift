@@ -248,7 +248,7 @@ extension CommitPublisher {
     }
     if isKeeping { threads.keep { self.keepCheckpoint() } }
     if isNews {
-      logger.notice("The journal takes events again.", metadata: [LogKey.events: "\(lost) lost so far"])
+      logger.notice("The journal can be written again.", metadata: [LogKey.events: "\(lost) lost so far"])
     }
   }
 
@@ -324,7 +324,7 @@ extension CommitPublisher {
     } catch {
       state.withLock { $0.work.statistics.failedCheckpoints += 1 }
       logger.error(
-        "A checkpoint could not be kept; the one before it stays, the next one is tried in its time.",
+        "A checkpoint could not be stored. The previous one is kept, and the next one is stored as scheduled.",
         metadata: [LogKey.error: "\(error)"]
       )
     }

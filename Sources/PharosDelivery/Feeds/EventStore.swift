@@ -81,7 +81,7 @@ struct HistoryReader: Sendable {
       return page
     } catch {
       logger.error(
-        "A stream ends, since the journal cannot be read; its client may come back with its last id.",
+        "Cannot read the journal. The stream ends; its client can resume with its last event id.",
         metadata: [LogKey.sequence: "\(span.after)", LogKey.error: "\(error)"]
       )
       return nil

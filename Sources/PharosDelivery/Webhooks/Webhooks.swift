@@ -390,12 +390,12 @@ extension Webhooks {
     definition.isEnabled = false
     definition.disabledBecause = reason
     runner.update(definition)
-    parts.logger.warning("a webhook is switched off", metadata: ["webhook": "\(id)", "reason": "\(reason)"])
+    parts.logger.warning("a webhook was disabled", metadata: ["webhook": "\(id)", "reason": "\(reason)"])
     do {
       try keep(definition)
     } catch {
       parts.logger.error(
-        "that a webhook is switched off could not be written down",
+        "cannot store that a webhook is disabled",
         metadata: ["webhook": "\(id)", "reason": "\(error)"]
       )
     }

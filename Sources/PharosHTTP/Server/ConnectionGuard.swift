@@ -221,7 +221,7 @@ extension ConnectionGuard.Rules {
     )
     if allowed < configuration.mostConnections {
       logger.warning(
-        "the system allows fewer open files than the HTTP interface may have connections; raise them (ulimit -n, LimitNOFILE=)",
+        "the limit of open files is below the maximum number of HTTP connections; raise it (ulimit -n, LimitNOFILE=)",
         metadata: [
           LogKey.limit: "\(HTTPLimit.connections.rawValue)",
           LogKey.value: "\(allowed) instead of \(configuration.mostConnections)",

@@ -324,7 +324,7 @@ extension RegionLimit: EventData {
   func summary(of _: Event) -> String { "limit \(limit): \(refused)" }
 
   func sentences(in application: String, _: SiteNames) -> [String] {
-    ["\(application) holds \(limit) regions, as many as it may, so \(refused) was refused."]
+    ["\(application) holds \(limit) regions, the maximum, so \(refused) was refused."]
   }
 }
 

@@ -85,7 +85,7 @@ extension JSONValue {
         guard seen.insert(name).inserted else {
           throw JSONError(
             offset: key.range.upperBound + 1,
-            reason: "the key \"\(name.prefix(60))\" stands twice",
+            reason: "the key \"\(name.prefix(60))\" occurs twice",
             expected: "each key once"
           )
         }

@@ -212,7 +212,7 @@ package struct DemoService: Service {
     do {
       try await DemoHistory(scene: scene, parts: parts).store(endingAt: .wallClock)
     } catch {
-      logger.warning("the demo has no past", metadata: [LogKey.reason: "\(error)"])
+      logger.warning("the history of the demo could not be made", metadata: [LogKey.reason: "\(error)"])
     }
   }
 
@@ -246,7 +246,7 @@ package struct DemoService: Service {
         }
         try await parts.assignments.assign(.guidance, request?.encoded, to: subject)
       } catch {
-        logger.warning("the demo could not make a change", metadata: [LogKey.reason: "\(error)"])
+        logger.warning("a change of the demo failed", metadata: [LogKey.reason: "\(error)"])
       }
     }
   }

@@ -33,7 +33,7 @@ package enum ServerAccess: Hashable, Sendable {
     if let url {
       guard data == nil else {
         throw CommandFailure(
-          "--data and --url stand together. A server that runs is asked over HTTP, one that is stopped by its folder.",
+          "--data and --url cannot be combined. A running server is asked over HTTP, a stopped one through its folder.",
           status: .usage
         )
       }

@@ -69,7 +69,7 @@ struct CommitPublisherTests {
     #expect(!harness.commitPublisher.statistics.isFailing)
     #expect(harness.log.lines.count == 2, "\(harness.log.lines)")
     #expect(harness.log.lines.first?.hasPrefix("error: Cannot write to the journal.") == true)
-    #expect(harness.log.lines.last == "notice: The journal takes events again.")
+    #expect(harness.log.lines.last == "notice: The journal can be written again.")
   }
 
   @Test("beyond its limit it gives up the oldest, counts them, and the engine never waits")
@@ -224,7 +224,7 @@ struct CommitPublisherCheckpointTests {
     await harness.commitPublisher.drain()
     #expect(harness.store.contents.withLock { $0.checkpoints.map(\.bytes) } == [[2]])
     #expect(harness.commitPublisher.statistics.failedCheckpoints == 1)
-    #expect(harness.log.lines.contains { $0.contains("checkpoint could not be kept") })
+    #expect(harness.log.lines.contains { $0.contains("checkpoint could not be stored") })
   }
 }
 

@@ -79,7 +79,7 @@ struct SiteReloaderTests {
     #expect(outcome.adopted.isEmpty)
     #expect(outcome.log.contains("site.yaml:2: region \\\"a\\\": no uuid"))
     #expect(outcome.log.contains("site.yaml:3: site: unknown key"))
-    #expect(outcome.log.contains("everything goes on as before"))
+    #expect(outcome.log.contains("the previous one stays in effect"))
   }
 
   @Test("what the engine refuses changes nothing either")

@@ -265,7 +265,7 @@ struct IndoorSimulationTests {
     ]
     let error = #expect(throws: InvalidScene.self) { try IndoorSimulation(scene, seed: 1) }
     let text = error?.description ?? ""
-    for part in ["duration", "stands twice", "period: must be longer", "no observer to hear"] {
+    for part in ["duration", "occurs twice", "period: must be longer", "no observer to hear"] {
       #expect(text.contains(part), "\(text)")
     }
   }
