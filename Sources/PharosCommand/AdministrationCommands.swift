@@ -39,7 +39,7 @@ struct TokenCommand: AsyncParsableCommand {
     var name: String?
 
     @Option(
-      help: ArgumentHelp("How long it opens, such as 90d. (default: until revoked)", valueName: "time"),
+      help: ArgumentHelp("Its lifetime, such as 90d. (default: until revoked)", valueName: "time"),
       transform: TimeSpan.option
     )
     var expires: TimeSpan?
@@ -115,7 +115,7 @@ struct ObserverCommand: AsyncParsableCommand {
 
     @Option(
       help: ArgumentHelp(
-        "A further observer whose records it sends, as of a radio of its own; once for each.",
+        "Another observer whose records it sends, such as one of its radios; may be repeated.",
         valueName: "id"
       )
     )

@@ -395,7 +395,7 @@ package enum RegistrarDocuments {
     return (application, name)
   }
 
-  private static let noKey = Problem.badRequest("The key is none that Pharos wrote.")
+  private static let noKey = Problem.badRequest("Pharos did not write this key.")
 
   private static func attempt(
     _ kind: String,

@@ -149,7 +149,7 @@ extension Endpoints {
     if let last = request.head.headerFields[named: "Last-Event-ID"], !last.isEmpty {
       guard let sequence = Int64(last), sequence >= 0 else {
         throw Problem.badRequest(
-          "Last-Event-ID \"\(last.shortened)\" is none that Pharos gave: a whole number."
+          "Last-Event-ID \"\(last.shortened)\" is not an id of this stream: expected a whole number."
         )
       }
       after = sequence

@@ -66,7 +66,7 @@ extension Endpoints {
     json.member("displayOn", true)
     json.closeObject()
     _ = try await take(json.utf8, request)
-    return .accepted("regions that ask for it tell their state as an event")
+    return .accepted("regions with notifyEntryStateOnDisplay publish their state as an event")
   }
 
   private func quarantine(_ request: APIRequest) async throws -> APIAnswer {

@@ -105,9 +105,9 @@ package enum HTTPLimit: String, Hashable, Sendable, CaseIterable {
     switch self {
     case .connections:
       "the maximum number of connections is open; those that wait for their clients are closed for new ones. PHAROS_HTTP_CONNECTIONS raises it"
-    case .headTime: "the head of a request did not come in time; the connection was closed"
+    case .headTime: "the head of a request did not arrive in time; the connection was closed"
     case .headSize: "the head of a request exceeds the maximum length; it was answered with 431"
-    case .bodyTime: "the body of a request did not come in time; the connection was closed"
+    case .bodyTime: "the body of a request did not arrive in time; the connection was closed"
     case .bodySize: "the body of a request exceeds the maximum length; it was answered with 413"
     case .unreadBody: "a client kept sending a body after the answer; the connection was closed"
     case .readTime: "a client read nothing of its answer for too long; the connection was closed"

@@ -328,7 +328,7 @@ extension ServerParts {
     var ingest: String?
     do { _ = try await server.snapshot() } catch { ingest = "\(error)" }
     let told = commitPublisher.statistics
-    let journal = told.isFailing ? told.lastFailure ?? "the journal refuses what is to be kept" : nil
+    let journal = told.isFailing ? told.lastFailure ?? "cannot write to the journal" : nil
     return [("ingest", ingest), ("journal", journal)]
   }
 }

@@ -112,7 +112,7 @@ enum ErasureText {
   ) -> [String] {
     let removed = counts.filter { $0.count > 0 }
     var lines = [
-      removed.isEmpty ? "Nothing was kept of \(subject)." : "Removed of \(subject):"
+      removed.isEmpty ? "Nothing was stored about \(subject)." : "Removed of \(subject):"
     ]
     for (name, count) in removed { lines.append("  \(padded(count)) \(words[name] ?? name)") }
     if !remaining.isEmpty {

@@ -149,7 +149,7 @@ struct ServerClient {
   static func tree(_ answer: [UInt8]) throws(CommandFailure) -> Node {
     let tree = try? Yams.compose(yaml: String(decoding: answer, as: UTF8.self))
     guard let tree, tree.mapping != nil else {
-      throw CommandFailure("the server's answer is none of Pharos. Is another program at that address?")
+      throw CommandFailure("the answer is not from Pharos. Does another program use that address?")
     }
     return tree
   }

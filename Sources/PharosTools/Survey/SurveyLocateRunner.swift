@@ -55,7 +55,7 @@ package struct SurveyLocateRunner: Sendable {
       let ground = try VenueContents.read(options.venue, console: console).ground
       guard !ground.radio.emitters.isEmpty else {
         throw CommandFailure(
-          "\(options.venue) has no \(VenueFolder.radioMapFile) and hangs up no beacon or access point: nothing says where "
+          "\(options.venue) has no \(VenueFolder.radioMapFile) and lists no beacon or access point: nothing says where "
             + "anything is heard. Walk through it and run `pharos survey learn`.",
           status: .configuration
         )

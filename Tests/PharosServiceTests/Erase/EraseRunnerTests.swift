@@ -103,7 +103,7 @@ struct EraseRunnerTests {
     #expect(try !Authorisations(store: journal).isPerson(Self.subject))
     journal.leave()
     #expect(await EraseRunner(access).run("c0:ff:ee:00:00:01", on: console, logger: Self.logger) == .success)
-    #expect(kept.output.text.contains("Nothing was kept of c0:ff:ee:00:00:01."))
+    #expect(kept.output.text.contains("Nothing was stored about c0:ff:ee:00:00:01."))
   }
 
   @Test("a text that names no subject is a mistake of the command line")

@@ -37,7 +37,7 @@ struct SurveyInitTests {
     )
     // A second one leaves the first as it is.
     #expect(runner.run(on: kept.console) == .failure)
-    #expect(kept.errors.text.contains("venue.yaml is there already"))
+    #expect(kept.errors.text.contains("venue.yaml exists already"))
   }
 
   @Test("every folder of a site is read, or named with the reason")

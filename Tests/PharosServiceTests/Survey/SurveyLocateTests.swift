@@ -156,7 +156,7 @@ struct SurveyLocateTests {
       return await SurveyLocateRunner(options).run(on: kept.console)
     }
     #expect(await locate() == .configuration)
-    #expect(kept.errors.text.contains("has no radio-map.pharos and hangs up no beacon or access point"))
+    #expect(kept.errors.text.contains("has no radio-map.pharos and lists no beacon or access point"))
     try SurveyFixtures.write([1, 2, 3], to: "venue/radio-map.pharos", in: folder)
     #expect(await locate() == .configuration)
     #expect(kept.errors.text.contains("Create it again with `pharos survey learn`"))
