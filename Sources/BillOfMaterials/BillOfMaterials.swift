@@ -61,7 +61,7 @@ enum BillError: Error, CustomStringConvertible {
     switch self {
     case .arguments(let arguments):
       "sbom takes no arguments; it was given \(arguments.joined(separator: " "))."
-    case .noExecutable: "The package has no executable `pharos` any more; the bill is about that one."
+    case .noExecutable: "The package has no executable `pharos`, which the bill of materials describes."
     case .notRead(let what): "\(what) could not be read; run `swift package resolve`, then try again."
     }
   }

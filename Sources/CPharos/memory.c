@@ -14,7 +14,7 @@
  * What one thread allocates another frees here: events go from the loops to the journal and from there to the streams,
  * checkpoints from a loop to the thread that keeps them. With a heap for nearly every thread each of them keeps the holes
  * of its own peak, and no other thread uses them: at 25,000 adverts a second 131 MB were held after nine minutes, and
- * still growing, where 61 MB in two heaps were enough. Two cost no more than one and leave a way around each other; the
+ * still growing, where 61 MB in two heaps were enough. Two heaps cost the same as one and let threads avoid each other's lock; the
  * path of an advert allocates next to nothing.
  */
 enum { HEAPS = 2 };

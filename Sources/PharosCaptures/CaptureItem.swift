@@ -136,7 +136,7 @@ struct CaptureClock: Sendable, Equatable {
     return Timestamp(nanoseconds: Int64(clamping: shifted))
   }
 
-  /// Ticks of a microsecond at most that surely are no more nanoseconds than an `Int64` holds.
+  /// The maximum number of microsecond ticks whose nanoseconds fit an `Int64`.
   private static let mostTicks = UInt64(Int64.max) / 1_000
 
   /// Ten to the power given; above 28 every count of ticks is less than a nanosecond, and 29 stands for them

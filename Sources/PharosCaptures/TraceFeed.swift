@@ -38,8 +38,8 @@ package struct TraceFeed: Sendable {
   package static let longestBody = 1_300
   /// The maximum by which the lines of one batch may advance R.
   ///
-  /// - Units: time. A phone that sends five times a second delays its newest sample by no more; sensors at 50 Hz fill
-  ///   a datagram in 0.38 s.
+  /// - Units: time. A phone that sends five times a second delays its newest sample by at most that long; sensors at
+  ///   50 Hz fill a datagram in 0.38 s.
   package static let longestSpan = TimeSpan.milliseconds(200)
   /// The longest line that is read.
   ///
@@ -83,7 +83,7 @@ package struct TraceFeed: Sendable {
       let end = unsafe TraceFields.endOfLine(in: pending.span.bytes, from: start)
       let isWhole = end < pending.count
       guard isWhole || isFinished else {
-        // A line without an end would otherwise gather for as long as somebody sends.
+        // Without this limit, a line without an end would grow as long as the input does.
         if end - start > TraceFeed.longestLine {
           isSkipping = true
           start = end
@@ -105,7 +105,7 @@ package struct TraceFeed: Sendable {
     return nil
   }
 
-  /// Takes a line; gives the datagram before it, if the line does not fit it any more.
+  /// Takes a line; returns the datagram before it if the line no longer fits into that.
   private mutating func take(_ line: Range<Int>) -> ReportBatch? {
     guard let record = record(line) else { return nil }
     let advanced = max(latest, record.time)

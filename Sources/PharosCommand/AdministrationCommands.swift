@@ -39,7 +39,7 @@ struct TokenCommand: AsyncParsableCommand {
     var name: String?
 
     @Option(
-      help: ArgumentHelp("How long it opens, such as 90d. (default: until revoked)", valueName: "time"),
+      help: ArgumentHelp("Its lifetime, such as 90d. (default: until revoked)", valueName: "time"),
       transform: TimeSpan.option
     )
     var expires: TimeSpan?
@@ -48,7 +48,7 @@ struct TokenCommand: AsyncParsableCommand {
 
     func validate() throws {
       guard `operator` != (application != nil) else {
-        throw ValidationError("Whom does it stand for? Give --operator, or --application <id>.")
+        throw ValidationError("State the role of the token: give --operator, or --application <id>.")
       }
       guard expires.map({ $0 > .zero }) ?? true else {
         throw ValidationError("--expires is no time from now.")
@@ -115,7 +115,7 @@ struct ObserverCommand: AsyncParsableCommand {
 
     @Option(
       help: ArgumentHelp(
-        "A further observer whose records it sends, as of a radio of its own; once for each.",
+        "Another observer whose records it sends, such as one of its radios; may be repeated.",
         valueName: "id"
       )
     )

@@ -16,7 +16,7 @@ extension TimeSpan {
     if let span = TimeSpan(written: text) { return span }
     throw ValidationError(
       Double(text) == nil
-        ? "it is no time; expected a number with its unit, such as 90s or 5m"
+        ? "it is not a time; expected a number with its unit, such as 90s or 5m"
         : "the unit is missing; "
           + "expected \(text)s for seconds, \(text)ms, \(text)m, \(text)h or \(text)d"
     )

@@ -154,7 +154,7 @@ struct ExplainCommand: ParsableCommand {
   @Option(help: ArgumentHelp("The site file; a recording brings its own.", valueName: "file"))
   var site: String?
 
-  @Option(help: ArgumentHelp("Only what this observer has a say in.", valueName: "id"))
+  @Option(help: ArgumentHelp("Only decisions in which this observer took part.", valueName: "id"))
   var observer: String?
 
   @Option(help: ArgumentHelp("Only what is about this beacon.", valueName: "id"))
@@ -241,7 +241,7 @@ struct CompareCommand: ParsableCommand {
   @Option(help: "How the figures are written.")
   var format: CompareRunner.Format = .table
 
-  @Option(help: ArgumentHelp("Draw who was inside when, by every rule.", valueName: "file"))
+  @Option(help: ArgumentHelp("Draw who was inside at which time, by every rule.", valueName: "file"))
   var svg: String?
 
   func validate() throws {

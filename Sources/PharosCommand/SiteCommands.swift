@@ -10,7 +10,7 @@ struct InitCommand: AsyncParsableCommand {
     usage: "pharos init [<dir>] [--listen <time>] [options]",
     discussion: """
       pharos init
-          writes site.yaml here; one that is there already is left as it is.
+          writes site.yaml here; an existing one is not changed.
       pharos init hall --listen 30s --udp 0.0.0.0:50001
           listens for half a minute first, and makes observers, beacons, zones and regions of \
       what it heard.
@@ -21,7 +21,7 @@ struct InitCommand: AsyncParsableCommand {
   var folder = "."
 
   @Option(
-    help: ArgumentHelp("Listen so long first, such as 30s.", valueName: "time"),
+    help: ArgumentHelp("Listen for this time first, such as 30s.", valueName: "time"),
     transform: TimeSpan.option
   )
   var listen: TimeSpan?

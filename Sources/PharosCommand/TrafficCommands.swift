@@ -34,7 +34,7 @@ struct SimulateCommand: ParsableCommand {
   @Option(help: ArgumentHelp("Where to write a site file that goes with the scene.", valueName: "file"))
   var site: String?
 
-  @Option(help: ArgumentHelp("Where all chance comes from.", valueName: "n"))
+  @Option(help: ArgumentHelp("The seed of all random numbers.", valueName: "n"))
   var seed: UInt64 = 1
 
   func run() throws {

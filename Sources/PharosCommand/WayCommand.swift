@@ -10,7 +10,7 @@ struct WayCommand: ParsableCommand {
     abstract: "Print directions from a venue's bundle, without server and network.",
     discussion: """
       pharos way --bundle museum.mbtiles --at 52.52001,13.40512,0 --heading 90 --to "Café"
-          the way from a position, and which direction it starts in for somebody who faces east.
+          the way from a position, and the direction in which it starts for a person who faces east.
       """
   )
 

@@ -108,7 +108,7 @@ package struct FileChunks: ~Copyable, Sendable {
     return chunk
   }
 
-  /// Unpacks until a chunk is full or the file has no more.
+  /// Unpacks until a chunk is full or the file ends.
   private mutating func nextInflated() throws(FileError) -> [UInt8]? {
     var chunk = [UInt8](repeating: 0, count: FileChunks.chunkLength)
     var produced = 0

@@ -148,7 +148,7 @@ extension FileError: CustomStringConvertible {
   private static func advice(_ code: Int32) -> String {
     switch code {
     case ENOENT: " Check the path."
-    case EACCES, EPERM: " Check who may read and write there."
+    case EACCES, EPERM: " Check the permissions."
     case ENOSPC, EDQUOT: " Free some space or choose another folder; what was written before is whole."
     case EISDIR: " Name a file in it."
     case EROFS: " Choose a folder that can be written to."

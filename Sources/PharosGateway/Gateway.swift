@@ -130,7 +130,7 @@ package struct Gateway: Sendable {
     return notices
   }
 
-  /// The share of time that the radio listened since the last heartbeat, if it can be told.
+  /// Returns the share of time that the radio listened since the last heartbeat, if it is known.
   mutating func takeScanDuty(at now: Timestamp) -> Float? { scan.takeDuty(at: now) }
 }
 
@@ -154,7 +154,7 @@ extension Gateway {
     makeRoom()
   }
 
-  /// Puts a heartbeat behind everything that was heard, and lets no more into its datagram.
+  /// Appends a heartbeat after everything that was heard and closes its datagram.
   mutating func addHeartbeat(at now: Timestamp) {
     if filling.length + lengths.heartbeat > PharosDatagramLayout.longest { close() }
     let heartbeat = tally.take(scanDuty: takeScanDuty(at: now))
@@ -312,7 +312,7 @@ extension Gateway {
     return endsAt == nil ? due : pausedUntil
   }
 
-  /// Forgets what cannot come back any more and takes the server as reached once a first datagram was not refused.
+  /// Forgets what can no longer be returned, and takes the server as reached once a first datagram was not refused.
   private mutating func settle(at now: Timestamp) {
     while let sentAt = recent.first?.sentAt, now - sentAt > limits.unreachableDelay { _ = recent.popFirst() }
     guard case .probing(let time) = link, now >= time else { return }

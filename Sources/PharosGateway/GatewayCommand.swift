@@ -109,7 +109,7 @@ package struct GatewayCommand: ParsableCommand {
   private func makeOptions() throws -> GatewayOptions {
     guard
       let observer = observer.flatMap({ ObserverID($0) }) ?? .ofInput(from, hostName: GatewayCommand.hostName)
-    else { throw GatewayFailure("there is no name for who heard this: give one with --observer.") }
+    else { throw GatewayFailure("the observer has no name: give one with --observer.") }
     let bootID =
       try state.map { try BootFile(path: $0).next() }
       ?? BootID.next(wall: Timestamp(nanoseconds: pharos_clock_wall()), last: nil)

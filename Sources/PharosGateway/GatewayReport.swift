@@ -60,7 +60,7 @@ package struct GatewayCounters: Hashable, Sendable {
   package var heard: UInt64 = 0
   /// Adverts in datagrams that the system accepted and for which it reported no failure.
   package var sent: UInt64 = 0
-  /// Adverts that the ring had no room for any more.
+  /// Adverts for which the ring had no room.
   ///
   /// Some of them may have arrived: those whose datagram was taken back when the server failed just after it was sent.
   package var dropped: UInt64 = 0
@@ -84,9 +84,9 @@ package struct GatewayCounters: Hashable, Sendable {
 
 /// A change in a gateway's state that its operator should know of.
 package enum GatewayNotice: Hashable, Sendable {
-  /// The server cannot be reached; told once, not at every try.
+  /// The server cannot be reached; reported once, not at every try.
   case lost(LinkTrouble)
-  /// It cannot be reached for another reason than the one told before.
+  /// It cannot be reached for another reason than the one reported before.
   case stillLost(LinkTrouble)
   /// The server is reached again after a time; so many adverts were kept meanwhile, so many dropped.
   case reached(after: TimeSpan, kept: UInt64, dropped: UInt64)

@@ -68,7 +68,7 @@ package struct GatewayRun: ~Copyable {
     )
   }
 
-  /// Reads and sends until the input ends or somebody asks to stop, blocking the thread.
+  /// Reads and sends until the input ends or a signal asks to stop, blocking the thread.
   package consuming func run() -> GatewayReport {
     var ended = false
     while !ended {

@@ -53,7 +53,7 @@ struct ScanWatch: Sendable {
     }
   }
 
-  /// An advert shows that the radio scans, where no command has told.
+  /// Takes an advert as proof that the radio scans, where no command has shown it.
   mutating func hear(at heard: Timestamp) {
     guard isScanning == nil else { return }
     pass(to: heard)

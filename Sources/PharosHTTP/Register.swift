@@ -395,7 +395,7 @@ package enum RegistrarDocuments {
     return (application, name)
   }
 
-  private static let noKey = Problem.badRequest("The key is none that Pharos wrote.")
+  private static let noKey = Problem.badRequest("Pharos did not write this key.")
 
   private static func attempt(
     _ kind: String,
@@ -407,7 +407,7 @@ package enum RegistrarDocuments {
       try body()
     } catch {
       logger.error(
-        "a registration that is kept cannot be read; it is left alone and not in effect",
+        "a stored registration cannot be read; it is kept and has no effect",
         metadata: ["document": "\(kind)/\(key)", LogKey.reason: "\(error)"]
       )
     }

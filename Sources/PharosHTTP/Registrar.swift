@@ -379,7 +379,7 @@ extension Registrar {
 
   private static func makeRoom(_ count: Int, isNew: Bool, _ what: String) throws {
     guard isNew, count >= mostPlaces else { return }
-    throw Problem.conflict("tooManyPlaces", "\(mostPlaces) \(what) were made over HTTP, as many as may be.")
+    throw Problem.conflict("tooManyPlaces", "\(mostPlaces) \(what) were made over HTTP, the maximum.")
   }
 
   static func refuseDeclared(_ register: Register, _ name: String) throws {
@@ -394,7 +394,7 @@ extension Registrar {
     guard register.made[name] == nil, register.made.count >= mostApplications else { return }
     throw Problem.conflict(
       "tooManyApplications",
-      "\(mostApplications) applications were made over HTTP, as many as may be. Remove one first."
+      "\(mostApplications) applications were made over HTTP, the maximum. Remove one first."
     )
   }
 }
@@ -463,7 +463,7 @@ extension Registrar {
       else {
         throw Problem.conflict(
           "tooManyRangingRequests",
-          "Application \"\(application)\" ranges \(Registrar.mostRanging) constraints, as many as it may over HTTP."
+          "Application \"\(application)\" ranges \(Registrar.mostRanging) constraints, the maximum over HTTP."
         )
       }
       return (isNew, register.update(application) { $0.ranging[name] = request })

@@ -19,7 +19,7 @@ package struct StateCounts: Hashable, Sendable {
 ///
 /// The cache takes published events only, so it never contradicts what clients received. States come from the journal's
 /// rows at the start and after a gap, and from published events in between. Of rangings and fixes it holds the
-/// last ones only; it evicts the stalest when there are too many.
+/// last ones only; it evicts the oldest when there are too many.
 package struct StateCache: Sendable {
   /// The application, observer and constraint of a ranging.
   struct RangingKey: Hashable, Sendable {

@@ -160,7 +160,7 @@ struct HeldDatagrams {
     return true
   }
 
-  /// Gives all of them, in the order in which they came, and holds none any more.
+  /// Removes and returns all of them, in the order of arrival.
   mutating func take() -> [Entry] {
     defer { self = HeldDatagrams() }
     return entries
@@ -252,7 +252,7 @@ final class SigningStore: Sendable {
     work()
   }
 
-  /// Keeps every window as it is, once nothing is received any more.
+  /// Stores every window as it is, after the last datagram has been received.
   func finish(on eventLoop: any EventLoop) async {
     let idle = eventLoop.makePromise(of: Void.self)
     let isIdle = orders.withLock { orders in
@@ -325,7 +325,7 @@ final class SigningStore: Sendable {
     }
     guard isFirst else { return }
     logger.error(
-      "replay windows cannot be kept; ingest goes on, and what is taken meanwhile could be repeated after a crash",
+      "replay windows cannot be stored; ingest continues, and datagrams accepted meanwhile could be replayed after a crash",
       metadata: [LogKey.error: "\(error)"]
     )
   }
@@ -335,6 +335,6 @@ final class SigningStore: Sendable {
       defer { orders.isFailing = false }
       return orders.isFailing
     }
-    if wasFailing { logger.notice("replay windows are kept again") }
+    if wasFailing { logger.notice("replay windows are stored again") }
   }
 }

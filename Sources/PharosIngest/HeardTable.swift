@@ -284,7 +284,7 @@ package struct HeardTable {
       beacons[place].payloadLength = length
       let bytes = batch.payloads.span.bytes.extracting(range)
       let found = frames.frames(in: bytes).compactMap(\.beacon)
-      // What a beacon sends beside its frame may be longer; it does not unsay the frame.
+      // Other frames of a beacon may be longer; they do not replace the beacon's identities.
       if !found.isEmpty { beacons[place].entry.identities = found }
       if let company = frames.unreadIBeaconCompany(in: bytes) {
         beacons[place].entry.iBeaconCompany = company
@@ -351,7 +351,7 @@ package struct HeardTable {
 extension HeardTable {
   /// The number of adjacent beacons of which the one heard longest ago is evicted.
   ///
-  /// Of eight, the stalest is in the stalest third of all in 96 cases of 100. Finding the stalest eighth of all at once
+  /// Of eight, the oldest is among the oldest third of all in 96 cases of 100. Finding the oldest eighth of all at once
   /// delayed all received datagrams by ten milliseconds, once or more a second.
   private static let compared = 8
   /// The divisor of the capacity that gives the number of observers evicted at a time: finding the beacons that only

@@ -44,7 +44,7 @@ package struct IngestClock: Sendable {
 
 /// The steady clock as a time of day: the source of R for all loops.
 ///
-/// The mapping is made at start and kept when somebody sets the wall clock, so that a step can neither fire a
+/// The mapping is made at start and kept when the wall clock is set, so that a step can neither fire a
 /// deadline nor hold one back; the merger maps what is decided later to the new time.
 package struct Timeline: Sendable {
   private let clock: IngestClock
@@ -129,7 +129,7 @@ package struct LoopClock {
   }
 }
 
-/// Notices when somebody sets the wall clock.
+/// A watch that notices when the wall clock is set.
 package struct ClockWatch {
   /// The smallest change that counts as a step.
   ///

@@ -52,7 +52,7 @@ extension IngestError: CustomStringConvertible {
         + "Give an address of this machine, 0.0.0.0 for all of IPv4, or [::] for all."
     case .notADatagramSocket(let descriptor):
       "cannot listen on descriptor \(descriptor): it is no UDP socket. "
-        + "Let the socket unit say ListenDatagram=, not ListenStream=."
+        + "Write ListenDatagram= in the socket unit, not ListenStream=."
     case .cannotJoin(let group, let address, let detail):
       "cannot join multicast group \(group) on \(address): \(detail). "
         + "A group is an address from 224.0.0.0 to 239.255.255.255 or in ff00::/8, of the listener's version."
@@ -65,9 +65,9 @@ extension IngestError: CustomStringConvertible {
     case .unreadableCheckpoint(let error):
       "the checkpoint cannot be used, \(error). Start from the published events alone, and report this as a bug."
     case .overloaded(let waiting):
-      "\(waiting) requests wait for the loops to catch up, and no more are taken. Ask again in a moment, or send less."
+      "\(waiting) requests wait for the loops to catch up, and no further ones are accepted. Ask again in a moment, or send less."
     case .stopped:
-      "the server has stopped and takes no changes any more. Start it again."
+      "the server has stopped and accepts no changes. Start it again."
     }
   }
 }

@@ -14,7 +14,7 @@ package struct IngestSnapshot: Sendable {
   package var bytes: UInt64 = 0
   /// The decoded and refused datagrams, by format and reason.
   package var decoding = DatagramCounters()
-  /// The senders of refused datagrams, the one with the most refusals first; bounded, the stalest are forgotten.
+  /// The senders of refused datagrams, the one with the most refusals first; bounded, the oldest are evicted.
   package var refusedSources: [RefusedSource] = []
   /// Datagrams longer than the largest that is taken; also counted as refused.
   package var truncated: UInt64 = 0

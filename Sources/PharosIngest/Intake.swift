@@ -141,7 +141,7 @@ package struct Intake {
   /// The maximum number of held datagrams that are judged again in one turn.
   static let mostHeldAtOnce = 100
 
-  /// Refuses what still waits for the disk, since nothing is waited for any more.
+  /// Refuses what still waits for the disk, at the end.
   mutating func refuseHeld() {
     for entry in held.take() { _ = refuse(unread: .pharos, .notKept, of: entry.call) { entry.source } }
   }

@@ -193,7 +193,7 @@ final class DrainHandler: ChannelInboundHandler {
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // Without a connection a datagram socket's errors are passing ones, such as an ICMP message about an answer that
-    // somebody else sent; the next datagram is as good as ever.
+    // another process sent; the next datagram is not affected.
     loop.noteSocketError(error, at: listener)
   }
 }

@@ -36,7 +36,7 @@ public struct PendingCheckpoint: Sendable {
 
 /// A shard's engine as it was at the instant of a checkpoint.
 ///
-/// A reference, so that a result without one takes no more room in the rings than before.
+/// A reference, so that a result without one takes only a pointer's room in the rings.
 final class EngineCopy: Sendable {
   /// The engine.
   let engine: MonitoringEngine

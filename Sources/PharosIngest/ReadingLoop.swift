@@ -440,7 +440,7 @@ extension ReadingLoop {
     guard now - since >= ReadingLoop.recorderPatience else { return }
     exchange.stopRecording()
     logger.error(
-      "recording stopped: its disc has not kept up; ingest goes on",
+      "recording stopped: the disk is too slow; ingest continues",
       metadata: [LogKey.reason: "stalled for \(Int((now - since).seconds)) s"]
     )
   }

@@ -100,7 +100,7 @@ final class RecorderLoop {
       hasEnded = true
       exchange.stopRecording()
       logger.error(
-        "recording stopped: it could not be written; ingest goes on",
+        "recording stopped: it could not be written; ingest continues",
         metadata: [LogKey.error: "\(error)"]
       )
     }

@@ -18,8 +18,8 @@ package struct RefusedSource: Hashable, Sendable {
 
 /// The refused datagrams by sender, with the decision when to log one.
 ///
-/// Bounded: strangers can send from any number of addresses. When the table is full, the eighth of it that has been
-/// quiet longest makes room, so that a flood costs a sort every hundred strangers and not one each.
+/// Bounded: unknown senders can use any number of addresses. When the table is full, the eighth of it that has been
+/// quiet longest makes room, so that a flood costs a sort every hundred senders and not one each.
 package struct RefusalTable {
   /// The content of a log line.
   package struct Line: Equatable {

@@ -130,7 +130,7 @@ extension ReadingLoop {
     guard before != .distantPast, now - before >= configuration.clock.leastPause else { return true }
     server?.pause = (LoopClock.following(before), now)
     logger.warning(
-      "the server stood still; silence during this time does not count as absence",
+      "the server was paused; silence during this time does not count as absence",
       metadata: [LogKey.pause: "\((now - before).seconds)"]
     )
     return tellPause()
@@ -152,7 +152,7 @@ extension ReadingLoop {
     guard let step = server?.watch.look() else { return }
     server?.steps.append(step)
     logger.notice(
-      "the wall clock was set; decisions go by the clock of the start, events tell the new time",
+      "the wall clock was set; decisions keep the clock of the start, events have the new time",
       metadata: [LogKey.step: "\(step.seconds)"]
     )
     takeServerInputs()

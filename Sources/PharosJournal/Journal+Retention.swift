@@ -11,7 +11,7 @@ package struct Pruned: Hashable, Sendable {
   package var rows = 0
   /// The number of dropped hours of summaries.
   package var hours = 0
-  /// The number of dropped names that no event or row mentions any more.
+  /// The number of dropped names that no event or row mentions.
   package var names = 0
   /// The number of dropped dead letters that were given up before the oldest time kept.
   package var letters = 0
@@ -101,7 +101,7 @@ extension Journal {
         if let floor = try floor(database) { last = min(last, floor - 1) }
         guard last >= first else { return (0, wanted) }
         try drop(through: last, database)
-        // Before anybody can miss them: who finds an event gone must know that it was there.
+        // Set before the commit: a reader that finds an event gone must know that it existed.
         before = first
         let next = last + 1
         shared.withLock { $0.statistics.oldest = next }

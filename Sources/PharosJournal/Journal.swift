@@ -218,7 +218,8 @@ extension Journal {
     configuration.maximumReaderCount = 4
     configuration.prepareDatabase { database in
       // The writer keeps 8 MiB of pages: the rows of 100,000 subjects and the names of a busy day. Readers want the newest
-      // events most, which the system has at hand: caches that fill as long as somebody reads on are memory that grows for hours.
+      // events most, which the system has at hand: caches that fill as long as a reader reads on are memory that
+      // grows for hours.
       let kibibytes = database.configuration.readonly ? 1_024 : 8_192
       try database.execute(sql: "PRAGMA cache_size = -\(kibibytes)")
       // What is dropped is overwritten where that costs no write of its own.

@@ -53,7 +53,7 @@ extension JournalError: CustomStringConvertible {
       "\(place): \(process.map { "process \($0)" } ?? "another process") uses this journal. "
         + "Stop it, or give this one another folder with --data."
     case .full:
-      "\(place): the disk is full. Make room, or let the journal keep less; journalling goes on by itself then."
+      "\(place): the disk is full. Make room, or let the journal keep less; then journalling resumes without a restart."
     case .readOnly:
       "\(place): the journal may not be written. Give this user the right to write the file and its folder."
     case .locked:

@@ -3,8 +3,9 @@ import GRDB
 /// The tables of a journal, and how they came to be.
 ///
 /// Names are kept once and go by numbers everywhere else. Events lie in the order of their sequence and have no index of
-/// their own: two wide ones would make an append nine times as dear. What filters need is written once for every block of
-/// 65,536 events, behind the last block's: for each name in it, the places of the events that mention it.
+/// their own: two wide ones would make an append nine times more expensive. What filters need is written once for
+/// every block of 65,536 events, behind the last block's: for each name in it, the places of the events that mention
+/// it.
 enum JournalSchema {
   /// Brings a database up to date; one that knows steps that this program does not know is refused.
   static func prepare(_ database: any DatabaseWriter, at place: String) throws {
@@ -18,7 +19,7 @@ enum JournalSchema {
     try migrator.migrate(database)
   }
 
-  /// The steps of this file, in order; each stays as it is for ever.
+  /// Registers the migrations of this file, in order; a released one never changes.
   private static func register(in migrator: inout DatabaseMigrator) {
     migrator.registerMigration("journal 1") { database in
       for table in first { try database.execute(sql: table) }

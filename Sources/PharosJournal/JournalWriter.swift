@@ -138,7 +138,7 @@ final class JournalWriter: @unchecked Sendable {
       } else {
         appended.sequences.append(nil)
       }
-      // What is not told belongs to the next sequence: a checkpoint through the last one need not know of it.
+      // An unpublished event belongs to the next sequence: a checkpoint through the last one need not know it.
       let changed = entry.isPublished ? appended.head : appended.head + 1
       try rows.note(entry.event, keys: keys, changed: changed)
     }
@@ -330,7 +330,7 @@ extension EventName {
   ///
   /// - Parameters:
   ///   - database: the connection, in a transaction.
-  ///   - isKept: true if a new name stays for ever; false if it goes as soon as nothing refers to it.
+  ///   - isKept: true if a new name stays forever; false if it goes as soon as nothing refers to it.
   /// - Returns: the number.
   /// - Throws: an error of the database.
   func number(in database: Database, isKept: Bool = false) throws -> Int64 {

@@ -39,11 +39,11 @@ package struct AdaptiveSilence {
     self.declared = declared
   }
 
-  /// The silence allowed to a stranger of whom not even one gap is known: twice Core Location's usual 30 s.
+  /// The silence allowed to an untracked beacon without a single known gap: twice Core Location's usual 30 s.
   package static let stranger = TimeSpan.seconds(60)
 
-  /// The window in which the samples of a stranger's entry must fall: three intervals of the slowest usual beacon, with
-  /// the advDelay of each.
+  /// The window in which the samples of an untracked beacon's entry must fall: three intervals of the slowest usual
+  /// beacon, with the advDelay of each.
   ///
   /// - Units: seconds.
   static let strangerWindow = 30.036
@@ -53,7 +53,7 @@ package struct AdaptiveSilence {
   ///
   /// - Units: seconds.
   static let longestWindow = 60.0
-  /// The number of losses in a row that are granted to a beacon slower than a stranger's window: at the least, whatever the
+  /// The number of losses in a row that are granted to a beacon slower than that window: at the least, whatever the
   /// usual ceiling is, and at most as long as it has lost nothing.
   ///
   /// It takes days until so few adverts tell how long a run of losses may be.
@@ -152,7 +152,7 @@ package struct AdaptiveSilence {
   /// The window in which the samples of an entry must fall, unless the policy states one.
   ///
   /// As many intervals as it takes to receive one of them with a probability of 78 %, from three to five, and the advDelay
-  /// of each; at least 3 s. A stranger may be a beacon that advertises every 10 s, so it gets three of those. An interval
+  /// of each; at least 3 s. An untracked beacon may advertise every 10 s, so it gets three of those. An interval
   /// that was only learned makes it no longer than a minute: reflections lie minutes apart. A beacon that may be slower
   /// than that enters by the time over which it was heard in regular distance: see `SparseGaps`.
   package var enterWindow: TimeSpan {
@@ -297,7 +297,7 @@ package struct AdaptiveSilence {
     }
   }
 
-  /// The silence that the long runs of the worst track around exceed no more often than the budget allows.
+  /// The silence that the long runs of the worst track around exceed at most as often as the budget allows.
   private func worstTail(budget: Double) -> TimeSpan {
     .milliseconds(Int64((worst.silence(budget: budget) * 1_000).rounded(.up)))
   }
@@ -368,10 +368,10 @@ extension AdaptiveSilence {
   static let bodyReach: Float = -71
   /// The longest time for which a body stands in the way; any shorter one is as likely.
   ///
-  /// - Units: seconds; somebody who walks by or stops for a moment.
+  /// - Units: seconds; a person who walks by or stops for a moment.
   static let bodyTime = 10.0
   /// The rate below which ordinary losses do not explain a pause: once in a hundred days, so that what chance makes of
-  /// them counts for no more than a default budget.
+  /// them counts for at most a default budget.
   ///
   /// - Units: times a second.
   private static let bodyChance = 0.01 / 86_400
@@ -393,7 +393,7 @@ extension AdaptiveSilence {
   /// The share of bodies whose pause ordinary losses would not explain, or nil before so much is known.
   var unexplainedShare: Double? { unexplainedPause.map { max(0, 1 - $0 / AdaptiveSilence.bodyTime) } }
 
-  /// The silence that a body in the way and the losses around it exceed no more often than the budget allows.
+  /// The silence that a body in the way and the losses around it exceed at most as often as the budget allows.
   ///
   /// A body stays for any time up to D alike, and the losses around it are geometric with the mean time m. Both together
   /// exceed g with the probability q · e^((D − g) ÷ m) for g above D, where q = m ÷ D · (1 − e^(−D ÷ m)), and at most with
@@ -463,7 +463,7 @@ extension SilenceBasis {
 /// If the chance c that a run goes on were known, m more losses would have the chance c^m. It is known only as well as so
 /// many runs tell: its posterior is Beta(continued, ended), and the chance of m more is the mean of c^m over it,
 /// Γ(a+m) Γ(a+b) ÷ (Γ(a) Γ(a+b+m)). That is tight after hundreds of runs and has a heavy tail after few, which is the
-/// caution that little history calls for, and no more.
+/// caution that little history calls for.
 ///
 /// - Source: A. Gelman et al., "Bayesian Data Analysis", third edition, 2013, 2.1 and 2.4 (posterior predictive of the
 ///   binomial); Stirling's series for ln Γ.

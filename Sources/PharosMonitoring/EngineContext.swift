@@ -104,7 +104,7 @@ struct NegativeCache: Sendable {
     words[NegativeCache.place(hash, observer)] == NegativeCache.word(hash, observer, isKeyable)
   }
 
-  /// Takes note of an identity.
+  /// Records an identity.
   @inline(__always)
   mutating func insert(_ hash: UInt64, observer: Int32, isKeyable: Bool) {
     words[NegativeCache.place(hash, observer)] = NegativeCache.word(hash, observer, isKeyable)
@@ -125,7 +125,7 @@ struct NegativeCache: Sendable {
   }
 }
 
-/// The memory limits of one engine; when one is reached, the stalest entries are evicted first.
+/// The memory limits of one engine; when one is reached, the oldest entries are evicted first.
 ///
 /// One observer cannot claim the memory of others. The limits on observers and on all tracks hold for each cell of
 /// `ObserverID` separately, and when a cell is full, the observer with the most tracks there loses some of its own. So
@@ -167,7 +167,7 @@ package struct MonitoringLimits: Hashable, Sendable {
   var observersPerCell: Int { observers / cells }
   /// The maximum number of tracks of all observers of a cell together.
   var tracksPerCell: Int { max(tracks / cells, tracksPerObserver) }
-  /// The number of tracks evicted at a time, so that the search for the stalest costs little for each.
+  /// The number of tracks evicted at a time, so that the search for the oldest costs little for each.
   var trackEviction: Int { max(1, tracksPerObserver / 64) }
 }
 
@@ -177,7 +177,7 @@ package struct MonitoringCounters: Hashable, Sendable {
   package var reports: UInt64 = 0
   /// Adverts and ranged beacons.
   package var adverts: UInt64 = 0
-  /// Adverts that carried an identity that somebody asks about.
+  /// Adverts that carried an identity of a region.
   package var matched: UInt64 = 0
   /// Adverts that match no region, ranging request or zone.
   package var unmatched: UInt64 = 0

@@ -123,7 +123,7 @@ package struct RegionInsight: Hashable, Sendable {
   package var state: RegionState
   /// The start of the visit, if there is one.
   package var since: Timestamp?
-  /// The silence that is allowed, with what slow scanning adds; nil for ever.
+  /// The silence that is allowed, with what slow scanning adds; nil if unlimited.
   package var allowedGap: TimeSpan?
   /// The time at which silence ends the visit unless the beacon is heard before; nil if it never does.
   package var silenceDeadline: Timestamp?

@@ -66,7 +66,7 @@ package struct IdentityTable: @unchecked Sendable {
   package func candidate(_ hash: UInt64) -> Int32 {
     let tag = hash >> 32
     let segment = segment(of: tag)
-    // Which of the first slots it is, is anybody's guess: no branch decides it.
+    // Which of the first slots it is cannot be predicted: no branch decides it.
     var slot = segment.home(of: tag)
     let first = segment.slots[slot]
     slot = segment.next(slot)
@@ -293,7 +293,7 @@ private struct Segments {
   }
 }
 
-/// Hashes identities with secrets that differ in every process, so that no stranger can fill one slot with many.
+/// Hashes identities with secrets that differ in every process, so that no sender can fill one slot with many.
 ///
 /// Nothing visible depends on them: tables are only ever asked for one identity, never walked.
 ///

@@ -250,7 +250,7 @@ extension LifeSigns {
       return false
     }
     // In the first seconds after a downtime or a pause, the histories of transmitters are too short for doubt: until one is
-    // heard as usual, the exit waits as well, unless its silence is longer than that of any stranger.
+    // heard as usual, the exit waits as well, unless its silence is longer than that of any untracked beacon.
     let isEarly =
       start < silentFrom + LifeSigns.least && deadline - start <= AdaptiveSilence.stranger && !verdict.isFine
     guard verdict.isDoubtful || isEarly else {
@@ -292,7 +292,7 @@ extension LifeSigns {
   }
 
   /// The longest silence of a living observer: by the clock of its heartbeats; if there is none to go by yet, by the
-  /// gaps of its traffic as long as they are too few to take a longer one for an outage; otherwise for ever.
+  /// gaps of its traffic as long as they are too few to take a longer one for an outage; otherwise unlimited.
   private var usualPause: TimeSpan {
     if heartbeats.longestPause != .forever { return heartbeats.longestPause }
     guard mode == .auto || mode == .traffic, others.last != nil, others.count < LifeSigns.lesson else {
@@ -420,7 +420,7 @@ package struct HeartbeatClock: Sendable {
   var last: Timestamp? { gaps.last }
 
   /// The longest silence of an observer while all is well: two heartbeats and a half, and half a second for the
-  /// network; for ever while the period is not known.
+  /// network; unlimited while the period is not known.
   package var longestPause: TimeSpan {
     gaps.count < HeartbeatClock.lesson ? .forever : .seconds(period * 2.5 + 0.5)
   }

@@ -85,10 +85,10 @@ package struct LossPool: Hashable, Sendable {
       / (LossPool.bodiesBefore.seconds + Double(bodyWatch))
   }
 
-  /// Takes note of a silence that ordinary losses do not explain.
+  /// Counts a silence that ordinary losses do not explain.
   package mutating func noteHiding() { hidings += 1 }
 
-  /// Takes note of some seconds of watching a track that a body could hide.
+  /// Adds some seconds of watching a track that a body could hide.
   package mutating func noteWatch(_ seconds: Float) {
     bodyWatch += seconds
     guard bodyWatch > LossPool.bodyMemory else { return }
@@ -96,7 +96,7 @@ package struct LossPool: Hashable, Sendable {
     hidings /= 2
   }
 
-  /// Takes note of the slow interval of a track that came to rest for the first time: the second track with the same one
+  /// Records the slow interval of a track that came to rest for the first time: the second track with the same one
   /// shows that the family has it.
   package mutating func noteRest(_ interval: Float) {
     if (interval - latestRest).magnitude < interval * 0.04 + IntervalLearner.jitter {
@@ -112,7 +112,7 @@ package struct LossPool: Hashable, Sendable {
   /// The interval that all tracks of the family have, in seconds, or 0.
   package var settledInterval: Float { agreeing >= 2 && expectedSlowest == 0 ? interval : 0 }
 
-  /// Takes note of a track's intervals.
+  /// Records a track's intervals.
   ///
   /// - Parameters:
   ///   - learner: the learner that knows the interval.

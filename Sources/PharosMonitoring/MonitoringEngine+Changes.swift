@@ -233,7 +233,7 @@ extension MonitoringEngine {
 
   /// Lets observers catch up one after the other until so much has been done.
   ///
-  /// - Returns: true if no observer is behind any more.
+  /// - Returns: true if no observer is behind.
   mutating func catchUpSlice(_ cost: Int) -> Bool {
     guard !pendingChanges.isEmpty else { return true }
     var left = cost
@@ -447,8 +447,8 @@ extension ObserverEngine {
 
 /// A change of the regions that some observers have not caught up with.
 ///
-/// The catalog has it already; what is left is each observer's own: rows that come or go, and tracks that somebody else
-/// asks about now.
+/// The catalog has it already; what is left is each observer's own: rows that come or go, and tracks that other regions
+/// match now.
 struct PendingChange: Sendable {
   /// A match set, and which of the change's questions a beacon answers: all that the new match set depends on.
   struct Case: Hashable {
@@ -461,7 +461,7 @@ struct PendingChange: Sendable {
   struct Transition {
     var set: Int32
     var isEmpty: Bool
-    /// The askers that are new.
+    /// The new regions.
     var regions: [MatchSet.Asker]
     var beaconRegions: [MatchSet.Asker]
   }
@@ -483,7 +483,7 @@ struct PendingChange: Sendable {
 }
 
 extension PendingChange {
-  /// Takes note of a new region.
+  /// Records a new region.
   mutating func note(_ slot: Int32, of catalog: RegionCatalog) {
     let entry = catalog.slots[Int(slot)]
     guard let constraint = entry.region.constraint else { return }

@@ -110,7 +110,7 @@ extension MonitoringEngine {
     for change in declaration.changes(to: site) { perform(change) }
   }
 
-  /// Takes note that nothing was received from an instant to a later one, as the process or the machine stood still.
+  /// Records that nothing was received from an instant to a later one, because the process or the machine was paused.
   ///
   /// Datagrams sent meanwhile are in the sockets: until they are read, silence is no evidence. So all silence begins
   /// again, as it does after a restart, and nothing else changes.
@@ -383,7 +383,7 @@ extension TrackHandle {
     }
     declaredInterval = interval
     if power == nil { hot.flags.remove(.declaredPower) } else { hot.flags.insert(.declaredPower) }
-    // A power that is declared no more holds until the next frame states its own.
+    // A power that is no longer declared holds until the next frame states its own.
     if let power { cold.power = power }
     return true
   }

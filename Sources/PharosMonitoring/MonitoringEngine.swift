@@ -344,7 +344,7 @@ package struct MonitoringEngine: Sendable {
   /// The time for which an established observer may be silent before it is evicted like any other.
   private static let staleness = TimeSpan.minutes(10)
 
-  /// Removes the stalest tracks of the observer that has most of a cell that is full.
+  /// Removes the oldest tracks of the observer with the most tracks in a full cell.
   private mutating func makeRoom(inCell cell: Int) {
     let greatest = cells[cell].max {
       let (left, right) = (observerEngines[Int($0)], observerEngines[Int($1)])
@@ -357,8 +357,8 @@ package struct MonitoringEngine: Sendable {
 
   /// Removes a sixteenth of a cell's observers, so that a flood of names costs little each.
   ///
-  /// The stalest go, and before all that are established those that are not. What other cells hold has no say, since they may be in
-  /// another engine.
+  /// The oldest are evicted, first those that are not established. The tracks of other cells do not count, since they
+  /// may be in another engine.
   private mutating func evictObservers(of cell: Int) {
     let all = cells[cell].map { place in
       let index = Int(place)
@@ -417,7 +417,7 @@ package struct MonitoringEngine: Sendable {
     quarantined.remove(id)
   }
 
-  /// Removes observers that are not admitted any more.
+  /// Removes observers that are no longer admitted.
   mutating func removeUnadmitted() {
     guard context.site.admission == .listed else {
       quarantined.removeAll { _ in true }

@@ -52,7 +52,8 @@ extension ObserverEngine {
     if before == .windowed { rearmAll(&context) }
   }
 
-  /// The observer's silence says nothing any more: all it knows is held, its regions are unmonitored, and nothing is an exit.
+  /// Suspends the observer: its silence proves nothing, so its state is held, its regions are unmonitored, and
+  /// nothing is an exit.
   mutating func suspend(at time: Timestamp, rule: Evidence.Rule, _ context: inout EngineContext) {
     tracks.makeUnique()
     pendingTracks.removeAll()

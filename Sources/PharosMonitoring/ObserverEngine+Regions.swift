@@ -50,7 +50,7 @@ extension ObserverEngine {
     return rows.count - 1
   }
 
-  /// Removes the row of a region that is monitored no more; nothing is published.
+  /// Removes the row of a region that is no longer monitored; nothing is published.
   mutating func removeRow(of slot: Int32) {
     guard let row = rowOfSlot.removeValue(forKey: slot) else { return }
     rows[Int(row)].isLive = false

@@ -292,7 +292,7 @@ extension ObserverEngine {
   /// Takes tracks that were removed off that list.
   mutating func unlistRemoved() { listed.removeAll { !tracks[Int($0)].cold.marks.contains(.listed) } }
 
-  /// Removes the stalest of its tracks; those inside become unmonitored, which is no exit.
+  /// Removes the oldest of its tracks; those inside become unmonitored, which is no exit.
   ///
   /// Those go first that are here by no rule, which is what made-up identities are.
   mutating func evictTracks(_ context: inout EngineContext) {
@@ -684,9 +684,9 @@ struct AddressOwner: Hashable, Sendable {
 
 /// Telemetry names nothing but an address: which beacon is meant is known from the identities that came from there.
 extension ObserverEngine {
-  /// Takes note of an Eddystone beacon's address.
+  /// Records an Eddystone beacon's address.
   ///
-  /// One identity may come from any number of addresses, of which no more are kept than tracks.
+  /// One identity may come from any number of addresses, of which at most as many are kept as tracks.
   mutating func note(_ address: DeviceAddress, of place: Int, limit: Int, _ scopes: borrowing ScopeTable) {
     if trackOfAddress.count >= limit, trackOfAddress[address.bits] == nil {
       trackOfAddress = liveAddresses(scopes)

@@ -190,7 +190,7 @@ extension MonitoringEngine {
           let address = reports[unchecked: index].deviceAddress
           advert.noteTransmitter(ObserverEngine.transmitter(nil, address), transmitters)
           advert.pointee.power = HotTrack.noLevel
-          // Where somebody asks about addresses, what an observer that is behind hears waits for it.
+          // Where a region matches addresses, the adverts of an observer that is behind wait for it.
           advert.pointee.path = isBehind && !isPlain ? .general : .untracked
           advert.pointee.scope = ScopeTable.none
           continue
@@ -299,7 +299,7 @@ extension UnsafeMutablePointer<PreparedAdvert> {
     pointee.isKeyed = false
   }
 
-  /// Takes note of the level at one metre that the frame states, and of the transmitter: its address if that lasts, else its
+  /// Records the level at one metre that the frame states, and of the transmitter: its address if that lasts, else its
   /// identity.
   @inline(__always)
   fileprivate func note(_ beacon: BeaconID, power: Int8, _ transmitters: TransmitterHomes) {
@@ -307,7 +307,7 @@ extension UnsafeMutablePointer<PreparedAdvert> {
     noteTransmitter(pointee.hasLastingAddress ? pointee.address : KeyedHash.fold(beacon), transmitters)
   }
 
-  /// Takes note of what stands for the transmitter, and asks the processor for its history.
+  /// Records the key of the transmitter, and prefetches its history.
   @inline(__always)
   fileprivate func noteTransmitter(_ key: UInt64, _ transmitters: TransmitterHomes) {
     let tag = Reception.tag(of: key)
@@ -514,7 +514,7 @@ extension ObserverEngine {
     return age.nanoseconds
   }
 
-  /// Takes note of an advert that is in order and on time.
+  /// Records an advert that is in order and on time.
   @inline(__always)
   private mutating func note(_ advert: UnsafePointer<PreparedAdvert>, at time: Timestamp, _ age: Int64) {
     lastReceived = advert.pointee.received

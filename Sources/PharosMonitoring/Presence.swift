@@ -141,7 +141,7 @@ package struct Presence: Sendable {
     return began
   }
 
-  /// The observer cannot tell any more; true if the beacon was here.
+  /// Suspends the presence, since the observer's silence proves nothing; returns true if the beacon was inside.
   package mutating func suspended() -> Bool {
     let wasHere = isHere
     let began = began
@@ -295,7 +295,7 @@ package enum DecisionCheck: Hashable, Sendable {
   case follows
   /// It does not, for this reason.
   case contradicts(String)
-  /// The rule carries nothing to compute: somebody asked, or an observer fell silent.
+  /// The rule carries nothing to compute: a client asked, or an observer fell silent.
   case noDecision
 }
 
@@ -355,7 +355,7 @@ extension Evidence {
   private func recomputedSilence(isAdaptive: Bool) -> DecisionCheck {
     guard let allowedGap else { return .contradicts("the allowed gap is missing") }
     if isAdaptive {
-      // Of a stranger nothing is known yet that could be computed with.
+      // Nothing is known yet of an untracked beacon that could be computed with.
       guard let silence else {
         guard interval == nil else {
           return .contradicts("what the allowed gap was computed from is missing")

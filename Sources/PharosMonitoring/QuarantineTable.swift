@@ -18,7 +18,7 @@ struct QuarantineTable: Sendable {
   /// All of them, in the order of their identities.
   var observers: [QuarantinedObserver] { cells.flatMap { $0 }.sorted { $0.id < $1.id } }
 
-  /// Takes note of a report; true if its observer is new here.
+  /// Records a report; returns true if its observer is new here.
   mutating func note(_ id: ObserverID, at time: Timestamp) -> Bool {
     let cell = id.cell
     if let place = cells[cell].firstIndex(where: { $0.id == id }) {

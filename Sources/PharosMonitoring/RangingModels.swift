@@ -116,7 +116,7 @@ package enum LevelFilterKind: UInt8, Hashable, Sendable {
 
 /// The level of a track, smoothed, and how sure it is.
 ///
-/// A random walk seen through noise. The walk's rate is that of somebody who walks: 1 to 3 dB a second a few metres
+/// A random walk seen through noise. The walk's rate is that of a walking person: 1 to 3 dB a second a few metres
 /// from a beacon. The noise is measured: from the innovations, which is how far each sample lies from what the samples
 /// before it let one expect.
 ///
@@ -137,7 +137,7 @@ package struct KalmanLevel: Hashable, Sendable {
   static let bounds: ClosedRange<Float> = 0.5...100
   /// The weight of one innovation in the measured noise: about one in thirty.
   private static let rate: Float = 1.0 / 32
-  /// Innovations beyond three deviations say no more than one of three: a spike is no noise.
+  /// Innovations beyond three deviations count as three: a spike is not noise.
   private static let clip: Float = 9
   /// The number of variances beyond which an innovation is far off.
   private static let far: Float = 4
@@ -187,7 +187,7 @@ package struct KalmanLevel: Hashable, Sendable {
   /// Takes a sample that came so many seconds after the last one.
   @inline(__always)
   mutating func take(_ sample: Float, after seconds: Float) {
-    // Beyond a minute the old estimate says nothing any more; the cap keeps the variance finite.
+    // Beyond a minute the old estimate holds no information; the cap keeps the variance finite.
     let predicted = spread + Float(KalmanLevel.drift) * min(max(seconds, 0), 60)
     let expected = predicted + measured
     let gain = predicted / expected

@@ -140,7 +140,7 @@ extension Reception {
     /// A Boolean value that is true if one transmitter's silence is in doubt.
     ///
     /// The adverts received are thinned out, or two or more transmitters are suspects and none is heard as usual. Nor does a
-    /// transmitter settle the matter of which no more is known than that it was heard once, if the others would have
+    /// transmitter settle the matter of which it is only known that it was heard once, if the others would have
     /// fallen silent together by an unlikely chance: that is what the end of a short outage looks like.
     package var isDoubtful: Bool {
       guard !isThinned, suspects >= 2 else { return isThinned }
@@ -249,7 +249,7 @@ extension Reception {
   /// Reassesses whether a deaf radio hears again; the shortest window that allows a verdict decides.
   ///
   /// The radio was deaf if the transmitters that collapsed together come back, and only then does silence get a credit.
-  /// If another transmitter is heard as usual and they do not come back, or if no transmitter is thinned out any more,
+  /// If another transmitter is heard as usual and they do not come back, or if no transmitter is thinned out now,
   /// they have slowed down or left of their own accord.
   mutating func reassess(at time: Timestamp) {
     guard var deafness else { return }
@@ -283,14 +283,14 @@ extension Reception {
     restart(at: end)
   }
 
-  /// Silence up to a time says nothing about anybody.
+  /// Discards the silence up to a time as evidence.
   mutating func restart(at time: Timestamp) {
     teachesFrom = max(deafness?.taughtFrom ?? teachesFrom, time)
     deafness = nil
     for place in places.indices where places[place].tag != 0 { places[place].restart(at: time) }
   }
 
-  /// Somebody's adverts became sparse in so many of its slots: it may be the radio.
+  /// Takes that a transmitter's adverts became sparse in so many of its slots, which may be the radio's doing.
   mutating func reconsider(_ place: Int, slots: Int64, at time: Timestamp) {
     guard deafness == nil else { return }
     if let window = window(before: time, within: time - Deafness.longest), window.verdict.isDeaf {

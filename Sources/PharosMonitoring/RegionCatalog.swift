@@ -23,7 +23,7 @@ package struct RegionCatalog: Sendable {
     var isLive = true
     /// The first version of the catalog that has it.
     var from: UInt32 = 0
-    /// The first version that has it no more.
+    /// The first version without it.
     var until = UInt32.max
 
     /// Returns true if a version of the catalog has it.
@@ -37,7 +37,7 @@ package struct RegionCatalog: Sendable {
     var isLive = true
     /// The first version of the catalog that has it.
     var from: UInt32 = 0
-    /// The first version that has it no more.
+    /// The first version without it.
     var until = UInt32.max
 
     /// Returns true if a version of the catalog has it.

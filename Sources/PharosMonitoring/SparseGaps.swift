@@ -28,7 +28,7 @@ struct SparseGaps: Hashable, Sendable {
   ///
   /// - Units: seconds; two minutes, and what the clocks of cheap beacons are wrong by.
   static let longestInterval: Float = 125
-  /// The least gap that is kept: three adverts that lie closer fall within a stranger's window anyway.
+  /// The least gap that is kept: three adverts that lie closer fall within the window of an untracked beacon anyway.
   ///
   /// - Units: seconds.
   static let least = Float(AdaptiveSilence.strangerWindow) / 2

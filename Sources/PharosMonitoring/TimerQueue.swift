@@ -8,7 +8,7 @@ package import PharosModel
 ///
 /// - Source: G. Varghese, T. Lauck, "Hashed and hierarchical timing wheels", SOSP 1987: scheme 6.
 package struct TimerQueue: Sendable {
-  /// The furthest time ahead for which a timer waits for no more than one turn of the wheel.
+  /// The furthest time ahead for which a timer waits for at most one turn of the wheel.
   static let reach = TimeSpan.seconds(16)
   /// The length of a tick as a power of two in nanoseconds: 2²² ns = 4.2 ms.
   private static let shift: UInt64 = 22

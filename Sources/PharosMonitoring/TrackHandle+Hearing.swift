@@ -201,7 +201,8 @@ extension TrackHandle {
     return outcome
   }
 
-  /// Takes note of a report that came late: the beacon was here then, and the gap before the next sample is shorter than it seems.
+  /// Takes a report that came late: the beacon was here then, and the gap before the next sample is shorter than it
+  /// seems.
   func hearLate(at time: Timestamp, level: Double?, catalog: borrowing RegionCatalog) {
     flush()
     if cold.samples > 0, time > sampleStart {
@@ -415,7 +416,7 @@ extension TrackHandle {
     phase == .outside || cold.marks.contains(.several) && (1..<presenceCount).contains { !isHere($0) }
   }
 
-  /// Takes note of a gap, if the beacon is outside.
+  /// Records a gap, if the beacon is outside.
   ///
   /// - Returns: the run of regular gaps that ends with it, if there is one.
   private func noteSparse(_ gap: Float) -> SparseGaps.Run? {
@@ -435,7 +436,7 @@ extension TrackHandle {
     noteExtras()
   }
 
-  /// Takes note of a further advert of the very time of the sample, of a beacon that is outside.
+  /// Records a further advert with the time of the sample, of a beacon that is outside.
   private func noteRepeat(_ outcome: inout Outcome) {
     let (isBatch, gap) = changeExtras { ($0.sparse.noteRepeat(), $0.sparse.gaps[0]) }
     guard isBatch else { return }
@@ -549,7 +550,7 @@ extension TrackHandle {
 /// The usual level of a beacon at an observer, and the deviation from it.
 ///
 /// A mean and a mean absolute deviation over a quarter of an hour; over the first samples their plain means. What is looked
-/// at is the mean of two samples in a row: one dip is none, and somebody who walks away is seen to go before a smoother
+/// at is the mean of two samples in a row: one dip is none, and a person who walks away is noticed before a smoother
 /// filter follows. It counts as low or as far below where it lies clearly outside of what is usual.
 package struct UsualLevel: Hashable, Sendable {
   /// The time after which it is known well.

@@ -440,7 +440,7 @@ package final class ExtrasBox: @unchecked Sendable {
 struct OtherAddress: Sendable {
   var key: UInt64
   var sampleStart: Timestamp
-  /// The time until which it may be silent: by the longest silence, other than for ever, that any policy allowed it.
+  /// The time until which it may be silent: by the longest limited silence that any policy allowed it.
   var until: Timestamp
   /// The silence that the first policy allowed it.
   var allowed: TimeSpan

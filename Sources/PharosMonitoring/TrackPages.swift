@@ -136,7 +136,7 @@ struct ColdTrack {
     let rawValue: UInt16
     /// The place is in use.
     static let live = Marks(rawValue: 1)
-    /// So many addresses share the identity that they are not told apart.
+    /// So many addresses share the identity that they are not distinguished.
     static let crowd = Marks(rawValue: 2)
     /// The level is low, or far below the usual.
     static let low = Marks(rawValue: 4)
@@ -413,7 +413,7 @@ struct TrackHandle {
     nonmutating set { line.pointee.allowed[slot] = newValue }
   }
 
-  /// Takes note of a scope on the page.
+  /// Records a scope on the page.
   func note(scope: UInt32) { line.pointee.scopes |= 1 << UInt64(scope & 63) }
 
   private var line: UnsafeMutablePointer<PageLine> {

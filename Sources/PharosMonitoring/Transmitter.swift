@@ -34,7 +34,7 @@ package struct Transmitter: Sendable {
   package var tag: UInt32 = 0
   /// The share of slots in which it is heard when all is well.
   var usual: Float = 0.7
-  /// Adverts in this round, or since the lesson began.
+  /// Adverts in this round, or since the sample began.
   var count: UInt8 = 0
   /// The length of a slot is two to this power, in nanoseconds; zero while it is being learned.
   package var shift: UInt8 = 0
@@ -75,7 +75,7 @@ package struct Transmitter: Sendable {
     }
     let now = time.nanoseconds &>> Int64(shift)
     let step = now &- slot
-    // The usual step is none or a few, and which one is anybody's guess: no branch decides it.
+    // The usual step is none or a few, and cannot be predicted: no branch decides it.
     guard UInt64(bitPattern: step) < 8 else { return leap(to: now, step: step) }
     let before = slot
     history = history &<< UInt64(step) | 1

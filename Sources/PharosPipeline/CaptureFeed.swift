@@ -121,7 +121,7 @@ public struct CaptureFeed: Sendable {
 
   /// Takes back an input that the caller has finished with, so that the next batch grows in its storage.
   ///
-  /// If the caller keeps no input and hands all of them back, no batch allocates memory any more.
+  /// If the caller keeps no input and hands all of them back, no further batch allocates memory.
   public mutating func recycle(_ input: consuming PipelineInput) {
     guard case .reports(var batch) = consume input else { return }
     batch.removeAll()

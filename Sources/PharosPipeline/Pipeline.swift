@@ -102,7 +102,7 @@ public struct Pipeline: Sendable {
     return release(through: latest - .oneNanosecond)
   }
 
-  /// Takes note that all inputs up to an instant were given, and gives all that is due by then.
+  /// Advances to an instant up to which all inputs were given, and returns all events that are due by then.
   public mutating func advance(to instant: Timestamp) -> [Event] {
     guard instant != .distantFuture, instant > merger.released else { return [] }
     latest = max(latest, instant)

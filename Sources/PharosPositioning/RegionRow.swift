@@ -348,7 +348,7 @@ extension RegionRow {
       hearings.removeAll()
     case .inside:
       enteredAt = word.enteredAt ?? word.time
-      // An assumption of before is no word of anybody's, and the time to refute it is over.
+      // An earlier assumption is not the report of an observer, and the time to refute it is over.
       hearings.removeAll { $0.isDark || $0.isAssumed }
       if hearings.isEmpty { assume(word, isDark: false, until: instant + patience) }
     case .unmonitored:

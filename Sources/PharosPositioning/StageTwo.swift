@@ -38,7 +38,7 @@ package struct StageTwo: Sendable {
   var lived: [ObserverID: Timestamp] = [:]
   /// The input of the zone decision beside the levels: the plan, proofs of life, and the learned offsets.
   var around: ZoneTrack.Surroundings
-  /// The lessons from the stays of tags.
+  /// The samples from the stays of tags.
   var stays: StayLevels
   /// The last computed set of zones that place a beacon.
   var lastPlacing: [Bool] = []
@@ -520,9 +520,9 @@ extension StageTwo {
 /// The limits on the state of stage two.
 package struct PositioningLimits: Hashable, Sendable {
   /// The maximum number of beacons with state; beyond that, beacons at no known location are evicted first, then the
-  /// stalest.
+  /// oldest.
   package var tags: Int
-  /// The maximum number of handsets and tags that are located; beyond that, the stalest are evicted first.
+  /// The maximum number of handsets and tags that are located; beyond that, the oldest are evicted first.
   ///
   /// Each takes 80 to 90 KiB, measured in a process that tracked a hundred.
   package var subjects: Int

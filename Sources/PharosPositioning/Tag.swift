@@ -129,7 +129,7 @@ struct TagTable: Sendable {
     free.append(place)
   }
 
-  /// Returns the places to evict: first those of beacons at no known location, then the stalest.
+  /// Returns the places to evict: first those of beacons at no known location, then the oldest.
   func stalest(_ count: Int) -> [Int] {
     let ranked = store.indices.filter { store[$0].isLive }
       .map { place in

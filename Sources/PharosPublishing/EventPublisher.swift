@@ -3,7 +3,7 @@ import Synchronization
 
 /// A stream of decisions, as an OpenCombine publisher and as an `AsyncSequence`.
 ///
-/// A value that says what to subscribe to; nothing is kept before somebody subscribes, or asks for the
+/// A value that says what to subscribe to; nothing is kept before a client subscribes, or asks for the
 /// ``sequence``. Demand is honoured exactly: a subscriber that asks for three gets three, and what comes meanwhile
 /// waits in its queue, at most as much as ``buffering(_:onDrop:)`` or ``failing(beyond:)`` says.
 ///

@@ -181,7 +181,7 @@ final class FixMakers: Sendable {
     }
   }
 
-  /// Makes no more.
+  /// Stops making fixes.
   func detach(_ id: UInt64) {
     let maker = state.withLock { $0.makers.removeValue(forKey: id) }
     maker?.cancel()

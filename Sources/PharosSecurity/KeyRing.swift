@@ -98,7 +98,7 @@ public struct KeyRing: Sendable {
     guard let place = head.tag else { throw .notSigned }
     guard let member = members[head.observer] else { throw .unknownKey }
     for lock in member.locks where lock.key.id == head.keyID {
-      // The tag is looked at first: a stranger learns nothing of how long a key is good.
+      // The tag is checked first: an unknown sender does not learn how long a key is valid.
       let tag = datagram.extracting(place)
       guard lock.authenticator.isValid(tag: tag, of: datagram.extracting(0..<place.lowerBound)) else {
         throw .badSignature
@@ -136,7 +136,7 @@ public struct KeyedObserver: Hashable, Sendable {
       self.expiresAt = expiresAt
     }
 
-    /// Returns whether the key has expired, so that nothing signed with it is taken any more.
+    /// Returns whether the key has expired, so that nothing signed with it is accepted.
     public func hasExpired(at time: Timestamp) -> Bool { expiresAt.map { time >= $0 } ?? false }
   }
 

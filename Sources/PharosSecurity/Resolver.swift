@@ -157,7 +157,7 @@ extension IdentityKey {
 extension DeviceAddress {
   /// Indicates whether a key may resolve it: random, or not stated to be public, and with the highest bits 01.
   ///
-  /// Many gateways do not state the type of an address. Of those that are public no more than one in 16 million fits a
+  /// Many gateways do not state the type of an address. Of those that are public at most one in 16 million fits a
   /// key by chance.
   ///
   /// - Source: Bluetooth Core Specification 5.4, Vol 6, Part B, 1.3.2.2.

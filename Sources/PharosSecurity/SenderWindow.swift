@@ -137,7 +137,7 @@ public struct SenderWindow: Equatable, Sendable {
   /// Notes that a record is on the disk, or cannot be stored and is to count as if it were.
   public mutating func kept(_ record: SenderRecord) {
     guard let start = record.startedAt else { return }
-    // What comes late from before the last beginning is of no use any more.
+    // A late record from before the last start is obsolete.
     if let bootID, record.bootID < bootID { return }
     kept = Cover(bootID: record.bootID, startedAt: start)
     if asked == kept {
@@ -256,7 +256,7 @@ public final class SignedSender: Sendable {
   /// The record to store before anything is received; see ``SenderWindow/recordAtStart(_:)``.
   public var recordAtStart: SenderRecord? { window.withLock { $0.recordAtStart(name) } }
 
-  /// The record to store when nothing is received any more; see ``SenderWindow/recordAtEnd(_:)``.
+  /// The record to store after the last datagram has been received; see ``SenderWindow/recordAtEnd(_:)``.
   public var recordAtEnd: SenderRecord? { window.withLock { $0.recordAtEnd(name) } }
 }
 

@@ -81,7 +81,7 @@ private struct MistakeList {
       check(
         seen.insert(name).inserted,
         "\(what) \"\(name)\"",
-        "stands twice; each \(what) needs its own name"
+        "occurs twice; each \(what) needs its own name"
       )
     }
   }
@@ -205,5 +205,5 @@ private struct MistakeList {
 
 extension TimeSpan {
   /// The span in seconds, for messages.
-  fileprivate var text: String { self == .forever ? "for ever" : "\(seconds) s" }
+  fileprivate var text: String { self == .forever ? "forever" : "\(seconds) s" }
 }

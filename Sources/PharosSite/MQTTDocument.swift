@@ -246,7 +246,7 @@ extension SiteReading {
     if broker.username == nil,
       let key = ["passwordFile", "passwordVariable"].first(where: { fields.has($0) })
     {
-      fields.mistake(key, "\(key) stands without username", expected: "a username as well")
+      fields.mistake(key, "\(key) is set without username", expected: "a username as well")
     }
     if broker.authorities != nil, broker.address != unread, !broker.address.usesTLS {
       fields.mistake("ca", "ca stands with mqtt://, which uses no TLS", expected: "mqtts://, or no such key")

@@ -169,7 +169,7 @@ package enum StarterSite {
     # data: pharos-data
     # journal: { retention: { age: 30d, size: 10GB } }
 
-    # Whose datagrams are taken: open (anybody's), allowlist (those of observers that stand below or
+    # Whose datagrams are taken: open (any sender's), allowlist (those of observers that stand below or
     # were accepted; others are shown and change nothing), or signed (those that are signed with a
     # key that pharos observer add made). A listener may have its own:
     # listen: { udp: [{ address: "0.0.0.0:50002", policy: signed }] }

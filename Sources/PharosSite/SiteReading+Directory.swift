@@ -55,7 +55,7 @@ extension SiteReading {
       let zone = zone(fields, identifier: id ?? "", &neighbours)
       guard id != nil else { continue }
       if zones.contains(where: { $0.identifier == zone.identifier }) {
-        fields.mistake("id", "this id is taken already", expected: "each zone once")
+        fields.mistake("id", "this id is already in use", expected: "each zone once")
       }
       zones.append(zone)
     }
@@ -115,7 +115,7 @@ extension SiteReading {
           expected: "below no larger than above"
         )
       } else if thresholds.contains(threshold) {
-        entry.mistake("above", "this threshold stands twice", expected: "it once")
+        entry.mistake("above", "this threshold occurs twice", expected: "it once")
       } else {
         thresholds.append(threshold)
       }
@@ -185,7 +185,7 @@ extension SiteReading {
       guard let id = fields.element(node, of: key, path: path, .observer) else { continue }
       if ids.contains(id) {
         problems.mistake(
-          "\(fields.place): observer \"\(id)\" stands twice",
+          "\(fields.place): observer \"\(id)\" occurs twice",
           line: node.line,
           field: path,
           expected: "it once"
@@ -204,7 +204,7 @@ extension ObserverEntry {
     DocumentField("name", \.name, .text),
     DocumentField("rssiOffset", \.rssiOffset, .number(in: rssiOffsets, unit: "dB")),
     DocumentField("liveness", \.liveness, .word([.auto, .heartbeat, .traffic, .assumed])),
-    // A larger lag would hold every decision back for longer than anybody waits.
+    // A larger lag would delay every decision for too long.
     DocumentField("lag", \.lag, .time(in: .zero ... .minutes(10))),
   ]
 }
@@ -238,7 +238,7 @@ extension DocumentFields {
       let problem =
         named.isEmpty
         ? "no uuid, namespace or mac says which beacons are meant"
-        : "\(named.joined(separator: " and ")) stand together"
+        : "\(named.joined(separator: " and ")) are set together"
       mistake(named.last ?? "", problem, expected: "exactly one of uuid, namespace and mac")
       return nil
     }
@@ -262,7 +262,7 @@ extension DocumentFields {
     let major = value("major", .integer(in: 0...UInt16.max))
     let minor = value("minor", .integer(in: 0...UInt16.max))
     if has("minor"), !has("major") {
-      mistake("minor", "minor stands without major", expected: "a major as well")
+      mistake("minor", "minor is set without major", expected: "a major as well")
     }
     return uuid.map { .proximity($0, major: major, minor: major == nil ? nil : minor) }
   }
@@ -311,12 +311,12 @@ extension DocumentFields {
     }
     guard case .address = constraint else {
       let wanted = "the mac as well: the address under which the beacon is known whichever it sends"
-      return refuse("irk stands without mac", wanted)
+      return refuse("irk is set without mac", wanted)
     }
     if case .plain = node.content {
       warning(
         "irk",
-        "irk stands without quotes; YAML reads some keys as numbers",
+        "irk is set without quotes; YAML reads some keys as numbers",
         expected: "quotes around it"
       )
     }

@@ -23,7 +23,7 @@ extension SiteReading {
         let isDefault = id == SiteReading.defaultApplication && fields.has("regions")
         entry.mistake(
           "id",
-          isDefault ? "regions at the top level are this application's too" : "this id is taken already",
+          isDefault ? "regions at the top level are this application's too" : "this id is already in use",
           expected: isDefault ? "its regions in one place" : "each application once"
         )
       }
@@ -145,7 +145,7 @@ extension SiteReading {
     }
     let id = fields.requiredText("id", expected: "the region's name")
     if let id, !seen.insert(id).inserted {
-      fields.mistake("id", "this id is taken already", expected: "each region of an application once")
+      fields.mistake("id", "this id is already in use", expected: "each region of an application once")
     }
     return region(fields, identifier: id)
   }

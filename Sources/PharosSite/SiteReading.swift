@@ -84,7 +84,7 @@ struct SiteReading {
     }
   }
 
-  /// A gateway that hangs on a wall is inside for ever: who lists gateways usually asks about tags.
+  /// A gateway on a wall is inside forever: a region that lists gateways is usually about tags.
   ///
   /// Gateways are known by a MAC, by standing in a zone, or by hearing for a region about beacons; handsets have
   /// UUIDs and names.
@@ -135,7 +135,7 @@ extension SiteReading {
     let key = tls.requiredText("key", expected: "the path of a PEM file")
     if let certificate, let key { configuration.tls = TLSFiles(certificate: certificate, key: key) }
     if configuration.http == nil {
-      fields.warning("tls", "tls stands without listen.http: it is used only where --http gives the address")
+      fields.warning("tls", "tls is set without listen.http: it is used only where --http gives the address")
     }
   }
 
@@ -148,7 +148,7 @@ extension SiteReading {
     }
     DocumentField.read(Retention.properties, of: retention, into: &configuration.retention)
     guard configuration.data == nil else { return }
-    fields.warning("journal", "journal stands without data: it is used only where --data gives the folder")
+    fields.warning("journal", "journal is set without data: it is used only where --data gives the folder")
   }
 
   /// Returns the tree without the keys that a site file cannot set, and notes a mistake for each of them.
@@ -168,7 +168,7 @@ extension SiteReading {
     return DocumentNode(.mapping { kept }, line: root.line)
   }
 
-  /// Somebody marked as a person can be asked only by an application that says what for.
+  /// Checks that only applications with a stated purpose may receive events about persons.
   func checkAccess(_ fields: DocumentFields, _ configuration: SiteConfiguration) {
     guard configuration.access.hasPersons else { return }
     for application in configuration.site.applications
@@ -216,7 +216,7 @@ extension SiteReading {
     }
     checkPolicy(configuration.mqttInput, configuration, fields)
     let policies = configuration.listen.map { configuration.policy(of: $0) }
-    // Where anybody may send to some listener, the others look after their lists themselves.
+    // Where any sender may use some listener, the others check their lists themselves.
     let everyPolicy = policies + (configuration.mqttInput.map { [$0.policy ?? configuration.policy] } ?? [])
     configuration.site.admission = everyPolicy.contains(.open) ? .open : .listed
     warnOfKeys(fields, configuration, policies)
@@ -245,7 +245,7 @@ extension SiteReading {
     {
       fields.warning(
         "listen",
-        "\(address) takes anybody's datagrams, also such as name observers that sign elsewhere",
+        "\(address) accepts datagrams from any sender, even under the names of observers that sign elsewhere",
         expected: "policy: allowlist or signed there, or an address of this machine alone"
       )
     }
@@ -261,7 +261,7 @@ extension SiteReading {
     DocumentField.read(PositioningSettings.properties, of: entry, into: &settings)
     settings.tags = entry.constraints("tags", "tag")
     if !fields.has("venues") {
-      fields.warning("positioning", "positioning stands without venues: nothing is located")
+      fields.warning("positioning", "positioning is set without venues: nothing is located")
     }
     return settings
   }
@@ -273,7 +273,7 @@ extension SiteReading {
     let known = ["minimum"] + DocumentField.keys(VisitSettings.properties)
     guard let entry = fields.fields("visits", known: known) else { return nil }
     if !fields.has("venues"), !fields.has("zones") {
-      fields.warning("visits", "visits stands without venues and zones: no stay can be seen")
+      fields.warning("visits", "visits is set without venues and zones: no stay can be seen")
     }
     let minimum = entry.required("minimum", .time(in: VisitSettings.minimums))
     var settings = VisitSettings(minimum: minimum ?? VisitSettings.minimums.lowerBound)

@@ -36,7 +36,7 @@ public struct Path: Hashable, Sendable {
   public let duration: TimeSpan
   let legs: [Leg]
 
-  /// Stays at one place for ever.
+  /// Creates a path that stays at one place forever.
   public init(at point: Point) {
     self.init(from: Stop(point), through: [], speed: 0)
   }

@@ -212,7 +212,7 @@ extension PlanAlignment {
   /// Web maps and hands err by a few metres, paper by a few percent; a swapped pair errs by the extent itself.
   static let senselessShare = 0.25
 
-  /// The points of anchors that can be told apart.
+  /// Returns the points of anchors that are distinct.
   static func mapPoints(of anchors: [PlanAnchor]) throws(PlanAlignmentError) -> [MapPoint] {
     guard (fewestAnchors...mostAnchors).contains(anchors.count) else { throw .count(anchors.count) }
     var points: [MapPoint] = []

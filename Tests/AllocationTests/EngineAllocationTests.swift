@@ -8,7 +8,7 @@ import Testing
 struct EngineAllocationTests {
   static let uuid = UUID128(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)
 
-  /// What a gateway sends in one second: every beacon once, strangers among them.
+  /// The reports of a gateway in one second: every beacon once, with untracked ones among them.
   static func second(beacons: Int, strangers: Int) -> ReportBatch {
     var batch = ReportBatch()
     let observer = batch.index(of: .eui48(0xAC23_3FA0_0001))

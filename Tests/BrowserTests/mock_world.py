@@ -109,7 +109,7 @@ class World:
         return f"{TAGS}/40/{number + 1}" if number % 3 == 2 else f"visitor-{number + 1}"
 
     def place(self, number):
-        """Where somebody begins: x, y, course and floor; every eleventh outdoors, west of the door."""
+        """Returns where a subject begins: x, y, course and floor; every eleventh outdoors, west of the door."""
         x, y = self.random.uniform(0, mock_venue.WIDTH), self.random.uniform(0, mock_venue.HEIGHT)
         level = self.random.choice([0, 0, 0, 1, 1, -1])
         if number % 11 == 10:
@@ -419,7 +419,7 @@ class World:
             place[2] += 2.4
 
     def locate(self, subject, **changes):
-        """Tells where somebody is; `x`, `y` and `level` put them elsewhere."""
+        """Sends a fix of a subject; `x`, `y` and `level` move it."""
         place = self.fix[subject]
         for index, name in enumerate(("x", "y", "course", "level")):
             place[index] = changes.get(name, place[index])

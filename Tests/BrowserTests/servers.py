@@ -65,7 +65,7 @@ def serves_http(binary):
 
 
 class Pharos:
-    """`pharos serve`, of the demo unless told otherwise, with its journal in a folder that outlives it."""
+    """`pharos serve`, with the demo by default and its journal in a folder that outlives it."""
 
     def __init__(self, binary, data, port=0, arguments=(), demo=True):
         self.binary, self.data = binary, data

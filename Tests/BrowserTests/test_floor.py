@@ -6,7 +6,7 @@ import support
 
 
 class Floor(support.BrowserTest):
-    """A museum of three floors in which everybody stands still unless a test says otherwise."""
+    """A museum of three floors in which all subjects stand still unless a test moves them."""
 
     def setUp(self):
         self.mock = support.Mock(tags=12, moves=0, fixes=10, walks=False)
@@ -132,7 +132,7 @@ class FloorModules(support.BrowserTest):
         return math.radians(0.001) * meridian, math.radians(0.001) * across
 
     def test_tiles_lie_where_outlines_do(self):
-        """A tile's corners, drawn by canvas, against the frame's own metres: no more than half a device pixel apart."""
+        """A tile's corners, drawn by canvas, against the frame's own metres: at most half a device pixel apart."""
         with support.Mock(empty=True) as mock, support.Visit(self.browser) as visit:
             visit.page.goto(mock.base)
             found = visit.page.evaluate(

@@ -93,8 +93,8 @@ class History(support.BrowserTest):
         self.assertGreater(len(lines), 50)
 
     def test_who_is_not_stored_is_not_found(self):
-        self.page.goto(self.mock.base + address("subject", "stranger"))
-        support.expect(self.page.locator(".empty")).to_contain_text("Nothing is stored of stranger")
+        self.page.goto(self.mock.base + address("subject", "unknown"))
+        support.expect(self.page.locator(".empty")).to_contain_text("Nothing is stored of unknown")
         self.visit.forgive("404")
 
     def test_regions_have_lines_of_the_last_hour(self):

@@ -147,7 +147,7 @@ struct CaptureErrorTests {
     ),
   ]
 
-  @Test("what is whole is given and the rest is told in one sentence", arguments: cases)
+  @Test("complete packets are returned and the damage is reported in one sentence", arguments: cases)
   func told(example: Case) throws {
     let bytes = CaptureBytes.hex(example.text)
     for chunk in [Int.max, 1, 5] {
@@ -160,7 +160,7 @@ struct CaptureErrorTests {
     }
   }
 
-  @Test("after an error nothing more is given and nothing more is said")
+  @Test("after an error nothing further is returned or reported")
   func quiet() {
     var reader = CaptureReader()
     reader.append([0xFF, 0xD8, 0xFF, 0xE0] + Array(repeating: 0xFF, count: 9))

@@ -54,7 +54,7 @@ struct CaptureReaderTests {
     #expect(try #require(walk.packets.first).time == Timestamp(nanoseconds: nanoseconds))
   }
 
-  @Test("a new section may change the byte order and starts its interfaces anew")
+  @Test("a new section may change the byte order and starts a new list of interfaces")
   func sections() {
     let parts = [false, true].map { big in
       CaptureBytes.section(big: big) + CaptureBytes.interface(linkType: big ? 101 : 1, big: big)

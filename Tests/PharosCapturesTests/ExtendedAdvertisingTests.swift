@@ -18,14 +18,14 @@ struct ExtendedAdvertisingTests {
     #expect(auxiliary.map(\.pdu) == [.auxAdvInd])
     #expect(auxiliary.map(\.address) == [ExtendedAdvertisingTests.address])
     #expect(auxiliary.map(\.advertisingSet) == [5])
-    // Other data information, or the same one long after, is somebody unknown.
+    // Other data information, or the same one long after, belongs to an unknown device.
     let other = reports(&extractor, AirBytes.extended(flags: 0x08, fields: "3552", data: "020106"))
     #expect(other.map(\.address) == [nil])
     let late = reports(&extractor, AirBytes.extended(flags: 0x08, fields: "3452", data: "020106"), at: 106)
     #expect(late.map(\.address) == [nil])
   }
 
-  @Test("a pointer that names nobody is no sighting")
+  @Test("a pointer without an address is not a sighting")
   func pointer() {
     var extractor = AdvertExtractor()
     #expect(reports(&extractor, AirBytes.extended(flags: 0x18, fields: "3452 000000")).isEmpty)
@@ -50,7 +50,7 @@ struct ExtendedAdvertisingTests {
     #expect(extractor.counters.abandonedChains == 0)
   }
 
-  @Test("a chain that begins anew gives up the old one, and never grows beyond what an advert can hold")
+  @Test("a chain that begins again discards the old one, and never grows beyond what an advert can hold")
   func abandoned() {
     var extractor = AdvertExtractor()
     let head = AirBytes.extended(flags: 0x19, fields: "665544332211 3452 000000", data: "01")

@@ -74,7 +74,7 @@ struct ChunkTests {
     var given: [CaptureItem] = []
     var reader = CaptureReader()
     for length in 0...bytes.count {
-      // A reader is a value: a copy of it is told that the file ends here, and the other reads on.
+      // A reader is a value: a copy of it learns that the file ends here, and the original reads on.
       var copy = reader
       do throws(CaptureError) {
         try copy.finish()

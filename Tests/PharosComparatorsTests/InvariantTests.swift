@@ -61,7 +61,7 @@ struct InvariantTests {
           rooms[verdict.beacon] = room
         }
       }
-      #expect(inside.isEmpty, "\(rule.name) lets nobody go, seed \(seed)")
+      #expect(inside.isEmpty, "\(rule.name) reports no exit, seed \(seed)")
       #expect(rooms.isEmpty, "\(rule.name) leaves a silent tag in a room, seed \(seed)")
     }
   }

@@ -64,7 +64,7 @@ struct Playback {
 
   func count(_ isCounted: (Verdict.Change) -> Bool) -> Int { verdicts.filter { isCounted($0.change) }.count }
 
-  /// How often the rule said that somebody left.
+  /// The number of exits that the rule reported.
   var exits: Int {
     count { if case .exit = $0 { true } else { false } }
   }

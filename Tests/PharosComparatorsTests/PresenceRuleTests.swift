@@ -93,7 +93,7 @@ struct PresenceRuleTests {
     #expect(site.verdicts.map(\.change) == [.enter(observer: nil)])
   }
 
-  @Test("the longest silent is told first, however adverts of several beacons mix")
+  @Test("the exit of the longest silent beacon is reported first, however adverts of several beacons mix")
   func order() {
     var playback = Playback(SilenceRule.fixed(.seconds(5)))
     for (beacon, time) in [(2, 0.0), (0, 1), (1, 1.5), (2, 3), (0, 3.5)] {

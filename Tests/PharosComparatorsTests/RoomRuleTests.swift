@@ -139,7 +139,7 @@ struct RoomRuleTests {
     )
   }
 
-  @Test("an observer that nobody declared decides no room and disturbs nothing")
+  @Test("an undeclared observer decides no room and has no effect")
   func strangers() {
     for rule in ComparatorCatalog.rooms(placed: Self.pair) {
       var playback = Playback(any: rule)

@@ -22,7 +22,7 @@ struct SourceTests {
     }
   }
 
-  @Test("no script is loaded by nobody", arguments: scripts)
+  @Test("every script is loaded by a page or another script", arguments: scripts)
   func reached(path: String) throws {
     let name = try #require(path.split(separator: "/").last)
     let others = try Dashboard.paths.filter { $0 != path }.map(Self.text)

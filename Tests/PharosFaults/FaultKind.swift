@@ -8,13 +8,14 @@ package enum FaultKind: String, CaseIterable, Sendable {
   case duplicate
   /// Bytes of datagrams are changed so that no decoder may take them.
   case corrupt
-  /// Bytes of datagrams are changed anywhere, so that some say what nobody sent; what is decided then is only held against itself.
+  /// Bytes of datagrams are changed anywhere, so that some have contents that no sender sent; later decisions are
+  /// only checked for consistency.
   case scramble
   /// An observer's network is gone for a while, and what it heard with it.
   case partition
   /// An observer's network is gone for a while; what it heard comes later, with honest ages.
   case backlog
-  /// An observer starts anew.
+  /// An observer restarts.
   case restart
   /// An observer dies for good.
   case death
@@ -22,13 +23,13 @@ package enum FaultKind: String, CaseIterable, Sendable {
   case drift
   /// An observer's clock is set.
   case jump
-  /// A flood of identities that nobody has.
+  /// A flood of identities that no subject has.
   case flood
   /// The server is killed between two steps.
   case kill
   /// The server is killed while it writes.
   case killInWrite = "kill-write"
-  /// The server is killed when a group is on the disk and nobody was told.
+  /// The server is killed when a group is on the disk and not yet published.
   case killAfterCommit = "kill-commit"
   /// The power goes with the server: of what was not synced, some is gone.
   case power
@@ -52,7 +53,7 @@ package enum FaultKind: String, CaseIterable, Sendable {
   case readError = "read-error"
   /// A subscriber stops taking.
   case block
-  /// A subscriber goes without a word, and comes back with the last number it has.
+  /// A subscriber disconnects without a close, and comes back with the last number it has.
   case vanish
   /// A gateway sleeps at regular times: it hears nothing, and sends nothing.
   case sleep

@@ -7,18 +7,19 @@ import PharosPipeline
 /// the truth.
 ///
 /// In the manner of FoundationDB's and TigerBeetle's simulators: one thread, one clock, no chance but the seed. What is real: the
-/// encoders of datagrams and their decoders, the pipeline with its checkpoints, the hub and its OpenCombine streams, the teller, the journal
-/// with SQLite below it, and the desk of live streams. What is simulated: the air, the observers, the network, the disk (a file
-/// system of SQLite's, in memory), the clocks, the threads, and the programs that subscribe.
+/// encoders of datagrams and their decoders, the pipeline with its checkpoints, the hub and its OpenCombine streams,
+/// the commit publisher, the journal with SQLite below it, and the desk of live streams. What is simulated: the air,
+/// the observers, the network, the disk (a file system of SQLite's, in memory), the clocks, the threads, and the
+/// programs that subscribe.
 ///
 /// ### What goes wrong
 /// Every kind of ``FaultKind``, each switched on for about a third of the seeds, so that rare mixtures come up. A kill takes place
 /// between any two steps, at any write or sync of the disk, or right behind a commit; what is not on the disk is gone.
 ///
 /// ### What must hold
-/// Every rule of ``Violation/Rule``, at any time and after the world has become quiet. Scenes are such that nobody's presence
-/// is in doubt: loud beacons that are heard all the time, places that are apart. So an exit of who is there is a fault of ours,
-/// and not one of those that radio noise makes now and then.
+/// Every rule of ``Violation/Rule``, at any time and after the world has become quiet. Scenes are such that no
+/// subject's presence is in doubt: loud beacons that are heard all the time, places that are apart. So an exit of who
+/// is there is a fault of ours, and not one of those that radio noise makes now and then.
 ///
 /// ### What is not modelled
 /// Sockets and the threads of ingest (their order is proved by the tests of PharosIngest; here the pipeline takes their place), HTTP and webhooks,
@@ -36,7 +37,7 @@ package struct FaultSimulation {
     package var faults = FaultTally()
     /// Events that were decided.
     package var events = 0
-    /// Events that subscribers over the network were told.
+    /// The number of events that subscribers over the network received.
     package var told = 0
     /// Datagrams that reached the server.
     package var datagrams: UInt64 = 0
@@ -46,7 +47,7 @@ package struct FaultSimulation {
     package var seconds = 0.0
   }
 
-  /// How long the world may take to become what is true, once nothing goes wrong any more.
+  /// How long the published state may take to become true after the last fault.
   ///
   /// Half an hour: what is known only by hearsay stands for five minutes of live silence, deafness gives a credit of up to fifteen.
   private static let longestQuiet = TrueTime.seconds(1_800)
@@ -100,7 +101,7 @@ package struct FaultSimulation {
     return outcome(world)
   }
 
-  /// Lets time go on until what is told is so.
+  /// Advances time until the published state is true.
   private func settle(_ world: FaultWorld) -> StreamBook? {
     let check = TruthCheck(world)
     let deadline = world.clockwork.now + FaultSimulation.longestQuiet
@@ -133,7 +134,7 @@ package struct FaultSimulation {
   private func finish(_ world: FaultWorld, _ book: StreamBook?) {
     if let life = world.life {
       for client in world.clients { client.read() }
-      // The last of what was decided is committed and told.
+      // The last decisions are committed and published.
       world.clockwork.run(through: world.clockwork.now + .seconds(10))
       for client in world.clients { client.catchUp() }
       if let (events, read) = read(life, world) {

@@ -24,7 +24,7 @@ final class FaultWorld {
   private(set) var isTroubled = true
   var clients: [FeedClient] = []
   private(set) var violations: [Violation] = []
-  /// What is being recorded, line by line, if anybody reads it.
+  /// Receives the trace line by line, if it is recorded.
   var onTrace: ((String) -> Void)?
 
   /// What holds decisions against the truth; nil where datagrams lie.
@@ -328,13 +328,13 @@ final class FaultWorld {
     }
   }
 
-  /// A machine that stands still when its process ends reads nothing any more of what came meanwhile.
+  /// Ends a pause: a machine that is paused when its process ends discards what arrived meanwhile.
   private func endPause() {
     guard let last = pauses.last, last.upperBound > clockwork.now else { return }
     pauses[pauses.count - 1] = last.lowerBound..<clockwork.now
   }
 
-  /// Nothing goes wrong any more.
+  /// Stops all faults.
   func calm() {
     isTroubled = false
     network.troubles = Network.Troubles()
@@ -369,7 +369,7 @@ final class FaultWorld {
   }
 
   private func deliver(_ delivery: Network.Delivery, from station: Int, _ hearings: Set<Station.Hearing>) {
-    // Whatever comes while nobody listens is gone: the machine says so to the sender, who does not listen either.
+    // A datagram to a closed port is lost: the machine reports that to the sender, which ignores it.
     guard let life, !life.isStopping else { return }
     received += 1
     arrivals.noteContact(with: station, at: clockwork.now)

@@ -4,7 +4,8 @@
 package enum Plant: String, CaseIterable, Sendable {
   /// Observers are taken to live whatever is heard of them, so that a dead one's beacons leave.
   case exitsWithoutProofOfLife = "no-proof-of-life"
-  /// A restart goes on from the checkpoint alone: neither what was told behind it nor that its counters were used is known.
+  /// A restart continues from the checkpoint alone: neither the events published after it nor its used counters are
+  /// known.
   case checkpointWithoutEvents = "checkpoint-alone"
   /// The time spent down is taken for silence: a restart goes on at the checkpoint's instant.
   case downtimeIsSilence = "downtime-is-silence"

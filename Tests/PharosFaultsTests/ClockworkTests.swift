@@ -18,7 +18,7 @@ struct ClockworkTests {
     #expect(clockwork.now == 20)
   }
 
-  @Test("whoever takes time lets others go on, and nobody's time goes back")
+  @Test("an activity that takes time lets others go on, and the time of none goes back")
   func nested() {
     let clockwork = Clockwork()
     var done: [TrueTime] = []

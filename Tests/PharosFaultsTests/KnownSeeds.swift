@@ -11,7 +11,7 @@ struct FailedSeed: CustomTestStringConvertible {
 
   var testDescription: String { "\(seed): \(found)" }
 
-  /// All of them; whoever mends what a seed has found adds it here.
+  /// All of them; the fix of a fault that a seed found adds the seed here.
   static let all: [FailedSeed] = [
     FailedSeed(
       seed: 18,
@@ -23,16 +23,16 @@ struct FailedSeed: CustomTestStringConvertible {
     ),
     FailedSeed(
       seed: 50,
-      found: "an observer's restart was told twice under one id: counters began at the last word told"
+      found: "an observer's restart was published twice under one id: counters began at the last event"
     ),
     FailedSeed(
       seed: 116,
-      found: "an exit lay 50 minutes ahead: its word had been told by a clock that was set since"
+      found: "an exit lay 50 minutes ahead: its event had been timed by a clock that was set since"
     ),
     FailedSeed(seed: 263, found: "an enter lay an hour ahead, for the same reason"),
     FailedSeed(
       seed: 270,
-      found: "a beacon stayed inside for ever: a restart ended its presence by a word about another region"
+      found: "a beacon stayed inside forever: a restart ended its presence by an event of another region"
     ),
     FailedSeed(
       seed: 300,
@@ -40,19 +40,19 @@ struct FailedSeed: CustomTestStringConvertible {
     ),
     FailedSeed(
       seed: 1036,
-      found: "subscribers were told what the power then took: a commit that was not synced was read back"
+      found: "subscribers received what a power loss then erased: an unsynced commit was read back"
     ),
-    FailedSeed(seed: 1162, found: "a beacon stayed inside for ever, as in seed 270, after 26 restarts"),
+    FailedSeed(seed: 1162, found: "a beacon stayed inside forever, as in seed 270, after 26 restarts"),
     FailedSeed(
       seed: 1217,
-      found: "what was decided at the instant of a step of the clock was told by the time before it"
+      found: "an event decided at the instant of a step of the clock was published with the time before it"
     ),
     FailedSeed(
       seed: 1239,
-      found: "beacons stayed unmonitored for ever: a restart held their presences for told already"
+      found: "beacons stayed unmonitored forever: a restart took their presences for published"
     ),
     FailedSeed(seed: 1249, found: "an exit behind a restart, as in seed 300"),
-    FailedSeed(seed: 1364, found: "what the power took had been told, as in seed 1036"),
+    FailedSeed(seed: 1364, found: "published events were lost with the power, as in seed 1036"),
     FailedSeed(
       seed: 1385,
       found: "a new observer's network was gone for half a minute, and what came first proved its life"
@@ -61,7 +61,7 @@ struct FailedSeed: CustomTestStringConvertible {
       seed: 1670,
       found: "the numbers that a new observer had lost did not count, as they were more than had come"
     ),
-    FailedSeed(seed: 1767, found: "beacons stayed unmonitored for ever, as in seed 1239"),
+    FailedSeed(seed: 1767, found: "beacons stayed unmonitored forever, as in seed 1239"),
     FailedSeed(
       seed: 2657,
       found:
@@ -69,7 +69,7 @@ struct FailedSeed: CustomTestStringConvertible {
     ),
     FailedSeed(
       seed: 4066,
-      found: "a beacon stayed inside for ever: a word made an assumption in the checkpoint one without an end"
+      found: "a beacon stayed inside forever: an event made a checkpoint's assumption endless"
     ),
     FailedSeed(
       seed: 5625,
@@ -147,7 +147,7 @@ struct FailedSeed: CustomTestStringConvertible {
     ),
     FailedSeed(
       seed: 820_000_211,
-      found: "an observer whose beacon was erased stayed unmonitored for ever",
+      found: "an observer whose beacon was erased stayed unmonitored forever",
       isWide: true
     ),
     FailedSeed(

@@ -37,7 +37,7 @@ struct SimulatedDiskTests {
     #expect(outcomes == [[1, 1, 1, 1], [2, 2, 1, 1], [1, 1, 3, 3], [2, 2, 3, 3]])
   }
 
-  @Test("a killed process writes no more, and its locks are gone")
+  @Test("a killed process writes nothing further, and its locks are gone")
   func kill() {
     let disk = SimulatedDisk()
     guard let content = disk.file(Self.path, creating: true) else {
@@ -56,7 +56,7 @@ struct SimulatedDiskTests {
     #expect(bytes.withUnsafeBytes { later.write($0, 0) } == SQLITE_OK)
   }
 
-  @Test("refuses, is full, and kills at the write that it was told")
+  @Test("refuses, is full, and kills at the specified write")
   func troubles() {
     let disk = SimulatedDisk()
     disk.troubles.capacity = 4

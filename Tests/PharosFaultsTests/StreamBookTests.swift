@@ -2,7 +2,7 @@ import PharosFaults
 import PharosModel
 import Testing
 
-@Suite("Reading what was told")
+@Suite("Reading published events")
 struct StreamBookTests {
   private static let subject = SubjectID.observer(.name("handset"))
 
@@ -23,7 +23,8 @@ struct StreamBookTests {
     )
   }
 
-  /// What a picture tells: `?`, `i`, `o` and `u` are states, each told as a change from the one before; `E` and `X` are enters and exits.
+  /// Returns the complaints about a picture: `?`, `i`, `o` and `u` are states, each published as a change from the
+  /// one before; `E` and `X` are enters and exits.
   private func complaints(_ picture: String, repeating id: UInt64? = nil) -> [Violation.Rule] {
     var book = StreamBook()
     var state = RegionState.unknown
@@ -74,7 +75,7 @@ struct StreamBookTests {
     #expect(book.complaints.map(\.rule).contains(.order))
   }
 
-  @Test("an id that comes twice is told of") func ids() {
+  @Test("an id that occurs twice is a violation") func ids() {
     #expect(complaints("oi", repeating: 3).contains(.ids))
   }
 

@@ -22,7 +22,7 @@ struct FileSinkTests {
     }
   }
 
-  @Test("a file that exists is written anew")
+  @Test("an existing file is overwritten")
   func truncates() throws {
     let scratch = try Scratch()
     let path = try scratch.write(sample(500), to: "old")
@@ -33,7 +33,7 @@ struct FileSinkTests {
   }
 
   @Test(
-    "a full disk is told by name, with what to do",
+    "a full disk is reported by name, with advice",
     .enabled(if: FileManager.default.fileExists(atPath: "/dev/full"))
   )
   func full() throws {

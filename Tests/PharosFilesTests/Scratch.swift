@@ -36,7 +36,7 @@ func readAll(_ path: String) throws -> (bytes: [UInt8], error: FileError?, progr
       bytes += chunk
     }
   } catch { failure = error }
-  // An error is told once; behind it there is nothing.
+  // An error is thrown once; after it there is nothing.
   #expect(try chunks.next() == nil)
   return (bytes, failure, chunks.progress)
 }

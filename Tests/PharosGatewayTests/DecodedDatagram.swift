@@ -11,7 +11,7 @@ struct DecodedDatagram {
     var rssi: RSSI?
     var pdu: Advert.PDU
     var data: [UInt8]
-    /// When it was heard, if the datagram was sent at the time that decoding was told.
+    /// The time at which it was heard, if the datagram was sent at the time passed to the decoder.
     var heard: Timestamp
 
     /// The number that the tests put into the address.

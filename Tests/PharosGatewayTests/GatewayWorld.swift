@@ -10,7 +10,7 @@ struct GatewayWorld {
     case up
     /// The datagram is answered by a refusal after this time.
     case refusing(after: TimeSpan)
-    /// The system finds out after this time that nobody is there; nothing arrives.
+    /// The system finds out after this time that the host is unreachable; nothing arrives.
     case unreachable(after: TimeSpan)
     /// No socket can be opened.
     case nameless

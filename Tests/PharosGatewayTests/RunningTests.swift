@@ -142,7 +142,7 @@ struct RunningTests {
     #expect(text.contains("1 adverts could not be sent: no process listens"))
   }
 
-  @Test("damage in the input is told, and what came before it is sent")
+  @Test("damage in the input is reported, and what came before it is sent")
   func damage() async throws {
     let receiver = try Receiver()
     let path = try file(BtsnoopBytes.header + BtsnoopBytes.advert(1, data: [], at: .at(0)) + [1, 2, 3])

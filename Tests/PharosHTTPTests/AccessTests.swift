@@ -15,7 +15,7 @@ struct AccessTests {
     )
   }
 
-  @Test("without a token nothing is told but health, the pages and the description")
+  @Test("without a token only health, the pages and the description are served")
   func tokenNeeded() async throws {
     try await TestService.run(configuration: locked()) { service in
       for path in ["/healthz", "/readyz", "/", "/openapi.json"] {

@@ -22,7 +22,7 @@ struct ConnectionStateTests {
   }
 
   @Test(
-    "each moment has its wait, and only who waits for its client may give way",
+    "each phase has its timeout, and only a connection that waits for its client may be closed for another",
     arguments: [
       ("", ConnectionState.Wait.head, true),
       ("h", .body, true),
@@ -53,7 +53,8 @@ struct ConnectionStateTests {
     #expect(played("hbbbeAEhb").bodyBytes == 10)
   }
 
-  /// Opens a connection of a number; gives what becomes of it: taken `t`, refused `r`, or the number of who gives way.
+  /// Opens a connection of a number; returns the outcome: accepted `t`, refused `r`, or the number of the one that is
+  /// closed.
   private func open(_ number: Int, in table: ConnectionTable, _ names: [Name]) -> String {
     let admission = table.open(names[number]) { names[number].closed.withLock { $0 = true } }
     switch admission {
@@ -71,7 +72,7 @@ struct ConnectionStateTests {
     let closed = Mutex(false)
   }
 
-  @Test("who has waited longest gives way, and nobody for whom something is done")
+  @Test("the connection that has waited longest is closed, and none that is being served")
   func table() {
     let table = ConnectionTable(capacity: 3)
     let names = (0..<6).map { _ in Name() }

@@ -52,7 +52,7 @@ struct ErasureTests {
     }
   }
 
-  @Test("a beacon that others met is named nowhere any more")
+  @Test("a beacon that others met is no longer named anywhere")
   func beacon() async throws {
     try await TestService.run { service in
       for minor in [7, 8] { try await service.hear(minor: minor) }
@@ -71,7 +71,7 @@ struct ErasureTests {
     }
   }
 
-  @Test("what names nobody is not found")
+  @Test("an unknown name is not found")
   func nobody() async throws {
     try await TestService.run { service in
       let long = String(repeating: "x", count: 65)

@@ -12,7 +12,7 @@ struct FixTests {
     HTTPConfiguration(address: HostPort(host: "127.0.0.1", port: 0), tokensRequired: true)
   }
 
-  /// Has a decision told, and waits until it was.
+  /// Publishes events, and waits until they are published.
   private func tell(_ events: [Event], _ service: TestService) async {
     service.backend.commitPublisher.tell(events)
     await service.backend.commitPublisher.drain()
@@ -48,7 +48,7 @@ struct FixTests {
       let named = try await service.request("GET", "/v1/fixes/\(coded)")
       #expect(try named.json["subjectKind"].string == "beacon")
       #expect(try named.json["name"].string == "door")
-      #expect(try await service.request("GET", "/v1/fixes/nobody").status == 404)
+      #expect(try await service.request("GET", "/v1/fixes/unknown").status == 404)
     }
   }
 
@@ -94,7 +94,7 @@ struct FixTests {
     }
   }
 
-  @Test("the cache forgets the stalest fixes when there are too many, and never the newest")
+  @Test("the cache evicts the oldest fixes when there are too many, and never the newest")
   func bound() {
     var cache = StateCache()
     for number in 0..<(StateCache.mostFixes + 10) { cache.note(.fix(of: "s\(number)", at: number)) }
@@ -104,7 +104,7 @@ struct FixTests {
     #expect(cache.fix(of: .observer(.name("s\(StateCache.mostFixes + 9)"))) != nil)
   }
 
-  @Test("nobody learns where a person is unless it was granted, and no longer than it is")
+  @Test("an application sees a person's fixes only while that is granted")
   func persons() async throws {
     try await TestService.run(configuration: locked(), isLive: true) { service in
       var (desk, shop, other) = (service, service, service)
@@ -200,7 +200,7 @@ struct FixTests {
 }
 
 extension Event {
-  /// A fix of a subject in the museum, or wherever it is said to be.
+  /// Returns a fix of a subject in the museum, or at the given place.
   static func fix(
     of subject: String,
     at second: Int,
@@ -238,7 +238,7 @@ extension Event {
     )
   }
 
-  /// Something that is of no application and about nobody.
+  /// Returns an event of no application and about no subject.
   fileprivate static func quiet(_ number: Int) -> Event {
     Event(
       stream: Site.gallery.stream,

@@ -125,7 +125,7 @@ struct HistoryTests {
       ] {
         #expect(try await service.request("GET", "\(path)?\(query)").status == status, "\(query)")
       }
-      #expect(try await service.request("GET", "/v1/history/subjects/stranger").status == 404)
+      #expect(try await service.request("GET", "/v1/history/subjects/unknown").status == 404)
       let tagged = try await service.request("GET", "\(path)?\(range)")
       let known = ["If-None-Match": try #require(tagged.headers["etag"])]
       #expect(try await service.request("GET", "\(path)?\(range)", headers: known).status == 304)
@@ -275,7 +275,7 @@ struct HistoryTests {
     }
   }
 
-  @Test("an application sees the occupancy of its own regions alone; where somebody was is the operator's")
+  @Test("an application sees the occupancy of its own regions alone; only the operator sees subjects")
   func access() async throws {
     let locked = HTTPConfiguration(
       address: HostPort(host: "127.0.0.1", port: 0),

@@ -96,7 +96,7 @@ struct LimitTests {
     }
   }
 
-  @Test("connections that wait give way to one that asks")
+  @Test("waiting connections are closed for a new one")
   func crowd() async throws {
     try await TestService.run(configuration: configuration { $0.mostConnections = 2 }, isLive: true) {
       service in

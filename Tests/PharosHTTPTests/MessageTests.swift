@@ -3,7 +3,7 @@ import PharosModel
 import PharosTestSupport
 import Testing
 
-/// The small parts that read what strangers send: they accept what is right, refuse the rest, and never crash.
+/// The parsers of what unknown clients send: they accept valid input, refuse the rest, and never crash.
 @Suite("Reading what clients send")
 struct MessageTests {
   @Test(

@@ -16,7 +16,7 @@ struct RegisterTests {
   }
 
   @Test(
-    "the site file's own takes the place of what was made over HTTP, which is told and comes back"
+    "the site file's own takes precedence over what was made over HTTP, which is reported and comes back"
   )
   func fileWins() throws {
     var register = Register(declared: .gallery)
@@ -34,7 +34,7 @@ struct RegisterTests {
     #expect(register.conflicts.isEmpty)
   }
 
-  @Test("what no longer fits under the limit is left out and told")
+  @Test("what no longer fits under the limit is left out and reported")
   func limit() throws {
     var register = Register(declared: .gallery)
     register.declared.applications[0].regionLimit = 3

@@ -106,7 +106,7 @@ struct ServiceTests {
       ("/v1/events?kind=", "kind"),
       ("/v1/tags?cursor=c00", "cursor"), ("/v1/applications/gallery/states?state=gone", "state"),
       ("/v1/heard?unregistered=maybe", "unregistered"), ("/v1/applications?limit=3", "limit"),
-      ("/v1/tracks?beacon=nobody", "beacon"),
+      ("/v1/tracks?beacon=unknown", "beacon"),
     ]
   )
   func queries(target: String, field: String) async throws {
@@ -130,7 +130,7 @@ struct ServiceTests {
     }
   }
 
-  @Test("a body beyond the limit is refused, told beforehand or not")
+  @Test("a body beyond the limit is refused, whether its length was declared or not")
   func largeBodies() async throws {
     var configuration = HTTPConfiguration(address: HostPort(host: "127.0.0.1", port: 0))
     configuration.largestBody = 1_000
@@ -242,7 +242,7 @@ struct ServiceTests {
     }
   }
 
-  @Test("a port that somebody holds is told in words")
+  @Test("a port in use is reported as such")
   func portInUse() async throws {
     try await TestService.run(isLive: true) { service in
       let configuration = HTTPConfiguration(address: service.address)

@@ -59,7 +59,7 @@ struct StateCacheTests {
     }
   }
 
-  @Test("what is told while the rows are being read is not lost")
+  @Test("events that are published while the rows are being read are not lost")
   func refill() async throws {
     var generator = SeededGenerator(seed: 22)
     let events = try (0..<300).map { try change($0, &generator) }
@@ -70,7 +70,7 @@ struct StateCacheTests {
       told: told,
       rows: { () throws(JournalError) in
         let rows = try journal.publishedState()
-        // Committed and told after the rows were read, before the cache has them.
+        // Committed and published after the rows were read, before the cache has them.
         let sequences = try journal.append(events[100..<200].map { Journal.Entry(event: $0) })
         told.publish(
           zip(sequences, events[100..<200]).map {

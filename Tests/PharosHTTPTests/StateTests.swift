@@ -138,7 +138,7 @@ struct StateTests {
       #expect(observers[0]["isUp"].bool == true)
       #expect(observers[0]["source"].string?.hasPrefix("127.0.0.1") == true)
       #expect(try await service.request("GET", "/v1/observers/front-desk").status == 200)
-      #expect(try await service.request("GET", "/v1/observers/nobody").status == 404)
+      #expect(try await service.request("GET", "/v1/observers/unknown").status == 404)
       let tracks = try await service.request("GET", "/v1/tracks?observer=front-desk").json["tracks"]
       #expect(tracks.elements.count == 1)
       #expect(
@@ -225,20 +225,20 @@ struct StateTests {
     }
   }
 
-  @Test("an observer that nobody listed waits in quarantine until it is accepted")
+  @Test("an unlisted observer waits in quarantine until it is accepted")
   func quarantine() async throws {
     var site = Site.gallery
     site.admission = .listed
     try await TestService.run(site: site) { service in
-      try await service.hear(minor: 7, by: "stranger")
-      try await service.told([.observerQuarantined], about: "stranger")
+      try await service.hear(minor: 7, by: "unknown")
+      try await service.told([.observerQuarantined], about: "unknown")
       let waiting = try await service.request("GET", "/v1/quarantine").json["observers"]
-      #expect(waiting[0]["id"].string == "stranger")
+      #expect(waiting[0]["id"].string == "unknown")
       #expect(waiting[0]["reports"].integer == 1)
-      #expect(try await service.request("POST", "/v1/observers/stranger/accept").status == 202)
-      try await service.hear(minor: 7, by: "stranger")
-      try await service.told(about: "stranger")
-      #expect(service.backend.registrar.site.observers.contains { $0.id.description == "stranger" })
+      #expect(try await service.request("POST", "/v1/observers/unknown/accept").status == 202)
+      try await service.hear(minor: 7, by: "unknown")
+      try await service.told(about: "unknown")
+      #expect(service.backend.registrar.site.observers.contains { $0.id.description == "unknown" })
     }
   }
 }

@@ -159,7 +159,7 @@ struct StreamTests {
       try await TestService.run(isLive: true) { service in
         port.yield(Int(service.address.port))
         for await _ in stops { break }
-        // So much that nobody's socket holds it: the reader that takes nothing stands in the way of its stream.
+        // More than a socket buffers: the reader that takes nothing blocks its stream.
         for start in stride(from: 1, through: 60_000, by: 4_000) {
           service.backend.commitPublisher.tell(marks(start...start + 3_999))
           await service.backend.commitPublisher.drain()
@@ -188,7 +188,7 @@ struct StreamTests {
     }
   }
 
-  @Test("a reader that takes nothing delays nobody")
+  @Test("a reader that takes nothing delays no other reader")
   func slowReader() async throws {
     try await TestService.run(isLive: true) { service in
       try await WireConnection.with(port: Int(service.address.port)) { idle in

@@ -33,7 +33,7 @@ struct TLSTests {
     }
   }
 
-  @Test("files that cannot be used are told in words before anything is served")
+  @Test("unusable files are reported in a sentence before anything is served")
   func unusable() async throws {
     try await withFiles { files in
       let strangers = [

@@ -83,7 +83,7 @@ extension TestService {
     return sample
   }
 
-  /// Waits for a kind that the journal does not keep, while somebody goes on hearing.
+  /// Waits for a kind that the journal does not keep, while an observer goes on hearing.
   private func told(_ kinds: Set<EventKind>, about subject: String, hearing minor: Int) async throws {
     let feed = try backend.feeds.open(FeedRequest(filter: EventFilter(kinds: kinds)))
     // A feed without news gives a heartbeat after 15 s only: three seconds of adverts make the news.
@@ -190,7 +190,7 @@ extension TestService {
     + #""to":"06:00","timeZone":"Europe/Berlin"},"onlyIfStillInsideAfter":"30s"}"#
   private static let token =
     #"{"name":"a","application":"shop","expiresAt":"2100-01-01T00:00:00Z"}"#
-  /// A port on which nobody listens: the trial fails, and says so.
+  /// A port without a listener: the trial fails and reports that.
   private static let webhook =
     #"{"url":"http://127.0.0.1:9/hook","filter":{"kinds":["region.enter"]}}"#
 }

@@ -5,9 +5,9 @@ import PharosPublishing
 import Testing
 
 extension TestService {
-  /// Waits until an event of some kind was told about a subject, or about any of a kind of subjects.
+  /// Waits until an event of some kind was published about a subject, or about any of a kind of subjects.
   ///
-  /// The journal is read through a feed from its beginning, so that nothing is missed and nobody waits for time.
+  /// The journal is read through a feed from its beginning, so that nothing is missed and no test waits for time.
   func told(_ kinds: Set<EventKind> = [.regionEnter], about subject: String) async throws {
     let feed = try backend.feeds.open(
       FeedRequest(filter: EventFilter(kinds: kinds), after: 0, limit: 4_096)
@@ -19,7 +19,7 @@ extension TestService {
         if isMeant { return }
       }
     }
-    Issue.record("the server stopped before an event about \(subject) was told")
+    Issue.record("the server stopped before it published an event about \(subject)")
   }
 }
 

@@ -107,7 +107,7 @@ struct DevicePrivacyTests {
     }
     try await harness.server.adopt(Self.site(nil))
     await harness.server.shutdown()
-    #expect(!harness.logs.lines.isEmpty, "refusals are told")
+    #expect(!harness.logs.lines.isEmpty, "refusals are logged")
     for line in harness.logs.lines.map({ $0.lowercased() }) {
       #expect(!line.contains(Self.secret))
       for address in addresses {

@@ -3,7 +3,7 @@ import PharosCaptures
 import PharosIngest
 import PharosModel
 
-/// Somebody who sends as fast as a thread can, until nobody listens any more.
+/// A sender as fast as a thread can be, until the listener is closed.
 enum Flood {
   /// How many datagrams were sent.
   static func send(to address: Endpoint) async -> UInt64 {

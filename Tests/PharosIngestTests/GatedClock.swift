@@ -2,7 +2,7 @@ import Foundation
 import PharosIngest
 import PharosModel
 
-/// The machine's clock, whose readers can be held: so that a socket's buffer fills while nobody reads it.
+/// The machine's clock, whose readers can be held: so that a socket's buffer fills while it is not read.
 final class GatedClock: @unchecked Sendable {
   private let condition = NSCondition()
   private var isClosed = false

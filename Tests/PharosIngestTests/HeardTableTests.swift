@@ -78,7 +78,7 @@ struct HeardTableTests {
     #expect(heard.beacons.first?.address == nil)
   }
 
-  @Test("stays within its bounds and keeps the latest, however many strangers pass")
+  @Test("stays within its bounds and keeps the latest, however many unknown devices pass")
   func staysBounded() {
     var table = HeardTable(iBeaconCompanies: [], capacity: 64)
     table.recognise(KnownDevices(Site()), showsStrangers: true)
@@ -96,7 +96,7 @@ struct HeardTableTests {
     #expect(table.evictions > 0)
   }
 
-  @Test("whoever is heard all the time stays while hundreds of others come and go")
+  @Test("a device that is heard all the time stays while hundreds of others come and go")
   func keepsTheLively() {
     var table = HeardTable(iBeaconCompanies: [], capacity: 64)
     table.recognise(KnownDevices(Site()), showsStrangers: true)
@@ -117,7 +117,7 @@ struct HeardTableTests {
     #expect((1_960...1_984).contains(table.evictions))
   }
 
-  @Test("looks at no more adverts than the budget allows")
+  @Test("looks at only as many adverts as the budget allows")
   func keepsToItsBudget() {
     var table = HeardTable(iBeaconCompanies: [])
     var batch = ReportBatch()
@@ -193,7 +193,7 @@ struct HeardTableTests {
     #expect(many.table.heard(at: many.now).beacons.count <= 512)
   }
 
-  @Test("of a stranger nothing is shown but a pseudonym and what public frames say")
+  @Test("of an unknown device only a pseudonym and the content of public frames are shown")
   func hidesStrangers() throws {
     let key = PseudonymKey(low: 3, high: 4)
     var table = HeardTable(iBeaconCompanies: [], pseudonym: key)
@@ -219,7 +219,7 @@ struct HeardTableTests {
     }
   }
 
-  @Test("an address that a site names is shown from then on, and hidden again when it is named no more")
+  @Test("an address that a site names is shown from then on, and hidden again when it is no longer named")
   func namesAndHides() {
     var table = HeardTable(iBeaconCompanies: [])
     let address = DeviceAddress(bits: 0xC0FF_EE00_0001, kind: .unknown)
@@ -238,7 +238,7 @@ struct HeardTableTests {
     #expect(table.heard(at: start).beacons.count == 1)
   }
 
-  @Test("a stranger is forgotten ten minutes after it was last heard, whoever is named stays")
+  @Test("an unknown device is forgotten ten minutes after it was last heard, a named one stays")
   func forgets() {
     var table = HeardTable(iBeaconCompanies: [])
     let known = DeviceAddress(bits: 0xC0FF_EE00_0001, kind: .unknown)

@@ -35,8 +35,8 @@ struct IngestErrorTests {
       ),
       (
         .notADatagramSocket(descriptor: 3),
-        "cannot listen on descriptor 3: it is no UDP socket. Let the socket unit say ListenDatagram=, not "
-          + "ListenStream=."
+        "cannot listen on descriptor 3: it is no UDP socket. "
+          + "Write ListenDatagram= in the socket unit, not ListenStream=."
       ),
       (
         .outOfRange(setting: "loops", value: 0, range: 1...16),
@@ -48,9 +48,9 @@ struct IngestErrorTests {
       ),
       (
         .overloaded(waiting: 256),
-        "256 requests wait for the loops to catch up, and no more are taken. Ask again in a moment, or send less."
+        "256 requests wait for the loops to catch up, and no further ones are accepted. Ask again in a moment, or send less."
       ),
-      (.stopped, "the server has stopped and takes no changes any more. Start it again."),
+      (.stopped, "the server has stopped and accepts no changes. Start it again."),
     ]
   )
   func prose(error: IngestError, text: String) { #expect("\(error)" == text) }

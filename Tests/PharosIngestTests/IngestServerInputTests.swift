@@ -83,7 +83,7 @@ struct IngestServerInputTests {
     #expect(online.time >= start + .seconds(1e9))
   }
 
-  @Test("goes on without its recording when that cannot be written, and says so once")
+  @Test("continues when its recording cannot be written, and logs that once")
   func survivesAFullDisc() async throws {
     struct DiscFull: Error {}
     let written = Mutex(0)

@@ -120,7 +120,7 @@ struct IngestServerTests {
     await harness.server.shutdown()
   }
 
-  @Test("shows a stranger once it has received it")
+  @Test("shows an unknown device once it has received it")
   func showsStrangers() async throws {
     let harness = try await ServerHarness.start(site: Site())
     let sender = try harness.sender()

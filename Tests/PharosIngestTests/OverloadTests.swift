@@ -89,7 +89,7 @@ struct OverloadTests {
     #expect(await sent > 20_000)
   }
 
-  @Test("strangers without number leave every table within its bounds")
+  @Test("any number of unknown devices leaves every table within its bounds")
   func staysBounded() {
     var intake = Intake(shard: 0, shards: 1, iBeaconCompanies: [])
     var generator = SeededGenerator(seed: 11)
@@ -163,7 +163,7 @@ struct OverloadTests {
     #expect(exchange.hasRoom(from: 0))
   }
 
-  @Test("what a shard is far behind with waits in the socket, unless it is no more than a turn's")
+  @Test("what a shard is far behind with waits in the socket, unless it is at most a turn's")
   func congestion() throws {
     let exchange = Exchange(loops: 2, isRecording: false, merger: Wake { _ in })
     let start = Timestamp(seconds: 1_780_000_000)
@@ -171,7 +171,7 @@ struct OverloadTests {
     let ring = exchange.toShards[0][1].full
     let late = start + Exchange.mostBehind + .oneNanosecond
     for number in 0...Exchange.Capacity.turn {
-      #expect(!exchange.isCongested(from: 0, at: late), "\(number) are no more than a turn's")
+      #expect(!exchange.isCongested(from: 0, at: late), "\(number) are at most a turn's")
       #expect(ring.push(ShardParcel(received: start, content: .reports(ReportBatch()))))
     }
     #expect(exchange.isCongested(from: 0, at: late))

@@ -15,7 +15,7 @@ struct ReadingModeTests {
     ("0012300", "-------", "little traffic leaves it to NIO"),
     ("0090000", "--T----", "much traffic begins the ticking"),
     ("9\(lull)00", "T\(still)R-", "and many quiet ticks end it"),
-    ("9\(lull)900", "T\(still)---", "a busy tick before the last one begins the count anew"),
+    ("9\(lull)900", "T\(still)---", "a busy tick before the last one restarts the count"),
     ("9444\(lull)", "T---\(still)", "moderate traffic keeps it ticking"),
     ("!00", "T--", "without room the socket waits for a tick"),
     ("9!!", "T--", "and goes on waiting"),

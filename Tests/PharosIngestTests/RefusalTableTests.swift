@@ -39,7 +39,7 @@ struct RefusalTableTests {
     #expect(table.sources.first?.lastReason == .tooShort)
   }
 
-  @Test("writes no more lines than fit, however many senders there are, and says later what was left out")
+  @Test("writes only as many lines as fit, however many senders there are, and logs later what was left out")
   func survivesAFlood() {
     var table = RefusalTable(capacity: 64)
     let lines = (0..<20_000).count { number in

@@ -20,7 +20,7 @@ struct RestartTests {
 
   private func enters(_ events: [Event]) -> [Event] { events.filter { $0.kind == .regionEnter } }
 
-  /// A server that has been told of some tags, its checkpoint, and what it told behind that.
+  /// A server that has heard some tags, its checkpoint, and the events published after that.
   private func killed(
     loops: Int,
     clock: ManualClock,
@@ -48,14 +48,14 @@ struct RestartTests {
   }
 
   @Test(
-    "nobody left, nobody enters twice, no id is given twice, with as many loops as one likes",
+    "no exit, no second entry and no repeated id, with any number of loops",
     arguments: [(1, 1), (2, 1), (1, 3), (3, 2)]
   )
   func resumes(before: Int, after: Int) async throws {
     let clock = ManualClock()
     let (told, restoration) = try await killed(loops: before, clock: clock, behind: [6, 7])
     #expect(restoration.publishedState.regions.count == 4)
-    // An hour in which nobody listened.
+    // An hour of downtime.
     clock.pass(.seconds(3_600))
     let harness = try await ServerHarness.start(site: Self.site, restoring: restoration) {
       $0.loops = after
@@ -67,7 +67,7 @@ struct RestartTests {
     }
     try sender.sendWaiting(Samples.raddec(observer: 8, minor: 8))
     await harness.output.wait { enters($0).count >= 2 }
-    // Of those that had entered before nothing is told: they have to be waited for too.
+    // No event is published for those that had entered before: they have to be waited for too.
     _ = await harness.snapshot(datagrams: 8)
     // 15 minutes of silence later all of them have left, each once.
     await harness.pass(.seconds(899), on: clock)
@@ -174,7 +174,7 @@ struct RestartTests {
     await harness.server.shutdown()
   }
 
-  @Test("an hour set back while it was down moves no event back, and is told")
+  @Test("an hour set back while it was down moves no event back, and is logged")
   func survivesTheClock() async throws {
     let clock = ManualClock()
     let (told, restoration) = try await killed(loops: 1, clock: clock)
@@ -191,7 +191,7 @@ struct RestartTests {
     let step = try #require(harness.output.all.first { $0.kind == .clockStepped })
     guard case .clockStep(let span) = step.detail else { return }
     #expect(span < .seconds(-3_500) && span > .seconds(-3_600))
-    // Told by the new time, decided behind all that was decided before.
+    // Published with the new time, decided after all that was decided before.
     let enter = try #require(enters(harness.output.all).first)
     #expect(abs((enter.time - clock.ingest.wall()).seconds) < 1)
     let last = try #require(told.last?.decidedAt)

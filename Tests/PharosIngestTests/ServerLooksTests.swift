@@ -81,7 +81,7 @@ struct ServerLooksTests {
       presence: PresencePolicy(enterSamples: 1)
     )
     try await server.adopt(edited)
-    // Another advert: the region asks something else now, so it begins anew; the other one goes on.
+    // Another advert: the region has another question now, so it starts again; the other one goes on.
     _ = try await server.receive(Samples.raddec(observer: 1, minor: 1), from: source)
     await harness.output.wait { events in events.count { $0.kind == .regionEnter } == 3 }
     let names = server.site.applications.first?.regions.map(\.identifier)

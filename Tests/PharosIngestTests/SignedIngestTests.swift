@@ -203,12 +203,12 @@ struct SignedIngestTests {
     #expect(refusals(snapshot, .replayed) == 1)
     #expect(refusals(snapshot, .notSigned) == 1)
     #expect(refusals(snapshot, .notVouched) == 1)
-    // A stranger without a key is for the engine, which shows it.
+    // An unknown observer without a key is for the engine, which shows it.
     while try await harness.server.quarantine().map(\.id) != [.eui48(6)] { await Task.yield() }
     await harness.server.shutdown()
   }
 
-  @Test("an allowlist beside an open listener refuses strangers itself")
+  @Test("an allowlist beside an open listener refuses unknown senders itself")
   func mixed() async throws {
     var site = Samples.site
     site.observers = [ObserverEntry(id: .eui48(5))]
@@ -311,7 +311,7 @@ struct SignedIngestTests {
     #expect(snapshot.decoding.totalDatagrams == 1)
     await second.server.stopAtOnce()
 
-    // The machine itself starts anew: all is refused until the lease is over, and by then it goes on.
+    // The machine itself restarts: all is refused until the lease is over, then ingest continues.
     clock.pass(.seconds(11))
     let third = try await start(machineStart: "b")
     let last = try third.sender()
@@ -324,7 +324,7 @@ struct SignedIngestTests {
     await third.server.shutdown()
   }
 
-  @Test("a disk that fails is told once, and ingest goes on")
+  @Test("a disk that fails is logged once, and ingest goes on")
   func brokenDisk() async throws {
     kept.breakDown()
     let harness = try await start()
@@ -336,7 +336,7 @@ struct SignedIngestTests {
     let snapshot = await settled(harness, 5)
     #expect(snapshot.decoding.totalDatagrams == 5)
     await harness.server.shutdown()
-    #expect(harness.logs.lines.count { $0.contains("replay windows cannot be kept") } == 1)
+    #expect(harness.logs.lines.count { $0.contains("replay windows cannot be stored") } == 1)
   }
 
   @Test("in the steady state nothing is written but the lease, whatever the number of datagrams")

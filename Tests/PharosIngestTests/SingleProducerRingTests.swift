@@ -58,7 +58,7 @@ struct SingleProducerRingTests {
     #expect(ring.isEmpty)
   }
 
-  @Test("releases what nobody popped")
+  @Test("releases elements that were not popped")
   func releasesTheRest() {
     final class Witness: Sendable {}
     weak var released: Witness?

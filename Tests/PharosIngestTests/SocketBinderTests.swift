@@ -47,13 +47,13 @@ struct SocketBinderTests {
       try sender.sendWaiting(SocketBinderTests.heartbeat(of: id))
     }
     let steered = await harness.snapshot(datagrams: 96)
-    let isSteered = !harness.logs.lines.contains { $0.contains("the kernel cannot tell observers") }
+    let isSteered = !harness.logs.lines.contains { $0.contains("the kernel cannot steer datagrams") }
     if isSteered {
       #expect(steered.forwarded == 0)
     } else {
       print("skipped that datagrams go to the loop of their observer: the kernel takes no packet filter")
     }
-    // Who has a name, and who writes in another format, is told by loops that hand over what is not theirs.
+    // Named observers and other formats show which loops hand over what is not theirs.
     for number in 0..<48 as Range<UInt64> {
       try sender.sendWaiting(SocketBinderTests.heartbeat(of: .name("gate \(number)")))
       try sender.sendWaiting(Samples.raddec(observer: number, minor: 1))
@@ -116,7 +116,7 @@ struct SocketBinderTests {
     await harness.server.shutdown()
   }
 
-  @Test("are taken over from whoever started the process")
+  @Test("are taken over from the parent process")
   func adoptsSockets() async throws {
     let socket = try TestSocket()
     // As systemd does, the descriptor is passed at a known place; the server then owns it.

@@ -145,7 +145,7 @@ struct HistoryTests {
       #expect(try journal.historyObservers().first?.last.number == 29_000_459)
     }
     #expect(try journal.history(of: .zone("nowhere"), in: Self.everything).isEmpty)
-    #expect(try journal.history(of: .observer(.name("stranger")), in: Self.everything).isEmpty)
+    #expect(try journal.history(of: .observer(.name("unknown")), in: Self.everything).isEmpty)
     #expect(try Self.subjects(of: journal, at: HistoryMinute(1)).isEmpty)
   }
 

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Erasing a subject from the journal")
 struct JournalEraseTests {
-  /// A journal on the disk with events of everybody, deliveries that failed, and checkpoints that hold the subject's bytes.
+  /// A journal on the disk with events of all subjects, deliveries that failed, and checkpoints that hold the
+  /// subject's bytes.
   private static func fill(_ folder: ScratchFolder, seed: UInt64) throws -> (Journal, ModelJournal) {
     let settings = JournalSettings(longest: nil, mostBytes: .max)
     let journal = try Journal.open(
@@ -79,7 +80,7 @@ struct JournalEraseTests {
     return count
   }
 
-  /// What an event is once a subject is erased: nil, itself, or with nobody in its place.
+  /// Returns an event after the erasure of a subject: nil, itself, or without the subject.
   private static func left(of event: Event, _ traces: SubjectTraces) throws -> Event? {
     guard !traces.contains(event.subject) else { return nil }
     let record = EventRecord(event)
@@ -224,15 +225,15 @@ struct JournalEraseTests {
     #expect(try Self.count(Self.words(traces), in: folder) == 0)
   }
 
-  @Test("documents that name it are counted by kind: they are rules of somebody")
+  @Test("documents that name it are counted by kind, since they are an operator's rules")
   func documents() throws {
     let journal = try Journal.open(.memory, stream: Timeline.stream)
     let traces = try #require(SubjectTraces("ac:23:3f:a0:00:03"))
     try journal.put(Array(#"{"subjects":["AC:23:3F:A0:00:03"]}"#.utf8), kind: "hook", key: "a")
     try journal.put([1], kind: "key", key: "ac:23:3f:a0:00:03")
-    try journal.put(Array("somebody else".utf8), kind: "hook", key: "b")
+    try journal.put(Array("another one".utf8), kind: "hook", key: "b")
     #expect(try journal.documents(naming: traces) == ["hook": 1, "key": 1])
-    #expect(try journal.documents(naming: try #require(SubjectTraces("nobody"))).isEmpty)
+    #expect(try journal.documents(naming: try #require(SubjectTraces("unknown"))).isEmpty)
   }
 
   @Test("a rewritten file holds its rows and nothing between them")

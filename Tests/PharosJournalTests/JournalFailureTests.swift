@@ -34,7 +34,7 @@ struct JournalFailureTests {
     }
   }
 
-  @Test("what a killed process left in the log is copied back and synced before anybody reads it")
+  @Test("what a killed process left in the log is copied back and synced before it is read")
   func settles() throws {
     let (killed, next) = (ScratchFolder(), ScratchFolder())
     let journal = try Journal.open(.folder(killed.path), stream: Timeline.stream)
@@ -92,7 +92,7 @@ struct JournalFailureTests {
     }
   }
 
-  @Test("a file that may not be written is said to be so")
+  @Test("a read-only file is reported as such")
   func readOnly() throws {
     let journal = try Journal.open(.memory, stream: Timeline.stream)
     var timeline = Timeline(seed: 1)
@@ -103,7 +103,7 @@ struct JournalFailureTests {
     #expect(try journal.append(entries(&timeline, 1)) == [1])
   }
 
-  @Test("a lock that another program holds on the file is said, and appending goes on when it is gone")
+  @Test("a lock that another program holds on the file is reported, and appending goes on when it is gone")
   func locked() throws {
     let folder = ScratchFolder()
     let journal = try Journal.open(

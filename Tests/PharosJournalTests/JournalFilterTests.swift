@@ -57,8 +57,8 @@ struct JournalFilterTests {
   func stranger() throws {
     let (journal, _) = try JournalFilterTests.large.get()
     for filter in [
-      EventFilter(applications: ["stranger"]), EventFilter(regions: ["stranger"]),
-      EventFilter(subjects: [.observer(.name("stranger"))]), EventFilter(observers: [.name("stranger")]),
+      EventFilter(applications: ["unknown"]), EventFilter(regions: ["unknown"]),
+      EventFilter(subjects: [.observer(.name("unknown"))]), EventFilter(observers: [.name("unknown")]),
       EventFilter(kinds: []), EventFilter(since: .distantFuture),
       EventFilter(since: Timestamp(seconds: 2_000_000_000), until: Timestamp(seconds: 1_000_000_000)),
     ] {

@@ -63,7 +63,7 @@ struct JournalRetentionTests {
     #expect(try journal.events(after: 0, limit: 10).map(\.sequence) == [9_001])
   }
 
-  @Test("rows that say gone go with their events, those that say inside stay; names go when nobody uses them")
+  @Test("rows that say gone go with their events, those that say inside stay; unused names go")
   func rows() throws {
     let journal = try journal(.memory, JournalSettings(longest: .seconds(100), mostBytes: .max))
     _ = try journal.append((0..<200).map { state($0, $0 % 2 == 0 ? .inside : .outside, at: 1_000 + $0) })

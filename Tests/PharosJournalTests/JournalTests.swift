@@ -47,7 +47,7 @@ struct JournalTests {
     #expect(try journal.append([]).isEmpty)
   }
 
-  @Test("its rows say what the events say, told or not", arguments: 1...3)
+  @Test("its rows agree with the events, published or not", arguments: 1...3)
   func rows(seed: Int) throws {
     let journal = try Journal.open(.memory, stream: Timeline.stream)
     var timeline = Timeline(seed: UInt64(100 + seed))

@@ -59,17 +59,17 @@ struct Timeline {
     )
   }
 
-  /// A filter as somebody might ask for, given roughly how many events there are.
+  /// Returns a filter as a client might ask for, given roughly how many events there are.
   mutating func filter(over events: Int) -> EventFilter {
     var filter = EventFilter()
     if chance(3) { filter.kinds = Set(some(EventKind.allCases)) }
-    if chance(4) { filter.applications = Set(some(Timeline.applications + ["nobody's"])) }
+    if chance(4) { filter.applications = Set(some(Timeline.applications + ["unknown"])) }
     if chance(3) { filter.regions = Set(some(Timeline.regions + ["nowhere"])) }
     if chance(3) {
       let subjects = Timeline.observers.map { SubjectID.observer($0) } + Timeline.beacons.map { .beacon($0) }
-      filter.subjects = Set(some(subjects + [.none, .observer(.name("stranger"))]))
+      filter.subjects = Set(some(subjects + [.none, .observer(.name("unknown"))]))
     }
-    if chance(4) { filter.observers = Set(some(Timeline.observers + [.name("stranger")])) }
+    if chance(4) { filter.observers = Set(some(Timeline.observers + [.name("unknown")])) }
     let start = Timestamp(seconds: 1_760_000_000)
     let span = Int64(events) * 20_000_000
     if chance(3) {

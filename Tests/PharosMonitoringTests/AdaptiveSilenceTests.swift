@@ -108,7 +108,7 @@ struct AdaptiveSilenceTests {
     #expect(slow.allowance(AdaptiveSilenceTests.policy, at: .usual).basis?.floor == .seconds(28))
   }
 
-  @Test("a stranger among tracks that lose nothing is let go sooner than one of whom nothing is known")
+  @Test("a new beacon among tracks that lose nothing exits sooner than one without any prior")
   func borrowed() {
     var pool = LossPool()
     var stretch = LossRuns()

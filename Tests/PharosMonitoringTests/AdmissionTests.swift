@@ -11,9 +11,9 @@ struct AdmissionTests {
     return site
   }
 
-  private static let stranger = ObserverID.name("stranger")
+  private static let stranger = ObserverID.name("unknown")
 
-  @Test("a stranger changes nothing, is told of once, counted and shown; who is listed counts")
+  @Test("an unlisted observer changes nothing, is published once, counted and shown; a listed one counts")
   func quarantine() throws {
     var timeline = Timeline(AdmissionTests.site())
     for second in 1...20 { timeline.hear(at: Double(second), from: AdmissionTests.stranger) }
@@ -31,7 +31,7 @@ struct AdmissionTests {
     #expect(timeline.story() == ["regionEnter door 22.0"])
   }
 
-  @Test("who is accepted counts from then on, and is shown no more")
+  @Test("an accepted observer counts from then on, and is no longer shown")
   func acceptance() {
     var timeline = Timeline(AdmissionTests.site())
     timeline.hear(at: 1, from: AdmissionTests.stranger)
@@ -51,12 +51,12 @@ struct AdmissionTests {
     #expect(timeline.engine.counters.quarantined == 20_000)
     let before = timeline.events.count
     timeline.hear(at: 2_000, from: .eui48(50_000))
-    #expect(timeline.events.count == before + 1, "the stalest has made room")
+    #expect(timeline.events.count == before + 1, "the oldest was evicted")
     #expect(timeline.engine.quarantine().contains { $0.id == .eui48(50_000) })
   }
 
   @Test(
-    "who is listed no more is let go: unmonitored, which is no exit; and where all count again, none is quarantined"
+    "an observer that is no longer listed is removed: unmonitored, which is no exit; and where all count again, none is quarantined"
   )
   func edits() {
     var site = AdmissionTests.site()
@@ -81,7 +81,7 @@ struct AdmissionTests {
     #expect(timeline.engine.observers().count == 2)
   }
 
-  @Test("who is dismissed counts no more: unmonitored, which is no exit")
+  @Test("a dismissed observer no longer counts: unmonitored, which is no exit")
   func dismissal() {
     var timeline = Timeline(AdmissionTests.site())
     timeline.apply(.acceptObserver(AdmissionTests.stranger), at: 1)
@@ -111,6 +111,6 @@ struct AdmissionTests {
     timeline.hear(at: 101, from: AdmissionTests.stranger)
     timeline.hear(at: 101, from: .eui48(5))
     #expect(timeline.story() == ["regionEnter door 101.0"])
-    #expect(timeline.events.count { $0.kind == .observerQuarantined } == 2, "and is not told of again")
+    #expect(timeline.events.count { $0.kind == .observerQuarantined } == 2, "and is not published again")
   }
 }

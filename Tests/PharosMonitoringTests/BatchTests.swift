@@ -68,7 +68,7 @@ struct BatchTests {
     #expect(whole.observers() == cut.observers())
   }
 
-  @Test("times that no clock means are held in a batch as they are one by one", arguments: 0..<4)
+  @Test("timestamps out of range are treated in a batch as they are one by one", arguments: 0..<4)
   func farTimes(seed: Int) {
     var world = BatchWorld(seed: UInt64(seed))
     var together = MonitoringEngine(site: world.site, limits: world.limits)

@@ -14,7 +14,7 @@ struct BoundsTests {
     let site = Timeline.site([BoundsTests.door, BoundsTests.all])
     var timeline = Timeline(site, limits: MonitoringLimits(tracksPerObserver: 32))
     for second in 0...5 { timeline.hear(1, 7, at: Double(second)) }
-    // A flood of identities that somebody asks about, within the silence that the first one is allowed.
+    // A flood of identities of a region, within the silence that the first one is allowed.
     for number in 0..<200 { timeline.hear(2, UInt16(number), at: 6 + Double(number) / 100) }
     #expect(timeline.engine.counters.trackEvictions > 100)
     #expect(timeline.states(of: "door").count == 2)
@@ -27,7 +27,7 @@ struct BoundsTests {
   }
 
   @Test(
-    "an observer that is evicted makes its regions unmonitored, and takes no other one's strangers with it"
+    "an observer that is evicted makes its regions unmonitored, and takes no untracked beacons of another one with it"
   )
   func observerEviction() {
     var site = Timeline.site([Timeline.region("door", silence: .seconds(30))])
@@ -57,7 +57,7 @@ struct BoundsTests {
     #expect(inside == [.eui48(99)], "the one that the region lists")
   }
 
-  @Test("who is a stranger with an address is none without one, whatever the hash")
+  @Test("an untracked beacon with an address is not one without, whatever the hash")
   func strangersWithAddress() {
     var site = Timeline.site([Timeline.region("door")])
     site.observers[0].lag = .seconds(1)
@@ -65,7 +65,7 @@ struct BoundsTests {
     var timeline = Timeline(site)
     let address = DeviceAddress(bits: 0xAC23_3FA0_0077, kind: .public)
     for minor in UInt16(1)...64 {
-      // So late that no track is made; and with an address nobody asks about the plain identity.
+      // So late that no track is made; and with an address no region matches the plain identity.
       timeline.hear(1, minor, at: Double(minor), address: address, timing: .age(.seconds(40)))
       timeline.hear(1, minor, at: Double(minor) + 0.5)
     }

@@ -36,7 +36,7 @@ struct CongestionTests {
   }
 
   @Test(
-    "a radio that hears again is not deaf any more, and knows since when it was",
+    "a radio that hears again is no longer deaf, and the start of its deafness is known",
     arguments: Seeds.fixed(0..<5 as Range<UInt64>)
   )
   func recovered(seed: UInt64) {

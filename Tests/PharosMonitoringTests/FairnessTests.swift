@@ -106,7 +106,7 @@ struct FairnessTests {
         minor: UInt16.random(in: 0..<2_000, using: &generator), time: Double(step) / 50
       )
     }
-    // Stage two is told of each track that comes and of each that is let go.
+    // Stage two receives each track that comes and each that is removed.
     let tags = Timeline.region("tags", samples: 1, silence: .seconds(600), subject: .beacon(observers: nil))
     func links(_ shards: Int) -> [StageLink] {
       let limits = MonitoringLimits(observers: 1_024, tracksPerObserver: 48, tracks: 64 * 64)
@@ -128,7 +128,7 @@ struct FairnessTests {
     #expect(links(5) == one)
   }
 
-  @Test("the stalest are found as a sorted list would have them", arguments: Seeds.drawn(0..<10))
+  @Test("the oldest are found as in a sorted list", arguments: Seeds.drawn(0..<10))
   func stalest(seed: Int) {
     var generator = SeededGenerator(seed: UInt64(seed))
     struct Track {

@@ -44,7 +44,7 @@ struct GroupDepartureTests {
     }
   }
 
-  @Test("one after the other is told, down to the last, though nobody else is there")
+  @Test("one exit after the other is published, down to the last, though no other beacon is there")
   func oneByOne() {
     var drill = LifeDrill()
     drill.tags = 3

@@ -8,7 +8,7 @@ struct IdentityTableTests {
   @Test("it holds what a dictionary holds while it grows, splits and shrinks", arguments: Seeds.drawn(0..<6))
   func model(seed: Int) {
     var generator = SeededGenerator(seed: UInt64(seed))
-    // Few different hashes in every second run: places are told apart by more than their hash.
+    // Few different hashes in every second run: places are distinguished by more than their hash.
     let mask: UInt64 = seed % 2 == 0 ? .max : 0x3FF << 32
     var table = IdentityTable()
     var hashes: [Int: UInt64] = [:]
@@ -64,7 +64,7 @@ struct IdentityTableTests {
     }
   }
 
-  @Test("identities that a stranger chose to collide by any fixed rule do not collide by the keyed hash")
+  @Test("identities chosen to collide by any fixed rule do not collide by the keyed hash")
   func chosenIdentities() {
     let hash = KeyedHash()
     var buckets = [Int](repeating: 0, count: 1_024)

@@ -10,13 +10,13 @@ struct InsightTests {
     return timeline
   }
 
-  @Test("who is not heard has none, nor has a beacon that nobody asks about")
+  @Test("a beacon that is not heard has none, nor has a beacon of no region")
   func strangers() {
     var timeline = Self.heard(Timeline.region(minor: 7))
     timeline.hear(1, 8, at: 21)
     let (observer, beacon) = (Timeline.handset, Timeline.beacon())
     #expect(timeline.engine.insight(observer: observer, beacon: beacon) != nil)
-    #expect(timeline.engine.insight(observer: .name("nobody"), beacon: beacon) == nil)
+    #expect(timeline.engine.insight(observer: .name("unknown"), beacon: beacon) == nil)
     #expect(timeline.engine.insight(observer: observer, beacon: Timeline.beacon(1, 8)) == nil)
   }
 

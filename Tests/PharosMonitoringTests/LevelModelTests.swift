@@ -3,7 +3,7 @@ import PharosMonitoring
 import PharosTestSupport
 import Testing
 
-/// A slow and obvious model of presence with levels: whole lists of samples, looked at anew for every one of them.
+/// A slow and obvious model of presence with levels: whole lists of samples, evaluated again for every one of them.
 private struct LevelModel {
   struct Sample {
     var time: Double

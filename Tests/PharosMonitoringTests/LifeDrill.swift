@@ -2,8 +2,8 @@ import PharosModel
 import PharosMonitoring
 import PharosTestSupport
 
-/// A gateway, tags that stay or leave, strangers, and what befalls the gateway: all at random from a seed, and the truth
-/// is known.
+/// A gateway, tags that stay or leave, untracked beacons, and faults of the gateway: all at random from a seed, and
+/// the truth is known.
 struct LifeDrill {
   enum Trouble {
     /// Nothing comes at all, and the boot id stays.
@@ -45,9 +45,9 @@ struct LifeDrill {
     var falseExits = 0
     /// Enters beyond the first one of each tag.
     var secondEnters = 0
-    /// For each tag that left and whose exit was told: how long after its last advert.
+    /// For each tag that left and whose exit was published: how long after its last advert.
     var delays: [Double] = []
-    /// Tags that left and whose exit was never told.
+    /// Tags that left and whose exit was never published.
     var untold = 0
     var offline = 0
   }

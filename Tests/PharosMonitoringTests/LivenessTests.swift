@@ -58,7 +58,7 @@ struct LivenessTests {
         timeline.hear(200, other, at: Double(second) + Double(other) / 4)
       }
     }
-    // It starts anew for nearly 20 s: the beacon is heard half a second behind the others.
+    // It restarts for nearly 20 s: the beacon is heard half a second behind the others.
     timeline.hear(200, 1, at: 26.5)
     timeline.hear(200, 2, at: 26.75)
     timeline.hear(at: 27.25)
@@ -180,7 +180,7 @@ struct LivenessTests {
     #expect(timeline.story() == ["regionEnter door 0.0", "regionExit door 30.0"])
   }
 
-  @Test("a new boot id is told once; sequence numbers show what was lost")
+  @Test("a new boot id is published once; sequence numbers show what was lost")
   func restarts() {
     var timeline = LivenessTests.timeline(.auto)
     func head(_ boot: UInt32, _ sequence: UInt32) -> ReportBody {
@@ -201,7 +201,7 @@ struct LivenessTests {
   }
 
   @Test(
-    "stage two is told when an observer goes down and what it no longer knows, and what it finds when it is back"
+    "stage two receives that an observer goes down and what it no longer knows, and what it finds when it is back"
   )
   func links() {
     let region = Timeline.region(major: 1, silence: .seconds(5), subject: .beacon(observers: nil))

@@ -48,7 +48,7 @@ struct OutageTests {
   }
 
   @Test(
-    "who leaves during an outage is told after it",
+    "an exit during an outage is published after it",
     arguments: [LifeDrill.Trouble.dead, .restarted, .hung]
   )
   func leavesDuringOutage(kind: LifeDrill.Trouble) {
@@ -121,7 +121,7 @@ struct OutageTests {
     for tenth in 10..<1_300 {
       let seconds = Double(tenth) / 10
       guard !isHole(seconds) else { continue }
-      // Four strangers and the beacon, each once a second.
+      // Four other beacons and the beacon, each once a second.
       switch tenth % 10 {
       case 0, 2, 4, 6: timeline.hear(2, UInt16(tenth % 10), at: seconds)
       case 8: timeline.hear(at: seconds)

@@ -15,20 +15,20 @@ struct PauseTests {
     }
     timeline.advance(to: 20.2)
     if isPublished { timeline.pause(from: 20.3, to: 60) }
-    // What waited in the socket: the stranger first, then the beacon.
+    // What waited in the socket: the other beacon first, then the beacon.
     timeline.hear(2, 9, at: 60)
     if isBack { timeline.hear(at: 60.001) }
     timeline.advance(to: 80)
     return timeline.story()
   }
 
-  @Test("silence begins anew, so that nobody leaves before its adverts are read")
+  @Test("silence begins again, so that no beacon exits before its adverts are read")
   func stays() {
     #expect(
       Self.story(isPublished: true, isBack: true) == ["regionEnter door 1.1", "regionExit door 64.001"]
     )
     #expect(Self.story(isPublished: true, isBack: false) == ["regionEnter door 1.1", "regionExit door 64.0"])
-    // Without a word of it the silence is the beacon's.
+    // Without a report of it the silence is the beacon's.
     #expect(Self.story(isPublished: false, isBack: true).dropFirst().first == "regionExit door 24.1")
   }
 

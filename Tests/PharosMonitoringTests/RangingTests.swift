@@ -13,7 +13,7 @@ struct RangingTests {
     }
   }
 
-  @Test("beacons are told nearest first, with the mean level of the second, in the phase of the first report")
+  @Test("beacons are listed nearest first, with the mean level of the second, in the first report's phase")
   func order() throws {
     var timeline = Timeline(Timeline.site([], ranging: [RangingTests.request]))
     for step in 0..<30 {
@@ -144,7 +144,7 @@ struct RangingTests {
     }
   }
 
-  @Test("a battery is told at most once an hour")
+  @Test("a battery is published at most once an hour")
   func battery() throws {
     let namespace = try #require(EddystoneNamespace("00010203040506070809"))
     let uid: [UInt8] =

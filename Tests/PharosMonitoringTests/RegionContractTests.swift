@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Core Location's contract about regions")
 struct RegionContractTests {
-  @Test("every change of state is told with from and to, and unknown to inside enters")
+  @Test("every change of state is published with from and to, and unknown to inside enters")
   func states() {
     var timeline = Timeline(Timeline.site([Timeline.region()]))
     timeline.hear(at: 0)
@@ -40,7 +40,7 @@ struct RegionContractTests {
     #expect(timeline.transitions(.regionExit).map(\.refinement) == [Timeline.beacon(2, 3)])
   }
 
-  @Test("overlapping regions are each told, and inside a child implies inside its parent")
+  @Test("overlapping regions are each reported, and inside a child implies inside its parent")
   func overlapping() {
     let regions = [
       Timeline.region("all"), Timeline.region("major", major: 1),
@@ -206,7 +206,7 @@ struct RegionContractTests {
     #expect(timeline.engine.counters.tracks == 1)
   }
 
-  @Test("a region about beacons is told to stage two by the observers that it lists")
+  @Test("a region about beacons gets presences from the observers that it lists")
   func beaconRegions() {
     let other = ObserverID.name("other")
     let region = Timeline.region(subject: .beacon(observers: [Timeline.handset]))

@@ -17,7 +17,7 @@ struct RepeatTests {
     timeline.hear(at: seconds)
   }
 
-  @Test("what came twice is one sample, and keeps nobody inside")
+  @Test("a repeated datagram is one sample, and keeps no beacon inside")
   func once() {
     var timeline = Timeline(Timeline.site([Timeline.region(samples: 2)]))
     for (sequence, second) in [(1, 0.0), (1, 0.4), (2, 1.0), (2, 2.0), (1, 3.0)] {
@@ -73,11 +73,11 @@ struct RepeatTests {
       RepeatTests.datagram(UInt32(sequence), at: second, boot: UInt32(boot), &timeline)
       #expect(timeline.engine.tracks(TrackQuery()).first?.samples == samples + 1)
     }
-    // The two that nobody had missed.
+    // The two that were not missing.
     #expect(timeline.engine.counters.sequenceRepeats == 2)
   }
 
-  @Test("a sender that does not count, or counts anew under the same boot id, is heard after a while")
+  @Test("a sender that does not count, or restarts its count under the same boot id, is heard after a while")
   func uncounted() {
     var timeline = Timeline(Timeline.site([Timeline.region()]))
     for second in 0..<100 { RepeatTests.datagram(9, at: Double(second), &timeline) }

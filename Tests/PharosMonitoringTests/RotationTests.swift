@@ -26,7 +26,7 @@ struct RotationTests {
     )
   }
 
-  @Test("a visitor is told of every exhibit on the way although only five regions are monitored at once")
+  @Test("a visitor enters every exhibit on the way although only five regions are monitored at once")
   func walk() {
     var timeline = RotationTests.timeline()
     for exhibit in UInt16(1)...30 { timeline.hear(2, exhibit, at: Double(exhibit) * 10) }

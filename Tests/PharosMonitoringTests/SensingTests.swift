@@ -118,7 +118,7 @@ struct SensingTests {
     #expect(SensingTests.sensings(timeline).count == 1)
   }
 
-  @Test("what a private address sends goes on without it, what only an address names goes on where it hangs")
+  @Test("sensings from a private address omit it, those named by an address are passed on only if fixed")
   func addresses() {
     let known = DeviceAddress(bits: 0xC0FF_EE00_0001, kind: .public)
     var timeline = SensingTests.engine(sensing: SensingScope(beaconAddresses: [known.bits]))
@@ -169,7 +169,7 @@ struct SensingTests {
         .beacon(Timeline.beacon(), address: nil, rssi: level, accuracy: Meters(2)), .outside(fix),
       ]
     )
-    #expect(sensings.last?.time == Timeline.at(1), "an age beyond the lag is told, and stage two judges it")
+    #expect(sensings.last?.time == Timeline.at(1), "an age beyond the lag is passed to stage two")
   }
 
   @Test("a handset is one still after a restart")
@@ -190,7 +190,7 @@ struct SensingTests {
   }
 
   @Test(
-    "what a fixed observer hears of a tag that a region asks about, or the site locates, is told each second"
+    "what a fixed observer hears of a tag of a region, or of one that the site locates, is passed on each second"
   )
   func tags() {
     let region = Timeline.region("tags", major: 1, subject: .beacon(observers: nil))

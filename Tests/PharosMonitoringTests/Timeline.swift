@@ -22,7 +22,7 @@ struct Timeline {
     self.site = site
   }
 
-  /// A site with one application and its regions; every observer is taken to live unless told otherwise.
+  /// A site with one application and its regions; every observer is assumed to be alive by default.
   static func site(
     _ regions: [Region],
     ranging: [RangingRequest] = [],

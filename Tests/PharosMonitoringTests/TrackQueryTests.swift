@@ -51,6 +51,6 @@ struct TrackQueryTests {
     #expect(timeline.engine.tracks(TrackQuery(observer: one.observer, beacon: one.beacon)) == [one])
     let rest = timeline.engine.tracks(TrackQuery(observer: one.observer, after: one.key, limit: 1_000))
     #expect(rest == all.filter { $0.observer == one.observer && $0.beacon > one.beacon })
-    #expect(timeline.engine.tracks(TrackQuery(observer: .name("nobody"))).isEmpty)
+    #expect(timeline.engine.tracks(TrackQuery(observer: .name("unknown"))).isEmpty)
   }
 }

@@ -24,12 +24,12 @@ struct TransmitterTests {
         chance == 0
         ? Int64.random(in: 0...90_000_000_000, using: &generator)
         : Int64.random(in: 50_000_000...150_000_000, using: &generator)
-      // Some are told late.
+      // Some are reported late.
       let time = chance == 1 ? now - Int64.random(in: 0...8_000_000_000, using: &generator) : now
       _ = transmitter.hear(at: Timestamp(nanoseconds: time))
       guard transmitter.isKnown else { continue }
       if transmitter.shift != shift {
-        // Its slots have another length: the history begins anew.
+        // Its slots have another length: the history begins again.
         shift = transmitter.shift
         heard = [transmitter.slot]
         since = transmitter.slot

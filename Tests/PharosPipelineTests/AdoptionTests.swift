@@ -27,14 +27,14 @@ struct AdoptionTests {
     #expect(parting(try Self.events(adopting: Traffic.site, shards: shards), expected) == nil)
   }
 
-  @Test("one region that asks something else begins anew, and nothing else changes", arguments: [1, 3])
+  @Test("one region with another question starts again, and nothing else changes", arguments: [1, 3])
   func oneRegion(shards: Int) throws {
     var edited = Traffic.site
     edited.applications[0].regions[2].presence.silence = .fixed(.seconds(3))
     let (with, without) = (
       try Self.events(adopting: edited, shards: shards), try Self.events(adopting: nil)
     )
-    // Ordinals tell how much an observer had to say, so that what is compared is what is told.
+    // Ordinals count an observer's events, so that only their contents are compared.
     let others = { (events: [Event]) in
       events.filter { $0.region != "downstairs" }.map { $0.cloudEvent(stream: "s") }
     }

@@ -28,7 +28,7 @@ struct ClockStepTests {
     return events + pipeline.finish()
   }
 
-  @Test("move the times that are told and nothing else", arguments: [3_600.0, -3_600.0])
+  @Test("move the published times and nothing else", arguments: [3_600.0, -3_600.0])
   func relabel(step: Double) throws {
     let plain = try run(steps: [])
     let stepped = try run(steps: [(second: 25.5, by: step)])

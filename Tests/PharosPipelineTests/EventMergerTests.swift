@@ -89,7 +89,7 @@ struct EventMergerTests {
   }
 
   @Test(
-    "what is decided at the instant of a step is told behind it, and by the new time",
+    "an event decided at the instant of a step is published after it, with the new time",
     arguments: [-7.0, 7]
   )
   func atAStep(step: Double) {

@@ -30,7 +30,7 @@ struct ForgettingTests {
     return try #require(inside.first)
   }
 
-  @Test("a beacon is gone from tracks, regions and checkpoints; nobody exits by it", arguments: [1, 3])
+  @Test("a beacon is gone from tracks, regions and checkpoints; no exit follows", arguments: [1, 3])
   func beacon(shards: Int) throws {
     var (pipeline, end, _) = try Self.busy(shards: shards)
     let beacon = try Self.beacon(in: pipeline)
@@ -53,13 +53,13 @@ struct ForgettingTests {
     let restored = try Pipeline(site: Traffic.site, restoring: pipeline.checkpoint(), shards: 2)
     #expect(!restored.insideNow().contains { $0.subject == .beacon(beacon) })
     #expect(restored.tracks(TrackQuery(limit: 1_000)).map(\.key) == others)
-    // A second time there is nothing, and nothing is said.
+    // A second time there is nothing, and no event is published.
     events = pipeline.apply(.forget(traces), at: end + .milliseconds(3))
     events += pipeline.advance(to: end + .milliseconds(4))
     #expect(!events.contains { $0.subject == .beacon(beacon) })
   }
 
-  @Test("an observer is gone, its bytes are in no checkpoint, and nobody exits by it", arguments: [1, 3])
+  @Test("an observer is gone, its bytes are in no checkpoint, and no exit follows", arguments: [1, 3])
   func observer(shards: Int) throws {
     var (pipeline, end, _) = try Self.busy(shards: shards)
     // A handset: what the site itself names, as gateways in zones, is known from there.

@@ -58,7 +58,7 @@ struct PipelineTests {
     #expect(throws: RegionRefusal.self) { try Pipeline(site: site) }
   }
 
-  @Test("who is inside at the end is told, and forgotten when its region is stopped")
+  @Test("subjects inside at the end are listed, and forgotten when their region is stopped")
   func standings() throws {
     var pipeline = try Pipeline(site: Traffic.site)
     _ = pipeline.ingest(Self.batch([(0, 1), (1, 1), (2, 1), (3, 1)]))
@@ -102,7 +102,7 @@ struct PipelineTests {
     #expect(continued.count > ended.count)
   }
 
-  @Test("a step of the wall clock is told and decides nothing")
+  @Test("a step of the wall clock is reported and decides nothing")
   func clockStep() throws {
     var pipeline = try Pipeline(site: Traffic.site)
     var events = pipeline.stepClock(by: .seconds(-3_600), at: Traffic.start)

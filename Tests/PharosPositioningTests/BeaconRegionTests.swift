@@ -6,7 +6,7 @@ import Testing
 ///
 /// `I` the beacon is inside, `O` it is gone, `S` the
 /// observer stopped scanning, `D` it went down, `U` it is back. Below what comes of it: `E` enter, `X` exit,
-/// `u` unmonitored, `s` a change of state and no more.
+/// `u` unmonitored, `s` only a change of state.
 @Suite("Regions about beacons")
 struct BeaconRegionTests {
   @Test(
@@ -17,7 +17,7 @@ struct BeaconRegionTests {
       (["I--O--", "---I--O-"], "E-----X-", "a hand-over within an instant is no exit"),
       (["I--O----", "----I--O-"], "E--XE--X-", "a second in between is one"),
       (["I--D--", "-I----"], "E-----", "with one gateway down the other holds it inside"),
-      (["I--D--"], "E--u--", "nobody is left to tell"),
+      (["I--D--"], "E--u--", "no observer is left"),
       (["I--D-U-I--O-"], "E--u---s--X-", "back and still there: no second enter"),
       (["I--D-U-O-"], "E--u---X-", "back and gone: the exit comes then"),
       (["I--D----", "-----I-O-"], "E--u-s-X-", "another one that hears it later settles the matter"),
@@ -135,7 +135,7 @@ struct BeaconRegionTests {
     #expect(events.map(\.kind) == [.regionState, .regionState])
   }
 
-  @Test("a presence change for a region that nobody monitors is counted and dropped")
+  @Test("a presence change for an unmonitored region is counted and dropped")
   func stray() {
     var stage = StageTwo(site: LinkScript.site())
     var events: [Event] = []

@@ -22,7 +22,7 @@ struct GapModelTests {
     #expect(bursty.surprise(after: 60) > 10)
   }
 
-  @Test("silence within the beat surprises nobody, and longer silence more", arguments: [1.0, 5, 10])
+  @Test("silence within the beat is no surprise, and longer silence more", arguments: [1.0, 5, 10])
   func order(beat: Double) {
     let model = Self.model(Array(repeating: beat, count: 20))
     #expect(model.surprise(after: beat) == 0)

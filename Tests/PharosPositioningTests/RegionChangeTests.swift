@@ -41,7 +41,7 @@ struct RegionChangeTests {
     #expect(events.map(\.kind) == [.regionState, .regionEnter, .regionState])
   }
 
-  @Test("replacing a region by another question starts anew")
+  @Test("replacing a region by one with another question starts again")
   func replaceQuestion() {
     let links = [LinkScript.presence("a", .inside, at: 1), LinkScript.presence("b", .inside, at: 9)]
     let change = RegionChange.startMonitoring(application: "gallery", LinkScript.region(observers: ["b"]))

@@ -52,7 +52,7 @@ struct SecondTests {
     return events
   }
 
-  @Test("beacons told together are decided about as those told one by one", arguments: [1, 2, 3] as [UInt64])
+  @Test("beacons reported together are decided like single ones", arguments: [1, 2, 3] as [UInt64])
   func together(seed: UInt64) {
     let seconds = Self.seconds(seed: seed)
     let whole = seconds.map { StageLink.second($0) }

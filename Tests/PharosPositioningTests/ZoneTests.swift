@@ -62,7 +62,7 @@ struct ZoneTests {
     #expect(move.hearings.map(\.level) == [-60, -80])
   }
 
-  @Test("without the margin nothing is sure, and nothing is said")
+  @Test("without the margin nothing is sure, and nothing is published")
   func notSureAtFirst() {
     #expect(Self.run(["66666666", "66666666"], until: 7).isEmpty)
   }
@@ -94,7 +94,7 @@ struct ZoneTests {
     var links = (0..<6).map { LinkScript.summary("a", -50, at: Double($0)) }
     links.append(LinkScript.life("a", at: 6))
     let site = LinkScript.site(zones: Self.zones())
-    // Nobody knows whether the observer lives, so its silence says nothing.
+    // It is unknown whether the observer is alive, so its silence proves nothing.
     #expect(Self.words(LinkScript.events(site, links, until: century)) == ["+a@1"])
     links.append(LinkScript.life("a", at: century))
     #expect(Self.words(LinkScript.events(site, links, until: century)) == ["+a@1"])
@@ -156,7 +156,7 @@ struct ZoneTests {
     #expect(events.last?.move?.to == "a")
   }
 
-  @Test("the silence of an observer that nobody has heard since is no silence of its beacons")
+  @Test("the silence of an observer without a sign of life since is no silence of its beacons")
   func unproven() {
     let heard = String(repeating: "5", count: 20)
     let dead = Self.run([heard + "L" + String(repeating: "-", count: 39) + "D"])

@@ -35,7 +35,7 @@ struct EventPublisherTests {
     hub.publish(batch(6..<10))
     if later > 0 { recorder.request(later) }
     if expected > 0 { await recorder.wait { $0.elements.count >= expected } }
-    // The end needs no demand but waits for the elements: once it is told, no more can follow.
+    // The completion needs no demand but waits for the elements: after it none can follow.
     hub.finish()
     if expected == 10 { await recorder.wait { $0.isComplete } }
     #expect(recorder.elements.map(\.number) == Array(0..<expected))
@@ -122,7 +122,7 @@ struct EventPublisherTests {
     #expect(recorder.elements.count == 1)
   }
 
-  @Test("blocked subscribers delay neither the sender nor anybody else")
+  @Test("blocked subscribers delay neither the sender nor other subscribers")
   func blocked() async {
     let hub = EventHub()
     let gate = DispatchSemaphore(value: 0)

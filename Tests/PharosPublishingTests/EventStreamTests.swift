@@ -60,7 +60,7 @@ struct EventStreamTests {
     #expect(recorder.elements.count == 1_000)
   }
 
-  @Test("a sequence counts what it drops, and lets go of its queue")
+  @Test("a sequence counts what it drops, and releases its queue")
   func dropped() async {
     let hub = EventHub()
     do {

@@ -5,7 +5,7 @@ import PharosPublishing
 import PharosVenues
 import Testing
 
-/// The server's own way from sensings to fixes, built anew by somebody else.
+/// The server's own way from sensings to fixes, built by a client.
 @Suite("The fixes operator", .timeLimit(.minutes(20)))
 struct FixOperatorTests {
   private static let uuid = UUID128(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)
@@ -152,7 +152,7 @@ struct FixOperatorTests {
     #expect(Point(x: last.detail.x, y: last.detail.y).distance(to: Self.places[4]) < 8)
   }
 
-  @Test("demand is honoured, and who cancels is located no more")
+  @Test("demand is honoured, and no fix is made after a cancellation")
   func demand() async throws {
     let (ground, hub) = (try ground(), EventHub())
     let recorder = Recorder<Fix, Never>(initial: 1)

@@ -26,7 +26,7 @@ struct FixStreamTests {
     fixes.map { "\($0.subject)@\($0.time.nanoseconds / 1_000_000_000)" }
   }
 
-  @Test("a fix that is not taken before the next one about the same subject gives way to it")
+  @Test("a fix that is not taken before the next one about the same subject is replaced by it")
   func newest() async {
     let hub = EventHub()
     let recorder = Recorder<Fix, Never>(initial: 0)
@@ -39,7 +39,7 @@ struct FixStreamTests {
     hub.publish([fix("a", 4), fix("b", 5), fix("c", 5)])
     recorder.request(2)
     await recorder.wait { $0.elements.count == 3 }
-    // b has waited longest; a began to wait anew after it was taken.
+    // b has waited longest; a began to wait again after it was taken.
     #expect(words(recorder.elements) == ["a@3", "b@5", "a@4"])
     hub.finish()
     recorder.request(5)

@@ -2,7 +2,7 @@ import OpenCombine
 import PharosModel
 import Synchronization
 
-/// A subscriber that asks for just what a test says and writes down all it is told.
+/// A subscriber that demands as much as a test says and records all it receives.
 final class Recorder<Input: Sendable, Failure: Error>: Subscriber, Sendable {
   struct Seen {
     var elements: [Input] = []

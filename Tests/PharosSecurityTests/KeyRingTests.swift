@@ -83,7 +83,7 @@ struct KeyRingTests {
     #expect(signer(first, after, at: end - .oneNanosecond) == .success(oldName))
     #expect(signer(first, after, at: end) == .failure(.expiredKey))
     #expect(signer(second, after, at: end) == .success(SenderName(observer: gateway, keyID: new.id)))
-    // Without the old key, the very same bytes are somebody's whom nobody knows.
+    // Without the old key, the very same bytes come from an unknown sender.
     let last = KeyRing(
       [KeyedObserver(id: gateway, keys: [KeyedObserver.Entry(key: new, createdAt: noon)])],
       following: after
@@ -99,7 +99,7 @@ struct KeyRingTests {
     #expect(replaced.sender(newName) !== last.sender(newName))
   }
 
-  @Test("a sender speaks for itself and for its radios, and for nobody who has keys")
+  @Test("a sender speaks for itself and for its radios, and for no other observer that has keys")
   func vouching() {
     let radio = ObserverID.name("roof")
     let other = ObserverID.name("other")
@@ -111,7 +111,7 @@ struct KeyRingTests {
     #expect(ring.mayVouch(gateway, for: gateway))
     #expect(ring.mayVouch(gateway, for: radio))
     #expect(!ring.mayVouch(gateway, for: other))
-    #expect(!ring.mayVouch(gateway, for: .name("stranger")))
+    #expect(!ring.mayVouch(gateway, for: .name("unknown")))
     #expect(!ring.mayVouch(radio, for: gateway))
     #expect(ring.mustSign(other) && !ring.mustSign(radio))
   }

@@ -30,7 +30,7 @@ struct ResolverTests {
     #expect(Resolver(site: Site(beacons: [withheld])) == nil)
   }
 
-  @Test("each tag is known by every address it makes, whether the sort is told or not")
+  @Test("each tag is known by every address it makes, whether the sort is stated or not")
   func tags() throws {
     let (site, keys) = Self.site(tags: 40, seed: 1)
     var resolver = try #require(Resolver(site: site))

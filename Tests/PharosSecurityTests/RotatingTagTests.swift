@@ -26,7 +26,7 @@ struct RotatingTagTests {
     )
   }
 
-  /// A recording of two gateways that hear the tag every second, each with strangers around it.
+  /// A recording of two gateways that hear the tag every second, each with other devices around it.
   private static func recording(site: Site, key: IdentityKey) throws -> [UInt8] {
     var writer = try RecordingWriter(site: site)
     var random = SeededGenerator(seed: 11)
@@ -107,7 +107,7 @@ struct RotatingTagTests {
     #expect(told[0] == told[2])
   }
 
-  @Test("without the key nothing ties the addresses together, and nobody is inside")
+  @Test("without the key nothing ties the addresses together, and no tag is inside")
   func strangers() throws {
     let key = try #require(IdentityKey(AddressFunctionTests.sample))
     let recording = try Self.recording(site: Self.site(key), key: key)

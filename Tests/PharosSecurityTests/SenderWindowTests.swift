@@ -5,7 +5,7 @@ import PharosWire
 import Testing
 
 /// One gateway, one server and one disk on virtual time: the gateway sends, the network delays and repeats, the server is killed
-/// or stopped at any moment, the disk writes late, and somebody sends again whatever was ever sent.
+/// or stopped at any moment, the disk writes late, and an attacker replays any datagram that was ever sent.
 private struct Scene {
   struct Sent: Hashable {
     var bootID: UInt32
@@ -16,7 +16,7 @@ private struct Scene {
   let name = SenderName(observer: .eui48(1), keyID: 7)
   var generator: SeededGenerator
   var now = Timestamp(seconds: 1_000_000)
-  /// The server's R less the time, which a new wall clock may change where the machine starts anew.
+  /// The server's R less the time, which a new wall clock may change when the machine restarts.
   var offset = TimeSpan.zero
   var machineStart = 1
 
@@ -215,7 +215,7 @@ struct SenderWindowTests {
           if isFresh { wronged.append("step \(step): \(reason), \(datagram)") }
         }
       default:
-        // Somebody repeats: often what was sent last, sometimes anything.
+        // An attacker replays: often the latest datagram, sometimes any.
         guard !scene.sent.isEmpty else { continue }
         let isRecent = Bool.random(using: &scene.generator)
         let first = isRecent ? max(0, scene.sent.count - 40) : 0

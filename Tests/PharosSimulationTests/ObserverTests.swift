@@ -97,7 +97,7 @@ struct ObserverTests {
     }
   }
 
-  @Test("without power it is silent, and starts anew with the next boot id and sequence 0")
+  @Test("without power it is silent, and starts again with the next boot id and sequence 0")
   func powerFault() throws {
     let playback = Playback(
       scene(seconds: 60) {
@@ -204,7 +204,7 @@ struct ObserverTests {
     #expect(count > 100)
   }
 
-  @Test("scan state is told at the begin, and the display when it is turned on")
+  @Test("scan state is reported at the beginning, and the display when it is turned on")
   func platformReports() throws {
     let playback = Playback(
       scene(seconds: 10) {

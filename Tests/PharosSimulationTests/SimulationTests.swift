@@ -92,7 +92,7 @@ struct SimulationTests {
     #expect(
       error.description == """
         scene "bench": duration: is 0.0 s; it must be longer than 0 s
-        scene "bench": transmitter "t1": stands twice; each transmitter needs its own name
+        scene "bench": transmitter "t1": occurs twice; each transmitter needs its own name
         scene "bench": area "line": has 2 corners; an area needs at least three
         scene "bench": transmitter "t1": payloads: are missing; give it at least one frame
         scene "bench": transmitter "t1": interval: is 0.0 s; it must be longer than 0 s
@@ -106,7 +106,7 @@ struct SimulationTests {
     )
   }
 
-  @Test("a scene without anybody is refused")
+  @Test("a scene without transmitters is refused")
   func empty() {
     let scene = Scene(name: "", duration: .seconds(1), transmitters: [], observers: [], radio: .ideal)
     #expect(scene.mistakes.map(\.place) == ["name", "transmitters", "observers"])

@@ -24,14 +24,14 @@ struct IdentityKeyReadingTests {
   }
 
   @Test(
-    "what is wrong with a key is said without showing it",
+    "mistakes of a key are reported without showing it",
     arguments: [
       ("\(mac), irk: \"ec0234a357c8ad05341010a60a397d\"", "irk is no key"),
       ("\(mac), irk: \"ec0234a357c8ad05341010a60a397dzz\"", "irk is no key"),
       ("\(mac), irk: [1]", "irk is no key"),
       ("\(mac), irk: \"00000000000000000000000000000000\"", "the same octet sixteen times"),
-      ("uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, irk: \"\(key)\"", "irk stands without mac"),
-      ("\(mac), irk: \(key)", "irk stands without quotes"),
+      ("uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, irk: \"\(key)\"", "irk is set without mac"),
+      ("\(mac), irk: \(key)", "irk is set without quotes"),
     ]
   )
   func problems(entry: String, message: String) {
@@ -58,7 +58,7 @@ struct IdentityKeyReadingTests {
     )
   }
 
-  @Test("there may be 4,096 keys and no more")
+  @Test("there may be at most 4,096 keys")
   func most() {
     func entries(_ count: Int) -> String {
       "beacons:\n"

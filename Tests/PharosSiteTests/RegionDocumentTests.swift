@@ -62,7 +62,7 @@ struct RegionDocumentTests {
       ("[]", ": region \"a\" is a list | an object"),
       ("null", ": region \"a\" is \"null\" | an object"),
       (#"{"mac":"c0:00:00:00:00:01"} x"#, ": not JSON: something follows the value | nothing more"),
-      (#"{"mac":"c0:00:00:00:00:01","mac":"x"}"#, ": not JSON: the key \"mac\" stands twice | each key once"),
+      (#"{"mac":"c0:00:00:00:00:01","mac":"x"}"#, ": not JSON: the key \"mac\" occurs twice | each key once"),
       (
         "id: a\nmac: \"c0:00:00:00:00:01\"",
         ": not JSON: no value starts here | "
@@ -140,7 +140,7 @@ struct RegionDocumentTests {
   }
 
   @Test(
-    "an identifier that cannot be told of is refused",
+    "an identifier that cannot be published is refused",
     arguments: ["", " ", "a\nb", "\u{202E}x", String(repeating: "é", count: 65)]
   )
   func identifiers(identifier: String) {

@@ -115,7 +115,7 @@ struct SiteFileTests {
     #expect(site.pathLossExponent == 2.2)
   }
 
-  @Test("what is no mistake and yet odd is said as a warning with its line")
+  @Test("what is valid and yet odd is reported as a warning with its line")
   func warns() throws {
     let configuration = try SiteFile.parse(example, path: "site.yaml")
     let warnings = configuration.warnings.map { $0.text(in: "site.yaml") }
@@ -215,7 +215,7 @@ struct SiteFileTests {
     ("visits: { minimum: 5s }", "minimum is"),
     ("visits: { minimum: 45s, radius: 0 }", "radius is"),
     ("zones: [{ id: a, observers: [o], occupancy: { above: 5, below: 6 } }]", "below is 6, and above is 5"),
-    ("zones: [{ id: a, observers: [o], occupancy: [{ above: 5 }, { above: 5 }] }]", "stands twice"),
+    ("zones: [{ id: a, observers: [o], occupancy: [{ above: 5 }, { above: 5 }] }]", "occurs twice"),
     ("zones: [{ id: a, observers: [o], occupancy: [{ below: 5 }] }]", "above"),
   ]
 

@@ -15,7 +15,7 @@ struct SiteMistakeTests {
   }
 
   @Test(
-    "each mistake is told in one line with its number",
+    "each mistake is reported in one line with its number",
     arguments: [
       (
         "regions:\n  - { id: lobby, mac: \"c0:00:00:00:00:01\",\n      enter: { rssi: -75 }, exit: { rssi: -70 } }",
@@ -51,7 +51,7 @@ struct SiteMistakeTests {
       ),
       (
         "regions:\n  - { id: a, uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, minor: 7 }",
-        "site.yaml:2: region \"a\": minor stands without major (expected a major as well)"
+        "site.yaml:2: region \"a\": minor is set without major (expected a major as well)"
       ),
       (
         "regions:\n  - { id: a }",
@@ -64,7 +64,7 @@ struct SiteMistakeTests {
       ),
       (
         "regions:\n  - { id: a, mac: \"c0:00:00:00:00:01\" }\n  - { id: a, mac: \"c0:00:00:00:00:02\" }",
-        "site.yaml:3: region \"a\": this id is taken already (expected each region of an application once)"
+        "site.yaml:3: region \"a\": this id is already in use (expected each region of an application once)"
       ),
       (
         "regions:\n  - { id: a, mac: 11:22:33:44:55:06 }",
@@ -78,7 +78,7 @@ struct SiteMistakeTests {
       ),
       (
         "observers:\n  - { id: ac:23:3f:a0:00:01 }",
-        "site.yaml:2: warning: observer \"ac:23:3f:a0:00:01\": id ac:23:3f:a0:00:01 stands without quotes; YAML "
+        "site.yaml:2: warning: observer \"ac:23:3f:a0:00:01\": id ac:23:3f:a0:00:01 is set without quotes; YAML "
           + "reads some addresses as numbers (expected \"ac:23:3f:a0:00:01\")"
       ),
       (
@@ -93,7 +93,7 @@ struct SiteMistakeTests {
       ),
       (
         "data: d\nlisten: { udp: [\"0.0.0.0:1\", { address: \"[::]:2\", policy: signed }] }",
-        "site.yaml:2: warning: site: 0.0.0.0:1 takes anybody's datagrams, also such as name observers that sign "
+        "site.yaml:2: warning: site: 0.0.0.0:1 accepts datagrams from any sender, even under the names of observers that sign "
           + "elsewhere (expected policy: allowlist or signed there, or an address of this machine alone)"
       ),
       (
@@ -150,7 +150,7 @@ struct SiteMistakeTests {
       ),
       (
         "publish:\n  mqtt:\n    broker: \"mqtts://10.0.0.2\"\n    passwordFile: secret",
-        "site.yaml:4: publish: mqtt: passwordFile stands without username (expected a username as well)"
+        "site.yaml:4: publish: mqtt: passwordFile is set without username (expected a username as well)"
       ),
       (
         "publish: { mqtt: { broker: \"mqtt://h\", username: u, passwordFile: f, passwordVariable: V } }",
@@ -185,7 +185,7 @@ struct SiteMistakeTests {
       ),
       (
         "journal: { retention: { size: 1GB } }",
-        "site.yaml:1: warning: site: journal stands without data: it is used only where --data gives the folder"
+        "site.yaml:1: warning: site: journal is set without data: it is used only where --data gives the folder"
       ),
       (
         "applications: [{ id: a, purpose: \"  \" }]",
@@ -220,7 +220,7 @@ struct SiteMistakeTests {
       ),
       (
         "positioning: { interval: 2s }",
-        "site.yaml:1: warning: site: positioning stands without venues: nothing is located"
+        "site.yaml:1: warning: site: positioning is set without venues: nothing is located"
       ),
       (
         "venues: [venues/museum/]\npositioning: { interval: 10ms }",

@@ -39,7 +39,7 @@ struct PathTests {
   }
 
   @Test(
-    "a loop begins anew",
+    "a loop begins again",
     arguments: [(0.5, 0.0), (3, 2), (5.5, 4), (8, 2), (10.5, 0), (13, 2), (10_008, 2)]
   )
   func loop(time: Double, x: Double) {
@@ -100,7 +100,7 @@ struct PathTests {
     #expect(path.nextDeparture(after: .zero) == nil)
   }
 
-  @Test("nobody is faster than the path's speed")
+  @Test("no position is faster than the path's speed")
   func speedLimit() {
     var random = SeededGenerator(seed: 5)
     for _ in 0..<50 {

@@ -1,6 +1,6 @@
 """What the system tests share: a server of their own, traffic for it, and a client of its streams.
 
-Only Python's standard library: whatever these can do, anybody's program can do. No result is waited for by the
+Only Python's standard library: whatever these can do, any program can do. No result is waited for by the
 clock: every such wait is for a line, a byte, an end or a condition. Only what plays a radio paces itself.
 """
 
@@ -114,7 +114,7 @@ class Server:
 
 
 def free_port(kind):
-    """A port that nobody uses."""
+    """Returns a free port."""
     with socket.socket(socket.AF_INET, kind) as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -138,7 +138,7 @@ class Radio:
         self.address = ("127.0.0.1", server.udp_port)
 
     def hear(self, observer, adverts):
-        """One datagram; one that nobody takes is lost, as on any network."""
+        """Sends one datagram; without a receiver it is lost, as on any network."""
         try:
             self.socket.sendto(json.dumps({"observer": observer, "adverts": adverts}).encode(), self.address)
         except OSError:
@@ -188,7 +188,7 @@ class Stream:
                 data.append(value)
 
     def close(self):
-        """Goes away without a word."""
+        """Disconnects without a close."""
         try:
             self.socket.shutdown(socket.SHUT_RDWR)
         except OSError:

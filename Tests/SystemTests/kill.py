@@ -1,4 +1,4 @@
-"""A server that is killed again and again loses nothing that it told, tells nothing twice, and invents no exit.
+"""A server that is killed again and again loses no published event, publishes none twice, and invents no exit.
 
     python3 Tests/SystemTests/kill.py .build/release/pharos [--kills 100] [--guests 100] [--seed N]
 
@@ -85,7 +85,7 @@ def main():
         expected += 1
         assert event["id"] not in ids, f"id {event['id']} was given twice"
         ids.add(event["id"])
-        assert told.get(sequence, event["id"]) == event["id"], f"sequence {sequence} was told as another event"
+        assert told.get(sequence, event["id"]) == event["id"], f"sequence {sequence} was published as another event"
         place = (event.get("subject"), event["data"].get("region"))
         if event["type"] == "pharos.region.enter":
             if inside.get(place):
@@ -102,7 +102,7 @@ def main():
     status = server.stop()
 
     print(
-        f"{arguments.kills} kills, {expected - 1} events, {exits} exits, {len(told)} told: "
+        f"{arguments.kills} kills, {expected - 1} events, {exits} exits, {len(told)} published: "
         f"{len(lost)} lost, {len(wrong)} wrong"
     )
     for line in wrong[:20]:

@@ -162,7 +162,7 @@ def restarts(arguments, generator):
         broker.start()
     poll(lambda: len(subscriber.ids) >= arguments.events)
     done.set()
-    # What was heard last is left within seconds; then nothing is decided any more and the broker has everything.
+    # What was heard last is left within seconds; then nothing further is decided and the broker has everything.
     poll(lambda: len(server_events(server)) == len(server_events(server, 2.5)), 0.5)
     poll(lambda: metric(server, accepted) > before, 0.2)
     poll(lambda: metric(server, 'pharos_mqtt_up{direction="out"}') == 1, 0.2)

@@ -17,7 +17,7 @@ from harness import Radio, Server, advert, region_site, seeded
 
 
 # How often one event is refused at most. The server doubles its waits up to a quarter of an hour: of 66 events that are
-# refused by a coin alone, one in 15 runs has one that nobody sends for five minutes. Six waits are at most 63 s.
+# refused by a coin alone, one in 15 runs has one that is not sent for five minutes. Six waits are at most 63 s.
 MOST_REFUSALS = 6
 
 
@@ -141,7 +141,7 @@ def main():
             firsts[event["subject"]].append(event["id"])
     for subject, identifiers in firsts.items():
         places = [order[identifier] for identifier in identifiers]
-        assert places == sorted(places), f"{subject} was told out of order"
+        assert places == sorted(places), f"{subject} was delivered out of order"
     assert not receiver.wrong, receiver.wrong[:5]
     assert status == 0, f"the server ended with status {status}"
     print(

@@ -92,7 +92,7 @@ struct Recorded {
     }
   }
 
-  /// Whether an observer says no more in this second: its datagram is sent as it is.
+  /// Returns whether a report is its observer's last in this second: its datagram is sent as it is.
   private static func isLast(_ report: Report, of batch: borrowing ReportBatch) -> Bool {
     batch.reports.last { $0.observer == report.observer } == report
   }

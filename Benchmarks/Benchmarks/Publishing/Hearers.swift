@@ -46,7 +46,7 @@ struct Hearers {
     while hub.subscriptionCount < count { sched_yield() }
   }
 
-  /// Publishes a sample and waits until everybody has heard all of it.
+  /// Publishes a sample and waits until all subscribers have received all of it.
   func publish() -> Int {
     for _ in 0..<Hearers.batches { hub.publish(events) }
     tally.waitForAll()

@@ -20,7 +20,7 @@ let benchmarks: @Sendable () -> Void = {
   {
     $0.publish()
   }
-  Suite.add("publishing to nobody, an event", clock: .process, setUp: { Hearers(.publisher, 0) }) {
+  Suite.add("publishing without subscribers, an event", clock: .process, setUp: { Hearers(.publisher, 0) }) {
     $0.publish()
   }
 }

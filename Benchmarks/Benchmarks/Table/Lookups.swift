@@ -10,7 +10,7 @@ struct Lookups {
     case inOrder
     /// Known beacons in an order that no prefetcher guesses.
     case shuffled
-    /// Beacons with a UUID that nobody asks about, each heard for the first time.
+    /// Beacons with a UUID of no region, each heard for the first time.
     case strangers
     /// Beacons that are asked about, each heard for the first time.
     case new

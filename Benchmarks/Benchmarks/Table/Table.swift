@@ -28,7 +28,7 @@ let benchmarks: @Sendable () -> Void = {
     $0.look()
   }
   Suite.add(
-    "table nobody asks, an advert",
+    "table untracked beacons, an advert",
     setUp: { Lookups(beacons: 1_000) },
     prepare: { $0.next(.strangers) }
   ) {

@@ -101,7 +101,7 @@ final class Arena {
     return (before, try await settled(before, sent: datagrams.count))
   }
 
-  /// The counts once so many datagrams more have come, or been dropped by the kernel, or none comes any more.
+  /// Returns the counts once so many datagrams more have come, or been dropped by the kernel, or no further one comes.
   func settled(_ before: Metrics, sent: Int) async throws -> Metrics {
     var last = 0.0
     var still = 0

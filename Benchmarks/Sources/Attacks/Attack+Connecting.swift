@@ -25,7 +25,7 @@ extension Attack {
         return await client.isTurnedAway(within: 20)
       }
     },
-    Attack(name: "oversized bodies: 10 MB, told beforehand") { arena in
+    Attack(name: "oversized bodies: 10 MB, declared beforehand") { arena in
       let body = String(repeating: " ", count: 65_536)
       return try await crowd(arena.tries(500, quick: 100), of: arena, counted: "body_size") { client, token in
         await client.send(head("PUT", "/v1/applications/bait/regions/x", token, "Content-Length: 10000000"))
@@ -171,7 +171,7 @@ extension Attack {
     try await Task.sleep(for: .seconds(2))
     let served = clients.count { $0.status == 200 && $0.isOpen }
     let refused = clients.count { $0.status == 503 }
-    // Somebody else comes, while all those are still there.
+    // Another client connects, while all those are still there.
     let other = try await RawClient(port: port, group: group)
     await other.send(ask.replacing(arena.poorToken, with: arena.token))
     for _ in 0..<100 where other.status == nil { try await Task.sleep(for: .milliseconds(100)) }

@@ -71,7 +71,7 @@ extension Arena {
   }
 }
 
-/// Makes datagrams of which each tells of beacons, or of an observer, that nobody has heard of before.
+/// Makes datagrams each of which reports new beacons, or is from a new observer.
 final class Flood: Sendable {
   private let observers: Int
   private let adverts: Int

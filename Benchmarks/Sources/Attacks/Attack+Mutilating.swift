@@ -36,7 +36,7 @@ extension Attack {
       )
     },
     Attack(name: "oversized: 65,507 bytes each") { arena in
-      // Begins as a Pharos datagram does, so that it is not put aside at its first byte.
+      // Begins as a Pharos datagram does, so that it is not refused at its first byte.
       let huge = Array("PHAR".utf8) + [1, 0, 0xFF, 0xFF] + [UInt8](repeating: 0x41, count: 65_499)
       let datagrams = [[UInt8]](repeating: huge, count: arena.tries(2_000, quick: 200))
       return try await refusals(datagrams, to: arena.open, of: arena)

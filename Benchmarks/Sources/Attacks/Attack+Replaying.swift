@@ -4,7 +4,7 @@ import ServedProcess
 extension Attack {
   private static let old = ["replayed", "older_boot"]
 
-  /// Somebody who has listened on the way and sends again what was good.
+  /// Attacks that replay genuine datagrams recorded on the network.
   static let replaying: [Attack] = [
     Attack(name: "replayed at once", needsKeys: true) { arena in
       let heard = arena.gateway.sent

@@ -3,7 +3,7 @@ import PharosWire
 import ServedProcess
 
 extension Attack {
-  /// Somebody who says that they are the gateway.
+  /// Attacks by a sender that pretends to be the gateway.
   static let spoofing: [Attack] = [
     spoofed("spoofed: not signed", for: ["not_signed"]) { arena in
       Gateway(Arena.good, key: nil, boot: 200)
@@ -13,7 +13,7 @@ extension Attack {
       let secret = (0..<32).map { _ in UInt8.random(in: 0...255) }
       return Gateway(Arena.good, key: Key(id: key.id, secret: secret), boot: 200)
     },
-    spoofed("spoofed: a key id that nobody has", for: ["unknown_key"]) { arena in
+    spoofed("spoofed: an unknown key id", for: ["unknown_key"]) { arena in
       guard let key = arena.gateway.key else { return arena.gateway }
       return Gateway(Arena.good, key: Key(id: key.id ^ 0x5555_5555, secret: key.secret), boot: 200)
     },

@@ -10,7 +10,7 @@ struct Attacks: AsyncParsableCommand {
     abstract:
       "Attacks a `pharos serve` in every way, and prints attack × tried × refused × service unharmed.",
     discussion: """
-      A gateway that behaves itself, a client of its events and somebody who asks for pages go on meanwhile. What was \
+      A well-behaved gateway, a client of its events and a client of the pages go on meanwhile. What was \
       refused is what the server itself has counted, by reason. The service is unharmed if nine in ten of the gateway's \
       enters have arrived, and where it is asked 95 in 100 within 50 ms more than without, every page came within its time, the \
       process lives, and its memory is within --memory. Ends with 1 unless every row is at 100 % and unharmed, and every limit that was reached stands in the log once.

@@ -4,10 +4,10 @@ import NIOPosix
 import ServedProcess
 import Synchronization
 
-/// The users of a server that is attacked: a gateway, a client of its events, and somebody who asks for pages.
+/// The users of a server that is attacked: a gateway, a client of its events, and a client of the pages.
 ///
 /// Twenty beacons come and go before the gateway: every quarter of a second one begins its five seconds, is heard three
-/// times, and then no more. Each is an enter that has to arrive at the client.
+/// times, and then not again. Each is an enter that has to arrive at the client.
 final class Bystanders: Sendable {
   /// What they have had of the server in some time.
   struct Service: Sendable {

@@ -11,7 +11,7 @@ final class Gateway: Sendable {
     var sent: [[UInt8]] = []
   }
 
-  /// How many of the newest datagrams are kept, for whoever has listened on the way.
+  /// The number of the newest datagrams that are kept for attacks that replay them.
   private static let kept = 2_000
 
   /// Who it is.
@@ -35,7 +35,7 @@ final class Gateway: Sendable {
   ///
   /// - Parameters:
   ///   - payloads: the AD structures of what it hears.
-  ///   - key: another key to sign with, as somebody would who has not this one.
+  ///   - key: another key to sign with, as an attacker without this one would.
   /// - Returns: the bytes, signed if it signs.
   func datagram(_ payloads: [[UInt8]], signedWith key: Key? = nil) -> [UInt8] {
     var batch = ReportBatch()
@@ -66,6 +66,6 @@ final class Gateway: Sendable {
   /// What it has sent of late.
   var sent: [[UInt8]] { state.withLock { $0.sent } }
 
-  /// A stranger's advert that changes nothing.
+  /// An advert of an untracked device, which changes nothing.
   static let plain: [UInt8] = [0x02, 0x01, 0x06]
 }

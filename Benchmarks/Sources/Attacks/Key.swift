@@ -19,7 +19,7 @@ struct Key: Sendable {
     secret = stride(from: 0, to: 64, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
   }
 
-  /// A key that nobody was given.
+  /// Creates a key that the server does not know.
   init(id: UInt32, secret: [UInt8]) {
     self.id = id
     self.secret = secret

@@ -25,7 +25,7 @@ final class RawClient: Sendable {
     func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
   }
 
-  /// Connects; throws if the server takes no more connections.
+  /// Connects; throws if the server accepts no further connections.
   init(port: UInt16, group: MultiThreadedEventLoopGroup, reads: Bool = true) async throws {
     let heard = Heard()
     channel = try await ClientBootstrap(group: group)

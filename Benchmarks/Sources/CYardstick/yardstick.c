@@ -7,7 +7,7 @@
 /* The least that monitoring can cost on this machine: one loop from the bytes of a datagram to the state of a track, with the
    arithmetic and the memory of the engine's usual path. It checks the head, decodes an iBeacon, hashes it with a key, probes a
    bucket, compares the whole identity, and keeps interval, losses, usual level, Kalman filter, signs of life, page timers and
-   an allowance every 128 samples. It has no joins, strangers, events, ranging, level policies or witnesses. */
+   an allowance every 128 samples. It has no joins, untracked beacons, events, ranging, level policies or witnesses. */
 
 enum { window = 64, page_tracks = 8, slots = 4096, bucket_entries = 16, first_advert = 36, record = 48 };
 
@@ -203,7 +203,7 @@ static void make_track(struct yardstick *yardstick, const struct item *item) {
   arm(yardstick, observer, page, item->time + 8000000000);
 }
 
-/* About as dear as the engine's: the tail of a run's length, and some sixty logarithms. */
+/* About as expensive as the engine's: the tail of a run's length, and some sixty logarithms. */
 static void allow(struct yardstick *yardstick, struct hot *track, struct cold *cold) {
   cold->received += 128;
   cold->runs += (float)(200 - track->runs_left);

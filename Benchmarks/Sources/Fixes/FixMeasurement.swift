@@ -7,7 +7,7 @@ import PharosPositioning
 struct FixMeasurement {
   /// How long traffic lasts.
   static let seconds = 40
-  /// How many seconds of that are not timed: until everybody is found, and all buffers have grown.
+  /// How many seconds of that are not timed: until all subjects are located, and all buffers have grown.
   static let warmUp = 25
 
   /// What one of the two ways to locate took.

@@ -29,7 +29,7 @@ struct FixReport {
     return lines.joined(separator: "\n")
   }
 
-  /// Makes sure that what was timed is what was meant: a fix a second of everybody.
+  /// Checks that the timed work was the intended one: a fix a second of each subject.
   func check() throws {
     let seconds = FixMeasurement.seconds - FixMeasurement.warmUp
     for (name, figures) in [("locator", locator), ("pipeline", pipeline)] {

@@ -4,7 +4,7 @@ import PharosSimulation
 import PharosVenues
 import PharosWire
 
-/// What some handsets tell on their ways through a simulated mall, recorded once and told again under other names.
+/// The reports of some handsets on their ways through a simulated mall, recorded once and repeated under other names.
 struct FixTraffic {
   /// How many ways there are; subjects share them.
   static let ways = 8

@@ -11,9 +11,9 @@ struct Latency: AsyncParsableCommand {
     abstract: "Measures the time from a datagram's sending until a subscriber has its decision.",
     discussion: """
       The path of `pharos serve` with one loop, an OpenCombine subscriber and an AsyncSequence. First the rate is found that \
-      saturates the loop; then a thousand times a second an observer that nobody knew enters a region with its first advert, \
+      saturates the loop; then a thousand times a second a new observer enters a region with its first advert, \
       among the traffic of a site of 23,744 tracks at 10, 50 and 80 % of that rate. The command fails if what was sent, \
-      received, dropped and told does not add up.
+      received, dropped and delivered does not add up.
       """
   )
 

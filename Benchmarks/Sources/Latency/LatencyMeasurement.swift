@@ -118,7 +118,7 @@ struct LatencyMeasurement {
 
     var receivedPerSecond: Double { Double(received) * 1e9 / Double(wall) }
     var droppedShare: Double { Double(dropped) / Double(max(1, sent.datagrams)) }
-    /// Whether more would be of no use: the thread has no time, datagrams are dropped, or the sender sends no more.
+    /// Whether more would be of no use: the thread has no time, datagrams are dropped, or the sender is at its limit.
     var isLimit: Bool {
       utilisation >= LatencyMeasurement.saturated || droppedShare > 0.001 || sent.perSecond < asked * 0.9
     }
@@ -164,8 +164,8 @@ struct LatencyMeasurement {
     while server.publisher.count < least || server.sequence.count < least {
       guard meter_now() < deadline else {
         throw MeterError(
-          "\(outcome.sent.probes) probes were sent and at most \(outcome.dropped) dropped; the publisher's subscriber was told "
-            + "of \(server.publisher.count), the sequence gave \(server.sequence.count)"
+          "\(outcome.sent.probes) probes were sent and at most \(outcome.dropped) dropped; the publisher's subscriber received "
+            + "\(server.publisher.count), the sequence gave \(server.sequence.count)"
         )
       }
       try await Task.sleep(for: .milliseconds(1))

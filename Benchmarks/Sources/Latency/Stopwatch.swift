@@ -4,7 +4,7 @@ import Pharos
 import SocketTraffic
 import Synchronization
 
-/// When each probe was sent, for those who are told of it.
+/// The time at which each probe was sent, for its subscribers.
 ///
 /// Written by the sender before it sends and read behind the kernel, rings and queues that the datagram and its event have
 /// passed.
@@ -26,7 +26,7 @@ final class SendTimes: Sendable {
   }
 }
 
-/// What one subscriber is told: counts the probes of a level and keeps how long each took.
+/// The events of one subscriber: counts the probes of a level and keeps how long each took.
 final class Stopwatch: Sendable {
   private struct State {
     var histogram = Stopwatch.empty
@@ -41,7 +41,7 @@ final class Stopwatch: Sendable {
   /// Nanoseconds with three digits.
   private static var empty: Histogram<UInt64> { Histogram(numberOfSignificantValueDigits: .three) }
 
-  /// Begins anew, for probes with these numbers.
+  /// Starts again, for probes with these numbers.
   func begin(_ level: Range<Int>) {
     state.withLock { $0 = State(level: level) }
   }

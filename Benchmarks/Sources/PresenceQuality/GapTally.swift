@@ -47,19 +47,19 @@ struct GapTally: Codable, Sendable {
     slacks.sort()
   }
 
-  /// How many false exits a time-out of so many seconds makes; nil where that is not known any more.
+  /// How many false exits a time-out of so many seconds makes; nil where that is no longer known.
   func falseExits(of timeout: Double) -> Int? {
     if let place = GapTally.sweep.firstIndex(of: timeout) { return longer[place] }
     guard timeout >= least, timeout >= GapTally.sweep[0] else { return nil }
     return longest.prefix { $0 > timeout }.count
   }
 
-  /// The shortest time-out of the sweep that makes no more than so many false exits.
+  /// The shortest time-out of the sweep that makes at most so many false exits.
   func shortest(within count: Int) -> Double? {
     longer.firstIndex { $0 <= count }.map { GapTally.sweep[$0] }
   }
 
-  /// The shortest time-out of any length that makes no more than so many false exits, chosen with hindsight.
+  /// The shortest time-out of any length that makes at most so many false exits, chosen with hindsight.
   func exactlyShortest(within count: Int) -> Double? {
     guard count < longest.count else {
       return count < GapTally.kept ? GapTally.sweep[0] : nil
@@ -67,7 +67,7 @@ struct GapTally: Codable, Sendable {
     return longest[count]
   }
 
-  /// The quantile of the delay with which a time-out tells those departures that it has not told too early.
+  /// The quantile of the delay with which a time-out reports those departures that it has not reported too early.
   func delay(of timeout: Double, quantile share: Double) -> Double? {
     let told = slacks.prefix { $0 <= timeout }
     return Statistics.quantile(1 - share, of: Array(told)).map { timeout - $0 }

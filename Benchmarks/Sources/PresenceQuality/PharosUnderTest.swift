@@ -30,7 +30,7 @@ struct PharosUnderTest {
   ///   - policies: the policies; a region's identifier is its place here.
   ///   - liveness: how the observers' silence is judged.
   ///   - observers: how many observers there are.
-  ///   - subjects: how many tags and strangers there are.
+  ///   - subjects: how many tags and untracked devices there are.
   ///   - registered: how many of them the regions ask about.
   ///   - zones: makes the zones out of the observers' names.
   /// - Throws: the first refusal that the site meets, or what an advert has no room for.

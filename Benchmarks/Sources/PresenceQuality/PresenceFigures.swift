@@ -21,7 +21,7 @@ struct PresenceFigures {
     ghosts = tally.ghostEnters
   }
 
-  /// The figures of the shortest fixed time-out of the sweep that makes no more than so many false exits; nil if even
+  /// The figures of the shortest fixed time-out of the sweep that makes at most so many false exits; nil if even
   /// the longest makes more.
   init?(fixedWithin count: Int, of result: PresenceResult) {
     guard let span = result.gaps.shortest(within: count) else { return nil }

@@ -8,10 +8,10 @@ struct PresenceJudge {
   private struct Said {
     /// Since when it is inside, or nil if it is not.
     var insideSince: Timestamp?
-    /// The last stay whose beginning was told, and the last whose end was.
+    /// The last stay whose beginning was reported, and the last whose end was.
     var entered = -1
     var left = -1
-    /// Which of the last 64 stays had their beginning and their end told.
+    /// Which of the last 64 stays had their beginning and their end reported.
     var enters = RecentNumbers()
     var exits = RecentNumbers()
   }
@@ -31,7 +31,7 @@ struct PresenceJudge {
 
   /// How long before an outage a departure may lie and still wait for its end.
   ///
-  /// What is told within this time of the last advert cannot have been held up by an outage that began behind it.
+  /// An exit reported within this time of the last advert cannot have been held up by an outage that began behind it.
   private static let shadow = TimeSpan.seconds(60)
 
   private(set) var tally = PresenceTally()
@@ -84,7 +84,7 @@ struct PresenceJudge {
     }
   }
 
-  /// A stay has been over for so long that nothing more will be said about it: what was not told is missed.
+  /// A stay has been over for so long that nothing further will be reported about it: what was not reported is missed.
   mutating func settle(_ subject: Int, _ visit: VisitLog.Visit) {
     if !said[subject].enters.remove(visit.number) {
       tally.missedStays += 1

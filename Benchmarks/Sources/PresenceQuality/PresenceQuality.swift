@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// `presence-quality`: how well presence and rooms are told, by Pharos and by the rules that its peers use.
+/// `presence-quality`: how well presence and rooms are detected, by Pharos and by the rules that its peers use.
 @main
 struct PresenceQuality: AsyncParsableCommand {
   static let configuration = CommandConfiguration(

@@ -155,13 +155,13 @@ struct PresenceRun {
     result.gaps.note(slack: (left - last).seconds)
   }
 
-  /// Says of a stay that is long over what was not told of it.
+  /// Counts what was not reported of a stay that is long over.
   private mutating func settle(_ subject: Int, _ visit: VisitLog.Visit) {
     for place in ours.indices { ours[place].settle(subject, visit) }
     for place in theirs.indices { theirs[place].settle(subject, visit) }
   }
 
-  /// The drill is over: settles all stays that ended so long before a time that all was told.
+  /// The drill is over: settles all stays that ended so long before a time that all was reported.
   private mutating func closeBooks(before time: Timestamp) {
     for subject in logs.indices {
       noteSlack(of: subject)

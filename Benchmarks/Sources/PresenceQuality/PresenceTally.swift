@@ -2,21 +2,21 @@
 struct PresenceTally: Codable, Sendable {
   /// Exits decided while the subject was there.
   var falseExits = 0
-  /// Enters of a subject that was there and had been told to be: what follows a false exit.
+  /// Enters of a subject that was there and had been reported inside: what follows a false exit.
   var returns = 0
   /// Enters of a subject that was not there and had not just been.
   var ghostEnters = 0
-  /// Departures that were told.
+  /// Departures that were reported.
   var exits = 0
   /// Departures of subjects that the rule did not have inside, so that there was nothing to tell.
   var missedDepartures = 0
   /// Stays that were over before the rule noticed them.
   var missedStays = 0
-  /// From the last advert within range to the time when the exit was told, in seconds.
+  /// From the last advert within range to the time when the exit was reported, in seconds.
   var exitDelays: [Double] = []
   /// The same where the observer was out of order when the subject left, from the time when it was back.
   var exitDelaysAfterOutage: [Double] = []
-  /// From the first advert within range to the time when the enter was told, in seconds.
+  /// From the first advert within range to the time when the enter was reported, in seconds.
   var enterDelays: [Double] = []
   /// How many received adverts that took.
   var enterAdverts: [Double] = []

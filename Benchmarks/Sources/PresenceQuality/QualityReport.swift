@@ -24,7 +24,7 @@ struct QualityReport {
     }
     if !results.groups.isEmpty {
       table.section(
-        "Groups that leave together, with two strangers and a heartbeat a second (1 s, 30 % lost)"
+        "Groups that leave together, with two other transmitters and a heartbeat a second (1 s, 30 % lost)"
       )
       for entry in results.groups { table.presence(entry, fixed: false) }
     }
@@ -37,7 +37,7 @@ struct QualityReport {
         guard !after.isEmpty else { continue }
         let p50 = TableWriter.seconds(Statistics.quantile(0.5, of: after))
         let p95 = TableWriter.seconds(Statistics.quantile(0.95, of: after))
-        table.add("  \(after.count) left during it; told after its end p50 \(p50) s, p95 \(p95) s")
+        table.add("  \(after.count) left during it; reported after its end p50 \(p50) s, p95 \(p95) s")
       }
     }
     if !results.rooms.isEmpty {

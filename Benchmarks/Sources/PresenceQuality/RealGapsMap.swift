@@ -4,9 +4,10 @@ import PharosModel
 
 /// Where the fixed beacons of the mall hang, as fitted from walks.
 ///
-/// Nobody surveyed the beacons, only the walkers. For each beacon that point is taken from which the levels heard on its
-/// floor fit a log-distance law best: its two coefficients are solved for at each point of a grid, an error beyond three
-/// deviations counts as three, and the point is drawn softly to the mean of the places, weighted by power.
+/// The positions of the walkers are known, those of the beacons are not. For each beacon that point is taken from
+/// which the levels heard on its floor fit a log-distance law best: its two coefficients are solved for at each point
+/// of a grid, an error beyond three deviations counts as three, and the point is drawn softly to the mean of the
+/// places, weighted by power.
 struct RealGapsMap: Sendable {
   /// Where one beacon hangs.
   struct Place: Sendable {

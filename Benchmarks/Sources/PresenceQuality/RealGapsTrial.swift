@@ -24,7 +24,7 @@ struct RealGapsTrial: Sendable {
 
   /// Plays all stretches under one rule.
   ///
-  /// Nothing is carried from one walk to the next: a walker enters the mall as a stranger, so all that stage one knows is
+  /// Nothing is carried from one walk to the next: a walker enters the mall unknown, so all that stage one knows is
   /// what this phone heard on this walk.
   init(_ silence: PresencePolicy.Silence, budget: Double, _ walks: [RealWalk], _ stretches: [RealStretch]) {
     let site = RealGapsTrial.site(silence, budget: budget)
@@ -49,7 +49,7 @@ struct RealGapsTrial: Sendable {
   /// Plays a walk without what the beacon sends after the stretch, until its exit is decided.
   ///
   /// The phone hears on when its walk ends: the adverts of all other beacons come again from the beginning, as a phone
-  /// that hears nothing at all any more would be another question.
+  /// that no longer hears anything would be another question.
   private mutating func play(
     _ stretch: RealStretch,
     _ walk: RealWalk,

@@ -48,7 +48,7 @@ extension Targets {
   /// At 10 s and half of the adverts lost in runs, exits come within the ceiling and the budget is kept.
   var slowest: TargetResult {
     let name = "exit at 10 s, 50 % in runs of 3: longest delay, false exits a day"
-    let limit = "≤ 300 s and \(Int(Targets.telling)) s to be told, ≤ \(Targets.allowedRate)"
+    let limit = "≤ 300 s and \(Int(Targets.telling)) s to be reported, ≤ \(Targets.allowedRate)"
     let scene = judged.first {
       $0.scene.drill.interval == .steady(.seconds(10)) && $0.scene.drill.loss.meanRun == 3
         && $0.scene.drill.loss.share == 0.5
@@ -69,7 +69,7 @@ extension Targets {
     )
   }
 
-  /// What an exit is told later than its deadline: the observer's lag, and a heartbeat that proves its life.
+  /// The time from an exit's deadline to its report: the observer's lag, and a heartbeat that proves its life.
   ///
   /// - Units: seconds.
   private static let telling = 2.0

@@ -3,7 +3,7 @@ import PharosSimulatedWorlds
 import PharosSimulation
 
 extension Targets {
-  /// A gateway's outage, restart or hung radio causes no event, and who left during it is told soon after.
+  /// A gateway's outage, restart or hung radio causes no event, and exits during it are reported soon after.
   var outageEvents: [TargetResult] {
     let name = "events caused by an observer's outage, restart, hang or jam"
     let limit = "0 enter, 0 exit"
@@ -32,7 +32,7 @@ extension Targets {
   private static let livenessGap = 10.0
 
   private var departuresDuringOutages: TargetResult {
-    let name = "departures during an outage, told after it: p95 over the usual p95"
+    let name = "departures during an outage, reported after it: p95 over the usual p95"
     let limit = "≤ one liveness gap (10 s)"
     var worst: (excess: Double, name: String)?
     for scene in outages {
@@ -48,13 +48,13 @@ extension Targets {
     return TargetResult(
       name: name,
       limit: limit,
-      figure: "worst \(TableWriter.number(worst.excess, 1)) s, \(missed) never told",
+      figure: "worst \(TableWriter.number(worst.excess, 1)) s, \(missed) never reported",
       isMet: isMet,
       miss: isMet ? "" : worst.name
     )
   }
 
-  /// All tags of a group that leaves are told, hardly later than a single one.
+  /// All exits of a group that leaves are reported, hardly later than a single one.
   var groupDepartures: TargetResult {
     let name = "groups of 1 to 20 that leave, every liveness mode: p95 over the single tag's"
     let limit = "≤ 2 s, all exits"
@@ -76,7 +76,7 @@ extension Targets {
       name: name,
       limit: limit,
       figure:
-        "worst \(TableWriter.number(worst.excess, 1)) s over \(TableWriter.seconds(base)) s, \(told) told, \(missed) missed",
+        "worst \(TableWriter.number(worst.excess, 1)) s over \(TableWriter.seconds(base)) s, \(told) reported, \(missed) missed",
       isMet: isMet,
       miss: isMet ? "" : worst.name
     )

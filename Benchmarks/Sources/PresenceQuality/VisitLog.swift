@@ -2,7 +2,7 @@ import PharosModel
 
 /// The truth about one subject: its stays, of which the last few are kept.
 ///
-/// Decisions are told a little after the time that they are for, so a judge looks up where the subject was then.
+/// Decisions are reported a little after the time that they are for, so a judge looks up where the subject was then.
 struct VisitLog {
   /// One stay.
   struct Visit {

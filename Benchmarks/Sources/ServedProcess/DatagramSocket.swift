@@ -15,7 +15,7 @@ package final class DatagramSocket: Sendable {
 
   /// Sends one datagram, of no bytes as well.
   ///
-  /// - Returns: whether the system took it; it does not while nobody listens at the port.
+  /// - Returns: whether the system took it; it does not while the port has no listener.
   @discardableResult
   package func send(_ datagram: [UInt8]) -> Bool {
     datagram.withUnsafeBytes { bytes in

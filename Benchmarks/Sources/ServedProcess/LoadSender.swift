@@ -2,7 +2,7 @@ import CSocketMeter
 import Foundation
 import Synchronization
 
-/// Sends a site's traffic and its markers at a steady rate, on a thread of its own, until it is told to stop.
+/// Sends a site's traffic and its markers at a steady rate, on a thread of its own, until it is stopped.
 package final class LoadSender: Sendable {
   /// What was sent, and how well the rate was kept.
   package struct Sent: Sendable {
@@ -19,7 +19,7 @@ package final class LoadSender: Sendable {
   /// How many slots a second has: each gateway sends in its own.
   private static let slots = SiteLoad.gateways
   private static let slot: Int64 = 1_000_000_000 / Int64(slots)
-  /// A plan that is missed by more is begun anew: what was not sent in time is not sent at all.
+  /// A plan that is missed by more is started again: what was not sent in time is not sent at all.
   private static let patience: Int64 = 2_000_000_000
 
   private let socket: DatagramSocket

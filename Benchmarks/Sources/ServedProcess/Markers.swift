@@ -6,8 +6,8 @@ import Synchronization
 /// Observers that enter a region again and again, so that it can be timed how long a decision takes to arrive.
 ///
 /// Each cycle is four seconds long: the marker's beacon is heard once, which is an enter at once; two seconds of silence are
-/// an exit; then it may begin anew. An advert of a stranger every second proves the observer alive, without which there would
-/// be no exit.
+/// an exit; then it may begin again. An advert of another transmitter every second proves the observer alive, without
+/// which there would be no exit.
 package final class Markers: Sendable {
   /// How many there are, so that 64 decisions a second are timed.
   package static let count = 256

@@ -2,7 +2,7 @@ import Foundation
 
 /// Ports of 127.0.0.1 and limits of this process.
 package enum Machine {
-  /// A port that nobody holds at this moment.
+  /// Returns a port that is free at this moment.
   package static func freePort(udp: Bool) throws -> UInt16 {
     let kind = Int32((udp ? SOCK_DGRAM : SOCK_STREAM).rawValue)
     let descriptor = socket(AF_INET, kind, 0)

@@ -3,7 +3,7 @@ import NIOCore
 import ServedProcess
 import Synchronization
 
-/// How long decisions took, since somebody last looked.
+/// The delays of decisions since the last reading.
 final class DelayMeter: Sendable {
   private static var empty: Histogram<UInt32> { Histogram(numberOfSignificantValueDigits: .three) }
 
@@ -18,7 +18,7 @@ final class DelayMeter: Sendable {
     histogram.withLock { _ = $0.record(UInt64(max(0, delay.nanoseconds))) }
   }
 
-  /// Takes what there is and begins anew; delays in milliseconds.
+  /// Returns the delays so far, in milliseconds, and starts again.
   func take() -> (count: Int, p50: Double, p99: Double, longest: Double) {
     histogram.withLock { histogram in
       defer { histogram = DelayMeter.empty }

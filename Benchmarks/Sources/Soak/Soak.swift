@@ -12,7 +12,7 @@ struct Soak: AsyncParsableCommand {
     discussion: """
       A hundred gateways send --rate adverts a second. 256 markers enter a region again and again: each is timed from its \
       datagram to the moment when a client of server-sent events has read of it. Other clients open streams, read, do not \
-      read, go away without a word, and ask for pages. Every ten seconds a sample is taken. Ends with 1 if something grew.
+      read, disconnect without a close, and ask for pages. Every ten seconds a sample is taken. Ends with 1 if something grew.
       """
   )
 

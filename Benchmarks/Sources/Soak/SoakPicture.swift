@@ -27,7 +27,7 @@ struct SoakPicture {
     var band: Double?
   }
 
-  // Wong's palette: told apart by people with any kind of colour blindness.
+  // Wong's palette: distinguishable with any kind of colour blindness.
   private static let panels: [Panel] = [
     Panel(
       title: "Resident memory of the server (MB)",

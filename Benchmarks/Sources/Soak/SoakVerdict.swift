@@ -73,13 +73,13 @@ struct SoakVerdict {
       Row(
         name: "descriptors when all clients have gone",
         figure: "\(before.descriptors) -> \(after.descriptors)",
-        wanted: "no more than \(descriptors) more",
+        wanted: "at most \(descriptors) more",
         isMet: after.descriptors - before.descriptors <= descriptors
       ),
       Row(
         name: "threads",
         figure: "\(before.threads) -> \(after.threads)",
-        wanted: "no more than 8 more",
+        wanted: "at most 8 more",
         isMet: after.threads - before.threads <= 8
       ),
       Row(

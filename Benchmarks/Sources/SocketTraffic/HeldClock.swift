@@ -47,7 +47,7 @@ package final class HeldClock: Sendable {
   package var clock: IngestClock {
     IngestClock(
       steady: { TimeSpan(nanoseconds: self.now()) },
-      // The first of January 2015, so that nobody takes it for today.
+      // The first of January 2015, so that it is not mistaken for today.
       wall: { Timestamp(nanoseconds: 1_420_070_400_000_000_000 + self.now()) }
     )
   }

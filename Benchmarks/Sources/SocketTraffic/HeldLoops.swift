@@ -92,14 +92,14 @@ struct HeldLoops {
     }
   }
 
-  /// Keeps who is to be told when all loops are held; false if they are already.
+  /// Stores the callback for the time when all loops are held; returns false if they already are.
   mutating func wait(_ waiter: @escaping @Sendable () -> Void) -> Bool {
     guard !isHeld else { return false }
     self.waiter = waiter
     return true
   }
 
-  /// Who is to be told that all loops are held, once.
+  /// Removes and returns the callback, once all loops are held.
   mutating func takeWaiter() -> (@Sendable () -> Void)? {
     guard isHeld else { return nil }
     defer { waiter = nil }

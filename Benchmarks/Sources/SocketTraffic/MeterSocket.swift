@@ -47,7 +47,7 @@ package struct MeterSocket: Sendable {
     }
   }
 
-  /// Closes it; for sockets that were given to nobody who does.
+  /// Closes it; for sockets without another owner.
   package func close() { meter_close(descriptor) }
 
   /// How many datagrams of a length the receive buffer holds, with a tenth of it to spare.

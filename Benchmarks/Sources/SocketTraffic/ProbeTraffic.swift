@@ -1,7 +1,7 @@
 package import PharosModel
 import PharosWire
 
-/// Observers that nobody has heard of before, each of which enters a region with the first advert that it hears: the datagrams
+/// New observers, each of which enters a region with the first advert that it hears: the datagrams
 /// whose way to a subscriber is timed.
 package struct ProbeTraffic: Sendable {
   /// The application that asks about them.
@@ -54,7 +54,7 @@ package struct ProbeTraffic: Sendable {
     return datagram
   }
 
-  /// Which of them a decision is about, or nil if it is about somebody else.
+  /// Returns the number of the probe that a decision is about, or nil if it is about another subject.
   package static func number(of subject: SubjectID) -> Int? {
     guard case .observer(.eui48(let bits)) = subject, bits >= first, bits - first <= UInt64(UInt32.max) else {
       return nil

@@ -9,7 +9,7 @@ enum Source: String, CaseIterable, ExpressibleByArgument, Codable {
   case scale
   /// Socket to subscriber.
   case latency
-  /// Where somebody is: time and memory for each subject.
+  /// Positions: time and memory for each subject.
   case fixes
   /// `pharos process` over a capture in the page cache.
   case process

@@ -93,7 +93,7 @@ extension Target {
     ),
   ]
 
-  /// Where somebody is.
+  /// Positions.
   private static let fixes = [
     Target(
       name: "fixUpdate",

@@ -64,7 +64,7 @@ extension TargetReport {
     return padded.joined(separator: "  ").replacing(/\s+$/, with: "")
   }
 
-  /// Three figures and no more than are there.
+  /// Returns a number with at most three significant figures.
   static func text(_ value: Double) -> String {
     switch abs(value) {
     case 0: "0"

@@ -2,8 +2,8 @@ import SocketTraffic
 
 /// Receivers that take the same datagrams from a socket that was filled before, in turn.
 ///
-/// Whoever fills runs on the core of the receivers: what another core has allocated costs the one that frees it, and a
-/// machine whose datagrams come from outside pays no such price.
+/// The filling thread runs on the core of the receivers: what another core has allocated costs the one that frees it,
+/// and a machine whose datagrams come from outside pays no such price.
 struct FilledRun {
   /// What one receiver spent in each round.
   struct Outcome {

@@ -1,7 +1,7 @@
 import CSocketMeter
 import SocketTraffic
 
-/// A receiver while somebody sends as fast as it goes, from another core where there is one.
+/// A receiver while a sender sends as fast as it can, from another core where there is one.
 struct LiveRun {
   /// What came of one round.
   struct Outcome {

@@ -114,7 +114,7 @@ struct PathMeasurement {
     try await vectors.close()
   }
 
-  /// That the server has decided what it was sent, each advert as what it is, and told its subscriber.
+  /// Checks that the server has processed all datagrams, each advert as what it is, and notified its subscriber.
   private func check(_ adverts: Int) async throws {
     let snapshot = try await served.snapshot()
     let counters = snapshot.monitoring

@@ -15,9 +15,9 @@ protocol Receiver: AnyObject {
   /// - Returns: what it cost.
   /// - Throws: why it could not.
   func drain(_ datagrams: Int, isNewSecond: Bool) async throws -> Spent
-  /// Begins to receive while somebody sends.
+  /// Begins to receive while a sender sends.
   func begin() async throws
-  /// Takes what the socket holds and receives no more.
+  /// Takes what the socket holds and stops receiving.
   func end() async throws -> Spent
 }
 
@@ -37,7 +37,7 @@ struct Spent: Sendable {
   ///
   /// - Units: nanoseconds.
   var busiest: Int64 = 0
-  /// CPU time of all other threads of the process: merger and subscribers, as nobody else works meanwhile.
+  /// CPU time of all other threads of the process: merger and subscribers, as no other thread works meanwhile.
   ///
   /// - Units: nanoseconds.
   var others: Int64 = 0

@@ -19,7 +19,7 @@ struct ThroughputReport: Encodable {
     var otherThreadsNanosecondsPerDatagram: Figure
   }
 
-  /// One receiver and number of adverts a datagram, while somebody sends.
+  /// One receiver and number of adverts a datagram, while a sender sends.
   struct LiveRow: Encodable {
     var receiver: String
     var advertsPerDatagram: Int

@@ -38,7 +38,7 @@ typedef struct pharos_drain pharos_drain;
  * Makes a drain of `slots` slots (1 to 1024) of `capacity` bytes each (64 to 65536); NULL if there is no memory.
  *
  * A slot is a stretch of address space: memory is taken only for the pages that datagrams have touched, so that
- * slots of 64 KiB cost no more than slots of 2 KiB while datagrams are small.
+ * slots of 64 KiB cost the same as slots of 2 KiB while datagrams are small.
  */
 pharos_drain *pharos_drain_create(unsigned slots, unsigned capacity);
 

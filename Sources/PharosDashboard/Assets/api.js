@@ -134,7 +134,7 @@ export function part(text) {
   return encodeURIComponent(text);
 }
 
-/** Whether an error only says that somebody left the page. */
+/** Returns whether an error only reports that the user left the page. */
 export function isAbort(error) {
   return error?.name === "AbortError";
 }

@@ -7,7 +7,7 @@ import { plural } from "./format.js";
 import { field } from "./parts.js";
 import * as suggestions from "./suggestions.js";
 
-/** How many gateways have a card at a time: more are no help to somebody who begins. */
+/** The maximum number of gateways with a card; more do not help a new user. */
 const mostCards = 3;
 /** How many regions one click makes: a street may send beacons of many. */
 const mostRegions = 5;

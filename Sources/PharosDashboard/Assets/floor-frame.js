@@ -33,7 +33,7 @@ export class Viewport {
   x = 0;
   y = 0;
 
-  /** Whether somebody has moved it since it last showed the whole. */
+  /** Whether the user has moved it since it last showed the whole. */
   isMoved = false;
 
   /** Shows all of `{ left, right, bottom, top }`. */

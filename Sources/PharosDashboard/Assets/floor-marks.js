@@ -123,7 +123,7 @@ function drawCourses(pen, marks, view, palette, size) {
   pen.fill();
 }
 
-/** The one that somebody chose. */
+/** Draws the mark that the user chose. */
 export function drawChosen(pen, mark, view, palette) {
   pen.beginPath();
   circle(pen, view, mark, Math.max(6, mark.look.accuracy * view.scale));

@@ -33,7 +33,7 @@ export class FloorSource {
   version = 0;
   #venues = "";
   #live = new Map();
-  /** What is shown instead while somebody looks back: `{ at, marks }`. */
+  /** What is shown instead while the user looks back: `{ at, marks }`. */
   #past = null;
 
   /** The located subjects by their identities: where they are, or were. */
@@ -41,7 +41,7 @@ export class FloorSource {
     return this.#past?.marks ?? this.#live;
   }
 
-  /** The time that is shown, in ms: now, or the one that somebody looks back to. */
+  /** The time that is shown, in ms: now, or the past time that the user chose. */
   get now() {
     return this.#past?.at ?? serverNow();
   }
@@ -125,7 +125,7 @@ export class FloorSource {
     }
   }
 
-  /** Takes a list of fixes; who is not in it any more is forgotten. */
+  /** Takes a list of fixes; subjects that are not in it are removed. */
   set(fixes) {
     const kept = new Set(fixes.map((fix) => fix.subject));
     for (const key of this.#live.keys()) if (!kept.has(key)) this.#live.delete(key);

@@ -159,7 +159,7 @@ export function historyAddress(kind, ...ids) {
   return `#/history/${kind}/${ids.map(part).join("/")}`;
 }
 
-/** A tone for each value in the order in which they first come: six that can be told apart. */
+/** A tone for each value in the order of first occurrence; six tones are distinguishable. */
 export function tonesOf(values) {
   const tones = new Map();
   for (const value of values) if (!tones.has(value)) tones.set(value, `room-${tones.size % 6}`);

@@ -86,7 +86,7 @@ function form(regions, rule, close) {
   const row = (...fields) => h("div", { class: "fields" }, fields);
   const parts = [
     problem,
-    row(name.element, field("Whenever somebody", on).element, field("Region", region).element),
+    row(name.element, field("Whenever someone", on).element, field("Region", region).element),
     text.element,
     row(once.element, stay.element),
     row(from.element, to.element),

@@ -1,4 +1,4 @@
-// Notification rules: a hello and a goodbye for a region, told as events and by webhooks.
+// Notification rules: a hello and a goodbye for a region, sent as events and to webhooks.
 
 import { change, get, part } from "./api.js";
 import { attempt, confirmThat } from "./dialog.js";
@@ -44,7 +44,7 @@ export function notifications(signal) {
       if (!rules.length) {
         return replace(
           place,
-          empty("No notifications", "Say hello when somebody enters a region, or goodbye when they leave."),
+          empty("No notifications", "Say hello when someone enters a region, or goodbye when they leave."),
         );
       }
       if (!place.contains(table.element)) replace(place, h("div", { class: "scroll" }, table.element));

@@ -30,7 +30,7 @@ export function showOne(root, { signal }, id) {
     onClick: () =>
       attempt(
         () => change("POST", `/v1/observers/${part(id)}/displayOn`),
-        "Told: its regions answer with their state.",
+        "Sent: its regions report their state.",
       ),
   }, "Tell “display on”");
   const head = pageHead(
@@ -76,7 +76,7 @@ export function showOne(root, { signal }, id) {
   poll(
     async () => {
       const heard = await getAll(`/v1/tracks?observer=${part(id)}`, "tracks", signal, 1000);
-      if (!heard.length) return replace(rest, empty("No tracks", "It hears nothing that anybody asks about."));
+      if (!heard.length) return replace(rest, empty("No tracks", "It hears no beacon of a region."));
       if (rest.firstChild?.firstChild !== table.element) replace(rest, h("div", { class: "scroll" }, table.element));
       return table.show(heard);
     },

@@ -10,7 +10,7 @@ import * as names from "./names.js";
 import { empty, field, pageHead } from "./parts.js";
 import { kindOf } from "./words.js";
 
-/** How many rows are in the document at once: more than anybody reads without searching. */
+/** The maximum number of rows in the document: more than a user reads without searching. */
 const most = 300;
 /** How many more are kept in hand, as while the list holds still. */
 const reserve = 2000;

@@ -162,7 +162,7 @@ class Plan {
     this.element.classList.toggle("is-past", frame !== null);
     setText(
       this.element.querySelector("header p"),
-      frame ? "Where everybody was, not where they are." : this.sources[this.chosen].note,
+      frame ? "Past positions, not the current ones." : this.sources[this.chosen].note,
     );
     this.sources.floor.setPast(frame);
     this.showZones();
@@ -224,7 +224,7 @@ class Plan {
     );
   }
 
-  /** Shows another picture; what no stream has told meanwhile is read. */
+  /** Shows another picture and reads what no stream has delivered meanwhile. */
   turnTo(name) {
     this.fixesAt = -Infinity;
     this.choose(name);

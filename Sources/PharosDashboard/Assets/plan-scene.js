@@ -1,4 +1,4 @@
-// The marks of a plan and how they move: numbers only, so that a picture costs no more than its drawing.
+// The marks of a plan and how they move: numbers only, so that a picture costs only its drawing.
 
 /** Marks by key; each goes smoothly to where it belongs. */
 export class Scene {

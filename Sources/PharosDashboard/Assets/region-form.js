@@ -48,8 +48,8 @@ class RegionForm {
     const options = { value: values.id ?? this.suggested(start), placeholder: "entrance", onInput: check };
     this.name = checkedText("region-id", "Identifier", named, options);
     this.name.input.disabled = Boolean(region);
-    this.entry = checkbox("notifyOnEntry", "Tell when somebody enters", values.notifyOnEntry ?? true);
-    this.exit = checkbox("notifyOnExit", "Tell when somebody leaves", values.notifyOnExit ?? true);
+    this.entry = checkbox("notifyOnEntry", "Report when someone enters", values.notifyOnEntry ?? true);
+    this.exit = checkbox("notifyOnExit", "Report when someone leaves", values.notifyOnExit ?? true);
     this.rules = new RuleFields(values, check);
     this.problem = h("p", { class: "banner bad", role: "alert", hidden: true });
     this.save = saveButton(region ? "Save changes" : "Add region");

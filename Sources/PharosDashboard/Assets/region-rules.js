@@ -1,4 +1,4 @@
-// The entries that say when somebody counts as inside, and when as gone.
+// The form entries for the rules that decide when a person is inside and when gone.
 
 import { h } from "./dom.js";
 import { checkedText, fine, numberOrNothing, select, setMember } from "./form-parts.js";

@@ -1,4 +1,4 @@
-// What a new region, zone or room is called, and what it is about, before anybody has said so.
+// Suggested names and beacons of a new region, zone or room.
 
 import { parseIdentity } from "./identity.js";
 

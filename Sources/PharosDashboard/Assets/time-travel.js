@@ -1,4 +1,4 @@
-// A slider over a stored day: where everybody was in a minute, and the way back to now.
+// A slider over a stored day: the positions of all subjects in a minute, and the way back to now.
 
 import { get, isAbort, serverNow } from "./api.js";
 import { h, replace, setText } from "./dom.js";

@@ -113,7 +113,7 @@ export class WebhookCard {
   async remove() {
     const isSure = await confirmThat(
       "Remove this webhook?",
-      `${this.webhook.url} receives no more events, and those that wait for it are dropped.`,
+      `${this.webhook.url} receives no further events, and those that wait for it are dropped.`,
       "Remove webhook",
     );
     if (isSure && await attempt(() => change("DELETE", this.path), "The webhook was removed.")) this.reload();

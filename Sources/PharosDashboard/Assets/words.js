@@ -23,7 +23,7 @@ const rules = {
   alreadyInside: "another beacon or observer settles it",
   assumed: "given when monitoring began",
   displayOn: "a display was turned on",
-  requested: "somebody asked",
+  requested: "a client asked",
   regionChange: "the region was changed",
   eviction: "the observer hears more than is kept",
   position: "its position, surely enough and for long enough",
@@ -131,7 +131,7 @@ function stayOf({ arrivalDate, departureDate }) {
 }
 
 function who(event) {
-  return nameOf(event.subject) || "Somebody";
+  return nameOf(event.subject) || "Someone";
 }
 
 /** Where a fix is, in a few words. */
@@ -160,7 +160,7 @@ export function permission(state) {
     notDetermined: "not determined",
     denied: "denied",
     restricted: "restricted",
-    whenInUse: "allowed while somebody watches",
+    whenInUse: "allowed while a stream is open",
     always: "always allowed",
   }[state] ?? state;
 }

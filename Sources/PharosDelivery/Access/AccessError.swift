@@ -37,7 +37,7 @@ extension AccessError: CustomStringConvertible {
       "the purpose of application \(application) must be a text of 1 to \(limit) characters that says to people what "
         + "their whereabouts are used for"
     case .purposeMissing(let application):
-      "application \(application) has no purpose, so it may not be told about persons: set `purpose` first, a text "
+      "application \(application) has no purpose, so it receives no events about persons: set `purpose` first, a text "
         + "that says to people what their whereabouts are used for"
     case .operatorOnly(let application, let subject, let from, let to):
       "application \(application) may not change \(subject) from \(from.name) to \(to.name): restricted is given and "
@@ -45,9 +45,9 @@ extension AccessError: CustomStringConvertible {
     case .noSubject:
       "an authorisation is about an observer or a beacon; name one"
     case .tooMany(let what, let limit):
-      "there are \(limit) \(what) already, as many as are kept; remove some first"
+      "there are already \(limit) \(what), the maximum; remove some first"
     case .tooManyKeys(let observer, let limit):
-      "observer \(observer) has \(limit) keys that are good, as many as it may have; revoke one first: pharos observer "
+      "observer \(observer) has \(limit) valid keys, the maximum; revoke one first: pharos observer "
         + "revoke \(observer) KEYID"
     case .notARadio(let radio, let observer):
       "\(radio) cannot be a radio of \(observer): it is the same, or has keys of its own and so speaks for itself; "
@@ -58,7 +58,7 @@ extension AccessError: CustomStringConvertible {
       "the journal's document \(kind)/\(key) cannot be read (\(error)); put the journal's file back from a "
         + "backup, or start with a new data folder"
     case .store(let error):
-      "not changed, since it could not be kept: \(error)"
+      "not changed, since it could not be stored: \(error)"
     }
   }
 }

@@ -54,7 +54,7 @@ package final class CommitPublisher: Service, Sendable {
     stream: String,
     settings: CommitPublisherSettings = CommitPublisherSettings(),
     zones: [PublishedState.ZoneRecord] = [],
-    logger: Logger = Logger(label: "pharos.teller")
+    logger: Logger = Logger(label: "pharos.commit")
   ) {
     self.init(
       hub: hub,
@@ -248,7 +248,7 @@ extension CommitPublisher {
     }
     if isKeeping { threads.keep { self.keepCheckpoint() } }
     if isNews {
-      logger.notice("The journal takes events again.", metadata: [LogKey.events: "\(lost) lost so far"])
+      logger.notice("The journal can be written again.", metadata: [LogKey.events: "\(lost) lost so far"])
     }
   }
 
@@ -265,13 +265,13 @@ extension CommitPublisher {
     }
     if isNews {
       logger.error(
-        "The journal refuses events, so they are not told but wait; it is tried again until it takes them.",
+        "Cannot write to the journal. Events are queued and the write is retried.",
         metadata: [LogKey.error: "\(error)"]
       )
     }
     if let lost {
       logger.error(
-        "The server stops while the journal refuses events: these were not told.",
+        "The server stops while it cannot write to the journal. Queued events were lost.",
         metadata: [LogKey.events: "\(lost)", LogKey.error: "\(error)"]
       )
     }
@@ -324,7 +324,7 @@ extension CommitPublisher {
     } catch {
       state.withLock { $0.work.statistics.failedCheckpoints += 1 }
       logger.error(
-        "A checkpoint could not be kept; the one before it stays, the next one is tried in its time.",
+        "A checkpoint could not be stored. The previous one is kept, and the next one is stored as scheduled.",
         metadata: [LogKey.error: "\(error)"]
       )
     }
@@ -415,8 +415,8 @@ package struct CommitPublisherThreads: Sendable {
   /// Makes queues of the commit publisher's own and the machine's clock.
   static func system() -> CommitPublisherThreads {
     let start = ContinuousClock.now
-    let queue = DispatchQueue(label: "pharos.teller", qos: .userInitiated)
-    let keeper = DispatchQueue(label: "pharos.teller.checkpoints", qos: .utility)
+    let queue = DispatchQueue(label: "pharos.commit", qos: .userInitiated)
+    let keeper = DispatchQueue(label: "pharos.commit.checkpoints", qos: .utility)
     return CommitPublisherThreads(
       work: { work in queue.async { work() } },
       workLater: { delay, work in queue.asyncAfter(deadline: .now() + delay.inSeconds) { work() } },

@@ -32,7 +32,7 @@ struct HistoryReader: Sendable {
   struct Page: Sendable {
     /// The events, ascending.
     var events: [PublishedEvent]
-    /// Indicates whether there are no more of them.
+    /// Indicates whether there are no further ones.
     var isLast: Bool
     /// The oldest sequence number that was kept after they were read.
     var oldest: Int64
@@ -71,7 +71,7 @@ struct HistoryReader: Sendable {
     if let page = recent[key] { return page }
     do {
       let found = try history.events(after: span.after, matching: filter, limit: limit)
-      // Asked afterwards: whatever the read missed because it was removed is then told as a gap.
+      // Read afterwards, so that events which were removed before the read are reported as a gap.
       let page = Page(
         events: found.map { PublishedEvent(sequence: $0.sequence, event: $0.event, stream: stream) },
         isLast: found.count < limit,
@@ -81,7 +81,7 @@ struct HistoryReader: Sendable {
       return page
     } catch {
       logger.error(
-        "A stream ends, since the journal cannot be read; its client may come back with its last id.",
+        "Cannot read the journal. The stream ends; its client can resume with its last event id.",
         metadata: [LogKey.sequence: "\(span.after)", LogKey.error: "\(error)"]
       )
       return nil

@@ -223,7 +223,7 @@ extension FeedRefusal: CustomStringConvertible {
     case .tooManyOfOne(let limit):
       "this token has \(limit) live streams open, as many as one may have; close some, or share one among your clients"
     case .stopping:
-      "the server is stopping; come back when it is up again, with the last id you have"
+      "the server is stopping; connect again when it is up, with the last event id you have"
     }
   }
 }

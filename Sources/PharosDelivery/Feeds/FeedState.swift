@@ -5,10 +5,10 @@ import Synchronization
 /// The state of one client's stream: a value that takes events, returns the next step, and performs no action itself.
 ///
 /// An event with a sequence number is never dropped. It waits in memory up to the limit. Once the limit is reached, the
-/// stream takes no more such events and records where it stopped. When the client has taken the waiting events, the
-/// stream reads on from the journal until it reaches the present again. So the events that the client has yet to get
-/// are always, in this order: a span of the journal, the waiting events, and, if the stream fell behind, the events of
-/// the journal from there.
+/// stream accepts no further such events and records where it stopped. When the client has taken the waiting events,
+/// the stream reads on from the journal until it reaches the present again. So the events that the client has yet to
+/// get are always, in this order: a span of the journal, the waiting events, and, if the stream fell behind, the
+/// events of the journal from there.
 package struct FeedState {
   /// A span of sequence numbers that is to be read from the journal.
   package struct Span: Equatable {
@@ -153,7 +153,7 @@ package struct FeedState {
   ///
   /// - Parameters:
   ///   - events: the first events after the span's beginning that the filter wants, ascending.
-  ///   - isLast: true if there are no more of them.
+  ///   - isLast: true if there are no further ones.
   ///   - oldest: the oldest sequence number that was kept after they were read.
   ///   - now: the time.
   /// - Returns: the items to pass to the client.
@@ -344,7 +344,7 @@ final class FeedCore: Sendable {
       await withCheckedContinuation { continuation in
         let due = guarded.withLock { guarded -> CheckedContinuation<Void, Never>? in
           if guarded.state.isReady(at: now()) || Task.isCancelled { return continuation }
-          // A second consumer is a mistake; the first one then looks again instead of waiting for ever.
+          // A second consumer is a mistake; the first one then looks again instead of waiting forever.
           defer { guarded.waiter = continuation }
           return guarded.waiter
         }

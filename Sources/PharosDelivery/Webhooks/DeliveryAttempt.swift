@@ -56,7 +56,7 @@ package enum DeliveryVerdict: Hashable, Sendable {
   case again(Timestamp)
   /// It is given up and becomes a dead letter.
   case dead(reason: String)
-  /// The receiver wants no more events.
+  /// The receiver accepts no further events.
   case stopped
 }
 

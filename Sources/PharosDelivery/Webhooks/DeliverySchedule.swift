@@ -53,7 +53,7 @@ package struct DeliverySchedule: Sendable {
   let settings: DeliverySettings
   /// The maximum number of events that are sent concurrently.
   package var concurrency: Int
-  /// Indicates whether the receiver has answered that it wants no more events.
+  /// Indicates whether the receiver has answered that it accepts no further events.
   package internal(set) var isStopped = false
   /// The time since which every attempt has failed.
   package internal(set) var failingSince: Timestamp?
@@ -133,7 +133,7 @@ package struct DeliverySchedule: Sendable {
   /// Adds a lane that delivers the dead letters of a subject once more.
   package mutating func addReplay(of subject: SubjectID) {
     let key = DeliveryLane(subject, isReplay: true)
-    // Somebody believes that the receiver is back: it is probed at once.
+    // The client that asks for it expects the receiver to be back: probe it at once.
     if isDown { probeAt = .distantPast }
     guard lanes[key] == nil else { return }
     lanes[key] = Lane(state: .unloaded, isBehind: true, after: 0)
@@ -327,7 +327,7 @@ extension DeliverySchedule {
     ready.insert(QueuedLane(key: attempt.entry.sequence, lane: attempt.lane))
   }
 
-  /// Settles an event that may not be delivered any more, without an attempt.
+  /// Settles an event that may no longer be delivered, without an attempt.
   package mutating func discard(_ attempt: DeliveryAttempt) {
     inFlight -= 1
     settled += 1

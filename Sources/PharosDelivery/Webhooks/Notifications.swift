@@ -276,7 +276,7 @@ extension Notifications {
       var reader = FieldReader(document[...])
       guard let cursor = try? reader.number(Int64.self), (try? machine.restoreState(from: &reader)) != nil
       else {
-        // What cannot be read is of no use to anybody: it may name whom it will.
+        // An unreadable state is of no use, and may name erased subjects: delete it.
         try journal.delete(kind: stateKind, key: "")
         return 1
       }

@@ -34,7 +34,7 @@ final class WebhookRunner: Sendable {
   let bell = AsyncSignal()
   let parts: WebhookParts
   let shared: Mutex<Shared>
-  /// Called when the receiver answers 410 and accepts no more events.
+  /// Called when the receiver answers 410 and accepts no further events.
   let onGone: @Sendable (_ id: String, _ reason: String) -> Void
 
   init(
@@ -109,7 +109,7 @@ final class WebhookRunner: Sendable {
         }
         let standing = work.standing
         shared.withLock { $0.standing = standing }
-        if work.isGone { onGone(definition.id, "the receiver answered 410: it wants no more events") }
+        if work.isGone { onGone(definition.id, "the receiver answered 410: it accepts no further events") }
         if work.isDone { break }
         if work.isOverdue(at: parts.clock.now) { group.cancelAll() }
         cancelAlarm = work.wakeTime(at: parts.clock.now).map { parts.clock.alarm(at: $0, ring: bell.ring) }
@@ -248,7 +248,7 @@ struct WebhookWork {
       while true {
         while let step = schedule.next(at: now) {
           guard case .send(var attempt) = step else { continue }
-          // Who has withdrawn since is not told of, however long the event has waited.
+          // No event of a subject that has withdrawn since is sent, however long it has waited.
           let gate = parts.gate(definition.application)
           if let event = gate.passed(attempt.entry.event, matching: definition.boundFilter) {
             attempt.entry = JournaledEvent(sequence: attempt.entry.sequence, event: event)

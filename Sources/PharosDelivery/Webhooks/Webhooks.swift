@@ -17,7 +17,7 @@ package final class Webhooks: Service {
 
   struct State {
     var runners: [String: WebhookRunner] = [:]
-    /// Indicates whether the service has stopped and starts no more runners.
+    /// Indicates whether the service has stopped and starts no further runners.
     var isClosed = false
   }
 
@@ -383,19 +383,19 @@ extension Webhooks {
     return WebhookTrial(id: eventID, outcome: outcome, duration: parts.clock.now - began)
   }
 
-  /// Disables a webhook whose receiver wants no more events.
+  /// Disables a webhook whose receiver accepts no further events.
   func disable(_ id: String, because reason: String) {
     guard let runner = state.withLock({ $0.runners[id] }) else { return }
     var definition = runner.definition
     definition.isEnabled = false
     definition.disabledBecause = reason
     runner.update(definition)
-    parts.logger.warning("a webhook is switched off", metadata: ["webhook": "\(id)", "reason": "\(reason)"])
+    parts.logger.warning("a webhook was disabled", metadata: ["webhook": "\(id)", "reason": "\(reason)"])
     do {
       try keep(definition)
     } catch {
       parts.logger.error(
-        "that a webhook is switched off could not be written down",
+        "cannot store that a webhook is disabled",
         metadata: ["webhook": "\(id)", "reason": "\(error)"]
       )
     }

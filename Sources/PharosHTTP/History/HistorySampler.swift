@@ -47,7 +47,7 @@ package struct HistorySampler: Sendable {
   /// Returns tracks, which tell the nearest counterpart of a subject that no ranging and no zone tells.
   package typealias Tracks = (TrackQuery) async throws -> [TrackInsight]
 
-  /// The age above which a hearing or a fix is not of the minute any more.
+  /// The age above which a hearing or a fix no longer belongs to the minute.
   private static let recent = TimeSpan.seconds(60)
 
   /// The adverts of each observer at the last sample; nil before the first.

@@ -112,7 +112,7 @@ extension JSONText {
 package enum EntityTag {
   /// The weak tag of some bytes.
   ///
-  /// FNV-1a in 64 bits and the length: it need not withstand anybody, only differ when the bytes do.
+  /// FNV-1a in 64 bits and the length: it need not resist attacks, only differ when the bytes do.
   static func tag(of bytes: [UInt8]) -> String {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -74,7 +74,7 @@ struct ErasureResource: Resource {
       if try await server.snapshot().deliveredThrough >= instant { return }
       try await Task.sleep(for: ErasureResource.glance)
     }
-    throw Problem.unavailable("The server is too far behind to erase anybody at present. Try again later.")
+    throw Problem.unavailable("The server is too far behind to erase a subject at present. Try again later.")
   }
 }
 

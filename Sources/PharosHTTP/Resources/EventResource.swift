@@ -73,7 +73,7 @@ struct EventResource: Resource {
 
   private func event(_ request: APIRequest) async throws -> APIAnswer {
     let text = request.parameter("sequence")
-    let missing = Problem.notFound("There is no event \(text.shortened), or it is not kept any more.")
+    let missing = Problem.notFound("There is no event \(text.shortened), or it is no longer kept.")
     guard let sequence = Int64(text), sequence > 0 else { throw missing }
     let found = try await Blocking.run { [journal] in try journal.event(sequence) }
     guard request.principal.mayUse(application: found?.event.application ?? ""),
@@ -90,7 +90,7 @@ struct EventResource: Resource {
     entry.event.write(to: &json, stream: stream, as: "event")
   }
 
-  /// The filter that a query asks for, within what the asker may see.
+  /// Returns the filter that a query asks for, limited to what the client may see.
   private static func filter(
     _ query: inout QueryReading,
     _ request: APIRequest
@@ -156,7 +156,7 @@ extension EventResource {
     if let last = request.head.headerFields[named: "Last-Event-ID"], !last.isEmpty {
       guard let sequence = Int64(last), sequence >= 0 else {
         throw Problem.badRequest(
-          "Last-Event-ID \"\(last.shortened)\" is none that Pharos gave: a whole number."
+          "Last-Event-ID \"\(last.shortened)\" is not an id of this stream: expected a whole number."
         )
       }
       after = sequence

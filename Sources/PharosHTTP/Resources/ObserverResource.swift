@@ -71,7 +71,7 @@ struct ObserverResource: Resource {
     json.member("displayOn", true)
     json.closeObject()
     _ = try await server.take(json.utf8, request)
-    return .accepted("regions that ask for it tell their state as an event")
+    return .accepted("regions with notifyEntryStateOnDisplay publish their state as an event")
   }
 
   private func quarantine(_ request: APIRequest) async throws -> APIAnswer {

@@ -70,7 +70,7 @@ struct WayResource: Resource {
     let categories = query.texts("category")
     let from = query.text("from")
     let heading = query.number("heading", in: -360...360)
-    if heading != nil, from == nil { query.wrong("heading", "stands without from", expected: "both") }
+    if heading != nil, from == nil { query.wrong("heading", "is set without from", expected: "both") }
     try query.finish()
     let venue = try catalog.venue(request).venue
     let position = from == nil ? nil : try await self.position(from ?? "", "from", request)

@@ -10,7 +10,7 @@ import Synchronization
 /// The handler between one connection and the server, which lets no client keep what others need.
 ///
 /// Sits behind the HTTP codec. Each wait for the client has an end, bodies have a longest length, and a connection that
-/// waits may give way to a new one.
+/// waits may be closed for a new one.
 package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   package typealias InboundIn = HTTPRequestPart
   package typealias InboundOut = HTTPRequestPart
@@ -221,7 +221,7 @@ extension ConnectionGuard.Rules {
     )
     if allowed < configuration.mostConnections {
       logger.warning(
-        "the system allows fewer open files than the HTTP interface may have connections; raise them (ulimit -n, LimitNOFILE=)",
+        "the limit of open files is below the maximum number of HTTP connections; raise it (ulimit -n, LimitNOFILE=)",
         metadata: [
           LogKey.limit: "\(HTTPLimit.connections.rawValue)",
           LogKey.value: "\(allowed) instead of \(configuration.mostConnections)",
@@ -302,7 +302,7 @@ package struct ConnectionState: Equatable, Sendable {
     }
   }
 
-  /// Indicates whether the server is doing nothing for the client, so that the connection may give way to another.
+  /// Indicates whether the server is doing nothing for the client, so that the connection may be closed for another.
   package var isWaiting: Bool { unanswered == 0 || (unanswered == 1 && isReceiving && !hasAnswerBegun) }
 
   /// The head of a request came.
@@ -369,7 +369,7 @@ package final class ConnectionTable: Sendable {
   ///
   /// - Parameters:
   ///   - connection: the connection's channel, which identifies it.
-  ///   - close: closes it, should it have to give way.
+  ///   - close: closes it, when another connection needs its place.
   /// - Returns: the decision about it.
   package func open(_ connection: AnyObject, close: @escaping @Sendable () -> Void) -> Admission {
     let name = ObjectIdentifier(connection)

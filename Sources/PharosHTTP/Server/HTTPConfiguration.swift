@@ -22,7 +22,7 @@ package struct HTTPConfiguration: Sendable {
   ///
   /// - Units: bytes. A region that lists 10,000 observers by UUID takes 400 KB.
   package var largestBody = 1 << 20
-  /// The maximum number of open connections; those that wait for their clients give way to further ones.
+  /// The maximum number of open connections; those that wait for their clients are closed for further ones.
   ///
   /// 4,096: the thousand live streams that are promised, four times over, and far below the usual limit of open files
   /// of a service. It is lowered where the system allows fewer files than that and ``reservedDescriptors`` besides.
@@ -73,7 +73,7 @@ package struct HTTPConfiguration: Sendable {
 
 /// The reason why the HTTP interface is not served.
 package enum HTTPServiceError: Error, Hashable, Sendable {
-  /// It would listen beyond this machine, and anybody who reaches it could do anything.
+  /// It would listen beyond this machine, and any client that reaches it could do anything.
   case openToAll(HostPort)
   /// The address cannot be listened at.
   case cannotListen(HostPort, reason: String)
@@ -89,7 +89,7 @@ extension HTTPServiceError: CustomStringConvertible {
     switch self {
     case .openToAll(let address):
       "will not serve HTTP on \(address): it can be reached from other machines, and there is no token yet, so that "
-        + "anybody who reaches it could read and change everything. Make a token first (pharos token create --operator "
+        + "any client could read and change everything. Make a token first (pharos token create --operator "
         + "--data DIR), or listen on 127.0.0.1."
     case .cannotListen(let address, let reason):
       "cannot serve HTTP on \(address): \(reason). Change listen.http or --http, or stop the process on that port."

@@ -13,8 +13,8 @@ import ServiceLifecycle
 
 /// Serves the HTTP interface until its service group shuts down: requests, live streams, the dashboard.
 ///
-/// At a graceful shutdown it takes no more connections, ends live streams cleanly, lets requests that are under way end
-/// within `grace`, closes the connections that are left, and returns.
+/// At a graceful shutdown it accepts no further connections, ends live streams cleanly, lets requests that are under
+/// way end within `grace`, closes the connections that are left, and returns.
 package final class HTTPService: Service {
   private let configuration: HTTPConfiguration
   private let backend: any HTTPBackend

@@ -36,7 +36,7 @@ package final class HTTPTally: Sendable {
     }
     guard isNews else { return }
     logger.warning(
-      "a limit of the HTTP interface was reached; it is counted from now on and not told again",
+      "a limit of the HTTP interface was reached; further occurrences are counted and not logged",
       metadata: [
         LogKey.limit: "\(limit.rawValue)", LogKey.value: "\(value)", LogKey.reason: "\(limit.explanation)",
       ]
@@ -104,17 +104,17 @@ package enum HTTPLimit: String, Hashable, Sendable, CaseIterable {
   var explanation: String {
     switch self {
     case .connections:
-      "as many connections are open as may be; those that wait for their clients give way. PHAROS_HTTP_CONNECTIONS raises it"
-    case .headTime: "the head of a request did not come in time; the connection was closed"
-    case .headSize: "the head of a request is longer than is taken; it was answered with 431"
-    case .bodyTime: "the body of a request did not come in time; the connection was closed"
-    case .bodySize: "the body of a request is longer than is taken; it was answered with 413"
-    case .unreadBody: "a body went on after it had been answered; the connection was closed"
-    case .readTime: "a client took nothing of its answer for too long; the connection was closed"
+      "the maximum number of connections is open; those that wait for their clients are closed for new ones. PHAROS_HTTP_CONNECTIONS raises it"
+    case .headTime: "the head of a request did not arrive in time; the connection was closed"
+    case .headSize: "the head of a request exceeds the maximum length; it was answered with 431"
+    case .bodyTime: "the body of a request did not arrive in time; the connection was closed"
+    case .bodySize: "the body of a request exceeds the maximum length; it was answered with 413"
+    case .unreadBody: "a client kept sending a body after the answer; the connection was closed"
+    case .readTime: "a client read nothing of its answer for too long; the connection was closed"
     case .streams:
-      "as many live streams are open as may be; further ones are answered with 503. PHAROS_HTTP_STREAMS raises it"
+      "the maximum number of live streams is open; further ones are answered with 503. PHAROS_HTTP_STREAMS raises it"
     case .streamsOfOneClient:
-      "one token has as many live streams open as one may have; further ones are answered with 503"
+      "one token has the maximum number of live streams open; further ones are answered with 503"
     }
   }
 }

@@ -172,7 +172,7 @@ private struct FNV128 {
 
 /// A decision about a region in the words of Core Location's delegate.
 ///
-/// A view of an ``Event`` and nothing more: what a `CLLocationManagerDelegate` would have been told.
+/// A view of an ``Event`` and nothing more: the callback that a `CLLocationManagerDelegate` would have received.
 public enum RegionEvent: Hashable, Sendable {
   /// `locationManager(_:didEnterRegion:)`.
   case didEnterRegion(region: String, subject: SubjectID)

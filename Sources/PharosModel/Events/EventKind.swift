@@ -24,7 +24,7 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
   case observerOffline
   /// An observer restarted.
   case observerRestarted
-  /// A beacon told the state of its battery.
+  /// A beacon reported the state of its battery.
   case beaconBattery
   /// The wall clock of the server was set.
   case clockStepped
@@ -324,7 +324,7 @@ extension RegionLimit: EventData {
   func summary(of _: Event) -> String { "limit \(limit): \(refused)" }
 
   func sentences(in application: String, _: SiteNames) -> [String] {
-    ["\(application) holds \(limit) regions, as many as it may, so \(refused) was refused."]
+    ["\(application) holds \(limit) regions, the maximum, so \(refused) was refused."]
   }
 }
 
@@ -511,9 +511,9 @@ public enum AuthorisationState: UInt8, CaseIterable, Hashable, Sendable {
   case restricted
   /// Forbidden by the subject: the application learns nothing.
   case denied
-  /// Told while the application has a live stream open, and to that stream alone.
+  /// Delivered while the application has a live stream open, and to that stream alone.
   case whenInUse
-  /// Told at any time: streams, webhooks, the journal.
+  /// Delivered at any time: to streams, webhooks and the journal.
   case always
 
   /// The state as documents and events spell it.

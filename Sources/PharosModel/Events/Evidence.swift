@@ -24,7 +24,7 @@ public struct Evidence: Hashable, Sendable {
     case assumed
     /// A display was turned on.
     case displayOn
-    /// Somebody asked.
+    /// A client asked.
     case requested
     /// The region was removed, replaced or rotated.
     case regionChange
@@ -39,7 +39,7 @@ public struct Evidence: Hashable, Sendable {
     /// No fix of the subject has come for longer than its fixes let expect.
     case positionLost
 
-    /// The rule in a word or two, and a sentence for people where no numbers are to be told with it.
+    /// The rule in a word or two, and a sentence for readers where no numbers are shown with it.
     package var words: (brief: String, sentence: String) {
       switch self {
       case .samples: ("heard", "")
@@ -52,7 +52,7 @@ public struct Evidence: Hashable, Sendable {
       case .alreadyInside: ("already inside", "Another beacon or observer already settles it.")
       case .assumed: ("assumed", "The state was given when monitoring began.")
       case .displayOn: ("display on", "A display was turned on while inside.")
-      case .requested: ("asked", "Somebody asked.")
+      case .requested: ("asked", "A client asked.")
       case .regionChange: ("region changed", "The region was removed, replaced or rotated.")
       case .eviction:
         (

@@ -126,7 +126,7 @@ extension FixDetail: EventData {
 
   /// The course in degrees from north clockwise, 0 to 360, as JSON tells it.
   var courseInDegrees: Double? {
-    // More turns than that are no course, and their digits tell no direction any more.
+    // Beyond so many turns the digits hold no direction.
     guard let course, course.magnitude < 1_000 else { return nil }
     let degrees = course * 180 / .pi
     let turned = degrees - (degrees / 360).rounded(.down) * 360
@@ -251,7 +251,7 @@ extension FixDetail: EventData {
 
   /// The least speed that is worth telling.
   ///
-  /// - Units: m/s. Below a third of a walk's somebody turns about rather than goes.
+  /// - Units: m/s. Below a third of walking speed a person turns about rather than walks.
   private static let leastSpeed = 0.4
 
   /// The sources of a fix, with the words that people use for them.

@@ -111,7 +111,7 @@ public struct ZoneTransition: Hashable, Sendable {
   public enum Reason: String, CaseIterable, Hashable, Sendable {
     /// One zone won by probability, margin and dwell.
     case margin
-    /// No observer hears the beacon any more.
+    /// No observer hears the beacon.
     case silence
     /// Its zone has become improbable, and no other is probable enough.
     case notSure

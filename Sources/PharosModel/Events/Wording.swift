@@ -43,7 +43,7 @@ package enum Wording {
     return "\(decimal(level, places: 1))\(spread)\u{A0}dBm"
   }
 
-  /// A level that somebody wrote down, without needless decimals.
+  /// Returns a level of a configuration file, without needless decimals.
   package static func threshold(_ level: Double) -> String {
     "\(trimmed(decimal(level, places: 1)))\u{A0}dBm"
   }

@@ -300,7 +300,7 @@ public struct PresencePolicy: Hashable, Sendable {
     case adaptive
     /// A fixed time, 30 s being the usual value of Core Location and AltBeacon.
     case fixed(TimeSpan)
-    /// For ever: the beacon is silent at rest.
+    /// Forever: the beacon is silent at rest.
     case never
   }
 

@@ -12,7 +12,7 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
 
   /// The 48 bits, as printed: the first octet most significant.
   public let bits: UInt64
-  /// Public, random, or not told.
+  /// Public, random, or unknown.
   public let kind: Kind
 
   /// Makes an address from the low 48 bits of a number.
@@ -74,7 +74,7 @@ enum OctetText {
 
 /// The key with which a device makes the addresses that it changes every few minutes: its identity resolving key.
 ///
-/// Any holder of the key can follow the device for ever, so nothing of it but the ``fingerprint`` is ever shown,
+/// Any holder of the key can follow the device forever, so nothing of it but the ``fingerprint`` is ever shown,
 /// logged, returned or written: descriptions and mirrors leave it out, and a recording names the fingerprint alone.
 ///
 /// - Source: Bluetooth Core Specification 5.4, Vol 3, Part H, 2.4.2.1.

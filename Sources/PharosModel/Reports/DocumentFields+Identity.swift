@@ -28,7 +28,7 @@ extension DocumentFields {
       )
     } else {
       problems.warning(
-        "\(place): \(key) \(text) stands without quotes; YAML reads some addresses as numbers",
+        "\(place): \(key) \(text) is set without quotes; YAML reads some addresses as numbers",
         line: node.line,
         field: path,
         expected: "\"\(text)\""

@@ -92,7 +92,7 @@ extension Site: FieldCodable {
       }
     }
     guard !keys.isEmpty else { return }
-    // Never the keys themselves: a recording may go to anybody who is to look at it.
+    // Never the keys themselves: a recording may be passed on to others.
     writer.write(UInt32(keys.count))
     for (index, key) in keys {
       writer.write(UInt32(index))

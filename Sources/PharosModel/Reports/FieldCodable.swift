@@ -221,7 +221,7 @@ public struct FieldWriter: Sendable {
 
   /// Makes room for so many bytes more, so that none of them has to wait for it.
   ///
-  /// The room at least doubles when it grows, so that asking often costs no more than asking once.
+  /// The capacity at least doubles when it grows, so that many small requests cost the same as one.
   public mutating func reserve(_ count: Int) {
     let wanted = storage.count + max(0, count)
     guard wanted > storage.capacity else { return }

@@ -1,4 +1,4 @@
-/// A JSON value as somebody sent it.
+/// A JSON value as a client sent it.
 public enum JSONValue: Hashable, Sendable {
   /// Null.
   case null
@@ -85,7 +85,7 @@ extension JSONValue {
         guard seen.insert(name).inserted else {
           throw JSONError(
             offset: key.range.upperBound + 1,
-            reason: "the key \"\(name.prefix(60))\" stands twice",
+            reason: "the key \"\(name.prefix(60))\" occurs twice",
             expected: "each key once"
           )
         }

@@ -40,7 +40,7 @@ public enum ObserverID: Hashable, Sendable {
 
   /// A number that is the same in every process: what spreads observers over shards.
   ///
-  /// Not secret and not for tables that strangers can fill; those have a keyed hash.
+  /// Not secret and not for tables that unknown senders can fill; those have a keyed hash.
   ///
   /// - Source: FNV-1a over the words, then the finaliser of MurmurHash3 (Appleby).
   public var stableHash: UInt64 {

@@ -83,7 +83,7 @@ public struct Advert: Equatable, Sendable {
   public var rssi: RSSI?
   /// The PDU that brought it.
   public var pdu: PDU
-  /// The advertising channel 37, 38 or 39, or 0 if not told.
+  /// The advertising channel 37, 38 or 39, or 0 if unknown.
   public var channel: UInt8
   /// The advertising set (SID) of an extended advert, or 255 if it has none.
   public var advertisingSet: UInt8
@@ -146,7 +146,7 @@ public struct AccessPoint: Hashable, Sendable {
   public var bssid: DeviceAddress
   /// Its level, or nil if the platform had none.
   public var rssi: RSSI?
-  /// The centre frequency in MHz, or 0 if not told.
+  /// The centre frequency in MHz, or 0 if unknown.
   public var frequency: UInt16
   /// The time from when it was last heard to the report: platforms repeat stale entries.
   public var lastHeard: TimeSpan

@@ -10,7 +10,7 @@ public struct ReportBatch: Equatable, Sendable {
   @usableFromInline package var entries: [ReportEntry] = []
   /// The report bodies that do not fit in an entry.
   package private(set) var others: [ReportBody] = []
-  /// The AD structures of all adverts, in their order; what lies between two of them is of no concern to anybody.
+  /// The AD structures of all adverts, in their order; the bytes between two of them are unused.
   public private(set) var payloads: [UInt8] = []
   /// The access points of all Wi-Fi scans.
   public private(set) var accessPoints: [AccessPoint] = []
@@ -160,7 +160,7 @@ public struct ReportBatch: Equatable, Sendable {
 ///
 /// An advert and the head of a datagram lie in the entry itself; what else a report may say (``ReportBody``) lies in
 /// ``ReportBatch/others``, and the entry says where. The decoders write entries and the engine reads them;
-/// everybody else takes ``Report`` from ``ReportBatch/reports``.
+/// all other code takes ``Report`` from ``ReportBatch/reports``.
 @usableFromInline
 package struct ReportEntry: Equatable, Sendable {
   /// The kind of content of an entry.

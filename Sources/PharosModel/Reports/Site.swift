@@ -124,7 +124,7 @@ public struct OccupancyThreshold: Hashable, Sendable {
   /// The number below which the count must then fall for an event `below`; at most ``above``.
   public var below: Int
 
-  /// The permitted bounds: a zone has no more beacons than stage two keeps.
+  /// The permitted bounds: a zone has at most as many beacons as stage two keeps.
   public static let bounds = 0...65_536
   /// The largest number of thresholds of a zone.
   public static let most = 16
@@ -284,7 +284,8 @@ public struct VisitSettings: Hashable, Sendable {
   ///
   /// 30 min: a handset at rest scans every few minutes, and a stop for lunch often lies behind a concrete wall.
   public static let defaultHold = TimeSpan.minutes(30)
-  /// The permitted shortest stays: below 20 s a stop cannot be told from a hesitation, above a day none is found.
+  /// The permitted shortest stays: below 20 s a stop cannot be distinguished from a hesitation, above a day none is
+  /// found.
   public static let minimums = TimeSpan.seconds(20)...TimeSpan.minutes(24 * 60)
   /// The permitted radii: from a desk to a hall.
   ///

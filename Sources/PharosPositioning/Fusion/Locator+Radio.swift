@@ -252,7 +252,7 @@ extension Locator {
         worths.append(isObserver ? 1 / (repeats[reading.emitter] ?? 1) : rules.beaconShare)
         continue
       }
-      // Old readings err together by the way since: many of them say no more than few, and take nothing from new ones.
+      // Old readings err together by the way since: many of them say as much as few, and take nothing from new ones.
       let (stale, noise) = (staleness(of: reading, at: time), Locator.freshNoise)
       let newness = noise * noise / (noise * noise + stale * stale)
       let worth = Locator.share(of: members[group] ?? 1, rules) * newness

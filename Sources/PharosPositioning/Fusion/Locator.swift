@@ -111,7 +111,7 @@ extension Locator {
 extension Locator {
   /// Takes a sensing of the subject's handset.
   package mutating func take(_ sensing: Sensing) {
-    // What was received before this one is complete: the result must not depend on when anybody asked for time to run on.
+    // What was received before this one is complete: the result must not depend on when a caller advanced the time.
     process(through: sensing.decidedAt - rules.lag)
     switch sensing.body {
     case .accessPoints(let points):

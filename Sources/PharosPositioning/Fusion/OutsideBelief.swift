@@ -242,7 +242,7 @@ extension GroundFloor {
         x: max(0, low.x - point.x, point.x - high.x),
         y: max(0, low.y - point.y, point.y - high.y)
       )
-      // Far away the rectangle says enough, and asking the floor's lines would be dear.
+      // Far away the rectangle says enough, and testing the floor's lines would be expensive.
       if outside.length > 100 { return outside.length }
       if space.isWalkable(point) { return 0 }
     }

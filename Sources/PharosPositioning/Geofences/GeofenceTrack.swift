@@ -187,7 +187,8 @@ struct GeofenceTrack: Sendable {
 
   /// The distance that a subject may go in a second.
   ///
-  /// 4 m: somebody who runs. So the estimate lags a second behind fixes that are 7 m accurate, and less behind better ones.
+  /// 4 m: a person who runs. So the estimate lags a second behind fixes that are 7 m accurate, and less behind better
+  /// ones.
   private static let pace = 4.0
   /// The time after which the estimate starts again from the next fix.
   private static let memory = TimeSpan.seconds(60)

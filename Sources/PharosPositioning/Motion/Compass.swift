@@ -39,7 +39,7 @@ struct Compass: Hashable, Sendable {
     if isAlive(turnAt, at: time), reference == .north {
       let white = MotionRules.rotationNoise * MotionRules.rotationNoise
       let noise = white * max(1, MotionRules.rotationMemory / max(0.02, passed))
-      // The own heading over the told tilt.
+      // The own heading over the reported tilt.
       let error = Bearing.wrapped(told.bearing - orientation.bearing)
       orientation = told
       doubt(error, white: white, over: passed)

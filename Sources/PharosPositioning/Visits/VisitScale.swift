@@ -8,7 +8,7 @@ struct VisitScale: Hashable, Sendable {
   /// The time that one sample of the track covers: a fifteenth of the shortest visit, so that its ends can be dated to a
   /// tenth of it.
   let grain: Double
-  /// The longest time that counts as presence between two samples; a longer gap proves no more.
+  /// The longest time that counts as presence between two samples; a longer gap counts as this much.
   let coverage: Double
   /// The variance that moving about within the radius adds to each coordinate, in square metres.
   let wander: Double

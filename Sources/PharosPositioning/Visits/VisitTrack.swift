@@ -269,7 +269,7 @@ struct VisitTrack: Sendable {
     return found.reversed()
   }
 
-  /// Returns how much dearer the best division is if a stay within it is taken for a movement.
+  /// Returns the additional cost of the best division if a stay within it is taken for a movement.
   func advantage(of stay: Segment) -> Double {
     let samples = samples[stay.samples]
     guard let last = samples.last else { return 0 }

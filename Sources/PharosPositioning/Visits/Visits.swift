@@ -129,7 +129,7 @@ package struct Visits: Sendable {
     }
   }
 
-  /// Ends the stays in zones that beacons are no longer in, though no event told so.
+  /// Ends the stays in zones that beacons are no longer in, though no event reported it.
   ///
   /// - Parameters:
   ///   - zones: The zones that beacons are in.
@@ -346,7 +346,7 @@ package struct Visits: Sendable {
     return place
   }
 
-  /// Gives up a sixteenth of the subjects: first those without an open visit, then the stalest.
+  /// Evicts a sixteenth of the subjects: first those without an open visit, then the oldest.
   private mutating func evict(at instant: Timestamp, into events: inout [Event]) {
     let stalest = subjects.indices.filter { subjects[$0].isLive }
       .map {

@@ -14,13 +14,13 @@ package struct Calibration: Hashable, Sendable {
   package var deviation: Double
   /// The number of other observers with which it was compared in both directions.
   package var pairs: Int
-  /// The number of lessons that the comparisons are based on.
+  /// The number of samples that the comparisons are based on.
   package var lessons: Int
   /// Indicates whether the offset is large enough, compared with its uncertainty, to be used.
   package var isApplied: Bool
 }
 
-/// The offsets of all observers, estimated again whenever enough new lessons have been learned.
+/// The offsets of all observers, estimated again whenever there are enough new samples.
 ///
 /// The path from a place near the first of two observers to the second attenuates as much as the path back. So the
 /// difference between the level at which the first hears the tags of the second's zone, and that at which the second
@@ -53,7 +53,7 @@ struct OffsetTable: Sendable {
     entries[observer].isApplied ? entries[observer].offset : 0
   }
 
-  /// Solves again once there are enough new lessons: frequently at first, rarely at a large site.
+  /// Solves again once there are enough new samples: frequently at first, rarely at a large site.
   mutating func refresh(_ stays: StayLevels) {
     let patience = UInt64(max(OffsetTable.patience, entries.count))
     guard stays.lessons >= solvedAt &+ patience else { return }
@@ -68,7 +68,7 @@ struct OffsetTable: Sendable {
     }
   }
 
-  /// The number of lessons after which a small site solves again.
+  /// The number of samples after which a small site solves again.
   private static let patience = 12
   private static let sweeps = 12
 
@@ -101,9 +101,9 @@ struct OffsetTable: Sendable {
 
 /// The levels at which each observer hears the tags that stay in the zones of others.
 ///
-/// A running mean for each ordered pair of observers. A stay is one lesson, however long it lasts, so a tag that lies
-/// still teaches no more than one that is carried about. The levels are those of stage one, without the offsets that
-/// are derived from these lessons, so that there is no feedback.
+/// A running mean for each ordered pair of observers. A stay is one sample, however long it lasts, so a tag that lies
+/// still has the same weight as one that is carried about. The levels are those of stage one, without the offsets that
+/// are derived from these samples, so that there is no feedback.
 struct StayLevels: Sendable {
   /// The level at which one observer hears the tags in another observer's zone.
   struct Row: Sendable {
@@ -140,7 +140,7 @@ struct StayLevels: Sendable {
   /// The levels by the observer that hears them.
   var rows: [[Row]]
   var families: [Family] = []
-  /// Counts all lessons.
+  /// Counts all samples.
   var lessons: UInt64 = 0
 
   /// Creates levels for a number of observers, with nothing learned.
@@ -266,7 +266,7 @@ extension OffsetTable {
 }
 
 extension OffsetTable.Entry: FieldStruct {
-  /// More lessons than an observer's pairs ever give.
+  /// More samples than an observer's pairs ever give.
   private static let mostLessons = 1e9
 
   /// A value whose fields are still to be read.

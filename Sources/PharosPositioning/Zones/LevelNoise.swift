@@ -33,7 +33,7 @@ struct LevelNoise: Hashable, Sendable {
   ///
   /// - Units: dB².
   private static let guessedVariance = 4.0
-  /// The time that is guessed, as long as somebody stands or a door stays open.
+  /// The initial estimate of that time: as long as a person stands or a door stays open.
   ///
   /// - Units: seconds.
   private static let guessedTime = 20.0

@@ -97,7 +97,7 @@ package struct ZoneBelief: Equatable, Sendable {
         weighing.candidates[to].access = access(from: zone, to: weighing.candidates[to].zone, plan)
         rates += weighing.candidates[to].access
       }
-      // No more than half leaves in a step, however many doors there are.
+      // At most half leaves in a step, however many doors there are.
       let scale = min(doors, 0.5 / max(rates, .leastNormalMagnitude)) * share
       var stays = weighing.candidates[from].next
       for to in 0..<count where to != from {

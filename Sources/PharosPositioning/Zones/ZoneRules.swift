@@ -286,7 +286,7 @@ package enum ZoneRules {
   ///
   /// 2: one in twenty would be so by chance.
   package static let offsetSignificance = 2.0
-  /// The time in a zone after which the lesson of a stay is taken.
+  /// The time in a zone after which the sample of a stay is taken.
   ///
   /// 30 s: the mean level is known to a fraction of a decibel then, and a beacon that only passes has gone on.
   package static let lessonDelay = TimeSpan.seconds(30)

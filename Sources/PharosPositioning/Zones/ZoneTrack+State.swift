@@ -115,7 +115,7 @@ extension ZoneBelief.Share: FieldStruct {
 struct PlanTranslation {
   /// The new number of each old zone; nil where the zone is gone.
   let zones: [Int?]
-  /// The new number of each old observer; nil where it stands in no zone any more.
+  /// The new number of each old observer; nil where it no longer stands in a zone.
   let observers: [Int?]
 
   /// Compares two plans.

@@ -76,7 +76,7 @@ struct ZoneTrack: Equatable, Sendable {
   var changedAt = Timestamp.distantPast
   /// The time at which the beacon was assigned to its present zone.
   var enteredAt = Timestamp.distantPast
-  /// The time at which the lesson of its stay is due, or the distant future once it has been taken.
+  /// The time at which the sample of its stay is due, or the distant future once it has been taken.
   var nextLesson = Timestamp.distantFuture
   /// The probability that the beacon is carried.
   var carriage = Carriage()
@@ -333,9 +333,9 @@ extension ZoneTrack {
     return max(ZoneRules.period, .seconds((instant - toldAt).seconds * ZoneRules.silentPause))
   }
 
-  /// Takes the lesson of a stay from a beacon that lies still and whose zone is certain.
+  /// Takes the sample of a stay from a beacon that lies still and whose zone is certain.
   ///
-  /// Returns false if no lesson is due.
+  /// Returns false if no sample is due.
   mutating func teach(
     _ stays: inout StayLevels,
     of family: UInt64,
@@ -348,7 +348,7 @@ extension ZoneTrack {
     else { return false }
     guard belief.probability(of: zone) >= ZoneRules.certainty else { return false }
     nextLesson = .distantFuture
-    // Whose lesson it is, the offsets as far as they are known tell, whether they are used for zones or not: a loud observer
+    // The known offsets decide whose sample it is, whether they are used for zones or not: a loud observer
     // would otherwise claim its neighbours' beacons and teach that they are its own.
     let louder = { (left: ZoneWeighing.Heard, right: ZoneWeighing.Heard) in
       left.level + around.offsets.entries[left.observer].offset

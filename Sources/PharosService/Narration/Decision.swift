@@ -97,7 +97,7 @@ package struct RowStory {
   package var rules: PresencePolicy?
   /// Pharos' states, in order.
   package private(set) var turns: [Turn] = []
-  /// The fixed rules, told every advert that any observer which counts has heard.
+  /// The fixed rules, which receive every advert that a counting observer has heard.
   package private(set) var fixed = FixedRule.timeouts.map(FixedRule.init)
 
   package init() {}
@@ -107,7 +107,7 @@ package struct RowStory {
     for index in fixed.indices { fixed[index].hear(at: time) }
   }
 
-  /// Pharos told a state.
+  /// Records a state that Pharos reported.
   package mutating func turn(to state: RegionState, at time: Timestamp) {
     turns.append(Turn(time: time, state: state))
   }
@@ -137,7 +137,7 @@ package struct RowStory {
   /// One minute, because a person who leaves a house stays away for longer.
   package static let returnSpan = TimeSpan.minutes(1)
 
-  /// The number of exits that Pharos told.
+  /// The number of exits that Pharos reported.
   package var exits: Int { visits.count { $0.left != nil } }
 
   /// The exits of a fixed rule that were taken back while Pharos had the subject inside.

@@ -14,7 +14,7 @@ extension Narrator {
       text = "The silence allowed is \(Wording.span(allowed)), the ceiling: the longest that the region waits"
     } else if let basis, allowed == basis.floor {
       text =
-        "The silence allowed is \(Wording.span(allowed)): its losses alone would allow less, but somebody in the way "
+        "The silence allowed is \(Wording.span(allowed)): its losses alone would allow less, but a person in the way "
         + "may hide it for so long"
     } else {
       let budget = decision.rules.map { Wording.trimmed(Wording.decimal($0.falseExitsPerDay, places: 3)) }
@@ -47,12 +47,12 @@ extension Narrator {
     switch basis?.surroundings {
     case .low:
       [
-        "Before the silence its level had fallen below the usual, as it does when somebody leaves: that shortens it."
+        "Before the silence its level had fallen below the usual, as it does when a person leaves: that shortens it."
       ]
     case .far:
       [
-        "Before the silence its level had fallen far below the usual, as it does when somebody leaves: that shortens it "
-          + "much."
+        "Before the silence its level had fallen far below the usual, as it does when a person leaves: that shortens "
+          + "it much."
       ]
     case .usual, nil:
       []
@@ -70,7 +70,7 @@ extension Narrator {
     }
     let late = decision.decidedAt - decision.time
     guard late > .milliseconds(50) else { return [] }
-    return ["Told \(Wording.span(late)) after the deadline, since reports of \(observer) may be so late."]
+    return ["Reported \(Wording.span(late)) after the deadline, since reports of \(observer) may be so late."]
   }
 
   /// Reports that another beacon or observer of the region was heard later, and was given up before.

@@ -305,7 +305,7 @@ extension Narrator {
       if transition.margin == nil, chance == nil { said.append("No other zone hears it.") }
     case .silence:
       said.append(
-        "No observer of \(transition.from ?? "the zone") hears it any more, and they are known to live."
+        "No observer of \(transition.from ?? "the zone") hears it now, and they are known to be alive."
       )
     case .notSure:
       let now = chance.map { " (\($0)\(next ?? ""))" } ?? ""

@@ -31,7 +31,7 @@ package struct SystemdNotifier: Sendable {
   /// The time within which systemd wants a sign of life, or nil if it does not.
   package let watchdog: Duration?
 
-  /// Reads what systemd told this process.
+  /// Reads what systemd passed to this process.
   ///
   /// - Parameters:
   ///   - environment: the variables of the process.

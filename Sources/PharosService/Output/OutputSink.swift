@@ -33,7 +33,7 @@ package final class DescriptorSink: OutputSink {
   /// - Units: bytes. 64 KiB is the size of a Linux pipe: a larger write would only block halfway.
   package static let usualThreshold = 65_536
 
-  /// Wraps a descriptor that somebody else closes; with a threshold of 0 nothing is kept back.
+  /// Wraps a descriptor that the caller closes; with a threshold of 0 nothing is kept back.
   package init(descriptor: Int32, threshold: Int = DescriptorSink.usualThreshold) {
     self.descriptor = descriptor
     self.threshold = threshold

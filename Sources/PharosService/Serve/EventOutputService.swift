@@ -60,13 +60,15 @@ struct EventOutputService: Service {
         // A batch without an event of the chosen kinds proves nothing about the disk.
         guard writer.count > before else { continue }
         tally.wrote(writer.count - before)
-        if isFailing { logger.notice("events are written again", metadata: [LogKey.lost: "\(tally.lost)"]) }
+        if isFailing {
+          logger.notice("the event output works again", metadata: [LogKey.lost: "\(tally.lost)"])
+        }
         isFailing = false
       } catch {
         // The reader has closed the pipe. This ends the service, and the console reports no error.
         guard case .failed(let reason) = error else { throw error }
         tally.lose(writer.count - before)
-        if !isFailing { logger.error("events are lost: \(reason)") }
+        if !isFailing { logger.error("cannot write to the event output, events are lost: \(reason)") }
         isFailing = true
       }
     }

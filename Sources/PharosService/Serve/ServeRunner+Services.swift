@@ -30,9 +30,9 @@ extension ServeRunner {
   /// Returns the parts as services, in the order in which they start.
   ///
   /// Shutdown runs in reverse order, one service after the other: the demo and the status line end first; the HTTP
-  /// interface accepts no more requests and ends its streams; the summaries of the running minute are stored; the engine drains and hands over its last checkpoint; the
-  /// event output writes the last events; the commit publisher commits them; webhooks finish their deliveries in progress; the
-  /// journal ends last.
+  /// interface accepts no further requests and ends its streams; the summaries of the running minute are stored; the
+  /// engine drains and hands over its last checkpoint; the event output writes the last events; the commit publisher
+  /// commits them; webhooks finish their deliveries in progress; the journal ends last.
   func services(
     _ parts: ServerParts,
     http: HTTPService?,
@@ -214,7 +214,7 @@ package struct DemoService: Service {
     do {
       try await DemoHistory(scene: scene, parts: parts).store(endingAt: .wallClock)
     } catch {
-      logger.warning("the demo has no past", metadata: [LogKey.reason: "\(error)"])
+      logger.warning("the history of the demo could not be made", metadata: [LogKey.reason: "\(error)"])
     }
   }
 
@@ -248,7 +248,7 @@ package struct DemoService: Service {
         }
         try await parts.assignments.assign(.guidance, request?.encoded, to: subject)
       } catch {
-        logger.warning("the demo could not make a change", metadata: [LogKey.reason: "\(error)"])
+        logger.warning("a change of the demo failed", metadata: [LogKey.reason: "\(error)"])
       }
     }
   }

@@ -281,7 +281,7 @@ package struct Serving: Sendable {
   }
 }
 
-/// Ends its group gracefully once somebody asks for it.
+/// A service that ends its group gracefully on request.
 struct StopService: Service {
   // One request is enough: further ones replace it.
   private let asked = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))

@@ -167,7 +167,7 @@ struct ServerParts: HTTPBackend {
     current.adopt(configuration)
   }
 
-  /// The publisher to an MQTT broker; without one, the journal keeps no events for it any more.
+  /// Returns the publisher to an MQTT broker; without one, the journal stops keeping events for it.
   private static func publisher(
     _ plan: Plan,
     _ journal: Journal,
@@ -331,7 +331,7 @@ extension ServerParts {
     var ingest: String?
     do { _ = try await server.snapshot() } catch { ingest = "\(error)" }
     let told = commitPublisher.statistics
-    let journal = told.isFailing ? told.lastFailure ?? "the journal refuses what is to be kept" : nil
+    let journal = told.isFailing ? told.lastFailure ?? "cannot write to the journal" : nil
     return [("ingest", ingest), ("journal", journal)]
   }
 }
@@ -373,7 +373,7 @@ extension ServerParts {
     }
     for listener in listeners where listener.policy == .open && keys > 0 && !listener.isLoopback {
       logger.warning(
-        "a listener takes anybody's datagrams, also such as name observers that have keys",
+        "a listener accepts datagrams from any sender, even under the names of observers that have keys",
         metadata: ["listener": "\(listener)"]
       )
     }

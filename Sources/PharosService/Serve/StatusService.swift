@@ -44,7 +44,7 @@ package struct StatusService: Service {
 
   private func tell(_ finding: LimitWatch.Finding) {
     logger.warning(
-      "a limit was reached; it is counted from now on and not told again",
+      "a limit was reached; further occurrences are counted and not logged",
       metadata: [
         LogKey.limit: "\(finding.limit)", LogKey.count: "\(finding.count)",
         LogKey.metric: "\(finding.metric)",
@@ -213,19 +213,19 @@ package struct LimitWatch {
   private static let watched: [(limit: String, metric: String, explanation: String)] = [
     (
       "tracks", "pharos_monitoring_evictions_total",
-      "an observer hears more beacons that somebody asks about than are kept; its stalest give way, those of others stay"
+      "too many beacons at one observer; its oldest are dropped, those of other observers are kept"
     ),
     (
       "observers", "pharos_monitoring_evictions_total",
-      "more observers report than are kept; the stalest give way. Accept only known ones: ingest: { policy: allowlist }"
+      "too many observers; the oldest are dropped. Accept only known ones: ingest: { policy: allowlist }"
     ),
     (
-      "tables of what is heard and of who is refused", "pharos_ingest_table_evictions_total",
-      "more devices or senders than are shown; the stalest are forgotten, decisions are not touched"
+      "tables of heard devices and refused senders", "pharos_ingest_table_evictions_total",
+      "too many devices or senders to list; the oldest are dropped from the list, decisions are not affected"
     ),
     (
       "beacons compared", "pharos_positioning_evictions_total",
-      "more beacons than are kept to compare observers; the stalest are forgotten"
+      "too many beacons to compare observers; the oldest are dropped"
     ),
     (
       "events waiting in live streams", "pharos_feeds_events_dropped_total",
@@ -241,7 +241,7 @@ package struct LimitWatch {
 
   package init() {}
 
-  /// Looks at what was counted; gives what is to be told now.
+  /// Compares the counts with those of the last look; returns what to log now.
   mutating func look(_ snapshot: IngestSnapshot, _ feeds: FeedStatistics) -> [Finding] {
     look([
       snapshot.monitoring.trackEvictions, snapshot.monitoring.observerEvictions, snapshot.tableEvictions,

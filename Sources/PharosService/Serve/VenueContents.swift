@@ -59,7 +59,7 @@ package struct VenueContents: Equatable, Sendable {
       for problem in error.problems { console.say(problem.text(in: folder)) }
       let count = error.problems.count { $0.severity == .mistake }
       throw CommandFailure(
-        "\(folder): \(Wording.count(count, "mistake")). `pharos check \(folder)` tells them, too.",
+        "\(folder): \(Wording.count(count, "mistake")). `pharos check \(folder)` lists them, too.",
         status: .configuration
       )
     }
@@ -96,7 +96,7 @@ package struct VenueContents: Equatable, Sendable {
       throw mistake("\(error)")
     }
     if let stray = map.floors.first(where: { venue.floor($0) == nil }) {
-      throw mistake("it tells of floor \(stray), which the venue does not have")
+      throw mistake("it describes floor \(stray), which the venue does not have")
     }
     return map
   }
@@ -196,7 +196,7 @@ package struct LoadedVenues: Sendable {
     }
   }
 
-  /// The folders whose files say something else by now, or cannot be read any more.
+  /// Returns the folders whose files have changed or can no longer be read.
   package func changedFolders() -> [String] {
     entries.filter { entry in
       let now = try? VenueContents.read(entry.folder, console: .discarding)

@@ -131,7 +131,7 @@ extension IndoorScene {
     var seen: Set<String> = []
     for handset in handsets {
       let place = "handset \"\(handset.id)\""
-      check(seen.insert(handset.id.description).inserted, place, "stands twice; each needs its own identity")
+      check(seen.insert(handset.id.description).inserted, place, "occurs twice; each needs its own identity")
       check(handset.period > .zero, "\(place): period", "must be longer than 0 s")
       check(
         (handset.wiFi?.period ?? handset.period) > .zero,
@@ -148,7 +148,7 @@ extension IndoorScene {
     }
     for tag in tags {
       let place = "tag \"\(tag.beacon)\""
-      check(seen.insert(tag.beacon.description).inserted, place, "stands twice; each needs its own identity")
+      check(seen.insert(tag.beacon.description).inserted, place, "occurs twice; each needs its own identity")
       check(tag.interval > .zero, "\(place): interval", "must be longer than 0 s")
     }
     return found

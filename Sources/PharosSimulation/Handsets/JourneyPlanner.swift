@@ -82,7 +82,7 @@ package struct JourneyPlanner: Sendable {
     number: Int,
     on course: inout JourneyCourse
   ) throws(InvalidScene) {
-    let place = "errand \(number + 1)"
+    let place = "step \(number + 1)"
     switch journeyStep {
     case .stay(let time):
       guard time >= .zero else { throw mistake(place, "stays \(time.seconds) s; it must not be negative") }

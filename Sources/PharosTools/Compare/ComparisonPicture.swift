@@ -56,7 +56,7 @@ struct ComparisonPicture {
     drawHead(on: &picture)
     guard !report.worst.isEmpty else {
       let place = SVGPoint(ComparisonPicture.margin, lanesTop + 20)
-      picture.text("No rule said that anybody came or went.", at: place, TextStyle(13))
+      picture.text("No rule reported an entry or an exit.", at: place, TextStyle(13))
       return picture.text
     }
     picture.grid(axis, top: lanesTop - 4, bottom: lanesBottom)

@@ -138,7 +138,7 @@ struct ComparisonReport {
     if survey.overflow > 0 {
       let most = CaptureSurvey.mostIdentities
       notes.append(
-        "Beyond \(most) beacons, \(Wording.count(survey.overflow, "advert")) were not told apart."
+        "Beyond \(most) beacons, \(Wording.count(survey.overflow, "advert")) were not attributed to a beacon."
       )
     }
     if rowOverflow > 0 {
@@ -241,7 +241,7 @@ extension ComparisonReport {
       lines += presenceLines(style)
       if !rooms.isEmpty { lines += [""] + roomLines(style) }
     } else {
-      lines.append("No rule had time to say that anybody left.")
+      lines.append("No rule had time to report an exit.")
     }
     let flapping = worst.filter { $0.flaps > 0 }
     if !flapping.isEmpty { lines += [""] + worstLines(flapping) }

@@ -5,7 +5,7 @@ import PharosService
 struct DecisionLog {
   /// The maximum number of decisions that are kept.
   ///
-  /// A hundred thousand decisions take some 50 MB and are more than anybody reads. Further decisions are counted.
+  /// A hundred thousand decisions take some 50 MB and are more than a user reads. Further decisions are counted.
   static let most = 100_000
 
   /// The number of preceding decisions among which an equal one is looked for: the regions of one application.

@@ -60,7 +60,7 @@ struct ExplainReport {
     return rooms
   }
 
-  /// The rows that the filters leave and of which a fixed rule or Pharos told an exit.
+  /// The rows that pass the filters and for which a fixed rule or Pharos reported an exit.
   var compared: [(key: RowKey, story: RowStory)] {
     let shown = Set(tracks)
     return findings.log.rows.keys.sorted().compactMap { key in
@@ -169,7 +169,7 @@ extension ExplainReport {
       "--observer \(ExplainReport.quoted(narrator.name(track.observer))) --beacon \(ending(of: track.beacon))"
     }
     let text =
-      "\(untold) more \(untold == 1 ? "decision is" : "decisions are") not told here. Narrow it with --observer, "
+      "\(untold) more \(untold == 1 ? "decision is" : "decisions are") not listed. Narrow it with --observer, "
       + "--beacon or --region, or raise --limit. Most happened at: \(busiest.joined(separator: "; "))."
     return [""] + Paragraph.lines(text, width: width)
   }

@@ -60,8 +60,8 @@ struct PanelDrawing {
     let fixed = story.fixed.map { rule in
       "a fixed rule of \(Wording.span(rule.timeout)) \(rule.exits), \(story.falseExits(of: rule).count) of them false"
     }
-    return "\(name), region \(panel.row.region.region): Pharos told \(Wording.count(story.exits, "exit")); "
-      + "\(fixed.joined(separator: "; "))."
+    return "\(name), region \(panel.row.region.region): "
+      + "Pharos reported \(Wording.count(story.exits, "exit")); \(fixed.joined(separator: "; "))."
   }
 
   func draw(on picture: inout SVGDocument) {

@@ -17,7 +17,7 @@ struct MapPicture {
     let place: Place
   }
 
-  /// The maximum number of decisions in a picture; a reader follows no more.
+  /// The maximum number of decisions in a picture that a reader can follow.
   private static let mostMarks = 60
   private static let margin = 24.0
   private static let lineHeight = 17.0

@@ -76,7 +76,7 @@ package struct CheckRunner: Sendable {
       let (radius, least) = (Wording.meters(circle.radius), Wording.meters(useful))
       console.say(
         "\(path): warning: region \"\(region.identifier)\": its radius of \(radius) is below the smallest useful one here, "
-          + "\(least), because fixes are no more accurate. Make it larger, or survey the floor around it."
+          + "\(least), because fixes are not more accurate than that. Make it larger, or survey the floor around it."
       )
     }
   }

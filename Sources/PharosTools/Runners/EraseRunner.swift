@@ -112,11 +112,11 @@ enum ErasureText {
   ) -> [String] {
     let removed = counts.filter { $0.count > 0 }
     var lines = [
-      removed.isEmpty ? "Nothing was kept of \(subject)." : "Removed of \(subject):"
+      removed.isEmpty ? "Nothing was stored about \(subject)." : "Removed of \(subject):"
     ]
     for (name, count) in removed { lines.append("  \(padded(count)) \(words[name] ?? name)") }
     if !remaining.isEmpty {
-      lines.append("Rules that name it still, which somebody made and may change:")
+      lines.append("Rules that still name it, which an operator made and may change:")
       for (kind, count) in remaining { lines.append("  \(padded(count)) of the kind \(kind)") }
     }
     return lines

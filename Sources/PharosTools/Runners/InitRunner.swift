@@ -31,7 +31,7 @@ package struct InitRunner: Sendable {
       let path = folder.hasSuffix("/") ? "\(folder)site.yaml" : "\(folder)/site.yaml"
       guard !FileOutput.exists(path) else {
         throw CommandFailure(
-          "\(path) is there already, and is left as it is. Name another folder, or move it away."
+          "\(path) exists already and is not changed. Name another folder, or move it away."
         )
       }
       // Before listening, so that what is heard is not lost because the folder cannot be made.

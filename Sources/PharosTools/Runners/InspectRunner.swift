@@ -260,7 +260,7 @@ struct Inspection {
     return Hex.text(data.prefix(32))
   }
 
-  /// A beacon in so many columns; major and minor tell beacons apart, so the UUID gives way.
+  /// Returns a beacon in so many columns; major and minor distinguish beacons, so the UUID is cut.
   static func shortened(_ beacon: BeaconID, to width: Int) -> String {
     let text = beacon.description
     guard text.count > width, let uuid = beacon.uuid?.description else { return text }
@@ -449,7 +449,7 @@ struct CaptureSummary {
   }
 
   private var span: String {
-    guard let first, let last else { return "not told" }
+    guard let first, let last else { return "unknown" }
     let length = TimeSpan.milliseconds(Int64((last - first).milliseconds.rounded()))
     return "\(first.rfc3339.prefix(19))Z, for \(length.written)"
   }

@@ -70,7 +70,8 @@ package struct ListenRunner: Sendable {
     }
   }
 
-  /// One JSON line for each observer and transmitter that was not told yet: what a pipe gets in place of a screen.
+  /// Returns one JSON line for each observer and transmitter that was not reported yet: the output to a pipe in place
+  /// of a screen.
   package static func news(_ heard: Heard, known: inout Set<String>) -> [String] {
     var lines: [String] = []
     for observer in heard.observers where known.insert("\(observer.id)").inserted {

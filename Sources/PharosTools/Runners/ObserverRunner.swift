@@ -133,7 +133,7 @@ package struct ObserverRunner: Sendable {
     }
   }
 
-  /// Forgets all keys of an observer, so that it need not sign any more.
+  /// Forgets all keys of an observer, so that it no longer needs to sign.
   ///
   /// - Returns: 0, or 1 if it has none.
   package func forget(_ observer: ObserverID, on console: Console, logger: Logger) async -> CommandStatus {
@@ -146,7 +146,7 @@ package struct ObserverRunner: Sendable {
       case .http(let url, let token):
         _ = try await ServerClient(url: url, token: token).ask("DELETE", path(observer, "/keys"))
       }
-      try console.print("The keys of observer \(observer) are forgotten: it need not sign any more.")
+      try console.print("The keys of observer \(observer) are forgotten: it no longer needs to sign.")
       return .success
     }
   }

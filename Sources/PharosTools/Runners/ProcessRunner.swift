@@ -112,7 +112,7 @@ private struct ProcessWork {
     if site.withheldKeys > 0 {
       console.say(
         "The site of this recording has \(Wording.count(site.withheldKeys, "tag")) that change their addresses, and no "
-          + "recording holds their keys: they are strangers here. Give the server's site file with --site to know them."
+          + "recording holds their keys: they cannot be recognised. Give the server's site file with --site."
       )
     }
     do {

@@ -47,7 +47,7 @@ struct ReplayPlayer<Sender: ReplaySender> {
     self.clones = clones
   }
 
-  /// Indicates whether somebody asked to stop.
+  /// Indicates whether the user asked to stop.
   var isInterrupted: Bool { clock.isInterrupted }
 
   /// Sends a datagram and its copies at their time.
@@ -157,7 +157,7 @@ package struct ReplaySummary: Sendable {
   package var elapsed = TimeSpan.zero
   /// The number of loops that were played to their end.
   package var loops = 0
-  /// Indicates whether somebody stopped the replay.
+  /// Indicates whether the user stopped the replay.
   package var isInterrupted = false
   /// The delays with which datagrams were handed to the system.
   package var lateness = LatenessHistogram()
@@ -170,9 +170,9 @@ package struct ReplaySummary: Sendable {
 package protocol PacingClock: Sendable {
   /// The time since some fixed point.
   func now() -> TimeSpan
-  /// Waits until a time; returns early where somebody asked to stop.
+  /// Waits until a time; returns early if the user asked to stop.
   func wait(until deadline: TimeSpan)
-  /// Indicates whether somebody asked to stop.
+  /// Indicates whether the user asked to stop.
   var isInterrupted: Bool { get }
 }
 

@@ -33,7 +33,7 @@ package enum ServerAccess: Hashable, Sendable {
     if let url {
       guard data == nil else {
         throw CommandFailure(
-          "--data and --url stand together. A server that runs is asked over HTTP, one that is stopped by its folder.",
+          "--data and --url cannot be combined. A running server is asked over HTTP, a stopped one through its folder.",
           status: .usage
         )
       }
@@ -149,7 +149,7 @@ struct ServerClient {
   static func tree(_ answer: [UInt8]) throws(CommandFailure) -> Node {
     let tree = try? Yams.compose(yaml: String(decoding: answer, as: UTF8.self))
     guard let tree, tree.mapping != nil else {
-      throw CommandFailure("the server's answer is none of Pharos. Is another program at that address?")
+      throw CommandFailure("the answer is not from Pharos. Does another program use that address?")
     }
     return tree
   }

@@ -78,7 +78,7 @@ package struct SurveyImportRunner: Sendable {
   }
 }
 
-/// The datagrams of many traces in the order of their R, with no more files open than walks overlap.
+/// The datagrams of many traces in the order of their R, with at most as many files open as walks overlap.
 struct TraceMerge {
   /// One datagram.
   struct Datagram {
@@ -187,7 +187,7 @@ struct TraceSender {
     guard let batch else { return nil }
     for report in batch.reports {
       let fits = encoder.append(report, from: batch)
-      precondition(fits, "a trace's feed gives no more than a datagram holds")
+      precondition(fits, "a batch of a trace's feed exceeds a datagram")
     }
     let bytes = encoder.finish(uptime: time - start)
     let datagram = TraceMerge.Datagram(

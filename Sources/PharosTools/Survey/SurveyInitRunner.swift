@@ -41,7 +41,7 @@ package struct SurveyInitRunner: Sendable {
       let main = SurveyPictures.path(VenueFolder.mainFile, in: output)
       guard !FileOutput.exists(main) else {
         throw CommandFailure(
-          "\(main) is there already, and is left as it is. Name another folder, or move it away."
+          "\(main) exists already and is not changed. Name another folder, or move it away."
         )
       }
       let found = try found(console)

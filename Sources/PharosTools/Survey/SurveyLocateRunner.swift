@@ -55,7 +55,7 @@ package struct SurveyLocateRunner: Sendable {
       let ground = try VenueContents.read(options.venue, console: console).ground
       guard !ground.radio.emitters.isEmpty else {
         throw CommandFailure(
-          "\(options.venue) has no \(VenueFolder.radioMapFile) and hangs up no beacon or access point: nothing says where "
+          "\(options.venue) has no \(VenueFolder.radioMapFile) and lists no beacon or access point: nothing says where "
             + "anything is heard. Walk through it and run `pharos survey learn`.",
           status: .configuration
         )
@@ -93,7 +93,7 @@ package struct SurveyLocateRunner: Sendable {
       var next = 0
       var waiting: [Int: LocatedTrace] = [:]
       var written = 0
-      // So far ahead of the one that is written may others be: a long trace holds back no more than these.
+      // Others may be so far ahead of the one that is written: a long trace holds back at most these.
       func start() {
         guard next < files.count else { return }
         let (index, file) = (next, files[next])
@@ -253,7 +253,7 @@ package struct TraceThinning: Hashable, Sendable {
   /// Indicates whether motion samples are kept.
   package var sensesMotion: Bool
 
-  /// Leaves out nothing unless told to.
+  /// Leaves out nothing by default.
   package init(wifiEvery: TimeSpan? = nil, hearsBeacons: Bool = true, sensesMotion: Bool = true) {
     self.wifiEvery = wifiEvery
     self.hearsBeacons = hearsBeacons

@@ -107,7 +107,7 @@ struct TrackPicture {
     }
     let truth = drawing.path(through: rows.map(\.truth))
     picture.path(truth, stroke: Stroke(TrackPicture.truthColor, width: 1.4, dashes: [5, 3]))
-    // A change of floors is no way that anybody walked.
+    // A change of floors is not drawn as a walk.
     for run in fixes.split(whereSeparator: { $0.level != level }) {
       let line = drawing.path(through: run.map(\.point))
       picture.path(line, stroke: Stroke(TrackPicture.fixColor, width: 1.6))

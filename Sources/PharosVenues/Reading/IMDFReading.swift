@@ -165,7 +165,7 @@ struct IMDFReading {
     var read: [(feature: GeoJSON.Feature, id: String, floor: FloorID)] = []
     for feature in levels where !problems.isFull {
       guard let id = feature.id, floors[id] == nil else {
-        let message = feature.id == nil ? "no id" : "this id is taken already"
+        let message = feature.id == nil ? "no id" : "this id is already in use"
         layer.note(feature, "id", message, expected: "the level's identifier")
         continue
       }

@@ -110,7 +110,7 @@ struct VenueReading {
       let kind = entry.required("kind", .word([Connector.Kind.stairs, .lift, .escalator, .ramp]))
       guard let id = entry.requiredText("id", expected: "the connector's name") else { continue }
       if !seen.insert(id).inserted {
-        entry.mistake("id", "this id is taken already", expected: "each connector once")
+        entry.mistake("id", "this id is already in use", expected: "each connector once")
       }
       let stopKeys = ["building", "level"] + DocumentFields.positionKeys
       let stops = entry.entries("stops", known: stopKeys, place: { _, _ in "\(entry.place): stop" })
@@ -194,7 +194,7 @@ extension VenueReading {
       )
     }
     if fields.has("shops") {
-      fields.mistake("shops", "shops stands without surveyFolder", expected: "a surveyFolder, or no such key")
+      fields.mistake("shops", "shops is set without surveyFolder", expected: "a surveyFolder, or no such key")
     }
     if let floor = building.floor(level) { return FloorDraft(floor) }
     let own = fields.fields("origin", known: VenueReading.originKeys)
@@ -364,7 +364,7 @@ extension VenueReading {
       }
       guard let id else { continue }
       if !placeIDs.insert(id).inserted {
-        entry.mistake("id", "this id is taken already", expected: "each place of the venue once")
+        entry.mistake("id", "this id is already in use", expected: "each place of the venue once")
       }
       floor.pointsOfInterest.append(
         PointOfInterest(
@@ -475,7 +475,7 @@ extension DocumentFields {
     let id: BeaconID?
     switch (has("uuid"), has("namespace")) {
     case (true, true):
-      mistake("namespace", "uuid and namespace stand together", expected: "one of them")
+      mistake("namespace", "uuid and namespace are both set", expected: "one of them")
       return nil
     case (true, false): id = proximity
     case (false, true): id = eddystone

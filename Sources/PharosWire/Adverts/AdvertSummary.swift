@@ -32,7 +32,7 @@ public struct AdvertSummary: Equatable, Sendable {
     isMalformed = structures.isMalformed
   }
 
-  /// Takes note of one structure; where one comes twice, the first counts.
+  /// Records one structure; where one comes twice, the first counts.
   private mutating func note(_ type: ADType, _ data: RawSpan) {
     switch type {
     case .completeName where localName == nil || isNameShortened:

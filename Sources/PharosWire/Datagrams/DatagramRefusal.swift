@@ -30,11 +30,11 @@ public enum DatagramRefusal: UInt8, CaseIterable, Error, Hashable, Sendable {
   case notSigned
   /// It is signed with a key that its observer does not have.
   case unknownKey
-  /// It is signed with a key that is good no more.
+  /// It is signed with a key that is no longer valid.
   case expiredKey
   /// Its tag is not the one that its key makes of its bytes.
   case badSignature
-  /// It was taken before, or is so old that this cannot be told any more.
+  /// It was received before, or is so old that this can no longer be checked.
   case replayed
   /// Its sender has restarted since it sent the datagram.
   case olderBoot
@@ -88,7 +88,7 @@ extension DatagramRefusal: CustomStringConvertible {
       "The datagram is longer than the buffer that received it, so its end is lost. Let the gateway put"
         + " fewer reports into a datagram."
     case .unsupportedVersion:
-      "The datagram says a version or a flag that this Pharos does not know. Update Pharos, or let the"
+      "The datagram has a version or a flag that this Pharos does not know. Update Pharos, or let the"
         + " gateway send version 1."
     case .tooShort:
       "The datagram ends in the middle of a field. It was cut on its way, or its sender miscounts;"
@@ -100,10 +100,10 @@ extension DatagramRefusal: CustomStringConvertible {
       "The checksum of the datagram is wrong. It was damaged on its way, or the sender computes another"
         + " sum than all preceding bytes modulo 256."
     case .noObserver:
-      "The datagram does not say who heard what it reports. Put the gateway's identity into it: in"
+      "The datagram does not name the observer of its reports. Put the gateway's identity into it: in"
         + " JSON, a field named observer."
     case .badIdentity:
-      "An identity in the datagram is none. Expected a MAC of 6 octets, an EUI-64 of 8, a UUID, or for"
+      "An identity in the datagram is invalid. Expected a MAC of 6 octets, an EUI-64 of 8, a UUID, or for"
         + " observers a name of 1 to 64 bytes without control characters; correct it in the gateway's"
         + " settings."
     case .badField:
@@ -128,12 +128,12 @@ extension DatagramRefusal: CustomStringConvertible {
         + " made with pharos observer add."
     case .badSignature:
       "The signature is not that of the datagram. It was changed on its way, is forged, or the gateway has"
-        + " another secret under this key's id: compare the fingerprints."
+        + " another secret for this key's id: compare the fingerprints."
     case .replayed:
-      "The datagram was taken before, or is too old to tell. Somebody repeats what was recorded, or the gateway"
+      "The datagram was received before, or is too old to check. A sender replays recorded datagrams, or the gateway"
         + " counts wrongly: check that its sequence and uptime grow as long as it runs."
     case .olderBoot:
-      "The gateway has restarted since it sent the datagram. Somebody replays recorded datagrams, or the"
+      "The gateway has restarted since it sent the datagram. A sender replays recorded datagrams, or the"
         + " gateway does not keep its boot id: check that it grows with every start."
     case .notVouched:
       "The datagram reports for an observer that its sender may not speak for. Name the sender's radios with"

@@ -4,7 +4,7 @@ import PharosModel
 import PharosTestSupport
 import Testing
 
-/// A few traces of the public data, counted line by line with another program's eyes: splitting at tabs, no more.
+/// A few traces of the public data, counted line by line independently, only by splitting at tabs.
 @Suite("Indoor traces of the shared data", .enabled(if: SharedData.isPresent))
 struct SharedTraceTests {
   static let traces = ["devtest/site1/F2", "devtest/site2/F7", "survey/site1/B1"].flatMap {

@@ -135,7 +135,7 @@ struct TraceFeedTests {
     #expect(points.count == 301)
     #expect(points.prefix(300).allSatisfy { $0.lastHeard == .milliseconds(3_792) && $0.frequency == 2_422 })
     #expect(Set(points.prefix(300).map(\.bssid)).count == 300)
-    // A phone's clocks may be at odds by a little: nothing was heard after it was told of.
+    // A phone's clocks may be at odds by a little: nothing was heard after it was reported.
     #expect(points.last?.lastHeard == .zero)
   }
 

@@ -36,7 +36,7 @@ struct AuthorisationTests {
     )
   }
 
-  @Test("things may be told of, persons not before somebody allows it")
+  @Test("events about things are delivered, those about persons only once an operator grants it")
   func defaults() throws {
     let authorisations = try make()
     #expect(authorisations.state(application: "gallery", subject: gateway) == .always)
@@ -77,7 +77,7 @@ struct AuthorisationTests {
     #expect(ids.count == 10)
   }
 
-  @Test("an application without a purpose is not told of persons")
+  @Test("an application without a purpose receives no events about persons")
   func purpose() throws {
     let authorisations = try make()
     for state in [AuthorisationState.whenInUse, .always] {
@@ -134,7 +134,7 @@ struct AuthorisationTests {
     #expect(try !Authorisations(store: journal).isPerson(tag))
   }
 
-  @Test("an application that is no more is forgotten, others are not")
+  @Test("a removed application is forgotten, others are not")
   func forgetting() throws {
     let journal = try Journal.open(.memory, stream: "test")
     let authorisations = try make(journal)
@@ -165,7 +165,7 @@ struct AuthorisationTests {
     #expect(authorisations.purpose(of: "gallery") == "To show what hangs beside you.")
   }
 
-  @Test("nobody is no subject")
+  @Test("no subject is not a subject")
   func nobody() throws {
     let authorisations = try make()
     #expect(throws: AccessError.noSubject) { try set(authorisations, .denied, SubjectID.none) }

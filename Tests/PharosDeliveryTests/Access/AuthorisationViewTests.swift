@@ -4,7 +4,7 @@ import PharosModel
 import PharosTestSupport
 import Testing
 
-@Suite("Who is told of what")
+@Suite("Which application receives which events")
 struct AuthorisationViewTests {
   private let noon = Timestamp(seconds: 1_800_000_000)
   private let applications = ["a", "b", "c"]
@@ -104,7 +104,7 @@ struct AuthorisationViewTests {
         for kind in [EventKind.regionEnter, .zoneEnter, .authorisationChanged] {
           let event = event(application, subject, kind: kind)
           #expect(verdict(view, event, live: live) == model.gate(event, live: live))
-          for reader in [nil, "a", "b", "stranger"] as [String?] {
+          for reader in [nil, "a", "b", "unknown"] as [String?] {
             for isLive in [true, false] {
               #expect(
                 (view.gate(to: reader, isLive: isLive).passed(event) != nil)

@@ -78,7 +78,7 @@ struct ObserverKeysTests {
     #expect(try journal.documents(kind: "access.senderRecord").isEmpty)
   }
 
-  @Test("who has keys speaks for itself and is nobody's radio")
+  @Test("an observer with keys speaks for itself and is not another one's radio")
   func radios() throws {
     let keys = try ObserverKeys(store: try Journal.open(.memory, stream: "test"))
     _ = try keys.add(.name("a"), at: noon)

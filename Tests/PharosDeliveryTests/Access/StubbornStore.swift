@@ -2,7 +2,7 @@ import PharosDelivery
 import PharosJournal
 import Synchronization
 
-/// A store that refuses to change anything when it is told to.
+/// A store that refuses changes on demand.
 final class StubbornStore: DocumentStore {
   private let base: any DocumentStore
   private let refusing = Mutex(false)

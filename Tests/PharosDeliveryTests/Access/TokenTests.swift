@@ -122,7 +122,7 @@ struct TokenTests {
     #expect(tokens.list() == [made.token])
   }
 
-  @Test("a damaged document is told with its name, and nothing opens by it")
+  @Test("a damaged document is reported by name and grants no access")
   func damage() throws {
     let journal = try Journal.open(.memory, stream: "test")
     let made = try Tokens(store: journal).create(name: "one", role: .operator, at: noon)

@@ -4,7 +4,7 @@ import PharosJournal
 import PharosModel
 import PharosPublishing
 
-/// A teller with a store that a test can make refuse, and a record of what was told.
+/// A commit publisher with a store that a test can make refuse, and a record of the published events.
 struct CommitPublisherHarness {
   let hub = EventHub()
   let store = ModelStore()
@@ -31,7 +31,7 @@ struct CommitPublisherHarness {
     told = commitPublisher.told.events.buffering(1_000_000).sequence
   }
 
-  /// What was told until now, in order; the told streams end.
+  /// Returns the events published so far, in order, and ends the streams.
   func finish() async -> [PublishedEvent] {
     await commitPublisher.drain()
     commitPublisher.told.finish()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Narration", .timeLimit(.minutes(20)))
 struct CommitPublisherTests {
-  @Test("events are told in order, numbered without gaps, and not before they are committed")
+  @Test("events are published in order, numbered without gaps, and not before they are committed")
   func order() async throws {
     let harness = try CommitPublisherHarness()
     let uncommitted = Mutex(0)
@@ -47,7 +47,7 @@ struct CommitPublisherTests {
     #expect(harness.commitPublisher.statistics.passed == 2)
   }
 
-  @Test("while the journal refuses, ranging goes on, the rest waits, and nothing is lost or told early")
+  @Test("while the journal fails, ranging goes on, other events wait, and none is lost or published early")
   func refusal() async throws {
     let harness = try CommitPublisherHarness()
     harness.store.refuse(true)
@@ -68,8 +68,8 @@ struct CommitPublisherTests {
     await harness.commitPublisher.drain()
     #expect(!harness.commitPublisher.statistics.isFailing)
     #expect(harness.log.lines.count == 2, "\(harness.log.lines)")
-    #expect(harness.log.lines.first?.hasPrefix("error: The journal refuses events") == true)
-    #expect(harness.log.lines.last == "notice: The journal takes events again.")
+    #expect(harness.log.lines.first?.hasPrefix("error: Cannot write to the journal.") == true)
+    #expect(harness.log.lines.last == "notice: The journal can be written again.")
   }
 
   @Test("beyond its limit it gives up the oldest, counts them, and the engine never waits")
@@ -90,7 +90,7 @@ struct CommitPublisherTests {
     #expect(told.map(\.sequence) == (1...told.count).map { Int64($0) })
   }
 
-  @Test("a server that stops while the journal refuses says how many events were not told")
+  @Test("a server that stops while it cannot write to the journal logs how many events were lost")
   func givingUp() async throws {
     let harness = try CommitPublisherHarness()
     harness.store.refuse(true)
@@ -98,10 +98,10 @@ struct CommitPublisherTests {
     let told = await harness.finish()
     #expect(told.isEmpty)
     #expect(harness.commitPublisher.statistics.lost == 10)
-    #expect(harness.log.lines.contains { $0.contains("these were not told") })
+    #expect(harness.log.lines.contains { $0.contains("Queued events were lost") })
   }
 
-  @Test("events of others are told with the rest")
+  @Test("events of other producers are published with the rest")
   func narration() async throws {
     let harness = try CommitPublisherHarness()
     harness.hub.publish([Sample.enter(1)])
@@ -114,7 +114,7 @@ struct CommitPublisherTests {
 
 @Suite("Narration by authorisation", .timeLimit(.minutes(20)))
 struct CommitPublisherAuthorisationTests {
-  @Test("of a person nothing is told, while rows follow; a change is told itself")
+  @Test("no event about a person is published, while rows follow; a change of authorisation is published")
   func withheld() async throws {
     let harness = try CommitPublisherHarness()
     harness.declarePerson()
@@ -140,7 +140,7 @@ struct CommitPublisherAuthorisationTests {
     #expect(harness.commitPublisher.statistics.withheld == 2)
   }
 
-  @Test("while in use, live streams are told and nobody else, and only while there are any")
+  @Test("while in use, events go to live streams alone, and only while there are any")
   func whileInUse() async throws {
     let harness = try CommitPublisherHarness()
     harness.declarePerson()
@@ -213,7 +213,7 @@ struct CommitPublisherCheckpointTests {
     #expect(harness.store.contents.withLock { $0.checkpoints.map(\.through) } == [7])
   }
 
-  @Test("one that cannot be kept is told and counted, the next one is kept")
+  @Test("a checkpoint that cannot be stored is logged and counted, the next one is stored")
   func failure() async throws {
     let harness = try CommitPublisherHarness()
     harness.store.refuse(true)
@@ -224,7 +224,7 @@ struct CommitPublisherCheckpointTests {
     await harness.commitPublisher.drain()
     #expect(harness.store.contents.withLock { $0.checkpoints.map(\.bytes) } == [[2]])
     #expect(harness.commitPublisher.statistics.failedCheckpoints == 1)
-    #expect(harness.log.lines.contains { $0.contains("checkpoint could not be kept") })
+    #expect(harness.log.lines.contains { $0.contains("checkpoint could not be stored") })
   }
 }
 

@@ -41,7 +41,7 @@ struct FeedHarness {
     )
   }
 
-  /// Commits events and tells them, as a teller does.
+  /// Commits events and publishes them, as the commit publisher does.
   func publish(_ events: [Event]) {
     let passing: Set<EventKind> = [.ranging, .fix]
     let kept = events.filter { !passing.contains($0.kind) }

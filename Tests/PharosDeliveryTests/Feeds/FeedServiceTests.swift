@@ -95,7 +95,7 @@ struct FeedServiceTests {
     #expect(throws: FeedRefusal.stopping) { try harness.feedService.open(FeedRequest()) }
   }
 
-  @Test("a client that takes nothing holds no more than its limit and later misses nothing")
+  @Test("a client that takes nothing holds at most its limit and later misses nothing")
   func slow() async throws {
     let harness = try FeedHarness()
     let slow = try harness.feedService.open(FeedRequest(limit: 16))
@@ -114,7 +114,7 @@ struct FeedServiceTests {
     #expect(harness.feedService.statistics.dropped == 0)
   }
 
-  @Test("all streams together hold no more than their limit, and still miss nothing")
+  @Test("all streams together hold at most their limit, and still miss nothing")
   func sharedLimit() async throws {
     let harness = try FeedHarness { $0.waiting = 100 }
     let feeds = try (0..<20).map { _ in try harness.feedService.open(FeedRequest(limit: 64)) }
@@ -167,7 +167,7 @@ struct FeedServiceTests {
     #expect(harness.live.names.isEmpty)
   }
 
-  @Test("events that could not be told are told to every client as dropped")
+  @Test("events that could not be delivered are reported to every client as dropped")
   func lost() async throws {
     let harness = try FeedHarness()
     let feeds = try (0..<3).map { _ in try harness.feedService.open(FeedRequest()) }
@@ -211,7 +211,7 @@ struct FeedServiceTests {
     #expect(await task.value == 0)
   }
 
-  @Test("what is pruned before a client comes back is told as a gap")
+  @Test("events that are pruned before a client comes back are reported as a gap")
   func gap() async throws {
     let harness = try FeedHarness()
     harness.publish((0..<100).map { Sample.enter($0) })
@@ -223,7 +223,7 @@ struct FeedServiceTests {
     #expect(items.count == 41)
   }
 
-  @Test("what is pruned just before it is read is told as a gap")
+  @Test("events that are pruned just before they are read are reported as a gap")
   func pruning() async throws {
     let harness = try FeedHarness { $0.page = 256 }
     harness.publish((0..<100).map { Sample.enter($0) })

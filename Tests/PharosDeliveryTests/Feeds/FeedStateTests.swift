@@ -4,8 +4,9 @@ import PharosPublishing
 import PharosTestSupport
 import Testing
 
-/// The law of feeds: whatever happens between a journal, its pruning, the teller and a client that is slow and goes and
-/// comes back, the client gets every event that it wants once and in order, or is told what is missing.
+/// The law of feeds: whatever happens between a journal, its pruning, the commit publisher and a client that is slow
+/// and goes and comes back, the client gets every event that it wants once and in order, or a report of what is
+/// missing.
 @Suite("One client's stream")
 struct FeedStateTests {
   /// A server and one client, in virtual time.
@@ -137,7 +138,7 @@ struct FeedStateTests {
     let seen = Set(world.seen)
     for sequence in 1...max(1, world.head) where sequence <= world.head && world.wanted[Int(sequence) - 1] {
       let isPublished = seen.contains(sequence) || world.gaps.contains { $0.contains(sequence) }
-      #expect(isPublished, "\(sequence) is missing without a word")
+      #expect(isPublished, "\(sequence) is missing without a report of a gap")
     }
     #expect(zip(world.readingsSeen, world.readingsSeen.dropFirst()).allSatisfy { $0 < $1 })
     #expect(world.state.waiting == 0)

@@ -77,7 +77,7 @@ struct ResumeTests {
     #expect(comings > 10)
     let (few, _) = try await some
     #expect(few.map(\.event.number) == (0..<Self.total).filter { [3, 7].contains($0 % 10) })
-    // What was told live and what was read back is the same, byte for byte.
+    // Events delivered live and events read back are the same, byte for byte.
     for told in all.suffix(200) {
       #expect(
         String(decoding: told.cloudEvent, as: UTF8.self)
@@ -116,7 +116,7 @@ struct ResumeTests {
           }
         }
       }
-      // The folder is free for the next life once nobody holds the journal any more.
+      // The folder is free for the next life once the journal is released.
       for await _ in ended {}
     }
     #expect(seen.map(\.event.number) == Array(0..<500))
@@ -125,7 +125,7 @@ struct ResumeTests {
   }
 }
 
-/// A journal that says when nobody holds it any more.
+/// A journal that reports when it is released.
 private final class LentJournal: EventStore {
   private let journal: Mutex<Journal?>
   private let end: AsyncStream<Void>.Continuation

@@ -1,7 +1,7 @@
 import PharosModel
 import PharosPublishing
 
-/// Events for tests, told apart by their number, which is their time in seconds.
+/// Events for tests, distinguished by their number, which is their time in seconds.
 enum Sample {
   static func enter(
     _ number: Int,

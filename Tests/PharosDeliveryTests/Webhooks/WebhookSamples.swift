@@ -1,7 +1,7 @@
 import PharosJournal
 import PharosModel
 
-/// Events for tests: what is told about numbered subjects, one after the other.
+/// Events for tests: events about numbered subjects, one after the other.
 enum Samples {
   static let stream = "test"
   static let start = Timestamp(seconds: 1_750_000_000)

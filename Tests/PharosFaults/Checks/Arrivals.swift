@@ -27,8 +27,8 @@ struct Arrivals {
     contacts[station, default: []].append(time)
   }
 
-  /// When something arrived from a station for the last time up to a time, and for the first time behind it; in between nobody can
-  /// know what it heard.
+  /// When something arrived from a station for the last time up to a time, and for the first time behind it; in
+  /// between it is unknown what it heard.
   func contacts(with station: Int, around time: TrueTime) -> (last: TrueTime?, first: TrueTime?) {
     guard let times = contacts[station] else { return (nil, nil) }
     var (low, high) = (0, times.count)

@@ -1,6 +1,6 @@
 import PharosModel
 
-/// What the engine decided, by the world's own time: what everything told is held against.
+/// What the engine decided, by the world's own time, against which all published events are checked.
 struct Ledger {
   /// A decision.
   struct Entry {
@@ -16,7 +16,7 @@ struct Ledger {
   /// How many events were decided.
   private(set) var count = 0
   private var last: (event: Event, life: Int)?
-  /// Whether what was never told over the network may share its id with something that was decided later.
+  /// Whether an event never published over the network may share its id with something that was decided later.
   ///
   /// Where the wall clock was set back and a run was killed before anything of it was on the disk, the next one begins at the same
   /// R. What the journal holds has ids of its own all the same, which is looked at elsewhere.
@@ -38,7 +38,7 @@ struct Ledger {
         violations.append(Violation(rule: .ids, time: Double(now) / 1e9, text: text))
       }
       if let last, last.life == life, event.decidedAt < last.event.decidedAt {
-        let text = "\(event.kind) of \(event.subject) is told behind one that was decided later"
+        let text = "\(event.kind) of \(event.subject) is published after one that was decided later"
         violations.append(Violation(rule: .order, time: Double(now) / 1e9, text: text))
       }
       // Behind a step of the wall clock times may go back.
@@ -52,7 +52,8 @@ struct Ledger {
 }
 
 extension Event {
-  /// Whether it is told in the same bytes as another one; numbers in memory have more digits than are told.
+  /// Returns whether it is published in the same bytes as another one; numbers in memory have more digits than
+  /// published ones.
   func isPublished(like other: Event) -> Bool {
     cloudEvent(stream: "faults") == other.cloudEvent(stream: "faults")
   }

@@ -35,7 +35,7 @@ struct RunCheck {
       same(
         "events decided",
         told.received,
-        "told, withheld and given up",
+        "published, withheld and given up",
         told.told + told.passed + told.withheld + told.lost
       )
       if told.waiting > 0 { world.violate(.counters, "\(told.waiting) events wait behind an orderly end") }
@@ -55,7 +55,7 @@ struct RunCheck {
     let waiting = life.feeds.statistics.waiting
     // A stream keeps as many events as it asked for, and as many readings.
     let room = 2 * world.clients.reduce(0) { $0 + $1.limit }
-    // Two that were left without a word may stand open beside the one in use.
+    // Two that were abandoned without a close may stand open beside the one in use.
     if waiting > 3 * room {
       world.violate(.memory, "\(waiting) events wait in streams with room for \(room)")
     }

@@ -1,6 +1,6 @@
 package import PharosModel
 
-/// Reads what was told as a subscriber would, and complains about whatever contradicts what was told before.
+/// Reads published events as a subscriber would, and complains about an event that contradicts an earlier one.
 ///
 /// A slow and obvious model: it knows nothing but what the events say.
 package struct StreamBook {
@@ -13,7 +13,7 @@ package struct StreamBook {
   private struct Row {
     /// Where the subject stands.
     var state: RegionState
-    /// Where it stood when somebody could last tell.
+    /// The last known state before it was unmonitored.
     var known: RegionState
   }
 
@@ -41,7 +41,7 @@ package struct StreamBook {
   /// The zone that a beacon is in.
   func zone(of subject: SubjectID) -> String? { zones[subject] }
 
-  /// Everybody who is inside or was when somebody could last tell.
+  /// The keys that are inside.
   var inside: [Key] { rows.filter { $0.value.state == .inside }.map(\.key) }
 
   /// Takes the next event.
@@ -53,7 +53,7 @@ package struct StreamBook {
     case (.regionState, .region(let transition)) where !transition.isAnswer: change(transition, event, key)
     case (.regionEnter, _), (.regionExit, _):
       if owed?.kind != event.kind, !mayBegin(key) {
-        complain(.order, event, "is told although no state changed so")
+        complain(.order, event, "is published although no state changed so")
       }
       owed = nil
     case (.zoneEnter, _):

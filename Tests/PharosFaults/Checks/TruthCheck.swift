@@ -13,7 +13,7 @@ struct TruthCheck {
   private static let enterWindow = TrueTime.seconds(30.036)
   /// The time that is looked back over where an exit does not say when its beacon was last heard.
   private static let longestMemory = TrueTime.seconds(400)
-  /// How much later than it was heard something may be told as happening: the longest delay of the network and a second, for which
+  /// How much later than it was heard an event may be dated: the longest delay of the network and a second, for which
   /// a station without a clock keeps what it hears.
   private let slack: TrueTime
 
@@ -148,9 +148,9 @@ struct TruthCheck {
   /// no purpose.
   ///
   /// Whether it left before or behind that time, everything that the server was given is the same: an exit that waited for a
-  /// sign of life is told with its deadline, and is right if the subject has left by the time of that sign. For the same reason one
-  /// who left in that silence might as well have left as it began, as long as nothing came of it since. Not so where a station
-  /// sends later what it heard meanwhile.
+  /// sign of life is published with its deadline, and is right if the subject has left by the time of that sign. For
+  /// the same reason one who left in that silence might as well have left as it began, as long as nothing came of it
+  /// since. Not so where a station sends later what it heard meanwhile.
   private func blindness(
     _ question: FaultPlan.Question,
     _ subject: SubjectID,
@@ -175,7 +175,7 @@ struct TruthCheck {
     return end == .max ? (time, gone) : (end, gone)
   }
 
-  /// By how much a time may lie too early that is told of what was heard around another one.
+  /// By how much the published time may lie before that of the hearing it is based on.
   ///
   /// A clock that was set back and adverts that were held up for as long give a server the same bytes at the same times, where a
   /// station tells times and no ages.
@@ -239,9 +239,9 @@ struct TruthCheck {
     }
   }
 
-  /// What is told and not so, once the world is quiet.
+  /// Returns the published states that are not true, once the world is quiet.
   ///
-  /// A subject that a dead station heard may stand where it stood: nobody knows better.
+  /// A subject that a dead station heard may keep its state: it is unknown whether it has changed.
   func differences(from book: StreamBook) -> [String] {
     var found: [String] = []
     let now = world.clockwork.now

@@ -2,7 +2,7 @@
 package struct Violation: Sendable {
   /// The rules.
   package enum Rule: String, CaseIterable, Sendable {
-    /// What is told follows from what was told before; enters and exits alternate.
+    /// Published events follow from earlier ones; enters and exits alternate.
     case order
     /// No id is given twice; no event has two.
     case ids
@@ -12,15 +12,15 @@ package struct Violation: Sendable {
     case subscriber
     /// A stream in the process gives what was published, but what it counts as dropped.
     case stream
-    /// Nobody leaves while it is there.
+    /// No subject exits while it is there.
     case exit
-    /// Nobody enters while it is not there.
+    /// No subject enters while it is not there.
     case enter
     /// What came in adds up to what was made of it.
     case counters
     /// Nothing grows beyond its bounds.
     case memory
-    /// Once the world is quiet, what is told is so.
+    /// Once the world is quiet, the published state is true.
     case quiet
     /// A server starts from whatever the one before has left.
     case start

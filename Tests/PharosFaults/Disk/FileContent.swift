@@ -106,7 +106,7 @@ package final class FileContent {
 
   deinit { for region in regions + retired { region.deallocate() } }
 
-  /// Raises somebody's lock, unless another one's is in the way.
+  /// Raises a holder's lock, unless another one's is in the way.
   func lock(_ level: Int32, for holder: ObjectIdentifier) -> Bool {
     let others = levels.filter { $0.key != holder }.values
     let isFree =
@@ -119,7 +119,7 @@ package final class FileContent {
     return isFree
   }
 
-  /// Lowers somebody's lock.
+  /// Lowers a holder's lock.
   func unlock(to level: Int32, for holder: ObjectIdentifier) {
     levels[holder] = level == 0 ? nil : level
   }
@@ -157,7 +157,7 @@ package final class FileContent {
   /// Gives locks back.
   func disown(_ slots: Range<Int>) { for slot in slots { owners[slot] = nil } }
 
-  /// Nobody holds the file any more.
+  /// Removes the locks of all holders.
   func forgetLocks() {
     levels = [:]
     readers = Array(repeating: 0, count: FileContent.slots)

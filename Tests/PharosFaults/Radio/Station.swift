@@ -31,7 +31,7 @@ final class Station {
   let plan: StationPlan
   /// Whether it will never be heard again.
   private(set) var isDead = false
-  /// Until when it is out, starting anew.
+  /// The time until which it is out, restarting.
   private(set) var outUntil: TrueTime = 0
   /// By how much its clock runs fast.
   var drift = 0.0
@@ -92,7 +92,7 @@ final class Station {
     heard = []
   }
 
-  /// Starts anew, which takes a while; what it had not sent is gone.
+  /// Restarts, which takes a while; what it had not sent is lost.
   func restart(at now: TrueTime, for duration: TrueTime) {
     heard = []
     outUntil = now + duration

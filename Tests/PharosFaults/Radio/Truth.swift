@@ -117,10 +117,10 @@ extension Array where Element == Range<TrueTime> {
 
 /// Something that advertises.
 struct Transmitter {
-  /// Its payload: an iBeacon, or something that nobody asks about.
+  /// Its payload: an iBeacon, or a frame of no region.
   var payload: [UInt8]
   var address: DeviceAddress
-  /// What it is known as; nil for a stranger.
+  /// Its identity; nil for an untracked device.
   var beacon: BeaconID?
   /// Between two adverts.
   var interval: TrueTime
@@ -162,7 +162,7 @@ struct Transmitter {
     )
   }
 
-  /// A device of somebody else's that lies around.
+  /// A device that no region matches.
   static func stranger(_ number: Int, interval: TrueTime, phase: TrueTime) -> Transmitter {
     Transmitter(
       payload: [0x02, 0x01, 0x06, 0x05, 0xFF, 0x4C, 0x00, 0x10, UInt8(truncatingIfNeeded: number)],

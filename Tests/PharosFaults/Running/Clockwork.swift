@@ -19,7 +19,7 @@ package final class Clockwork {
   private(set) var steps = 0
   private var heap: [Entry] = []
   private var serial: UInt64 = 0
-  /// Those who ask for nothing any more.
+  /// The owners whose calls are cancelled.
   private var gone: Set<Int> = []
 
   package init() {}
@@ -46,7 +46,7 @@ package final class Clockwork {
     }
   }
 
-  /// Calls off everything that somebody has asked for and will ask for.
+  /// Cancels all calls of an owner, also later ones.
   package func callOff(_ owner: Int) {
     gone.insert(owner)
     let kept = heap.filter { $0.owner != owner }.sorted { $0.isBefore($1) }

@@ -1,6 +1,6 @@
 /// What a swarm says about itself, for people.
 package enum FaultReport {
-  /// How many seeds that failed are told in full.
+  /// The maximum number of failed seeds that are printed in full.
   private static let mostFailures = 20
 
   /// The lines.
@@ -16,7 +16,7 @@ package enum FaultReport {
       "runs of a server   \(summary.runs)",
       "datagrams          \(summary.datagrams)",
       "events decided     \(summary.events)",
-      "events told        \(summary.told)",
+      "events published   \(summary.told)",
       "",
       "fault              injected",
     ]

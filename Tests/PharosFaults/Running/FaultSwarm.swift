@@ -14,7 +14,7 @@ package struct FaultSwarm: Sendable {
     package var faults = FaultTally()
     /// Events that were decided.
     package var events = 0
-    /// Events that subscribers were told.
+    /// The number of events that subscribers received.
     package var told = 0
     /// Datagrams that reached servers.
     package var datagrams: UInt64 = 0

@@ -17,7 +17,7 @@ final class Life {
   private(set) var pipeline: Pipeline
   /// Datagrams that were handed to it.
   private(set) var datagrams: UInt64 = 0
-  /// Whether it stops in an orderly way: it takes no more datagrams.
+  /// Whether it is shutting down: it accepts no further datagrams.
   private(set) var isStopping = false
   private(set) var decoder = DatagramDecoder()
   /// Whether a pause of the machine keeps it from reading.
@@ -201,7 +201,7 @@ final class Life {
     commitPublisher.offer(checkpoint)
   }
 
-  /// Stops in an orderly way: what was decided is told and kept with a last checkpoint, then the function is called.
+  /// Shuts down: decided events are published, a last checkpoint is stored, then the function is called.
   func stop(_ stopped: @escaping () -> Void) {
     guard !isStopping else { return }
     isPaused = false

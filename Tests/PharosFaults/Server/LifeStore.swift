@@ -6,7 +6,7 @@ import PharosModel
 ///
 /// Touched by its world's one thread only, hence `@unchecked Sendable`.
 final class LifeStore: EventStore, @unchecked Sendable {
-  /// Why nothing can be written any more.
+  /// The error of writes after the kill.
   struct Killed: Error {}
 
   let journal: Journal

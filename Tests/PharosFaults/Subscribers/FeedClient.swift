@@ -6,7 +6,7 @@ import PharosSimulation
 
 /// A program on the network that follows the stream: it reads at its own pace, goes, and comes back with the last number it has.
 final class FeedClient {
-  /// What it was told, in order.
+  /// The received events, in order.
   private(set) var seen: [(sequence: Int64, event: Event)] = []
   /// Whether it is connected.
   var isConnected: Bool { feed != nil }
@@ -18,7 +18,7 @@ final class FeedClient {
   private let name: Int
   private var random: RandomStream
   private var feed: Feed?
-  /// Connections that it left without a word, which the server cannot know.
+  /// Connections that it abandoned without a close, which the server cannot notice.
   private var abandoned: [Feed] = []
   private var cursor: Int64 = 0
 
@@ -110,7 +110,7 @@ final class FeedClient {
     read()
   }
 
-  /// Holds what it was told against what the journal has: everything that it wants, once, in order.
+  /// Checks the received events against the journal: all that it wants, once, in order.
   func check(against journal: [JournaledEvent]) {
     let expected = journal.filter { filter.matches($0.event) }
     for (index, told) in seen.enumerated() where index < expected.count {
@@ -118,12 +118,12 @@ final class FeedClient {
       else {
         return world.violate(
           .subscriber,
-          "client \(name) was told \(told.sequence) (\(told.event.kind)) where \(expected[index].sequence) belongs"
+          "client \(name) received \(told.sequence) (\(told.event.kind)) where \(expected[index].sequence) belongs"
         )
       }
     }
     if seen.count != expected.count {
-      world.violate(.subscriber, "client \(name) was told \(seen.count) events of \(expected.count)")
+      world.violate(.subscriber, "client \(name) received \(seen.count) events of \(expected.count)")
     }
   }
 
@@ -132,14 +132,14 @@ final class FeedClient {
     case .event(let told):
       guard let sequence = told.sequence else { return }
       if sequence <= cursor, world.plant != .resumeSkips || sequence < cursor {
-        world.violate(.subscriber, "client \(name) is told \(sequence) although it knows \(cursor)")
+        world.violate(.subscriber, "client \(name) received \(sequence) although it knows \(cursor)")
       }
       seen.append((sequence, told.event))
       cursor = max(cursor, sequence)
     case .gap(let from, let to):
       world.violate(
         .subscriber,
-        "client \(name) is told that \(from) to \(to) are gone, and nothing was dropped"
+        "client \(name) received a gap from \(from) to \(to), and nothing was dropped"
       )
     case .restart(let from, let to):
       world.violate(.subscriber, "client \(name) knows \(from) to \(to), which the journal never had")

@@ -72,7 +72,7 @@ struct EventFilterTests {
     #expect(filter.matches(exit) == isWanted)
   }
 
-  @Test("an observer is found as subject, as who settled it, as who heard it, as who told of a battery")
+  @Test("an observer is found as subject, as the one that decided, that heard, and that reported a battery")
   func observers() {
     let observer = ObserverID.name("front")
     let beacon = SubjectID.beacon(.address(DeviceAddress(bits: 5, kind: .random)))

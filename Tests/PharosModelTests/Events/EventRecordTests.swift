@@ -21,7 +21,7 @@ struct EventRecordTests {
       #expect(back.time == event.time)
       #expect(back.decidedAt == event.decidedAt)
       #expect(EventRecord.time(inBody: reused.body) == event.time)
-      // What was read back is told, kept and read back alike for ever.
+      // An event that was read back is published, stored and read back alike from then on.
       #expect(EventRecord(back) == reused)
       #expect(EventRecord(event) == reused)
     }

@@ -65,12 +65,12 @@ struct FixDetailTests {
     #expect(!fix.isIndoors)
   }
 
-  /// Courses in quarters of a turn, and what is told of them.
+  /// Courses in quarters of a turn, and their published text.
   static let courses: [(quarters: Double, degrees: String)] = [
     (0, "0"), (0.5, "45"), (2, "180"), (-1, "270"), (6, "180"), (-1e-9, "0"), (3.9999, "0"),
   ]
 
-  @Test("a course is told in degrees from north clockwise, below a whole turn", arguments: courses)
+  @Test("a course is stated in degrees from north clockwise, below a whole turn", arguments: courses)
   func course(quarters: Double, degrees: String) {
     var fix = FixDetailTests.indoors
     fix.course = quarters * Double.pi / 2

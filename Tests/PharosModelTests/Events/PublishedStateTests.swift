@@ -74,7 +74,7 @@ struct PublishedStateTests {
     #expect(told.isEmpty)
   }
 
-  @Test("a beacon that leaves one zone for another is in the other, whichever is told first")
+  @Test("a beacon that leaves one zone for another is in the other, whichever is published first")
   func zones() {
     let tag = BeaconID.address(DeviceAddress(bits: 9, kind: .random))
     let move = ZoneTransition(from: "a", to: "b", margin: nil, dwell: nil, reason: .margin)

@@ -28,7 +28,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "an observer's cell is the same everywhere and for ever, since kernels work it out as well",
+    "an observer's cell is the same everywhere and forever, since kernels compute it as well",
     arguments: [
       (ObserverID.eui48(1), 29), (.eui48(0xAC23_3FA0_0001), 53), (.eui48(0xFFFF_FFFF_FFFF), 2),
       (.eui64(0x001B_C509_4081_0000), 61),

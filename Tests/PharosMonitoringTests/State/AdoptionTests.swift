@@ -71,7 +71,7 @@ struct AdoptionTests {
     )
   }
 
-  @Test("another offset moves what was smoothed, so that nobody leaves or enters by the edit")
+  @Test("another offset moves what was smoothed, so that the edit causes no entry or exit")
   func offsets() throws {
     let region = Timeline.region("door", silence: .seconds(60), enter: -70, exit: -76)
     var site = Timeline.site([region])

@@ -3,11 +3,11 @@ import PharosMonitoring
 import PharosTestSupport
 import Testing
 
-/// Random worlds, a checkpoint, a crash and a start at random: what was told before the crash and what is told after the
+/// Random worlds, a checkpoint, a crash and a start at random: the events before the crash and the events after the
 /// start make one story.
 @Suite("Before the crash and after the start is one story")
 struct ResumePropertyTests {
-  /// What a journal holds when the server starts again, and what is told from then on.
+  /// The events that a journal holds when the server starts again, and those published from then on.
   struct Story {
     var before: [Event] = []
     var after: [Event] = []
@@ -51,7 +51,7 @@ struct ResumePropertyTests {
       }
       run.engines[index].resume(at: story.start, publishedState: words, into: &run.output)
     }
-    // Stage two may learn what nobody knows any more; nobody else learns anything.
+    // Only stage two receives changes, of what is no longer known.
     #expect(run.output.events.isEmpty, "the start itself tells nothing")
 
     for (time, input) in world.inputs.dropFirst(crash) { run.give(input, at: time + down) }
@@ -67,7 +67,7 @@ struct ResumePropertyTests {
   }
 
   @Test(
-    "states join up, enters and exits alternate, ids are used once, and nothing happened while nobody listened",
+    "states join up, enters and exits alternate, ids are used once, and nothing happened while the server was down",
     arguments: Seeds.drawn(0..<16)
   )
   func oneStory(seed: Int) throws {

@@ -18,7 +18,7 @@ struct ResumeTests {
     var start = 670.5
     var region = ResumeTests.door
     var liveness = ObserverEntry.Liveness.assumed
-    /// Enters, exits, states of nobody knowing, and outages.
+    /// Enters, exits, unmonitored states, and outages.
     var story: [String]
     /// Until when time runs on.
     var end = 5_000.0
@@ -28,7 +28,7 @@ struct ResumeTests {
 
   static let drawings = [
     Drawing(
-      name: "it stays: nothing is told again",
+      name: "it stays: nothing is published again",
       heard: [1...70, 671...700],
       story: ["regionEnter door 1.0", "regionExit door 704.0"]
     ),
@@ -72,7 +72,7 @@ struct ResumeTests {
       story: ["regionEnter door 1.0", "observerOffline  680.5", "regionUnmonitored door 680.5"]
     ),
     Drawing(
-      name: "its observer fell silent after the checkpoint, which was told, and comes back with it",
+      name: "its observer fell silent after the checkpoint, which was published, and comes back with it",
       heard: [1...60, 700...720],
       crash: 90.5,
       liveness: .traffic,
@@ -117,7 +117,7 @@ struct ResumeTests {
   }
 
   @Test(
-    "without a checkpoint, what was told is all that is known, and an observer known by hearsay proves its life first"
+    "without a checkpoint, only published events are known, and an observer known from them proves its life first"
   )
   func hearsay() throws {
     let site = Timeline.site([ResumeTests.door], liveness: .auto)
@@ -136,7 +136,7 @@ struct ResumeTests {
         ]
       )
       let exit = timeline.transitions(.regionExit).first
-      #expect(exit == nil || exit?.enteredAt == Timeline.at(1), "the visit began when it was told to")
+      #expect(exit == nil || exit?.enteredAt == Timeline.at(1), "the visit began at the published time")
       #expect(Set(timeline.events.map(\.id)).count == timeline.events.count)
     }
   }
@@ -161,7 +161,7 @@ struct ResumeTests {
     #expect(timeline.story().last?.hasPrefix("regionExit door 45") == true)
   }
 
-  @Test("ranging goes on in its phase, without the seconds that nobody heard")
+  @Test("ranging goes on in its phase, without the seconds of the downtime")
   func ranging() throws {
     let request = RangingRequest(constraint: .proximity(Timeline.uuid))
     let site = Timeline.site([ResumeTests.door], ranging: [request])
@@ -186,7 +186,7 @@ struct ResumeTests {
     #expect(beacons.first?.samples == 10)
   }
 
-  @Test("numbers that were sent while nobody listened were not lost on the way")
+  @Test("datagrams that were sent during the downtime were not lost on the way")
   func numbers() throws {
     let site = Timeline.site([ResumeTests.door])
     var timeline = Timeline(site)
@@ -206,7 +206,7 @@ struct ResumeTests {
     #expect(timeline.engine.counters.restarts == 0)
   }
 
-  @Test("stage two is told of the first sign of life of each observer that was up, and once")
+  @Test("stage two receives the first sign of life of each observer that was up, and once")
   func signs() throws {
     let site = Timeline.site([Timeline.region("tags", subject: .beacon(observers: nil))], liveness: .auto)
     var timeline = Timeline(site)
@@ -225,7 +225,7 @@ struct ResumeTests {
     #expect(signs.first?.time == Timeline.at(102))
   }
 
-  @Test("what was heard before the start and comes behind it is told with its own time")
+  @Test("a report from before the start that arrives after it keeps its own time")
   func datedByAge() throws {
     let site = Timeline.site([Timeline.region(major: 1, silence: .seconds(4))])
     var timeline = Timeline(site)
@@ -259,7 +259,7 @@ struct ResumeTests {
   }
 
   @Test(
-    "a beacon that was told to be outside ends its presence, so that its next advert is told to stage two anew"
+    "a beacon that was published as outside ends its presence, so that its next advert is passed to stage two again"
   )
   func beaconWords() throws {
     let site = Timeline.site([

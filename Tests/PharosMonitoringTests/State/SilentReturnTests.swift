@@ -8,7 +8,7 @@ struct SilentReturnTests {
   private static let door = Timeline.region("door", major: 1, silence: .seconds(4))
   private static let site = Timeline.site([door], liveness: .traffic)
 
-  /// The beacon and a stranger, twice a second.
+  /// The beacon and another one, twice a second.
   private static func surround(_ timeline: inout Timeline, _ seconds: Range<Double>) {
     for second in stride(from: seconds.lowerBound, to: seconds.upperBound, by: 0.5) {
       timeline.hear(2, 9, at: second)
@@ -23,7 +23,7 @@ struct SilentReturnTests {
     let kept = timeline.checkpoint(at: 60)
     try timeline.restart(from: hasCheckpoint ? kept : nil, at: 100, site: Self.site)
     timeline.advance(to: 107.9)
-    // The deadline was at 104; the stranger is in the datagram in front of the beacon.
+    // The deadline was at 104; the other beacon is in the datagram in front of the beacon.
     timeline.hear(2, 9, at: 108)
     #expect(timeline.story() == ["regionEnter door 1.1"])
     Self.surround(&timeline, 108.5..<130)
@@ -80,7 +80,7 @@ struct SilentReturnTests {
     #expect(timeline.story() == ["regionEnter door 0.0"])
   }
 
-  @Test("what was told to be unmonitored is told again once it is heard, whatever the checkpoint knew")
+  @Test("an unmonitored region is published again once the beacon is heard, whatever the checkpoint knew")
   func unmonitored() throws {
     let site = Timeline.site([
       Timeline.region("tags", subject: .beacon(observers: nil))
@@ -104,7 +104,7 @@ struct SilentReturnTests {
     #expect(Self.presences(timeline.links[before...]) == ["tags inside"])
   }
 
-  @Test("where one region was told to be left, the others that ask alike learn that nothing is known")
+  @Test("where the exit of one region was published, the like regions learn that nothing is known")
   func unsaid() throws {
     let site = Timeline.site([
       Timeline.region("room", subject: .beacon(observers: [Timeline.handset])),

@@ -23,7 +23,7 @@ struct StateBytesTests {
     }
   }
 
-  @Test("bytes that are damaged are refused, or make an engine that goes on without a stop", arguments: 0..<4)
+  @Test("bytes that are damaged are refused, or make an engine that continues to run", arguments: 0..<4)
   func damaged(seed: Int) {
     let (world, _, bytes) = StateBytesTests.part(70 + seed)
     var random = SeededGenerator(seed: UInt64(seed) &+ 5)
@@ -60,7 +60,7 @@ struct StateBytesTests {
   }
 
   @Test(
-    "what was received at a time that no clock means can be kept, and goes on where it was",
+    "reports with timestamps out of range can be stored, and the engine continues from there",
     arguments: [-292.0, -147, 0, 73.1, 74, 147, 292]
   )
   func farTimes(years: Double) throws {

@@ -46,7 +46,7 @@ struct StateTests {
   }
 
   @Test(
-    "bounds that let go of tracks and observers let go of the same ones after a state was read",
+    "bounds evict the same tracks and observers after a state was read",
     arguments: 30..<32
   )
   func sameEvictions(seed: Int) throws {

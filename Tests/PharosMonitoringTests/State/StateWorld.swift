@@ -4,7 +4,8 @@ import PharosTestSupport
 import PharosWire
 
 /// A made-up site and its inputs, at random from a seed, with something in it of all that an engine keeps: every sort of
-/// identity, policy, filter, liveness and timing, shared identities, zones, ranging, rotations, strangers and changes.
+/// identity, policy, filter, liveness and timing, shared identities, zones, ranging, rotations, untracked beacons and
+/// changes.
 struct StateWorld {
   enum Input {
     case report(ReportBody, payload: [UInt8], ObserverID, ReportTiming)

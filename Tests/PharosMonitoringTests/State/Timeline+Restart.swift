@@ -1,12 +1,12 @@
 import PharosModel
 import PharosMonitoring
 
-/// A restart: what was known at a checkpoint, what was told since, and a fresh engine.
+/// A restart: the state at a checkpoint, the events published since, and a fresh engine.
 extension Timeline {
   /// What a server keeps of an engine.
   struct Kept {
     var bytes: [UInt8]
-    /// How many events were told before.
+    /// The number of events published before.
     var events: Int
   }
 
@@ -18,14 +18,14 @@ extension Timeline {
     return Kept(bytes: writer.bytes, events: events.count)
   }
 
-  /// What was told after a checkpoint.
+  /// Returns the state that was published after a checkpoint.
   func told(since kept: Kept) -> PublishedState {
     var told = PublishedState()
     for event in events[kept.events...] { told.note(event) }
     return told
   }
 
-  /// The server starts again, with a checkpoint or without: what it had not told is gone.
+  /// Restarts the server, with a checkpoint or without: unpublished events are lost.
   mutating func restart(from kept: Kept?, at seconds: Double, site: Site) throws {
     let told = told(since: kept ?? Kept(bytes: [], events: 0))
     engine = MonitoringEngine(site: site)

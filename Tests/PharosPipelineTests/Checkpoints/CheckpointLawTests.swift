@@ -3,7 +3,7 @@ import PharosPipeline
 import PharosTestSupport
 import Testing
 
-@Suite("A pipeline that was put aside goes on as if it had not been")
+@Suite("A pipeline restored from a checkpoint continues like one that never stopped")
 struct CheckpointLawTests {
   @Test(
     "in random worlds, at random cuts and shard counts",

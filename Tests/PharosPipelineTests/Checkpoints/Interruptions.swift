@@ -3,7 +3,7 @@ import PharosMonitoring
 import PharosPipeline
 import PharosTestSupport
 
-/// A run that is put aside now and then: at random cuts the pipeline is written as a checkpoint, and a new one goes on from
+/// A run with interruptions: at random cuts the pipeline is written as a checkpoint, and a new one goes on from
 /// its bytes, with another number of shards.
 struct Interruptions {
   /// One cut: where, and what was there.

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A pipeline after a restart")
 struct RestartTests {
-  /// What one run makes of inputs up to a crash, from which only a checkpoint and what was told are left.
+  /// The result of inputs up to a crash, after which only a checkpoint and the published events are left.
   private struct Crash {
     var told: [Event]
     var restoration: Restoration
@@ -48,7 +48,7 @@ struct RestartTests {
       let key = "\(event.application)/\(event.region)/\(event.subject)"
       switch (event.kind, event.detail) {
       case (.regionState, .region(let transition)) where transition.isAnswer:
-        // Whoever asks may be the first to learn that nobody has heard it.
+        // A request may be the first to show that no observer has heard it.
         states[key] = transition.to
       case (.regionState, .region(let transition)):
         let isFirst = states[key] == nil
@@ -70,7 +70,7 @@ struct RestartTests {
   }
 
   @Test(
-    "nothing is told twice or contradicts what was told, with a checkpoint or without, after a crash anywhere",
+    "no event is published twice or contradicts a published one, with a checkpoint or without, after a crash anywhere",
     arguments: 500..<504 as Range<UInt64>,
     [true, false]
   )

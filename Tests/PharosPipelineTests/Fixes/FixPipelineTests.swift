@@ -33,7 +33,7 @@ struct FixPipelineTests {
     }
   }
 
-  @Test("each subject has a fix a second, told a second later, of what happened by then, near to the truth")
+  @Test("each subject has a fix a second, published a second later, near to the truth")
   func fixes() throws {
     let walk = Self.people(0..<4, seconds: 60)
     let fixes = try FixRun().events(of: walk.inputs, on: [Hall().ground]).fixes
@@ -59,11 +59,11 @@ struct FixPipelineTests {
       }
       #expect(own[30].fix.sources.isSuperset(of: [.wifi, .beacons]), "\(own[30].fix.sources)")
     }
-    // Whoever guesses the middle of the hall is 15 m off; how good fixes are, tests of the fusion say.
+    // A guess of the middle of the hall is 15 m off; the accuracy of fixes is tested with the fusion.
     #expect(errors.sorted()[errors.count / 2] < 12)
   }
 
-  @Test("what comes later changes no fix that was told before", arguments: 1..<6)
+  @Test("later readings change no published fix", arguments: 1..<6)
   func causality(part: Int) throws {
     let venues = [try Hall().ground]
     let walk = Self.people(0..<3, seconds: 30)
@@ -78,7 +78,7 @@ struct FixPipelineTests {
     #expect(events.lines == whole.filter { $0.decidedAt < instant }.lines)
   }
 
-  @Test("without a venue nobody is located, and with one nothing else changes")
+  @Test("without a venue no subject is located, and with one nothing else changes")
   func regionsAlone() throws {
     var walk = Self.people(0..<2, seconds: 20)
     walk.carry(tags: 10..<12, seconds: 20)
@@ -138,7 +138,7 @@ struct FixPipelineTests {
     #expect(pipeline.positioningCounters.locating.subjects == 0)
   }
 
-  @Test("who comes back after being forgotten is found anew, whether time was let run on in between or not")
+  @Test("a forgotten subject that comes back is located again, whether time was advanced in between or not")
   func comingBack() throws {
     let venues = [try Hall().ground]
     var walk = Self.people(0..<2, seconds: 5)

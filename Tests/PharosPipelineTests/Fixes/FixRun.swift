@@ -55,6 +55,6 @@ extension [Event] {
     }
   }
 
-  /// Events as they are told.
+  /// The events as they are published.
   var lines: [String] { map { $0.cloudEvent(stream: "halls") } }
 }

@@ -51,7 +51,7 @@ struct Hall {
     }
   }
 
-  /// A site that asks about tags, and wants fixes as it is said.
+  /// Returns a site with regions of tags and the given positioning settings.
   static func site(_ positioning: PositioningSettings = PositioningSettings()) -> Site {
     let region = Region(
       identifier: "tags",

@@ -18,7 +18,7 @@ struct HallWalk {
 
   static func handset(_ index: Int) -> ObserverID { .name("phone-\(index)") }
 
-  /// Where somebody is: up and down the middle of the hall at 1.2 m/s, everybody with a start of their own.
+  /// Returns the position of a subject: up and down the middle of the hall at 1.2 m/s, each with its own start.
   static func place(of index: Int, at seconds: Double) -> Point {
     let length = Hall.size.width - 8
     var way = (seconds * 1.2 + Double(index) * 17).truncatingRemainder(dividingBy: length * 2)

@@ -14,7 +14,7 @@ struct SubjectTests {
   }
 
   @Test(
-    "beyond the limit the stalest are forgotten, the same ones at any number of shards",
+    "beyond the limit the oldest are forgotten, the same ones at any number of shards",
     arguments: [2, 4]
   )
   func limit(shards: Int) throws {
@@ -43,7 +43,7 @@ struct SubjectTests {
     #expect(fixes.allSatisfy { $0.event.decidedAt == $0.event.time + .seconds(2) })
   }
 
-  @Test("an edited interval holds from the next scan on, and an edit of something else disturbs nobody")
+  @Test("an edited interval holds from the next scan on, and an edit of something else has no effect")
   func adoption() throws {
     let venues = [try Hall().ground]
     let inputs = Self.walk(0..<1, seconds: 40).inputs
@@ -97,7 +97,7 @@ struct SubjectTests {
     #expect(there.count > 25)
   }
 
-  @Test("after a restart everybody is found anew, and no id is given twice")
+  @Test("after a restart all subjects are located again, and no id is given twice")
   func restart() throws {
     let venues = [try Hall().ground]
     let inputs = Self.walk(0..<3, seconds: 40).inputs

@@ -59,7 +59,7 @@ struct CheckTests {
     }
   }
 
-  @Test("a parent whose coming is not told is found out by the child inside")
+  @Test("a parent whose entry is not published is detected by the child inside")
   func nesting() throws {
     let (site, events) = try CheckTests.stream()
     let book = RegionBook(site)
@@ -90,7 +90,7 @@ extension Event {
     return !transition.isAnswer
   }
 
-  /// Whether it says that somebody came inside.
+  /// Whether it reports that a subject came inside.
   fileprivate var comesInside: Bool {
     guard isChange, case .region(let transition) = detail else { return false }
     return transition.to == .inside

@@ -1,6 +1,6 @@
 import PharosModel
 
-/// Complains whenever somebody is inside a child and not inside its parent, once an instant is complete.
+/// Complains if a subject is inside a child and not inside its parent, once an instant is complete.
 struct NestingCheck {
   /// What was found wrong.
   private(set) var complaints: [String] = []
@@ -23,7 +23,7 @@ struct NestingCheck {
     states[key] = transition.to
   }
 
-  /// Follows a change; what it starts is told at its own instant.
+  /// Follows a change; the resulting events are published at the same instant.
   mutating func follow(_ change: RegionChange, at time: Timestamp) {
     look()
     instant = max(instant, time)

@@ -55,7 +55,7 @@ struct PropertyTests {
     }
     check.finish()
     #expect(check.complaints.isEmpty, "seed \(seed)")
-    #expect(check.children > 0, "seed \(seed): nobody was ever inside a child")
+    #expect(check.children > 0, "seed \(seed): no subject was ever inside a child")
   }
 
   @Test("the same events with the same ids, however the inputs are cut", arguments: seeds.prefix(4))
@@ -71,7 +71,7 @@ struct PropertyTests {
   }
 
   @Test(
-    "nobody is inside long after the last advert, unless silence says nothing",
+    "no subject is inside long after the last advert, unless silence proves nothing",
     arguments: seeds.prefix(10)
   )
   func ending(seed: UInt64) throws {

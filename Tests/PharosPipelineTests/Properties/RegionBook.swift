@@ -41,7 +41,7 @@ struct RegionBook {
     entries[Name(application, identifier)]?.assumed ?? .unknown
   }
 
-  /// Follows a change; gives the names about which nothing is known any more.
+  /// Follows a change; returns the names about which nothing is known from then on.
   mutating func follow(_ change: RegionChange) -> Set<Name> {
     switch change {
     case .startMonitoring(let application, let region, let state):

@@ -13,19 +13,19 @@ struct StreamCheck {
   struct Row {
     /// Where the subject stands.
     var state: RegionState
-    /// Where it stood when somebody could last tell.
+    /// The last known state before it was unmonitored.
     var known: RegionState
     var enteredAt: Timestamp?
   }
 
   /// What was found wrong, in the order of the stream.
   private(set) var complaints: [String] = []
-  /// Where everybody stands.
+  /// The state of each key.
   private(set) var rows: [Key: Row] = [:]
   private var regions: RegionBook
   private var seen: Set<EventID> = []
   private var last: Event?
-  /// The event that has to follow at once: a change of state inside or outside is told as an enter or an exit.
+  /// The event that has to follow at once: a change of state inside or outside is published as an enter or an exit.
   private var owed: (kind: EventKind, key: Key, after: Event)?
 
   init(_ regions: RegionBook) { self.regions = regions }
@@ -52,10 +52,10 @@ struct StreamCheck {
     case .regionState where transition.isAnswer: check(answer: transition, event, key)
     case .regionState: change(transition, event, key)
     case .regionEnter, .regionExit:
-      if owed?.kind != event.kind { complain("is told although no state changed so", event) }
+      if owed?.kind != event.kind { complain("is published although no state changed so", event) }
       owed = nil
     case .regionUnmonitored:
-      if transition.to != .unmonitored { complain("is told of a state that is none", event) }
+      if transition.to != .unmonitored { complain("reports a state that is none", event) }
     default: break
     }
   }
@@ -72,7 +72,7 @@ struct StreamCheck {
 
   private mutating func change(_ transition: RegionTransition, _ event: Event, _ key: Key) {
     guard let region = regions.region(event.application, event.region) else {
-      complain("is about a region that nobody monitors", event)
+      complain("is about an unmonitored region", event)
       return
     }
     if transition.from == transition.to { complain("changes nothing", event) }

@@ -93,7 +93,7 @@ struct WorldTraffic {
     }
   }
 
-  /// Numbers an observer's datagrams, some of which get lost; it starts anew after each outage.
+  /// Numbers an observer's datagrams, some of which get lost; it restarts after each outage.
   private mutating func number(_ observer: Int, _ outages: [ClosedRange<Double>]) {
     var (boot, sequence): (UInt32, UInt32) = (1, 0)
     var wasOut = false

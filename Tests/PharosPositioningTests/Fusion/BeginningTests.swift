@@ -75,7 +75,7 @@ struct BeginningTests {
     }
   }
 
-  @Test("With a map of floors that the venue does not have nobody is found, and nothing else happens")
+  @Test("With a map of floors that the venue does not have no subject is located, and nothing else happens")
   func foreignMap() throws {
     var random = SeededGenerator(seed: 1)
     let house = try Self.ground(&random)

@@ -59,7 +59,7 @@ struct FirstBeaconTests {
     #expect((vague?.horizontalAccuracy ?? .infinity) > 1.4 * fix.horizontalAccuracy)
   }
 
-  @Test("each beacon says it once, many together no more than most, and nothing where there was a scan")
+  @Test("each beacon counts once, many together at most the maximum, and none where there was a scan")
   func shares() throws {
     let locator = try Self.locator {
       $0.beaconSurprise = 4

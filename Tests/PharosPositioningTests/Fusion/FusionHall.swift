@@ -37,7 +37,7 @@ struct FusionHall {
     )
     let venue = Venue(identifier: "hall", buildings: [Building(identifier: "main", floors: [floor])])
     var rules = FusionRules()
-    // Nobody's body stands in the way here.
+    // No body is in the way here.
     rules.scanLead = .zero
     rules.beaconLead = .zero
     change(&rules)

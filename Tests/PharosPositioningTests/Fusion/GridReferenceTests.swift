@@ -70,7 +70,7 @@ struct GridReferenceTests {
     return (apart, ratios)
   }
 
-  @Test("whoever moves unseen is believed where the grid has it", arguments: 1...3 as ClosedRange<UInt64>)
+  @Test("an unseen move is located where the grid has it", arguments: 1...3 as ClosedRange<UInt64>)
   func unseen(seed: UInt64) throws {
     var hall = try Self.hall(seed: seed)
     for second in 0..<16 {
@@ -85,7 +85,7 @@ struct GridReferenceTests {
     #expect(ratios.allSatisfy { (0.8...1.25).contains($0) }, "\(ratios)")
   }
 
-  @Test("whoever walks is believed where the grid has it", arguments: 1...3 as ClosedRange<UInt64>)
+  @Test("a walking subject is located where the grid has it", arguments: 1...3 as ClosedRange<UInt64>)
   func walking(seed: UInt64) throws {
     var hall = try Self.hall(seed: seed)
     hall.scan(at: Point(x: 5, y: 8), 0)

@@ -233,7 +233,7 @@ struct LabelledScanTests {
     return walk.map { scan in made.last { $0.time <= scan.time + .milliseconds(1_100) } }
   }
 
-  @Test("They are placed as the survey allows, on their floor, and the radius told holds most of them")
+  @Test("They are placed as the survey allows, on their floor, and the stated radius holds most of them")
   func follows() throws {
     let survey = try Self.scans("train")
     let venue = try Self.venue(survey)

@@ -34,7 +34,7 @@ struct LocatorTests {
   }
 
   @Test(
-    "whoever walks through a hall is followed, and the radius told holds most truths",
+    "a person who walks through a hall is followed, and the stated radius holds most truths",
     arguments: 1...4 as ClosedRange<UInt64>
   )
   func follows(seed: UInt64) throws {
@@ -53,7 +53,7 @@ struct LocatorTests {
   func noMotion() throws {
     let fixes = try Self.hall(hasSteps: false).fixes()
     let errors = Self.errors(fixes)
-    // A walker whom nobody's steps announce is some seconds ahead of what a random walk expects; who stayed in the
+    // A walker without reported steps is some seconds ahead of what a random walk expects; an estimate in the
     // middle of the hall would be 15 m off.
     #expect(errors[errors.count / 2] < 10, "median \(errors[errors.count / 2])")
     let held = fixes.filter { $0.point.distance(to: Self.truth($0)) <= 2 * $0.horizontalAccuracy }
@@ -80,7 +80,7 @@ struct LocatorTests {
     #expect(whole.dropFirst(part.count).allSatisfy { $0.time + .seconds(1) >= end - .milliseconds(500) })
   }
 
-  @Test("when anybody asks, and how often, changes nothing", arguments: Seeds.fixed(1..<7 as Range<UInt64>))
+  @Test("the times and the number of queries change nothing", arguments: Seeds.fixed(1..<7 as Range<UInt64>))
   func asking(seed: UInt64) throws {
     let hall = try Self.hall()
     let whole = hall.fixes()
@@ -111,7 +111,7 @@ struct LocatorTests {
     #expect(apart[apart.count / 2] < 1.5)
   }
 
-  @Test("whoever turns up elsewhere is found again")
+  @Test("a subject that turns up elsewhere is located again")
   func recovery() throws {
     var hall = try FusionHall()
     let middle = hall.walk(from: Point(x: 5, y: 5), to: Point(x: 25, y: 5), beginning: 0)

@@ -41,7 +41,7 @@ struct LocatorTimeTests {
     #expect(locator.nextDue == .distantFuture)
   }
 
-  @Test("what was heard before motion was sensed says little of where somebody is now")
+  @Test("what was heard before motion was sensed says little about the present position")
   func beforeTheWalk() throws {
     var hall = try FusionHall()
     // A phone that is switched on mid-walk: its first scan still lists half of what it heard at the other end.

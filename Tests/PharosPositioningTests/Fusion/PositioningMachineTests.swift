@@ -59,7 +59,7 @@ struct PositioningMachineTests {
   }
 
   @Test(
-    "no more changes than input, and every change is one",
+    "at most as many changes as inputs, and every change is one",
     arguments: Seeds.drawn(0..<20 as Range<UInt64>)
   )
   func drawn(seed: UInt64) {

@@ -84,7 +84,7 @@ struct RadiusTests {
   }
 
   @Test(
-    "ways to the nearest marked cell are told with at most 8 % too much",
+    "distances to the nearest marked cell are at most 8 % too long",
     arguments: Seeds.fixed(1..<7 as Range<UInt64>)
   )
   func distances(seed: UInt64) throws {

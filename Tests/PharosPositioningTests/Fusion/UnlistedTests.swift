@@ -207,7 +207,7 @@ struct UnlistedTests {
     let few = try Self.fix(seed: seed) { $0.fewestListed = 11 }
     let deaf = try Self.fix(seed: seed) { $0.unlistedShare = 0 }
     #expect(few == deaf)
-    // Both ends are as good: whoever believed one of them would have made it up.
+    // Both ends are as likely: belief in one of them would be made up.
     #expect(few.horizontalAccuracy > 15, "\(few)")
   }
 }

@@ -3,7 +3,7 @@ import PharosModel
 import PharosPositioning
 import Testing
 
-@Suite("Where somebody walks to")
+@Suite("The direction of a walk")
 struct CompassTests {
   /// North, a quarter turn to the right, east, on to the south-west, with a minute in all.
   static let legs: [DrawnWalk.Leg] = [
@@ -55,7 +55,7 @@ struct CompassTests {
     #expect(steps.allSatisfy { ($0.heading?.biasDeviation ?? 0) >= MotionRules.headingBias })
   }
 
-  @Test("a turn rate alone keeps the shape of a walk, and says that nobody knows where north is")
+  @Test("a turn rate alone keeps the shape of a walk, and reports that north is unknown")
   func unknownReference() throws {
     let walk = DrawnWalk(legs: Self.legs)
     let steps = MotionTracker.movements(of: walk.samples([.accelerometer, .gyroscope])).steps

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Driving")
 struct DrivingGateTests {
-  /// Each letter is a fix five seconds after the last: d 14 m/s, s 4 m/s, w 1 m/s, n none, x senseless, - no fix.
+  /// Each letter is a fix five seconds after the last: d 14 m/s, s 4 m/s, w 1 m/s, n none, x invalid, - no fix.
   @Test(
     "who drives is in no building, until it is plain that he walks",
     arguments: [
@@ -35,7 +35,7 @@ struct DrivingGateTests {
     #expect(seen == expected)
   }
 
-  @Test("a speed that nobody can have is none", arguments: [-3, 500, Float.infinity, .nan])
+  @Test("an impossible speed is ignored", arguments: [-3, 500, Float.infinity, .nan])
   func senseless(speed: Float) {
     var gate = DrivingGate()
     let fix = OutsideFix(

@@ -33,7 +33,7 @@ struct HeightTests {
   }
 
   @Test(
-    "a way between floors is told once, soon after it ended, and by its height",
+    "a change of floors is reported once, soon after it ended, with its height",
     arguments: [
       ("lift, one floor", 1.0, 4.5), ("lift, five floors down", 2.0, -21), ("escalator", 0.3, 5.2),
       ("stairs", 0.25, 3.2), ("stairs down", 0.35, -3.2), ("half a floor", 0.3, 2),

@@ -149,7 +149,7 @@ struct MotionTrackerTests {
     )
   }
 
-  @Test("what comes after its time was told is late, what goes back is out of order, what repeats too")
+  @Test("a sample for a reported time is late, one that goes back is out of order, so is a repeated one")
   func late() {
     var tracker = MotionTracker()
     let sample = MotionSample(kind: .accelerometer, age: .zero, x: 0, y: 0, z: 9.8)
@@ -193,7 +193,7 @@ struct MotionTrackerTests {
     #expect(steps.count == plain.count)
   }
 
-  @Test("who never asks gets the oldest told early, and the memory stays bounded")
+  @Test("without queries the oldest are reported early, and the memory stays bounded")
   func bounded() {
     var tracker = MotionTracker()
     let samples = DrawnWalk(legs: [.ahead(0, for: 60)]).samples(Self.all)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Rest")
 struct RestTests {
-  @Test("a rest is told in parts that follow each other, from its beginning")
+  @Test("a rest is reported in consecutive parts, from its beginning")
   func parts() throws {
     let walk = DrawnWalk(legs: [.ahead(0, for: 5), .rest(0, for: 20), .ahead(0, for: 5)])
     let movements = MotionTracker.movements(of: walk.samples([.accelerometer]))
@@ -19,7 +19,7 @@ struct RestTests {
     #expect(zip(movements, movements.dropFirst()).allSatisfy { $0.time <= $1.time })
   }
 
-  @Test("nobody rests who walks")
+  @Test("a walk is no rest")
   func walking() {
     let walk = DrawnWalk(legs: [.ahead(0, for: 60)])
     #expect(MotionTracker.movements(of: walk.samples([.accelerometer])).rest == 0)

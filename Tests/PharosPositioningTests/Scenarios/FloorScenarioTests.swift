@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Scenarios: from floor to floor")
 struct FloorScenarioTests {
-  /// How long after stepping off the new floor must be told at the latest.
+  /// The longest time after stepping off until the new floor is reported.
   ///
   /// - Units: seconds.
   static let allowed = 10.0
@@ -39,7 +39,7 @@ struct FloorScenarioTests {
   }
 
   @Test(
-    "the new floor is told within ten seconds after a lift, stairs and escalators",
+    "the new floor is reported within ten seconds after a lift, stairs and escalators",
     arguments: [Connector.Kind.stairs, .lift, .escalator]
   )
   func newFloor(kind: Connector.Kind) throws {

@@ -10,7 +10,7 @@ import Synchronization
 struct ScenarioHouse {
   /// How it is known where what is heard how loud.
   enum Knowledge: String, CaseIterable {
-    /// Somebody walked through it with a handset and marked places on the plan.
+    /// A surveyor walked through it with a handset and marked places on the plan.
     case surveyed
     /// Only the places of beacons, access points and observers are known.
     case placed
@@ -90,7 +90,7 @@ private enum SurveyedMaps {
 }
 
 extension SurveyWalk {
-  /// Takes in what a handset told.
+  /// Takes the reports of a handset.
   fileprivate mutating func take(_ batch: ReportBatch) {
     for report in batch.reports {
       guard case .age(let age) = report.timing else { continue }

@@ -4,7 +4,7 @@ import PharosPositioning
 import PharosSimulation
 import PharosVenues
 
-/// A simulated scene sent through the whole pipeline: the fixes of everybody in it, beside where they truly were.
+/// A simulated scene sent through the whole pipeline: the fixes of all subjects, with their true positions.
 struct ScenarioRun {
   /// A fix and the truth at its time.
   struct Judged {
@@ -66,13 +66,13 @@ struct ScenarioRun {
     }
   }
 
-  /// The fixes of everybody.
+  /// The fixes of all subjects.
   var all: [Judged] { fixes.keys.sorted().flatMap { fixes[$0] ?? [] } }
 
   /// The fixes of the only subject.
   var only: [Judged] { fixes.count == 1 ? all : [] }
 
-  /// How long after somebody stepped off a stair, lift or escalator the fixes had the new floor, and kept it for five
+  /// How long after a subject stepped off a stair, lift or escalator the fixes had the new floor, and kept it for five
   /// seconds; nil where that never came before the next ride.
   func delays(of handset: Handset) -> [(manner: Journey.Manner, delay: Double?)] {
     let judged = fixes[.observer(handset.id)] ?? []

@@ -8,7 +8,7 @@ import Testing
 struct TagScenarioTests {
   static let tag = UUID128(high: 0x1234, low: 0x5678)
 
-  /// A tag of one of four makes, which nobody calibrated.
+  /// Returns a tag of one of four makes, none of which is calibrated.
   static func tag(_ number: Int, in house: ScenarioHouse) throws -> CarriedTag {
     let journey = try house.planner.tour(
       seed: house.seed &* 10 &+ UInt64(number),

@@ -10,7 +10,7 @@ struct AdoptionTests {
   private static let middle =
     (1_000..<links.count).first { links[$0].decidedAt > links[$0 - 1].decidedAt } ?? 1_000
 
-  /// What is said if a site is adopted in the middle.
+  /// Returns the events if a site is adopted in the middle.
   private static func events(adopting next: Site?) -> [Event] {
     var stage = StageTwo(site: StateLawTests.site)
     var events: [Event] = []
@@ -38,7 +38,7 @@ struct AdoptionTests {
     #expect(Self.events(adopting: edited) == Self.events(adopting: nil))
   }
 
-  @Test("a region that is gone is not told of any more")
+  @Test("no further event of a removed region is published")
   func less() {
     var edited = StateLawTests.site
     edited.applications[0].regions = [LinkScript.region("yard")]

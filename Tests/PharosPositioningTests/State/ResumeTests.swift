@@ -2,13 +2,13 @@ import PharosModel
 import PharosPositioning
 import Testing
 
-/// A visit, a pause in which nobody listened, and what comes of it.
+/// A visit, a downtime, and the events that follow.
 @Suite("Stage two after a restart")
 struct ResumeTests {
   private static let tag = LinkScript.tag
   private static let pause = 600.0
 
-  /// Takes links up to a time, is put aside, and goes on a pause later with what was told meanwhile.
+  /// Takes links up to a time, writes a checkpoint, and goes on a pause later with the events published meanwhile.
   private static func resumed(
     _ links: [StageLink],
     until seconds: Double,
@@ -70,7 +70,7 @@ struct ResumeTests {
     #expect(events.first?.transition?.enteredAt == LinkScript.time(1))
   }
 
-  @Test("an alarm about a long hold counts the time that somebody watched")
+  @Test("an alarm about a long hold counts the time under observation")
   func holds() throws {
     let site = LinkScript.site([LinkScript.region(hold: .seconds(60))])
     let links = [
@@ -81,7 +81,7 @@ struct ResumeTests {
     #expect(LinkScript.words(events) == ["region.holdExceeded hall @680"])
   }
 
-  @Test("an enter that was told behind the checkpoint is not told again")
+  @Test("an enter that was published after the checkpoint is not published again")
   func knowsEnters() throws {
     let links = [LinkScript.link("a", isUp: true, at: 0)]
     let resumed = try Self.resumed(links, until: 10, told: Self.word(.inside, at: 12))
@@ -97,7 +97,7 @@ struct ResumeTests {
   @Test("who entered behind the checkpoint and is not heard again leaves after the longest silence")
   func givesUp() throws {
     let resumed = try Self.resumed([], until: 10, told: Self.word(.inside, at: 12))
-    // The default policy lets nobody be silent for longer than 300 s; the observer is up from 650 on.
+    // The default policy allows a silence of at most 300 s; the observer is up from 650 on.
     let events = Self.run(resumed, [LinkScript.link("a", isUp: true, at: 650)], until: 3_000)
     #expect(LinkScript.words(events) == ["region.state hall @950", "region.exit hall @950"])
     #expect(events.first?.transition?.evidence.rule == .neverHeard)
@@ -116,7 +116,7 @@ struct ResumeTests {
     #expect(LinkScript.words(lives) == ["region.state hall @951", "region.exit hall @951"])
   }
 
-  @Test("a word behind a checkpoint that holds an assumption is an assumption anew, and is given up like it")
+  @Test("an event after a checkpoint with an assumption is an assumption too, and is given up like it")
   func assumesAgain() throws {
     let (first, _) = try Self.resumed([], until: 10, told: Self.word(.inside, at: 12))
     var again = try StateLawTests.restored(StateLawTests.bytes(first), LinkScript.site())
@@ -165,7 +165,7 @@ struct ResumeTests {
     )
   }
 
-  @Test("as long as nobody knows whether its observer lives, a silence ends nothing")
+  @Test("as long as it is unknown whether its observer is alive, a silence ends nothing")
   func waitsForLife() throws {
     let resumed = try Self.resumed([], until: 10, told: Self.word(.inside, at: 12))
     let others = [LinkScript.link("b", isUp: true, at: 611)]
@@ -175,7 +175,7 @@ struct ResumeTests {
     #expect(words == ["region.state hall @700", "region.unmonitored hall @700"])
   }
 
-  @Test("an exit that was told behind the checkpoint is not told again, and the next enter is")
+  @Test("an exit that was published after the checkpoint is not published again, and the next enter is")
   func knowsExits() throws {
     let links = [LinkScript.link("a", isUp: true, at: 0), LinkScript.presence("a", .inside, at: 1)]
     let resumed = try Self.resumed(links, until: 10, told: Self.word(.outside, at: 14))
@@ -186,7 +186,7 @@ struct ResumeTests {
     #expect(events.first?.transition?.from == .outside)
   }
 
-  @Test("what was told to be unmonitored settles once its observer is back")
+  @Test("a region published as unmonitored settles once its observer is back")
   func knowsTheDark() throws {
     var told = Self.word(.unmonitored, lastKnown: .inside, at: 14)
     told.observers = [
@@ -213,7 +213,7 @@ struct ResumeTests {
     for link in links { stage.take(link, into: &before) }
     stage.advance(to: LinkScript.time(10), into: &before)
     var resumed = try StateLawTests.restored(StateLawTests.bytes(stage), LinkScript.site())
-    // Told behind the checkpoint: left and came back.
+    // Published after the checkpoint: left and came back.
     let lost = [LinkScript.presence("a", .outside, at: 11), LinkScript.presence("a", .inside, at: 13)]
     for link in lost { stage.take(link, into: &before) }
     stage.advance(to: LinkScript.time(14), into: &before)
@@ -304,7 +304,7 @@ struct ResumeTests {
     #expect(Self.zoneWords(Self.run(resumed, back + alive, until: 1_400)).map { $0.prefix(2) } == ["-a"])
   }
 
-  @Test("a zone that was told behind the checkpoint holds until somebody hears the tag")
+  @Test("a zone that was published after the checkpoint holds until an observer hears the tag")
   func takesZoneWords() throws {
     let links = Self.heard([("a", -50), ("b", -75)], 0...40)
     var told = PublishedState()

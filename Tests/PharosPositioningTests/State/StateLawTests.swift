@@ -3,7 +3,7 @@ import PharosPositioning
 import PharosTestSupport
 import Testing
 
-@Suite("Stage two that was put aside goes on as if it had not been")
+@Suite("Stage two restored from a checkpoint continues as if it had never stopped")
 struct StateLawTests {
   static let site = LinkScript.site(
     [LinkScript.region(hold: .seconds(40))],

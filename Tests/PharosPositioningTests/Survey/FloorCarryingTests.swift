@@ -66,7 +66,7 @@ private struct TwoFloors {
 struct FloorCarryingTests {
   private static let emitter = Emitter.accessPoint(DeviceAddress(bits: TwoFloors.bits, kind: .unknown))
 
-  @Test("where nobody walked, the next floor's level at the same place says what to expect")
+  @Test("where no survey walked, the next floor's level at the same place is the expected one")
   func carries() throws {
     let map = try TwoFloors().learned { $0.floorLoss = 5 }
     let number = try #require(map.emitter(Self.emitter))

@@ -112,7 +112,7 @@ struct SurveyLearnerTests {
     return learner.learned()
   }
 
-  @Test("levels are told where the survey walked, and with more doubt where it did not")
+  @Test("levels are predicted where the survey walked, and with more variance where it did not")
   func levels() throws {
     var hall = try SurveyedHall(seed: 1)
     let (map, report) = Self.learned(hall.walks(), venue: hall.venue)
@@ -157,7 +157,7 @@ struct SurveyLearnerTests {
 
   private static let beacon = BeaconID.proximity(UUID128(high: 1, low: 1), major: 0, minor: 0)
 
-  @Test("a beacon that changes its address is one, and is known under an address that nobody met")
+  @Test("a beacon that changes its address is one, also under an address that the survey did not meet")
   func changingAddress() throws {
     // Another with each walk, and in the third one half-way.
     let (hall, walks) = try Self.hall(seed: 4) { walk, reading in
@@ -279,7 +279,7 @@ struct SurveyLearnerTests {
     #expect(floor.isWalkable[onWalk])
   }
 
-  @Test("nothing learned is an empty map, and senseless numbers do no harm")
+  @Test("nothing learned is an empty map, and invalid numbers do no harm")
   func nothing() throws {
     let hall = try SurveyedHall(seed: 6)
     let empty = Self.learned([], venue: hall.venue)

@@ -43,7 +43,7 @@ struct WalkedPathTests {
     #expect(path.length == 10)
   }
 
-  @Test("whoever waits first and then walks is where the steps say")
+  @Test("a surveyor who waits first and then walks is where the steps say")
   func waits() throws {
     let path = WalkedPath(
       waypoints: [Self.waypoint(0, 0, 0), Self.waypoint(10, 7, 0)],
@@ -59,7 +59,7 @@ struct WalkedPathTests {
 
   @Test("steps around a corner are turned and stretched until they meet the waypoints")
   func corner() throws {
-    // Ten steps north and ten east, by a compass that is 0.3 rad off and steps that are told a tenth too short.
+    // Ten steps north and ten east, by a compass that is 0.3 rad off and steps that are reported a tenth too short.
     let ends = (1...20).map { Double($0) / 2 - 0.05 }
     let steps = Self.steps(ends, length: 0.9) { $0 < 5 ? 0.3 : 0.3 + .pi / 2 }
     let path = WalkedPath(

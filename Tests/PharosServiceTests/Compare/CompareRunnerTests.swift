@@ -175,11 +175,11 @@ struct CompareRunnerTests {
     #expect(
       kept.output.text.hasPrefix("The capture lasts 42 s: no rule that waits 30 s can be judged by it.")
     )
-    #expect(kept.output.text.contains("No rule had time to say that anybody left."))
+    #expect(kept.output.text.contains("No rule had time to report an exit."))
     #expect(!kept.output.text.contains("BACK"))
   }
 
-  @Test("beacons heard once are no visits of Pharos's, and that is said")
+  @Test("beacons heard once are no visits of Pharos's, and the report notes that")
   func spikes() throws {
     var capture = Self.gaps
     for minor in 3..<8 { capture.hear(minor: minor, at: Double(minor) * 50) }
@@ -198,7 +198,7 @@ struct CompareRunnerTests {
     #expect(other.output.text.hasPrefix("Nothing to compare: no region of the site asks"))
   }
 
-  @Test("standard input is refused, a missing site file and a damaged capture are told once")
+  @Test("standard input is refused, a missing site file and a damaged capture are reported once")
   func mistakes() throws {
     let (usage, refused) = compare("-")
     #expect(usage == .usage)

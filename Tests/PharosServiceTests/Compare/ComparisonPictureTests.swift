@@ -44,7 +44,7 @@ struct ComparisonPictureTests {
     }
   }
 
-  @Test("each exit that is taken back is a mark of its own in the bar of the rule that told it")
+  @Test("each exit that is taken back is a mark of its own in the bar of the rule that reported it")
   func marks() throws {
     let text = try picture(Self.flapping)
     let mistakes = text.components(separatedBy: "fill=\"#a3004c\"").count - 1
@@ -67,10 +67,10 @@ struct ComparisonPictureTests {
     #expect(text.contains("&lt;pump&gt; &amp; cart in hall"))
   }
 
-  @Test("nothing to draw is said in the picture as well")
+  @Test("the picture states that there is nothing to draw")
   func nothing() throws {
     let text = try picture(HandMadeCapture())
     #expect(XMLParser(data: Data(text.utf8)).parse())
-    #expect(text.contains("No rule said that anybody came or went."))
+    #expect(text.contains("No rule reported an entry or an exit."))
   }
 }

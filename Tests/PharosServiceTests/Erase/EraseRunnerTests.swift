@@ -47,7 +47,7 @@ struct EraseRunnerTests {
     )
   )
 
-  @Test("a stopped server's folder holds nothing of the subject any more, and it is said what went")
+  @Test("a stopped server's folder no longer holds anything of the subject, and the removed data are listed")
   func folder() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "erase-\(UUID().uuidString)").path
     defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -103,10 +103,10 @@ struct EraseRunnerTests {
     #expect(try !Authorisations(store: journal).isPerson(Self.subject))
     journal.leave()
     #expect(await EraseRunner(access).run("c0:ff:ee:00:00:01", on: console, logger: Self.logger) == .success)
-    #expect(kept.output.text.contains("Nothing was kept of c0:ff:ee:00:00:01."))
+    #expect(kept.output.text.contains("Nothing was stored about c0:ff:ee:00:00:01."))
   }
 
-  @Test("a text that names nobody is a mistake of the command line")
+  @Test("a text that names no subject is a mistake of the command line")
   func nobody() async {
     let kept = KeptConsole()
     let console = kept.console

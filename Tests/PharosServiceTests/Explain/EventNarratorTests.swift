@@ -175,7 +175,7 @@ struct EventNarratorTests {
     )
     #expect(
       words(.regionLimitExceeded, about: SubjectID.none, .regionLimit(limit: 20, refused: "door"))
-        == "shop holds 20 regions, as many as it may, so door was refused."
+        == "shop holds 20 regions, the maximum, so door was refused."
     )
     #expect(
       words(.clockStepped, about: SubjectID.none, .clockStep(.seconds(5))).hasPrefix(

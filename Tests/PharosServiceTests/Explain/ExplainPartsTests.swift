@@ -38,7 +38,7 @@ struct ExplainPartsTests {
     #expect(story.returns == 1)
   }
 
-  @Test("a time in which nobody can tell is part of a stay")
+  @Test("an unmonitored time is part of a stay")
   func unmonitoredStay() {
     var story = RowStory()
     story.turn(to: .inside, at: Self.at(1))

@@ -90,7 +90,7 @@ struct ExplainRunnerTests {
     #expect(exit.compared.joined().contains("later"))
   }
 
-  @Test("an exit nobody asked to be told of is explained and called unannounced")
+  @Test("an exit without notifyOnExit is explained and called unannounced")
   func unannounced() throws {
     let paragraph = try #require(explain { $0.region = "quiet" }.paragraph("EXIT", at: "12:00:52.000"))
     #expect(
@@ -120,7 +120,7 @@ struct ExplainRunnerTests {
     #expect(considered.contains("no departure"))
   }
 
-  @Test("what came near and was not done is told: the silence that ended in time, the lone advert")
+  @Test("near decisions are reported: the silence that ended in time, the lone advert")
   func considered() throws {
     let text = explain().text.replacing(/\n +/, with: " ")
     #expect(text.contains("CONSIDERED, AND NOT DONE"))
@@ -162,7 +162,7 @@ struct ExplainRunnerTests {
     }
     #expect(told == 3)
     let text = some.text.replacing("\n", with: " ")
-    #expect(text.contains("\(all.decisions.count - 3) more decisions are not told here."))
+    #expect(text.contains("\(all.decisions.count - 3) more decisions are not listed."))
     #expect(text.contains("--observer door --beacon"))
     #expect(
       try decode(explain { ($0.format, $0.limit) = (.json, 3) }.text).decisionsLeftOut == all.decisions.count

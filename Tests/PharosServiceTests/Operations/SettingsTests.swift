@@ -31,7 +31,7 @@ struct SettingsTests {
     return (settled.settings, asked)
   }
 
-  @Test("what nobody else says, the site file says, to the byte and the second")
+  @Test("settings that no option states come from the site file, to the byte and the second")
   func siteFile() throws {
     let (settings, asked) = try settled()
     #expect(asked == nil)

@@ -7,7 +7,7 @@ import Glibc
 import PharosTools
 #endif
 
-@Suite("What systemd is told, and what it is given")
+@Suite("Notifications to systemd, and the sockets that it passes")
 struct SystemdTests {
   /// A socket that receives as systemd's would.
   final class Manager {
@@ -58,7 +58,7 @@ struct SystemdTests {
     #expect(manager.receive() == "WATCHDOG=1")
   }
 
-  @Test("without a manager nothing is told, and one that is gone does no harm")
+  @Test("without a manager nothing is sent, and one that is gone does no harm")
   func nobody() throws {
     #expect(SystemdNotifier(environment: [:], processID: 1) == nil)
     #expect(SystemdNotifier(environment: ["NOTIFY_SOCKET": "relative"], processID: 1) == nil)

@@ -16,7 +16,7 @@ final class VirtualClock: PacingClock {
 
   /// - Parameters:
   ///   - oversleep: by how much each wait takes too long.
-  ///   - interruptAfter: when somebody asks to stop.
+  ///   - interruptAfter: the time of the request to stop.
   init(oversleep: TimeSpan = .zero, interruptAfter: TimeSpan = .forever) {
     state = Mutex(State(oversleep: oversleep, interruptAt: .seconds(1_000) + interruptAfter))
   }

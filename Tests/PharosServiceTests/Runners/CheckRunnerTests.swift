@@ -15,7 +15,7 @@ struct CheckRunnerTests {
     return (status, output.text, errors.text)
   }
 
-  @Test("a right file is told what it holds")
+  @Test("the contents of a valid file are listed")
   func right() {
     let outcome = check(StarterSite.text)
     #expect(outcome.status == .success)

@@ -60,7 +60,7 @@ struct HeardScreenTests {
     #expect(lines.contains("and 76 more"))
   }
 
-  @Test("a pipe is told of each observer and transmitter once, as JSON")
+  @Test("a pipe receives each observer and transmitter once, as JSON")
   func news() throws {
     var known: Set<String> = []
     let heard = snapshot(beacons: 5).heard

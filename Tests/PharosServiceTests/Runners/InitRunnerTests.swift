@@ -22,7 +22,7 @@ struct InitRunnerTests {
     #expect(configuration.site.applications.first?.regions.count == 3)
     let second = KeptConsole()
     #expect(await runner.run(on: second.console, logger: quiet) == .failure)
-    #expect(second.errors.text.contains("is there already"))
+    #expect(second.errors.text.contains("exists already"))
     #expect(try folder.bytes("site.yaml") == bytes)
   }
 

@@ -35,7 +35,7 @@ struct ProcessRunnerTests {
     return (ProcessRunner(options).run(on: kept.console), kept)
   }
 
-  @Test("events come out as CloudEvents, and who is still inside is said at the end")
+  @Test("events come out as CloudEvents, and subjects still inside are listed at the end")
   func events() throws {
     let (status, kept) = process()
     #expect(status == .success)
@@ -92,7 +92,7 @@ struct ProcessRunnerTests {
     #expect(times == times.sorted())
   }
 
-  @Test("a tail lets time run on, so that nobody stays inside")
+  @Test("a tail lets time run on, so that no subject stays inside")
   func tail() {
     let (_, kept) = process { $0.tail = .minutes(30) }
     #expect(kept.errors.text.contains("Still inside") == false)

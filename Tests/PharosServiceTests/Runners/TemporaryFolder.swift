@@ -20,7 +20,7 @@ final class TemporaryFolder: Sendable {
   func bytes(_ name: String) throws -> [UInt8] { Array(try Data(contentsOf: URL(filePath: path(name)))) }
 }
 
-/// A console that keeps what it is told.
+/// A console that keeps what is printed.
 struct KeptConsole {
   let output = MemorySink()
   let errors = MemorySink()

@@ -48,7 +48,7 @@ struct VenueCheckRunnerTests {
     return (status, output.text.split(separator: "\n").map(String.init), errors.text)
   }
 
-  @Test("a right folder is told what it holds, and what looks wrong")
+  @Test("the contents of a valid folder are listed, and what looks wrong")
   func right() {
     let outcome = check(["venue.yaml": Self.yaml, "ground.svg": "<svg/>"])
     #expect(outcome.status == .success)
@@ -99,7 +99,7 @@ struct VenueCheckRunnerTests {
     #expect(errors.text == "sites/elsewhere: 1 mistake.\n")
   }
 
-  @Test("a folder on the disk is checked as a venue, files that are not there are told")
+  @Test("a folder on the disk is checked as a venue, missing files are reported")
   func disk() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "venue-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -10,7 +10,7 @@ import Testing
 struct BannerTests {
   private let here = HostPort(host: "127.0.0.1", port: 50_001)
 
-  @Test("an empty site is told what is missing, and what to try next")
+  @Test("for an empty site the banner states what is missing, and what to try next")
   func empty() {
     let banner = Banner(settings: ServeSettings(), isDemo: false, configuration: SiteConfiguration())
     let text = banner.lines([here], http: nil).joined(separator: "\n")

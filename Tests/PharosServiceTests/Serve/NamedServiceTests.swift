@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Services by name")
 struct NamedServiceTests {
-  /// What a service holds: notes whether anybody asked it for a description, and whether the service ran.
+  /// What a service holds: records whether its description was read, and whether the service ran.
   private final class Burden: CustomStringConvertible, Sendable {
     private let asked = Atomic<Bool>(false)
     private let ran = Atomic<Bool>(false)

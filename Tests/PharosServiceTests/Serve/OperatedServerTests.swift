@@ -82,7 +82,7 @@ struct OperatedServerTests {
     return capture
   }
 
-  /// What the journal in a folder says, once nobody uses it.
+  /// Returns the contents of the journal in a folder that is no longer in use.
   private func journal(_ folder: String) throws -> (head: Int64, ids: [String], states: [String]) {
     let journal = try Journal.open(.folder(folder), stream: "pharos")
     let events = try journal.events(after: 0, matching: .init(), limit: 100_000)
@@ -95,7 +95,7 @@ struct OperatedServerTests {
     )
   }
 
-  @Test("events are kept, a restart goes on behind them, and nothing is told twice or taken for gone")
+  @Test("events are kept, a restart continues after them, and nothing is published twice or taken for gone")
   func restart() async throws {
     let folder = try TemporaryFolder()
     let site = try folder.write(Scene.demo.siteYAML, to: "site.yaml")
@@ -118,8 +118,8 @@ struct OperatedServerTests {
     }
     #expect(again == .success)
     let after = try journal(data)
-    // The second run heard nothing at all, so that it may have told of nothing but itself, and, if it took long, that
-    // it cannot tell: who was inside did not leave, and who was outside did not come.
+    // The second run heard nothing at all, so that it may have published only events about itself, and, if it took
+    // long, that subjects are unmonitored: no subject exits and none enters.
     #expect(Array(after.ids.prefix(before.ids.count)) == before.ids)
     #expect(Set(after.ids).count == after.ids.count)
     for (earlier, later) in zip(before.states, after.states) where later != earlier {
@@ -230,7 +230,7 @@ struct OperatedServerTests {
     }
   }
 
-  @Test("a folder that another server uses, or that belongs to another stream, is told with what to do")
+  @Test("a folder that another server uses, or that belongs to another stream, is reported with advice")
   func wrongFolder() async throws {
     let folder = try TemporaryFolder()
     let data = folder.path("data")
@@ -248,7 +248,7 @@ struct OperatedServerTests {
     #expect(third.errors.text.contains("belongs to the stream \"pharos\""))
   }
 
-  @Test("a port that is taken is told with what to do, and nothing is left running")
+  @Test("a port in use is reported with advice, and nothing is left running")
   func portInUse() async throws {
     let options = ServeRunner.Options(udp: [anyPort], http: anyPort, loops: 1)
     let status = try await serving(options, on: KeptConsole()) { serving in

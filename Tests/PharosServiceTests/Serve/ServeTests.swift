@@ -220,7 +220,7 @@ struct ServeTests {
     #expect(served.errors.text.contains("try next   pharos init"))
   }
 
-  @Test("an address that is taken is told with what to do")
+  @Test("an address in use is reported with advice")
   func addressInUse() async throws {
     let first = KeptConsole()
     let status = try await serving(.init(udp: [HostPort(host: "127.0.0.1", port: 0)], loops: 1), on: first) {

@@ -79,7 +79,7 @@ struct SiteReloaderTests {
     #expect(outcome.adopted.isEmpty)
     #expect(outcome.log.contains("site.yaml:2: region \\\"a\\\": no uuid"))
     #expect(outcome.log.contains("site.yaml:3: site: unknown key"))
-    #expect(outcome.log.contains("everything goes on as before"))
+    #expect(outcome.log.contains("the previous one stays in effect"))
   }
 
   @Test("what the engine refuses changes nothing either")
@@ -89,7 +89,7 @@ struct SiteReloaderTests {
     #expect(outcome.log.contains("21 regions are one too many"))
   }
 
-  @Test("what takes effect at the next start only is said, and the stream's name stays")
+  @Test("changes that take effect at the next start only are logged, and the stream's name stays")
   func restart() async throws {
     let outcome = try await reloading(
       "stream: other\nlisten: { udp: \"0.0.0.0:1\", http: \"127.0.0.1:1\" }\ndata: here\n"

@@ -32,7 +32,7 @@ struct FixTableTests {
     #expect(table.traces["a"]?.allSatisfy { $0.accuracy == nil } == true)
   }
 
-  @Test("a line that is none is told by its number")
+  @Test("an invalid line is reported with its number")
   func mistakes() {
     #expect(complaint("trace_id,time_ms,x_m,y_m\n").contains("fixes.csv:1: there is no column floor"))
     #expect(complaint("").contains("fixes.csv:1: there is no column trace_id"))

@@ -72,7 +72,7 @@ enum SurveyFixtures {
     for (index, (from, to)) in zip(corners, corners.dropFirst()).enumerated() {
       let (dx, dy) = (to.x - from.x, to.y - from.y)
       let length = (dx * dx + dy * dy).squareRoot()
-      // Whoever surveys stands for a second at a corner and turns; the first direction is had from the start.
+      // A surveyor stands for a second at a corner and turns; the first direction is known from the start.
       var turn = atan2(dx, dy) - heading
       if turn > .pi { turn -= 2 * .pi }
       if turn <= -.pi { turn += 2 * .pi }

@@ -112,7 +112,7 @@ struct SurveyImportTests {
     }
   }
 
-  @Test("a damaged trace is imported up to the damage, and told of")
+  @Test("a damaged trace is imported up to the damage, and reported")
   func damage() throws {
     let folder = try TemporaryFolder()
     let text = SurveyFixtures.walk(seed: 1)

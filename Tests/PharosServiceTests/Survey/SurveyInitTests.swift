@@ -37,7 +37,7 @@ struct SurveyInitTests {
     )
     // A second one leaves the first as it is.
     #expect(runner.run(on: kept.console) == .failure)
-    #expect(kept.errors.text.contains("venue.yaml is there already"))
+    #expect(kept.errors.text.contains("venue.yaml exists already"))
   }
 
   @Test("every folder of a site is read, or named with the reason")
@@ -59,7 +59,7 @@ struct SurveyInitTests {
     #expect(said.contains("L3: warning: left out: it has no geojson_map.json"))
   }
 
-  @Test("a folder without floors is told what was expected")
+  @Test("for a folder without floors the error states what was expected")
   func empty() throws {
     let folder = try TemporaryFolder()
     let kept = KeptConsole()

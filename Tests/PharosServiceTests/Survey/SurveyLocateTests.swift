@@ -140,7 +140,7 @@ struct SurveyLocateTests {
     #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= .seconds(30) })
   }
 
-  @Test("a venue that knows nothing is told what to do")
+  @Test("for a venue without a survey the error states what to do")
   func ignorant() async throws {
     let folder = try TemporaryFolder()
     try SurveyFixtures.writeFloors(in: folder)
@@ -156,11 +156,11 @@ struct SurveyLocateTests {
       return await SurveyLocateRunner(options).run(on: kept.console)
     }
     #expect(await locate() == .configuration)
-    #expect(kept.errors.text.contains("has no radio-map.pharos and hangs up no beacon or access point"))
+    #expect(kept.errors.text.contains("has no radio-map.pharos and lists no beacon or access point"))
     try SurveyFixtures.write([1, 2, 3], to: "venue/radio-map.pharos", in: folder)
     #expect(await locate() == .configuration)
     #expect(kept.errors.text.contains("Create it again with `pharos survey learn`"))
-    // A map that nobody would read again is not written.
+    // A map that is too large to be read again is not written.
     #expect(SurveyLearnRunner.refusal(ofMapWith: VenueFiles.largest) == nil)
     #expect(
       SurveyLearnRunner.refusal(ofMapWith: VenueFiles.largest + 1)?

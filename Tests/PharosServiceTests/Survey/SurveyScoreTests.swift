@@ -90,7 +90,7 @@ struct SurveyScoreTests {
     #expect(groups["not covered"]?["waypoints"] == 2)
   }
 
-  @Test("sites and floors are told apart where asked for, and figures that are none are left blank")
+  @Test("sites and floors are listed separately on request, and missing figures are left blank")
   func table() throws {
     let fixes = "trace_id,time_ms,x_m,y_m,floor\n\(Self.id(1)),0,3,4,1\n"
     let traces = [
@@ -106,7 +106,7 @@ struct SurveyScoreTests {
     #expect(lines.allSatisfy { $0.count <= 80 })
   }
 
-  @Test("what is missing is told with what to do")
+  @Test("what is missing is reported with advice")
   func mistakes() throws {
     let kept = KeptConsole()
     let folder = try TemporaryFolder()

@@ -58,7 +58,7 @@ struct LoadedVenuesTests {
     }
   }
 
-  @Test("a folder without a radio map is taken, and it is said where levels come from")
+  @Test("a folder without a radio map is accepted, and the source of levels is logged")
   func placed() throws {
     try LoadedVenuesTests.withFolder(["venue.yaml": Array(LoadedVenuesTests.yaml("house").utf8)]) { folder in
       let (venues, said, failure) = LoadedVenuesTests.load([folder])

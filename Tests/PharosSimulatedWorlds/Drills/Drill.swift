@@ -12,7 +12,7 @@ package struct Drill: Hashable, Sendable {
   package static let start = Timestamp(seconds: 1_767_225_600)
   /// The maximum length of a drill.
   package static let longest = TimeSpan.minutes(50 * 24 * 60)
-  /// The maximum number of subjects and strangers together.
+  /// The maximum number of subjects and untracked devices together.
   package static let mostSubjects = 4_096
 
   /// The name that tables show.
@@ -172,7 +172,7 @@ extension Drill {
 
 /// One item of a drill: an observer's report, or the truth about a subject or an observer.
 package enum DrillItem: Hashable, Sendable {
-  /// An observer received an advert; a subject's number from the drill's count of subjects on is a stranger's.
+  /// An observer received an advert; a subject's number from the drill's count of subjects on is an untracked device's.
   case advert(subject: Int32, observer: Int32, time: Timestamp, level: RSSI)
   /// An observer's heartbeat, with the number of adverts received since the previous one.
   case heartbeat(observer: Int32, time: Timestamp, advertsHeard: UInt32)

@@ -48,7 +48,8 @@ package struct DrillPlay: IteratorProtocol, Sendable {
     }
   }
 
-  /// Returns the item of the subject or stranger whose turn it is, or nil if the observer does not receive its advert.
+  /// Returns the item of the subject or untracked device whose turn it is, or nil if the observer does not receive
+  /// its advert.
   private mutating func take(_ number: Int) -> DrillItem? {
     guard number < subjectCount else { return takeStranger(number) }
     let happening = happenings[number]

@@ -71,7 +71,7 @@ struct DrillLevelTests {
     #expect(abs(lengths.mean - 6) < 1)
   }
 
-  @Test("the level of somebody who walks out falls steadily, that of a still tag does not")
+  @Test("the level of a person who walks out falls steadily, that of a still tag does not")
   func leaving() {
     for (motion, isFalling) in [(Drill.Motion.walking, true), (.still, false)] {
       let stays = DrillRecord(drill(motion)).stays.filter { $0.heard.count > 200 }

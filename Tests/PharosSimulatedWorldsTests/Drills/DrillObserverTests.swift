@@ -61,7 +61,7 @@ struct DrillObserverTests {
   }
 
   @Test(
-    "nothing comes from a dead observer, nor from one that starts anew",
+    "nothing comes from a dead observer, nor from one that restarts",
     arguments: [Drill.Outage.Kind.dead, .restarted]
   )
   func silence(kind: Drill.Outage.Kind) {

@@ -28,7 +28,7 @@ struct RoomDrillTests {
     #expect(items != self.items(short(drill), seed: 3))
   }
 
-  @Test("a still tag stays in the room that it is said to be in", arguments: [RoomDrill.house, .building])
+  @Test("a still tag stays in its reported room", arguments: [RoomDrill.house, .building])
   func still(drill: RoomDrill) {
     let rooms = items(short(drill)).compactMap { item -> (Int32, Timestamp)? in
       guard case .room(let subject, let time, _) = item else { return nil }
@@ -60,7 +60,7 @@ struct RoomDrillTests {
     #expect(abs(Double(changes) / expected - 1) < 0.2)
   }
 
-  @Test("levels scatter as the house is said to: 2.5 dB, and one advert in ten 6 dB weaker")
+  @Test("levels scatter as the house specifies: 2.5 dB, and one advert in ten 6 dB weaker")
   func scatter() {
     var drill = short(.house, minutes: 10)
     drill.subjects = 4

@@ -23,7 +23,7 @@ struct IndoorSimulationTests {
     }
   }
 
-  /// The Wi-Fi scans of a handset: when each was told, in seconds, and what it lists.
+  /// Returns the Wi-Fi scans of a handset: the time of each report, in seconds, and what it lists.
   static func scans(
     _ handset: Handset,
     seconds: Double,
@@ -56,7 +56,7 @@ struct IndoorSimulationTests {
     #expect(alone == together.filter { $0.observer == one.id })
   }
 
-  @Test("what is told fits datagrams, and their numbers count up")
+  @Test("reports fit datagrams, and their numbers count up")
   func datagramSizes() throws {
     let datagrams = try Self.datagrams(Self.scene([try Self.handset("one")], seconds: 30))
     #expect(datagrams.map(\.head.sequence) == Array(0..<UInt32(datagrams.count)))
@@ -234,7 +234,7 @@ struct IndoorSimulationTests {
     #expect(levels.count > 4)
   }
 
-  @Test("truth is told five times a second for everybody, with the coordinate")
+  @Test("the truth is written five times a second for all handsets, with the coordinate")
   func truth() throws {
     let scene = Self.scene([try Self.handset("one"), try Self.handset("two", seed: 2)], seconds: 10)
     let truths = try IndoorSimulation(scene, seed: 1).compactMap { item -> IndoorTruth? in
@@ -265,7 +265,7 @@ struct IndoorSimulationTests {
     ]
     let error = #expect(throws: InvalidScene.self) { try IndoorSimulation(scene, seed: 1) }
     let text = error?.description ?? ""
-    for part in ["duration", "stands twice", "period: must be longer", "no observer to hear"] {
+    for part in ["duration", "occurs twice", "period: must be longer", "no observer to hear"] {
       #expect(text.contains(part), "\(text)")
     }
   }

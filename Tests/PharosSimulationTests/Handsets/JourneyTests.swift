@@ -114,13 +114,13 @@ struct JourneyTests {
   }
 
   @Test(
-    "what cannot be done names the errand",
+    "a step that cannot be carried out is named",
     arguments: [
-      (JourneyStep.walk(to: Point(x: 100, y: 20)), "errand 2: finds no way on floor mall/0"),
-      (.take("ladder", to: SimulatedMall.floor(1)), "errand 2: takes \"ladder\", which is no connector"),
-      (.take(SimulatedMall.upperEscalator, to: SimulatedMall.floor(2)), "errand 2: takes \"escalator 1-2\""),
-      (.leave(through: "window", to: .origin), "errand 2: goes through \"window\""),
-      (.stay(.seconds(-1)), "errand 2: stays -1.0 s"),
+      (JourneyStep.walk(to: Point(x: 100, y: 20)), "step 2: finds no way on floor mall/0"),
+      (.take("ladder", to: SimulatedMall.floor(1)), "step 2: takes \"ladder\", which is no connector"),
+      (.take(SimulatedMall.upperEscalator, to: SimulatedMall.floor(2)), "step 2: takes \"escalator 1-2\""),
+      (.leave(through: "window", to: .origin), "step 2: goes through \"window\""),
+      (.stay(.seconds(-1)), "step 2: stays -1.0 s"),
     ]
   )
   func mistakes(journeyStep: JourneyStep, start: String) {

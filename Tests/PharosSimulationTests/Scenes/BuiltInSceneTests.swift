@@ -13,7 +13,7 @@ struct BuiltInSceneTests {
     #expect(Scene.builtIn(named: "no such scene") == nil)
   }
 
-  @Test("names and addresses of transmitters are told apart", arguments: Scene.builtIn)
+  @Test("names and addresses of transmitters are distinct", arguments: Scene.builtIn)
   func addresses(scene: Scene) {
     #expect(Set(scene.transmitters.map(\.address)).count == scene.transmitters.count)
     #expect(scene.transmitters.allSatisfy { !$0.address.isPrivate })

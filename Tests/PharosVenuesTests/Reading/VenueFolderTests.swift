@@ -123,7 +123,7 @@ struct VenueFolderTests {
   }
 
   @Test(
-    "each mistake is told with its line, its place and what to do",
+    "each mistake is reported with its line, its place and advice",
     arguments: [
       (
         "id: museum", "idd: museum",
@@ -220,7 +220,7 @@ struct VenueFolderTests {
     #expect(problems.contains(message), "\(problems)")
   }
 
-  @Test("files that are missing, empty, broken or of another sort are told as such")
+  @Test("files that are missing, empty, broken or of another sort are reported as such")
   func files() {
     #expect(
       MemoryVenue([:]).problems() == [
@@ -253,7 +253,7 @@ struct VenueFolderTests {
   }
 
   @Test(
-    "each wrong shape is told with its feature and its field",
+    "each wrong shape is reported with its feature and its field",
     arguments: [
       ("{\"type\": \"Point\"}", "geometry.coordinates: no coordinates (expected a list)"),
       (

@@ -45,7 +45,7 @@ struct VenueFuzzTests {
     #expect(refused > 40)
   }
 
-  @Test("a file that is too long, and one that cannot be opened, are told as such")
+  @Test("a file that is too long, and one that cannot be opened, are reported as such")
   func unreadable() {
     let files = VenueFiles { name, limit throws(VenueFiles.Failure) in
       guard name == "venue.yaml" else { throw .missing }
@@ -59,7 +59,7 @@ struct VenueFuzzTests {
     }
   }
 
-  @Test("more mistakes than anybody reads are cut off")
+  @Test("a list of too many mistakes is cut off")
   func flood() {
     let beacons = (0..<5_000).map { _ in "{ at: x }" }.joined(separator: ", ")
     let venue = MemoryVenue([

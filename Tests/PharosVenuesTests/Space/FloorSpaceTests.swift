@@ -122,7 +122,7 @@ struct FloorSpaceTests {
   }
 
   @Test(
-    "whoever walks in small steps never leaves what is walkable without being told",
+    "a walk in small steps never leaves the walkable area unnoticed",
     arguments: Seeds.drawn(1..<7)
   )
   func walks(seed: Int) throws {

@@ -148,7 +148,7 @@ struct VenueCheckTests {
     )
   }
 
-  @Test("a floor of walls alone is said to be so")
+  @Test("a floor of walls alone is reported as such")
   func wallsAlone() {
     var venue = Self.venue()
     venue.buildings[0].floors[1].walkable = []

@@ -49,7 +49,7 @@ import Testing
     #expect(Frame.iBeacon(apple).beacon == Frame.altBeacon(other).beacon)
   }
 
-  @Test("a frame takes no more than half a cache line, so that passing one costs nothing")
+  @Test("a frame takes at most half a cache line, so that passing one costs nothing")
   func size() {
     #expect(MemoryLayout<Frame>.stride <= 32)
   }

@@ -82,7 +82,7 @@ import Testing
     return (all, false)
   }
 
-  /// Whether a frame says what stands in its structure: encoded anew it gives the same bytes as far as both go,
+  /// Returns whether a frame agrees with its structure: encoded again it gives the same bytes as far as both go,
   /// but for Eddystone-UID's reserved ones.
   private func standsThere(_ frame: Frame, _ data: [UInt8]) -> Bool {
     var encoded = Array(frame.encoded.dropFirst(2))

@@ -208,7 +208,7 @@ struct JSONFormatTests {
   }
 
   @Test(
-    "times are told apart by their size, and whole seconds are too coarse",
+    "times are distinguished by their size, and whole seconds are too coarse",
     arguments: [
       ("1612150079", "received"), ("1612150079.0", "sent 1612150079000000000"),
       ("1612150079.789", "sent 1612150079789000000"), ("1612150079789", "sent 1612150079789000000"),

@@ -63,7 +63,7 @@ struct RaddecFormatTests {
   }
 
   @Test(
-    "every sort of transmitter is told apart",
+    "every sort of transmitter is distinguished",
     arguments: [
       ("00", "anonymous"),
       ("01 0011223344556677", "anonymous"),

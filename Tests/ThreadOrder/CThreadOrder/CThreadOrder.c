@@ -1,6 +1,6 @@
 // Tells ThreadSanitizer of the order that the Swift libraries make and do not tell it of.
 //
-// A Mutex that nobody else holds is taken and given back by atomics within the caller, which are instrumented. For one
+// A Mutex that no other thread holds is taken and given back by atomics within the caller, which are instrumented. For one
 // that is contended the library is called, which is not: without this, whatever two threads do under such a lock would be
 // reported as a race. These functions have the library's own names and stand before it in the order of linking; each calls
 // the library's and says in addition what was acquired or released.
@@ -38,7 +38,7 @@ static unlock_function *library_unlock;
 static void *find(const char *name) {
   void *found = dlsym(RTLD_NEXT, name);
   if (found == NULL) {
-    fprintf(stderr, "the Swift library has no %s any more\n", name);
+    fprintf(stderr, "the Swift library no longer has %s\n", name);
     abort();
   }
   return found;

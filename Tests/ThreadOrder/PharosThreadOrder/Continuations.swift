@@ -4,7 +4,7 @@ import CThreadOrder
 // telling ThreadSanitizer that what was done before the resumption comes before what is done now. These two functions have
 // the names of the library's and stand before it in the order of linking; they do what it does, and say so.
 
-/// `withCheckedContinuation`, which nobody calls by this name.
+/// `withCheckedContinuation`, which no code calls by this name.
 @_silgen_name("$ss23withCheckedContinuation9isolation8function_xScA_pSgYi_SSyScCyxs5NeverOGXEtYalF")
 public func orderedContinuation<T>(
   isolation: isolated (any Actor)?,
@@ -18,7 +18,7 @@ public func orderedContinuation<T>(
   return value
 }
 
-/// `withCheckedThrowingContinuation`, which nobody calls by this name.
+/// `withCheckedThrowingContinuation`, which no code calls by this name.
 @_silgen_name(
   "$ss31withCheckedThrowingContinuation9isolation8function_xScA_pSgYi_SSyScCyxs5Error_pGXEtYaKlF"
 )

@@ -23,7 +23,7 @@ final class WebhooksTarget: FuzzTarget {
       }
     } catch {
       guard case .invalid(let problems) = error else {
-        return demand(false, "a wrong body is said to be wrong")
+        return demand(false, "an invalid body is reported as invalid")
       }
       demand(!problems.isEmpty, "a refused body has a problem")
       _ = error.description
@@ -68,7 +68,7 @@ final class NotificationsTarget: FuzzTarget {
       demand(again == rule, "a rule that is sent back makes the same rule: \(json.text)")
     } catch {
       guard case .invalid(let problems) = error else {
-        return demand(false, "a wrong body is said to be wrong")
+        return demand(false, "an invalid body is reported as invalid")
       }
       demand(!problems.isEmpty, "a refused body has a problem")
       demand(!problems.contains { $0.message.isEmpty }, "a problem has words")

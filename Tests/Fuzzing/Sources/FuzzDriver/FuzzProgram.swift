@@ -26,7 +26,7 @@ package enum FuzzProgram {
       prepare(find(arguments[3], targets), in: arguments[2])
       exit(0)
     case let option where option.hasPrefix("-"):
-      // libFuzzer has called itself anew, to make an input smaller.
+      // libFuzzer has started itself again, to make an input smaller.
       guard let name = getenv(variable) else { fail("which target? (\(arguments[0]) list)") }
       fuzz(find(String(cString: name), targets), CommandLine.unsafeArgv, CommandLine.argc)
     default:

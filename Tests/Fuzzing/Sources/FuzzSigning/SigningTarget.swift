@@ -3,7 +3,7 @@ import PharosModel
 import PharosSecurity
 import PharosWire
 
-/// Signed datagrams in any order, genuine, changed on the way, repeated, by strangers, over restarts and kills.
+/// Signed datagrams in any order, genuine, changed on the way, repeated, by unknown senders, over restarts and kills.
 ///
 /// - Shape: steps of 8 bytes: 0 what is done, 1 boot id, 2 sequence u16, 4 uptime u16 in units of 16 ms, 6 how much later R is in
 ///   units of 16 ms, 7 what is changed.
@@ -89,7 +89,7 @@ final class SigningTarget: FuzzTarget {
       let isLate = key == keys[1] && server.now >= Self.start + .seconds(60)
       return demand(isForged || isLate, "a genuine datagram is known by its tag, not \(error)")
     }
-    demand(!isForged, "what was changed on the way or signed by a stranger is refused")
+    demand(!isForged, "a datagram that was changed or signed by an unknown sender is refused")
     judge(head, of: sender, key, by: &server)
   }
 

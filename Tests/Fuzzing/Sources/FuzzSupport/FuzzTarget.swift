@@ -9,7 +9,7 @@ package protocol FuzzTarget: AnyObject, SendableMetatype {
   /// Pieces of which valid inputs are made and which chance does not find: magic numbers, keys, keywords.
   static var words: [[UInt8]] { get }
 
-  /// Valid inputs to start from, made anew for every run by the project's own encoders.
+  /// Valid inputs to start from, made for every run by the project's own encoders.
   static func seeds() throws -> [[UInt8]]
 
   /// Makes the target, once for a run.

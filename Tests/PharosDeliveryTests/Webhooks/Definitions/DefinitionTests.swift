@@ -73,7 +73,7 @@ struct DefinitionTests {
   }
 
   @Test(
-    "what is wrong with a document is said, member by member",
+    "mistakes of a document are reported member by member",
     arguments: [
       ("{}", ["url"]), ("nonsense", [""]), ("7", [""]),
       (#"{"url": 7}"#, ["url"]),

@@ -4,7 +4,7 @@ import PharosTestSupport
 import Testing
 
 /// What rules say about timelines that are drawn: a column is ten seconds, `E` an enter, `X` an exit, `U` the moment from
-/// which nobody can tell, `I` that in which the subject is known to be inside again.
+/// which it is unmonitored, `I` that in which the subject is known to be inside again.
 @Suite("Notification rules")
 struct NotificationMachineTests {
   static func rule(
@@ -92,15 +92,15 @@ struct NotificationMachineTests {
       ("E--X-E----", "--------n-", Self.rule(stay: .seconds(30)), "who only passes by is not greeted"),
       ("E----X----", "---n------", Self.rule(stay: .seconds(30)), "who stays is greeted once"),
       ("E-U--I----", "---n------", Self.rule(stay: .seconds(30)), "who was inside all the while is greeted"),
-      ("E-U--X----", "----------", Self.rule(stay: .seconds(30)), "nobody could tell, and he was gone"),
-      ("E-U-------", "----------", Self.rule(stay: .seconds(30)), "nobody can tell"),
+      ("E-U--X----", "----------", Self.rule(stay: .seconds(30)), "unmonitored, and gone afterwards"),
+      ("E-U-------", "----------", Self.rule(stay: .seconds(30)), "unmonitored from then on"),
     ]
   )
   func timelines(events: String, expected: String, rule: NotificationRule, why: String) {
     #expect(Self.told(events, rule) == expected, "\(why)")
   }
 
-  /// What the rules should have told, from the list of all events: slow and obvious.
+  /// Returns the notifications expected from the list of all events: slow and obvious.
   private func model(_ events: [Event], _ rules: [NotificationRule], until end: Timestamp) -> [String] {
     var told: [(time: Timestamp, text: String)] = []
     for rule in rules {
@@ -218,7 +218,7 @@ struct NotificationMachineTests {
     #expect(told.count > 20)
   }
 
-  @Test("what is far too late is not told, and counted")
+  @Test("what is far too late is not published, and counted")
   func late() {
     var machine = NotificationMachine(stream: Samples.stream)
     machine.adopt([Self.rule()])
@@ -227,7 +227,7 @@ struct NotificationMachineTests {
     #expect(machine.late == 1)
   }
 
-  @Test("rules look at what is told after they were made, and in their own application and region")
+  @Test("rules apply to events that are published after they were made, in their own application and region")
   func scope() {
     var rule = Self.rule()
     rule.startsAfter = 5

@@ -7,10 +7,10 @@ import PharosPublishing
 import Synchronization
 import Testing
 
-/// The service around the rules: over a real journal, with a teller that journals what it is given.
+/// The service around the rules: over a real journal, with a publisher that journals the events it is given.
 @Suite("Notifications", .timeLimit(.minutes(20)))
 struct NotificationsTests {
-  /// Journals and tells, as the teller does, and lets tests wait for what was told.
+  /// Journals and publishes events, as the real one does, and lets tests wait for them.
   final class CommitPublisher: Sendable {
     let journal: Journal
     let hub = CommittedEventHub()
@@ -50,7 +50,7 @@ struct NotificationsTests {
     {"region": "entrance", "on": "enter", "text": "Hello, {name}!", "onlyIfStillInsideAfter": "30s"}
     """
 
-  @Test("a stay that outlasts a restart is told once, with a sequence like any event")
+  @Test("a stay that outlasts a restart is published once, with a sequence like any event")
   func restart() async throws {
     let clock = StandingClock()
     let commitPublisher = CommitPublisher(try Journal.open(.memory, stream: Samples.stream))
@@ -84,7 +84,7 @@ struct NotificationsTests {
       third.stop()
     }
     let events = try commitPublisher.journal.events(after: 0, matching: .all, limit: 10)
-    #expect(events.map(\.event.kind) == [.regionEnter, .notification], "told once")
+    #expect(events.map(\.event.kind) == [.regionEnter, .notification], "published once")
   }
 
   @Test("the alarm of a stay tells without any further event")
@@ -124,13 +124,13 @@ struct NotificationsTests {
   }
 
   @Test(
-    "what is wrong with a rule is said, member by member",
+    "mistakes of a rule are reported member by member",
     arguments: [
       ("{}", ["region", "on", "text"]),
       ("[1]", [""]),
       ("nonsense", [""]),
       (#"{"region":"r","on":"leave","text":"x"}"#, ["on"]),
-      (#"{"region":"r","on":"exit","text":"{nobody}","txt":1}"#, ["txt", "text"]),
+      (#"{"region":"r","on":"exit","text":"{unknown}","txt":1}"#, ["txt", "text"]),
       (#"{"region":"r","on":"exit","text":"x","onlyIfStillInsideAfter":"30s"}"#, ["onlyIfStillInsideAfter"]),
       (#"{"region":"r","on":"enter","text":"x","atMostOncePer":"soon"}"#, ["atMostOncePer"]),
       (

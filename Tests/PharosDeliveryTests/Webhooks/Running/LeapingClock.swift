@@ -16,7 +16,7 @@ final class LeapingClock: DeliveryClock {
   }
 }
 
-/// A clock that stands still until somebody moves it, and lets tests wait until an alarm is set.
+/// A clock that stands still until a test moves it, and lets tests wait until an alarm is set.
 final class StandingClock: DeliveryClock {
   private struct State {
     var now = Samples.start

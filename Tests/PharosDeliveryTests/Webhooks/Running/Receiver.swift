@@ -4,7 +4,7 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// A receiver of webhooks on a real socket: notes what it gets and answers as it is told to.
+/// A receiver of webhooks on a real socket: records what it gets and answers as instructed.
 final class Receiver: Sendable {
   /// One request as it came in.
   struct Request: Sendable {

@@ -35,7 +35,7 @@ struct WebhookHouse {
     )
   }
 
-  /// Journals events and says so, as the teller does.
+  /// Journals and publishes events, as the commit publisher does.
   @discardableResult
   func tell(_ events: [Event]) throws -> [Int64?] {
     let sequences = try journal.append(events.map { Journal.Entry(event: $0) })

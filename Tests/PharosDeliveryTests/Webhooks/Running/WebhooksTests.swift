@@ -84,7 +84,7 @@ struct WebhooksTests {
     }
   }
 
-  @Test("a new webhook gets what is told from now on, of the kinds, regions and application it asks for")
+  @Test("a new webhook gets later events, of the kinds, regions and application it asks for")
   func filter() async throws {
     let receiver = try await Receiver { _ in .init(status: .noContent) }
     let journal = try Journal.open(.memory, stream: Samples.stream)
@@ -153,7 +153,7 @@ struct WebhooksTests {
     await receiver.close()
   }
 
-  @Test("what was given up is listed, and delivered once more when somebody says so")
+  @Test("given-up deliveries are listed, and delivered once more on request")
   func deadLetters() async throws {
     let isBroken = Mutex(true)
     let receiver = try await Receiver { _ in .init(status: isBroken.withLock { $0 } ? .badRequest : .ok) }
@@ -224,7 +224,7 @@ struct WebhooksTests {
     await receiver.close()
   }
 
-  @Test("redirects are not followed, and a receiver that cannot be reached is said to be so")
+  @Test("redirects are not followed, and an unreachable receiver is reported as such")
   func unreachable() async throws {
     let receiver = try await Receiver { _ in
       .init(status: .found, headers: ["location": "http://127.0.0.1:1/"])
@@ -237,7 +237,7 @@ struct WebhooksTests {
     }
     #expect(reason.contains("302") && reason.contains("redirects are not followed"))
     await receiver.close()
-    // A port that was somebody's a moment ago is nobody's now.
+    // A port that was in use a moment ago and no longer is.
     let passing = try await Receiver { _ in .init(status: .ok) }
     await passing.close()
     _ = try house.webhooks.replace(id, json: json("{\"url\":\"\(passing.url)\"}"))
@@ -329,7 +329,7 @@ struct WebhooksTests {
     #expect(again.webhooks.list().map(\.definition) == [mine.standing.definition], "kept in the journal")
   }
 
-  @Test("who has withdrawn is not told of any more, however long the event has waited")
+  @Test("events about a person who has withdrawn are not sent, however long they have waited")
   func withdrawn() async throws {
     let receiver = try await Receiver { _ in .init(status: .ok) }
     let withdrawn = Samples.subject(1)

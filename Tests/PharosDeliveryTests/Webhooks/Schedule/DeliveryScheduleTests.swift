@@ -75,7 +75,7 @@ struct DeliveryScheduleTests {
     #expect(last - back < .minutes(17), "all is delivered soon after it is back")
   }
 
-  @Test("a receiver that is down for days loses what is older than a day, and no more")
+  @Test("a receiver that is down for days loses only what is older than a day")
   func days() {
     var settings = DeliverySettings()
     settings.readAhead = 16
@@ -102,7 +102,7 @@ struct DeliveryScheduleTests {
     #expect(first == refused.map { $0 + .minutes(5) })
   }
 
-  @Test("after 410 nothing is sent any more, and nothing is lost")
+  @Test("after 410 nothing further is sent, and nothing is lost")
   func gone() throws {
     var schedule = DeliverySchedule(DeliveryLedger(cursor: 0), concurrency: 1)
     schedule.loadOnward([JournaledEvent(sequence: 1, event: Samples.event(counter: 1))], through: 1)

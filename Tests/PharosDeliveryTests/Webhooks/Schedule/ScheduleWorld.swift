@@ -74,7 +74,7 @@ struct ScheduleWorld {
       let wake = schedule.wakeTime.map { max($0, now) }
       guard let then = [next, wake].compactMap({ $0 }).min() else {
         Issue.record(
-          "nothing is going to happen any more, and \(events.count - everSettled.count) events wait"
+          "nothing further will happen, and \(events.count - everSettled.count) events wait"
         )
         return
       }
@@ -166,7 +166,7 @@ struct ScheduleWorld {
     switch (result, verdict) {
     case (.delivered, .delivered):
       if isDown {
-        // The receiver is back, so nobody waits for what was left of his delay.
+        // The receiver is back, so no event waits for the rest of its delay.
         for (sequence, fate) in fates { if case .waiting = fate { fates[sequence] = .waiting(until: now) } }
       }
       failed = []

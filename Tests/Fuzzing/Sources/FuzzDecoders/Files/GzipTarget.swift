@@ -9,7 +9,7 @@ final class GzipTarget: FuzzTarget {
   static let name = "gzip"
   static let longest = 1_024
 
-  /// A file in memory that is written anew for every input.
+  /// A file in memory that is overwritten for every input.
   private let file = fuzzer_memory_file()
 
   func take(_ input: RawSpan) {

@@ -30,7 +30,7 @@ final class DocumentsTarget: FuzzTarget {
       }
     } catch {
       for problem in error.problems {
-        demand(!problem.text(in: "x").contains("\n"), "a mistake is told on one line")
+        demand(!problem.text(in: "x").contains("\n"), "a mistake is reported on one line")
       }
     }
   }

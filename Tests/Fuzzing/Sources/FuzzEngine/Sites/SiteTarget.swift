@@ -3,7 +3,7 @@ import PharosModel
 import PharosPipeline
 import PharosSite
 
-/// The site file: a configuration that a server can start with, or words for whoever wrote it.
+/// The site file: a configuration that a server can start with, or errors for its author.
 final class SiteTarget: FuzzTarget {
   static let name = "site"
   static let longest = 2_048
@@ -30,7 +30,7 @@ final class SiteTarget: FuzzTarget {
 
   private func check(_ problem: DocumentProblem) {
     let text = problem.text(in: "site.yaml")
-    demand(!text.isEmpty && !text.contains("\n"), "a mistake is told on one line: \(text)")
+    demand(!text.isEmpty && !text.contains("\n"), "a mistake is reported on one line: \(text)")
   }
 
   static var words: [[UInt8]] {

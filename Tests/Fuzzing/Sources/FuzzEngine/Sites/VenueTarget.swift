@@ -36,7 +36,7 @@ final class VenueTarget: FuzzTarget {
     } catch {
       demand(error.problems.contains { $0.severity == .mistake }, "a refused venue has a mistake")
       for problem in error.problems {
-        demand(!problem.text(in: "v").contains("\n"), "a mistake is told on one line")
+        demand(!problem.text(in: "v").contains("\n"), "a mistake is reported on one line")
       }
     }
   }
