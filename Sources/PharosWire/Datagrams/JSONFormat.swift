@@ -26,7 +26,7 @@ public enum JSONFormat: DatagramFormat {
     where !JSONScanner.isSpace(datagram.byte(at: offset)) {
       let first = datagram.byte(at: offset)
       return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-        || ServerSentEvents.begin(datagram, at: offset)
+        || EventStreamLines.begin(datagram, at: offset)
     }
     return false
   }
@@ -49,7 +49,7 @@ public enum JSONFormat: DatagramFormat {
     let before = batch.count
     var reader = JSONReader(context, notes)
     defer { notes = reader.notes }
-    if let events = ServerSentEvents(datagram, text) {
+    if let events = EventStreamLines(datagram, text) {
       unsafe reader.readWhatIsWell(0..<events.data.count, events.data.span.bytes, into: &batch)
     } else {
       reader.readWhatIsWell(text, datagram, into: &batch)
@@ -62,7 +62,7 @@ public enum JSONFormat: DatagramFormat {
 /// The `data` lines of a stream of server-sent events.
 ///
 /// - Source: WHATWG HTML, 9.2.6, Interpreting an event stream.
-private struct ServerSentEvents {
+private struct EventStreamLines {
   /// What stands on the lines, each on a line of its own.
   private(set) var data: [UInt8] = []
 
@@ -76,11 +76,11 @@ private struct ServerSentEvents {
   /// Takes the lines of a text; nil if it is no stream of events.
   init?(_ text: RawSpan, _ range: Range<Int>) {
     guard let start = range.first(where: { !JSONScanner.isSpace(text.byte(at: $0)) }),
-      ServerSentEvents.begin(text, at: start)
+      EventStreamLines.begin(text, at: start)
     else { return nil }
     var lines = TextFields(range)
     while let line = lines.nextLine(text) {
-      guard ServerSentEvents.line(text, line, beginsWith: "data:") else { continue }
+      guard EventStreamLines.line(text, line, beginsWith: "data:") else { continue }
       for offset in line.dropFirst(5) { data.append(text.byte(at: offset)) }
       data.append(UInt8(ascii: "\n"))
     }
