@@ -213,7 +213,7 @@ extension RegionInsight {
 }
 
 extension StateCache.RangingWord {
-  /// Returns the ranging as a reader may learn it; nil if nothing is left.
+  /// Returns the ranging as a reader may learn it; nil where it has nothing to tell.
   func passed(_ gate: Gate) -> StateCache.RangingWord? {
     guard !gate.view.isOpen else { return self }
     guard gate.shows(.observer(key.observer), of: key.application) else { return nil }
@@ -222,7 +222,7 @@ extension StateCache.RangingWord {
     return passed.beacons.isEmpty && !beacons.isEmpty ? nil : passed
   }
 
-  /// Writes the ranging as in events.
+  /// Writes the ranging as events tell it.
   func write(to json: inout JSONText) {
     json.member("application", key.application)
     json.member("observer", key.observer.description)
