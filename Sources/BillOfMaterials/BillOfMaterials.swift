@@ -5,7 +5,7 @@ import PackagePlugin
 ///
 /// Packages are those that were resolved, at their very versions and revisions. What only tests, benchmarks or other
 /// products of a package need is listed with the scope `excluded`, since it is no part of the executable. Libraries of
-/// the system that it is linked with are listed with the versions that `pkg-config` tells on this machine.
+/// the system that it is linked with are listed with the versions that `pkg-config` reports on this machine.
 ///
 /// - Source: CycloneDX 1.6, JSON; package URLs of the type `swift`.
 @main
@@ -74,7 +74,7 @@ struct LinkedTargets {
   /// The names by which `pkg-config` knows the linked libraries of the system.
   private(set) var systemLibraries: [String] = []
 
-  /// Libraries of the system whose target does not tell the name that `pkg-config` has for them.
+  /// Libraries of the system whose target does not state their `pkg-config` name.
   private static let unnamed = ["GRDBSQLite": "sqlite3"]
 
   private var seen: Set<Target.ID> = []

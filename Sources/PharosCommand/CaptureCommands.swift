@@ -137,7 +137,7 @@ struct ExplainCommand: ParsableCommand {
     usage: "pharos explain <capture> ... --site <file> [--beacon <id>] [--svg <file>] [options]",
     discussion: """
       pharos explain hall.pcapng --site site.yaml --beacon pump
-          tells of every enter, exit and outage of one tag: the rule that fired, its \
+          explains every enter, exit and outage of one tag: the rule that fired, its \
       numbers, what came near and was not done, and what a fixed time-out would have said.
       pharos explain hall.pcapng --site site.yaml --observer door --beacon 20/2 --svg tag.svg
           draws one track as well: adverts, filtered level, thresholds, states.

@@ -69,7 +69,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
     if let failure { throw FileError(.system(.write, code: failure), path: path) }
   }
 
-  /// Closes the file, telling what only now turns out to have failed, as on a network's disk.
+  /// Closes the file and reports an error that only occurs now, as on a network's disk.
   consuming func close() throws(FileError) {
     guard isOwned else { return }
     isOwned = false

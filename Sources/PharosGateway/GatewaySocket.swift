@@ -2,7 +2,7 @@ import CPharos
 import Glibc
 import PharosFiles
 
-/// A UDP socket that is connected to the server, so that the system tells of refusals.
+/// A UDP socket that is connected to the server, so that the system reports refusals.
 final class GatewaySocket {
   /// The outcome of sending a datagram.
   enum Outcome {

@@ -489,7 +489,7 @@ package struct KnownDevices: Hashable, Sendable {
 }
 
 extension BeaconConstraint {
-  /// The same with an address whose sort is left open, as formats tell it differently.
+  /// The same with an address whose sort is left open, as formats state it differently.
   fileprivate var withoutKind: BeaconConstraint {
     guard case .address(let address) = self else { return self }
     return .address(DeviceAddress(bits: address.bits, kind: .unknown))

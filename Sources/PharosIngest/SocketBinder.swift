@@ -117,7 +117,7 @@ struct SocketBinder {
   }
 
   private func bootstrap(on loop: NIOLoopBound<ReadingLoop>, isShared: Bool) -> DatagramBootstrap {
-    // One byte more than the largest datagram tells that one was longer: NIO does not say so.
+    // One byte more than the largest datagram shows that one was longer: NIO does not report it.
     let allocator = FixedSizeRecvByteBufferAllocator(capacity: configuration.largestDatagram + 1)
     let bootstrap = DatagramBootstrap(group: loop.eventLoop)
       .channelOption(.autoRead, value: false)

@@ -12,7 +12,7 @@ package struct ObserverStatus: Hashable, Sendable {
   package var isUp: Bool
   /// The scan state of its radio.
   package var scanState: ScanState
-  /// The boot id of its sender, if it tells one.
+  /// The boot id of its sender, if it states one.
   package var bootID: UInt32?
   /// The number of adverts it reported.
   package var adverts: UInt64

@@ -59,7 +59,7 @@ export function showOne(root, { signal }, id) {
         ["Lag", seconds(row.lag)],
         [
           "Clock offset",
-          row.clockOffset === undefined || row.clockOffset === null ? "it tells no times" : seconds(row.clockOffset),
+          row.clockOffset === undefined || row.clockOffset === null ? "it reports no times" : seconds(row.clockOffset),
         ],
         ["Allowed gap", seconds(row.allowedGap)],
         ["Boot id", row.bootId ?? none],

@@ -21,7 +21,7 @@ import { kindOf } from "./words.js";
 
 /** How often the lists are read again, in ms; between, the stream moves what moves. */
 const refresh = 5000;
-/** How often all fixes are read again, in ms: the stream tells each as it comes, and only what was lost on its way is missing. */
+/** How often all fixes are read again, in ms: the stream delivers each as it comes, and only lost ones are missing. */
 const refreshFixes = 30000;
 /** How often the occupancy of the last hour is read again, in ms: it changes once a minute. */
 const refreshRooms = 60000;

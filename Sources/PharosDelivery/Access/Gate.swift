@@ -2,7 +2,7 @@ import PharosJournal
 package import PharosModel
 package import PharosPublishing
 
-/// The one gate: everything that the server tells a reader passes it, with all identities that it names.
+/// The one gate: everything that the server sends to a reader passes it, with all identities that it names.
 ///
 /// An identity is an observer or a beacon in any role: the subject of an event, a beacon in a list of ranged ones, the
 /// observer that heard it. An application may learn of a thing unless a decision denies it, and of a person only if a

@@ -148,7 +148,7 @@ package struct HistorySampler: Sendable {
       tracks: tracks
     )
     for row in rows {
-      // One that is outside and not heard has nothing to tell; its row stays for long.
+      // One that is outside and not heard is skipped; its row stays for long.
       guard row.state != .outside || sample.subjects[row.subject] != nil else { continue }
       var summary = sample.subjects[row.subject] ?? SubjectMinute()
       if rank(row.state) > rank(summary.state) { summary.state = row.state }

@@ -67,7 +67,7 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
     case zone
     /// The life of observers.
     case observer
-    /// What beacons tell of themselves.
+    /// Data of beacons about themselves.
     case beacon
     /// The server.
     case server
@@ -351,7 +351,7 @@ extension Ranging: EventData {
     self.init(constraint: try record.value(BeaconConstraint.self), beacons: try record.parts())
   }
 
-  /// A list of nothing but hidden beacons would tell that there are any.
+  /// A list of nothing but hidden beacons would show that there are any.
   mutating func visit(_ walk: inout MemberWalk) {
     let isEmpty = beacons.isEmpty
     walk.parts("beacons", &beacons)
@@ -419,7 +419,7 @@ public struct ObserverTransition: Hashable, Sendable {
   public var lastHeard: Timestamp?
   /// The silence that its learned gaps allow.
   public var allowedGap: TimeSpan?
-  /// Its boot id, if it tells one.
+  /// Its boot id, if it states one.
   public var bootID: UInt32?
 
   /// Makes a transition.

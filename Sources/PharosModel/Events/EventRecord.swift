@@ -190,7 +190,7 @@ struct RecordWriter {
     bytes.append(contentsOf: text.utf8)
   }
 
-  /// A number as JSON tells it, rounded to so many decimals; one too large for that in its 64 bits.
+  /// A number as in JSON, rounded to so many decimals; one too large for that in its 64 bits.
   mutating func decimal(_ value: Double, _ decimals: Int) {
     let scaled = (value * RecordNumber.scale(decimals)).rounded()
     guard scaled.magnitude < RecordNumber.largestScaled else {
@@ -200,7 +200,7 @@ struct RecordWriter {
     number(RecordNumber.folded(Int64(scaled)) << 1)
   }
 
-  /// A span as JSON tells it, rounded to milliseconds.
+  /// A span as in JSON, rounded to milliseconds.
   mutating func milliseconds(_ span: TimeSpan) { signed(Int64((span.seconds * 1_000).rounded())) }
 
   /// A span to the nanosecond; whole milliseconds take fewer bytes.

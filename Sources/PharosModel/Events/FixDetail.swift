@@ -124,7 +124,7 @@ extension FixDetail: EventData {
     json.closeObject()
   }
 
-  /// The course in degrees from north clockwise, 0 to 360, as JSON tells it.
+  /// The course in degrees from north clockwise, 0 to 360, as in JSON.
   var courseInDegrees: Double? {
     // Beyond so many turns the digits hold no direction.
     guard let course, course.magnitude < 1_000 else { return nil }
@@ -249,7 +249,7 @@ extension FixDetail: EventData {
     return said
   }
 
-  /// The least speed that is worth telling.
+  /// The least speed that is published.
   ///
   /// - Units: m/s. Below a third of walking speed a person turns about rather than walks.
   private static let leastSpeed = 0.4

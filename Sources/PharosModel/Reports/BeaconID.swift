@@ -1,4 +1,4 @@
-/// A transmitter's identity: what tells one beacon from another.
+/// A transmitter's identity, which distinguishes it from other beacons.
 ///
 /// One flat value of 40 bytes rather than an enum with payloads: it is the key of the track table, hashed and
 /// compared for every advert.
@@ -51,7 +51,7 @@ public struct BeaconID: Hashable, Sendable {
       | UInt64(left.tail ^ right.tail) | UInt64(left.kind.rawValue ^ right.kind.rawValue) == 0
   }
 
-  /// The words that tell one identity from another, for tables with a hash of their own.
+  /// The words that distinguish identities, for tables with a hash of their own.
   ///
   /// - Shape: UUID or namespace; UUID or namespace and instance; the address where it is part of the key; major, minor and
   ///   kind.
@@ -113,7 +113,7 @@ public struct BeaconID: Hashable, Sendable {
 
   /// The device address, where it is part of the key.
   ///
-  /// Its kind is not part of the key, since some formats do not tell it.
+  /// Its kind is not part of the key, since some formats do not state it.
   public var address: DeviceAddress? {
     addressWord >> 63 == 1 ? DeviceAddress(bits: addressWord, kind: .unknown) : nil
   }

@@ -6,7 +6,7 @@ public struct DeviceAddress: Hashable, Comparable, Sendable {
     case `public`
     /// Made by the device: static, or private and changing.
     case random
-    /// The format that brought it does not tell.
+    /// The format of the report does not state it.
     case unknown
   }
 

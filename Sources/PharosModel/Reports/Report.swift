@@ -73,7 +73,7 @@ public struct Advert: Equatable, Sendable {
     case scanResponse
     /// Extended advertising.
     case extended
-    /// The format that brought it does not tell.
+    /// The format of the report does not state it.
     case unknown
   }
 
@@ -203,7 +203,7 @@ public struct MotionSample: Hashable, Sendable {
 public struct Heartbeat: Equatable, Sendable {
   /// The number of adverts that the radio heard since the last heartbeat, or nil if the format does not state it.
   public var advertsHeard: UInt32?
-  /// The share of time that the radio listened, 0 to 1, or nil if the format does not tell.
+  /// The share of time that the radio listened, 0 to 1, or nil if the format does not state it.
   public var scanDuty: Float?
   /// The number of adverts that the gateway dropped since the last heartbeat.
   public var dropped: UInt32

@@ -25,7 +25,7 @@ package struct Decision {
   /// The rules of the region.
   package var rules: PresencePolicy?
 
-  /// The decision that one event tells by itself.
+  /// The decision that one event reports alone.
   package init(_ event: Event) {
     kind = event.kind
     time = event.time
@@ -151,7 +151,7 @@ package struct RowStory {
     }
   }
 
-  /// The stays, as Pharos tells them; the last one may go on.
+  /// The stays, as Pharos reports them; the last one may go on.
   package var visits: [(entered: Timestamp, left: Timestamp?)] {
     var visits: [(entered: Timestamp, left: Timestamp?)] = []
     for (index, turn) in turns.enumerated() {

@@ -84,7 +84,7 @@ struct HeardBeacons {
   struct Identity {
     /// The beacon, without its address.
     var beacon: BeaconID
-    /// The level at one metre that the frame tells, in dBm.
+    /// The level at one metre that the frame states, in dBm.
     var measuredPower: Double?
   }
 
@@ -103,7 +103,7 @@ struct HeardBeacons {
     self.takesAddresses = takesAddresses
   }
 
-  /// Finds the identities of what a report tells; none in most reports.
+  /// Finds the identities in a report; none in most reports.
   mutating func find(in report: Report, of batch: borrowing ReportBatch) {
     found.removeAll(keepingCapacity: true)
     switch report.body {

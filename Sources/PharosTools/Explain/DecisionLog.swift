@@ -1,7 +1,7 @@
 import PharosModel
 import PharosService
 
-/// Gathers decisions from events: a change of state and the enter or exit that tells it are one.
+/// Gathers decisions from events: a change of state and the enter or exit that reports it are one.
 struct DecisionLog {
   /// The maximum number of decisions that are kept.
   ///
@@ -88,7 +88,7 @@ struct DecisionLog {
     append(event, as: kind, rules: rows[row]?.rules)
   }
 
-  /// The event that tells a change of state outright; it comes right behind the change.
+  /// The event that reports a change of state; it follows the change immediately.
   private mutating func announce(_ event: Event) {
     guard
       let index = decisions.lastIndex(where: {

@@ -3,7 +3,7 @@ import PharosPipeline
 package import PharosService
 import PharosSite
 
-/// `pharos explain`: tells decision by decision why, and what else was considered.
+/// `pharos explain`: explains each decision, and what else was considered.
 package struct ExplainRunner: Sendable {
   /// The format of the explanation.
   package enum Format: String, CaseIterable, Sendable {

@@ -17,7 +17,7 @@ package struct FixTable: Sendable {
     package var y: Double
     /// The floor's number, 0 for the ground floor.
     package var level: Int
-    /// The radius meant to hold 68 % of truths in metres, if the table tells it.
+    /// The radius meant to hold 68 % of truths in metres, if the table states it.
     package var accuracy: Double?
 
     /// The place on the floor's plane.

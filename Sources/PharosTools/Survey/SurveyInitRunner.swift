@@ -21,7 +21,7 @@ package struct SurveyInitRunner: Sendable {
   /// - Parameters:
   ///   - floors: the folder of sites.
   ///   - output: the venue's folder, made if it is not there.
-  ///   - traces: files and folders of traces whose headers tell what sites are called; may be empty.
+  ///   - traces: files and folders of traces whose headers name sites; may be empty.
   package init(floors: String, output: String, traces: [String] = []) {
     self.floors = floors
     self.output = output

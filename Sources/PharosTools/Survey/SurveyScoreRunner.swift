@@ -108,9 +108,9 @@ package struct SurveyScoreRunner: Sendable {
 struct ScoredWaypoint: Sendable {
   /// The identifier of the trace.
   var trace: String
-  /// The site's name, as the trace tells it.
+  /// The site's name, as in the trace.
   var site: String
-  /// The floor's name, as the trace tells it.
+  /// The floor's name, as in the trace.
   var floor: String
   /// The time of the waypoint.
   var time: Timestamp
@@ -147,7 +147,7 @@ enum TraceScore {
     guard let level = FloorWord.level(floor) else {
       let what = floor.isEmpty ? "the header has no FloorName" : "FloorName is \"\(floor)\""
       throw CommandFailure(
-        "\(file.path): \(what) (expected F1, B1 or a whole number): nothing tells the truth."
+        "\(file.path): \(what) (expected F1, B1 or a whole number): the truth is unknown."
       )
     }
     return trace.waypoints.enumerated().map { index, waypoint in

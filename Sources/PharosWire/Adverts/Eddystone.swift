@@ -260,7 +260,7 @@ public struct EddystoneTLM: Hashable, Sendable {
     self.uptimeTenths = uptimeTenths
   }
 
-  /// The battery's voltage, or nil if the beacon does not tell.
+  /// The battery's voltage, or nil if the beacon does not state it.
   ///
   /// - Units: mV.
   public var batteryMillivolts: UInt16? { batteryWord == 0 ? nil : batteryWord }

@@ -173,7 +173,7 @@ public enum Frame: Hashable, Sendable {
     }
   }
 
-  /// The level at which a receiver 1 m away hears the beacon, or nil if the frame does not tell.
+  /// The level at which a receiver 1 m away hears the beacon, or nil if the frame does not state it.
   ///
   /// Eddystone states its power at 0 m; 41 dB are taken off for the first metre, down to −128.
   ///

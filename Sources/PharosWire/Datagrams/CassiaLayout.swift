@@ -2,7 +2,8 @@ import PharosModel
 
 /// A scan event of Cassia's gateways and access controllers.
 ///
-/// The access controller names the gateway; one that sends itself does not, and the topic or the sender has to tell it.
+/// The access controller names the gateway; one that sends itself does not, and the topic or the sender has to state
+/// it.
 ///
 /// - Shape: `bdaddrs` [{`bdaddr`, `bdaddrType`}], `rssi`, `adData` and `scanData` in hexadecimal digits, `ap`.
 /// - Source: reelyactive/barnowl-cassia, `lib/cassiadecoder.js`.

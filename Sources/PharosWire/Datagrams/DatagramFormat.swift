@@ -53,7 +53,7 @@ extension DatagramFormat {
 public struct MessageContext: Sendable {
   /// R, the time at which it was received.
   public var received: Timestamp
-  /// The observer that holds where the datagram names none, as the topic of an MQTT message tells it.
+  /// The observer that holds where the datagram names none, as the topic of an MQTT message states it.
   public var observer: ObserverID?
   /// The address of the device that was heard, where the datagram names none.
   public var address: DeviceAddress?

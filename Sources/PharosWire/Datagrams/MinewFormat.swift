@@ -3,7 +3,7 @@ public import PharosModel
 /// Minew gateways in their binary form, as G1 and its kin post it over HTTP ("BINARY-LONG").
 ///
 /// A frame holds, device by device, the last payloads that were heard, each with a level of its own; every one becomes an
-/// advert. A payload of length 0 is an advert of which only the level was kept. The frame tells no time, so the
+/// advert. A payload of length 0 is an advert of which only the level was kept. The frame has no time, so the
 /// receive time stands. A frame without devices still proves that the gateway lives: it gives a heartbeat.
 ///
 /// - Shape: `bb01`, u32 length of the whole frame, gateway's MAC of 6, u16 number of devices; each device: MAC of 6, u16

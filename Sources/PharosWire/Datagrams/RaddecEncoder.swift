@@ -80,7 +80,7 @@ public enum RaddecEncoder {
   }
 }
 
-/// One sighting of one transmitter, as a raddec tells it: who heard it how loudly, when, and what it sent.
+/// One sighting of one transmitter, as a raddec reports it: the observer, the level, the time, and what it sent.
 public struct RaddecSighting: Equatable, Sendable {
   /// An observer that heard the transmitter.
   public struct Receiver: Equatable, Sendable {
