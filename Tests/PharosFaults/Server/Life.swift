@@ -76,11 +76,11 @@ final class Life {
 
   /// Goes on from the newest checkpoint and what the journal's rows say beyond it, and begins to work.
   func begin() throws {
-    let (restoration, toldSince) = try restoration()
+    let restoration = try restoration()
     let checkpoint = restoration.checkpoint
     world.clock.start(
       at: world.clockwork.now,
-      behind: restoration.reached.map { $0 + .microseconds(toldSince) },
+      behind: restoration.reached.map { $0 + TimeSpan(nanoseconds: journal.head) },
       correction: checkpoint?.clockOffset ?? .zero
     )
     world.beginRun(behind: checkpoint?.clockOffset ?? .zero)
@@ -113,7 +113,7 @@ final class Life {
   }
 
   /// The same as `ServerParts.restoration(from:logger:)`, which a program of this package cannot import without all of HTTP.
-  private func restoration() throws -> (Restoration, toldSince: Int64) {
+  private func restoration() throws -> Restoration {
     var checkpoint: Checkpoint?
     var through: Int64 = 0
     if let stored = try journal.latestCheckpoint(), let bytes = world.found(ofCheckpoint: stored.bytes) {
@@ -127,8 +127,7 @@ final class Life {
       }
     }
     let told = try journal.publishedState(after: through)
-    let restoration = Restoration(checkpoint: checkpoint, publishedState: told)
-    return (restoration, max(0, journal.head - through))
+    return Restoration(checkpoint: checkpoint, publishedState: told)
   }
 
   // MARK: Input
