@@ -166,6 +166,59 @@ struct FailedSeed: CustomTestStringConvertible {
       found: "a late advert to an observer that was down began a row with a state that was never published",
       isWide: true
     ),
+    FailedSeed(
+      seed: 830_004_001,
+      found:
+        "an event had the id of another run's: a start without the checkpoint began at one R with one that had it",
+      isWide: true
+    ),
+    FailedSeed(seed: 850_007_354, found: "an id was used twice, as in seed 830004001", isWide: true),
+    FailedSeed(
+      seed: 840_002_145,
+      found:
+        "a tag at rest stayed outside a region of levels: its window to enter was of its interval in motion",
+      isWide: true
+    ),
+    FailedSeed(
+      seed: 850_004_848,
+      found: "no bug: a slow tag had changed gateways, and few adverts in delayed datagrams do not enter",
+      isWide: true
+    ),
+    FailedSeed(
+      seed: 850_008_497,
+      found: "no bug: a slow tag had changed gateways, as in seed 850004848",
+      isWide: true
+    ),
+    FailedSeed(
+      seed: 860_000_908,
+      found: "no bug: a slow tag had changed gateways, as in seed 850004848",
+      isWide: true
+    ),
+    FailedSeed(
+      seed: 850_009_229,
+      found: "no bug: the network repeated a reflection in a format without sequence numbers",
+      isWide: true
+    ),
+    FailedSeed(
+      seed: 860_101_046,
+      found: "no bug: a reflection was repeated, as in seed 850009229",
+      isWide: true
+    ),
+    FailedSeed(
+      seed: 840_004_182,
+      found: "no bug: of two gateways with one identity one had a clock that was minutes ahead",
+      isWide: true
+    ),
+    FailedSeed(
+      seed: 140_502_923_462_383,
+      found: "no bug: the level was low for the dwell, and a beacon that came closer in a cut was not heard",
+      isWide: true
+    ),
+    FailedSeed(
+      seed: 860_101_039,
+      found: "no bug: the level was low for the dwell, as in seed 140502923462383",
+      isWide: true
+    ),
   ]
 }
 
