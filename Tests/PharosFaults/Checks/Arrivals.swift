@@ -16,7 +16,14 @@ struct Arrivals {
   /// - Source: `TrackHandle.joinSpan` of PharosMonitoring.
   private static let joined: TrueTime = 15_000_000
 
+  /// For so long behind a flood a station's table may be full, so that no new transmitter has a track.
+  ///
+  /// - Source: the silence that PharosMonitoring allows to a beacon of unknown interval, and the longest delay of the network.
+  private static let floodedTime = TrueTime.seconds(60 + Network.longestDelay + 1)
+
   private var arrivals: [Arrival] = []
+  /// When invented identities were sent from each station.
+  private var floods: [Int: [TrueTime]] = [:]
   /// When anything arrived from each station, whatever became of it.
   private var contacts: [Int: [TrueTime]] = [:]
   /// Up to when what arrived is kept, whatever happens to the run.
@@ -51,6 +58,13 @@ struct Arrivals {
     }
   }
 
+  /// Notes that a station sends invented identities.
+  mutating func noteFlood(of station: Int, at time: TrueTime) { floods[station, default: []].append(time) }
+
+  private func isFlooded(_ station: Int, at time: TrueTime) -> Bool {
+    floods[station]?.contains { time >= $0 && time - $0 < Arrivals.floodedTime } ?? false
+  }
+
   /// A checkpoint of a time is on the disk.
   mutating func keep(through time: TrueTime) { keptThrough = max(keptThrough, time) }
 
@@ -79,7 +93,7 @@ struct Arrivals {
     in span: Range<TrueTime>,
     window: TrueTime
   ) -> Bool {
-    let times = adverts(of: transmitter, at: station, in: span)
+    let times = adverts(of: transmitter, at: station, in: span).filter { !isFlooded(station, at: $0) }
     return times.count >= 5 || zip(times, times.dropFirst()).contains { $1 - $0 <= window }
   }
 

@@ -294,7 +294,12 @@ struct TruthCheck {
       if question.stations.contains(where: { world.stations[$0].isDead }) { continue }
       for (subject, spans) in spans {
         if stays(question, subject, at: now).contains(where: { isOutrun($0.station) }) { continue }
-        let key = StreamBook.Key(application: question.application, region: question.region, subject: subject)
+        if world.consents.everHidden.contains(subject) { continue }
+        let key = StreamBook.Key(
+          application: question.application,
+          region: question.region,
+          subject: subject
+        )
         let state = book.state(key)
         // Of a subject that was erased and has left, the last published state stays.
         let isForgotten = world.erased.contains(subject) && !spans.covers(now) && state == .unmonitored

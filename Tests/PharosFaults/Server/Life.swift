@@ -14,12 +14,18 @@ final class Life {
   let hub = EventHub()
   let commitPublisher: CommitPublisher
   let feeds: FeedService
+  let authorisations: Authorisations
+  private(set) var door: SignedDoor?
+  /// When it began.
+  let beganAt: TrueTime
   private(set) var pipeline: Pipeline
   /// Datagrams that were handed to it.
   private(set) var datagrams: UInt64 = 0
   /// Whether it stops in an orderly way: it takes no more datagrams.
   private(set) var isStopping = false
   private(set) var decoder = DatagramDecoder()
+  /// When the events of the latest commit were judged by the authorisations.
+  var judgedAt: TrueTime { store.judgedAt }
   /// Whether a pause of the machine keeps it from reading.
   var isPaused = false
 
@@ -41,12 +47,13 @@ final class Life {
     self.number = number
     self.world = world
     lookedAt = world.clockwork.now
+    beganAt = world.clockwork.now
     let stream = world.plan.site.stream
     journal = try Journal.open(.folder(world.folder), stream: stream)
     do {
       store = LifeStore(journal, world: world, life: number)
       let logger = Logger(label: "faults") { _ in SwiftLogNoOpLogHandler() }
-      let authorisations = try Authorisations(store: journal)
+      authorisations = try Authorisations(store: journal)
       commitPublisher = CommitPublisher(
         hub: hub,
         store: store,
@@ -85,6 +92,9 @@ final class Life {
     )
     world.beginRun(behind: checkpoint?.clockOffset ?? .zero)
     try restore(restoration)
+    if world.plan.stations.contains(where: { $0.key != nil }) {
+      door = try SignedDoor(of: self, in: world)
+    }
     every(Life.tick) { $0.look() }
     every(.seconds(1)) { $0.watchClock() }
     every(.seconds(0.5)) { $0.feeds.tick() }
@@ -119,7 +129,7 @@ final class Life {
     if let stored = try journal.latestCheckpoint(), let bytes = world.found(ofCheckpoint: stored.bytes) {
       let isWhole = bytes == stored.bytes
       do {
-        checkpoint = try Checkpoint(decoding: bytes)
+        checkpoint = try Checkpoint(decoding: world.plant == .readsFormerStates ? stored.bytes : bytes)
         through = stored.through
         if !isWhole { world.violate(.start, "a damaged checkpoint is taken for a whole one") }
       } catch {
@@ -127,6 +137,7 @@ final class Life {
       }
     }
     let told = try journal.publishedState(after: through)
+    if world.plant == .ignoresPublishedStates, checkpoint == nil { return Restoration(checkpoint: nil) }
     return Restoration(checkpoint: checkpoint, publishedState: told)
   }
 
@@ -206,6 +217,8 @@ final class Life {
     isPaused = false
     takeCheckpoint()
     isStopping = true
+    door?.finish()
+    guard world.life === self else { return }
     let call = Call(stopped)
     commitPublisher.drain { call.function() }
   }
