@@ -503,12 +503,8 @@ final class FaultWorld {
     }
     switch door.admit(datagram.delivery.bytes) {
     case .taken(let head):
-      if !signatures.take(head) {
-        violate(
-          .replay,
-          "\(head.observer) number \(head.sequence) of boot \(head.bootID) is taken twice"
-        )
-      }
+      if signatures.isTaken(head) { noteRepeat(of: head) }
+      signatures.take(head)
       recorded.append((datagram.delivery.bytes, datagram.station))
       if recorded.count > 500 { recorded.removeFirst() }
       arrivals.noteContact(with: datagram.station, at: clockwork.now)
@@ -520,6 +516,18 @@ final class FaultWorld {
       }
     case .refused(let reason): checkRefusal(of: datagram, reason, life)
     }
+  }
+
+  /// A signed datagram is taken for the second time, which an attacker achieves only where the disk refused a record.
+  private func noteRepeat(of head: PharosDatagramHead) {
+    guard signatures.isUnkept else {
+      return violate(
+        .replay,
+        "\(head.observer) number \(head.sequence) of boot \(head.bootID) is taken twice"
+      )
+    }
+    // What is decided of it is true of another time.
+    truthCheck = nil
   }
 
   /// Holds a refusal against what was taken: who was never taken and sent it behind the lease of the run before is no repeat.

@@ -15,17 +15,13 @@ struct SignatureBook {
 
   private var taken: Set<Name> = []
   /// Indicates whether some record could not be kept: then what was taken may be taken again after a kill, which the server logs.
-  private var isUnkept = false
+  private(set) var isUnkept = false
 
   /// Notes that the disk did not take a record.
   mutating func noteUnkept() { isUnkept = true }
 
   /// Notes that a datagram was taken.
-  ///
-  /// - Returns: whether that is right.
-  mutating func take(_ head: PharosDatagramHead) -> Bool {
-    taken.insert(Name(head)).inserted || isUnkept
-  }
+  mutating func take(_ head: PharosDatagramHead) { taken.insert(Name(head)) }
 
   /// Returns whether a datagram was taken at some time.
   func isTaken(_ head: PharosDatagramHead) -> Bool { taken.contains(Name(head)) }
