@@ -148,7 +148,10 @@ package struct FaultSimulation {
         checkJournal(events, world)
         for client in world.clients { client.check(against: events) }
         world.webhook?.check(against: events, through: head)
-        world.broker?.check(against: read)
+        if let broker = world.broker {
+          let delivered = self.book(of: events.filter { $0.sequence <= head }, world)
+          broker.check(against: read, delivered: delivered)
+        }
       } else {
         world.violate(.journal, "the journal cannot be read in a quiet world")
       }
@@ -159,9 +162,13 @@ package struct FaultSimulation {
 
   private func read(_ life: Life, _ world: FaultWorld) -> (events: [JournaledEvent], book: StreamBook)? {
     guard let events = try? life.journal.events(after: 0, limit: .max) else { return nil }
+    return (events, book(of: events, world))
+  }
+
+  private func book(of events: [JournaledEvent], _ world: FaultWorld) -> StreamBook {
     var book = StreamBook(erased: world.erased, hidden: world.consents.everHidden)
     for event in events { book.take(event.event) }
-    return (events, book)
+    return book
   }
 
   private func checkJournal(_ events: [JournaledEvent], _ world: FaultWorld) {

@@ -200,8 +200,10 @@ final class BrokerClient {
 
   /// Holds what the broker has retained against what the events tell.
   ///
-  /// - Parameter book: the reading of all events.
-  func check(against book: StreamBook) {
+  /// - Parameters:
+  ///   - book: the reading of all events.
+  ///   - delivered: the reading of those that must have been delivered; of what has changed since, nothing is certain.
+  func check(against book: StreamBook, delivered: StreamBook) {
     guard outbox?.isOnline == true else {
       return world.violate(
         .receiver,
@@ -216,7 +218,7 @@ final class BrokerClient {
         where row.application == key.application && row.region == key.region {
           let topic = names.topic(of: key, row.subject)
           known.insert(topic)
-          check(topic, row.subject, state)
+          if state == delivered.state(row) { check(topic, row.subject, state) }
         }
       }
     }
