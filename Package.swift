@@ -281,7 +281,7 @@ let package = Package(
       dependencies: [
         "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
         "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosPublishing", "PharosJournal",
-        "PharosDelivery", "CJournalFiles", openCombine, logging,
+        "PharosSecurity", "PharosMQTT", "PharosDelivery", "CJournalFiles", openCombine, logging,
       ] + database,
       path: "Tests/PharosFaults",
       swiftSettings: strict

@@ -35,12 +35,12 @@ public struct IngestConfiguration: Sendable {
   ///
   /// A restart loses at most 30 s of what was learned; it never loses states, since events carry them.
   public var checkpointInterval: TimeSpan?
-  /// The number of events that were published after the checkpoint that a server resumes from: R begins a microsecond
-  /// later for each.
+  /// The sequence of the newest event in the journal: R begins a nanosecond later for each event up to it.
   ///
-  /// If the wall clock was set back, two starts from one checkpoint would otherwise begin at the same R. Event ids
-  /// count from there, so the second start would assign the ids of the first one again.
-  public var toldSinceCheckpoint: Int64 = 0
+  /// If the wall clock was set back, two starts from one instant would otherwise begin at the same R. Event ids count from
+  /// there by one for each event, so the second start would assign the ids of the first one again. The sequence never
+  /// falls, whichever of several checkpoints can be read.
+  public var journalHead: Int64 = 0
   /// Takes checkpoints, on the thread that delivers events and in one order with them; nil to take none.
   ///
   /// It should release each checkpoint soon, as the loops copy what they change while it is held. The last checkpoint

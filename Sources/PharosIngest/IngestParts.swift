@@ -41,7 +41,7 @@ struct IngestParts {
       let checkpoint = restoration?.checkpoint
       timeline = Timeline(
         configuration.clock,
-        behind: restoration?.reached.map { $0 + .microseconds(configuration.toldSinceCheckpoint) },
+        behind: restoration?.reached.map { $0 + TimeSpan(nanoseconds: configuration.journalHead) },
         correction: checkpoint?.clockOffset ?? .zero
       )
       start = LoopClock.before(timeline)

@@ -350,7 +350,9 @@ extension MQTTOutbox {
       let key = RegionKey(application: event.application, region: event.region)
       guard let location = states.subjects[subject], let standing = location.regions[key] else { return [] }
       announce(.tracker(subject))
-      if site.regions.contains(key) { announce(.presence(subject, key)) }
+      // A region that was removed since the event has no topic: what it would retain there, nothing removes.
+      guard site.regions.contains(key) else { return messages.subject(subject, location, in: site) }
+      announce(.presence(subject, key))
       return [message(key, subject, standing)] + messages.subject(subject, location, in: site)
     case (.zoneEnter, let subject), (.zoneExit, let subject), (.zoneUnmonitored, let subject),
       (.zoneMonitored, let subject):

@@ -49,6 +49,8 @@ package struct AdaptiveSilence {
   static let strangerWindow = 30.036
   /// The probability that the second sample of an entry comes later than the window: then 95 % enter with the third.
   private static let enterMiss = 0.22
+  /// The least number of intervals of an enter window.
+  private static let fewestEnterIntervals = 3
   /// The longest window that a learned interval makes.
   ///
   /// - Units: seconds.
@@ -166,6 +168,21 @@ package struct AdaptiveSilence {
     return .seconds(max(least, min(window(interval), AdaptiveSilence.longestWindow), known))
   }
 
+  /// The window in which the samples of an entry must fall under a policy that states none.
+  ///
+  /// The interval at rest that the policy declares counts as a learned one does: a tag that comes to rest out of reach, or
+  /// below the level of a region, is first received there in that interval.
+  ///
+  /// - Parameters:
+  ///   - learned: ``enterWindow`` of the track.
+  ///   - policy: the policy.
+  /// - Returns: the window.
+  package static func enterWindow(learned: TimeSpan, under policy: PresencePolicy) -> TimeSpan {
+    guard let still = policy.stillInterval else { return learned }
+    let window = (still.seconds + Double(IntervalLearner.jitter)) * Double(fewestEnterIntervals)
+    return max(learned, .seconds(min(window, longestWindow)))
+  }
+
   /// Indicates whether three of its intervals may be longer than the window: then it also enters by regular distance.
   var mayBeSlow: Bool {
     learner.received < AdaptiveSilence.maturity
@@ -182,7 +199,7 @@ package struct AdaptiveSilence {
     counts.add(belief)
     let lost = (Double(counts.lost) + 0.5) / (Double(counts.received + counts.lost) + 1)
     let bits = RadioMath.binaryLog(AdaptiveSilence.enterMiss) / RadioMath.binaryLog(lost)
-    return Int(min(max(bits.rounded(.up), 3), 5))
+    return min(max(Int(min(bits.rounded(.up), 5)), AdaptiveSilence.fewestEnterIntervals), 5)
   }
 
   private func basis(

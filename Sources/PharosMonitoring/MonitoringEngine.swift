@@ -632,11 +632,12 @@ extension ObserverEngine {
 
   private func entry(of track: TrackHandle, _ rules: PresencePolicy) -> EntryProgress {
     let heard = track.cold.box?.extras.sparse.heard ?? (samples: 1, span: 0)
+    let learned = rules.enterWithin == nil ? silence(of: track).enterWindow : .zero
     return EntryProgress(
       heard: heard.samples,
       span: .seconds(Double(heard.span)),
       needed: max(1, rules.enterSamples),
-      window: rules.enterWithin ?? silence(of: track).enterWindow,
+      window: rules.enterWithin ?? AdaptiveSilence.enterWindow(learned: learned, under: rules),
       isNextEnough: rules.enterWithin == nil && heard.samples >= max(2, rules.enterSamples - 1)
     )
   }

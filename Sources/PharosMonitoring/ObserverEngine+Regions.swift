@@ -109,8 +109,9 @@ extension ObserverEngine {
       if hasEntered {
         if policy == 0 { evidence.spread = outcome.spread }
         let rules = context.catalog.policies[Int(track.presence(policy).policy)]
-        evidence.window = rules.enterWithin ?? outcome.window
-        if let run = outcome.run, rules.enterWithin == nil, evidence.spread ?? .zero > outcome.window {
+        let window = AdaptiveSilence.enterWindow(learned: outcome.window, under: rules)
+        evidence.window = rules.enterWithin ?? window
+        if let run = outcome.run, rules.enterWithin == nil, evidence.spread ?? .zero > window {
           (evidence.samples, evidence.counted) = (run.samples, run.samples)
           (evidence.window, evidence.spread) = (run.span, run.span)
         }

@@ -239,7 +239,8 @@ extension TrackHandle {
       var window = rules.enterWithin
       if window == nil, !presence.isHere {
         if outcome.window == .zero { (outcome.window, outcome.run) = enterWindow(silence()) }
-        window = max(outcome.window, outcome.run?.span ?? .zero)
+        let usual = AdaptiveSilence.enterWindow(learned: outcome.window, under: rules)
+        window = max(usual, outcome.run?.span ?? .zero)
       }
       let action = presence.heard(
         at: start,

@@ -35,8 +35,11 @@ struct FaultsCommand: ParsableCommand {
   @Option(name: .customLong("with"), help: "A kind of fault to inject in each seed; may be given again.")
   var more: [String] = []
 
-  @Flag(help: "Draws the plans of the first generator, without slow beacons, JSON, edits and the like.")
-  var narrow = false
+  @Option(
+    help:
+      "The generation of the generator of plans, 1 to 3: seeds that once failed are played with their own."
+  )
+  var generation = PlanGeneration.third.rawValue
 
   @Option(help: "How many seeds are played at a time; by default as many as there are cores.")
   var threads: Int?
@@ -50,6 +53,9 @@ struct FaultsCommand: ParsableCommand {
     }
     if let commit, UInt64(commit.prefix(12), radix: 16) == nil {
       throw ValidationError("\"\(commit)\" is no commit's hash")
+    }
+    guard PlanGeneration(rawValue: generation) != nil else {
+      throw ValidationError("--generation is from 1 to \(PlanGeneration.allCases.count)")
     }
     guard (1...100_000_000).contains(seeds) else { throw ValidationError("--seeds is from 1 to 100000000") }
   }
@@ -66,7 +72,7 @@ struct FaultsCommand: ParsableCommand {
       stopsAtFirst: plant != nil
     )
     swarm.more = Set(more.compactMap(FaultKind.init(rawValue:)))
-    swarm.isWide = !narrow
+    swarm.generation = PlanGeneration(rawValue: generation) ?? .third
     let summary = swarm.run { summary in
       guard summary.seeds.isMultiple(of: 1_000) else { return }
       print("\(summary.seeds) of \(count) seeds, \(summary.failures.count) with violations")
@@ -79,7 +85,7 @@ struct FaultsCommand: ParsableCommand {
   private func play(_ seed: UInt64, _ plant: Plant?) throws {
     var swarm = FaultSwarm(seeds: seed..<seed + 1, plant: plant, threads: 1)
     swarm.more = Set(more.compactMap(FaultKind.init(rawValue:)))
-    swarm.isWide = !narrow
+    swarm.generation = PlanGeneration(rawValue: generation) ?? .third
     let summary = trace ? swarm.trace(seed) { print($0) } : swarm.run()
     for line in FaultReport.lines(summary, first: seed, plant: plant) { print(line) }
     if !summary.failures.isEmpty { throw ExitCode.failure }

@@ -67,11 +67,39 @@ package enum FaultKind: String, CaseIterable, Sendable {
   case erase
   /// The power takes parts of writes: some sectors are there and some are not.
   case tornWrite = "torn-write"
+  /// The receiver of a webhook fails, before or after it has taken an event, and is gone for a while.
+  case receiver
+  /// The connection to an MQTT broker breaks, and the broker restarts with or without what it has retained.
+  case broker
+  /// The operator hides tags from an application, and shows them again.
+  case withdraw
+  /// Signed datagrams that were taken are sent again, at once or to a later run.
+  case replay
+  /// The server starts with the checkpoint of a program whose states had a former version.
+  case formerState = "former-state"
 
-  /// The kinds that the first generator had; plans of it are drawn without the others.
-  static let narrow = allCases.filter { !wide.contains($0) }
-  /// The kinds that wide plans add.
-  static let wide: [FaultKind] = [.sleep, .twin, .lostCheckpoint, .edit, .erase, .tornWrite]
+  /// The kinds that the first generation of plans draws.
+  static let first = allCases.filter { !second.contains($0) && !third.contains($0) }
+  /// The kinds that the second generation adds.
+  static let second: [FaultKind] = [.sleep, .twin, .lostCheckpoint, .edit, .erase, .tornWrite]
+  /// The kinds that the third generation adds.
+  static let third: [FaultKind] = [.receiver, .broker, .withdraw, .replay, .formerState]
+}
+
+/// The generations of the generator of plans: each draws what the one before it draws, and more.
+///
+/// What a generation adds is drawn from a stream of its own, so that seeds that once failed can be played as they were.
+package enum PlanGeneration: Int, CaseIterable, Comparable, Sendable {
+  /// Faults of the network, the disk, the clocks and the processes.
+  case first = 1
+  /// Beacons, gateways and sites as in the field.
+  case second
+  /// Webhooks, a broker, authorisations, signatures, and further formats.
+  case third
+
+  package static func < (left: PlanGeneration, right: PlanGeneration) -> Bool {
+    left.rawValue < right.rawValue
+  }
 }
 
 /// How often each kind of fault was injected.

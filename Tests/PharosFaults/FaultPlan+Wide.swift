@@ -16,7 +16,7 @@ extension FaultPlan {
 
   mutating func widen(_ more: Set<FaultKind>) {
     var random = RandomStream(seed: seed, 8)
-    kinds.formUnion(FaultKind.wide.filter { _ in random.chance(0.2) })
+    kinds.formUnion(FaultKind.second.filter { _ in random.chance(0.2) })
     kinds.formUnion(more)
     drawStations(&random)
     let added = addTags(&random)

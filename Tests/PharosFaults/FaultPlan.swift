@@ -1,5 +1,6 @@
 package import PharosModel
 import PharosMonitoring
+import PharosSecurity
 import PharosSimulation
 
 /// Everything about a seed that is drawn beforehand: who is where, what is asked about, and what may go wrong.
@@ -34,6 +35,9 @@ package struct FaultPlan {
   /// How many subscribers come over the network, and how many live in the process.
   var clients: Int
   var streams: Int
+  /// Indicates whether there is a receiver of a webhook, and a broker.
+  var hasWebhook = false
+  var hasBroker = false
 
   static let uuid = UUID128(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)
   /// The majors of what is carried, and of what hangs on a wall.
@@ -45,14 +49,14 @@ package struct FaultPlan {
   /// - Parameters:
   ///   - seed: what all is drawn from.
   ///   - more: kinds of faults that are injected whatever is drawn.
-  ///   - isWide: whether the plan has what ``widen()`` adds; the rest of the plan is the same with and without.
-  package init(seed: UInt64, adding more: Set<FaultKind> = [], isWide: Bool = true) {
+  ///   - generation: the generation of the generator; what the ones before it draw is the same with each.
+  package init(seed: UInt64, adding more: Set<FaultKind> = [], generation: PlanGeneration = .third) {
     self.seed = seed
     var random = RandomStream(seed: seed, 1)
     active = .seconds(random.uniform(60, 240))
     // A third of the kinds at a time: enough for mixtures, few enough for quiet between them.
     let share = random.uniform(0.1, 0.6)
-    kinds = Set(FaultKind.narrow.filter { _ in random.chance(share) })
+    kinds = Set(FaultKind.first.filter { _ in random.chance(share) })
     if !random.chance(0.15) { kinds.remove(.scramble) }
     kinds.formUnion(more)
     shards = 1 + Int(random.next() % 3)
@@ -63,7 +67,8 @@ package struct FaultPlan {
     placeStations(&random)
     placeTransmitters(&random)
     ask(&random)
-    if isWide { widen(more) }
+    if generation >= .second { widen(more) }
+    if generation >= .third { addReaders() }
   }
 
   /// The policy of a question: adaptive silence with a near ceiling, or a fixed one.
@@ -211,9 +216,30 @@ package struct StationPlan {
   var givesTime = true
   /// Indicates whether it sends JSON objects, and neither of the binary formats.
   var speaksJSON = false
+  /// What its JSON objects are sent in.
+  var envelope = Envelope.object
+  /// The key that it signs with, if it does.
+  var key: ObserverKey?
   /// The period of its sleep and the part of it that it sleeps, if it does.
   var sleep: (period: TrueTime, duration: TrueTime)?
 
   /// Indicates whether it sends the Pharos datagram.
   var speaksPharos: Bool { !speaksRaddec && !speaksJSON }
+
+  /// The station with its key, if it signs.
+  var keyed: KeyedObserver? {
+    key.map { key in
+      KeyedObserver(id: id, keys: [KeyedObserver.Entry(key: key, createdAt: .distantPast)])
+    }
+  }
+}
+
+/// What JSON objects are sent in.
+enum Envelope: CaseIterable {
+  /// A datagram with one object.
+  case object
+  /// An array of objects, as in the body of an HTTP request.
+  case array
+  /// A message of MQTT whose topic names the observer, which the object does not.
+  case topic
 }

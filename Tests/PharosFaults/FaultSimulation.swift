@@ -7,10 +7,10 @@ import PharosPipeline
 /// the truth.
 ///
 /// In the manner of FoundationDB's and TigerBeetle's simulators: one thread, one clock, no chance but the seed. What is real: the
-/// encoders of datagrams and their decoders, the pipeline with its checkpoints, the hub and its OpenCombine streams,
-/// the commit publisher, the journal with SQLite below it, and the desk of live streams. What is simulated: the air,
-/// the observers, the network, the disk (a file system of SQLite's, in memory), the clocks, the threads, and the
-/// programs that subscribe.
+/// encoders of datagrams and their decoders, the pipeline with its checkpoints, the hub and its OpenCombine streams, the commit
+/// publisher, the journal with SQLite below it, the desk of live streams, authorisations, keys and replay windows, the schedule of a
+/// webhook, and the outbox of MQTT. What is simulated: the air, the observers, the network, the disk (a file system of SQLite's, in
+/// memory), the clocks, the threads, and the programs that subscribe.
 ///
 /// ### What goes wrong
 /// Every kind of ``FaultKind``, each switched on for about a third of the seeds, so that rare mixtures come up. A kill takes place
@@ -22,10 +22,12 @@ import PharosPipeline
 /// is there is a fault of ours, and not one of those that radio noise makes now and then.
 ///
 /// ### What is not modelled
-/// Sockets and the threads of ingest (their order is proved by the tests of PharosIngest; here the pipeline takes their place), HTTP and webhooks,
-/// signatures, radios that go deaf, weak and wavering signals, fixes on floor plans, authorisations, retention. A machine that stands still stops reading, while
-/// what is under way on other threads ends. Two lines of the server's shell are mirrored, as the module that has them needs all of HTTP or NIO: what a start
-/// goes on from (`ServerParts.restoration`), and how R is taken from the clocks (`Timeline`, `ClockWatch`).
+/// Sockets and the threads of ingest (their order is proved by the tests of PharosIngest; here the pipeline takes their place), HTTP,
+/// notifications, the history of minutes, rotated identities, radios that go deaf, weak and wavering signals, fixes on floor plans,
+/// retention. A machine that stands still stops reading, while what is under way on other threads ends. What the server's shell does in
+/// modules that need HTTP or NIO is mirrored: what a start goes on from (`ServerParts.restoration`), how R is taken from the clocks
+/// (`Timeline`, `ClockWatch`), the admission of signed datagrams (`Gate`, `SigningStore`), and how a webhook's schedule and the outbox of
+/// MQTT are fed (`WebhookWork`, `MQTTWork`).
 package struct FaultSimulation {
   /// What came of a seed.
   package struct Outcome: Sendable {
@@ -67,18 +69,18 @@ package struct FaultSimulation {
   ///   - seed: the seed.
   ///   - plant: a bug to be put in, if any.
   ///   - more: kinds of faults that are injected whatever is drawn.
-  ///   - isWide: whether the plan has what ``FaultPlan/widen(_:)`` adds.
+  ///   - generation: the generation of the generator of plans.
   ///   - trace: takes a line for each thing that happens.
   /// - Returns: what came of it.
   package func play(
     seed: UInt64,
     plant: Plant? = nil,
     adding more: Set<FaultKind> = [],
-    isWide: Bool = true,
+    generation: PlanGeneration = .third,
     trace: ((String) -> Void)? = nil
   ) -> Outcome {
     let world = FaultWorld(
-      FaultPlan(seed: seed, adding: more, isWide: isWide),
+      FaultPlan(seed: seed, adding: more, generation: generation),
       plant: plant,
       folder: folder
     )
@@ -134,8 +136,10 @@ package struct FaultSimulation {
   private func finish(_ world: FaultWorld, _ book: StreamBook?) {
     if let life = world.life {
       for client in world.clients { client.read() }
-      // The last decisions are committed and published.
-      world.clockwork.run(through: world.clockwork.now + .seconds(10))
+      // The last of what was decided is committed and published, and what was decided until now is delivered.
+      let head = life.journal.head
+      let hasReaders = world.webhook != nil || world.broker != nil
+      world.clockwork.run(through: world.clockwork.now + .seconds(hasReaders ? 60 : 10))
       for client in world.clients { client.catchUp() }
       if let (events, read) = read(life, world) {
         var read = read
@@ -143,6 +147,11 @@ package struct FaultSimulation {
         for (rule, text) in read.complaints { world.violate(rule, text) }
         checkJournal(events, world)
         for client in world.clients { client.check(against: events) }
+        world.webhook?.check(against: events, through: head)
+        if let broker = world.broker {
+          let delivered = self.book(of: events.filter { $0.sequence <= head }, world)
+          broker.check(against: read, delivered: delivered)
+        }
       } else {
         world.violate(.journal, "the journal cannot be read in a quiet world")
       }
@@ -153,9 +162,13 @@ package struct FaultSimulation {
 
   private func read(_ life: Life, _ world: FaultWorld) -> (events: [JournaledEvent], book: StreamBook)? {
     guard let events = try? life.journal.events(after: 0, limit: .max) else { return nil }
-    var book = StreamBook(erased: world.erased)
+    return (events, book(of: events, world))
+  }
+
+  private func book(of events: [JournaledEvent], _ world: FaultWorld) -> StreamBook {
+    var book = StreamBook(erased: world.erased, hidden: world.consents.everHidden)
     for event in events { book.take(event.event) }
-    return (events, book)
+    return book
   }
 
   private func checkJournal(_ events: [JournaledEvent], _ world: FaultWorld) {

@@ -1,6 +1,9 @@
+import PharosDelivery
 import PharosJournal
 import PharosModel
+import PharosPipeline
 import PharosSimulation
+import PharosWire
 
 /// The world of one seed while it is played: stations, network, disk, server, subscribers, and what is known of the truth.
 final class FaultWorld {
@@ -23,6 +26,15 @@ final class FaultWorld {
   /// Whether things go wrong at present.
   private(set) var isTroubled = true
   var clients: [FeedClient] = []
+  private(set) var webhook: WebhookClient?
+  private(set) var broker: BrokerClient?
+  private var leakWatch: LeakWatch?
+  /// What the operator has decided.
+  var consents = Consents()
+  var signatures = SignatureBook()
+  private(set) var machine = Machine()
+  /// Signed datagrams that were taken, the latest last.
+  private var recorded: [(bytes: [UInt8], station: Int)] = []
   private(set) var violations: [Violation] = []
   /// Receives the trace line by line, if it is recorded.
   var onTrace: ((String) -> Void)?
@@ -33,6 +45,8 @@ final class FaultWorld {
   private var random: RandomStream
   /// Draws for what wide plans add, so that those of the others stay as they are.
   private var wideRandom: RandomStream
+  /// Draws for what the third generation of plans adds.
+  private var readersRandom: RandomStream
   /// The site file as it was edited last.
   private var editedSite: Site
   /// A datagram that waits in the socket.
@@ -40,6 +54,10 @@ final class FaultWorld {
     var delivery: Network.Delivery
     var station: Int
     var hearings: Set<Station.Hearing>
+    /// When it was sent.
+    var sent: TrueTime
+    /// Indicates whether an attacker sent it.
+    var isReplay: Bool
   }
 
   /// Until when a station's network is gone, and whether it keeps what it hears.
@@ -66,9 +84,12 @@ final class FaultWorld {
     ledger.allowsRepeats = plan.kinds.contains(.clockStep)
     random = RandomStream(seed: plan.seed, 6)
     wideRandom = RandomStream(seed: plan.seed, 9)
+    readersRandom = RandomStream(seed: plan.seed, 13)
     editedSite = plan.site
-    stations = plan.stations.indices.map { Station($0, plan) }
+    stations = plan.stations.indices.map { Station($0, plan, plant) }
     outages = Array(repeating: (0, false), count: plan.stations.count)
+    if plan.hasWebhook { webhook = WebhookClient(in: self) }
+    if plan.hasBroker { broker = BrokerClient(in: self) }
     disk.onKill = { [unowned self] in
       tally.count(.killInWrite)
       kill()
@@ -105,8 +126,12 @@ final class FaultWorld {
     for station in plan.stations {
       let format =
         station.speaksJSON
-        ? "JSON" : station.speaksRaddec ? station.givesTime ? "raddec with times" : "raddec" : "pharos"
-      trace("station \(station.id) speaks \(format)\(station.isHandset ? ", a handset" : "")")
+        ? "JSON"
+        : station.speaksRaddec ? station.givesTime ? "raddec with times" : "raddec" : "pharos"
+      let signs = station.key == nil ? "" : ", signed"
+      trace(
+        "station \(station.id) speaks \(format)\(signs)\(station.isHandset ? ", a handset" : "")"
+      )
     }
     for region in plan.site.applications.flatMap(\.regions) {
       trace("region \(region.identifier) silence \(region.presence.silence)")
@@ -135,7 +160,9 @@ final class FaultWorld {
       let life = try Life(lives, in: self)
       self.life = life
       try life.begin()
+      guard self.life === life else { return }
       streams = (0..<plan.streams).map { StreamClient($0, of: life, in: self) }
+      beginReaders(of: life)
       trace("run \(lives) begins, the wall clock is \(clock.wallOffset / 1_000_000) ms ahead")
     } catch {
       trace("run \(lives) cannot begin: \(error)")
@@ -143,6 +170,15 @@ final class FaultWorld {
       end()
       clockwork.after(.seconds(1)) { [weak self] in self?.startIfDown() }
     }
+  }
+
+  private func beginReaders(of life: Life) {
+    for subject in consents.beginRun(with: life.authorisations.view) {
+      violate(.leak, "the decision about \(subject) is another one than was stored")
+    }
+    webhook?.begin(life)
+    broker?.begin(life)
+    leakWatch = LeakWatch(of: life, in: self)
   }
 
   private func startIfDown() { if life == nil { start() } }
@@ -204,6 +240,7 @@ final class FaultWorld {
   private func cutDisk() {
     guard losesPower else { return disk.kill() }
     losesPower = false
+    machine.restart(at: clockwork.now)
     tally.count(.power)
     let tears = plan.kinds.contains(.tornWrite)
     let torn = tears ? disk.losePower(&wideRandom, tears: true) : disk.losePower(&random, tears: false)
@@ -218,6 +255,9 @@ final class FaultWorld {
     erasures.endRun()
     for client in clients { client.disconnect() }
     for stream in streams { stream.end() }
+    webhook?.endRun()
+    broker?.endRun()
+    leakWatch = nil
     streams = []
     unread = []
     life.journal.leave()
@@ -283,16 +323,82 @@ final class FaultWorld {
     guard let life, let traces = SubjectTraces(beacon.description) else { return }
     trace("\(beacon) is erased")
     erased.insert(.beacon(beacon))
-    guard life.change(.forget(traces)) else { return }
+    guard plant == .erasesNothing || life.change(.forget(traces)) else { return }
+    for station in plan.stations where life.pipeline.insight(observer: station.id, beacon: beacon) != nil {
+      violate(.leak, "\(beacon) is erased, and \(station.id) knows it")
+    }
     erasures.note(.beacon(beacon), at: clockwork.now)
     // As the server does, which answers once the checkpoint is kept.
     life.takeCheckpoint()
   }
 
+  /// The operator hides a tag from an application, or shows it again.
+  func withdraw() {
+    let beacons = plan.transmitters.compactMap(\.beacon).filter { $0.major == FaultPlan.tagMajor }
+    let subject = SubjectID.beacon(beacons[Int(readersRandom.next() % UInt64(beacons.count))])
+    let state: AuthorisationState = readersRandom.chance(0.6) ? .denied : .always
+    guard let life, !life.isPaused, !life.isStopping else { return }
+    trace("\(subject) is \(state.name) for \(Consents.application)")
+    if plant == .answersWithoutDeciding { return consents.note(state, of: subject, at: clockwork.now) }
+    do {
+      let event = try life.authorisations.set(
+        state,
+        application: Consents.application,
+        subject: subject,
+        by: .local,
+        stream: plan.site.stream,
+        at: clock.wall(clockwork.now)
+      )
+      guard self.life === life else { return consents.doubt(subject, at: clockwork.now) }
+      consents.note(state, of: subject, at: clockwork.now)
+      guard let event else { return }
+      ledger.add(event, life: life.number, at: clockwork.now)
+      life.commitPublisher.tell([event])
+    } catch {
+      consents.doubt(subject, at: clockwork.now)
+    }
+  }
+
+  /// The receiver of the webhook is gone for a while.
+  func cutWebhook() { webhook?.fail(for: .seconds(readersRandom.uniform(0.5, 40))) }
+
+  /// The connection to the broker breaks.
+  func cutBroker() {
+    broker?.fail(for: .seconds(readersRandom.uniform(0, 20)), forgets: readersRandom.chance(0.2))
+  }
+
+  /// Datagrams that were taken are sent again.
+  func replay() {
+    guard !recorded.isEmpty else { return }
+    for _ in 0..<1 + readersRandom.next() % 30 {
+      let (bytes, station) = recorded[Int(readersRandom.next() % UInt64(recorded.count))]
+      let delay = TrueTime.seconds(readersRandom.uniform(0, 5))
+      clockwork.after(delay) { [weak self] in
+        guard let self else { return }
+        deliver(
+          Network.Delivery(after: 0, bytes: bytes),
+          from: station,
+          sent: clockwork.now,
+          isReplay: true,
+          []
+        )
+      }
+    }
+  }
+
   /// Returns what a run that begins finds of the checkpoint: nothing, bytes that were damaged or that another version wrote, or
   /// the checkpoint itself.
   func found(ofCheckpoint bytes: [UInt8]) -> [UInt8]? {
-    guard isTroubled, plan.kinds.contains(.lostCheckpoint), wideRandom.chance(0.4) else { return bytes }
+    if isTroubled, plan.kinds.contains(.formerState), readersRandom.chance(0.4) {
+      tally.count(.formerState)
+      trace("the checkpoint has states of a former version")
+      arrivals.forgetAll()
+      erasures.forgetKept()
+      return FormerState.bytes(of: bytes)
+    }
+    guard isTroubled, plan.kinds.contains(.lostCheckpoint), wideRandom.chance(0.4) else {
+      return bytes
+    }
     tally.count(.lostCheckpoint)
     arrivals.forgetAll()
     erasures.forgetKept()
@@ -361,24 +467,85 @@ final class FaultWorld {
   }
 
   private func carry(_ datagram: Station.Datagram, from station: Int) {
+    let sent = clockwork.now
     for delivery in network.carry(datagram.bytes, &tally) {
       clockwork.after(delivery.after) { [weak self] in
-        self?.deliver(delivery, from: station, datagram.hearings)
+        self?.deliver(delivery, from: station, sent: sent, datagram.hearings)
       }
     }
   }
 
-  private func deliver(_ delivery: Network.Delivery, from station: Int, _ hearings: Set<Station.Hearing>) {
+  private func deliver(
+    _ delivery: Network.Delivery,
+    from station: Int,
+    sent: TrueTime,
+    isReplay: Bool = false,
+    _ hearings: Set<Station.Hearing>
+  ) {
     // A datagram to a closed port is lost: the machine reports that to the sender, which ignores it.
     guard let life, !life.isStopping else { return }
     received += 1
-    arrivals.noteContact(with: station, at: clockwork.now)
-    let datagram = Unread(delivery: delivery, station: station, hearings: hearings)
+    if plan.stations[station].key == nil { arrivals.noteContact(with: station, at: clockwork.now) }
+    let datagram = Unread(
+      delivery: delivery,
+      station: station,
+      hearings: hearings,
+      sent: sent,
+      isReplay: isReplay
+    )
     guard !life.isPaused else { return unread.append(datagram) }
     read(datagram, life)
   }
 
   private func read(_ datagram: Unread, _ life: Life) {
+    guard plan.stations[datagram.station].key != nil, let door = life.door else {
+      return take(datagram, life)
+    }
+    switch door.admit(datagram.delivery.bytes) {
+    case .taken(let head):
+      if signatures.isTaken(head) { noteRepeat(of: head) }
+      signatures.take(head)
+      recorded.append((datagram.delivery.bytes, datagram.station))
+      if recorded.count > 500 { recorded.removeFirst() }
+      arrivals.noteContact(with: datagram.station, at: clockwork.now)
+      take(datagram, life)
+    case .held:
+      door.hold { [weak self, weak life] in
+        guard let self, let life, self.life === life, !life.isStopping else { return }
+        if life.isPaused { unread.append(datagram) } else { read(datagram, life) }
+      }
+    case .refused(let reason): checkRefusal(of: datagram, reason, life)
+    }
+  }
+
+  /// A signed datagram is taken for the second time, which an attacker achieves only where the disk refused a record.
+  private func noteRepeat(of head: PharosDatagramHead) {
+    guard signatures.isUnkept else {
+      return violate(
+        .replay,
+        "\(head.observer) number \(head.sequence) of boot \(head.bootID) is taken twice"
+      )
+    }
+    // What is decided of it is true of another time.
+    truthCheck = nil
+  }
+
+  /// Holds a refusal against what was taken: who was never taken and sent it behind the lease of the run before is no repeat.
+  private func checkRefusal(of datagram: Unread, _ reason: DatagramRefusal, _ life: Life) {
+    guard reason == .replayed || reason == .olderBoot || reason == .badSignature,
+      datagram.delivery.isWhole,
+      !datagram.isReplay, !plan.kinds.contains(.scramble),
+      datagram.sent > life.beganAt + SignedDoor.longestDoubt,
+      let head = try? PharosDatagramHead.head(of: datagram.delivery.bytes.span.bytes),
+      head.bootID == stations[datagram.station].bootID, !signatures.isTaken(head)
+    else { return }
+    violate(
+      .replay,
+      "\(head.observer) number \(head.sequence) of boot \(head.bootID) is refused: \(reason)"
+    )
+  }
+
+  private func take(_ datagram: Unread, _ life: Life) {
     if datagram.delivery.isWhole {
       let plan = stations[datagram.station].plan
       arrivals.note(

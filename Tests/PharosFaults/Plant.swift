@@ -19,4 +19,22 @@ package enum Plant: String, CaseIterable, Sendable {
   case checkpointClaimsTooMuch = "checkpoint-claims"
   /// A group that was refused is tried again as if it were new: it goes before the events that came first.
   case refusedGroupDropped = "refused-dropped"
+  /// Neither the records of replay windows nor their lease are on the disk, although the windows count on them.
+  case forgetsReplayWindows = "replay-windows"
+  /// The journal is given the sequence up to which a webhook's events were read, and not that up to which they are settled.
+  case savesCursorOfSent = "webhook-cursor"
+  /// A webhook is sent what the authorisations hide.
+  case webhookWithoutGate = "webhook-gate"
+  /// What a broker has retained stays when a subject is hidden.
+  case brokerKeepsHidden = "broker-hidden"
+  /// A decision about a subject is answered and neither stored nor applied.
+  case answersWithoutDeciding = "decision-unkept"
+  /// The state of a former version is read as if it were of this one.
+  case readsFormerStates = "former-state"
+  /// A start without a checkpoint ignores the published states.
+  case ignoresPublishedStates = "rows-ignored"
+  /// A message of MQTT belongs to the observer that another level of its topic names.
+  case readsWrongLevel = "topic-level"
+  /// An erasure leaves what the engines know.
+  case erasesNothing = "erasure"
 }

@@ -4,16 +4,16 @@ import Testing
 
 @Suite("The whole system while everything goes wrong")
 struct FaultSeedTests {
-  private func expectSound(_ seeds: Range<UInt64>, isWide: Bool = true) {
+  private func expectSound(_ seeds: Range<UInt64>, generation: PlanGeneration = .third) {
     var swarm = FaultSwarm(seeds: seeds)
-    swarm.isWide = isWide
+    swarm.generation = generation
     let summary = swarm.run()
     for outcome in summary.failures {
       for violation in outcome.violations {
         Issue.record(
           """
           seed \(outcome.seed), \(violation.rule.rawValue) after \(violation.time) s: \(violation.text)
-          replay: PHAROS_BUILD=benchmarks swift run -c release faults --seed \(outcome.seed)\(isWide ? "" : " --narrow") --trace
+          replay: PHAROS_BUILD=benchmarks swift run -c release faults --seed \(outcome.seed) --generation \(generation.rawValue) --trace
           """
         )
       }
@@ -28,7 +28,9 @@ struct FaultSeedTests {
   func commit() { expectSound(Seeds.commit..<Seeds.commit + 12) }
 
   @Test("seeds that once failed break no rule", arguments: FailedSeed.all)
-  func failed(_ failed: FailedSeed) { expectSound(failed.seed..<failed.seed + 1, isWide: failed.isWide) }
+  func failed(_ failed: FailedSeed) {
+    expectSound(failed.seed..<failed.seed + 1, generation: failed.generation)
+  }
 
   @Test("the same seed plays alike, step by step")
   func deterministic() {
@@ -45,7 +47,7 @@ struct FaultSeedTests {
   @Test("bugs that are put in are found", arguments: FoundPlant.all)
   func planted(_ found: FoundPlant) {
     var swarm = FaultSwarm(seeds: found.seed..<found.seed + 1, plant: found.plant)
-    swarm.isWide = false
+    swarm.generation = found.generation
     let summary = swarm.run()
     let rules = Set(summary.failures.flatMap(\.violations).map(\.rule))
     #expect(rules.contains(found.rule), "\(found.plant.rawValue) with seed \(found.seed) breaks \(rules)")

@@ -6,8 +6,8 @@ struct FailedSeed: CustomTestStringConvertible {
   let seed: UInt64
   /// What it found.
   let found: String
-  /// Indicates whether its plan is a wide one.
-  var isWide = false
+  /// The generation of the generator that found it.
+  var generation = PlanGeneration.first
 
   var testDescription: String { "\(seed): \(found)" }
 
@@ -143,28 +143,96 @@ struct FailedSeed: CustomTestStringConvertible {
     FailedSeed(
       seed: 31_338_306,
       found: "no bug: the last that could be known of a beacon was a reflection elsewhere",
-      isWide: true
+      generation: .second
     ),
     FailedSeed(
       seed: 820_000_211,
       found: "an observer whose beacon was erased stayed unmonitored forever",
-      isWide: true
+      generation: .second
     ),
     FailedSeed(
       seed: 820_001_524,
       found: "no bug: reflections at two gateways with one identity were a presence",
-      isWide: true
+      generation: .second
     ),
     FailedSeed(
       seed: 820_003_395,
       found:
         "an outage counted as hearing: a gateway that had long lost a beacon ended its stay at a dead one",
-      isWide: true
+      generation: .second
     ),
     FailedSeed(
       seed: 830_001_366,
       found: "a late advert to an observer that was down began a row with a state that was never published",
-      isWide: true
+      generation: .second
+    ),
+    FailedSeed(
+      seed: 830_004_001,
+      found:
+        "an event had the id of another run's: a start without the checkpoint began at one R with one that had it",
+      generation: .second
+    ),
+    FailedSeed(seed: 850_007_354, found: "an id was used twice, as in seed 830004001", generation: .second),
+    FailedSeed(
+      seed: 840_002_145,
+      found:
+        "a tag at rest stayed outside a region of levels: its window to enter was of its interval in motion",
+      generation: .second
+    ),
+    FailedSeed(
+      seed: 850_004_848,
+      found: "no bug: a slow tag had changed gateways, and few adverts in delayed datagrams do not enter",
+      generation: .second
+    ),
+    FailedSeed(
+      seed: 850_008_497,
+      found: "no bug: a slow tag had changed gateways, as in seed 850004848",
+      generation: .second
+    ),
+    FailedSeed(
+      seed: 860_000_908,
+      found: "no bug: a slow tag had changed gateways, as in seed 850004848",
+      generation: .second
+    ),
+    FailedSeed(
+      seed: 850_009_229,
+      found: "no bug: the network repeated a reflection in a format without sequence numbers",
+      generation: .second
+    ),
+    FailedSeed(
+      seed: 860_101_046,
+      found: "no bug: a reflection was repeated, as in seed 850009229",
+      generation: .second
+    ),
+    FailedSeed(
+      seed: 840_004_182,
+      found: "no bug: of two gateways with one identity one had a clock that was minutes ahead",
+      generation: .second
+    ),
+    FailedSeed(
+      seed: 140_502_923_462_383,
+      found: "no bug: the level was low for the dwell, and a beacon that came closer in a cut was not heard",
+      generation: .second
+    ),
+    FailedSeed(
+      seed: 860_101_039,
+      found: "no bug: the level was low for the dwell, as in seed 140502923462383",
+      generation: .second
+    ),
+    FailedSeed(
+      seed: 870_000_179,
+      found: "no bug: a flood had filled the table of the station to which a beacon had moved",
+      generation: .second
+    ),
+    FailedSeed(
+      seed: 880_000_223,
+      found: "a broker retained the state of a region that was removed before its event was published",
+      generation: .third
+    ),
+    FailedSeed(
+      seed: 880_000_146,
+      found: "a broker retained states of removed regions, as in seed 880000223",
+      generation: .third
     ),
   ]
 }
@@ -175,6 +243,8 @@ struct FoundPlant: CustomTestStringConvertible {
   let seed: UInt64
   /// The rule that it breaks.
   let rule: Violation.Rule
+  /// The generation of the generator.
+  var generation = PlanGeneration.first
 
   var testDescription: String { "\(plant.rawValue) with seed \(seed)" }
 
@@ -188,5 +258,14 @@ struct FoundPlant: CustomTestStringConvertible {
     FoundPlant(plant: .liesAboutCommits, seed: 3, rule: .order),
     FoundPlant(plant: .checkpointClaimsTooMuch, seed: 386, rule: .order),
     FoundPlant(plant: .refusedGroupDropped, seed: 21, rule: .quiet),
+    FoundPlant(plant: .forgetsReplayWindows, seed: 28, rule: .replay, generation: .third),
+    FoundPlant(plant: .savesCursorOfSent, seed: 7, rule: .receiver, generation: .third),
+    FoundPlant(plant: .webhookWithoutGate, seed: 124, rule: .leak, generation: .third),
+    FoundPlant(plant: .brokerKeepsHidden, seed: 31, rule: .leak, generation: .third),
+    FoundPlant(plant: .answersWithoutDeciding, seed: 4, rule: .leak, generation: .third),
+    FoundPlant(plant: .readsFormerStates, seed: 0, rule: .start, generation: .third),
+    FoundPlant(plant: .ignoresPublishedStates, seed: 0, rule: .order, generation: .third),
+    FoundPlant(plant: .readsWrongLevel, seed: 11, rule: .quiet, generation: .third),
+    FoundPlant(plant: .erasesNothing, seed: 5, rule: .leak, generation: .third),
   ]
 }

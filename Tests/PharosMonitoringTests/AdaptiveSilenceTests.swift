@@ -79,6 +79,17 @@ struct AdaptiveSilenceTests {
     #expect(window(Array(repeating: 0.1, count: 40)) == 3)
   }
 
+  @Test("an interval at rest that a policy declares makes the window at least three of it, up to a minute")
+  func restingEnterWindow() {
+    func window(_ still: TimeSpan?, learned: TimeSpan) -> Double {
+      AdaptiveSilence.enterWindow(learned: learned, under: PresencePolicy(stillInterval: still)).seconds
+    }
+    #expect(window(nil, learned: .seconds(3)) == 3)
+    #expect(abs(window(.seconds(10), learned: .seconds(3)) - 30.036) < 0.001)
+    #expect(window(.seconds(10), learned: .seconds(50)) == 50)
+    #expect(window(.seconds(60), learned: .seconds(3)) == 60, "reflections lie minutes apart")
+  }
+
   @Test("a track among others that never lost one of a million adverts is let go after a few intervals")
   func lossless() {
     var pool = LossPool()

@@ -91,8 +91,8 @@ struct ServerParts: HTTPBackend {
       ServerParts.warn(of: ingest.listeners, keys: keys, logger)
       let checkpointService = CheckpointService()
       ingest.checkpointInterval = ServerParts.checkpointInterval
-      let (restoration, toldSince) = try ServerParts.restoration(from: journal, logger: logger)
-      ingest.toldSinceCheckpoint = toldSince
+      let restoration = try ServerParts.restoration(from: journal, logger: logger)
+      ingest.journalHead = journal.head
       ingest.checkpoint = { checkpointService.take($0) }
       server = PharosServer(
         site: registrar.site,
@@ -213,12 +213,10 @@ struct ServerParts: HTTPBackend {
   /// Returns the state from which the engine resumes: the newest checkpoint, and the journal's rows written after it.
   ///
   /// Where the journal holds neither, the run before may have decided events and committed none: ids begin behind them.
-  ///
-  /// - Returns: the restoration, and the number of events after the checkpoint.
   private static func restoration(
     from journal: Journal,
     logger: Logger
-  ) throws -> (restoration: Restoration, toldSince: Int64) {
+  ) throws -> Restoration {
     var checkpoint: Checkpoint?
     var through: Int64 = 0
     if let stored = try journal.latestCheckpoint() {
@@ -233,8 +231,7 @@ struct ServerParts: HTTPBackend {
       }
     }
     let told = try journal.publishedState(after: through)
-    let restoration = Restoration(checkpoint: checkpoint, publishedState: told)
-    return (restoration, max(0, journal.head - through))
+    return Restoration(checkpoint: checkpoint, publishedState: told)
   }
 }
 

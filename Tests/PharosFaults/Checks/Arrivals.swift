@@ -16,7 +16,14 @@ struct Arrivals {
   /// - Source: `TrackHandle.joinSpan` of PharosMonitoring.
   private static let joined: TrueTime = 15_000_000
 
+  /// For so long behind a flood a station's table may be full, so that no new transmitter has a track.
+  ///
+  /// - Source: the silence that PharosMonitoring allows to a beacon of unknown interval, and the longest delay of the network.
+  private static let floodedTime = TrueTime.seconds(60 + Network.longestDelay + 1)
+
   private var arrivals: [Arrival] = []
+  /// When invented identities were sent from each station.
+  private var floods: [Int: [TrueTime]] = [:]
   /// When anything arrived from each station, whatever became of it.
   private var contacts: [Int: [TrueTime]] = [:]
   /// Up to when what arrived is kept, whatever happens to the run.
@@ -51,6 +58,13 @@ struct Arrivals {
     }
   }
 
+  /// Notes that a station sends invented identities.
+  mutating func noteFlood(of station: Int, at time: TrueTime) { floods[station, default: []].append(time) }
+
+  private func isFlooded(_ station: Int, at time: TrueTime) -> Bool {
+    floods[station]?.contains { time >= $0 && time - $0 < Arrivals.floodedTime } ?? false
+  }
+
   /// A checkpoint of a time is on the disk.
   mutating func keep(through time: TrueTime) { keptThrough = max(keptThrough, time) }
 
@@ -63,11 +77,34 @@ struct Arrivals {
   /// The run is gone.
   mutating func endRun() { arrivals.removeAll { $0.time > keptThrough } }
 
-  /// Whether the server knows from what it read in a time that a station has heard so many adverts of a transmitter.
+  /// Whether the server knows from what it read in a time that a station has heard a transmitter.
   ///
   /// Adverts that tell no time and are read at one instant, as after a pause, are one advert that was reported more than once as far
   /// as the server can know.
-  func know(_ transmitter: Int, at station: Int, in span: Range<TrueTime>, adverts: Int = 1) -> Bool {
+  func know(_ transmitter: Int, at station: Int, in span: Range<TrueTime>) -> Bool {
+    !adverts(of: transmitter, at: station, in: span).isEmpty
+  }
+
+  /// Returns whether the server was given enough adverts of a transmitter by a station in a time to enter it there: two within a
+  /// window, or five of one that it hears less often, as network delays may hide how regular fewer are.
+  func canEnter(
+    _ transmitter: Int,
+    at station: Int,
+    in span: Range<TrueTime>,
+    window: TrueTime
+  ) -> Bool {
+    let times = adverts(of: transmitter, at: station, in: span).filter { !isFlooded(station, at: $0) }
+    return times.count >= 5 || zip(times, times.dropFirst()).contains { $1 - $0 <= window }
+  }
+
+  /// Returns whether the server read one advert of a transmitter from a station more than once.
+  func isRepeated(_ hearing: Station.Hearing, at station: Int) -> Bool {
+    arrivals.count { $0.station == station && $0.hearing == hearing } > 1
+  }
+
+  /// The times of the adverts of a transmitter that the server read from a station in a time, in order, as far as it can tell them
+  /// apart.
+  private func adverts(of transmitter: Int, at station: Int, in span: Range<TrueTime>) -> [TrueTime] {
     var heard: Set<TrueTime> = []
     var times: [TrueTime] = []
     for arrival in arrivals where arrival.station == station && span.contains(arrival.time) {
@@ -77,11 +114,8 @@ struct Arrivals {
       times.append(arrival.isDated ? arrival.hearing.time : arrival.time)
     }
     times.sort()
-    var (count, last) = (0, TrueTime.min)
-    for time in times where count == 0 || time - last > Arrivals.joined {
-      count += 1
-      last = time
-    }
-    return count >= adverts
+    var adverts: [TrueTime] = []
+    for time in times where adverts.last.map({ time - $0 > Arrivals.joined }) ?? true { adverts.append(time) }
+    return adverts
   }
 }

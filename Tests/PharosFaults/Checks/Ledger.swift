@@ -47,6 +47,12 @@ struct Ledger {
     }
   }
 
+  /// Notes an event that the operator has caused.
+  mutating func add(_ event: Event, life: Int, at now: TrueTime) {
+    count += 1
+    entries[event.id] = Entry(event: event, time: now, life: life)
+  }
+
   /// When an event happened, by the world's time.
   func time(of event: Event) -> TrueTime? { entries[event.id]?.time }
 }

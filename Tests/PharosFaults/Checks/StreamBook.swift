@@ -28,12 +28,21 @@ package struct StreamBook {
   /// The subjects that were erased at some time: the server knows nothing of them from then on.
   private let erased: Set<SubjectID>
 
-  package init(erased: Set<SubjectID> = []) { self.erased = erased }
+  /// The subjects that were hidden at some time: of them events were withheld, so that others do not follow from those that are read.
+  private let hidden: Set<SubjectID>
+
+  package init(erased: Set<SubjectID> = [], hidden: Set<SubjectID> = []) {
+    self.erased = erased
+    self.hidden = hidden
+  }
 
   /// Whether a region may have lost its rows: one that was registered again, or whose subject was erased.
   private func mayBegin(_ key: Key) -> Bool {
-    erased.contains(key.subject) || key.application == FaultPlan.edited
+    erased.contains(key.subject) || hidden.contains(key.subject) || key.application == FaultPlan.edited
   }
+
+  /// Where each subject stands, in no order.
+  var states: [(key: Key, state: RegionState)] { rows.map { ($0.key, $0.value.state) } }
 
   /// Where a subject stands.
   func state(_ key: Key) -> RegionState { rows[key]?.state ?? .unknown }
@@ -84,8 +93,10 @@ package struct StreamBook {
     }
     if transition.from == transition.to { complain(.order, event, "changes nothing") }
     let known = state == .unmonitored ? old?.known ?? .unknown : state
-    if transition.to == .inside, known != .inside { owed = (.regionEnter, key) }
-    if transition.to == .outside, known == .inside { owed = (.regionExit, key) }
+    if !hidden.contains(event.subject) {
+      if transition.to == .inside, known != .inside { owed = (.regionEnter, key) }
+      if transition.to == .outside, known == .inside { owed = (.regionExit, key) }
+    }
     rows[key] = Row(
       state: transition.to,
       known: transition.to == .unmonitored ? known : transition.to

@@ -81,6 +81,8 @@ struct TruthCheck {
     var from = time - TruthCheck.longestMemory
     if case .region(let transition) = event.detail, let heard = transition.evidence.lastHeard {
       from = max(from, time - (event.time - heard).nanoseconds - slack)
+      // The level was low for the dwell before; what was not heard since then says nothing of another one.
+      if transition.evidence.rule == .level { from = min(from, time - dwell(of: question) - slack) }
     }
     from = max(0, from)
     guard !isDeceived(question, event.subject, from: from, to: time, by: decided) else { return }
@@ -95,9 +97,17 @@ struct TruthCheck {
     }
   }
 
+  /// The time for which a level must be low to leave a question's region.
+  private func dwell(of question: FaultPlan.Question) -> TrueTime {
+    let regions = world.plan.site.applications.first { $0.identifier == question.application }?.regions
+    let region = regions?.first { $0.identifier == question.region }
+    return region?.presence.exitDwell.nanoseconds ?? 0
+  }
+
   /// Whether the server can know that a subject is where it is: a station whose adverts of it never came is no evidence.
   ///
-  /// Nor is a single advert, as it takes two to enter; who came to a station without having entered there has entered nowhere.
+  /// Nor are fewer adverts than it takes to enter; a subject that came to a station without having entered there has entered
+  /// nowhere.
   /// What came behind the decision was no evidence for it either, though both may be seen at one look of the server.
   private func isKnown(
     _ question: FaultPlan.Question,
@@ -107,11 +117,11 @@ struct TruthCheck {
   ) -> Bool {
     stays(question, subject, at: time).contains { stay in
       let began = wholeSpan(of: stay, at: time).lowerBound
-      return world.arrivals.know(
+      return world.arrivals.canEnter(
         stay.transmitter,
         at: stay.station,
         in: min(began, decided)..<decided + 1,
-        adverts: PresencePolicy().enterSamples
+        window: TruthCheck.enterWindow
       )
     }
   }
@@ -220,7 +230,9 @@ struct TruthCheck {
     }
     if isReflected(question, event.subject, at: time) { from = max(0, from - TruthCheck.enterWindow) }
     let end = time + 1 + lead(of: question, at: time)
-    guard spans.absence(in: from..<end) == end - from else { return }
+    guard spans.absence(in: from..<end) == end - from,
+      !isReflectedTwice(question, event.subject, at: time)
+    else { return }
     world.violate(
       .enter,
       "\(event.subject) enters \(event.region) at \(world.seconds(time)) ms while it is not there"
@@ -239,6 +251,39 @@ struct TruthCheck {
     }
   }
 
+  /// Whether the server read one reflection twice, from a station whose format has no sequence numbers.
+  ///
+  /// A beacon that is there gives the same bytes with two adverts; where the times of a sender would tell, they do so once the
+  /// server knows that sender's clock.
+  private func isReflectedTwice(
+    _ question: FaultPlan.Question,
+    _ subject: SubjectID,
+    at time: TrueTime
+  ) -> Bool {
+    question.stations.filter { world.stations[$0].plan.speaksRaddec }.contains { station in
+      question.transmitters.contains { transmitter in
+        guard world.plan.transmitters[transmitter].beacon.map({ SubjectID.beacon($0) }) == subject else {
+          return false
+        }
+        return world.plan.truth.reflections(of: transmitter, at: station, in: time - slack..<time + 1)
+          .contains { world.arrivals.isRepeated(.init(transmitter: transmitter, time: $0), at: station) }
+      }
+    }
+  }
+
+  /// Whether another gateway of the same identity has a clock that is ahead of a station's by more than the greatest lag.
+  ///
+  /// Both tell times and neither numbers its datagrams, so everything that comes from this one is a late report to the server.
+  private func isOutrun(_ station: Int) -> Bool {
+    func tellsTimes(_ station: Station) -> Bool { station.plan.speaksRaddec && station.plan.givesTime }
+    let behind = world.stations[station]
+    return tellsTimes(behind)
+      && world.stations.contains { twin in
+        twin !== behind && twin.plan.id == behind.plan.id && tellsTimes(twin)
+          && twin.ahead - behind.ahead > TruthCheck.greatestAge
+      }
+  }
+
   /// Returns the published states that are not true, once the world is quiet.
   ///
   /// A subject that a dead station heard may keep its state: it is unknown whether it has changed.
@@ -248,7 +293,13 @@ struct TruthCheck {
     for (question, spans) in questions {
       if question.stations.contains(where: { world.stations[$0].isDead }) { continue }
       for (subject, spans) in spans {
-        let key = StreamBook.Key(application: question.application, region: question.region, subject: subject)
+        if stays(question, subject, at: now).contains(where: { isOutrun($0.station) }) { continue }
+        if world.consents.everHidden.contains(subject) { continue }
+        let key = StreamBook.Key(
+          application: question.application,
+          region: question.region,
+          subject: subject
+        )
         let state = book.state(key)
         // Of a subject that was erased and has left, the last published state stays.
         let isForgotten = world.erased.contains(subject) && !spans.covers(now) && state == .unmonitored

@@ -24,6 +24,13 @@ package struct Violation: Sendable {
     case quiet
     /// A server starts from whatever the one before has left.
     case start
+    /// A webhook is sent everything in the order of each subject, and nothing again that it has answered and the journal knows; a
+    /// broker has retained the states that the events tell.
+    case receiver
+    /// Nothing that a decision hides is published, and decisions are kept.
+    case leak
+    /// No signed datagram is taken twice, and none is refused that was not taken.
+    case replay
   }
 
   /// Which rule.

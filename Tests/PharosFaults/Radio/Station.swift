@@ -1,4 +1,5 @@
 import PharosModel
+import PharosSecurity
 import PharosSimulation
 import PharosWire
 
@@ -48,9 +49,12 @@ final class Station {
   private var random: RandomStream
   private var heard: [Heard] = []
   private var heardThrough: TrueTime = 0
-  private var bootID: UInt32 = 1
+  private(set) var bootID: UInt32 = 1
   private var bootedAt: TrueTime = 0
   private var encoder: PharosDatagramEncoder
+  private let signer: DatagramSigner?
+  /// The level of the topic that names the observer, as the site file gives it.
+  private let topicLevel: UInt8
   private var nextHeartbeat: TrueTime = 0
   private var advertsHeard: UInt32 = 0
   private var sequence: UInt32 = 0
@@ -66,13 +70,15 @@ final class Station {
   /// Where its clock's times begin, so that they are times of day.
   private static let epoch: Int64 = 1_800_000_000_000_000_000
 
-  init(_ index: Int, _ faultPlan: FaultPlan) {
+  init(_ index: Int, _ faultPlan: FaultPlan, _ plant: Plant?) {
     self.index = index
+    topicLevel = plant == .readsWrongLevel ? 1 : 2
     plan = faultPlan.stations[index]
     transmitters = faultPlan.transmitters
     truth = faultPlan.truth
     random = RandomStream(seed: faultPlan.seed, 2, UInt64(index))
-    encoder = PharosDatagramEncoder(observer: plan.id, bootID: 1)
+    signer = plan.key.map { DatagramSigner(key: $0) }
+    encoder = PharosDatagramEncoder(observer: plan.id, bootID: 1, signingKeyID: plan.key?.id)
   }
 
   /// Whether it can keep what it hears while its network is gone: each raddec is sent as it is heard, into nothing.
@@ -99,7 +105,7 @@ final class Station {
     heardThrough = outUntil
     bootID += 1
     bootedAt = outUntil
-    encoder = PharosDatagramEncoder(observer: plan.id, bootID: bootID)
+    encoder = PharosDatagramEncoder(observer: plan.id, bootID: bootID, signingKeyID: plan.key?.id)
     nextHeartbeat = outUntil
     advertsHeard = 0
   }
@@ -212,10 +218,12 @@ final class Station {
           #"{"address":"\#(heard.address)","addressType":"\#(kind)","rssi":\#(heard.level),"age":\#(age),"#
           + #""data":"\#(data.joined())"}"#
       }
-      let head = #"{"observer":"\#(plan.id)","bootId":\#(bootID),"sequence":\#(sequence),"#
+      let name = plan.envelope == .topic ? "" : #""observer":"\#(plan.id)","#
+      let head = #"{\#(name)"bootId":\#(bootID),"sequence":\#(sequence),"#
       let uptime = max(0, now - bootedAt) / 1_000_000
-      let text = head + #""uptime":\#(uptime),"adverts":[\#(adverts.joined(separator: ","))]\#(more)}"#
-      datagrams.append(Datagram(bytes: Array(text.utf8), hearings: Station.hearings(heard)))
+      let text =
+        head + #""uptime":\#(uptime),"adverts":[\#(adverts.joined(separator: ","))]\#(more)}"#
+      datagrams.append(Datagram(bytes: enveloped(text), hearings: Station.hearings(heard)))
     }
     var first = 0
     while sources.count - first > 50 {
@@ -230,6 +238,17 @@ final class Station {
     }
     if first < sources.count || !heartbeat.isEmpty { finish(sources[first...], heartbeat) }
     return datagrams
+  }
+
+  /// Puts a JSON object into what it is sent in.
+  private func enveloped(_ text: String) -> [UInt8] {
+    switch plan.envelope {
+    case .object: Array(text.utf8)
+    case .array: Array("[\(text)]".utf8)
+    case .topic:
+      MQTTFormat.datagram(topic: "site/\(plan.id)/heard".utf8, observerLevel: topicLevel, payload: text.utf8)
+        ?? []
+    }
   }
 
   private func raddecs() -> [Datagram] {
@@ -287,7 +306,9 @@ final class Station {
     var first = 0
     func finish(before next: Int) {
       let hearings = Station.hearings(heard[min(first, heard.count)..<min(next, heard.count)])
-      datagrams.append(Datagram(bytes: encoder.finish(uptime: uptime), hearings: hearings))
+      var bytes = encoder.finish(uptime: uptime)
+      signer?.sign(&bytes)
+      datagrams.append(Datagram(bytes: bytes, hearings: hearings))
       first = next
     }
     for (index, report) in batch.reports.enumerated()

@@ -41,8 +41,8 @@ package struct FaultSwarm: Sendable {
   package var plant: Plant?
   /// Kinds of faults that are injected in each seed, whatever is drawn.
   package var more: Set<FaultKind> = []
-  /// Indicates whether the plans have what the first generator of plans did not draw.
-  package var isWide = true
+  /// The generation of the generator of plans.
+  package var generation = PlanGeneration.third
   /// How many are played at a time.
   package var threads: Int
   /// Whether it ends at the first seed in which something is found wrong.
@@ -73,7 +73,12 @@ package struct FaultSwarm: Sendable {
       defer { try? FileManager.default.removeItem(atPath: folder) }
       let simulation = FaultSimulation(folder: folder)
       while let seed = take(state) {
-        let outcome = simulation.play(seed: seed, plant: plant, adding: more, isWide: isWide)
+        let outcome = simulation.play(
+          seed: seed,
+          plant: plant,
+          adding: more,
+          generation: generation
+        )
         let summary = state.withLock { state in
           state.summary.add(outcome)
           if stopsAtFirst, !outcome.violations.isEmpty { state.isOver = true }
@@ -94,7 +99,7 @@ package struct FaultSwarm: Sendable {
     var summary = Summary()
     summary.add(
       FaultSimulation(folder: folder)
-        .play(seed: seed, plant: plant, adding: more, isWide: isWide, trace: line)
+        .play(seed: seed, plant: plant, adding: more, generation: generation, trace: line)
     )
     return summary
   }

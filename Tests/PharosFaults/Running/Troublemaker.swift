@@ -5,6 +5,8 @@ import PharosSimulation
 struct Troublemaker {
   private let world: FaultWorld
   private let random: Draws
+  /// Draws for the faults of the third generation, so that the times of the others stay as they are.
+  private let readersRandom: Draws
 
   /// Draws that go on while closures hold them.
   private final class Draws {
@@ -18,6 +20,7 @@ struct Troublemaker {
   init(_ world: FaultWorld) {
     self.world = world
     random = Draws(RandomStream(seed: world.plan.seed, 7))
+    readersRandom = Draws(RandomStream(seed: world.plan.seed, 14))
   }
 
   /// Asks for everything that will go wrong.
@@ -38,12 +41,13 @@ struct Troublemaker {
         world.tally.count(.drift)
         station.drift = random.uniform(-2e-4, 2e-4)
       }
-    case .diskSlow, .block, .vanish, .sleep, .twin, .lostCheckpoint, .tornWrite: break
+    case .diskSlow, .block, .vanish, .sleep, .twin, .lostCheckpoint, .tornWrite, .formerState: break
+    case .receiver, .broker, .withdraw, .replay: again(kind, readersRandom)
     case .death:
       let station = random.below(world.stations.count)
       once(kind) { world in world.stations[station].die() }
     case .power: break
-    default: again(kind)
+    default: again(kind, random)
     }
   }
 
@@ -57,13 +61,13 @@ struct Troublemaker {
   }
 
   /// The same fault again and again, half a minute apart on the average and more than one.
-  private func again(_ kind: FaultKind) {
+  private func again(_ kind: FaultKind, _ random: Draws) {
     let wait = random.uniform(2, 60)
     world.clockwork.after(.seconds(wait)) { [self] in
       guard world.isTroubled else { return }
       world.trace("fault \(kind.rawValue)")
       inject(kind)
-      again(kind)
+      again(kind, random)
     }
   }
 
@@ -85,9 +89,11 @@ struct Troublemaker {
       let step = TrueTime.seconds(random.chance(0.5) ? length : -length)
       world.stations[station].setClock(by: step, at: world.clockwork.now)
     case .flood:
-      let station = world.stations[random.below(world.stations.count)]
+      let index = random.below(world.stations.count)
+      let station = world.stations[index]
       guard station.isUp(world.clockwork.now) else { return }
       world.tally.count(kind)
+      world.arrivals.noteFlood(of: index, at: world.clockwork.now)
       station.flood(20 + random.below(200), at: world.clockwork.now)
     case .clockStep:
       world.tally.count(kind)
@@ -105,6 +111,18 @@ struct Troublemaker {
     case .erase:
       world.tally.count(kind)
       world.erase()
+    case .withdraw:
+      world.tally.count(kind)
+      world.withdraw()
+    case .receiver:
+      world.tally.count(kind)
+      world.cutWebhook()
+    case .broker:
+      world.tally.count(kind)
+      world.cutBroker()
+    case .replay:
+      world.tally.count(kind)
+      world.replay()
     default: injectIntoServer(kind)
     }
   }

@@ -14,12 +14,18 @@ final class Life {
   let hub = EventHub()
   let commitPublisher: CommitPublisher
   let feeds: FeedService
+  let authorisations: Authorisations
+  private(set) var door: SignedDoor?
+  /// When it began.
+  let beganAt: TrueTime
   private(set) var pipeline: Pipeline
   /// Datagrams that were handed to it.
   private(set) var datagrams: UInt64 = 0
   /// Whether it is shutting down: it accepts no further datagrams.
   private(set) var isStopping = false
   private(set) var decoder = DatagramDecoder()
+  /// When the events of the latest commit were judged by the authorisations.
+  var judgedAt: TrueTime { store.judgedAt }
   /// Whether a pause of the machine keeps it from reading.
   var isPaused = false
 
@@ -41,12 +47,13 @@ final class Life {
     self.number = number
     self.world = world
     lookedAt = world.clockwork.now
+    beganAt = world.clockwork.now
     let stream = world.plan.site.stream
     journal = try Journal.open(.folder(world.folder), stream: stream)
     do {
       store = LifeStore(journal, world: world, life: number)
       let logger = Logger(label: "faults") { _ in SwiftLogNoOpLogHandler() }
-      let authorisations = try Authorisations(store: journal)
+      authorisations = try Authorisations(store: journal)
       commitPublisher = CommitPublisher(
         hub: hub,
         store: store,
@@ -76,15 +83,18 @@ final class Life {
 
   /// Goes on from the newest checkpoint and what the journal's rows say beyond it, and begins to work.
   func begin() throws {
-    let (restoration, toldSince) = try restoration()
+    let restoration = try restoration()
     let checkpoint = restoration.checkpoint
     world.clock.start(
       at: world.clockwork.now,
-      behind: restoration.reached.map { $0 + .microseconds(toldSince) },
+      behind: restoration.reached.map { $0 + TimeSpan(nanoseconds: journal.head) },
       correction: checkpoint?.clockOffset ?? .zero
     )
     world.beginRun(behind: checkpoint?.clockOffset ?? .zero)
     try restore(restoration)
+    if world.plan.stations.contains(where: { $0.key != nil }) {
+      door = try SignedDoor(of: self, in: world)
+    }
     every(Life.tick) { $0.look() }
     every(.seconds(1)) { $0.watchClock() }
     every(.seconds(0.5)) { $0.feeds.tick() }
@@ -113,13 +123,13 @@ final class Life {
   }
 
   /// The same as `ServerParts.restoration(from:logger:)`, which a program of this package cannot import without all of HTTP.
-  private func restoration() throws -> (Restoration, toldSince: Int64) {
+  private func restoration() throws -> Restoration {
     var checkpoint: Checkpoint?
     var through: Int64 = 0
     if let stored = try journal.latestCheckpoint(), let bytes = world.found(ofCheckpoint: stored.bytes) {
       let isWhole = bytes == stored.bytes
       do {
-        checkpoint = try Checkpoint(decoding: bytes)
+        checkpoint = try Checkpoint(decoding: world.plant == .readsFormerStates ? stored.bytes : bytes)
         through = stored.through
         if !isWhole { world.violate(.start, "a damaged checkpoint is taken for a whole one") }
       } catch {
@@ -127,8 +137,8 @@ final class Life {
       }
     }
     let told = try journal.publishedState(after: through)
-    let restoration = Restoration(checkpoint: checkpoint, publishedState: told)
-    return (restoration, max(0, journal.head - through))
+    if world.plant == .ignoresPublishedStates, checkpoint == nil { return Restoration(checkpoint: nil) }
+    return Restoration(checkpoint: checkpoint, publishedState: told)
   }
 
   // MARK: Input
@@ -207,6 +217,8 @@ final class Life {
     isPaused = false
     takeCheckpoint()
     isStopping = true
+    door?.finish()
+    guard world.life === self else { return }
     let call = Call(stopped)
     commitPublisher.drain { call.function() }
   }

@@ -12,6 +12,8 @@ final class LifeStore: EventStore, @unchecked Sendable {
   let journal: Journal
   private unowned let world: FaultWorld
   private let life: Int
+  /// When the events of the latest commit were judged by the authorisations.
+  private(set) var judgedAt: TrueTime = 0
   /// What a planted bug says to have committed.
   private var lie: Int64 = 0
 
@@ -31,6 +33,7 @@ final class LifeStore: EventStore, @unchecked Sendable {
   }
 
   func append(_ entries: [Journal.Entry]) throws -> [Int64?] {
+    judgedAt = world.clockwork.now
     try waitForDisk()
     do {
       let sequences = try journal.append(entries)

@@ -14,6 +14,9 @@ final class FeedClient {
   /// How many events may wait for it.
   let limit: Int
 
+  /// The application that it belongs to; nil for the operator's.
+  private let application: String?
+
   private unowned let world: FaultWorld
   private let name: Int
   private var random: RandomStream
@@ -27,6 +30,7 @@ final class FeedClient {
     self.world = world
     random = RandomStream(seed: world.plan.seed, 4, UInt64(name))
     limit = random.chance(0.5) ? 16 : 256
+    application = world.plan.kinds.contains(.withdraw) && name == 0 ? Consents.application : nil
     filter =
       switch random.next() % 4 {
       case 0: EventFilter(kinds: [.regionEnter, .regionExit])
@@ -81,7 +85,9 @@ final class FeedClient {
     default: break
     }
     do {
-      feed = try life.feeds.open(FeedRequest(filter: filter, after: after, limit: limit))
+      feed = try life.feeds.open(
+        FeedRequest(filter: filter, after: after, limit: limit, application: application)
+      )
       world.trace("client \(name) connects after \(cursor)")
     } catch {
       world.violate(.subscriber, "client \(name) is refused: \(error)")
@@ -112,7 +118,9 @@ final class FeedClient {
 
   /// Checks the received events against the journal: all that it wants, once, in order.
   func check(against journal: [JournaledEvent]) {
-    let expected = journal.filter { filter.matches($0.event) }
+    let hidden = world.consents.everHidden
+    let expected = journal.filter { filter.matches($0.event) && !hidden.contains($0.event.subject) }
+    let seen = seen.filter { !hidden.contains($0.event.subject) }
     for (index, told) in seen.enumerated() where index < expected.count {
       guard told.sequence == expected[index].sequence, told.event.isPublished(like: expected[index].event)
       else {
@@ -129,12 +137,18 @@ final class FeedClient {
 
   private func take(_ item: FeedItem) {
     switch item {
-    case .event(let told):
-      guard let sequence = told.sequence else { return }
+    case .event(let published):
+      if world.consents.isLeak(published.event, since: world.clockwork.now) {
+        world.violate(
+          .leak,
+          "client \(name) is given \(published.event.kind) of \(published.event.subject), who is hidden"
+        )
+      }
+      guard let sequence = published.sequence else { return }
       if sequence <= cursor, world.plant != .resumeSkips || sequence < cursor {
         world.violate(.subscriber, "client \(name) received \(sequence) although it knows \(cursor)")
       }
-      seen.append((sequence, told.event))
+      seen.append((sequence, published.event))
       cursor = max(cursor, sequence)
     case .gap(let from, let to):
       world.violate(

@@ -1,0 +1,28 @@
+import PharosModel
+import PharosWire
+
+/// The signed datagrams that were taken, over all runs: none twice.
+struct SignatureBook {
+  private struct Name: Hashable {
+    var observer: ObserverID
+    var bootID: UInt32
+    var sequence: UInt32
+
+    init(_ head: PharosDatagramHead) {
+      (observer, bootID, sequence) = (head.observer, head.bootID, head.sequence)
+    }
+  }
+
+  private var taken: Set<Name> = []
+  /// Indicates whether some record could not be kept: then what was taken may be taken again after a kill, which the server logs.
+  private(set) var isUnkept = false
+
+  /// Notes that the disk did not take a record.
+  mutating func noteUnkept() { isUnkept = true }
+
+  /// Notes that a datagram was taken.
+  mutating func take(_ head: PharosDatagramHead) { taken.insert(Name(head)) }
+
+  /// Returns whether a datagram was taken at some time.
+  func isTaken(_ head: PharosDatagramHead) -> Bool { taken.contains(Name(head)) }
+}
