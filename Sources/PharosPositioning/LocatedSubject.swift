@@ -25,8 +25,6 @@ struct LocatedSubject: Sendable {
   private(set) var isAtHome: Bool
   /// The number of consecutive inputs that another ground knew and its own did not.
   private var foreign = 0
-  /// The delay of each of its fixes.
-  private var lag: TimeSpan
   /// The locator, or nil once the place is free.
   private var locator: Locator?
 
@@ -52,7 +50,6 @@ struct LocatedSubject: Sendable {
     touched = instant
     counter = UInt64(bitPattern: instant.nanoseconds)
     noteCounter = counter
-    lag = locator.rules.lag
     self.locator = locator
   }
 
@@ -65,8 +62,14 @@ struct LocatedSubject: Sendable {
     touched = sensing.decidedAt
   }
 
-  /// Takes the level at which a fixed observer heard the subject.
-  mutating func hear(_ observer: ObserverID, _ summary: BeaconSummary, decidedAt: Timestamp) {
+  /// Takes the level at which a fixed observer heard the subject, whose reports take a time to be delivered.
+  mutating func hear(
+    _ observer: ObserverID,
+    _ summary: BeaconSummary,
+    delivery: TimeSpan,
+    decidedAt: Timestamp
+  ) {
+    locator?.wait(for: delivery, at: decidedAt)
     locator?.hear(observer, level: summary.mean, heard: summary.lastHeard, decidedAt: decidedAt)
     touched = decidedAt
   }
@@ -82,16 +85,16 @@ struct LocatedSubject: Sendable {
 
   /// Removes and returns the next fix that is ready, with its number and the time at which it was decided.
   mutating func nextFix() -> (fix: FixEstimate, number: UInt64, decidedAt: Timestamp)? {
-    guard let fix = locator?.nextFix() else { return nil }
+    guard let fix = locator?.nextFix(), let decided = locator?.decided(fix.time) else { return nil }
     counter &+= 1
-    return (fix, counter, fix.time + lag)
+    return (fix, counter, decided)
   }
 
   /// Removes and returns the next finding about visual positioning, with its number and the time at which it was decided.
   mutating func nextNote() -> (note: PositioningNote, number: UInt64, decidedAt: Timestamp)? {
-    guard let note = locator?.nextNote() else { return nil }
+    guard let note = locator?.nextNote(), let decided = locator?.decided(note.decided) else { return nil }
     noteCounter &+= 1
-    return (note, noteCounter, note.decided + lag)
+    return (note, noteCounter, decided)
   }
 
   /// Records which venues know the input of the subject.

@@ -29,11 +29,6 @@ package struct Locators: Sendable {
   ///
   /// 10 min: a handset in a pocket may sleep that long; its fixes end earlier, after ``FusionRules/silence``.
   static let memory = TimeSpan.minutes(10)
-  /// The minimum delay of the fix of a tag.
-  ///
-  /// 1.5 s: an observer reports what it heard in a second half a second after it has ended.
-  package static let leastTagLag = TimeSpan.seconds(1.5)
-
   /// Creates a collection without subjects.
   package init(venues: [LocatableVenue], site: Site, limit: Int) {
     self.venues = venues
@@ -67,15 +62,17 @@ package struct Locators: Sendable {
     arm(place)
   }
 
-  /// Takes a fixed observer's summaries of one second.
+  /// Takes a fixed observer's summaries of half a second.
   ///
-  /// Beacons that are not at known places are tags.
+  /// Beacons that are not at known places are tags. Their fixes wait for the observer that reports last of those that hear
+  /// them: a gateway that sends once in two seconds is that much later than one that sends at once.
   mutating func hear(_ second: SecondSummary, into events: inout [Event]) {
     let reach = GroundReach(second.observer, venues)
     guard reach.mostKnown > 0 else { return }
+    let delivery = second.decidedAt - second.until + SecondSummary.length
     for summary in second.beacons where !fixedBeacons.contains(summary.beacon) {
       let place = place(of: .beacon(summary.beacon), reach, at: second.decidedAt, into: &events)
-      subjects[place].hear(second.observer, summary, decidedAt: second.decidedAt)
+      subjects[place].hear(second.observer, summary, delivery: delivery, decidedAt: second.decidedAt)
       tell(place, into: &events)
       arm(place)
     }
@@ -250,7 +247,6 @@ extension Locators {
     var rules = venues[ground].rules
     rules.interval = settings.interval
     rules.lag = settings.lag
-    if case .beacon = id { rules.lag = max(rules.lag, Locators.leastTagLag) }
     if let particles = settings.particles { rules.particles = particles }
     var locator = Locator(ground: venues[ground], rules: rules, seed: seed(of: id))
     if let itinerary = itineraries[id] { locator.assign(itinerary) }

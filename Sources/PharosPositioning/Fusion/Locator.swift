@@ -13,6 +13,9 @@ import PharosVenues
 package struct Locator: Sendable {
   let content: LocatableVenue.Content
   let rules: FusionRules
+  /// The time for which input is held back.
+  private var lag: TimeSpan { max(rules.lag, delivery.longest) }
+  private var delivery = RecentDelivery()
   var noise: FusionNoise
   var tracker: MotionTracker
   var inbox = LocatorInbox()
@@ -71,7 +74,7 @@ package struct Locator: Sendable {
   /// The first evidence makes one as soon as its time has come. The value is always later than every receive time to
   /// which the locator was advanced: the fixes that were due up to there have been made, and input for an earlier time
   /// is rejected as late.
-  package var nextDue: Timestamp { (next ?? inbox.nextTime).map { $0 + rules.lag } ?? .distantFuture }
+  package var nextDue: Timestamp { (next ?? inbox.nextTime).map { $0 + lag } ?? .distantFuture }
 
   /// Removes and returns the next fix that was made, or returns nil.
   package mutating func nextFix() -> FixEstimate? { made.isEmpty ? nil : made.removeFirst() }
@@ -93,7 +96,7 @@ package struct Locator: Sendable {
   }
 
   /// Advances to a receive time, up to which all input was given.
-  package mutating func advance(to received: Timestamp) { process(through: received - rules.lag) }
+  package mutating func advance(to received: Timestamp) { process(through: received - lag) }
 }
 
 extension Locator {
@@ -112,7 +115,7 @@ extension Locator {
   /// Takes a sensing of the subject's handset.
   package mutating func take(_ sensing: Sensing) {
     // What was received before this one is complete: the result must not depend on when a caller advanced the time.
-    process(through: sensing.decidedAt - rules.lag)
+    process(through: sensing.decidedAt - lag)
     switch sensing.body {
     case .accessPoints(let points):
       for point in points { take(point, told: sensing.time) }
@@ -143,7 +146,13 @@ extension Locator {
     }
   }
 
-  /// Takes the level at which a fixed observer heard the subject, a tag, in one second.
+  /// Returns the time at which something was decided that happened at a time, given that it is decided now.
+  func decided(_ time: Timestamp) -> Timestamp { max(time + lag, delivery.lowered) }
+
+  /// Holds input back for as long as observers needed of late to deliver what they hear, if that is longer than the lag.
+  package mutating func wait(for span: TimeSpan, at instant: Timestamp) { delivery.note(span, at: instant) }
+
+  /// Takes the level at which a fixed observer heard the subject, a tag, in half a second.
   ///
   /// - Parameters:
   ///   - observer: The observer.
@@ -156,7 +165,7 @@ extension Locator {
     heard time: Timestamp,
     decidedAt: Timestamp
   ) {
-    process(through: decidedAt - rules.lag)
+    process(through: decidedAt - lag)
     guard let emitter = content.emitter(.observer(observer)) else {
       counters.unknown += 1
       return
@@ -217,6 +226,34 @@ extension Locator {
     }
     newestInput = max(newestInput, time)
     if !inbox.add(reading, told: time) { counters.crowded += 1 }
+  }
+}
+
+/// The longest time that observers needed to deliver what they heard in the last one to two minutes.
+struct RecentDelivery: Sendable, Hashable {
+  /// The upper bound of that time.
+  ///
+  /// 10 s: what comes later is a backlog, or tells where a tag was long ago.
+  private static let bound = TimeSpan.seconds(10)
+  private static let window = TimeSpan.minutes(1)
+
+  /// The longest time in this window, and in the one before.
+  private var present = TimeSpan.zero
+  private var before = TimeSpan.zero
+  private var turned = Timestamp.distantPast
+  /// The time at which the longest time last fell: nothing is decided for an earlier one from then on.
+  private(set) var lowered = Timestamp.distantPast
+
+  var longest: TimeSpan { max(present, before) }
+
+  /// Takes the time that an observer needed for what it delivered at an instant.
+  mutating func note(_ span: TimeSpan, at instant: Timestamp) {
+    let was = longest
+    if turned == .distantPast || instant - turned >= RecentDelivery.window {
+      (before, present, turned) = (present, .zero, instant)
+    }
+    present = max(present, min(span, RecentDelivery.bound))
+    if longest < was { lowered = instant }
   }
 }
 

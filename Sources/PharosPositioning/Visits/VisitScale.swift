@@ -58,7 +58,7 @@ struct VisitScale: Hashable, Sendable {
   /// Returns whether a later piece of a track lies elsewhere than a visit.
   ///
   /// Errors that persist shift the fixes of a long stay by some metres, now this way and now that, so that two pieces are
-  /// one place up to twice the accuracy of a fix, and as much more as the centre of the visit is unsure. A walk between
+  /// one place up to twice the accuracy of a fix, and as much more as the centre of the visit scatters. A walk between
   /// them that the speeds show makes smaller distances believable.
   func isApart(_ visit: StaySums, _ later: StaySums, walked: Bool = false) -> Bool {
     guard visit.weight > 0, later.fixes > 0 else { return false }
@@ -66,7 +66,7 @@ struct VisitScale: Hashable, Sendable {
     let least =
       walked
       ? max(2 * settings.radius, 1.2 * accuracy)
-      : max(2 * settings.radius, 2 * accuracy) + min(accuracy, visit.accuracy)
+      : max(2 * settings.radius, 2 * accuracy) + min(accuracy, visit.scatterOfCenter)
     return visit.center.distance(to: later.center) >= least
   }
 

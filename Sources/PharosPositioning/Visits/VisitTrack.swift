@@ -84,14 +84,21 @@ struct StaySums: Hashable, Sendable {
 
   mutating func add(_ samples: some Sequence<VisitSample>) { for sample in samples { add(sample) } }
 
-  /// The radius around the centre meant to hold 68 % of truths.
+  /// The radius around the centre meant to hold 68 % of truths, in metres.
   ///
-  /// The error of a map does not average out, so it is never below three tenths of that of one fix.
+  /// Of the error of a fix, the mean of many takes away what they scatter by. What they have in common stays: the errors
+  /// of a map, and at rest the same reflections in every fix.
   var accuracy: Double {
     guard weight > 0, fixes > 0 else { return 0 }
-    let averaged = VisitScale.radiusOfDeviation / weight.squareRoot()
-    return max(averaged, 0.3 * accuracies / Double(fixes))
+    let single = accuracies / Double(fixes)
+    // The spread holds both coordinates, a deviation one of them.
+    let scatter = VisitScale.radiusOfDeviation * spread / 2.0.squareRoot()
+    let own = scatter < single ? scatter * scatter / (single * single) : 1
+    return ((1 - own) * single * single + own * scatterOfCenter * scatterOfCenter).squareRoot()
   }
+
+  /// The 68 % radius that the centre would have if the errors of its samples were independent, in metres.
+  var scatterOfCenter: Double { weight > 0 ? VisitScale.radiusOfDeviation / weight.squareRoot() : 0 }
 
   /// The root mean square distance from the centre, in metres.
   var spread: Double { weight > 0 ? (square / weight).squareRoot() : 0 }

@@ -103,7 +103,7 @@ struct LabelledTraceTests {
   /// The fixes of a tag whose receivers report the mean of each second, half a second after it.
   private static func fixes(_ heard: [Heard], _ set: Traces, _ ground: LocatableVenue) -> [FixEstimate] {
     var rules = ground.rules
-    rules.lag = Locators.leastTagLag
+    rules.lag = .seconds(1.5)
     var locator = Locator(ground: ground, rules: rules, seed: 7)
     var fixes: [FixEstimate] = []
     let names = Set(heard.map(\.receiver)).sorted()

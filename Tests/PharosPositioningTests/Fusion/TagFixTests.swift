@@ -93,6 +93,67 @@ struct TagFixTests {
     #expect(last.sources == .observers && last.floor?.level == 0)
   }
 
+  /// The fixes of a tag at rest whose observers all report so long after each half second.
+  private static func fixes(seconds: Int, deliveredAfter delivery: (Int) -> TimeSpan) throws -> [Event] {
+    let ground = ground(try floor())
+    var stage = StageTwo(site: Site(), venues: [ground])
+    let start = Timestamp(seconds: 1_750_000_000)
+    var links: [StageLink] = []
+    for half in 1...2 * seconds {
+      let until = start + .milliseconds(Int64(half) * 500)
+      for (number, place) in places.enumerated() {
+        let level = -60 - 3 * place.distance(to: Point(x: 2, y: 2)) + Double((half * 7 + number * 3) % 5)
+        let heard = BeaconSummary(
+          beacon: LinkScript.tag,
+          count: 1,
+          mean: level,
+          variance: 4,
+          lastHeard: until - .milliseconds(400)
+        )
+        let second = SecondSummary(
+          observer: .name("\(number)"),
+          until: until,
+          decidedAt: until + delivery(half),
+          ordinal: UInt64(half),
+          beacons: [heard]
+        )
+        links.append(.second(second))
+      }
+    }
+    var events: [Event] = []
+    for link in links.sorted(by: StageLink.isOrderedBefore) { stage.take(link, into: &events) }
+    // Fixes go on for half a minute behind the last input.
+    stage.advance(to: start + .seconds(Double(seconds + 40)), into: &events)
+    return events.filter { $0.kind == .fix }
+  }
+
+  @Test(
+    "Observers that report late give the same fixes, each as late as they are",
+    arguments: [30, 1_030, 2_030, 5_030] as [Int64]
+  )
+  func delivery(milliseconds: Int64) throws {
+    let prompt = try Self.fixes(seconds: 30) { _ in .milliseconds(30) }
+    let late = try Self.fixes(seconds: 30) { _ in .milliseconds(milliseconds) }
+    try #require(prompt.count >= 30)
+    #expect(late.map(\.time) == prompt.map(\.time))
+    #expect(late.map(\.detail) == prompt.map(\.detail))
+    let lag = max(TimeSpan.seconds(1), .milliseconds(milliseconds + 500))
+    #expect(late.allSatisfy { $0.decidedAt == $0.time + lag })
+  }
+
+  @Test("A network that was slow for some seconds delays fixes for two minutes, and no longer")
+  func slowForAWhile() throws {
+    let prompt = try Self.fixes(seconds: 240) { _ in .milliseconds(30) }
+    let fixes = try Self.fixes(seconds: 240) {
+      (40..<50).contains($0) ? .milliseconds(4_030) : .milliseconds(30)
+    }
+    #expect(fixes.map(\.time) == prompt.map(\.time))
+    #expect(zip(fixes, fixes.dropFirst()).allSatisfy { $0.decidedAt <= $1.decidedAt })
+    let lags = fixes.map { $0.decidedAt - $0.time }
+    #expect(lags.max() == .milliseconds(4_530))
+    #expect(lags.suffix(60).allSatisfy { $0 == .seconds(1) })
+  }
+
   @Test("Particles that spread stay on the floor and on their side of a wall")
   func spread() throws {
     let floors = Self.ground(try Self.floor(hasDoor: false)).content.floors

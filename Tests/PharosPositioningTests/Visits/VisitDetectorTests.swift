@@ -132,6 +132,65 @@ struct VisitDetectorTests {
     }
   }
 
+  /// The visit of a subject that rests at the origin for half an hour, and the accuracy of each of its fixes.
+  ///
+  /// The error of a fix is a normal one that all fixes share, and one that persists for ten seconds.
+  private static func rest(shared: Double, own: Double, seed: UInt64) throws -> (stay: Stay, accuracy: Double)
+  {
+    var random = SeededGenerator(seed: seed)
+    func normal() -> Double {
+      let (radius, angle) = (
+        Double.random(in: 0..<1, using: &random), Double.random(in: 0..<1, using: &random)
+      )
+      return (-2 * log(1 - radius)).squareRoot() * cos(2 * .pi * angle)
+    }
+    let place = Point(x: shared * normal(), y: shared * normal())
+    let accuracy = 1.5096 * (shared * shared + own * own).squareRoot()
+    var detector = VisitDetector(settings)
+    var steps: [VisitDetector.Step] = []
+    var error = Point(x: own * normal(), y: own * normal())
+    let kept = exp(-0.1)
+    for second in 0..<1_800 {
+      error = error * kept + Point(x: normal(), y: normal()) * (own * (1 - kept * kept).squareRoot())
+      let time = start + .seconds(Double(second))
+      steps += detector.take(
+        VisitFix(
+          time: time,
+          decidedAt: time + .seconds(1),
+          ground: ground,
+          point: place + error,
+          accuracy: accuracy,
+          speed: 0
+        )
+      )
+    }
+    steps += detector.expire()
+    guard case .depart(let stay) = try #require(steps.last) else { throw NoVisit() }
+    return (stay, accuracy)
+  }
+
+  private struct NoVisit: Error {}
+
+  @Test("the accuracy of a visit holds two thirds of truths where its fixes err alike")
+  func accuracyOfRest() throws {
+    var held = 0
+    for seed: UInt64 in 1...200 {
+      let (stay, accuracy) = try Self.rest(shared: 3, own: 1, seed: seed)
+      #expect(stay.accuracy <= accuracy)
+      held += stay.center.distance(to: .origin) <= stay.accuracy ? 1 : 0
+    }
+    // 68 %, and three deviations of 200 chances either way.
+    #expect((116...156).contains(held), "\(held) of 200")
+  }
+
+  @Test("the accuracy of a visit is better than that of its fixes where their errors change")
+  func accuracyOfScatter() throws {
+    for seed: UInt64 in 1...20 {
+      let (stay, accuracy) = try Self.rest(shared: 0, own: 3, seed: seed)
+      #expect(stay.accuracy < 0.7 * accuracy, "\(stay.accuracy) of \(accuracy) m")
+    }
+  }
+
   /// The arrivals that are found in the fixes of a tag, which have no speeds, at the places of an hour.
   ///
   /// The error is one of 4 m that depends on the place, and one of a metre that persists for some seconds.
