@@ -349,7 +349,7 @@ let package = Package(
     tests("PharosCapturesTests", ["PharosModel", "PharosWire", "PharosCaptures"]),
     tests("PharosComparatorsTests", ["PharosModel", "PharosComparators", "PharosSimulatedWorlds"]),
     tests("PharosFilesTests", ["PharosFiles"]),
-    tests("PharosMQTTTests", ["PharosModel", "PharosMQTT"]),
+    tests("PharosMQTTTests", ["PharosModel", "PharosMQTT", "PharosJournal", "PharosHTTP"]),
     tests(
       "PharosMonitoringTests",
       ["PharosModel", "PharosWire", "PharosMonitoring"]

@@ -63,7 +63,7 @@ package struct StateCache: Sendable {
   package init() {}
 
   /// Replaces the states by the journal's rows; rangings and fixes stay.
-  mutating func reset(to told: PublishedState) { self.told = told }
+  package mutating func reset(to told: PublishedState) { self.told = told }
 
   /// Updates the cache with a published event.
   package mutating func note(_ event: Event) {

@@ -58,15 +58,12 @@ private struct RowReader {
       FROM region_rows WHERE changed > ?
       """
     return try RowReader.records(sql, after: sequence, in: database) { row in
-      guard let state = RegionState(rawValue: UInt8(truncatingIfNeeded: row.number(3))),
-        let known = RegionState(rawValue: UInt8(truncatingIfNeeded: row.number(4)))
-      else { throw DamagedRecord(what: "a row with the state \(row.number(3))") }
-      return PublishedState.RegionRecord(
+      PublishedState.RegionRecord(
         application: try text(row.number(0)),
         region: try text(row.number(1)),
         subject: try subject(row.number(2)),
-        state: state,
-        lastKnown: known,
+        state: try row.state(3),
+        lastKnown: try row.state(4),
         enteredAt: row.optional(5).map { Timestamp(nanoseconds: $0) },
         refinement: try row.optional(6).map { try beacon($0) },
         observer: try row.optional(7).map { try observer($0) },
@@ -152,17 +149,23 @@ private struct RowReader {
   }
 }
 
-/// The statements that update the rows of the published state, as `PublishedState` updates its entries.
+/// The statements that keep the records of ``PublishedState`` in rows.
 struct RowStatements {
-  private let known: PreparedStatement
+  private let database: Database
+  private let regionBefore: PreparedStatement
   private let region: PreparedStatement
+  private let zoneBefore: PreparedStatement
   private let zone: PreparedStatement
   private let observer: PreparedStatement
 
   init(_ database: Database) throws {
-    known = try PreparedStatement(
+    self.database = database
+    regionBefore = try PreparedStatement(
       database,
-      "SELECT known, entered FROM region_rows WHERE application = ? AND region = ? AND subject = ?"
+      """
+      SELECT state, known, entered, time, decided FROM region_rows
+      WHERE application = ? AND region = ? AND subject = ?
+      """
     )
     region = try PreparedStatement(
       database,
@@ -172,20 +175,17 @@ struct RowStatements {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """
     )
+    zoneBefore = try PreparedStatement(
+      database,
+      "SELECT zone, unmonitored, time, decided FROM zone_rows WHERE beacon = ?"
+    )
     zone = try PreparedStatement(
       database,
-      """
-      INSERT INTO zone_rows (beacon, zone, time, decided, changed, unmonitored) VALUES (?1, ?2, ?3, ?4, ?5, ?7)
-      ON CONFLICT (beacon) DO UPDATE SET zone = ?2, time = ?3, decided = ?4, changed = ?5, unmonitored = ?7
-      WHERE ?2 IS NOT NULL OR zone IS NULL OR zone = ?6
-      """
+      "INSERT OR REPLACE INTO zone_rows (beacon, zone, unmonitored, time, decided, changed) VALUES (?, ?, ?, ?, ?, ?)"
     )
     observer = try PreparedStatement(
       database,
-      """
-      INSERT INTO observer_rows (observer, up, time, decided, changed) VALUES (?1, ?2, ?3, ?4, ?5)
-      ON CONFLICT (observer) DO UPDATE SET up = ?2, time = ?3, decided = ?4, changed = ?5
-      """
+      "INSERT OR REPLACE INTO observer_rows (observer, up, time, decided, changed) VALUES (?, ?, ?, ?, ?)"
     )
   }
 
@@ -197,63 +197,89 @@ struct RowStatements {
   ///   - changed: the sequence that the change belongs to.
   /// - Throws: an error of the database.
   func note(_ event: Event, keys: [Int64], changed: Int64) throws {
-    switch (event.kind, event.detail) {
-    case (.regionState, .region(let transition)) where !transition.isAnswer:
-      try note(event, transition, RowKeys(event, keys), changed)
-    case (.zoneEnter, _), (.zoneExit, _), (.zoneUnmonitored, _), (.zoneMonitored, _):
-      guard case .beacon = event.subject else { return }
-      let row = RowKeys(event, keys)
-      zone.bind(row.subject, at: 1)
-      zone.bind(event.kind == .zoneExit ? nil : row.region, at: 2)
-      zone.bind(event.time.nanoseconds, at: 3)
-      zone.bind(event.decidedAt.nanoseconds, at: 4)
-      zone.bind(changed, at: 5)
-      zone.bind(row.region, at: 6)
-      zone.bind(event.kind == .zoneUnmonitored ? 1 : 0, at: 7)
-      try zone.run()
-    case (.observerOnline, _), (.observerOffline, _):
-      guard case .observer = event.subject else { return }
-      observer.bind(RowKeys(event, keys).subject, at: 1)
-      observer.bind(event.kind == .observerOnline ? 1 : 0, at: 2)
-      observer.bind(event.time.nanoseconds, at: 3)
-      observer.bind(event.decidedAt.nanoseconds, at: 4)
-      observer.bind(changed, at: 5)
-      try observer.run()
-    default: break
+    let row = RowKeys(event, keys)
+    let record = try PublishedState.Record(
+      event,
+      region: { try regionRecord(of: event, row) },
+      zone: { try zoneRecord(of: $0, event, row) }
+    )
+    switch record {
+    case .region(let record):
+      try region.run([
+        row.application, row.region, row.subject, Int64(record.state.rawValue),
+        Int64(record.lastKnown.rawValue),
+        record.enteredAt?.nanoseconds, record.refinement == nil ? nil : row.rest.first,
+        record.observer == nil ? nil : row.rest.last, record.time.nanoseconds, record.decidedAt.nanoseconds,
+        changed,
+      ])
+    case .zone(let record):
+      try zone.run([
+        row.subject, record.zone == nil ? nil : row.region, record.isUnmonitored ? 1 : 0,
+        record.time.nanoseconds, record.decidedAt.nanoseconds, changed,
+      ])
+    case .observer(let record):
+      try observer.run([
+        row.subject, record.isUp ? 1 : 0, record.time.nanoseconds, record.decidedAt.nanoseconds, changed,
+      ])
+    case .visit, .occupancy, nil: break
     }
   }
 
-  private func note(
+  private func regionRecord(of event: Event, _ row: RowKeys) throws -> PublishedState.RegionRecord? {
+    regionBefore.bind(row.application, at: 1)
+    regionBefore.bind(row.region, at: 2)
+    regionBefore.bind(row.subject, at: 3)
+    defer { regionBefore.reset() }
+    guard try regionBefore.next() else { return nil }
+    return PublishedState.RegionRecord(
+      application: event.application,
+      region: event.region,
+      subject: event.subject,
+      state: try regionBefore.state(0),
+      lastKnown: try regionBefore.state(1),
+      enteredAt: regionBefore.optional(2).map { Timestamp(nanoseconds: $0) },
+      time: Timestamp(nanoseconds: regionBefore.number(3)),
+      decidedAt: Timestamp(nanoseconds: regionBefore.number(4))
+    )
+  }
+
+  private func zoneRecord(
+    of beacon: BeaconID,
     _ event: Event,
-    _ transition: RegionTransition,
-    _ row: RowKeys,
-    _ changed: Int64
-  ) throws {
-    let next = LastKnownRegion(transition, at: event.time, after: try lastKnown(row))
-    region.bind(row.application, at: 1)
-    region.bind(row.region, at: 2)
-    region.bind(row.subject, at: 3)
-    region.bind(Int64(transition.to.rawValue), at: 4)
-    region.bind(Int64(next.state.rawValue), at: 5)
-    region.bind(next.enteredAt?.nanoseconds, at: 6)
-    region.bind(transition.refinement == nil ? nil : row.rest.first, at: 7)
-    region.bind(transition.observer == nil ? nil : row.rest.last, at: 8)
-    region.bind(event.time.nanoseconds, at: 9)
-    region.bind(event.decidedAt.nanoseconds, at: 10)
-    region.bind(changed, at: 11)
-    try region.run()
+    _ row: RowKeys
+  ) throws -> PublishedState.ZoneRecord? {
+    zoneBefore.bind(row.subject, at: 1)
+    defer { zoneBefore.reset() }
+    guard try zoneBefore.next() else { return nil }
+    return PublishedState.ZoneRecord(
+      beacon: beacon,
+      zone: try zoneBefore.optional(0).map { key in
+        guard key != 0, key != row.region else { return key == 0 ? "" : event.region }
+        guard case .text(let text) = try EventName.named(key, in: database) else {
+          throw DamagedRecord(what: "name \(key) is no text")
+        }
+        return text
+      },
+      isUnmonitored: zoneBefore.number(1) != 0,
+      time: Timestamp(nanoseconds: zoneBefore.number(2)),
+      decidedAt: Timestamp(nanoseconds: zoneBefore.number(3))
+    )
+  }
+}
+
+extension PreparedStatement {
+  /// Returns the state of a region in a column.
+  fileprivate func state(_ column: Int32) throws -> RegionState {
+    guard let state = RegionState(rawValue: UInt8(truncatingIfNeeded: number(column))) else {
+      throw DamagedRecord(what: "a row with the state \(number(column))")
+    }
+    return state
   }
 
-  private func lastKnown(_ row: RowKeys) throws -> LastKnownRegion? {
-    known.bind(row.application, at: 1)
-    known.bind(row.region, at: 2)
-    known.bind(row.subject, at: 3)
-    defer { known.reset() }
-    guard try known.next() else { return nil }
-    guard let state = RegionState(rawValue: UInt8(truncatingIfNeeded: known.number(0))) else {
-      throw DamagedRecord(what: "a row with the state \(known.number(0))")
-    }
-    return LastKnownRegion(state: state, enteredAt: known.optional(1).map { Timestamp(nanoseconds: $0) })
+  /// Binds the values in their order, and runs the statement.
+  fileprivate func run(_ values: [Int64?]) throws {
+    for (index, value) in values.enumerated() { bind(value, at: Int32(index + 1)) }
+    try run()
   }
 }
 

@@ -46,14 +46,21 @@ struct PublishedStates: Sendable {
   mutating func note(_ event: Event) {
     let key = RegionKey(application: event.application, region: event.region)
     let location = subjects[event.subject]
-    if let record = PublishedState.RegionRecord(event, after: location?.regions[key]?.record) {
+    let record = PublishedState.Record(
+      event,
+      region: { location?.regions[key]?.record },
+      zone: { _ in location?.zone }
+    )
+    switch record {
+    case .region(let record):
       subjects[event.subject, default: Location()].regions[key] = Standing(record: record, event: event.id)
       subjects[event.subject]?.touch(event.time, event.id)
-    } else if let record = PublishedState.ZoneRecord(event, after: location?.zone) {
+    case .zone(let record):
       subjects[event.subject, default: Location()].zone = record
       subjects[event.subject]?.touch(event.time, event.id)
-    } else if let record = PublishedState.ObserverRecord(event) {
+    case .observer(let record):
       observers[record.observer] = Standing(record: record, event: event.id)
+    case .visit, .occupancy, nil: break
     }
   }
 

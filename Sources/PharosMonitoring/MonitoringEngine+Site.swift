@@ -303,8 +303,7 @@ extension ObserverEngine {
       track.settle()
     }
     for row in rows.indices where rows[row].isLive && rows[row].isActive && rows[row].state != .unmonitored {
-      rows[row].known = rows[row].state
-      rows[row].state = .unmonitored
+      _ = rows[row].machine.change(to: .unmonitored, at: .distantPast)
       rows[row].decideAt = .distantFuture
     }
   }
@@ -327,7 +326,8 @@ extension ObserverEngine {
     _ context: inout EngineContext
   ) {
     let row = row(of: slot, at: context.current, &context)
-    rows[row].take(record)
+    rows[row].machine.restore(record)
+    rows[row].isActive = true
     // What was published was monitored.
     if context.catalog.slots[Int(slot)].isRotated { activeNodes.insert(slot) }
     for place in 0..<tracks.count where tracks[place].isLive {
@@ -335,7 +335,7 @@ extension ObserverEngine {
     }
     rows[row].decideAt = .distantFuture
     guard record.state == .unmonitored, canTell, rows[row].tracksInside == 0 else { return }
-    if rows[row].known == .inside {
+    if rows[row].machine.lastKnown == .inside {
       rows[row].patience = context.catalog.slots[Int(slot)].region.presence.patience
     }
     rows[row].decideAt = context.current + rows[row].patience

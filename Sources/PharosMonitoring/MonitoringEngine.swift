@@ -484,7 +484,7 @@ package struct MonitoringEngine: Sendable {
           region: slot.region.identifier,
           observer: observerEngines[place].id,
           state: row.state,
-          enteredAt: row.enteredAt
+          enteredAt: row.machine.enteredAt
         )
       }
       .sorted { ($0.application, $0.region) < ($1.application, $1.region) }

@@ -16,12 +16,10 @@ extension ObserverEngine {
     let count = UInt64(bitPattern: max(entry.since, firstHeard, countersFrom).nanoseconds)
     var row = RegionRow(
       slot: slot,
-      state: state,
-      known: state == .unmonitored ? entry.assumed : state,
+      RegionMachine(assuming: state, lastKnown: entry.assumed, since: began),
       counter: count &+ UInt64(slot) &* 1_000,
       isActive: !entry.isRotated || activeNodes.contains(slot)
     )
-    if state == .inside { row.enteredAt = began }
     if state == .inside || state == .unknown { row.decideAt = began + row.patience }
     let place = add(row)
     rowOfSlot[slot] = Int32(place)
@@ -236,40 +234,16 @@ extension ObserverEngine {
 
   /// Gives a row a state and publishes the change, if it is one and the row is published at all.
   mutating func set(_ row: Int, _ wanted: RowChange, _ context: inout EngineContext) {
-    let before = rows[row]
-    guard before.isActive, before.state != wanted.to else { return }
-    let region = context.catalog.slots[Int(before.slot)].region
-    let basis = before.state == .unmonitored ? before.known : before.state
-    var change = wanted
-    if change.to == .outside, basis == .inside, let entered = before.enteredAt {
-      // A region that came while its beacon's exit waited for late reports is not left before it was entered.
-      change.time = max(change.time, entered)
+    guard rows[row].isActive, let change = rows[row].machine.change(to: wanted.to, at: wanted.time) else {
+      return
     }
-    rows[row].state = change.to
-    if change.to != .unmonitored {
-      rows[row].known = change.to
-    } else {
-      rows[row].known = before.state
-      rows[row].decideAt = .distantFuture
-    }
-    if change.to == .inside, basis != .inside { rows[row].enteredAt = change.time }
-    var transition = RegionTransition(
-      from: before.state,
-      to: change.to,
-      refinement: change.refinement,
-      evidence: change.evidence
-    )
-    if change.to == .outside, basis == .inside { transition.enteredAt = before.enteredAt }
+    if change.to == .unmonitored { rows[row].decideAt = .distantFuture }
+    let transition = RegionTransition(change, refinement: wanted.refinement, evidence: wanted.evidence)
     emit(.regionState, transition, row: row, at: change.time, &context)
-    switch change.to {
-    case .inside where basis != .inside && region.notifyOnEntry:
-      emit(.regionEnter, transition, row: row, at: change.time, &context)
-    case .outside where basis == .inside && region.notifyOnExit:
-      emit(.regionExit, transition, row: row, at: change.time, &context)
-    case .unmonitored: emit(.regionUnmonitored, transition, row: row, at: change.time, &context)
-    case .inside, .outside, .unknown: break
+    let region = context.catalog.slots[Int(rows[row].slot)].region
+    if let kind = change.announcement(for: region) {
+      emit(kind, transition, row: row, at: change.time, &context)
     }
-    if change.to == .outside { rows[row].enteredAt = nil }
     rows[row].counter += 1
   }
 
@@ -314,14 +288,8 @@ extension ObserverEngine {
 
   /// Publishes a row's state without a change of it.
   mutating func answer(row: Int, rule: Evidence.Rule, at time: Timestamp, _ context: inout EngineContext) {
-    let entry = rows[row]
-    let transition = RegionTransition(
-      from: entry.state,
-      to: entry.state,
-      enteredAt: entry.enteredAt,
-      isAnswer: true,
-      evidence: Evidence(rule: rule)
-    )
+    let machine = rows[row].machine
+    let transition = RegionTransition(answering: machine.state, enteredAt: machine.enteredAt, rule: rule)
     emit(.regionState, transition, row: row, at: time, &context)
     rows[row].counter += 1
   }
@@ -645,7 +613,7 @@ extension ObserverEngine {
       guard slot.isLive, slot.isRotated, slot.application == application else { continue }
       let row = rowOfSlot[Int32(place)].map { rows[Int($0)] }
       let isInside =
-        row.map { $0.state == .inside || $0.state == .unmonitored && $0.known == .inside } ?? false
+        row.map { $0.machine.lastKnown == .inside } ?? false
       places[Int32(place)] = views.count
       views.append(
         NodeView(

@@ -10,16 +10,12 @@ struct RegionRow: Sendable {
   /// The number of tracks by which the observer is inside.
   var tracksInside: Int32 = 0
   /// The published state.
-  var state: RegionState
-  /// The last known state before it became unmonitored.
-  var known: RegionState
+  var machine: RegionMachine
   /// Indicates whether changes are published: a node of a rotation may be rotated out.
   var isActive: Bool
   /// Indicates whether its time to decide has passed and only proof of life is missing.
   var isWaiting = false
   var isLive = true
-  /// The start of the visit, or the distant future.
-  private var entered = Timestamp.distantFuture
   /// Counts the transitions; it goes on from the time at which monitoring began, and from its slot, so that no id is used
   /// twice when an identifier is registered again.
   var counter: UInt64
@@ -30,19 +26,15 @@ struct RegionRow: Sendable {
   /// The required length of that silence; longer than usual if the row was inside before the server started.
   var patience = RegionRow.usualPatience
 
-  init(slot: Int32, state: RegionState, known: RegionState, counter: UInt64, isActive: Bool) {
+  init(slot: Int32, _ machine: RegionMachine, counter: UInt64, isActive: Bool) {
     self.slot = slot
-    self.state = state
-    self.known = known
+    self.machine = machine
     self.counter = counter
     self.isActive = isActive
   }
 
-  /// The start of the visit, or nil.
-  var enteredAt: Timestamp? {
-    get { entered == .distantFuture ? nil : entered }
-    set { entered = newValue ?? .distantFuture }
-  }
+  /// The published state.
+  var state: RegionState { machine.state }
 }
 
 /// A change of a row that is being published.
@@ -54,25 +46,13 @@ struct RowChange {
 }
 
 extension RegionRow {
-  /// Takes over the record of the last published state.
-  mutating func take(_ word: PublishedState.RegionRecord) {
-    state = word.state
-    known = word.state == .unmonitored ? word.lastKnown : word.state
-    enteredAt = known == .inside ? word.enteredAt ?? enteredAt ?? word.time : nil
-    isActive = true
-  }
-}
-
-extension RegionRow {
   /// Writes where the observer stands; a row that is gone only keeps its place.
   func write(to writer: inout FieldWriter) {
     writer.write(isLive)
     guard isLive else { return }
     writer.write(slot)
-    writer.write(state.rawValue)
-    writer.write(known.rawValue)
+    writer.write(machine)
     writer.write(tracksInside)
-    writer.write(enteredAt)
     writer.write(counter)
     writer.write(isActive)
     writer.write(isWaiting)
@@ -84,16 +64,13 @@ extension RegionRow {
   /// Reads where the observer stands towards one of so many regions.
   init(from reader: inout FieldReader, slots: Int) throws(FieldError) {
     guard try reader.flag() else {
-      self.init(slot: 0, state: .unknown, known: .unknown, counter: 0, isActive: false)
+      self.init(slot: 0, .unread, counter: 0, isActive: false)
       isLive = false
       return
     }
     let slot = try reader.place("a region", below: slots)
-    let state = try reader.state()
-    let known = try reader.state()
-    self.init(slot: slot, state: state, known: known, counter: 0, isActive: false)
+    self.init(slot: slot, try reader.read(), counter: 0, isActive: false)
     tracksInside = try reader.place("tracks inside", below: 1 << 30)
-    enteredAt = try reader.optional(Timestamp.self)
     counter = try reader.counter("a region's counter")
     isActive = try reader.flag()
     isWaiting = try reader.flag()

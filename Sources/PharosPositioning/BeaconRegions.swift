@@ -25,6 +25,31 @@ struct BeaconRegions: Sendable {
       guard case .beacon(let observers) = region.subject else { return false }
       return observers?.contains(observer) ?? true
     }
+
+    /// An event about a subject of this region.
+    func event(
+      _ kind: EventKind,
+      _ subject: SubjectID,
+      at time: Timestamp,
+      _ decidedAt: Timestamp,
+      _ counter: UInt64,
+      _ transition: RegionTransition,
+      in stream: String
+    ) -> Event {
+      Event(
+        stream: stream,
+        kind: kind,
+        time: time,
+        decidedAt: decidedAt,
+        stage: 2,
+        subject: subject,
+        application: key.application,
+        region: key.identifier,
+        counter: counter,
+        ordinal: counter,
+        detail: .region(transition)
+      )
+    }
   }
 
   /// The entries by place; a place that is free is nil.

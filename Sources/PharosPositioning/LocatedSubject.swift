@@ -5,9 +5,7 @@ import PharosModel
 /// A locator is large, so it is only used in place: even methods that only read it are mutating.
 struct LocatedSubject: Sendable {
   /// The subject.
-  let id: SubjectID
-  /// The generation of the place, which tells apart the subjects that have occupied it.
-  let generation: UInt32
+  let subject: SubjectID
   /// The place of its ground among all.
   private(set) var ground: Int
   /// The time at which its last input was decided.
@@ -19,8 +17,6 @@ struct LocatedSubject: Sendable {
   private(set) var counter: UInt64
   /// Counts its findings about visual positioning, from the same beginning.
   private var noteCounter: UInt64
-  /// The time at which the deadline queue returns the subject.
-  var wake = Timestamp.distantFuture
   /// Indicates whether the radio map of its ground has known anything that it heard.
   private(set) var isAtHome: Bool
   /// The number of consecutive inputs that another ground knew and its own did not.
@@ -36,15 +32,13 @@ struct LocatedSubject: Sendable {
 
   /// Creates a subject to locate.
   init(
-    _ id: SubjectID,
-    generation: UInt32,
+    _ subject: SubjectID,
     on ground: Int,
     isAtHome: Bool,
     locator: consuming Locator,
     at instant: Timestamp
   ) {
-    self.id = id
-    self.generation = generation
+    self.subject = subject
     self.ground = ground
     self.isAtHome = isAtHome
     touched = instant
@@ -52,9 +46,6 @@ struct LocatedSubject: Sendable {
     noteCounter = counter
     self.locator = locator
   }
-
-  /// Indicates whether a subject occupies the place.
-  var isLive: Bool { locator != nil }
 
   /// Takes a sensing of the subject's handset.
   mutating func take(_ sensing: Sensing) {
@@ -128,7 +119,20 @@ struct LocatedSubject: Sendable {
     sum.senseless &+= motion.senseless
     return sum
   }
+}
 
-  /// Frees the place.
-  mutating func leave() { locator = nil }
+extension LocatedSubject: SubjectRow {
+  /// The content of a place that no subject occupies.
+  static var vacant: LocatedSubject { LocatedSubject() }
+  /// Indicates that its next inputs locate the subject again.
+  var isNeeded: Bool { false }
+
+  private init() {
+    subject = .none
+    ground = 0
+    touched = .distantPast
+    (counter, noteCounter) = (0, 0)
+    isAtHome = false
+    lag = .zero
+  }
 }

@@ -15,11 +15,10 @@ package struct Locators: Sendable {
   private let fixedBeacons: Set<BeaconID>
   /// The settings of the site.
   var settings: PositioningSettings
-  var subjects: [LocatedSubject] = []
-  var free: [Int] = []
-  var places: [SubjectID: Int] = [:]
-  private var deadlines = DeadlineQueue()
-  var generation: UInt32 = 0
+  private var subjects = SubjectTable<LocatedSubject>()
+  /// Indicates whether fixes are kept until ``takeFixes()`` takes them.
+  private let keepsFixes: Bool
+  private var fixes: [PublishedFix] = []
   /// The itineraries, also of subjects that are not located at present.
   private(set) var itineraries: [SubjectID: Itinerary] = [:]
   /// The counters, without those of locators that are still active.
@@ -30,9 +29,10 @@ package struct Locators: Sendable {
   /// 10 min: a handset in a pocket may sleep that long; its fixes end earlier, after ``FusionRules/silence``.
   static let memory = TimeSpan.minutes(10)
   /// Creates a collection without subjects.
-  package init(venues: [LocatableVenue], site: Site, limit: Int) {
+  package init(venues: [LocatableVenue], site: Site, limit: Int, keepsFixes: Bool = false) {
     self.venues = venues
     self.limit = limit
+    self.keepsFixes = keepsFixes
     stream = site.stream
     settings = site.positioning
     fixedBeacons = Set(venues.flatMap { $0.venue.floors.flatMap { $0.floor.beacons.map(\.beacon) } })
@@ -43,11 +43,11 @@ package struct Locators: Sendable {
   /// - Complexity: linear in the number of subjects; intended for a copy, or for once a second.
   var counters: LocatingCounters {
     var sum = counted
-    for place in subjects.indices {
+    for place in subjects.taken {
       var subject = subjects[place]
       sum.add(subject.counters())
     }
-    sum.subjects = places.count
+    sum.subjects = subjects.count
     return sum
   }
 
@@ -80,14 +80,10 @@ package struct Locators: Sendable {
 
   /// Makes every fix that is due by an instant, given that every input up to it has been taken.
   package mutating func advance(to instant: Timestamp, into events: inout [Event]) {
-    while let entry = deadlines.pop(through: instant) {
-      guard subjects[entry.slot].isLive, subjects[entry.slot].generation == entry.generation,
-        subjects[entry.slot].wake == entry.due
-      else { continue }
-      subjects[entry.slot].wake = .distantFuture
-      let end = subjects[entry.slot].touched + Locators.memory
-      run(entry.slot, through: min(instant, end), into: &events)
-      if end <= instant { forget(entry.slot) } else { arm(entry.slot) }
+    while let (place, _) = subjects.popDue(through: instant) {
+      let end = subjects[place].touched + Locators.memory
+      run(place, through: min(instant, end), into: &events)
+      if end <= instant { forget(place) } else { arm(place) }
     }
   }
 
@@ -114,7 +110,7 @@ package struct Locators: Sendable {
     guard itinerary?.isValid != false else { return }
     guard itineraries[subject] != nil || itineraries.count < limit || itinerary == nil else { return }
     itineraries[subject] = itinerary
-    guard let place = places[subject] else { return }
+    guard let place = subjects.place(of: subject) else { return }
     run(place, through: instant - .oneNanosecond, into: &events)
     subjects[place].advance(to: instant - .oneNanosecond)
     tell(place, into: &events)
@@ -127,16 +123,14 @@ package struct Locators: Sendable {
 
   /// Forgets all subjects.
   mutating func forgetAll() {
-    for place in subjects.indices where subjects[place].isLive { forget(place) }
-    deadlines = DeadlineQueue()
+    for place in subjects.taken { counted.add(subjects[place].counters()) }
+    subjects = SubjectTable()
   }
 
   /// Forgets one subject.
   mutating func forget(_ traces: SubjectTraces) {
     itineraries = itineraries.filter { !traces.contains($0.key) }
-    for place in subjects.indices where subjects[place].isLive && traces.contains(subjects[place].id) {
-      forget(place)
-    }
+    for place in subjects.places(of: traces) { forget(place) }
   }
 
   // MARK: Fixes
@@ -152,32 +146,38 @@ package struct Locators: Sendable {
     }
   }
 
+  /// Removes and returns the fixes that were published since the last call.
+  mutating func takeFixes() -> [PublishedFix] {
+    guard !fixes.isEmpty else { return [] }
+    var taken: [PublishedFix] = []
+    swap(&taken, &fixes)
+    return taken
+  }
+
   /// Schedules a subject for its next fix or its removal, unless it is scheduled earlier already.
   private mutating func arm(_ place: Int) {
     let due = min(subjects[place].nextDue(), subjects[place].touched + Locators.memory)
-    guard due < subjects[place].wake else { return }
-    subjects[place].wake = due
-    let generation = subjects[place].generation
-    deadlines.insert(DeadlineQueue.Entry(due: due, slot: place, generation: generation))
+    subjects.schedule(place, at: due)
   }
 
   /// Publishes the fixes that a subject has ready.
   private mutating func tell(_ place: Int, into events: inout [Event]) {
     while let (fix, number, decidedAt) = subjects[place].nextFix() {
       counted.fixes &+= 1
-      events.append(
-        Event(
-          stream: stream,
-          kind: .fix,
-          time: fix.time,
-          decidedAt: decidedAt,
-          stage: 2,
-          subject: subjects[place].id,
-          counter: number,
-          ordinal: number,
-          detail: .fix(FixDetail(fix, in: venues[subjects[place].ground].venue))
-        )
+      let detail = FixDetail(fix, in: venues[subjects[place].ground].venue)
+      let event = Event(
+        stream: stream,
+        kind: .fix,
+        time: fix.time,
+        decidedAt: decidedAt,
+        stage: 2,
+        subject: subjects[place].subject,
+        counter: number,
+        ordinal: number,
+        detail: .fix(detail)
       )
+      events.append(event)
+      if keepsFixes { fixes.append(PublishedFix(event: event, detail: detail)) }
     }
     while let (note, number, decidedAt) = subjects[place].nextNote() {
       let (kind, detail): (EventKind, EventDetail) =
@@ -192,7 +192,7 @@ package struct Locators: Sendable {
           time: note.time,
           decidedAt: decidedAt,
           stage: 2,
-          subject: subjects[place].id,
+          subject: subjects[place].subject,
           counter: number,
           ordinal: number,
           detail: detail
@@ -211,11 +211,11 @@ extension Locators {
     into events: inout [Event]
   ) -> Int {
     // A subject that has been silent for too long is forgotten as of its own deadline, whether time has run on or not.
-    if let place = places[id], subjects[place].touched + Locators.memory < instant {
+    if let place = subjects.place(of: id), subjects[place].touched + Locators.memory < instant {
       run(place, through: subjects[place].touched + Locators.memory, into: &events)
       forget(place)
     }
-    if let place = places[id] {
+    if let place = subjects.place(of: id) {
       if reach.isTelling, subjects[place].note(reach) {
         run(place, through: instant - .oneNanosecond, into: &events)
         counted.add(subjects[place].counters())
@@ -223,24 +223,23 @@ extension Locators {
       }
       return place
     }
-    if places.count >= limit {
+    if subjects.count >= limit {
       // Those who go have had their fixes up to here.
       advance(to: instant - .oneNanosecond, into: &events)
-      evict()
+      for place in subjects.evictions(limit: limit) {
+        counted.evictions &+= 1
+        forget(place)
+      }
     }
-    generation &+= 1
-    let subject = LocatedSubject(
-      id,
-      generation: generation,
-      on: reach.best,
-      isAtHome: reach.mostKnown > 0,
-      locator: locator(of: id, on: reach.best),
-      at: instant
+    return subjects.insert(
+      LocatedSubject(
+        id,
+        on: reach.best,
+        isAtHome: reach.mostKnown > 0,
+        locator: locator(of: id, on: reach.best),
+        at: instant
+      )
     )
-    let place = free.popLast() ?? subjects.count
-    if place == subjects.count { subjects.append(subject) } else { subjects[place] = subject }
-    places[id] = place
-    return place
   }
 
   private func locator(of id: SubjectID, on ground: Int) -> Locator {
@@ -262,26 +261,10 @@ extension Locators {
     return hash
   }
 
-  /// Forgets a sixteenth of the subjects, those that were silent longest, if the limit is reached.
-  private mutating func evict() {
-    guard places.count >= limit else { return }
-    let stalest = subjects.indices
-      .filter { subjects[$0].isLive }
-      .map { (place: $0, touched: subjects[$0].touched, id: subjects[$0].id) }
-      .sorted { ($0.touched, $0.id) < ($1.touched, $1.id) }
-      .prefix(max(1, limit / 16))
-    for entry in stalest {
-      counted.evictions &+= 1
-      forget(entry.place)
-    }
-  }
-
   /// Frees the place of a subject.
   mutating func forget(_ place: Int) {
     counted.add(subjects[place].counters())
-    places[subjects[place].id] = nil
-    subjects[place].leave()
-    free.append(place)
+    subjects.remove(place)
   }
 }
 

@@ -13,24 +13,20 @@ extension StageTwo {
       entry.counts(change.observer)
     else { return countStray() }
     let place = place(of: change.beacon, into: &events)
-    let limit = limits.observersPerRow
-    let hasRoom = tags.update(place) { tag in
-      let row = tag.row(of: region, assuming: entry.assuming, since: entry.since)
-      switch change.state {
-      case .inside: return tag.rows[row].hear(change, limit: limit)
-      case .outside: tag.rows[row].lose(change)
-      case .unmonitored:
-        tag.rows[row].goDark(
-          change.observer,
-          time: change.time,
-          lastHeard: change.evidence.lastHeard,
-          evidence: change.evidence
-        )
-      case .unknown: tag.rows[row].unsay(change.observer, at: change.decidedAt, entry.region)
-      }
-      return true
+    let row = tags[place].row(of: region, assuming: entry.assuming, since: entry.since)
+    switch change.state {
+    case .inside:
+      if !tags[place].rows[row].hear(change, limit: limits.observersPerRow) { countCrowdedOut() }
+    case .outside: tags[place].rows[row].lose(change)
+    case .unmonitored:
+      tags[place].rows[row].goDark(
+        change.observer,
+        time: change.time,
+        lastHeard: change.evidence.lastHeard,
+        evidence: change.evidence
+      )
+    case .unknown: tags[place].rows[row].unsay(change.observer, at: change.decidedAt, entry.region)
     }
-    if hasRoom == false { countCrowdedOut() }
     touch(place)
   }
 
@@ -56,10 +52,9 @@ extension StageTwo {
     guard let beacon = region.constraint?.onlyBeacon, !region.keyedByAddress else { return }
     guard let slot = regions.place(of: key) else { return }
     let place = place(of: beacon, into: &events)
-    let now = now
-    _ = tags.update(place) { tag in
-      let row = tag.row(of: slot, assuming: state, since: now)
-      if state == .inside { tag.rows[row].assumptionDeadline = now + StageTwo.neverHeardAfter }
+    let row = tags[place].row(of: slot, assuming: state, since: now)
+    if state == .inside {
+      tags[place].rows[row].assumptionDeadline = now + StageTwo.neverHeardAfter
     }
     touch(place)
   }
@@ -68,7 +63,7 @@ extension StageTwo {
   ///
   /// It publishes no event, because the region has been removed or its definition has changed.
   mutating func forgetRows(of region: Int) {
-    for place in tags.slots { _ = tags.update(place) { $0.removeRow(of: region) } }
+    for place in tags.taken { tags[place].removeRow(of: region) }
     geofences.forgetRows(of: region)
     geofences.update(region, regions)
   }
@@ -88,71 +83,61 @@ extension StageTwo {
     guard case .beacon(let beacon) = subject, let region = regions.place(of: key),
       let entry = regions.entries[region], case .beacon = entry.region.subject
     else { return }
-    let evidence = Evidence(rule: .requested)
     let place = place(of: beacon, into: &events)
-    let known = tags[place]?.rows.first { $0.region == region }?.state ?? .unknown
+    let known = tags[place].rows.first { $0.region == region }?.state ?? .unknown
     let state = known == .unknown && isHeardByNobody(entry) ? .outside : known
-    let counter = tags.update(place) { tag -> (UInt64, Timestamp?) in
-      let row = tag.row(of: region, assuming: entry.assuming, since: entry.since)
-      tag.rows[row].counter += 1
-      return (tag.rows[row].counter, tag.rows[row].enteredAt)
-    }
-    guard let (counter, enteredAt) = counter else { return }
+    let row = tags[place].row(of: region, assuming: entry.assuming, since: entry.since)
+    tags[place].rows[row].counter += 1
+    let counter = tags[place].rows[row].counter
     let transition = RegionTransition(
-      from: state,
-      to: state,
+      answering: state,
       refinement: beacon,
-      enteredAt: enteredAt,
-      isAnswer: true,
-      evidence: evidence
+      enteredAt: tags[place].rows[row].machine.enteredAt,
+      rule: .requested
     )
-    events.append(event(.regionState, key, beacon, time: now, counter: counter, transition))
+    events.append(entry.event(.regionState, subject, at: now, now, counter, transition, in: stream))
   }
 
   /// Decides the state of a beacon towards each region, and raises the alarms that are due.
   mutating func settleRows(_ place: Int, into events: inout [Event]) {
-    guard tags.isTaken(place), tags.store[place].hasRowDue(at: now) else { return }
-    for index in 0..<tags.store[place].rows.count where tags.store[place].rows[index].isDue(at: now) {
+    guard tags.isTaken(place), tags[place].hasRowDue(at: now) else { return }
+    for index in 0..<tags[place].rows.count where tags[place].rows[index].isDue(at: now) {
       reconsiderAssumption(place, index)
-      let change = tags.update(place) { $0.rows[index].settle() }
-      if let change, let change { tell(change, place, index, into: &events) }
+      if let settled = tags[place].rows[index].settle() {
+        tell(settled, place, index, into: &events)
+      }
       raiseAlarm(place, index, into: &events)
     }
   }
 
   /// Publishes the changes of the rows of a beacon that is being evicted.
   mutating func evictRows(_ place: Int, into events: inout [Event]) {
-    let count = tags[place]?.rows.count ?? 0
-    let now = now
-    for index in 0..<count {
-      let change = tags.update(place) { $0.rows[index].evict(at: now) }
-      if let change, let change { tell(change, place, index, into: &events) }
+    for index in tags[place].rows.indices {
+      if let settled = tags[place].rows[index].evict(at: now) {
+        tell(settled, place, index, into: &events)
+      }
     }
   }
 
   private mutating func reconsiderAssumption(_ place: Int, _ index: Int) {
-    guard let row = tags[place]?.rows[index], row.assumptionDeadline <= now,
-      let entry = regions.entries[row.region]
-    else { return }
-    let now = now
+    let row = tags[place].rows[index]
+    guard row.assumptionDeadline <= now, let entry = regions.entries[row.region] else { return }
     var next = now + row.patience
     if let observer = row.assumedHearer {
       // Its own silence counts, from when it was up to its latest sign of life.
       if let since = live[observer] {
         next = since + row.patience
         if next <= now, let proof = lived[observer], proof < next, now - next < StageTwo.longestOutage {
-          next = now + RegionRow.leastPatience
+          next = now + BeaconRegionRow.leastPatience
         }
       }
     } else if isHeardByNobody(entry, for: row.patience) {
       next = now
     }
-    _ = tags.update(place) { tag in
-      if next <= now {
-        tag.rows[index].giveUpAssumption(at: now)
-      } else {
-        tag.rows[index].assumptionDeadline = next
-      }
+    if next <= now {
+      tags[place].rows[index].giveUpAssumption(at: now)
+    } else {
+      tags[place].rows[index].assumptionDeadline = next
     }
   }
 
@@ -166,86 +151,56 @@ extension StageTwo {
   }
 
   private mutating func raiseAlarm(_ place: Int, _ index: Int, into events: inout [Event]) {
-    guard let tag = tags[place], tag.rows[index].holdDeadline <= now else { return }
-    let row = tag.rows[index]
-    guard let entry = regions.entries[row.region] else { return }
-    let counter = tags.update(place) { tag in
-      tag.rows[index].holdDeadline = .distantFuture
-      tag.rows[index].counter += 1
-      return tag.rows[index].counter
-    }
-    var evidence = Evidence(rule: .observerOutage)
-    evidence.window = entry.region.maximumHold
+    let row = tags[place].rows[index]
+    guard row.holdDeadline <= now, let entry = regions.entries[row.region] else { return }
+    tags[place].rows[index].holdDeadline = .distantFuture
+    tags[place].rows[index].counter += 1
+    let beacon = tags[place].beacon
     let transition = RegionTransition(
-      from: row.lastKnown,
-      to: .unmonitored,
-      refinement: tag.beacon,
-      enteredAt: row.enteredAt,
-      evidence: evidence
+      holdOf: row.machine,
+      exceeds: entry.region.maximumHold,
+      by: .observerOutage,
+      refinement: beacon
     )
-    let alarm = event(
-      .regionHoldExceeded,
-      entry.key,
-      tag.beacon,
-      time: now,
-      counter: counter ?? 0,
-      transition
+    let counter = tags[place].rows[index].counter
+    events.append(
+      entry.event(
+        .regionHoldExceeded,
+        .beacon(beacon),
+        at: now,
+        now,
+        counter,
+        transition,
+        in: stream
+      )
     )
-    events.append(alarm)
   }
 
   private mutating func tell(
-    _ change: RegionRow.Change,
+    _ settled: BeaconRegionRow.Settled,
     _ place: Int,
     _ index: Int,
     into events: inout [Event]
   ) {
-    guard let tag = tags[place], let entry = regions.entries[tag.rows[index].region] else { return }
-    let isUnmonitored = change.to == .unmonitored
-    let deadline = now + entry.region.maximumHold
-    let counter = tags.update(place) { tag in
-      tag.rows[index].counter += 1
-      if isUnmonitored { tag.rows[index].holdDeadline = deadline }
-      return tag.rows[index].counter
+    let beacon = tags[place].beacon
+    guard let entry = regions.entries[tags[place].rows[index].region] else { return }
+    let change = settled.change
+    tags[place].rows[index].counter += 1
+    if change.to == .unmonitored {
+      tags[place].rows[index].holdDeadline = now + entry.region.maximumHold
     }
+    let counter = tags[place].rows[index].counter
     let transition = RegionTransition(
-      from: change.from,
-      to: change.to,
-      refinement: tag.beacon,
-      observer: change.observer,
-      enteredAt: change.enteredAt,
-      evidence: change.evidence
+      change,
+      refinement: beacon,
+      observer: settled.observer,
+      evidence: settled.evidence
     )
-    var kinds = [EventKind.regionState]
-    if change.isEnter, entry.region.notifyOnEntry { kinds.append(.regionEnter) }
-    if change.isExit, entry.region.notifyOnExit { kinds.append(.regionExit) }
-    if isUnmonitored { kinds.append(.regionUnmonitored) }
-    for kind in kinds {
-      events.append(event(kind, entry.key, tag.beacon, time: change.time, counter: counter ?? 0, transition))
+    for kind in [.regionState, change.announcement(for: entry.region)].compactMap(\.self) {
+      events.append(
+        entry.event(kind, .beacon(beacon), at: change.time, now, counter, transition, in: stream)
+      )
     }
-  }
-
-  private func event(
-    _ kind: EventKind,
-    _ key: BeaconRegions.Key,
-    _ beacon: BeaconID,
-    time: Timestamp,
-    counter: UInt64,
-    _ transition: RegionTransition
-  ) -> Event {
-    Event(
-      stream: stream,
-      kind: kind,
-      time: time,
-      decidedAt: now,
-      stage: 2,
-      subject: .beacon(beacon),
-      application: key.application,
-      region: key.identifier,
-      counter: counter,
-      ordinal: counter,
-      detail: .region(transition)
-    )
   }
 }
 
@@ -256,11 +211,9 @@ extension StageTwo {
   /// the report stays valid as long as that of an observer that went down, but no longer names the observer.
   mutating func forget(_ traces: SubjectTraces, into events: inout [Event]) {
     locators?.forget(traces)
-    geofences.forget(traces, at: now, regions, into: &events)
-    visits.forget(traces)
-    guides.forget(traces)
-    for place in tags.slots where tags.isTaken(place) {
-      if traces.contains(tags.store[place].beacon) {
+    for decider in FixDecider.all { decider.forget(&self, traces, &events) }
+    for place in tags.taken {
+      if traces.contains(tags[place].beacon) {
         evict(place, into: &events)
       } else if let observer = traces.observer {
         forget(observer, by: place)
@@ -271,15 +224,14 @@ extension StageTwo {
 
   private mutating func forget(_ observer: ObserverID, by place: Int) {
     var isConcerned = false
-    for index in tags.store[place].rows.indices where tags.store[place].rows[index].names(observer) {
-      let now = now
-      isConcerned = tags.update(place) { $0.rows[index].forget(observer, at: now) } ?? false || isConcerned
+    for index in tags[place].rows.indices where tags[place].rows[index].names(observer) {
+      isConcerned = tags[place].rows[index].forget(observer, at: now) || isConcerned
     }
     if isConcerned { touch(place) }
   }
 }
 
-extension RegionRow {
+extension BeaconRegionRow {
   /// The identifier that replaces that of a forgotten observer.
   private static let erasedObserver = ObserverID.name("erased")
 
@@ -298,11 +250,11 @@ extension RegionRow {
     guard let index = hearings.firstIndex(where: { $0.observer == observer }) else { return false }
     let gone = hearings.remove(at: index)
     isDirty = true
-    hearings.removeAll { $0.observer == RegionRow.erasedObserver }
-    let place = hearings.firstIndex { RegionRow.erasedObserver < $0.observer } ?? hearings.count
+    hearings.removeAll { $0.observer == BeaconRegionRow.erasedObserver }
+    let place = hearings.firstIndex { BeaconRegionRow.erasedObserver < $0.observer } ?? hearings.count
     hearings.insert(
       Hearing(
-        observer: RegionRow.erasedObserver,
+        observer: BeaconRegionRow.erasedObserver,
         isDark: true,
         time: gone.isDark ? gone.time : now,
         lastHeard: gone.lastHeard,

@@ -2,7 +2,7 @@ package import PharosModel
 
 extension StageTwo {
   /// The version of the bytes that ``writeState(to:)`` writes.
-  package static let stateVersion: UInt8 = 7
+  package static let stateVersion: UInt8 = 9
 
   /// Writes everything that later decisions depend on, so that an engine that restores it makes the same decisions.
   ///
@@ -81,11 +81,11 @@ extension StageTwo {
       }
     }
     try readTags(from: &reader, regions: known.count)
-    for place in tags.slots where tags.isTaken(place) { tags.store[place].translateRows(by: places) }
+    for place in tags.taken { tags[place].translateRows(by: places) }
     dirty = try reader.list(UInt32.self).map { Int($0) }
     for place in dirty {
-      guard tags.isTaken(place), !tags.store[place].isDirty else { throw reader.failure(.badIdentity) }
-      tags.store[place].isDirty = true
+      guard tags.isTaken(place), !tags[place].isDirty else { throw reader.failure(.badIdentity) }
+      tags[place].isDirty = true
     }
     try geofences.restoreState(from: &reader, places: places)
     var itineraries: [SubjectID: Itinerary] = [:]
@@ -96,7 +96,6 @@ extension StageTwo {
     locators?.restore(itineraries)
     if former != zones { replan(to: present) }
     counted.tags = tags.count
-    rebuildDeadlines()
     try occupancy.restoreState(from: &reader)
     try visits.restoreState(from: &reader)
     try guides.restoreState(from: &reader)
@@ -108,11 +107,12 @@ extension StageTwo {
   private func writeTags(to writer: inout FieldWriter) {
     var numbers: [[Bool]: Int] = [:]
     var answers: [[Bool]] = []
-    for tag in tags.store where tag.isLive && numbers[tag.zone.placing] == nil {
+    for tag in tags.rows where numbers[tag.zone.placing] == nil {
       numbers[tag.zone.placing] = answers.count
       answers.append(tag.zone.placing)
     }
     writer.write(answers)
+    writer.write(retired)
     tags.writeState(to: &writer) { tag, writer in
       writer.write(UInt32(numbers[tag.zone.placing] ?? 0))
       writer.write(tag.zone.placingEpoch == regions.epoch)
@@ -123,7 +123,8 @@ extension StageTwo {
   private mutating func readTags(from reader: inout FieldReader, regions count: Int) throws(FieldError) {
     let (plan, epoch) = (around.plan, regions.epoch)
     let answers: [[Bool]] = try reader.read()
-    tags = try TagTable(restoring: &reader) { (reader) throws(FieldError) in
+    try reader.code(counter: &retired)
+    tags = try SubjectTable(restoring: &reader) { (reader) throws(FieldError) in
       let number = Int(try reader.read(UInt32.self))
       let isCurrent = try reader.flag()
       var tag: Tag = try reader.read()
@@ -133,18 +134,6 @@ extension StageTwo {
       tag.zone.placing = answers[number]
       tag.zone.placingEpoch = isCurrent ? epoch : nil
       return tag
-    }
-  }
-
-  /// Rebuilds the deadline queue from the beacons.
-  ///
-  /// Its order depends only on their deadlines.
-  mutating func rebuildDeadlines() {
-    deadlines = DeadlineQueue()
-    for place in tags.slots where tags.isTaken(place) {
-      let tag = tags.store[place]
-      guard tag.wake != .distantFuture else { continue }
-      deadlines.insert(DeadlineQueue.Entry(due: tag.wake, slot: place, generation: tag.generation))
     }
   }
 
@@ -161,13 +150,13 @@ extension StageTwo {
     }
     stays = stays.translated(by: translation, observers: plan.observers.count)
     around = next
-    for place in tags.slots where tags.isTaken(place) {
-      tags.store[place].zone.translate(by: translation)
-      tags.store[place].zone.placing = plan.placing(
-        tags.store[place].beacon,
-        isAskedAbout: regions.asks(about: tags.store[place].beacon)
+    for place in tags.taken {
+      tags[place].zone.translate(by: translation)
+      tags[place].zone.placing = plan.placing(
+        tags[place].beacon,
+        isAskedAbout: regions.asks(about: tags[place].beacon)
       )
-      tags.store[place].zone.placingEpoch = regions.epoch
+      tags[place].zone.placingEpoch = regions.epoch
     }
   }
 }
@@ -194,10 +183,12 @@ extension StageTwo {
     let downtime = now == .distantPast ? .zero : max(.zero, instant - now)
     now = max(now, instant)
     live.removeAll()
-    for index in around.lives.indices where around.lives[index] == .up { around.lives[index] = .unknown }
-    for place in tags.slots where tags.isTaken(place) {
-      tags.store[place].zone.resume(at: now, after: downtime)
-      for row in tags.store[place].rows.indices { tags.store[place].rows[row].resume(after: downtime) }
+    for index in around.lives.indices where around.lives[index] == .up {
+      around.lives[index] = .unknown
+    }
+    for place in tags.taken {
+      tags[place].zone.resume(at: now, after: downtime)
+      for row in tags[place].rows.indices { tags[place].rows[row].resume(after: downtime) }
     }
     geofences.resume(at: now, after: downtime)
     take(publishedState.regions, into: &events)
@@ -205,17 +196,16 @@ extension StageTwo {
     take(publishedState.observers)
     // Counters of the state may have been used already by decisions that it does not know of.
     let floor = UInt64(clamping: now.nanoseconds)
-    tags.retired = max(tags.retired, floor)
+    retired = max(retired, floor)
     occupancy.resume(publishedState.occupancies, floor: floor)
     guides.resume(floor: floor)
     visits.resume(after: downtime, published: publishedState.visits, at: now, into: &events)
     let moved = publishedState.zones.map { ($0.beacon, $0.time) }
     let times = Dictionary(moved) { first, _ in first }
     visits.reconcile(with: zonesOfBeacons, times: times, at: now, into: &events)
-    deadlines = DeadlineQueue()
-    for place in tags.slots where tags.isTaken(place) {
-      tags.store[place].raiseCounters(to: floor)
-      tags.store[place].wake = .distantFuture
+    tags.cancelDeadlines()
+    for place in tags.taken {
+      tags[place].raiseCounters(to: floor)
       touch(place)
     }
     counted.tags = tags.count
@@ -247,11 +237,8 @@ extension StageTwo {
         let entry = regions.entries[region], case .beacon = entry.region.subject,
         let place = roomFor(beacon)
       else { continue }
-      let now = now
-      _ = tags.update(place) { tag in
-        let row = tag.row(of: region, assuming: .unknown, since: entry.since)
-        tag.rows[row].take(word, at: now, entry.region)
-      }
+      let row = tags[place].row(of: region, assuming: .unknown, since: entry.since)
+      tags[place].rows[row].take(word, at: now, entry.region)
     }
   }
 
@@ -266,20 +253,20 @@ extension StageTwo {
     for word in words {
       let zone = word.zone.flatMap { zones[$0] }
       guard word.zone == nil || zone != nil, let place = roomFor(word.beacon) else { continue }
-      tags.store[place].zone.take(
+      tags[place].zone.take(
         zone,
         since: word.time,
         isUnmonitored: word.isUnmonitored,
         at: now,
-        isHeardInTheDark: tags.store[place].zone.levels.contains { down.contains($0.observer) }
+        isHeardInTheDark: tags[place].zone.levels.contains { down.contains($0.observer) }
       )
-      if word.isUnmonitored { tags.store[place].zone.holdDeadline = now + maximumHold(of: place) }
-      guard tags.store[place].zone.placing.isEmpty else { continue }
-      tags.store[place].zone.placing = around.plan.placing(
+      if word.isUnmonitored { tags[place].zone.holdDeadline = now + maximumHold(of: place) }
+      guard tags[place].zone.placing.isEmpty else { continue }
+      tags[place].zone.placing = around.plan.placing(
         word.beacon,
         isAskedAbout: regions.asks(about: word.beacon)
       )
-      tags.store[place].zone.placingEpoch = regions.epoch
+      tags[place].zone.placingEpoch = regions.epoch
     }
   }
 
@@ -303,7 +290,7 @@ extension StageTwo {
   /// The place of a beacon, made if there is room for one more.
   private mutating func roomFor(_ beacon: BeaconID) -> Int? {
     if let place = tags.place(of: beacon) { return place }
-    return tags.count < limits.tags ? tags.place(adding: beacon, at: now) : nil
+    return tags.count < limits.tags ? add(beacon) : nil
   }
 
   /// Takes over the zones and the settings for locating that an edited site declares; zones that stay keep their tags.
@@ -316,13 +303,13 @@ extension StageTwo {
     zones = declared
     replan(to: ZonePlan(site: settings))
     visits.reconcile(with: zonesOfBeacons, at: now, into: &events)
-    for place in tags.slots where tags.isTaken(place) { touch(place) }
+    for place in tags.taken { touch(place) }
   }
 
   /// The zones that beacons are in.
   private var zonesOfBeacons: [BeaconID: String] {
     var found: [BeaconID: String] = [:]
-    for tag in tags.store where tag.isLive {
+    for tag in tags.rows {
       if let zone = tag.zone.zone { found[tag.beacon] = around.plan.zones[zone].identifier }
     }
     return found

@@ -27,8 +27,11 @@ package struct StageTwo: Sendable {
   let stream: String
   let limits: PositioningLimits
   var regions: BeaconRegions
-  var tags = TagTable()
-  var deadlines = DeadlineQueue()
+  var tags = SubjectTable<Tag>()
+  /// The highest transition counter of removed tags.
+  ///
+  /// A new tag continues from it, so that no event id is used twice.
+  var retired: UInt64 = 0
   /// The time after which an observer without a sign of life counts as down at the latest.
   static let longestOutage = TimeSpan.minutes(15)
 
@@ -75,7 +78,8 @@ package struct StageTwo: Sendable {
     visits = Visits(site: site, venues: venues, limit: limits.tags)
     guides = Guides(stream: site.stream, venues: venues, limit: limits.subjects)
     occupancy = ZoneOccupancy(site.zones)
-    if !venues.isEmpty { locators = Locators(venues: venues, site: site, limit: limits.subjects) }
+    guard !venues.isEmpty else { return }
+    locators = Locators(venues: venues, site: site, limit: limits.subjects, keepsFixes: true)
   }
 
   /// Takes a link of stage one.
@@ -83,7 +87,6 @@ package struct StageTwo: Sendable {
   /// Links must come ordered by `StageLink.isOrderedBefore`.
   package mutating func take(_ link: StageLink, into events: inout [Event]) {
     run(before: link.decidedAt, into: &events)
-    let start = events.count
     switch link {
     case .second(let second):
       counted.summaries &+= UInt64(second.beacons.count)
@@ -103,7 +106,7 @@ package struct StageTwo: Sendable {
       lived[life.observer] = life.provenThrough
       if let observer = around.plan.place(of: life.observer) { prove(observer, through: life.provenThrough) }
     }
-    follow(fixesFrom: start, into: &events)
+    followFixes(into: &events)
   }
 
   /// Makes all decisions that are due up to an instant, given that every link and change up to it has been taken.
@@ -143,6 +146,7 @@ package struct StageTwo: Sendable {
       guides.set(request, of: subject, at: instant, into: &events)
     case .startRanging, .stopRanging, .setRegionLimit, .acceptObserver, .dismissObserver: break
     }
+    followFixes(into: &events)
   }
 
   /// The itineraries and the guidance of subjects, as the changes that assign them.
@@ -166,28 +170,16 @@ package struct StageTwo: Sendable {
 
   /// Makes every fix and every decision about a located subject that is due by an instant.
   mutating func locate(through instant: Timestamp, into events: inout [Event]) {
-    let start = events.count
     locators?.advance(to: instant, into: &events)
-    follow(fixesFrom: start, into: &events)
-    geofences.advance(to: instant, regions, into: &events)
-    visits.advance(to: instant, into: &events)
+    followFixes(into: &events)
+    for decider in FixDecider.all { decider.advance(&self, instant, &events) }
   }
 
-  /// Hands each fix among the events behind a place to what decides by fixes.
-  private mutating func follow(fixesFrom start: Int, into events: inout [Event]) {
-    for index in start..<events.count {
-      guard case .fix(let fix) = events[index].detail else { continue }
-      if !geofences.isEmpty, let position = LocatedPosition(events[index]) {
-        follow(position, into: &events)
-      }
-      visits.take(fix, of: events[index], into: &events)
-      guides.follow(fix, of: events[index], into: &events)
+  /// Hands each new fix to all that decides by fixes.
+  private mutating func followFixes(into events: inout [Event]) {
+    for fix in locators?.takeFixes() ?? [] {
+      for decider in FixDecider.all { decider.follow(&self, fix, &events) }
     }
-  }
-
-  /// Hands a position to what decides by fixes.
-  package mutating func follow(_ position: LocatedPosition, into events: inout [Event]) {
-    geofences.follow(position, regions, into: &events)
   }
 
   /// Takes a location from outside as the position of its handset, where there is no venue to locate it in.
@@ -202,7 +194,7 @@ package struct StageTwo: Sendable {
       accuracy: fix.horizontalAccuracy.value,
       source: .outside
     )
-    if let position { follow(position, into: &events) }
+    if let position { geofences.follow(position, regions, into: &events) }
   }
 
   // MARK: Time
@@ -223,26 +215,21 @@ package struct StageTwo: Sendable {
     let down = around.plan.zones.indices.filter { around.hasObserver(.down, in: $0) }
     let waiting = Set(down.map { around.plan.zones[$0].identifier })
     occupancy.compare(at: now, stream: stream, waiting: waiting, into: &events) {
-      tags.store.compactMap { tag in tag.isLive ? tag.zone.zone.map { around.plan.zones[$0].identifier } : nil
-      }
+      tags.rows.compactMap { tag in tag.zone.zone.map { around.plan.zones[$0].identifier } }
     }
   }
 
   /// Evaluates every beacon that is due, each at its own instant.
   private mutating func fire(through instant: Timestamp, into events: inout [Event]) {
-    while let entry = deadlines.pop(through: instant) {
-      guard tags.isTaken(entry.slot), tags.store[entry.slot].generation == entry.generation,
-        tags.store[entry.slot].wake == entry.due
-      else { continue }
-      tags.store[entry.slot].wake = .distantFuture
-      let due = tags.store[entry.slot].due
-      guard due <= entry.due else {
-        put(entry.slot, off: due)
+    while let (place, wake) = tags.popDue(through: instant) {
+      let due = tags[place].due
+      guard due <= wake else {
+        tags.schedule(place, at: due)
         continue
       }
-      if entry.due > now { compareOccupancy(into: &events) }
-      now = max(now, entry.due)
-      touch(entry.slot)
+      if wake > now { compareOccupancy(into: &events) }
+      now = max(now, wake)
+      touch(place)
       settle(into: &events)
     }
   }
@@ -263,22 +250,15 @@ package struct StageTwo: Sendable {
 
   /// Queues a beacon for evaluation at the present instant.
   mutating func touch(_ place: Int) {
-    guard tags.isTaken(place), !tags.store[place].isDirty else { return }
-    tags.store[place].isDirty = true
+    guard tags.isTaken(place), !tags[place].isDirty else { return }
+    tags[place].isDirty = true
     dirty.append(place)
   }
 
   private mutating func arm(_ place: Int) {
     guard tags.isTaken(place) else { return }
-    put(place, off: tags.store[place].settleDown())
-  }
-
-  /// Schedules a beacon for an instant, unless it is scheduled earlier already.
-  private mutating func put(_ place: Int, off due: Timestamp) {
-    guard due < tags.store[place].wake else { return }
-    tags.store[place].wake = due
-    let generation = tags.store[place].generation
-    deadlines.insert(DeadlineQueue.Entry(due: due, slot: place, generation: generation))
+    let due = tags[place].settleDown()
+    tags.schedule(place, at: due)
   }
 
   // MARK: Beacons
@@ -286,13 +266,16 @@ package struct StageTwo: Sendable {
   /// Returns the place of a beacon, and adds the beacon if it is missing, evicting others if necessary.
   mutating func place(of beacon: BeaconID, into events: inout [Event]) -> Int {
     if let place = tags.place(of: beacon) {
-      tags.store[place].touched = now
+      tags[place].touched = now
       return place
     }
-    if tags.count >= limits.tags {
-      for place in tags.stalest(max(1, limits.tags / 16)) { evict(place, into: &events) }
-    }
-    let place = tags.place(adding: beacon, at: now)
+    for place in tags.evictions(limit: limits.tags) { evict(place, into: &events) }
+    return add(beacon)
+  }
+
+  /// Adds a beacon that is missing.
+  mutating func add(_ beacon: BeaconID) -> Int {
+    let place = tags.insert(Tag(beacon: beacon, touched: now, retired: retired))
     counted.tags = tags.count
     return place
   }
@@ -300,9 +283,10 @@ package struct StageTwo: Sendable {
   mutating func evict(_ place: Int, into events: inout [Event]) {
     counted.evictions &+= 1
     evictRows(place, into: &events)
-    if tags.store[place].zone.zone != nil { occupancy.recount() }
-    visits.lose(tags.store[place].beacon, at: now)
+    if tags[place].zone.zone != nil { occupancy.recount() }
+    visits.lose(tags[place].beacon, at: now)
     dirty.removeAll { $0 == place }
+    retired = max(retired, tags[place].highestCounter)
     tags.remove(place)
     counted.tags = tags.count
   }
@@ -315,21 +299,23 @@ package struct StageTwo: Sendable {
 
   /// Evaluates a beacon's levels if a look is due.
   private mutating func settleZone(_ place: Int, into events: inout [Event]) {
-    guard tags.isTaken(place), tags.store[place].zone.nextLook <= now else { return }
-    tags.store[place].zone.look(at: now, around, &weighing)
-    let isInside = tags.store[place].rows.contains { row in
+    guard tags.isTaken(place), tags[place].zone.nextLook <= now else { return }
+    tags[place].zone.look(at: now, around, &weighing)
+    let isInside = tags[place].rows.contains { row in
       (row.state == .inside || row.state == .unmonitored)
         && row.hearings.contains { around.plan.place(of: $0.observer) != nil }
     }
-    let move = tags.store[place].zone.decide(at: now, isInside: isInside, around, weighing)
-    let family = tags.store[place].beacon.words.high
-    if tags.store[place].zone.teach(&stays, of: family, at: now, around, weighing) {
+    let move = tags[place].zone.decide(at: now, isInside: isInside, around, weighing)
+    let family = tags[place].beacon.words.high
+    if tags[place].zone.teach(&stays, of: family, at: now, around, weighing) {
       around.offsets.refresh(stays)
     }
     guard let move else { return }
-    tags.store[place].zone.counter += 1
-    if move.kind == .zoneUnmonitored { tags.store[place].zone.holdDeadline = now + maximumHold(of: place) }
-    tell(move, weighing, about: tags.store[place].beacon, tags.store[place].zone.counter, into: &events)
+    tags[place].zone.counter += 1
+    if move.kind == .zoneUnmonitored {
+      tags[place].zone.holdDeadline = now + maximumHold(of: place)
+    }
+    tell(move, weighing, about: tags[place].beacon, tags[place].zone.counter, into: &events)
   }
 }
 
@@ -359,10 +345,10 @@ extension StageTwo {
     markUp(second.observer)
     for index in second.beacons.indices {
       let place = place(of: second.beacons[index].beacon, into: &events)
-      if tags.store[place].zone.placingEpoch != regions.epoch { askWhoPlaces(place) }
+      if tags[place].zone.placingEpoch != regions.epoch { askWhoPlaces(place) }
       let summary = second.beacons[index]
-      tags.store[place].zone.add(summary, of: observer, until: second.until, at: now, &around.noise)
-      if tags.store[place].zone.nextLook <= now { touch(place) }
+      tags[place].zone.add(summary, of: observer, until: second.until, at: now, &around.noise)
+      if tags[place].zone.nextLook <= now { touch(place) }
     }
   }
 
@@ -370,11 +356,11 @@ extension StageTwo {
   ///
   /// Most beacons share one answer, and the array that holds it.
   private mutating func askWhoPlaces(_ place: Int) {
-    let beacon = tags.store[place].beacon
+    let beacon = tags[place].beacon
     let placing = around.plan.placing(beacon, isAskedAbout: regions.asks(about: beacon))
     if placing != lastPlacing { lastPlacing = placing }
-    tags.store[place].zone.placing = lastPlacing
-    tags.store[place].zone.placingEpoch = regions.epoch
+    tags[place].zone.placing = lastPlacing
+    tags[place].zone.placingEpoch = regions.epoch
   }
 
   /// Records that an observer went down.
@@ -385,14 +371,14 @@ extension StageTwo {
     (live[change.observer], lived[change.observer]) = (nil, nil)
     let observer = around.plan.place(of: change.observer)
     if let observer { around.lives[observer] = .down }
-    for place in tags.slots where tags.isTaken(place) {
+    for place in tags.taken {
       var isConcerned = false
       if let observer {
-        isConcerned = tags.store[place].zone.goDark(observer, since: change.time, at: now, around)
+        isConcerned = tags[place].zone.goDark(observer, since: change.time, at: now, around)
       }
-      for index in tags.store[place].rows.indices
-      where tags.store[place].rows[index].hears(change.observer) {
-        tags.store[place].rows[index].goDark(
+      for index in tags[place].rows.indices
+      where tags[place].rows[index].hears(change.observer) {
+        tags[place].rows[index].goDark(
           change.observer,
           time: change.time,
           lastHeard: nil,
@@ -409,19 +395,19 @@ extension StageTwo {
   /// Its silence counts again, and stage one will report what it hears.
   mutating func recover(_ change: ObserverChange) {
     markUp(change.observer)
-    for place in tags.slots where tags.isTaken(place) {
+    for place in tags.taken {
       var isConcerned = false
-      for index in tags.store[place].rows.indices
-      where tags.store[place].rows[index].awaits(change.observer) {
-        tags.store[place].rows[index].assumptionDeadline = now + tags.store[place].rows[index].patience
+      for index in tags[place].rows.indices
+      where tags[place].rows[index].awaits(change.observer) {
+        tags[place].rows[index].assumptionDeadline = now + tags[place].rows[index].patience
         isConcerned = true
       }
       if isConcerned { touch(place) }
     }
     guard let observer = around.plan.place(of: change.observer) else { return }
     occupancy.recount()
-    for place in tags.slots where tags.isTaken(place) {
-      if tags.store[place].zone.recover(observer, at: now, around.plan) { touch(place) }
+    for place in tags.taken {
+      if tags[place].zone.recover(observer, at: now, around.plan) { touch(place) }
     }
   }
 
@@ -434,7 +420,7 @@ extension StageTwo {
   /// Returns the time for which a beacon may stay unmonitored in its zone: that of the region which is the first to raise
   /// its alarm.
   func maximumHold(of place: Int) -> TimeSpan {
-    let held = tags.store[place].rows.filter { $0.state == .inside || $0.state == .unmonitored }
+    let held = tags[place].rows.filter { $0.state == .inside || $0.state == .unmonitored }
     return held.compactMap { regions.entries[$0.region]?.region.maximumHold }.min()
       ?? Region.defaultMaximumHold
   }
@@ -447,8 +433,8 @@ extension StageTwo {
     let before = around.proofs[observer]
     around.proofs[observer] = time
     guard (time - before).seconds * ZoneRules.silentPause > ZoneRules.period.seconds else { return }
-    for place in tags.slots where tags.isTaken(place) {
-      if tags.store[place].zone.comeUp(for: observer, at: now) { touch(place) }
+    for place in tags.taken {
+      if tags[place].zone.comeUp(for: observer, at: now) { touch(place) }
     }
   }
 
@@ -475,7 +461,9 @@ extension StageTwo {
       hearings: hearings(weighing)
     )
     let told =
-      move.kind.map { [($0, names.to)] } ?? [(EventKind.zoneExit, names.from), (.zoneEnter, names.to)]
+      move.kind.map { [($0, names.to)] } ?? [
+        (EventKind.zoneExit, names.from), (.zoneEnter, names.to),
+      ]
     for (kind, zone) in told {
       guard let zone else { continue }
       events.append(

@@ -87,7 +87,7 @@ extension StageTwo {
   ///
   /// - Complexity: n log n in the number of beacons; intended for a copy of the engine, not for the working engine.
   package func tagStandings() -> [TagStanding] {
-    tags.store.filter { $0.isLive && ($0.zone.zone != nil || !$0.zone.levels.isEmpty) }
+    tags.rows.filter { $0.zone.zone != nil || !$0.zone.levels.isEmpty }
       .map(standing)
       .sorted { $0.beacon < $1.beacon }
   }
@@ -97,7 +97,7 @@ extension StageTwo {
   ///
   /// - Complexity: n log n in the number of beacons; intended for a copy of the engine, not for the working engine.
   package func beaconStandings() -> [BeaconStanding] {
-    tags.store.filter(\.isLive)
+    tags.rows
       .flatMap { tag in
         tag.rows.compactMap { row -> BeaconStanding? in
           guard let entry = regions.entries[row.region] else { return nil }
@@ -106,7 +106,7 @@ extension StageTwo {
             region: entry.key.identifier,
             beacon: tag.beacon,
             state: row.state,
-            enteredAt: row.enteredAt,
+            enteredAt: row.machine.enteredAt,
             observers: row.hearings.filter { !$0.isDark }.map(\.observer)
           )
         }
@@ -125,7 +125,7 @@ extension StageTwo {
   /// The call changes nothing.
   package func rival(of beacon: BeaconID) -> (present: String?, rival: ZoneRival?) {
     guard let place = tags.place(of: beacon) else { return (nil, nil) }
-    var (track, weighing) = (tags.store[place].zone, ZoneWeighing())
+    var (track, weighing) = (tags[place].zone, ZoneWeighing())
     track.look(at: now, around, &weighing)
     let present = track.zone.map { around.plan.zones[$0].identifier }
     return (present, track.rival(at: now, around, weighing))

@@ -81,6 +81,22 @@ enum Samples {
     )
   }
 
+  /// A change of state that the machine of the region `house` made.
+  static func state(_ change: RegionMachine.Change, _ subject: BeaconID, step: Int) -> Event {
+    Event(
+      stream: "pharos",
+      kind: .regionState,
+      time: change.time,
+      decidedAt: start + .seconds(Double(10 * step + 10)),
+      stage: 2,
+      subject: .beacon(subject),
+      application: "default",
+      region: "house",
+      counter: UInt64(step),
+      detail: .region(RegionTransition(change, observer: gateway, evidence: Evidence(rule: .samples)))
+    )
+  }
+
   /// An enter of a zone, or an exit from it.
   static func zone(_ kind: EventKind, _ zone: String, to next: String? = nil, second: Int64 = 0) -> Event {
     let transition = ZoneTransition(from: nil, to: next, margin: nil, dwell: nil, reason: .margin)

@@ -78,7 +78,7 @@ struct DebtTests {
   /// The names of types that mean different things in different modules.
   static let doubledNames: Set<String> = [
     "AdvertisingPDU", "DatagramSender", "Gait", "Gate", "HeardTable", "MonitorRecord", "Palette",
-    "PendingChange", "Ranging", "RegionRow", "RowKey", "Segment", "Sighting", "Surroundings",
+    "PendingChange", "Ranging", "RowKey", "Segment", "Sighting", "Surroundings",
   ]
 
   @Test("no further name of a type means two things")
@@ -100,6 +100,24 @@ struct DebtTests {
     )
     #expect(Self.doubledNames.subtracting(doubled).isEmpty, "no longer doubled: take them off the list")
     print("debts: \(doubled.count) names of types mean two things")
+  }
+
+  /// The ideas that should exist once, an expression that each implementation contains, and their number.
+  static let ideas: [(idea: String, expression: String, known: Int)] = [
+    ("machines that decide an exit from a region", #"\bregion\.notifyOnExit\b"#, 1),
+    ("reducers from events to states", #"\bevent\.kind == \.observerOnline\b"#, 1),
+    ("tables that reuse places", #"\bfree\w*\.popLast\(\)"#, 4),
+    ("cursors of followers of the journal", #"\b(?:var|let) cursor: Int64\b"#, 7),
+    ("readers of JSON", #"\bstruct JSON(?:Scanner|Reader|Object)\b"#, 3),
+  ]
+
+  @Test("no idea gets another implementation", arguments: ideas.indices)
+  func implementations(place: Int) throws {
+    let (idea, expression, known) = Self.ideas[place]
+    let pattern = try Regex(expression)
+    let count = try HouseTests.swiftFiles(in: "Sources").reduce(0) { $0 + $1.text.matches(of: pattern).count }
+    #expect(count <= known, "\(idea): \(count) of \(known) known")
+    print("debts: \(count) \(idea)")
   }
 
   @Test("the expressions in which Tests/mutations plants bugs still occur, once each")

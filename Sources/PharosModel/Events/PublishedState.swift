@@ -159,49 +159,100 @@ public struct PublishedState: Hashable, Sendable {
 }
 
 extension PublishedState {
-  /// Takes an event into account; one that changes no row (an answer, an enter, a battery) changes nothing.
+  /// The record that an event leaves behind: the one reducer from events to what is known.
   ///
-  /// - Complexity: logarithmic in the number of words where there is a word already, linear otherwise.
-  public mutating func note(_ event: Event) {
-    switch (event.kind, event.detail) {
-    case (.regionState, _):
-      let (index, isThere) = regionPlace(
-        application: event.application,
-        region: event.region,
-        subject: event.subject
-      )
-      guard let record = RegionRecord(event, after: isThere ? regions[index] : nil) else { return }
-      if isThere { regions[index] = record } else { regions.insert(record, at: index) }
-    case (.zoneEnter, _), (.zoneExit, _), (.zoneUnmonitored, _), (.zoneMonitored, _):
-      guard case .beacon(let beacon) = event.subject else { return }
-      let (index, isThere) = zones.place {
-        $0.beacon < beacon ? .before : $0.beacon == beacon ? .same : .after
+  /// All that keeps records asks it: ``PublishedState``, the rows of the journal, and what a broker retains.
+  package enum Record: Hashable, Sendable {
+    case region(RegionRecord)
+    case zone(ZoneRecord)
+    case observer(ObserverRecord)
+    case visit(VisitRecord)
+    case occupancy(OccupancyRecord)
+
+    /// Creates the record after an event; nil if the event changes nothing (an answer, an enter, a battery).
+    ///
+    /// - Parameters:
+    ///   - event: the event.
+    ///   - region: returns the record of the event's region and subject before it.
+    ///   - zone: returns the record of a beacon's zone before it.
+    /// - Throws: the error of `region` or `zone`.
+    package init?<Failure: Error>(
+      _ event: Event,
+      region: () throws(Failure) -> RegionRecord?,
+      zone: (BeaconID) throws(Failure) -> ZoneRecord?
+    ) throws(Failure) {
+      switch (event.kind, event.subject, event.detail) {
+      case (.regionState, _, .region(let transition)):
+        guard !transition.isAnswer else { return nil }
+        self = .region(RegionRecord(event, transition, after: try region()))
+      case (.zoneExit, .beacon(let beacon), _):
+        // A beacon that leaves a zone after it entered another one stays in the other.
+        if let zone = try zone(beacon)?.zone, !zone.utf8.elementsEqual(event.region.utf8) { return nil }
+        self = .zone(ZoneRecord(beacon: beacon, zone: nil, time: event.time, decidedAt: event.decidedAt))
+      case (.zoneEnter, .beacon(let beacon), _), (.zoneUnmonitored, .beacon(let beacon), _),
+        (.zoneMonitored, .beacon(let beacon), _):
+        self = .zone(
+          ZoneRecord(
+            beacon: beacon,
+            zone: event.region,
+            isUnmonitored: event.kind == .zoneUnmonitored,
+            time: event.time,
+            decidedAt: event.decidedAt
+          )
+        )
+      case (.observerOnline, .observer(let observer), _), (.observerOffline, .observer(let observer), _):
+        self = .observer(
+          ObserverRecord(
+            observer: observer,
+            isUp: event.kind == .observerOnline,
+            time: event.time,
+            decidedAt: event.decidedAt
+          )
+        )
+      case (_, _, .visit(let visit)):
+        self = .visit(VisitRecord(subject: event.subject, visit: visit, decidedAt: event.decidedAt))
+      case (_, _, .occupancy(let transition)):
+        self = .occupancy(
+          OccupancyRecord(zone: event.region, transition: transition, decidedAt: event.decidedAt)
+        )
+      default: return nil
       }
-      guard let record = ZoneRecord(event, after: isThere ? zones[index] : nil) else { return }
-      if isThere { zones[index] = record } else { zones.insert(record, at: index) }
-    case (.observerOnline, _), (.observerOffline, _):
-      guard let record = ObserverRecord(event) else { return }
-      let (index, isThere) = observers.place {
+    }
+  }
+
+  /// Takes an event into account.
+  ///
+  /// - Complexity: logarithmic in the number of records where there is a record already, linear otherwise.
+  public mutating func note(_ event: Event) {
+    let record = Record(
+      event,
+      region: { region(application: event.application, region: event.region, subject: event.subject) },
+      zone: { beacon in
+        let (index, isThere) = zones.place { $0.order(beacon) }
+        return isThere ? zones[index] : nil
+      }
+    )
+    switch record {
+    case .region(let record):
+      regions.put(record) { $0.isBefore(record.application, record.region, record.subject) }
+    case .zone(let record): zones.put(record) { $0.order(record.beacon) }
+    case .observer(let record):
+      observers.put(record) {
         $0.observer < record.observer ? .before : $0.observer == record.observer ? .same : .after
       }
-      if isThere { observers[index] = record } else { observers.insert(record, at: index) }
-    case (_, .visit(let visit)):
-      let (index, isThere) = visits.place {
-        $0.subject < event.subject ? .before : $0.subject == event.subject ? .same : .after
+    case .visit(let record):
+      visits.put(record) {
+        $0.subject < record.subject ? .before : $0.subject == record.subject ? .same : .after
       }
-      let record = VisitRecord(subject: event.subject, visit: visit, decidedAt: event.decidedAt)
-      if isThere { visits[index] = record } else { visits.insert(record, at: index) }
-    case (_, .occupancy(let transition)):
-      let (index, isThere) = occupancies.place { $0.order(event.region, transition.threshold) }
-      let record = OccupancyRecord(zone: event.region, transition: transition, decidedAt: event.decidedAt)
-      if isThere { occupancies[index] = record } else { occupancies.insert(record, at: index) }
-    default: break
+    case .occupancy(let record):
+      occupancies.put(record) { $0.order(record.zone, record.transition.threshold) }
+    case nil: break
     }
   }
 
   /// The word about a region and a subject, if there is one.
   public func region(application: String, region: String, subject: SubjectID) -> RegionRecord? {
-    let (index, isThere) = regionPlace(application: application, region: region, subject: subject)
+    let (index, isThere) = regions.place { $0.isBefore(application, region, subject) }
     return isThere ? regions[index] : nil
   }
 
@@ -212,14 +263,6 @@ extension PublishedState {
     observers.sort { $0.observer < $1.observer }
     visits.sort { $0.subject < $1.subject }
     occupancies.sort { $0.order($1.zone, $1.transition.threshold) == .before }
-  }
-
-  private func regionPlace(
-    application: String,
-    region: String,
-    subject: SubjectID
-  ) -> (index: Int, isThere: Bool) {
-    regions.place { $0.isBefore(application, region, subject) }
   }
 }
 
@@ -239,87 +282,26 @@ extension PublishedState.OccupancyRecord {
   }
 }
 
-/// What is known of a subject in a region, whether it is monitored or not: the one rule for the state before an outage and
-/// for the beginning of a visit.
-package struct LastKnownRegion: Hashable, Sendable {
-  /// The state; while the region is not monitored, the one before.
-  package var state: RegionState
-  /// The start of the visit, if the state is `inside`.
-  package var enteredAt: Timestamp?
-
-  /// Names what is known.
-  package init(state: RegionState, enteredAt: Timestamp?) {
-    (self.state, self.enteredAt) = (state, enteredAt)
-  }
-
-  /// What a record says.
-  fileprivate init(_ record: PublishedState.RegionRecord) {
-    self.init(state: record.lastKnown, enteredAt: record.enteredAt)
-  }
-
-  /// What is known after a change of state at a time.
-  package init(_ transition: RegionTransition, at time: Timestamp, after before: LastKnownRegion?) {
-    state =
-      switch (transition.to, transition.from) {
-      case (.unmonitored, .unmonitored): before?.state ?? .unknown
-      case (.unmonitored, let from): from
-      case (let to, _): to
-      }
-    let kept = before?.state == .inside ? before?.enteredAt : nil
-    let beginning = transition.to == .inside ? time : nil
-    enteredAt = state == .inside ? transition.enteredAt ?? kept ?? beginning : nil
-  }
-}
-
 extension PublishedState.ZoneRecord {
-  /// Creates the record after an event about a zone, given the record before it; nil if the event changes nothing.
-  package init?(_ event: Event, after before: PublishedState.ZoneRecord?) {
-    guard case .beacon(let beacon) = event.subject,
-      [.zoneEnter, .zoneExit, .zoneUnmonitored, .zoneMonitored].contains(event.kind)
-    else { return nil }
-    // A beacon that leaves a zone after it entered another one stays in the other.
-    if event.kind == .zoneExit, let zone = before?.zone, !zone.utf8.elementsEqual(event.region.utf8) {
-      return nil
-    }
-    self.init(
-      beacon: beacon,
-      zone: event.kind == .zoneExit ? nil : event.region,
-      isUnmonitored: event.kind == .zoneUnmonitored,
-      time: event.time,
-      decidedAt: event.decidedAt
-    )
-  }
-}
-
-extension PublishedState.ObserverRecord {
-  /// Creates the record after an event about an observer; nil if it is about none.
-  package init?(_ event: Event) {
-    guard event.kind == .observerOnline || event.kind == .observerOffline,
-      case .observer(let observer) = event.subject
-    else { return nil }
-    self.init(
-      observer: observer,
-      isUp: event.kind == .observerOnline,
-      time: event.time,
-      decidedAt: event.decidedAt
-    )
+  fileprivate func order(_ beacon: BeaconID) -> Order {
+    self.beacon < beacon ? .before : self.beacon == beacon ? .same : .after
   }
 }
 
 extension PublishedState.RegionRecord {
-  /// Creates the record after an event about a region, given the record before it; nil if the event changes no state.
-  package init?(_ event: Event, after before: PublishedState.RegionRecord?) {
-    guard event.kind == .regionState, case .region(let transition) = event.detail, !transition.isAnswer else {
-      return nil
-    }
-    let known = LastKnownRegion(transition, at: event.time, after: before.map(LastKnownRegion.init))
+  /// Creates the record after an event, given the record before it.
+  fileprivate init(_ event: Event, _ transition: RegionTransition, after before: PublishedState.RegionRecord?)
+  {
+    var machine = RegionMachine(assuming: .unknown, since: .distantPast)
+    if let before { machine.restore(before) }
+    machine.follow(transition, at: event.time)
     self.init(
       application: event.application,
       region: event.region,
       subject: event.subject,
-      state: transition.to,
-      lastKnown: known.state,
-      enteredAt: known.enteredAt,
+      state: machine.state,
+      lastKnown: machine.lastKnown,
+      enteredAt: machine.enteredAt,
       refinement: transition.refinement,
       observer: transition.observer,
       time: event.time,
@@ -349,6 +331,12 @@ extension Array {
       }
     }
     return (low, false)
+  }
+
+  /// Replaces an element of a sorted array, or inserts it.
+  fileprivate mutating func put(_ element: Element, _ order: (Element) -> Order) {
+    let (index, isThere) = place(order)
+    if isThere { self[index] = element } else { insert(element, at: index) }
   }
 }
 

@@ -8,7 +8,7 @@ public struct RegionTransition: Hashable, Sendable {
   public var refinement: BeaconID?
   /// The observer whose hearing settled it, for regions about beacons.
   public var observer: ObserverID?
-  /// The start of the visit that an exit ends.
+  /// The start of the visit that the change ends, interrupts or continues; nil for one that begins a visit.
   public var enteredAt: Timestamp?
   /// Indicates whether the event answers a request (requestState, display-on), so that nothing has changed.
   public var isAnswer: Bool

@@ -143,6 +143,9 @@ public enum SubjectID: Hashable, Comparable, Sendable {
   /// A beacon: a tag that gateways hear.
   case beacon(BeaconID)
 
+  /// Indicates whether the subject is a beacon.
+  package var isBeacon: Bool { if case .beacon = self { true } else { false } }
+
   /// Orders subjects: none, observers, beacons.
   public static func < (left: SubjectID, right: SubjectID) -> Bool {
     switch (left, right) {

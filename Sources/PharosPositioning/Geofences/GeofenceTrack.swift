@@ -105,13 +105,7 @@ struct GeofenceRow: Sendable {
   /// The geofence's place among the regions.
   var fence: Int
   /// The state.
-  var state: RegionState
-  /// The state before the subject became unmonitored, or otherwise the present state.
-  var lastKnown: RegionState
-  /// The start of the present visit.
-  var enteredAt: Timestamp?
-  /// The time of the last change.
-  var changedAt = Timestamp.distantPast
+  var machine: RegionMachine
   /// Counts the transitions: a part of every event's id.
   var counter: UInt64
   /// The run of fixes that may lead to a change.
@@ -120,6 +114,12 @@ struct GeofenceRow: Sendable {
   var approach: TrackedPosition?
   /// The time at which an alarm about a tag that is unmonitored is due.
   var holdDeadline = Timestamp.distantFuture
+
+  /// The state.
+  var state: RegionState { machine.state }
+
+  /// Returns whether the subject is where it would be without the row, and no later change can be older than the last one.
+  func isNeedless(at time: Timestamp) -> Bool { state == .outside && machine.changedAt <= time }
 }
 
 /// A position as a track keeps it.
@@ -144,10 +144,6 @@ struct TrackedPosition: Sendable {
 struct GeofenceTrack: Sendable {
   /// The subject.
   var subject: SubjectID
-  /// Tells apart the subjects that have occupied the place.
-  var generation: UInt32
-  /// Indicates whether a subject occupies the place.
-  var isLive = true
   /// The decision time of the first fix.
   var since: Timestamp
   /// The decision time of the last fix.
@@ -176,8 +172,6 @@ struct GeofenceTrack: Sendable {
   var rows: [GeofenceRow] = []
   /// Indicates whether no fix has come for longer than expected.
   var isStale = false
-  /// The time at which the deadline queue returns the subject.
-  var wake = Timestamp.distantFuture
 
   /// A floor of a building; outdoors, floor 0 of none.
   struct Floor: Hashable, Sendable {
@@ -202,9 +196,8 @@ struct GeofenceTrack: Sendable {
   private static let patience = (least: TimeSpan.seconds(30), most: TimeSpan.minutes(10), gaps: 6.0)
 
   /// Starts with a first fix.
-  init(_ fix: LocatedPosition, generation: UInt32) {
+  init(_ fix: LocatedPosition) {
     subject = fix.subject
-    self.generation = generation
     since = fix.decidedAt
     decidedAt = fix.decidedAt
     point = fix.point
@@ -307,15 +300,12 @@ extension GeofenceRow.Run: FieldStruct {
 
 extension GeofenceRow: FieldStruct {
   /// A value whose fields are still to be read.
-  static var unread: GeofenceRow { GeofenceRow(fence: 0, state: .unknown, lastKnown: .unknown, counter: 0) }
+  static var unread: GeofenceRow { GeofenceRow(fence: 0, machine: .unread, counter: 0) }
 
   /// Hands each field to a coder.
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(place: &fence)
-    try coder.code(&state)
-    try coder.code(&lastKnown)
-    try coder.code(&enteredAt)
-    try coder.code(&changedAt)
+    try coder.code(&machine)
     try coder.code(counter: &counter)
     try coder.code(&run)
     try coder.code(&approach)
@@ -355,14 +345,22 @@ extension GeofenceTrack.Floor: FieldStruct {
   }
 }
 
-/// A track without its place, generation and deadline, which the reader gives it.
+extension GeofenceTrack: SubjectRow {
+  /// The content of a place that no subject occupies.
+  static var vacant: GeofenceTrack { GeofenceTrack() }
+  /// The decision time of the last fix.
+  var touched: Timestamp { decidedAt }
+  /// Indicates that the next fixes locate the subject again.
+  var isNeeded: Bool { false }
+}
+
+/// A track without its place and its deadline, which the reader gives it.
 extension GeofenceTrack: FieldStruct {
   /// A value whose fields are still to be read.
   static var unread: GeofenceTrack { GeofenceTrack() }
 
   private init() {
     subject = .none
-    generation = 0
     since = .distantPast
     decidedAt = .distantPast
     point = MapPoint(x: 0, y: 0)
@@ -370,10 +368,9 @@ extension GeofenceTrack: FieldStruct {
   }
 
   /// Starts with a state that is known from an event alone.
-  init(_ subject: SubjectID, generation: UInt32, at instant: Timestamp) {
+  init(_ subject: SubjectID, at instant: Timestamp) {
     self.init()
     self.subject = subject
-    self.generation = generation
     since = instant
     decidedAt = instant
   }

@@ -29,11 +29,7 @@ struct Geofences: Sendable {
   private var dirtyApplications: Set<String> = []
   /// The identifiers of the regions above each node of a rotation, by application and identifier, the nearest first.
   private var ancestors: [String: [String: [String]]] = [:]
-  private var tracks: [GeofenceTrack] = []
-  private var places: [SubjectID: Int] = [:]
-  private var free: [Int] = []
-  private var generation: UInt32 = 0
-  private var deadlines = DeadlineQueue()
+  private var tracks = SubjectTable<GeofenceTrack>()
   /// Storage for the candidates of a fix.
   private var found: [Int32] = []
 
@@ -97,7 +93,7 @@ struct Geofences: Sendable {
 
   /// Drops all states towards a region that was removed or replaced by another one.
   mutating func forgetRows(of place: Int) {
-    for track in tracks.indices { tracks[track].rows.removeAll { $0.fence == place } }
+    for track in tracks.taken { tracks[track].rows.removeAll { $0.fence == place } }
   }
 
   private mutating func prepare(_ regions: BeaconRegions) {
@@ -186,9 +182,8 @@ struct Geofences: Sendable {
     }
     let candidates = found.map(Int.init).sorted { isLarger($1, than: $0) }
     var held: Set<Int> = []
-    let isBeacon = if case .beacon = fix.subject { true } else { false }
     for candidate in candidates {
-      guard let fence = fences[candidate], fence.isAboutBeacons == isBeacon,
+      guard let fence = fences[candidate], fence.isAboutBeacons == fix.subject.isBeacon,
         let entry = regions.entries[candidate], let geofence = entry.region.geofence
       else { continue }
       let start = isKnown && isEstablished >= entry.since ? RegionState.outside : entry.assuming
@@ -229,12 +224,7 @@ struct Geofences: Sendable {
     let belief = isOnFloor == false ? 0 : fence.area.belief(around: point, deviation: deviation)
     let isHeld = held.contains(place)
     let policy = geofence.policy
-    let decision = Decision(
-      key: entry.key,
-      region: entry.region,
-      subject: fix.subject,
-      decidedAt: fix.decidedAt
-    )
+    let decision = Decision(entry: entry, subject: fix.subject, decidedAt: fix.decidedAt)
     func basis(dwell: TimeSpan = .zero, fixes: Int = 1) -> GeofenceBasis {
       GeofenceBasis(
         probability: belief,
@@ -252,8 +242,7 @@ struct Geofences: Sendable {
         guard start != .inside, let passage else { return }
         var row = GeofenceRow(
           fence: place,
-          state: .outside,
-          lastKnown: .outside,
+          machine: RegionMachine(assuming: .outside, since: fix.time),
           counter: UInt64(bitPattern: fix.decidedAt.nanoseconds)
         )
         pass(passage, &row, decision, basis(), into: &events)
@@ -264,9 +253,7 @@ struct Geofences: Sendable {
       let index = rows.firstIndex { $0.fence > place } ?? rows.count
       var row = GeofenceRow(
         fence: place,
-        state: start,
-        lastKnown: start,
-        enteredAt: start == .inside ? fix.time : nil,
+        machine: RegionMachine(assuming: start, since: fix.time),
         counter: UInt64(bitPattern: fix.decidedAt.nanoseconds)
       )
       row.approach = before
@@ -293,7 +280,7 @@ struct Geofences: Sendable {
       belief > policy.enterProbability ? .inside : belief < policy.exitProbability ? .outside : nil
     guard let wanted, wanted != rows[number].state else {
       rows[number].run = nil
-      guard belief < policy.exitProbability, rows[number].state == .outside else { return }
+      guard belief < policy.exitProbability, rows[number].isNeedless(at: fix.time) else { return }
       var row = rows.remove(at: number)
       if let passage = row.approach.flatMap({ Passage(from: $0, to: fix, through: fence.area) }) {
         pass(passage, &row, decision, basis(), into: &events)
@@ -319,7 +306,7 @@ struct Geofences: Sendable {
     evidence.threshold = wanted == .inside ? policy.enterProbability : policy.exitProbability
     evidence.geofence = basis(dwell: lasted, fixes: run.fixes)
     change(&rows[number], to: wanted, at: fix.time, evidence, decision, into: &events)
-    if wanted == .outside { rows.remove(at: number) }
+    if rows[number].isNeedless(at: fix.time) { rows.remove(at: number) }
   }
 
   /// Publishes an enter and an exit of a subject that passed through between two fixes.
@@ -343,8 +330,7 @@ struct Geofences: Sendable {
 
   /// The region, the subject and the time of a decision.
   private struct Decision {
-    let key: BeaconRegions.Key
-    let region: Region
+    let entry: BeaconRegions.Entry
     let subject: SubjectID
     let decidedAt: Timestamp
   }
@@ -357,34 +343,15 @@ struct Geofences: Sendable {
     _ decision: Decision,
     into events: inout [Event]
   ) {
-    let from = row.state
-    guard from != state else { return }
-    let time = max(time, row.changedAt)
-    let known = from == .unmonitored ? row.lastKnown : from
-    var kinds = [EventKind.regionState]
-    var enteredAt = row.enteredAt
-    switch state {
-    case .inside:
-      if known != .inside {
-        row.enteredAt = time
-        if decision.region.notifyOnEntry { kinds.append(.regionEnter) }
-      }
-      enteredAt = known == .inside ? row.enteredAt : nil
-    case .outside:
-      if known == .inside, decision.region.notifyOnExit { kinds.append(.regionExit) }
-      row.enteredAt = nil
-    case .unmonitored: kinds.append(.regionUnmonitored)
-    case .unknown: break
-    }
-    let isTag = if case .beacon = decision.subject { true } else { false }
+    guard let change = row.machine.change(to: state, at: time) else { return }
     row.holdDeadline =
-      state == .unmonitored && isTag ? decision.decidedAt + decision.region.maximumHold : .distantFuture
-    row.lastKnown = state == .unmonitored ? known : state
-    row.state = state
-    row.changedAt = time
+      state == .unmonitored && decision.subject.isBeacon
+      ? decision.decidedAt + decision.entry.region.maximumHold : .distantFuture
     row.counter += 1
-    let transition = RegionTransition(from: from, to: state, enteredAt: enteredAt, evidence: evidence)
-    for kind in kinds { events.append(event(kind, decision, at: time, row.counter, transition)) }
+    let transition = RegionTransition(change, evidence: evidence)
+    for kind in [.regionState, change.announcement(for: decision.entry.region)].compactMap(\.self) {
+      events.append(event(kind, decision, at: change.time, row.counter, transition))
+    }
   }
 
   private func event(
@@ -394,18 +361,14 @@ struct Geofences: Sendable {
     _ counter: UInt64,
     _ transition: RegionTransition
   ) -> Event {
-    Event(
-      stream: stream,
-      kind: kind,
-      time: time,
-      decidedAt: decision.decidedAt,
-      stage: 2,
-      subject: decision.subject,
-      application: decision.key.application,
-      region: decision.key.identifier,
-      counter: counter,
-      ordinal: counter,
-      detail: .region(transition)
+    decision.entry.event(
+      kind,
+      decision.subject,
+      at: time,
+      decision.decidedAt,
+      counter,
+      transition,
+      in: stream
     )
   }
 
@@ -413,17 +376,13 @@ struct Geofences: Sendable {
 
   /// Makes all decisions that are due up to an instant, given that every fix up to it has been taken.
   mutating func advance(to instant: Timestamp, _ regions: BeaconRegions, into events: inout [Event]) {
-    while let entry = deadlines.pop(through: instant) {
-      guard tracks[entry.slot].isLive, tracks[entry.slot].generation == entry.generation,
-        tracks[entry.slot].wake == entry.due
-      else { continue }
-      tracks[entry.slot].wake = .distantFuture
-      if tracks[entry.slot].isStale {
-        raiseAlarms(entry.slot, at: entry.due, regions, into: &events)
-      } else if tracks[entry.slot].staleAt <= entry.due {
-        expire(entry.slot, at: entry.due, regions, into: &events)
+    while let (place, due) = tracks.popDue(through: instant) {
+      if tracks[place].isStale {
+        raiseAlarms(place, at: due, regions, into: &events)
+      } else if tracks[place].staleAt <= due {
+        expire(place, at: due, regions, into: &events)
       }
-      if tracks[entry.slot].isLive { arm(entry.slot) }
+      if tracks.isTaken(place) { arm(place) }
     }
   }
 
@@ -431,9 +390,7 @@ struct Geofences: Sendable {
     let due =
       tracks[place].isStale
       ? tracks[place].rows.map(\.holdDeadline).min() ?? .distantFuture : tracks[place].staleAt
-    guard due < tracks[place].wake else { return }
-    tracks[place].wake = due
-    deadlines.insert(DeadlineQueue.Entry(due: due, slot: place, generation: tracks[place].generation))
+    tracks.schedule(place, at: due)
   }
 
   /// Ends the location of a subject of which no fix comes: what it is in becomes unmonitored, which is no exit.
@@ -456,16 +413,11 @@ struct Geofences: Sendable {
     rows.removeAll { $0.state != .inside && $0.state != .unmonitored }
     for index in rows.indices {
       guard let entry = regions.entries[rows[index].fence] else { continue }
-      let decision = Decision(
-        key: entry.key,
-        region: entry.region,
-        subject: tracks[place].subject,
-        decidedAt: instant
-      )
+      let decision = Decision(entry: entry, subject: tracks[place].subject, decidedAt: instant)
       change(&rows[index], to: .unmonitored, at: instant, evidence, decision, into: &events)
     }
     swap(&rows, &tracks[place].rows)
-    if tracks[place].rows.isEmpty { remove(place) } else { arm(place) }
+    if tracks[place].rows.isEmpty { tracks.remove(place) } else { arm(place) }
   }
 
   private mutating func raiseAlarms(
@@ -479,19 +431,11 @@ struct Geofences: Sendable {
       tracks[place].rows[index].counter += 1
       let row = tracks[place].rows[index]
       guard let entry = regions.entries[row.fence] else { continue }
-      let decision = Decision(
-        key: entry.key,
-        region: entry.region,
-        subject: tracks[place].subject,
-        decidedAt: instant
-      )
-      var evidence = Evidence(rule: .positionLost)
-      evidence.window = entry.region.maximumHold
+      let decision = Decision(entry: entry, subject: tracks[place].subject, decidedAt: instant)
       let transition = RegionTransition(
-        from: row.lastKnown,
-        to: .unmonitored,
-        enteredAt: row.enteredAt,
-        evidence: evidence
+        holdOf: row.machine,
+        exceeds: entry.region.maximumHold,
+        by: .positionLost
       )
       events.append(event(.regionHoldExceeded, decision, at: instant, row.counter, transition))
     }
@@ -504,35 +448,22 @@ struct Geofences: Sendable {
     _ regions: BeaconRegions,
     into events: inout [Event]
   ) -> Int {
-    if let place = places[fix.subject] { return place }
-    if places.count >= limit { evict(at: fix.decidedAt, regions, into: &events) }
-    generation &+= 1
-    return insert(GeofenceTrack(fix, generation: generation))
-  }
-
-  private mutating func insert(_ track: GeofenceTrack) -> Int {
-    let place = free.popLast() ?? tracks.count
-    if place == tracks.count { tracks.append(track) } else { tracks[place] = track }
-    places[track.subject] = place
-    return place
-  }
-
-  private mutating func remove(_ place: Int) {
-    places[tracks[place].subject] = nil
-    tracks[place].isLive = false
-    tracks[place].rows = []
-    free.append(place)
-  }
-
-  /// Forgets a sixteenth of the subjects, those without a fix for longest.
-  private mutating func evict(at instant: Timestamp, _ regions: BeaconRegions, into events: inout [Event]) {
-    let stalest = tracks.indices.filter { tracks[$0].isLive }
-      .sorted { (tracks[$0].decidedAt, tracks[$0].subject) < (tracks[$1].decidedAt, tracks[$1].subject) }
-      .prefix(max(1, limit / 16))
-    for place in stalest {
-      expire(place, at: instant, regions, rule: .eviction, into: &events)
-      if tracks[place].isLive { remove(place) }
+    if let place = tracks.place(of: fix.subject) { return place }
+    for place in tracks.evictions(limit: limit) {
+      evict(place, at: fix.decidedAt, regions, into: &events)
     }
+    return tracks.insert(GeofenceTrack(fix))
+  }
+
+  /// Removes a subject; what it is in becomes unmonitored.
+  private mutating func evict(
+    _ place: Int,
+    at instant: Timestamp,
+    _ regions: BeaconRegions,
+    into events: inout [Event]
+  ) {
+    expire(place, at: instant, regions, rule: .eviction, into: &events)
+    if tracks.isTaken(place) { tracks.remove(place) }
   }
 
   /// Forgets a subject; what it is in becomes unmonitored.
@@ -542,10 +473,7 @@ struct Geofences: Sendable {
     _ regions: BeaconRegions,
     into events: inout [Event]
   ) {
-    for place in tracks.indices where tracks[place].isLive && traces.contains(tracks[place].subject) {
-      expire(place, at: instant, regions, rule: .eviction, into: &events)
-      if tracks[place].isLive { remove(place) }
-    }
+    for place in tracks.places(of: traces) { evict(place, at: instant, regions, into: &events) }
   }
 
   /// Publishes the present state of a subject once, as the answer to a request.
@@ -556,33 +484,25 @@ struct Geofences: Sendable {
     at instant: Timestamp,
     into events: inout [Event]
   ) {
-    let isTag = if case .beacon = subject { true } else { false }
-    guard let fence = fences[region], fence.isAboutBeacons == isTag else { return }
+    guard let fence = fences[region], fence.isAboutBeacons == subject.isBeacon else { return }
     var (state, enteredAt) = (entry.assuming, Timestamp?.none)
     var counter = UInt64(bitPattern: instant.nanoseconds)
-    if let place = places[subject] {
+    if let place = tracks.place(of: subject) {
       if let row = tracks[place].rows.firstIndex(where: { $0.fence == region }) {
         tracks[place].rows[row].counter += 1
         counter = tracks[place].rows[row].counter
-        (state, enteredAt) = (tracks[place].rows[row].state, tracks[place].rows[row].enteredAt)
+        (state, enteredAt) = (tracks[place].rows[row].state, tracks[place].rows[row].machine.enteredAt)
       } else if tracks[place].decidedAt >= entry.since {
         state = tracks[place].isStale ? .unmonitored : .outside
       }
     }
-    let decision = Decision(key: entry.key, region: entry.region, subject: subject, decidedAt: instant)
-    let transition = RegionTransition(
-      from: state,
-      to: state,
-      enteredAt: enteredAt,
-      isAnswer: true,
-      evidence: Evidence(rule: .requested)
-    )
-    events.append(event(.regionState, decision, at: instant, counter, transition))
+    let transition = RegionTransition(answering: state, enteredAt: enteredAt, rule: .requested)
+    events.append(entry.event(.regionState, subject, at: instant, instant, counter, transition, in: stream))
   }
 
   /// The states of all subjects, in no particular order.
   func standings(_ regions: BeaconRegions) -> [GeofenceStanding] {
-    tracks.filter(\.isLive).flatMap { track in
+    tracks.rows.flatMap { track in
       track.rows.compactMap { row in
         regions.entries[row.fence].map {
           GeofenceStanding(
@@ -590,7 +510,7 @@ struct Geofences: Sendable {
             region: $0.key.identifier,
             subject: track.subject,
             state: row.state,
-            enteredAt: row.enteredAt
+            enteredAt: row.machine.enteredAt
           )
         }
       }
@@ -601,8 +521,7 @@ struct Geofences: Sendable {
 
   /// Writes the subjects.
   func writeState(to writer: inout FieldWriter) {
-    let live = tracks.filter(\.isLive)
-    writer.write(live)
+    writer.write(Array(tracks.rows))
   }
 
   /// Reads the subjects, whose regions have other places now.
@@ -611,7 +530,7 @@ struct Geofences: Sendable {
     places translation: [Int?]
   ) throws(FieldError) {
     for var track in try reader.list(GeofenceTrack.self) {
-      guard places[track.subject] == nil, track.subject != .none,
+      guard tracks.place(of: track.subject) == nil, track.subject != .none,
         track.rows.allSatisfy({ translation.indices.contains($0.fence) })
       else { throw reader.failure(.badIdentity) }
       track.rows = track.rows.compactMap { row in
@@ -623,19 +542,16 @@ struct Geofences: Sendable {
         return row
       }
       .sorted { $0.fence < $1.fence }
-      generation &+= 1
-      track.generation = generation
-      arm(insert(track))
+      arm(tracks.insert(track))
     }
   }
 
   /// Resumes after a downtime: it counts for nothing, and each subject is located from scratch.
   mutating func resume(at instant: Timestamp, after downtime: TimeSpan) {
-    deadlines = DeadlineQueue()
+    tracks.cancelDeadlines()
     let floor = UInt64(clamping: instant.nanoseconds)
-    for place in tracks.indices where tracks[place].isLive {
+    for place in tracks.taken {
       tracks[place].forgetPosition()
-      tracks[place].wake = .distantFuture
       if !tracks[place].isStale { tracks[place].decidedAt = instant }
       for row in tracks[place].rows.indices {
         tracks[place].rows[row].counter = max(tracks[place].rows[row].counter, floor)
@@ -654,30 +570,25 @@ struct Geofences: Sendable {
     _ entry: BeaconRegions.Entry,
     at instant: Timestamp
   ) {
-    let isTag = if case .beacon = word.subject { true } else { false }
-    guard let fence = fences[region], fence.isAboutBeacons == isTag else { return }
-    if places[word.subject] == nil {
-      guard word.state == .inside || word.state == .unmonitored, places.count < limit else { return }
-      generation &+= 1
-      _ = insert(GeofenceTrack(word.subject, generation: generation, at: instant))
+    guard let fence = fences[region], fence.isAboutBeacons == word.subject.isBeacon else { return }
+    if tracks.place(of: word.subject) == nil {
+      guard word.state == .inside || word.state == .unmonitored, tracks.count < limit else {
+        return
+      }
+      _ = tracks.insert(GeofenceTrack(word.subject, at: instant))
     }
-    guard let place = places[word.subject] else { return }
+    guard let place = tracks.place(of: word.subject) else { return }
     tracks[place].rows.removeAll { $0.fence == region }
     guard word.state == .inside || word.state == .unmonitored else { return }
-    var row = GeofenceRow(
-      fence: region,
-      state: word.state,
-      lastKnown: word.lastKnown,
-      enteredAt: word.enteredAt ?? (word.state == .inside ? word.time : nil),
-      changedAt: word.time,
-      counter: UInt64(clamping: instant.nanoseconds)
-    )
-    if word.state == .unmonitored, isTag { row.holdDeadline = instant + entry.region.maximumHold }
+    var row = GeofenceRow(fence: region, machine: .unread, counter: UInt64(clamping: instant.nanoseconds))
+    row.machine.restore(word)
+    if word.state == .unmonitored, word.subject.isBeacon {
+      row.holdDeadline = instant + entry.region.maximumHold
+    }
     tracks[place].isStale =
       word.state == .unmonitored && tracks[place].rows.allSatisfy { $0.state == .unmonitored }
     let index = tracks[place].rows.firstIndex { $0.fence > region } ?? tracks[place].rows.count
     tracks[place].rows.insert(row, at: index)
-    tracks[place].wake = .distantFuture
     arm(place)
   }
 }
@@ -744,4 +655,20 @@ package struct GeofenceStanding: Sendable {
   package let state: RegionState
   /// The start of the visit.
   package let enteredAt: Timestamp?
+}
+
+extension FixDecider {
+  /// Regions that are areas.
+  static let geofences = FixDecider(
+    follow: { stage, fix, events in
+      guard !stage.geofences.isEmpty, let position = LocatedPosition(fix.event) else { return }
+      stage.geofences.follow(position, stage.regions, into: &events)
+    },
+    advance: { stage, instant, events in
+      stage.geofences.advance(to: instant, stage.regions, into: &events)
+    },
+    forget: { stage, traces, events in
+      stage.geofences.forget(traces, at: stage.now, stage.regions, into: &events)
+    }
+  )
 }

@@ -8,9 +8,9 @@ import PharosVenues
 /// be located while a visit of a zone is open ends that visit in the zone's way.
 package struct Visits: Sendable {
   /// The state of one subject.
-  private struct Subject: Sendable {
-    let id: SubjectID
-    let generation: UInt32
+  private struct VisitRow: SubjectRow {
+    static let vacant = VisitRow(subject: .none, touched: .distantPast)
+    let subject: SubjectID
     /// The machine of the subject's fixes; nil while it has none.
     var detector: VisitDetector?
     /// The stay in a zone of a tag that has no fixes.
@@ -21,10 +21,9 @@ package struct Visits: Sendable {
     var counter: UInt64 = 0
     /// The time of the last input.
     var touched: Timestamp
-    /// The time at which the deadline queue returns the subject.
-    var wake = Timestamp.distantFuture
-    var isLive = true
 
+    /// Indicates whether a visit is open, which would end without having ended.
+    var isNeeded: Bool { open != nil }
     var deadline: Timestamp {
       min(detector?.deadline ?? .distantFuture, zone?.deadline ?? .distantFuture)
     }
@@ -36,11 +35,7 @@ package struct Visits: Sendable {
   private let limit: Int
   /// The settings; nil if no visits are decided.
   private(set) var settings: VisitSettings?
-  private var subjects: [Subject] = []
-  private var free: [Int] = []
-  private var places: [SubjectID: Int] = [:]
-  private var deadlines = DeadlineQueue()
-  private var generation: UInt32 = 0
+  private var subjects = SubjectTable<VisitRow>()
   /// The display names of the zones.
   private var zoneNames: [String: String] = [:]
 
@@ -84,7 +79,7 @@ package struct Visits: Sendable {
     at instant: Timestamp,
     into events: inout [Event]
   ) {
-    guard let settings, move.to != nil || places[.beacon(beacon)] != nil else { return }
+    guard let settings, move.to != nil || subjects.place(of: .beacon(beacon)) != nil else { return }
     let place = place(of: .beacon(beacon), at: instant, into: &events)
     run(place, before: instant, into: &events)
     subjects[place].touched = instant
@@ -102,18 +97,14 @@ package struct Visits: Sendable {
         deadline: max(instant, move.time + settings.minimum)
       )
     }
-    if subjects[place].isEmpty { forget(place) } else { arm(place) }
+    if subjects[place].isEmpty { subjects.remove(place) } else { arm(place) }
   }
 
   /// Makes all decisions that are due by an instant, given that every fix and every move up to it has been taken.
   package mutating func advance(to instant: Timestamp, into events: inout [Event]) {
-    while let entry = deadlines.pop(through: instant) {
-      guard subjects[entry.slot].isLive, subjects[entry.slot].generation == entry.generation,
-        subjects[entry.slot].wake == entry.due
-      else { continue }
-      subjects[entry.slot].wake = .distantFuture
-      run(entry.slot, before: instant + .oneNanosecond, into: &events)
-      if subjects[entry.slot].isEmpty { forget(entry.slot) } else { arm(entry.slot) }
+    while let (place, _) = subjects.popDue(through: instant) {
+      run(place, before: instant + .oneNanosecond, into: &events)
+      if subjects[place].isEmpty { subjects.remove(place) } else { arm(place) }
     }
   }
 
@@ -123,7 +114,7 @@ package struct Visits: Sendable {
     guard site.visits != settings else { return }
     settings = site.visits
     guard let settings else { return dropAll(at: instant, into: &events) }
-    for place in subjects.indices where subjects[place].isLive {
+    for place in subjects.taken {
       subjects[place].detector?.adopt(settings)
       arm(place)
     }
@@ -143,15 +134,15 @@ package struct Visits: Sendable {
     into events: inout [Event]
   ) {
     guard let settings else { return }
-    for place in subjects.indices where subjects[place].isLive {
-      guard case .beacon(let beacon) = subjects[place].id, let stay = subjects[place].zone,
+    for place in subjects.taken {
+      guard case .beacon(let beacon) = subjects[place].subject, let stay = subjects[place].zone,
         stay.unknownSince == nil, zones[beacon] != stay.zone
       else { continue }
       end(place, at: (times[beacon] ?? instant, .leftZone), instant, settings, into: &events)
-      if subjects[place].isEmpty { forget(place) }
+      if subjects[place].isEmpty { subjects.remove(place) }
     }
     for (beacon, time) in times.sorted(by: { $0.key < $1.key }) {
-      guard let zone = zones[beacon], places[.beacon(beacon)] == nil else { continue }
+      guard let zone = zones[beacon], subjects.place(of: .beacon(beacon)) == nil else { continue }
       let move = ZoneMove(from: nil, to: zone, time: time, reason: .margin, probability: nil)
       take(move, of: beacon, at: instant, into: &events)
     }
@@ -159,16 +150,14 @@ package struct Visits: Sendable {
 
   /// Records that nothing more is known of a beacon's zone.
   mutating func lose(_ beacon: BeaconID, at instant: Timestamp) {
-    guard let settings, let place = places[.beacon(beacon)] else { return }
+    guard let settings, let place = subjects.place(of: .beacon(beacon)) else { return }
     subjects[place].zone?.lose(at: instant, decided: instant, settings)
     arm(place)
   }
 
   /// Forgets subjects; no event says so.
   mutating func forget(_ traces: SubjectTraces) {
-    for place in subjects.indices where subjects[place].isLive && traces.contains(subjects[place].id) {
-      forget(place)
-    }
+    for place in subjects.places(of: traces) { subjects.remove(place) }
   }
 
   // MARK: Decisions
@@ -307,7 +296,7 @@ package struct Visits: Sendable {
       time: time,
       decidedAt: instant,
       stage: 2,
-      subject: subjects[place].id,
+      subject: subjects[place].subject,
       region: visit.place?.identifier ?? "",
       counter: counter,
       ordinal: counter,
@@ -316,7 +305,7 @@ package struct Visits: Sendable {
   }
 
   private mutating func dropAll(at instant: Timestamp, into events: inout [Event]) {
-    for place in subjects.indices where subjects[place].isLive { drop(place, at: instant, into: &events) }
+    for place in subjects.taken { drop(place, at: instant, into: &events) }
   }
 
   /// Gives up a subject; a visit that is open ends.
@@ -326,7 +315,7 @@ package struct Visits: Sendable {
       let end = stay.unknownSince ?? instant
       depart(place, detail(stay, max(stay.enteredAt, end), .dropped), at: instant, into: &events)
     }
-    forget(place)
+    subjects.remove(place)
   }
 
   // MARK: Subjects
@@ -336,43 +325,14 @@ package struct Visits: Sendable {
     at instant: Timestamp,
     into events: inout [Event]
   ) -> Int {
-    if let place = places[id] { return place }
-    if places.count >= limit { evict(at: instant, into: &events) }
-    generation &+= 1
-    let subject = Subject(id: id, generation: generation, touched: instant)
-    let place = free.popLast() ?? subjects.count
-    if place == subjects.count { subjects.append(subject) } else { subjects[place] = subject }
-    places[id] = place
-    return place
-  }
-
-  /// Evicts a sixteenth of the subjects: first those without an open visit, then the oldest.
-  private mutating func evict(at instant: Timestamp, into events: inout [Event]) {
-    let stalest = subjects.indices.filter { subjects[$0].isLive }
-      .map {
-        (place: $0, isOpen: subjects[$0].open != nil, touched: subjects[$0].touched, id: subjects[$0].id)
-      }
-      .sorted { left, right in
-        if left.isOpen != right.isOpen { return right.isOpen }
-        return (left.touched, left.id) < (right.touched, right.id)
-      }
-    for entry in stalest.prefix(max(1, limit / 16)) { drop(entry.place, at: instant, into: &events) }
-  }
-
-  private mutating func forget(_ place: Int) {
-    places[subjects[place].id] = nil
-    subjects[place].isLive = false
-    subjects[place].detector = nil
-    subjects[place].zone = nil
-    subjects[place].open = nil
-    free.append(place)
+    if let place = subjects.place(of: id) { return place }
+    for place in subjects.evictions(limit: limit) { drop(place, at: instant, into: &events) }
+    return subjects.insert(VisitRow(subject: id, touched: instant))
   }
 
   private mutating func arm(_ place: Int) {
     let due = subjects[place].deadline
-    guard due < subjects[place].wake else { return }
-    subjects[place].wake = due
-    deadlines.insert(DeadlineQueue.Entry(due: due, slot: place, generation: subjects[place].generation))
+    subjects.schedule(place, at: due)
   }
 }
 
@@ -396,10 +356,12 @@ extension VisitFix {
 extension Visits {
   /// Writes the visits that are open and the stays in zones; tracks are found again.
   func writeState(to writer: inout FieldWriter) {
-    let kept = subjects.filter { $0.isLive && ($0.open != nil || $0.zone != nil) }.sorted { $0.id < $1.id }
+    let kept = subjects.rows.filter { $0.open != nil || $0.zone != nil }.sorted {
+      $0.subject < $1.subject
+    }
     writer.write(UInt32(kept.count))
     for subject in kept {
-      writer.write(subject.id)
+      writer.write(subject.subject)
       writer.write(subject.counter)
       writer.write(subject.touched)
       writer.write(subject.open?.id)
@@ -417,9 +379,8 @@ extension Visits {
     let scale = settings ?? VisitSettings.unread
     for _ in 0..<(try reader.count(ofAtLeast: 16)) {
       let id = try SubjectID(from: &reader)
-      guard places[id] == nil else { throw reader.failure(.badIdentity) }
-      generation &+= 1
-      var subject = Subject(id: id, generation: generation, touched: .distantPast)
+      guard subjects.place(of: id) == nil else { throw reader.failure(.badIdentity) }
+      var subject = VisitRow(subject: id, touched: .distantPast)
       try reader.code(counter: &subject.counter)
       subject.touched = try reader.read()
       let open: EventID? = try reader.read()
@@ -428,9 +389,7 @@ extension Visits {
       subject.open = open.map { ($0, counter) }
       subject.zone = try reader.read()
       if try reader.flag() { subject.detector = try VisitDetector(from: &reader, scale) }
-      places[id] = subjects.count
-      subjects.append(subject)
-      arm(subjects.count - 1)
+      arm(subjects.insert(subject))
     }
   }
 
@@ -442,31 +401,27 @@ extension Visits {
     into events: inout [Event]
   ) {
     for record in published { restore(record) }
-    for place in subjects.indices where subjects[place].isLive {
+    for place in subjects.taken {
       subjects[place].detector?.resume(after: downtime)
       if subjects[place].detector?.isStaying == false { subjects[place].detector = nil }
       subjects[place].zone?.resume(after: downtime, at: instant)
       subjects[place].touched = instant
-      if subjects[place].isEmpty { forget(place) }
+      if subjects[place].isEmpty { subjects.remove(place) }
     }
     guard settings != nil else { return dropAll(at: instant, into: &events) }
-    deadlines = DeadlineQueue()
-    for place in subjects.indices where subjects[place].isLive {
-      subjects[place].wake = .distantFuture
-      arm(place)
-    }
+    subjects.cancelDeadlines()
+    for place in subjects.taken { arm(place) }
   }
 
   /// Restores the visit of a subject from its last event.
   private mutating func restore(_ record: PublishedState.VisitRecord) {
-    if let place = places[record.subject] {
+    if let place = subjects.place(of: record.subject) {
       let isKnown = subjects[place].open?.id == record.visit.visit
       guard record.visit.departure != nil || !isKnown else { return }
-      forget(place)
+      subjects.remove(place)
     }
     guard record.visit.departure == nil else { return }
-    generation &+= 1
-    var subject = Subject(id: record.subject, generation: generation, touched: record.decidedAt)
+    var subject = VisitRow(subject: record.subject, touched: record.decidedAt)
     // The arrival's counter is the time of its decision, or one more than the last: it need not be found again, since
     // a departure has a kind of its own.
     let counter = UInt64(clamping: record.decidedAt.nanoseconds)
@@ -487,7 +442,15 @@ extension Visits {
         settings ?? VisitSettings.unread
       )
     }
-    places[record.subject] = subjects.count
-    subjects.append(subject)
+    _ = subjects.insert(subject)
   }
+}
+
+extension FixDecider {
+  /// Stays.
+  static let visits = FixDecider(
+    follow: { stage, fix, events in stage.visits.take(fix.detail, of: fix.event, into: &events) },
+    advance: { stage, instant, events in stage.visits.advance(to: instant, into: &events) },
+    forget: { stage, traces, _ in stage.visits.forget(traces) }
+  )
 }

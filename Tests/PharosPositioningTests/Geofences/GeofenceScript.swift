@@ -52,13 +52,14 @@ enum GeofenceScript {
     _ north: Double = 0,
     at seconds: Double,
     accuracy: Double = 3,
-    of observer: ObserverID = visitor
+    of observer: ObserverID = visitor,
+    lag: Double = 0
   ) -> StageLink {
     let place = position(east, north)
     return .sensing(
       Sensing(
         observer: observer,
-        time: time(seconds),
+        time: time(seconds - lag),
         decidedAt: time(seconds),
         ordinal: UInt64(seconds * 1_000),
         body: .outside(

@@ -53,6 +53,25 @@ struct GeofenceTests {
     #expect(found.firstIndex(of: "U").map { found.distance(from: found.startIndex, to: $0) } == 35)
   }
 
+  /// An outage ends a location at the time of its decision, and fixes come late: they are older than the outage.
+  @Test("the times of a geofence never go back, though fixes after an outage are older than the outage")
+  func times() throws {
+    var yard = GeofenceScript.circle(10)
+    yard.policy.enterDwell = .zero
+    yard.policy.exitDwell = .zero
+    var links = (0..<6).map { GeofenceScript.fix(0, at: Double($0), accuracy: 1, lag: 10) }
+    links += (0..<3).map { GeofenceScript.fix(40, at: 36 + 0.2 * Double($0), accuracy: 1, lag: 10) }
+    links += (0..<15).map { GeofenceScript.fix(0, at: 37 + 0.2 * Double($0), accuracy: 1, lag: 10) }
+    let events = GeofenceScript.events(GeofenceScript.site([("yard", yard)]), links, until: 41)
+      .filter { $0.kind != .regionState }
+    #expect(events.map(\.kind) == [.regionEnter, .regionUnmonitored, .regionExit, .regionEnter])
+    for (event, next) in zip(events, events.dropFirst()) {
+      #expect(event.time <= next.time, "\(event.kind) at \(event.time), \(next.kind) at \(next.time)")
+    }
+    let exit = try #require(events.first { $0.kind == .regionExit }?.transition)
+    #expect(exit.enteredAt == events[0].time)
+  }
+
   @Test("fixes coarser than the geofence neither enter nor leave it, unless they are far from it for long")
   func coarse() {
     let links =

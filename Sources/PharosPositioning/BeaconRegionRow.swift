@@ -5,7 +5,7 @@ import PharosModel
 /// A value without clock or output. `hear`, `lose` and `goDark` record reports of observers, and ``settle()`` decides
 /// once all reports of one instant have been recorded. So a hand-over from one gateway to the next within an instant
 /// is no exit.
-struct RegionRow: Sendable {
+struct BeaconRegionRow: Sendable {
   /// One observer that has the beacon inside, or had it when the observer went down.
   struct Hearing: Sendable {
     var observer: ObserverID
@@ -29,15 +29,10 @@ struct RegionRow: Sendable {
     var evidence: Evidence
   }
 
-  /// A change of state that is ready to be published.
-  struct Change: Sendable {
-    var from: RegionState
-    var to: RegionState
-    var isEnter = false
-    var isExit = false
-    var time: Timestamp
+  /// A change of state, with the observer and the evidence that settled it.
+  struct Settled: Sendable {
+    var change: RegionMachine.Change
     var observer: ObserverID?
-    var enteredAt: Timestamp?
     var evidence: Evidence
   }
 
@@ -55,11 +50,7 @@ struct RegionRow: Sendable {
   /// The region's place among the regions.
   var region: Int
   /// The state towards the region.
-  var state: RegionState
-  /// The state before the beacon became unmonitored, or otherwise the present state.
-  var lastKnown: RegionState
-  /// The time at which the present visit began.
-  var enteredAt: Timestamp?
+  var machine: RegionMachine
   /// The observers that have it inside, or went down with it inside, in their order.
   var hearings: [Hearing] = []
   /// The time at which the `maximumHold` alarm is due, or `distantFuture` if the beacon is not unmonitored or the alarm
@@ -75,14 +66,14 @@ struct RegionRow: Sendable {
   var isDirty = false
 
   var pendingExit: PendingExit?
-  var changedAt = Timestamp.distantPast
+
+  /// The state towards the region.
+  var state: RegionState { machine.state }
 
   /// Starts from a state that is assumed.
   init(region: Int, assuming state: RegionState, since: Timestamp, counter: UInt64) {
     self.region = region
-    self.state = state
-    self.lastKnown = state
-    self.enteredAt = state == .inside ? since : nil
+    machine = RegionMachine(assuming: state, since: since)
     self.counter = counter
   }
 
@@ -171,17 +162,8 @@ struct RegionRow: Sendable {
   }
 
   /// Stops tracking a beacon that may still be inside, which is never an exit.
-  mutating func evict(at time: Timestamp) -> Change? {
-    guard state == .inside else { return nil }
-    lastKnown = state
-    state = .unmonitored
-    return Change(
-      from: .inside,
-      to: .unmonitored,
-      time: max(time, changedAt),
-      enteredAt: enteredAt,
-      evidence: Evidence(rule: .eviction)
-    )
+  mutating func evict(at time: Timestamp) -> Settled? {
+    state == .inside ? conclude(.unmonitored, time, nil, Evidence(rule: .eviction)) : nil
   }
 
   /// Decides the state, and returns the change, if any.
@@ -189,19 +171,18 @@ struct RegionRow: Sendable {
   /// Any live observer that has the beacon inside decides. If there is none, the beacon is unmonitored as long as an
   /// observer that is down heard it no earlier than the last live one that lost it, to within ``simultaneous``. Otherwise
   /// it is outside.
-  mutating func settle() -> Change? {
+  mutating func settle() -> Settled? {
     guard isDirty else { return nil }
     isDirty = false
-    var settled: Change?
     if let hearing = earliest() {
-      settled = conclude(.inside, hearing.time, hearing.observer, hearing.evidence)
-    } else if let hearing = latestInTheDark() {
-      settled = conclude(.unmonitored, hearing.time, hearing.observer, hearing.evidence)
-    } else if let pendingExit {
-      hearings.removeAll(keepingCapacity: true)
-      settled = conclude(.outside, pendingExit.time, pendingExit.observer, pendingExit.evidence)
+      return conclude(.inside, hearing.time, hearing.observer, hearing.evidence)
     }
-    return settled
+    if let hearing = latestInTheDark() {
+      return conclude(.unmonitored, hearing.time, hearing.observer, hearing.evidence)
+    }
+    guard let pendingExit else { return nil }
+    hearings.removeAll(keepingCapacity: true)
+    return conclude(.outside, pendingExit.time, pendingExit.observer, pendingExit.evidence)
   }
 
   private mutating func conclude(
@@ -209,32 +190,10 @@ struct RegionRow: Sendable {
     _ time: Timestamp,
     _ observer: ObserverID?,
     _ evidence: Evidence
-  ) -> Change? {
-    guard next != state else { return nil }
-    var change = Change(
-      from: state,
-      to: next,
-      time: max(time, changedAt),
-      observer: observer,
-      evidence: evidence
-    )
-    let known = state == .unmonitored ? lastKnown : state
-    switch next {
-    case .inside:
-      change.isEnter = known != .inside
-      if change.isEnter { enteredAt = change.time }
-    case .outside:
-      change.isExit = known == .inside
-      change.enteredAt = enteredAt
-      enteredAt = nil
-    case .unmonitored, .unknown:
-      change.enteredAt = enteredAt
-    }
-    lastKnown = next == .unmonitored ? known : next
+  ) -> Settled? {
+    guard let change = machine.change(to: next, at: time) else { return nil }
     if next != .unmonitored { holdDeadline = .distantFuture }
-    state = next
-    changedAt = change.time
-    return change
+    return Settled(change: change, observer: observer, evidence: evidence)
   }
 
   private func index(of observer: ObserverID) -> Int? { hearings.firstIndex { $0.observer == observer } }
@@ -245,27 +204,26 @@ struct RegionRow: Sendable {
 
   private func latestInTheDark() -> Hearing? {
     let bound = pendingExit?.lastHeard ?? .distantPast
-    return hearings.lazy.filter { $0.isDark && $0.heardUntil + RegionRow.simultaneous >= bound }
+    return hearings.lazy.filter { $0.isDark && $0.heardUntil + BeaconRegionRow.simultaneous >= bound }
       .max { $0.heardUntil < $1.heardUntil }
   }
 }
 
 /// A row names its region by the place among the regions.
-extension RegionRow: FieldStruct {
+extension BeaconRegionRow: FieldStruct {
   /// A value whose fields are still to be read.
-  static var unread: RegionRow { RegionRow(region: 0, assuming: .unknown, since: .distantPast, counter: 0) }
+  static var unread: BeaconRegionRow {
+    BeaconRegionRow(region: 0, assuming: .unknown, since: .distantPast, counter: 0)
+  }
 
   /// Hands each field to a coder.
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(place: &region)
-    try coder.code(&state)
-    try coder.code(&lastKnown)
-    try coder.code(&enteredAt)
+    try coder.code(&machine)
     try coder.code(&holdDeadline)
     try coder.code(&assumptionDeadline)
-    try coder.code(&changedAt)
     try coder.code(&patience)
-    patience = max(RegionRow.leastPatience, patience)
+    patience = max(BeaconRegionRow.leastPatience, patience)
     try coder.code(counter: &counter)
     try coder.code(&isDirty)
     try coder.code(&pendingExit)
@@ -273,10 +231,14 @@ extension RegionRow: FieldStruct {
   }
 }
 
-extension RegionRow.PendingExit: FieldStruct {
+extension BeaconRegionRow.PendingExit: FieldStruct {
   /// A value whose fields are still to be read.
-  static var unread: RegionRow.PendingExit {
-    RegionRow.PendingExit(time: .distantPast, lastHeard: .distantPast, evidence: Evidence(rule: .assumed))
+  static var unread: BeaconRegionRow.PendingExit {
+    BeaconRegionRow.PendingExit(
+      time: .distantPast,
+      lastHeard: .distantPast,
+      evidence: Evidence(rule: .assumed)
+    )
   }
 
   /// Hands each field to a coder.
@@ -288,10 +250,10 @@ extension RegionRow.PendingExit: FieldStruct {
   }
 }
 
-extension RegionRow.Hearing: FieldStruct {
+extension BeaconRegionRow.Hearing: FieldStruct {
   /// A value whose fields are still to be read.
-  static var unread: RegionRow.Hearing {
-    RegionRow.Hearing(
+  static var unread: BeaconRegionRow.Hearing {
+    BeaconRegionRow.Hearing(
       observer: .eui48(0),
       isDark: false,
       time: .distantPast,
@@ -313,9 +275,9 @@ extension RegionRow.Hearing: FieldStruct {
   }
 }
 
-extension RegionRow {
+extension BeaconRegionRow {
   /// The same row under its region's place in another list, or nil if the region is gone.
-  func translated(by places: [Int?]) -> RegionRow? {
+  func translated(by places: [Int?]) -> BeaconRegionRow? {
     guard let place = places[region] else { return nil }
     var row = self
     row.region = place
@@ -334,25 +296,20 @@ extension RegionRow {
   /// assumed to hear it. The assumption ends when that observer has been up without hearing the beacon for the longest
   /// silence that the region's policy allows.
   mutating func take(_ word: PublishedState.RegionRecord, at instant: Timestamp, _ region: Region) {
-    state = word.state
-    lastKnown = word.lastKnown
-    changedAt = max(changedAt, word.time)
+    machine.restore(word)
     pendingExit = nil
     isDirty = false
     holdDeadline = .distantFuture
     assumptionDeadline = .distantFuture
-    patience = max(RegionRow.leastPatience, region.presence.longestSilence)
-    enteredAt = nil
+    patience = max(BeaconRegionRow.leastPatience, region.presence.longestSilence)
     switch word.state {
     case .outside, .unknown:
       hearings.removeAll()
     case .inside:
-      enteredAt = word.enteredAt ?? word.time
       // An earlier assumption is not the report of an observer, and the time to refute it is over.
       hearings.removeAll { $0.isDark || $0.isAssumed }
       if hearings.isEmpty { assume(word, isDark: false, until: instant + patience) }
     case .unmonitored:
-      enteredAt = word.enteredAt
       holdDeadline = instant + region.maximumHold
       for index in hearings.indices { hearings[index].isDark = true }
       if hearings.isEmpty { assume(word, isDark: true, until: .distantFuture) }
@@ -365,7 +322,7 @@ extension RegionRow {
   mutating func unsay(_ observer: ObserverID, at instant: Timestamp, _ region: Region) {
     guard let index = hearings.firstIndex(where: { $0.observer == observer }) else { return }
     hearings[index].isAssumed = true
-    patience = max(RegionRow.leastPatience, region.presence.longestSilence)
+    patience = max(BeaconRegionRow.leastPatience, region.presence.longestSilence)
     guard !hearings[index].isDark else { return }
     assumptionDeadline = instant + patience
   }

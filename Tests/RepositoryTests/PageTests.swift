@@ -1,0 +1,44 @@
+import Foundation
+import PharosTestSupport
+import Testing
+
+/// Pages for contributors that name files.
+@Suite("Pages that name files")
+struct PageTests {
+  private static func page(_ name: String) throws -> String {
+    let path = "Sources/Pharos/Pharos.docc/\(name).md"
+    return try String(contentsOf: SharedData.repository.appending(path: path), encoding: .utf8)
+  }
+
+  private static func files(in text: some StringProtocol) -> Set<String> {
+    Set(String(text).matches(of: /`(Pharos\w+\/[\w\/+]+\.swift)`/).map { String($0.output.1) })
+  }
+
+  @Test(
+    "the files that pages name exist",
+    arguments: ["HowAnExitIsDecided", "WhoKeepsWhat", "LifeOfARegionChange"]
+  )
+  func names(page: String) throws {
+    let files = try Self.files(in: Self.page(page))
+    #expect(files.count > 5)
+    for file in files {
+      let path = SharedData.repository.appending(path: "Sources/\(file)").path
+      #expect(FileManager.default.fileExists(atPath: path), "\(page) names \(file)")
+    }
+  }
+
+  @Test("the page of stores lists each function that forgets a subject, and nothing else")
+  func stores() throws {
+    let table = try Self.page("WhoKeepsWhat").split(separator: "\n").filter { $0.hasPrefix("|") }
+    let listed = Self.files(in: table.joined(separator: "\n"))
+    let forgets = /func (?:forget|erase)\(\s*_ traces: SubjectTraces/
+    var stores: Set<String> = []
+    for file in try HouseTests.swiftFiles(in: "Sources") where file.text.contains(forgets) {
+      stores.insert(String(file.path.dropFirst("Sources/".count)))
+    }
+    // The command asks the stores of a folder.
+    stores.remove("PharosTools/Runners/EraseRunner.swift")
+    #expect(stores.count > 10)
+    #expect(listed == stores, "\(listed.symmetricDifference(stores).sorted())")
+  }
+}
