@@ -133,6 +133,5 @@ extension LocatedSubject: SubjectRow {
     touched = .distantPast
     (counter, noteCounter) = (0, 0)
     isAtHome = false
-    lag = .zero
   }
 }
