@@ -102,7 +102,7 @@ struct FixPipelineTests {
     var errors: [Double] = []
     for (event, fix) in fixes where event.time <= Hall.start + .seconds(60) {
       #expect(fix.sources == .observers)
-      #expect(event.decidedAt == event.time + .milliseconds(1_500))
+      #expect(event.decidedAt == event.time + .seconds(1))
       let truth = HallWalk.place(of: 0, at: (event.time - Hall.start).seconds)
       errors.append((Point(x: fix.x, y: fix.y) - truth).length)
     }
