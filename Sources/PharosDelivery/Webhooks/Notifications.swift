@@ -171,10 +171,7 @@ extension Notifications {
     let rules = list(application: application)
     let keys = rules.map { Notifications.key(application, $0.id) }
     return PendingChange(
-      documents: keys.map { DocumentChange(kind: Notifications.ruleKind, key: $0) },
-      former: zip(rules, keys).map { rule, key in
-        DocumentChange(kind: Notifications.ruleKind, key: key, document: rule.encoded)
-      }
+      documents: keys.map { DocumentChange(kind: Notifications.ruleKind, key: $0) }
     ) { [self] in
       change { all in for rule in rules { all[application]?[rule.id] = nil } }
     }

@@ -217,10 +217,7 @@ extension Webhooks {
   package func deletingAll(of application: String) -> PendingChange {
     let definitions = list(application: application).map(\.definition)
     return PendingChange(
-      documents: definitions.map { DocumentChange(kind: Webhooks.documentKind, key: $0.id) },
-      former: definitions.map {
-        DocumentChange(kind: Webhooks.documentKind, key: $0.id, document: $0.encoded)
-      }
+      documents: definitions.map { DocumentChange(kind: Webhooks.documentKind, key: $0.id) }
     ) { [self] in
       for definition in definitions {
         state.withLock { $0.runners.removeValue(forKey: definition.id) }?.delete()
