@@ -135,9 +135,18 @@ public final class PharosServer: Service, RegionControl, Sendable {
   /// - Throws: `RegionRefusal` where a declared application is refused, nothing having changed.
   public func adopt(_ site: Site) async throws { try await phase.ingest().adopt(site) }
 
-  /// Takes over an edited site in place of another one than that which was declared last.
-  package func adopt(_ site: Site, replacing former: Site) async throws {
-    try await phase.ingest().adopt(site, replacing: former)
+  /// Takes over an edited site in place of a former one; `commit` writes it down between the engine's check and the change.
+  package func adopt(
+    _ site: Site,
+    replacing former: Site,
+    committing commit: () async throws -> Void
+  ) async throws {
+    try await phase.ingest().adopt(site, replacing: former, committing: commit)
+  }
+
+  /// Carries out several changes; `commit` writes them down between the engine's check and the changes.
+  package func apply(all changes: [RegionChange], committing commit: () async throws -> Void) async throws {
+    try await phase.ingest().apply(all: changes, committing: commit)
   }
 
   /// Takes over other keys for signed datagrams, once the server listens; returns when they count everywhere.

@@ -52,18 +52,12 @@ package final class Assignments: Sendable {
 
   /// Assigns an itinerary or guidance to a subject, or ends it with nil.
   ///
-  /// - Throws: the error of the journal or the engine; nothing has changed then.
+  /// - Throws: the error of the journal or the engine, in which case nothing has changed; if the server is stopping, the next
+  ///   start may find the document.
   package func assign(_ kind: Kind, _ document: [UInt8]?, to subject: SubjectID) async throws {
     guard let change = kind.change(subject, document) else { return }
     try await turns.take {
-      let former = try await self.document(kind, of: subject)
-      try await put(document, kind, of: subject)
-      do {
-        try await server.apply(change)
-      } catch {
-        try await put(former, kind, of: subject)
-        throw error
-      }
+      try await server.apply(all: [change]) { try await put(document, kind, of: subject) }
     }
   }
 

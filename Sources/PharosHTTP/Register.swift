@@ -150,7 +150,7 @@ package struct Register: Hashable, Sendable {
       RegisteredApplication.RegisteredRegion(region: $0, source: .site)
     }
     for (identifier, region) in (made?.regions ?? [:]).sorted(by: { $0.key < $1.key }) {
-      guard regions.count < limit else { break }
+      guard Application.room(limit: limit, holding: regions.count) > 0 else { break }
       guard declared.map({ !Register.declares($0, region: identifier) }) ?? true else { continue }
       regions.append(RegisteredApplication.RegisteredRegion(region: region, source: .http))
     }

@@ -11,8 +11,7 @@ import Synchronization
 ///
 /// As Core Location's regions outlive the app that registered them, these outlive a restart: each is a document of the
 /// journal, and the site that the engine starts with is the site file's with them added. Of two that have one name the
-/// site file's counts. Changes are made one after the other: kept first, then carried out; one that is refused is not
-/// kept.
+/// site file's counts. Changes are made one after the other: the engine checks one, the journal keeps it, the engine makes it.
 package final class Registrar: Sendable {
   private let store: any DocumentStore
   private let logger: Logger
@@ -86,15 +85,16 @@ package final class Registrar: Sendable {
       var next = register
       next.declared = declared
       let ends = try Registrar.endings(of: next, store, ending)
-      try store.change(ends.documents)
-      do {
-        try await server.withLock { $0 }?.adopt(next.site, replacing: site)
-      } catch {
-        try store.change(ends.former)
-        throw error
+      func commit() throws {
+        try store.change(ends.documents)
+        settle(next)
+        ends.adopt()
       }
-      settle(next)
-      ends.adopt()
+      if let server = server.withLock({ $0 }) {
+        try await server.adopt(next.site, replacing: site, committing: commit)
+      } else {
+        try commit()
+      }
       Registrar.tell(next.conflicts, logger)
     }
   }
@@ -127,15 +127,12 @@ package final class Registrar: Sendable {
     let changed = known.symmetricDifference(declared).sorted()
     let gone = known.subtracting(declared).filter { register.made[$0] == nil }
     return gone.sorted().reduce(
-      PendingChange(
-        documents: changed.map { change($0, declared.contains($0)) },
-        former: changed.map { change($0, known.contains($0)) }
-      )
+      PendingChange(documents: changed.map { change($0, declared.contains($0)) })
     ) { $0.and(ending($1)) }
   }
 
-  /// Changes the register: tries the change on a copy, writes it to the journal in one transaction, and has the server carry
-  /// it out; a refusal undoes it.
+  /// Changes the register: tries the change on a copy, has the engine check it, writes it to the journal in one transaction,
+  /// and has the engine make it.
   ///
   /// - Parameters:
   ///   - whileStopped: indicates whether the change may also be made while there is no server, for the next start.
@@ -158,15 +155,16 @@ package final class Registrar: Sendable {
       guard server != nil || whileStopped else {
         throw Problem.unavailable("The server is still starting; try again in a moment.")
       }
-      try store.change(RegistrarDocuments.changes(to: after, from: before) + other.documents)
-      do {
-        if !changes.isEmpty { try await server?.apply(all: changes) }
-      } catch {
-        try store.change(RegistrarDocuments.changes(to: before, from: after) + other.former)
-        throw error
+      func commit() throws {
+        try store.change(RegistrarDocuments.changes(to: after, from: before) + other.documents)
+        settle(after)
+        other.adopt()
       }
-      settle(after)
-      other.adopt()
+      if let server, !changes.isEmpty {
+        try await server.apply(all: changes, committing: commit)
+      } else {
+        try commit()
+      }
       return value
     }
   }

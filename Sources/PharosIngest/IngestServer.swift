@@ -172,8 +172,23 @@ extension IngestServer {
   /// Makes several changes at one instant, all of them or none.
   ///
   /// - Throws: `RegionRefusal`, nothing having changed; ``IngestError/stopped``.
-  package func apply(all changes: [RegionChange]) async throws {
-    try await ask { .changes(changes, $0) }
+  package func apply(all changes: [RegionChange]) async throws { try await apply(changes, .whole) }
+
+  /// Makes several changes that a store keeps as well.
+  ///
+  /// The engine checks them, the store commits them, and the engine makes them. No other change of the site may be asked for
+  /// meanwhile.
+  ///
+  /// - Throws: `RegionRefusal`, ``IngestError/overloaded(waiting:)`` or the error of the commit, nothing having changed;
+  ///   ``IngestError/stopped``, in which case the next start may find the changes committed.
+  package func apply(all changes: [RegionChange], committing commit: () async throws -> Void) async throws {
+    try await ask { .changes(changes, .check, $0) }
+    try await commit()
+    try await apply(changes, .committed)
+  }
+
+  private func apply(_ changes: [RegionChange], _ part: ServerInputs.ChangePart) async throws {
+    try await ask { .changes(changes, part, $0) }
     for case .forget(let traces) in changes {
       for loop in loops { try await loop.look { $0.intake.forget(traces) } }
     }
@@ -190,7 +205,19 @@ extension IngestServer {
   ///   - former: the site that it takes the place of; nil for the one that was declared last.
   /// - Throws: `RegionRefusal`, nothing having changed; ``IngestError/stopped``.
   package func adopt(_ site: Site, replacing former: Site? = nil) async throws {
-    try await ask { .adoption(site, replacing: former, $0) }
+    try await ask { .adoption(site, replacing: former, .whole, $0) }
+    updateLoops()
+  }
+
+  /// Takes over an edited site that a store keeps as well, as ``apply(all:committing:)`` does.
+  package func adopt(
+    _ site: Site,
+    replacing former: Site,
+    committing commit: () async throws -> Void
+  ) async throws {
+    try await ask { .adoption(site, replacing: former, .check, $0) }
+    try await commit()
+    try await ask { .adoption(site, replacing: former, .committed, $0) }
     updateLoops()
   }
 

@@ -16,16 +16,34 @@ struct ServerInputs {
   /// The maximum length of all datagrams of the requests that wait, in bytes.
   static let byteLimit = 16 << 20
 
+  /// The part of a change of the site that a request asks for.
+  enum ChangePart {
+    /// The check and the change.
+    case whole
+    /// Only the check: nothing changes.
+    case check
+    /// The change, which was checked and committed before: it waits for room however many requests do.
+    case committed
+  }
+
   /// A request that waits for room in the rings, with the promise for its answer.
   enum Request {
     /// Changes of the site, all of them or none.
-    case changes([RegionChange], EventLoopPromise<Void>)
+    case changes([RegionChange], ChangePart, EventLoopPromise<Void>)
     /// An edited site, and the one that it takes the place of; nil for the one that was declared last.
-    case adoption(Site, replacing: Site?, EventLoopPromise<Void>)
+    case adoption(Site, replacing: Site?, ChangePart, EventLoopPromise<Void>)
     /// Datagrams of one sender, at most ``IngestServer/mostAtOnce``, and the policy under which they are taken.
     case datagrams([[UInt8]], from: Endpoint, ListenPolicy, EventLoopPromise<[Receipt]>)
     /// A checkpoint.
     case checkpoint(EventLoopPromise<Void>)
+
+    /// Indicates whether it changes a site that is committed already.
+    var isCommitted: Bool {
+      switch self {
+      case .changes(_, .committed, _), .adoption(_, replacing: _, .committed, _): true
+      default: false
+      }
+    }
 
     /// The length of its datagrams.
     var bytes: Int {
@@ -36,7 +54,7 @@ struct ServerInputs {
     /// Fails the request's promise.
     func fail(_ error: any Error) {
       switch self {
-      case .changes(_, let answer), .adoption(_, replacing: _, let answer): answer.fail(error)
+      case .changes(_, _, let answer), .adoption(_, replacing: _, _, let answer): answer.fail(error)
       case .datagrams(_, from: _, _, let answer): answer.fail(error)
       case .checkpoint(let answer): answer.fail(error)
       }
@@ -85,7 +103,8 @@ extension ReadingLoop {
       return request.fail(IngestError.stopped)
     }
     let bytes = waiting == 0 ? 0 : server?.requests.reduce(0) { $0 + $1.bytes } ?? 0
-    guard waiting < ServerInputs.requestLimit, bytes < ServerInputs.byteLimit else {
+    let hasRoom = waiting < ServerInputs.requestLimit && bytes < ServerInputs.byteLimit
+    guard hasRoom || request.isCommitted else {
       return request.fail(IngestError.overloaded(waiting: waiting))
     }
     server?.requests.append(request)
@@ -178,13 +197,13 @@ extension ReadingLoop {
   private func take(_ request: ServerInputs.Request) {
     let received = clock.next()
     switch request {
-    case .changes(let changes, let answer):
-      take(changes, at: received, answer) { (registry) throws(RegionRefusal) in
+    case .changes(let changes, let part, let answer):
+      take(changes, part, at: received, answer) { (registry) throws(RegionRefusal) in
         try registry.accept(changes)
         return changes
       }
-    case .adoption(let site, replacing: let former, let answer):
-      take([], at: received, answer) { (registry) throws(RegionRefusal) in
+    case .adoption(let site, replacing: let former, let part, let answer):
+      take([], part, at: received, answer) { (registry) throws(RegionRefusal) in
         try registry.adopt(site, replacing: former)
       }
     case .datagrams(let datagrams, from: let source, let policy, let answer):
@@ -195,9 +214,11 @@ extension ReadingLoop {
     }
   }
 
-  /// Has the registry accept changes, and passes them on to all shards, the merger and the recorder.
+  /// Has the registry accept changes, and, unless they are only checked, passes them on to all shards, the merger and the
+  /// recorder.
   private func take(
     _ asked: [RegionChange],
+    _ part: ServerInputs.ChangePart,
     at received: Timestamp,
     _ answer: EventLoopPromise<Void>,
     accept: (inout RegionRegistry) throws(RegionRefusal) -> [RegionChange]
@@ -205,6 +226,10 @@ extension ReadingLoop {
     guard var registry = server?.registry else { return answer.fail(IngestError.stopped) }
     do throws(RegionRefusal) {
       let changes = try accept(&registry)
+      guard part != .check else {
+        publishInputs(through: received)
+        return answer.succeed(())
+      }
       server?.registry = registry
       server?.site.replace(with: registry.site)
       for recyclingQueue in exchange.toShards[index] {

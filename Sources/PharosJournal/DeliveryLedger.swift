@@ -21,6 +21,19 @@ package struct DeliveryLedger: Hashable, Sendable {
   /// Makes a ledger that begins after a sequence.
   package init(cursor: Int64) { self.cursor = cursor }
 
+  /// Continues after a lower sequence, because the journal has lost its newest events.
+  package mutating func rewind(to sequence: Int64) {
+    cursor = min(cursor, sequence)
+    for index in lanes.indices where max(lanes[index].after, lanes[index].head) > sequence {
+      let lane = lanes[index]
+      lanes[index] = Lane(
+        subject: lane.subject,
+        after: min(lane.after, sequence),
+        nextAttempt: lane.nextAttempt
+      )
+    }
+  }
+
   /// A subject that is behind the others, because its next event could not be delivered yet.
   package struct Lane: Hashable, Sendable {
     /// The subject.

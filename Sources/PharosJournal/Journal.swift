@@ -277,17 +277,29 @@ extension Journal {
 
   /// Reads in a snapshot that later groups do not change.
   package func read<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
-    do { return try database.read(body) } catch { throw JournalError(error, at: place) }
+    do { return try database.read(body) } catch { throw failure(error) }
   }
 
   /// Runs a function in a transaction.
   package func write<Value>(_ body: (Database) throws -> Value) throws(JournalError) -> Value {
-    do { return try database.write(body) } catch { throw JournalError(error, at: place) }
+    do { return try database.write(body) } catch { throw failure(error) }
   }
 
   /// Runs a function outside of a transaction, as pragmas and `VACUUM` demand.
   func writeWithoutTransaction(_ body: (Database) throws -> Void) throws(JournalError) {
-    do { try database.writeWithoutTransaction(body) } catch { throw JournalError(error, at: place) }
+    do { try database.writeWithoutTransaction(body) } catch { throw failure(error) }
+  }
+
+  /// Converts an error of an access, and counts it if it shows that the files are damaged.
+  private func failure(_ error: any Error) -> JournalError {
+    let error = JournalError(error, at: place)
+    if error.isDamage {
+      shared.withLock { shared in
+        shared.statistics.damages += 1
+        shared.statistics.damage = shared.statistics.damage ?? error
+      }
+    }
+    return error
   }
 }
 
@@ -314,7 +326,7 @@ extension Journal {
       return sequences
     } catch {
       shared.withLock { $0.statistics.failures += 1 }
-      throw JournalError(error, at: place)
+      throw failure(error)
     }
   }
 
@@ -444,6 +456,10 @@ package struct JournalStatistics: Hashable, Sendable {
   package var lastCommit: TimeSpan = .zero
   /// The time of the newest checkpoint.
   package var lastCheckpoint: Timestamp?
+  /// The number of accesses that found the files damaged.
+  package var damages: UInt64 = 0
+  /// The first damage that was found since the journal was opened; only another copy of the files ends it.
+  package var damage: JournalError?
 
   /// The number of events in the journal.
   package var events: Int64 { max(0, head - oldest + 1) }

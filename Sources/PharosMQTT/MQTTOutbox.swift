@@ -335,12 +335,6 @@ extension MQTTOutbox {
     for topic in topics.sorted() where !kept.contains(topic) { remove(topic) }
   }
 
-  /// Skips the events up to a sequence, which the journal has dropped.
-  package mutating func skip(to sequence: Int64) {
-    readThrough = max(readThrough, sequence)
-    settle()
-  }
-
   /// Takes an event into account and returns its messages; entities that are new are announced before.
   private mutating func publish(_ event: Event) -> [MQTTMessage] {
     if case .region(let transition) = event.detail, transition.isAnswer { return [] }

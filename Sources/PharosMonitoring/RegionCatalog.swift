@@ -410,7 +410,13 @@ extension RegionCatalog {
   /// Returns the number of nodes of an application's rotation that may be monitored at once for a subject.
   func rotationBudget(of application: String) -> Int {
     let flat = slots.count { $0.isLive && !$0.isRotated && $0.application == application }
-    return max(0, (regionLimits[application] ?? Application.defaultRegionLimit) - flat)
+    return max(
+      0,
+      Application.room(
+        limit: regionLimits[application] ?? Application.defaultRegionLimit,
+        holding: flat
+      )
+    )
   }
 }
 

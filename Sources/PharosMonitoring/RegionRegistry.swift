@@ -65,7 +65,7 @@ package struct RegionRegistry: Sendable {
       reduce(name) { $0.ranging.removeAll { $0.constraint == constraint } }
     case .setRegionLimit(let name, let limit):
       let held = application(name)?.regions.count ?? 0
-      guard held <= max(0, limit) else {
+      guard Application.room(limit: limit, holding: held) >= 0 else {
         throw .regionLimitTooLow(limit: limit, application: name, held: held)
       }
       try edit(name) { $0.regionLimit = limit }
@@ -157,13 +157,12 @@ package struct RegionRegistry: Sendable {
         }
       }
     }
-    // A recording may hold any number; less than none is none.
-    let limit = max(0, application.regionLimit)
-    guard application.regions.count <= limit else {
+    let room = Application.room(limit: application.regionLimit, holding: application.regions.count)
+    guard room >= 0 else {
       throw .regionLimitExceeded(
-        limit: limit,
+        limit: application.regions.count + room,
         application: name,
-        identifier: application.regions[limit].identifier
+        identifier: application.regions[application.regions.count + room].identifier
       )
     }
   }

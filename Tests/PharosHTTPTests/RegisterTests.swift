@@ -68,6 +68,25 @@ struct RegisterTests {
     }
   }
 
+  @Test("what the engine refuses is never written to the journal")
+  func refusedBeforeCommit() async throws {
+    let journal = try Journal.open(.memory, stream: Site.gallery.stream)
+    try await TestService.run(journal: journal) { service in
+      let path = "/v1/applications/shop"
+      let body = #"{"uuid":"\#(String.galleryUUID)"}"#
+      let made = try await service.request("PUT", path, body: #"{"regionLimit":2}"#)
+      #expect(made.status == 201)
+      for name in ["a", "b"] {
+        #expect(try await service.request("PUT", "\(path)/regions/\(name)", body: body).status == 201)
+      }
+      let before = journal.changes
+      #expect(try await service.request("PUT", "\(path)/regions/c", body: body).status == 409)
+      #expect(try await service.request("PUT", path, body: #"{"regionLimit":1}"#).status == 409)
+      #expect(journal.changes == before)
+      #expect(service.backend.registrar.application("shop")?.regions.count == 2)
+    }
+  }
+
   @Test("whatever is registered is read back from its documents as it was")
   func documents() throws {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

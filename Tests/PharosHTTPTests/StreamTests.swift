@@ -248,6 +248,21 @@ struct StreamTests {
     }
   }
 
+  @Test("a page after a number beyond the journal begins with its oldest event and says so")
+  func restored() async throws {
+    try await TestService.run(isLive: true) { service in
+      service.backend.commitPublisher.tell(marks(1...3))
+      await service.backend.commitPublisher.drain()
+      let page = try await service.request("GET", "/v1/events?after=9&limit=2").json
+      #expect(page["events"].elements.compactMap { $0["sequence"].integer } == [1, 2])
+      #expect(page["next"].integer == 2)
+      #expect(page["gap"]["from"].integer == 4 && page["gap"]["to"].integer == 9)
+      #expect(page["gap"]["restarted"].bool == true)
+      let end = try await service.request("GET", "/v1/events?after=3").json
+      #expect(end["events"].elements.isEmpty && end["gap"].value == nil)
+    }
+  }
+
   @Test(
     "events that are not there are not found",
     arguments: ["0", "-1", "7", "x", "99999999999999999999"]

@@ -33,6 +33,29 @@ struct IngestServerInputTests {
     #expect(harness.output.all.count { $0.kind == .regionLimitExceeded } == 1)
   }
 
+  @Test("checks a change before it is committed, and makes it only if the commit succeeds")
+  func commits() async throws {
+    struct Failure: Error {}
+    let harness = try await ServerHarness.start(isRecording: true)
+    let before = harness.server.site
+    let add = RegionChange.startMonitoring(
+      application: "app",
+      Region(identifier: "r", constraint: .proximity(Samples.uuid))
+    )
+    let lower = RegionChange.setRegionLimit(application: "app", 0)
+    await #expect(throws: RegionRefusal.self) {
+      try await harness.server.apply(all: [add, lower]) { Issue.record("a refused change was committed") }
+    }
+    await #expect(throws: Failure.self) {
+      try await harness.server.apply(all: [add]) { throw Failure() }
+    }
+    #expect(harness.server.site == before)
+    try await harness.server.apply(all: [add]) { #expect(harness.server.site == before) }
+    #expect(harness.server.site != before)
+    await harness.server.shutdown()
+    #expect(try harness.replayed(shards: 2) == harness.output.all)
+  }
+
   @Test("does not start with a site that breaks the limit")
   func checksTheSite() async throws {
     let regions = (0..<21).map { Region(identifier: "\($0)", constraint: .proximity(Samples.uuid)) }

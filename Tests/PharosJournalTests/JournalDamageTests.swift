@@ -217,6 +217,8 @@ struct JournalDamageTests {
         Issue.record("\(error)")
         return
       }
+      #expect(journal.statistics().damages == 1)
+      #expect(journal.statistics().damage == error)
     }
   }
 }

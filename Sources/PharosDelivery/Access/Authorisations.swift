@@ -230,17 +230,16 @@ extension Authorisations {
     guard !isBlank, purpose.unicodeScalars.count <= Application.longestPurpose else {
       throw .badPurpose(application: application, limit: Application.longestPurpose)
     }
-    let former = state.withLock { $0.purposes[application] }
     return PendingChange(
-      documents: [DocumentChange(kind: DocumentKind.purpose, key: application, document: purpose.encoded)],
-      former: [DocumentChange(kind: DocumentKind.purpose, key: application, document: former?.encoded)]
+      documents: [DocumentChange(kind: DocumentKind.purpose, key: application, document: purpose.encoded)]
     ) { [self] in state.withLock { $0.purposes[application] = purpose } }
   }
 
   /// Returns the change that removes the decisions and the purpose of an application that no longer exists.
   package func forgetting(application: String) -> PendingChange {
-    let entries = list(application: application)
-    let keys = entries.map { AuthorisationView.Key(application: application, subject: $0.subject) }
+    let keys = list(application: application).map {
+      AuthorisationView.Key(application: application, subject: $0.subject)
+    }
     var change = PendingChange {
       [self] in
       update { state in
@@ -248,16 +247,9 @@ extension Authorisations {
         state.purposes[application] = nil
       }
     }
-    for (entry, key) in zip(entries, keys) {
-      let document = DocumentChange(kind: DocumentKind.authorisation, key: key.document)
-      change.documents.append(document)
-      change.former.append(DocumentChange(kind: document.kind, key: document.key, document: entry.encoded))
-    }
-    if let purpose = state.withLock({ $0.purposes[application] }) {
+    change.documents = keys.map { DocumentChange(kind: DocumentKind.authorisation, key: $0.document) }
+    if state.withLock({ $0.purposes[application] }) != nil {
       change.documents.append(DocumentChange(kind: DocumentKind.purpose, key: application))
-      change.former.append(
-        DocumentChange(kind: DocumentKind.purpose, key: application, document: purpose.encoded)
-      )
     }
     return change
   }

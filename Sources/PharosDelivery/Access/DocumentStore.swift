@@ -16,23 +16,17 @@ extension Journal: DocumentStore {}
 package struct PendingChange: Sendable {
   /// The documents to store and to drop.
   package var documents: [DocumentChange]
-  /// The changes that undo them.
-  package var former: [DocumentChange]
   /// Makes the change in memory, once the documents are stored.
   package var adopt: @Sendable () -> Void
 
   /// Makes a change.
-  package init(
-    documents: [DocumentChange] = [],
-    former: [DocumentChange] = [],
-    adopt: @escaping @Sendable () -> Void = {}
-  ) {
-    (self.documents, self.former, self.adopt) = (documents, former, adopt)
+  package init(documents: [DocumentChange] = [], adopt: @escaping @Sendable () -> Void = {}) {
+    (self.documents, self.adopt) = (documents, adopt)
   }
 
   /// Returns both changes as one.
   package func and(_ other: PendingChange) -> PendingChange {
-    PendingChange(documents: documents + other.documents, former: former + other.former) { [adopt] in
+    PendingChange(documents: documents + other.documents) { [adopt] in
       adopt()
       other.adopt()
     }

@@ -128,10 +128,8 @@ package final class ObserverKeys: Sendable {
 
   private func keeping(_ observer: KeyedObserver) -> PendingChange {
     let (kind, key) = (DocumentKind.observerKeys, "\(observer.id)")
-    let former = self.observer(observer.id)?.encoded
     return PendingChange(
-      documents: [DocumentChange(kind: kind, key: key, document: observer.encoded)],
-      former: [DocumentChange(kind: kind, key: key, document: former)]
+      documents: [DocumentChange(kind: kind, key: key, document: observer.encoded)]
     ) { [self] in observers.withLock { $0[observer.id] = observer } }
   }
 

@@ -126,8 +126,7 @@ package final class Tokens: Sendable {
   package func revokingAll(of application: String) -> (tokens: [Token], change: PendingChange) {
     let tokens = list().filter { $0.principal.application?.utf8.elementsEqual(application.utf8) ?? false }
     let change = PendingChange(
-      documents: tokens.map { DocumentChange(kind: DocumentKind.token, key: $0.id) },
-      former: tokens.map { DocumentChange(kind: DocumentKind.token, key: $0.id, document: $0.encoded) }
+      documents: tokens.map { DocumentChange(kind: DocumentKind.token, key: $0.id) }
     ) { [self] in
       state.withLock { state in
         for token in tokens {

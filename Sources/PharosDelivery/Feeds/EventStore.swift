@@ -16,6 +16,39 @@ package protocol EventHistory: Sendable {
   func events(after: Int64, matching: EventFilter, limit: Int) throws -> [JournaledEvent]
 }
 
+/// One page of the published events after a sequence number.
+package struct JournalPage: Sendable {
+  /// The events, ascending.
+  package var events: [JournaledEvent]
+  /// The sequence number up to which there are no other events that match.
+  package var through: Int64
+  /// Indicates whether no event that matches follows.
+  package var isLast: Bool
+  /// The oldest sequence number that was kept after the page was read.
+  package var oldest: Int64
+  /// The number of events after the sequence number that retention has removed, whether they match or not.
+  package var missed: Int64
+}
+
+extension EventHistory {
+  /// Returns the first events after a sequence number that match a filter, and the events that are gone.
+  package func page(after: Int64, matching filter: EventFilter, limit: Int) throws -> JournalPage {
+    let head = head
+    let found = try events(after: after, matching: filter, limit: limit)
+    // Read afterwards: an event that was removed during the read is one of the missed, so that numbers never go back.
+    let oldest = oldest
+    // Events may have been committed since the head was read.
+    let last = found.last?.sequence ?? head
+    return JournalPage(
+      events: found.filter { $0.sequence >= oldest },
+      through: max(found.count < limit ? max(head, last) : last, oldest - 1, after),
+      isLast: found.count < limit,
+      oldest: oldest,
+      missed: max(oldest - 1 - after, 0)
+    )
+  }
+}
+
 /// The store in which a commit publisher commits events before it publishes them; the journal is one.
 package protocol EventStore: EventHistory {
   /// Commits entries and the rows they change; returns the sequence number of each published event, nil for others.
@@ -28,7 +61,7 @@ extension Journal: EventStore {}
 
 /// A reader of pages of the journal for streams, which runs apart from the few threads that all tasks share.
 struct HistoryReader: Sendable {
-  /// One page of the journal.
+  /// One page of the journal, with the JSON of its events.
   struct Page: Sendable {
     /// The events, ascending.
     var events: [PublishedEvent]
@@ -70,12 +103,11 @@ struct HistoryReader: Sendable {
     let key = RecentPages.Key(after: span.after, filter: filter, limit: limit, removals: history.removals)
     if let page = recent[key] { return page }
     do {
-      let found = try history.events(after: span.after, matching: filter, limit: limit)
-      // Read afterwards, so that events which were removed before the read are reported as a gap.
+      let found = try history.page(after: span.after, matching: filter, limit: limit)
       let page = Page(
-        events: found.map { PublishedEvent(sequence: $0.sequence, event: $0.event, stream: stream) },
-        isLast: found.count < limit,
-        oldest: history.oldest
+        events: found.events.map { PublishedEvent(sequence: $0.sequence, event: $0.event, stream: stream) },
+        isLast: found.isLast,
+        oldest: found.oldest
       )
       if !page.isLast { recent.keep(page, key) }
       return page

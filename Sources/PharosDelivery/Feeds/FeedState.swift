@@ -166,7 +166,8 @@ package struct FeedState {
     guard let open = span else { return [] }
     var items: [FeedItem] = []
     if oldest > open.after + 1 { items.append(.gap(from: open.after + 1, to: min(oldest - 1, open.through))) }
-    let reached = isLast ? open.through : max(events.last?.sequence ?? open.through, oldest - 1)
+    // A full page without events was removed while it was read: what follows it is still to be read.
+    let reached = isLast ? open.through : max(events.last?.sequence ?? open.after, oldest - 1)
     // What was read a moment before it was pruned is part of the gap, so that numbers never go back.
     for told in events {
       guard let sequence = told.sequence, sequence >= oldest, sequence <= open.through else { continue }

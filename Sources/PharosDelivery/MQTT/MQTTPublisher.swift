@@ -13,33 +13,10 @@ import Synchronization
 package final class MQTTPublisher: Service {
   /// The name of the receiver in the journal.
   package static let receiver = "mqtt"
-  /// The interval at which the cursor is saved; after a crash, what was acknowledged within it is published again.
-  static let saveInterval = TimeSpan.seconds(1)
-  /// The interval at which the site is looked at for regions, names and zones that were changed.
-  static let siteInterval = TimeSpan.seconds(2)
-  /// The interval at which the observers that hear beacons best are read.
-  static let nearestInterval = TimeSpan.seconds(10)
-  /// The wait after the journal could not be read or written.
-  static let journalPause = TimeSpan.seconds(1)
-  /// The time to publish the last events when the server stops.
-  static let grace = TimeSpan.milliseconds(500)
-  /// The maximum number of live events that wait for the task.
-  static let liveLimit = 65_536
 
-  struct Mail {
-    var happenings: [MQTTLinkEvent] = []
-    var live: [Event] = []
-    var forgotten: [SubjectTraces] = []
-    var isStopping = false
-  }
-
-  private let parts: MQTTPublisherParts
-  private let hub: CommittedEventHub
+  private let journal: Journal
   private let link: any MQTTLink
-  private let bell = AsyncSignal()
-  private let mail = Mutex(Mail())
-  private let standingState = Mutex(MQTTStanding())
-  private let executor = BlockingExecutor("pharos.mqtt")
+  private let follower: JournalFollower<MQTTWork>
 
   /// Makes a publisher, which begins once it runs.
   ///
@@ -49,98 +26,36 @@ package final class MQTTPublisher: Service {
   ///   - hub: the hub of published events.
   package init(link: any MQTTLink, parts: MQTTPublisherParts, hub: CommittedEventHub) {
     self.link = link
-    self.parts = parts
-    self.hub = hub
+    journal = parts.journal
+    follower = JournalFollower(
+      JournalPages(parts.journal, logger: parts.logger, name: "MQTT"),
+      hub: hub,
+      clock: parts.clock,
+      executor: BlockingExecutor("pharos.mqtt"),
+      report: MQTTStanding()
+    ) { pages in
+      try MQTTWork(parts, link, pages)
+    }
   }
 
   /// The state of the publisher.
   package var standing: MQTTStanding {
-    var standing = standingState.withLock { $0 }
-    standing.lag = max(parts.journal.head - standing.cursor, 0)
+    var standing = follower.report
+    standing.lag = max(journal.head - standing.cursor, 0)
     return standing
   }
 
   /// Has the task judge what is retained by the authorisations that have just changed.
-  package func authorisationsChanged() { bell.ring() }
+  package func authorisationsChanged() { follower.wake() }
 
   /// Forgets what is retained about a subject, before the subject is erased from the journal.
-  package func forget(_ traces: SubjectTraces) {
-    mail.withLock { $0.forgotten.append(traces) }
-    bell.ring()
-  }
+  package func forget(_ traces: SubjectTraces) { follower.post { $0.forgotten.append(traces) } }
 
   /// Publishes until a graceful shutdown begins or the task is cancelled; then it publishes the last events, and that it
   /// is offline.
   package func run() async {
-    let tap = hub.tap { [weak self] batch in self?.take(batch) }
-    await withTaskCancellationHandler {
-      await withGracefulShutdownHandler {
-        await withTaskExecutorPreference(executor) { await work() }
-      } onGracefulShutdown: {
-        self.askToStop()
-      }
-    } onCancel: {
-      askToStop()
-    }
-    tap.cancel()
-  }
-
-  private func askToStop() {
-    mail.withLock { $0.isStopping = true }
-    bell.ring()
-  }
-
-  /// Takes what the commit publisher has published, on its thread.
-  private func take(_ batch: [PublishedEvent]) {
-    let live = batch.filter { $0.sequence == nil && !$0.isLiveOnly && !$0.event.kind.isJournalled }.map(
-      \.event
-    )
-    mail.withLock { mail in
-      let room = MQTTPublisher.liveLimit - mail.live.count
-      mail.live += live.prefix(max(room, 0))
-    }
-    bell.ring()
-  }
-
-  private func work() async {
-    guard var work = await begin() else { return link.stop() }
-    link.start { [weak self] happening in
-      self?.mail.withLock { $0.happenings.append(happening) }
-      self?.bell.ring()
-    }
-    while true {
-      let mail = mail.withLock { mail in
-        defer { mail = Mail(isStopping: mail.isStopping) }
-        return mail
-      }
-      let now = parts.clock.now
-      work.take(mail, at: now)
-      if let beacons = work.beaconsToPlace(at: now) { work.take(nearest: await parts.nearest(beacons)) }
-      work.proceed(over: link, at: now)
-      standingState.withLock { $0 = work.standing }
-      if work.isDone(at: now) { break }
-      if work.hasMore { bell.ring() }
-      let cancel = parts.clock.alarm(at: work.wakeTime(at: now), ring: bell.ring)
-      await bell.wait()
-      cancel()
-    }
-    work.finish(at: parts.clock.now)
+    await follower.run()
     link.stop()
-  }
-
-  /// Reads the cursor and the states; waits while the journal cannot be read.
-  private func begin() async -> MQTTWork? {
-    while true {
-      do {
-        return try MQTTWork(parts)
-      } catch {
-        parts.logger.error("MQTT waits for the journal", metadata: ["reason": "\(error)"])
-      }
-      if mail.withLock({ $0.isStopping }) { return nil }
-      let cancel = parts.clock.alarm(at: parts.clock.now + MQTTPublisher.journalPause, ring: bell.ring)
-      await bell.wait()
-      cancel()
-    }
   }
 }
 
@@ -212,58 +127,78 @@ package struct MQTTStanding: Hashable, Sendable {
   package init() {}
 }
 
-/// The work of the publisher's task: the outbox and its cursor in the journal.
-struct MQTTWork {
+/// The outbox, as the consumer of the journal that a follower runs.
+struct MQTTWork: JournalConsumer {
+  struct Mail {
+    var happenings: [MQTTLinkEvent] = []
+    var live: [Event] = []
+    var forgotten: [SubjectTraces] = []
+    var nearest: [BeaconID: NearestObserver]?
+  }
+
+  /// The interval at which the cursor is saved; after a crash, what was acknowledged within it is published again.
+  private static let saveInterval = TimeSpan.seconds(1)
+  /// The interval at which the site is looked at for regions, names and zones that were changed.
+  private static let siteInterval = TimeSpan.seconds(2)
+  /// The interval at which the observers that hear beacons best are read.
+  private static let nearestInterval = TimeSpan.seconds(10)
+  /// The time to publish the last events when the server stops.
+  private static let grace = TimeSpan.milliseconds(500)
+  /// The maximum number of live events that wait for the task.
+  private static let liveLimit = 65_536
+  static var emptyMail: Mail { Mail() }
+
   private let parts: MQTTPublisherParts
+  private let link: any MQTTLink
   private var outbox: MQTTOutbox
-  private(set) var standing = MQTTStanding()
+  private var standing = MQTTStanding()
   private var savedCursor: Int64
-  private var savedAt: Timestamp
-  private var journalHeldUntil = Timestamp.distantPast
-  private var isJournalFailing = false
   private var stoppingSince: Timestamp?
   private var nearestDue = Timestamp.distantPast
   /// Indicates whether the last word, that the server is offline, is on its way.
   private var isLeaving = false
   private var farewell: MQTTPacketID?
   private var isLimitLogged = false
-  /// Indicates whether the caller should go on at once.
-  private(set) var hasMore = false
   private var lastReason: String?
   /// The revision of the authorisations by which everything retained was judged.
   private var judgedRevision: UInt64
 
-  /// The maximum number of reads of the journal before what happens on the connection is looked at.
-  private static let longestPass = 16
-
   /// Reads the cursor and the states from the journal.
-  init(_ parts: MQTTPublisherParts) throws(JournalError) {
+  init(_ parts: MQTTPublisherParts, _ link: any MQTTLink, _ pages: JournalPages) throws(JournalError) {
     self.parts = parts
+    self.link = link
     let through = parts.journal.head
-    let kept = try parts.journal.deliveries(to: MQTTPublisher.receiver)
-    let ledger = kept ?? DeliveryLedger(cursor: through)
+    let saved = try parts.journal.deliveries(to: MQTTPublisher.receiver)
+    let ledger = saved ?? DeliveryLedger(cursor: through)
     let gate = parts.gate()
     judgedRevision = gate.view.revision
     outbox = MQTTOutbox(
       names: parts.names,
       version: parts.version,
       site: parts.site(),
-      cursor: min(ledger.cursor, through),
+      cursor: pages.resume(ledger.cursor),
       delivered: ledger.delivered,
       states: gate.passed(try parts.journal.publishedState(after: 0)),
       through: through,
       settings: parts.settings
     )
     savedCursor = ledger.cursor
-    savedAt = parts.clock.now
     // The journal keeps what the broker needs from the moment that it is known.
-    if kept == nil { try parts.journal.save([update], deadLimit: 0) }
-    note()
+    if saved == nil { try parts.journal.save([update], deadLimit: 0) }
   }
 
-  /// Processes the messages to the task.
-  mutating func take(_ mail: MQTTPublisher.Mail, at now: Timestamp) {
-    if mail.isStopping { stoppingSince = stoppingSince ?? now }
+  /// Collects the events that live subscribers get and the journal does not keep.
+  static func collect(_ batch: [PublishedEvent], into mail: inout Mail) {
+    let live = batch.filter { $0.sequence == nil && !$0.isLiveOnly && !$0.event.kind.isJournalled }
+    mail.live += live.prefix(max(liveLimit - mail.live.count, 0)).map(\.event)
+  }
+
+  func start(_ post: @escaping @Sendable (@escaping Message) -> Void) {
+    link.start { happening in post { $0.happenings.append(happening) } }
+  }
+
+  mutating func take(_ mail: Mail, at now: Timestamp, stoppingSince: Timestamp?) {
+    self.stoppingSince = stoppingSince
     for happening in mail.happenings { take(happening, at: now) }
     for traces in mail.forgotten { outbox.forget(traces) }
     let gate = parts.gate()
@@ -272,21 +207,23 @@ struct MQTTWork {
       outbox.withdraw { !gate.shows($0, of: $1) }
     }
     for event in mail.live.compactMap({ gate.passed($0) }) { outbox.take(live: event, at: now) }
+    if let nearest = mail.nearest {
+      outbox.take(nearest: nearest.filter { gate.shows(.observer($0.value.observer)) })
+    }
     outbox.advance(to: now)
+    outbox.update(site: parts.site())
   }
 
-  /// Returns the beacons whose nearest observers are to be read now, or nil.
-  mutating func beaconsToPlace(at now: Timestamp) -> Set<BeaconID>? {
+  /// Returns the action that reads the observers which hear beacons best, if it is due.
+  private mutating func nearestAction(at now: Timestamp) -> Action? {
     guard outbox.isOnline, stoppingSince == nil, now >= nearestDue else { return nil }
-    nearestDue = now + MQTTPublisher.nearestInterval
+    nearestDue = now + MQTTWork.nearestInterval
     let beacons = outbox.beaconsInside
-    return beacons.isEmpty ? nil : beacons
-  }
-
-  /// Takes the observers that hear beacons best now.
-  mutating func take(nearest: [BeaconID: NearestObserver]) {
-    let gate = parts.gate()
-    outbox.take(nearest: nearest.filter { gate.shows(.observer($0.value.observer)) })
+    guard !beacons.isEmpty else { return nil }
+    return { [nearest = parts.nearest] in
+      let found = await nearest(beacons)
+      return { $0.nearest = found }
+    }
   }
 
   private mutating func take(_ happening: MQTTLinkEvent, at now: Timestamp) {
@@ -315,19 +252,10 @@ struct MQTTWork {
     }
   }
 
-  /// Does all work that is due.
-  mutating func proceed(over link: any MQTTLink, at now: Timestamp) {
-    outbox.update(site: parts.site())
-    // Decisions are read first, so that they are ahead of distances and fixes.
-    var reads = 0
-    var isReading = true
-    while isReading, reads < MQTTWork.longestPass {
-      isReading = load(at: now)
-      carryOut(over: link)
-      reads += 1
-    }
-    hasMore = isReading
-    if let stoppingSince, !isLeaving, isCaughtUp || now - stoppingSince >= MQTTPublisher.grace {
+  /// Publishes what the outbox has.
+  mutating func act(at now: Timestamp, isCaughtUp _: Bool) -> [Action] {
+    carryOut()
+    if let stoppingSince, !isLeaving, isCaughtUp || now - stoppingSince >= MQTTWork.grace {
       isLeaving = true
       if outbox.isOnline { farewell = link.publish(MQTTMessage(parts.names.availability, text: "offline")) }
     }
@@ -338,11 +266,10 @@ struct MQTTWork {
         metadata: ["limit": "\(parts.settings.entities)"]
       )
     }
-    if outbox.cursor != savedCursor, now - savedAt >= MQTTPublisher.saveInterval { save(at: now) }
-    note()
+    return nearestAction(at: now).map { [$0] } ?? []
   }
 
-  private mutating func carryOut(over link: any MQTTLink) {
+  private mutating func carryOut() {
     guard !isLeaving else { return }
     while let action = outbox.next() {
       switch action {
@@ -364,32 +291,26 @@ struct MQTTWork {
     !outbox.isOnline || outbox.isIdle && outbox.cursor >= parts.journal.head
   }
 
-  /// Returns whether the task ends: the last word was acknowledged, or has had its time.
+  /// Returns whether the last word was acknowledged, or has had its time.
   func isDone(at now: Timestamp) -> Bool {
     guard isLeaving, let stoppingSince else { return false }
-    return farewell == nil || now - stoppingSince >= MQTTPublisher.grace + MQTTPublisher.grace
+    return farewell == nil || now - stoppingSince >= MQTTWork.grace + MQTTWork.grace
   }
 
-  /// Returns the time of the next work, if no message comes before.
-  func wakeTime(at now: Timestamp) -> Timestamp {
-    var time = now + MQTTPublisher.siteInterval
-    if outbox.cursor != savedCursor { time = min(time, savedAt + MQTTPublisher.saveInterval) }
+  func wakeTime(at now: Timestamp) -> Timestamp? {
+    var time = now + MQTTWork.siteInterval
     if let wake = outbox.wakeTime { time = min(time, wake) }
-    if journalHeldUntil > now { time = min(time, journalHeldUntil) }
-    if let stoppingSince {
-      time = min(time, max(stoppingSince + MQTTPublisher.grace, now + .milliseconds(100)))
-    }
+    if let stoppingSince { time = min(time, max(stoppingSince + MQTTWork.grace, now + .milliseconds(100))) }
     return time
   }
 
-  /// Saves the cursor at the end.
-  mutating func finish(at now: Timestamp) { save(at: now) }
-
-  private mutating func note() {
+  var report: MQTTStanding {
+    var standing = standing
     standing.isOnline = outbox.isOnline
     standing.cursor = outbox.cursor
     standing.delivered = outbox.delivered
     standing.published = outbox.published
+    return standing
   }
 
   // MARK: - The journal
@@ -398,58 +319,23 @@ struct MQTTWork {
     DeliveryUpdate(receiver: MQTTPublisher.receiver, cursor: outbox.cursor, delivered: outbox.delivered)
   }
 
-  /// Reads the events that the outbox asks for; returns false if there are none to read or the journal fails.
-  private mutating func load(at now: Timestamp) -> Bool {
-    guard now >= journalHeldUntil, let (after, limit) = outbox.nextRead else { return false }
-    let head = parts.journal.head
-    guard head > after else { return false }
-    do {
-      let oldest = parts.journal.oldest
-      if oldest > after + 1 {
-        standing.missed += oldest - after - 1
-        outbox.skip(to: oldest - 1)
-        parts.logger.warning(
-          "the journal's retention took events before the MQTT broker had them",
-          metadata: ["events": "\(oldest - after - 1)"]
-        )
-      }
-      let filter = EventFilter(kinds: MQTTOutbox.kinds)
-      let events = try parts.journal.events(after: max(after, oldest - 1), matching: filter, limit: limit)
-      // Events may have been committed since the head was read.
-      let last = events.last?.sequence ?? head
-      let through = events.count == limit ? last : max(last, head)
-      let gate = parts.gate()
-      outbox.load(events.map { ($0.sequence, gate.passed($0.event)) }, through: through)
-      noteJournal(nil, at: now)
-      return true
-    } catch {
-      noteJournal(error, at: now)
-      return false
-    }
+  /// Reads the events that the outbox asks for.
+  mutating func read(from pages: JournalPages) throws -> Bool {
+    let filter = EventFilter(kinds: MQTTOutbox.kinds)
+    guard let (after, limit) = outbox.nextRead,
+      let page = try pages.next(after: after, matching: filter, limit: limit)
+    else { return false }
+    standing.missed += page.missed
+    let gate = parts.gate()
+    outbox.load(page.events.map { ($0.sequence, gate.passed($0.event)) }, through: page.through)
+    return true
   }
 
-  private mutating func save(at now: Timestamp) {
-    savedAt = now
+  var saveDelay: TimeSpan? { outbox.cursor == savedCursor ? nil : MQTTWork.saveInterval }
+
+  mutating func save(to journal: Journal) throws {
     guard outbox.cursor != savedCursor else { return }
-    do {
-      try parts.journal.save([update], deadLimit: 0)
-      savedCursor = outbox.cursor
-      noteJournal(nil, at: now)
-    } catch {
-      noteJournal(error, at: now)
-    }
-  }
-
-  /// Logs once that the journal fails, and once that it works again.
-  private mutating func noteJournal(_ error: JournalError?, at now: Timestamp) {
-    if let error {
-      journalHeldUntil = now + MQTTPublisher.journalPause
-      if !isJournalFailing {
-        parts.logger.error("MQTT waits for the journal", metadata: ["reason": "\(error)"])
-      }
-    } else if isJournalFailing {
-      parts.logger.notice("MQTT goes on")
-    }
-    isJournalFailing = error != nil
+    try journal.save([update], deadLimit: 0)
+    savedCursor = outbox.cursor
   }
 }

@@ -233,9 +233,6 @@ extension DeliverySchedule {
     lanes[key] = lane
     ready.insert(QueuedLane(key: first.sequence, lane: key))
   }
-
-  /// Skips the events up to a sequence, which the journal has dropped.
-  package mutating func skip(to sequence: Int64) { readThrough = max(readThrough, sequence) }
 }
 
 extension DeliverySchedule {

@@ -15,36 +15,11 @@ package final class Notifications: Service {
   static let ruleKind = "notification rule"
   /// The kind of the journal document that holds the cursor and the state of the machine.
   static let stateKind = "notification state"
-  /// The interval at which the state is saved; events that a restart reads again take milliseconds.
-  static let saveInterval = TimeSpan.seconds(30)
-  /// The number of events that are read from the journal at a time.
-  static let readLimit = 512
-  /// The wait after a failed read or write of the journal.
-  static let journalPause = TimeSpan.seconds(1)
-  /// The filter of the events that rules depend on.
-  static let filter = EventFilter(kinds: [.regionEnter, .regionExit, .regionState, .notification])
-
-  struct Shared {
-    var rules: [String: [String: NotificationRule]] = [:]
-    var areRulesChanged = true
-    /// The erased subjects that the task has not removed from its state yet.
-    var forgotten: [SubjectTraces] = []
-    var counters = NotificationCounters()
-    var isStopping = false
-  }
 
   let journal: Journal
-  let told: CommittedEventHub
-  let stream: String
-  let tell: @Sendable ([Event]) -> Void
-  let names: @Sendable (SubjectID) -> String?
-  let clock: any DeliveryClock
-  let logger: Logger
-  /// The sequence after which to begin if no state is saved; earlier events cause no notification.
-  let beginning: Int64
-  let shared = Mutex(Shared())
-  let bell = AsyncSignal()
-  private let executor = BlockingExecutor("pharos.notifications")
+  /// The rules of each application, by identifier.
+  private let rules: Mutex<[String: [String: NotificationRule]]>
+  private let follower: JournalFollower<NotificationWork>
 
   /// Reads the rules from the journal.
   ///
@@ -67,20 +42,25 @@ package final class Notifications: Service {
     logger: Logger
   ) throws(WebhookError) {
     self.journal = journal
-    self.told = told
-    self.stream = stream
-    self.tell = tell
-    self.names = names
-    self.clock = clock
-    self.logger = logger
-    beginning = journal.head
+    // Earlier events cause no notification if no state is saved.
+    let beginning = journal.head
+    follower = JournalFollower(
+      JournalPages(journal, logger: logger, name: "notifications"),
+      hub: told,
+      clock: clock,
+      executor: BlockingExecutor("pharos.notifications"),
+      report: NotificationCounters()
+    ) { pages in
+      try NotificationWork(stream: stream, beginning: beginning, pages, names: names, publish: tell)
+    }
     let documents = try WebhookError.journal { () throws(JournalError) in
       try journal.documents(kind: Notifications.ruleKind)
     }
+    var rules: [String: [String: NotificationRule]] = [:]
     for (key, document) in documents {
       do {
         let rule = try NotificationRule(encoded: document)
-        shared.withLock { $0.rules[rule.application, default: [:]][rule.id] = rule }
+        rules[rule.application, default: [:]][rule.id] = rule
       } catch {
         logger.error(
           "a notification rule in the journal cannot be read and is left alone",
@@ -88,61 +68,25 @@ package final class Notifications: Service {
         )
       }
     }
+    self.rules = Mutex(rules)
+    change { _ in }
   }
 
   /// The counters of the decisions since the server started.
-  package var counters: NotificationCounters { shared.withLock { $0.counters } }
+  package var counters: NotificationCounters { follower.report }
 
   /// Follows the journal until a graceful shutdown begins or the task is cancelled.
-  package func run() async {
-    let tap = told.tap { [bell] _ in bell.ring() }
-    await withTaskCancellationHandler {
-      await withGracefulShutdownHandler {
-        await withTaskExecutorPreference(executor) { await follow() }
-      } onGracefulShutdown: {
-        self.stop()
-      }
-    } onCancel: {
-      stop()
-    }
-    tap.cancel()
-  }
+  package func run() async { await follower.run() }
 
   /// Stops the service, which then saves its state.
-  package func stop() {
-    shared.withLock { $0.isStopping = true }
-    bell.ring()
-  }
+  package func stop() { follower.stop() }
 
-  private func follow() async {
-    var work: NotificationWork?
-    while true {
-      let (isStopping, rules, forgotten) = shared.withLock { shared in
-        defer { shared.areRulesChanged = false }
-        let rules = shared.areRulesChanged ? shared.rules.values.flatMap(\.values) : nil
-        return (shared.isStopping, rules, shared.forgotten)
-      }
-      var wake: Timestamp?
-      do throws(JournalError) {
-        if work == nil { work = try NotificationWork(self) }
-        if let rules { work?.adopt(rules) }
-        if !forgotten.isEmpty {
-          try work?.forget(forgotten, at: clock.now)
-          shared.withLock { $0.forgotten.removeFirst(forgotten.count) }
-        }
-        let events = try work?.proceed(at: clock.now, isStopping: isStopping) ?? []
-        if !events.isEmpty { tell(events) }
-        wake = work?.wakeTime
-      } catch {
-        if rules != nil { shared.withLock { $0.areRulesChanged = true } }
-        logger.error("notifications wait for the journal", metadata: ["reason": "\(error)"])
-        wake = clock.now + Notifications.journalPause
-      }
-      if let counters = work?.counters { shared.withLock { $0.counters = counters } }
-      if isStopping { return }
-      let cancel = wake.map { clock.alarm(at: $0, ring: bell.ring) }
-      await bell.wait()
-      cancel?()
+  /// Changes the rules and passes them on to the follower.
+  private func change(_ body: (inout [String: [String: NotificationRule]]) -> Void) {
+    rules.withLock { rules in
+      body(&rules)
+      let all = rules.values.flatMap(\.values)
+      follower.post { $0.rules = all }
     }
   }
 }
@@ -162,7 +106,7 @@ package struct NotificationCounters: Hashable, Sendable {
 extension Notifications {
   /// The rules of an application, by identifier.
   package func list(application: String) -> [NotificationRule] {
-    shared.withLock { Array(($0.rules[application] ?? [:]).values) }.sorted { $0.id < $1.id }
+    rules.withLock { Array(($0[application] ?? [:]).values) }.sorted { $0.id < $1.id }
   }
 
   /// One rule.
@@ -173,7 +117,7 @@ extension Notifications {
   /// - Returns: the rule.
   /// - Throws: ``WebhookError/unknown(_:)``.
   package func rule(_ id: String, application: String) throws(WebhookError) -> NotificationRule {
-    guard let rule = shared.withLock({ $0.rules[application]?[id] }) else { throw .unknown(id) }
+    guard let rule = rules.withLock({ $0[application]?[id] }) else { throw .unknown(id) }
     return rule
   }
 
@@ -194,7 +138,7 @@ extension Notifications {
     application: String
   ) throws(WebhookError) -> (rule: NotificationRule, isNew: Bool) {
     var rule = try NotificationDocument.rule(json: json, application: application, id: id)
-    let (before, count) = shared.withLock { ($0.rules[application]?[id], $0.rules[application]?.count ?? 0) }
+    let (before, count) = rules.withLock { ($0[application]?[id], $0[application]?.count ?? 0) }
     guard before != nil || count < NotificationRule.limit else {
       throw .tooMany(limit: NotificationRule.limit)
     }
@@ -204,11 +148,7 @@ extension Notifications {
       try journal.put(bytes, kind: Notifications.ruleKind, key: Notifications.key(application, id))
     }
     let kept = rule
-    shared.withLock { shared in
-      shared.rules[application, default: [:]][id] = kept
-      shared.areRulesChanged = true
-    }
-    bell.ring()
+    change { $0[application, default: [:]][id] = kept }
     return (rule, before == nil)
   }
 
@@ -223,11 +163,7 @@ extension Notifications {
     try WebhookError.journal { () throws(JournalError) in
       try journal.delete(kind: Notifications.ruleKind, key: Notifications.key(application, id))
     }
-    shared.withLock { shared in
-      shared.rules[application]?[id] = nil
-      shared.areRulesChanged = true
-    }
-    bell.ring()
+    change { $0[application]?[id] = nil }
   }
 
   /// Returns the change that deletes the rules of an application that no longer exists.
@@ -235,16 +171,9 @@ extension Notifications {
     let rules = list(application: application)
     let keys = rules.map { Notifications.key(application, $0.id) }
     return PendingChange(
-      documents: keys.map { DocumentChange(kind: Notifications.ruleKind, key: $0) },
-      former: zip(rules, keys).map { rule, key in
-        DocumentChange(kind: Notifications.ruleKind, key: key, document: rule.encoded)
-      }
+      documents: keys.map { DocumentChange(kind: Notifications.ruleKind, key: $0) }
     ) { [self] in
-      shared.withLock { shared in
-        for rule in rules { shared.rules[application]?[rule.id] = nil }
-        shared.areRulesChanged = true
-      }
-      bell.ring()
+      change { all in for rule in rules { all[application]?[rule.id] = nil } }
     }
   }
 
@@ -260,8 +189,7 @@ extension Notifications {
   /// - Returns: the number of saved states that named it, 1 or 0.
   /// - Throws: ``WebhookError/journal(_:)``.
   package func forget(_ traces: SubjectTraces) throws(WebhookError) -> Int {
-    shared.withLock { $0.forgotten.append(traces) }
-    bell.ring()
+    follower.post { $0.forgotten.append(traces) }
     return try Notifications.forget(traces, keptIn: journal)
   }
 
@@ -290,34 +218,56 @@ extension Notifications {
   }
 }
 
-/// The work of the task: the machine and the cursor in the journal.
-struct NotificationWork {
+/// The machine of the rules, as the consumer of the journal that a follower runs.
+struct NotificationWork: JournalConsumer {
+  struct Mail {
+    /// All rules, if they have changed.
+    var rules: [NotificationRule]?
+    /// The erased subjects.
+    var forgotten: [SubjectTraces] = []
+  }
+
+  /// The interval at which the state is saved; events that a restart reads again take milliseconds.
+  private static let saveInterval = TimeSpan.seconds(30)
+  /// The number of events that are read from the journal at a time.
+  private static let readLimit = 512
+  /// The filter of the events that rules depend on.
+  private static let filter = EventFilter(kinds: [.regionEnter, .regionExit, .regionState, .notification])
+  static var emptyMail: Mail { Mail() }
+
   private var machine: NotificationMachine
   private var cursor: Int64
   private var savedCursor: Int64
-  private var savedAt: Timestamp
-  private var told: UInt64 = 0
-  private let journal: Journal
+  private var count: UInt64 = 0
+  private var isStopping = false
+  /// Indicates whether the saved state still names an erased subject.
+  private var isErasureUnsaved = false
   private let names: @Sendable (SubjectID) -> String?
+  private let publish: @Sendable ([Event]) -> Void
 
-  /// Restores the state that the journal holds; without one, begins where the service began.
-  init(_ service: Notifications) throws(JournalError) {
-    journal = service.journal
-    names = service.names
-    machine = NotificationMachine(stream: service.stream)
-    cursor = service.beginning
-    savedAt = service.clock.now
+  /// Restores the state that the journal holds; without one, begins after a sequence.
+  init(
+    stream: String,
+    beginning: Int64,
+    _ pages: JournalPages,
+    names: @escaping @Sendable (SubjectID) -> String?,
+    publish: @escaping @Sendable ([Event]) -> Void
+  ) throws {
+    self.names = names
+    self.publish = publish
+    machine = NotificationMachine(stream: stream)
+    cursor = beginning
     savedCursor = cursor
-    if let document = try journal.document(kind: Notifications.stateKind, key: "") {
+    if let document = try pages.journal.document(kind: Notifications.stateKind, key: "") {
       var reader = FieldReader(document[...])
       var restored = machine
       do throws(FieldError) {
         let through = try reader.number(Int64.self)
         try restored.restoreState(from: &reader)
         machine = restored
-        cursor = min(through, journal.head)
+        cursor = pages.resume(through)
       } catch {
-        service.logger.error(
+        pages.logger.error(
           "the saved state of the notifications cannot be read; they start with an empty state",
           metadata: ["reason": "\(error)"]
         )
@@ -325,62 +275,74 @@ struct NotificationWork {
     }
     // Save the cursor at once. Otherwise a restart after a crash would begin at the journal's new head and skip the
     // events in between.
-    try save(at: service.clock.now)
+    try write(to: pages.journal)
   }
 
-  var counters: NotificationCounters {
+  var report: NotificationCounters {
     NotificationCounters(
-      told: told,
+      told: count,
       quieted: machine.quieted,
       repeated: machine.repeated,
       late: machine.late
     )
   }
 
-  mutating func adopt(_ rules: [NotificationRule]) {
-    machine.adopt(rules.sorted { ($0.application, $0.id) < ($1.application, $1.id) })
-  }
-
-  /// Removes erased subjects from the state and saves it at once.
-  mutating func forget(_ erased: [SubjectTraces], at now: Timestamp) throws(JournalError) {
-    for traces in erased { machine.forget(traces) }
-    try save(at: now)
-  }
-
-  /// The time at which to call ``proceed(at:isStopping:)`` if no event comes before.
-  var wakeTime: Timestamp? {
-    let save = cursor > savedCursor ? savedAt + Notifications.saveInterval : nil
-    return [machine.wakeTime, save].compactMap { $0 }.min()
-  }
-
-  /// Follows the journal to its end and returns the notifications to publish.
-  mutating func proceed(at now: Timestamp, isStopping: Bool) throws(JournalError) -> [Event] {
-    while true {
-      let head = journal.head
-      guard head > cursor else { break }
-      let events = try journal.events(
-        after: cursor,
-        matching: Notifications.filter,
-        limit: Notifications.readLimit
-      )
-      for entry in events { machine.note(entry.event, sequence: entry.sequence, name: names) }
-      cursor = events.count == Notifications.readLimit ? events.last?.sequence ?? head : head
+  mutating func take(_ mail: Mail, at _: Timestamp, stoppingSince: Timestamp?) {
+    isStopping = stoppingSince != nil
+    if let rules = mail.rules {
+      machine.adopt(rules.sorted { ($0.application, $0.id) < ($1.application, $1.id) })
     }
-    machine.advance(to: now, name: names)
-    // The notifications that are due while the server stops are published after the restart: the restored machine
-    // decides them again or still has them in its outbox.
-    let decided = isStopping ? [] : machine.takeDecided(at: now)
-    told += UInt64(decided.count)
-    if isStopping || now - savedAt >= Notifications.saveInterval, cursor > savedCursor { try save(at: now) }
-    return decided
+    for traces in mail.forgotten {
+      machine.forget(traces)
+      isErasureUnsaved = true
+    }
   }
 
-  private mutating func save(at now: Timestamp) throws(JournalError) {
+  mutating func read(from pages: JournalPages) throws -> Bool {
+    guard
+      let page = try pages.next(
+        after: cursor,
+        matching: NotificationWork.filter,
+        limit: NotificationWork.readLimit
+      )
+    else { return false }
+    for entry in page.events { machine.note(entry.event, sequence: entry.sequence, name: names) }
+    cursor = page.through
+    return true
+  }
+
+  /// Publishes the notifications that are due, once every event up to now is known.
+  ///
+  /// What is due while the server stops is published after the restart: the restored machine decides it again or still has
+  /// it in its outbox.
+  mutating func act(at now: Timestamp, isCaughtUp: Bool) -> [Action] {
+    guard isCaughtUp else { return [] }
+    machine.advance(to: now, name: names)
+    guard !isStopping else { return [] }
+    let decided = machine.takeDecided(at: now)
+    count += UInt64(decided.count)
+    if !decided.isEmpty { publish(decided) }
+    return []
+  }
+
+  func wakeTime(at _: Timestamp) -> Timestamp? { machine.wakeTime }
+
+  func isDone(at _: Timestamp) -> Bool { isStopping }
+
+  var saveDelay: TimeSpan? {
+    isErasureUnsaved ? .zero : cursor > savedCursor ? NotificationWork.saveInterval : nil
+  }
+
+  mutating func save(to journal: Journal) throws {
+    if saveDelay != nil { try write(to: journal) }
+  }
+
+  private mutating func write(to journal: Journal) throws(JournalError) {
     var writer = FieldWriter()
     writer.write(cursor)
     machine.writeState(to: &writer)
     try journal.put(writer.bytes, kind: Notifications.stateKind, key: "")
     savedCursor = cursor
-    savedAt = now
+    isErasureUnsaved = false
   }
 }

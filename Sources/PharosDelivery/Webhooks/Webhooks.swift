@@ -94,13 +94,10 @@ package final class Webhooks: Service {
   ///
   /// Requests that are in flight then have a few seconds to finish.
   package func run() async {
-    let tap = told.tap { [weak self] _ in self?.ring() }
     await withTaskCancellationHandler {
       await withGracefulShutdownHandler {
-        await withTaskExecutorPreference(executor) {
-          await withDiscardingTaskGroup { group in
-            for await runner in launches { group.addTask { await runner.run() } }
-          }
+        await withDiscardingTaskGroup { group in
+          for await runner in launches { group.addTask { await runner.follower.run() } }
         }
       } onGracefulShutdown: {
         self.stop()
@@ -108,29 +105,23 @@ package final class Webhooks: Service {
     } onCancel: {
       stop()
     }
-    tap.cancel()
     await parts.sender.shutdown()
   }
 
-  /// Stops deliveries: no new request is sent, and each runner saves its delivery state.
+  /// Stops deliveries: no new request is sent, and each follower saves its delivery state.
   package func stop() {
     let runners = state.withLock { state in
       state.isClosed = true
       return Array(state.runners.values)
     }
-    for runner in runners { runner.stop() }
+    for runner in runners { runner.follower.stop() }
     launch.finish()
-  }
-
-  /// Wakes all runners, because the journal may have new events.
-  package func ring() {
-    for runner in state.withLock({ Array($0.runners.values) }) { runner.bell.ring() }
   }
 
   /// Starts the deliveries of a webhook.
   @discardableResult
   func start(_ definition: WebhookDefinition) -> WebhookRunner {
-    let runner = WebhookRunner(definition, parts) { [weak self] id, reason in
+    let runner = WebhookRunner(definition, parts, hub: told, executor: executor) { [weak self] id, reason in
       self?.disable(id, because: reason)
     }
     let isOpen = state.withLock { state in
@@ -226,13 +217,10 @@ extension Webhooks {
   package func deletingAll(of application: String) -> PendingChange {
     let definitions = list(application: application).map(\.definition)
     return PendingChange(
-      documents: definitions.map { DocumentChange(kind: Webhooks.documentKind, key: $0.id) },
-      former: definitions.map {
-        DocumentChange(kind: Webhooks.documentKind, key: $0.id, document: $0.encoded)
-      }
+      documents: definitions.map { DocumentChange(kind: Webhooks.documentKind, key: $0.id) }
     ) { [self] in
       for definition in definitions {
-        state.withLock { $0.runners.removeValue(forKey: definition.id) }?.stop(forgetting: true)
+        state.withLock { $0.runners.removeValue(forKey: definition.id) }?.delete()
       }
     }
   }
@@ -287,7 +275,7 @@ extension Webhooks {
       try parts.journal.delete(kind: Webhooks.documentKind, key: id)
     }
     state.withLock { $0.runners[id] = nil }
-    runner.stop(forgetting: true)
+    runner.delete()
   }
 
   /// Returns the dead letters, the newest first.
@@ -418,13 +406,5 @@ extension Webhooks {
   /// Removes the undelivered events of a subject, before the subject is erased from the journal.
   package func forget(_ traces: SubjectTraces) {
     for runner in state.withLock({ Array($0.runners.values) }) { runner.forget(traces) }
-  }
-}
-
-extension WebhookRunner {
-  /// Removes the undelivered events of a subject.
-  func forget(_ traces: SubjectTraces) {
-    shared.withLock { $0.mail.forgotten.append(traces) }
-    bell.ring()
   }
 }

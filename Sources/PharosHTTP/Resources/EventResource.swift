@@ -48,8 +48,11 @@ struct EventResource: Resource {
     try query.finish()
     let gate = commitPublisher.gate(for: request.principal)
     var found: [JournaledEvent] = []
-    // Where reading stands: the last sequence that was looked at, hidden or not.
-    var place = after ?? before ?? Int64.max
+    let head = journal.head
+    // Where reading stands: the last sequence that was looked at, hidden or not. A client that knows a number beyond the
+    // head knows another journal, as before a restore: it gets all events, as from a live stream.
+    let isRestarted = after.map { $0 > head } ?? false
+    var place = isRestarted ? 0 : after ?? before ?? Int64.max
     var isEnd = false
     for _ in 0..<EventResource.mostReads where found.count < limit && !isEnd {
       let (start, wanted) = (place, limit - found.count)
@@ -62,12 +65,18 @@ struct EventResource: Resource {
       isEnd = page.count < wanted
       if let last = page.last { place = last.sequence }
     }
-    let stream = journal.stream
+    let oldest = journal.oldest
     return .json { json in
-      json.objects("events", found) { EventResource.write($1, stream: stream, to: &$0) }
+      json.objects("events", found) { EventResource.write($1, stream: journal.stream, to: &$0) }
       json.next(isEnd ? nil : place)
       json.member("head", journal.head)
-      json.member("oldest", journal.oldest)
+      json.member("oldest", oldest)
+      guard let after, isRestarted || oldest > after + 1 else { return }
+      json.openObject("gap")
+      json.member("from", isRestarted ? head + 1 : after + 1)
+      json.member("to", isRestarted ? after : oldest - 1)
+      if isRestarted { json.member("restarted", true) }
+      json.closeObject()
     }
   }
 

@@ -34,6 +34,11 @@ public struct Application: Hashable, Sendable {
     self.rotation = rotation
     self.regionLimit = regionLimit
   }
+
+  /// Returns how many further regions an application may hold, or, below 0, how many it holds too many.
+  ///
+  /// This is the one rule of the limit. A recording may hold any limit; one below 0 counts as 0.
+  package static func room(limit: Int, holding count: Int) -> Int { max(0, limit) - count }
 }
 
 /// Beacons that an application wants ranged once a second.

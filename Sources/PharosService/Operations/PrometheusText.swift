@@ -406,6 +406,11 @@ extension PrometheusText {
       "Failed writes of a group of events; each is retried",
       journal.failures
     )
+    counter(
+      "pharos_journal_damages_total",
+      "Reads and writes that found the files of the journal damaged",
+      journal.damages
+    )
     counter("pharos_journal_events_written_total", "Events written", journal.appended)
     counter("pharos_journal_events_pruned_total", "Events dropped because of age or size", journal.pruned)
     gauge("pharos_journal_last_commit_seconds", "Duration of the last commit", journal.lastCommit.seconds)

@@ -328,8 +328,8 @@ extension ServerParts {
     var ingest: String?
     do { _ = try await server.snapshot() } catch { ingest = "\(error)" }
     let told = commitPublisher.statistics
-    let journal = told.isFailing ? told.lastFailure ?? "cannot write to the journal" : nil
-    return [("ingest", ingest), ("journal", journal)]
+    let refusal = told.isFailing ? told.lastFailure ?? "cannot write to the journal" : nil
+    return [("ingest", ingest), ("journal", refusal ?? journal.statistics().damage?.description)]
   }
 }
 

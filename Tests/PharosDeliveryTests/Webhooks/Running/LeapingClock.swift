@@ -25,6 +25,7 @@ final class StandingClock: DeliveryClock {
   }
 
   private let state = Mutex(State())
+  private let changes = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
   var now: Timestamp { state.withLock { $0.now } }
 
@@ -39,7 +40,15 @@ final class StandingClock: DeliveryClock {
       ring()
       return {}
     }
+    changes.continuation.yield()
     return { self.state.withLock { $0.alarms[id] = nil } }
+  }
+
+  /// Waits until an alarm is set for a time.
+  func waitForAlarm(at instant: Timestamp) async {
+    func isSet() -> Bool { state.withLock { $0.alarms.values.contains { $0.at == instant } } }
+    if isSet() { return }
+    for await _ in changes.stream where isSet() { return }
   }
 
   /// Moves on, and rings what is due.
