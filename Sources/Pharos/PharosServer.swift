@@ -235,7 +235,7 @@ extension PharosServer {
   /// Takes datagrams of one sender that came otherwise than over UDP, as if they had.
   ///
   /// - Parameters:
-  ///   - payloads: their bytes, at most `IngestServer.mostAtOnce` of them.
+  ///   - payloads: their bytes, at most `IngestServer.maximumAtOnce` of them.
   ///   - source: the sender.
   ///   - policy: the policy by which they are accepted or refused.
   /// - Returns: the outcome for each.

@@ -116,7 +116,7 @@ struct CaptureClock: Sendable, Equatable {
   /// Whole numbers throughout: a `Double` would lose the nanoseconds of today.
   func time(ticks: UInt64) -> Timestamp {
     // What all programs write that are in use: nanoseconds or microseconds of this century, and no offset.
-    if offset == 0, ticks < CaptureClock.mostTicks {
+    if offset == 0, ticks < CaptureClock.maximumTicks {
       if resolution == 9 { return Timestamp(nanoseconds: Int64(ticks)) }
       if resolution == 6 { return Timestamp(nanoseconds: Int64(ticks) * 1_000) }
     }
@@ -137,7 +137,7 @@ struct CaptureClock: Sendable, Equatable {
   }
 
   /// The maximum number of microsecond ticks whose nanoseconds fit an `Int64`.
-  private static let mostTicks = UInt64(Int64.max) / 1_000
+  private static let maximumTicks = UInt64(Int64.max) / 1_000
 
   /// Ten to the power given; above 28 every count of ticks is less than a nanosecond, and 29 stands for them
   /// all.

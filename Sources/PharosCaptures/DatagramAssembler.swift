@@ -167,11 +167,11 @@ struct FragmentStore: Sendable {
   /// The maximum time that fragments wait for the others.
   private static let patience = TimeSpan.seconds(30)
   /// The maximum number of incomplete datagrams.
-  private static let mostDatagrams = 1_024
+  private static let maximumDatagrams = 1_024
   /// The maximum storage for fragments.
   ///
   /// - Units: bytes; each piece is counted with its storage overhead.
-  private static let mostBytes = 8 << 20
+  private static let maximumBytes = 8 << 20
   private static let costOfPiece = 96
   private static let longest = 65_535
 
@@ -207,7 +207,7 @@ struct FragmentStore: Sendable {
       into: &partial
     )
     if case .waiting = outcome { partials[key] = partial } else { bytes -= cost(of: partial) }
-    shrink(to: FragmentStore.mostBytes)
+    shrink(to: FragmentStore.maximumBytes)
     return outcome
   }
 
@@ -244,7 +244,7 @@ struct FragmentStore: Sendable {
 
 extension FragmentStore {
   private mutating func admit(_ key: Key, at time: Timestamp) {
-    while partials.count >= FragmentStore.mostDatagrams { abandonOldest() }
+    while partials.count >= FragmentStore.maximumDatagrams { abandonOldest() }
     serial += 1
     partials[key] = Partial(serial: serial)
     arrivals.append((key, serial, time))

@@ -109,8 +109,8 @@ struct ReplayCommand: ParsableCommand {
       throw ValidationError("--rate is \(rate ?? 0); expected a number above 0.")
     }
     guard loops >= 1 else { throw ValidationError("--loop is \(loops); expected 1 or more.") }
-    guard (1...ObserverID.mostClones).contains(clones) else {
-      throw ValidationError("--clone is \(clones); expected 1 to \(ObserverID.mostClones).")
+    guard (1...ObserverID.maximumClones).contains(clones) else {
+      throw ValidationError("--clone is \(clones); expected 1 to \(ObserverID.maximumClones).")
     }
     guard to.port > 0 else { throw ValidationError("--to has port 0; expected the server's port.") }
   }

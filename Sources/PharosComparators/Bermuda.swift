@@ -134,8 +134,8 @@ struct BermudaAdvert: Sendable {
   /// The path-loss exponent.
   static let attenuation = 3.0
 
-  private static let mostReadings = 10
-  private static let mostLooks = 20
+  private static let maximumReadings = 10
+  private static let maximumLooks = 20
   /// Metres a second.
   private static let fastest = 3.0
 
@@ -165,7 +165,7 @@ struct BermudaAdvert: Sendable {
       lastHeard = heard.time
       raw = BermudaAdvert.distance(level: heard.level)
       readings.insert((raw, heard.time), at: 0)
-      if readings.count > BermudaAdvert.mostReadings { readings.removeLast() }
+      if readings.count > BermudaAdvert.maximumReadings { readings.removeLast() }
     }
     if distance == nil {
       guard isNew else { return }
@@ -182,7 +182,7 @@ struct BermudaAdvert: Sendable {
 
   private mutating func smooth() {
     looks.insert(speed > BermudaAdvert.fastest ? looks.first ?? raw : raw, at: 0)
-    if looks.count > BermudaAdvert.mostLooks { looks.removeLast() }
+    if looks.count > BermudaAdvert.maximumLooks { looks.removeLast() }
     var smallest = raw
     var sum = 0.0
     for look in looks {

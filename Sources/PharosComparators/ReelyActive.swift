@@ -51,13 +51,13 @@ package struct ReelyActive: Comparator {
   package mutating func advance(to time: Timestamp, into verdicts: inout [Verdict]) {
     let start = verdicts.count
     timeout.advance(to: time, into: &verdicts)
-    let told = verdicts.count
+    let decidedBefore = verdicts.count
     while let window = windows.oldest, window.time + ReelyActive.delay <= time {
       windows.remove(window.place)
       close(window.place, at: window.time + ReelyActive.delay, into: &verdicts)
     }
     // A window always closes long before the silence that ends the visit.
-    for index in start..<told {
+    for index in start..<decidedBefore {
       guard case .exit = verdicts[index].change else { continue }
       leave(Int(verdicts[index].beacon), at: verdicts[index].time, into: &verdicts)
     }

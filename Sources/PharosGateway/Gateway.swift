@@ -476,9 +476,13 @@ package struct HeartbeatTally: Sendable {
   /// Returns the heartbeat to send now; the counts restart at what did not fit into it.
   package mutating func take(scanDuty: Float?) -> Heartbeat {
     // The highest number stands for "not counted".
-    let told = (heard: min(heard, UInt64(UInt32.max - 1)), dropped: min(dropped, UInt64(UInt32.max)))
-    heard -= told.heard
-    dropped -= told.dropped
-    return Heartbeat(advertsHeard: UInt32(told.heard), scanDuty: scanDuty, dropped: UInt32(told.dropped))
+    let reported = (heard: min(heard, UInt64(UInt32.max - 1)), dropped: min(dropped, UInt64(UInt32.max)))
+    heard -= reported.heard
+    dropped -= reported.dropped
+    return Heartbeat(
+      advertsHeard: UInt32(reported.heard),
+      scanDuty: scanDuty,
+      dropped: UInt32(reported.dropped)
+    )
   }
 }

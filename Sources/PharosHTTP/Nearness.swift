@@ -17,7 +17,7 @@ struct Nearness: Sendable {
   }
 
   /// The maximum number of observers whose tracks are read: reading them takes the engine's own time.
-  private static let mostObservers = 256
+  private static let maximumObservers = 256
 
   private let readings: [ObserverID: [BeaconID: StateCache.Reading]]
   private let constraints: [String: BeaconConstraint]
@@ -50,7 +50,7 @@ struct Nearness: Sendable {
       }
     }
     loudest = try await LoudestTracks.read(of: beacons, read)
-    for observer in observers.sorted().prefix(Nearness.mostObservers) {
+    for observer in observers.sorted().prefix(Nearness.maximumObservers) {
       tracks[observer] = try await read(
         TrackQuery(observer: observer, limit: TrackQuery.greatestLimit)
       )
@@ -95,9 +95,9 @@ struct Nearness: Sendable {
 /// The tracks that hear beacons loudest now.
 package enum LoudestTracks {
   /// The number of beacons up to which the tracks of each are asked for, and not all tracks.
-  private static let mostQueries = 64
+  private static let maximumQueries = 64
   /// The maximum number of pages of all tracks: a quarter of a million.
-  private static let mostPages = 256
+  private static let maximumPages = 256
 
   /// Reads the loudest track of each of some beacons.
   ///
@@ -112,13 +112,13 @@ package enum LoudestTracks {
   ) async throws -> [BeaconID: TrackInsight] {
     var tracks: [BeaconID: [TrackInsight]] = [:]
     let limit = TrackQuery.greatestLimit
-    if beacons.count <= mostQueries {
+    if beacons.count <= maximumQueries {
       for beacon in beacons.sorted() {
         tracks[beacon] = try await read(TrackQuery(beacon: beacon, limit: limit))
       }
     } else {
       var query = TrackQuery(limit: limit)
-      for _ in 0..<mostPages {
+      for _ in 0..<maximumPages {
         let page = try await read(query)
         for track in page where beacons.contains(track.beacon) {
           tracks[track.beacon, default: []].append(track)

@@ -191,11 +191,11 @@ extension Registrar {
   /// The most applications that may be made over HTTP.
   ///
   /// A thousand, each of which may hold a thousand regions: far beyond any site that was heard of, and still bounded.
-  static let mostApplications = 1_000
+  static let maximumApplications = 1_000
   /// The most observers, and the most zones, that may be named over HTTP: a large hospital has some thousand rooms.
-  static let mostPlaces = 10_000
+  static let maximumPlaces = 10_000
   /// The most ranging requests that an application may make over HTTP; Core Location has no limit, memory does.
-  static let mostRanging = 1_000
+  static let maximumRanging = 1_000
 
   /// Makes an application, or changes its settings.
   ///
@@ -376,8 +376,8 @@ extension Registrar {
   }
 
   private static func makeRoom(_ count: Int, isNew: Bool, _ what: String) throws {
-    guard isNew, count >= mostPlaces else { return }
-    throw Problem.conflict("tooManyPlaces", "\(mostPlaces) \(what) were made over HTTP, the maximum.")
+    guard isNew, count >= maximumPlaces else { return }
+    throw Problem.conflict("tooManyPlaces", "\(maximumPlaces) \(what) were made over HTTP, the maximum.")
   }
 
   static func refuseDeclared(_ register: Register, _ name: String) throws {
@@ -389,10 +389,10 @@ extension Registrar {
   }
 
   static func makeRoom(in register: Register, for name: String) throws {
-    guard register.made[name] == nil, register.made.count >= mostApplications else { return }
+    guard register.made[name] == nil, register.made.count >= maximumApplications else { return }
     throw Problem.conflict(
       "tooManyApplications",
-      "\(mostApplications) applications were made over HTTP, the maximum. Remove one first."
+      "\(maximumApplications) applications were made over HTTP, the maximum. Remove one first."
     )
   }
 }
@@ -457,11 +457,11 @@ extension Registrar {
       }
       if shown == nil { try Registrar.makeRoom(in: register, for: application) }
       let isNew = register.made[application]?.ranging[name] == nil
-      guard !isNew || (register.made[application]?.ranging.count ?? 0) < Registrar.mostRanging
+      guard !isNew || (register.made[application]?.ranging.count ?? 0) < Registrar.maximumRanging
       else {
         throw Problem.conflict(
           "tooManyRangingRequests",
-          "Application \"\(application)\" ranges \(Registrar.mostRanging) constraints, the maximum over HTTP."
+          "Application \"\(application)\" ranges \(Registrar.maximumRanging) constraints, the maximum over HTTP."
         )
       }
       return (isNew, register.update(application) { $0.ranging[name] = request })

@@ -51,30 +51,30 @@ package struct StateCache: Sendable {
   }
 
   /// The maximum number of fixes: three times the 5,000 subjects that a core locates once a second.
-  package static let mostFixes = 16_384
+  package static let maximumFixes = 16_384
   /// The maximum number of rangings: a thousand observers of four constraints each.
-  static let mostRangings = 4_096
+  static let maximumRangings = 4_096
 
   /// The states of subjects towards regions, and the zones of beacons.
-  package private(set) var told = PublishedState()
+  package private(set) var committed = PublishedState()
   private var rangings: [RangingKey: RangingWord] = [:]
   private var lastFixes: [SubjectID: Event] = [:]
 
   package init() {}
 
   /// Replaces the states by the journal's rows; rangings and fixes stay.
-  package mutating func reset(to told: PublishedState) { self.told = told }
+  package mutating func reset(to committed: PublishedState) { self.committed = committed }
 
   /// Updates the cache with a published event.
   package mutating func note(_ event: Event) {
     if event.kind == .fix { return note(fix: event) }
     guard case .ranging(let constraint, let beacons) = event.detail else {
-      told.note(event)
+      committed.note(event)
       return
     }
     guard case .observer(let observer) = event.subject else { return }
     let key = RangingKey(application: event.application, observer: observer, constraint: constraint)
-    if rangings[key] == nil, rangings.count >= StateCache.mostRangings { evict() }
+    if rangings[key] == nil, rangings.count >= StateCache.maximumRangings { evict() }
     rangings[key] = RangingWord(key: key, time: event.time, beacons: beacons)
   }
 
@@ -122,7 +122,7 @@ package struct StateCache: Sendable {
 
   /// Returns the rows of one application, by region and subject.
   package func rows(of application: String) -> ArraySlice<PublishedState.RegionRecord> {
-    let rows = told.regions
+    let rows = committed.regions
     let start = StateCache.first(in: rows) {
       !$0.application.utf8.lexicographicallyPrecedes(application.utf8)
     }
@@ -160,16 +160,16 @@ package struct StateCache: Sendable {
   }
 
   private mutating func note(fix event: Event) {
-    if lastFixes[event.subject] == nil, lastFixes.count >= StateCache.mostFixes {
-      let stalest = lastFixes.values.sorted { $0.time < $1.time }.prefix(StateCache.mostFixes / 8)
-      for fix in stalest { lastFixes[fix.subject] = nil }
+    if lastFixes[event.subject] == nil, lastFixes.count >= StateCache.maximumFixes {
+      let oldest = lastFixes.values.sorted { $0.time < $1.time }.prefix(StateCache.maximumFixes / 8)
+      for fix in oldest { lastFixes[fix.subject] = nil }
     }
     lastFixes[event.subject] = event
   }
 
   private mutating func evict() {
-    let stalest = rangings.values.sorted { $0.time < $1.time }.prefix(StateCache.mostRangings / 8)
-    for word in stalest { rangings[word.key] = nil }
+    let oldest = rangings.values.sorted { $0.time < $1.time }.prefix(StateCache.maximumRangings / 8)
+    for word in oldest { rangings[word.key] = nil }
   }
 }
 
@@ -196,17 +196,17 @@ package final class LiveStateCache: Sendable {
   /// Makes a cache that is filled when it is first read.
   ///
   /// - Parameters:
-  ///   - told: the hub of published events.
+  ///   - committed: the hub of published events.
   ///   - rows: reads the journal's rows.
   ///   - revision: returns the revision of the authorisations.
   package init(
-    told: CommittedEventHub,
+    committed: CommittedEventHub,
     rows: @escaping @Sendable () throws(JournalError) -> PublishedState,
     revision: @escaping @Sendable () -> UInt64
   ) {
     self.rows = rows
     self.revision = revision
-    told.tap { [weak self] batch in self?.take(batch) }
+    committed.tap { [weak self] batch in self?.take(batch) }
   }
 
   /// Makes a cache of what a commit publisher publishes, which is filled from its journal.
@@ -216,7 +216,7 @@ package final class LiveStateCache: Sendable {
     authorisations: Authorisations
   ) {
     self.init(
-      told: commitPublisher.told,
+      committed: commitPublisher.committed,
       rows: { () throws(JournalError) in try journal.publishedState() },
       revision: { authorisations.view.revision }
     )
@@ -245,9 +245,9 @@ package final class LiveStateCache: Sendable {
 
   private func take(_ batch: [PublishedEvent]) {
     state.withLock { state in
-      for told in batch {
-        state.cache.note(told.event)
-        state.pending?.append(told.event)
+      for committed in batch {
+        state.cache.note(committed.event)
+        state.pending?.append(committed.event)
       }
     }
   }
@@ -262,9 +262,9 @@ package final class LiveStateCache: Sendable {
         state.pending = []
       }
       do throws(JournalError) {
-        let told = try rows()
+        let committed = try rows()
         state.withLock { state in
-          state.cache.reset(to: told)
+          state.cache.reset(to: committed)
           // The rows may already hold events that were published meanwhile; applying them again is harmless.
           for event in state.pending ?? [] { state.cache.note(event) }
           state.pending = nil

@@ -75,7 +75,7 @@ package final class Exchange: Sendable {
   ///
   /// 50 ms: the permitted delay of an event. If adverts are expensive, as those of new beacons are when the table is
   /// full, full rings hold seconds of work, and everything behind it would wait.
-  package static let mostBehind = TimeSpan.milliseconds(50)
+  package static let maximumBehind = TimeSpan.milliseconds(50)
 
   /// Returns whether a shard has so much work pending that further inputs from a loop would only wait.
   ///
@@ -83,7 +83,7 @@ package final class Exchange: Sendable {
   package func isCongested(from loop: Int, at now: Timestamp) -> Bool {
     toShards[loop].indices.contains { shard in
       toShards[loop][shard].full.holds(moreThan: Capacity.turn)
-        && now - decisionsThrough(shard) > Exchange.mostBehind
+        && now - decisionsThrough(shard) > Exchange.maximumBehind
     }
   }
 

@@ -135,11 +135,11 @@ struct HeldDatagrams {
   /// The maximum number of held datagrams of one sender.
   ///
   /// 512: a sender of a hundred datagrams a second, during the five seconds that the slowest disks take for a write.
-  static let mostOfSender = 512
+  static let maximumOfSender = 512
   /// The maximum size of the held datagrams of one loop.
   ///
   /// - Units: bytes. 8 MiB: the first datagrams of five thousand gateways.
-  static let mostBytes = 8 << 20
+  static let maximumBytes = 8 << 20
 
   private(set) var entries: [Entry] = []
   private var bytes = 0
@@ -151,7 +151,8 @@ struct HeldDatagrams {
   /// Holds a datagram; false if there is no room for it.
   mutating func hold(_ entry: Entry) -> Bool {
     let count = counts[entry.sender, default: 0]
-    guard count < HeldDatagrams.mostOfSender, bytes + entry.bytes.count <= HeldDatagrams.mostBytes else {
+    guard count < HeldDatagrams.maximumOfSender, bytes + entry.bytes.count <= HeldDatagrams.maximumBytes
+    else {
       return false
     }
     counts[entry.sender] = count + 1
@@ -196,7 +197,7 @@ final class SigningStore: Sendable {
   ///
   /// Relaxed, for the same reason as `leaseEnd`.
   private let isRenewing = ManagedAtomic(false)
-  private let told = Mutex<Callback?>(nil)
+  private let callback = Mutex<Callback?>(nil)
 
   private let signing: SignedIngest
   private let timeline: Timeline
@@ -225,7 +226,7 @@ final class SigningStore: Sendable {
   var lease: Timestamp { Timestamp(nanoseconds: leaseEnd.load(ordering: .relaxed)) }
 
   /// Sets the function to call after each write, even a failed one; called once, before the first datagram.
-  func onKept(_ body: @escaping @Sendable () -> Void) { told.withLock { $0 = Callback(call: body) } }
+  func onKept(_ body: @escaping @Sendable () -> Void) { callback.withLock { $0 = Callback(call: body) } }
 
   /// Takes over other keys; what each key that stays has taken stays with it.
   func adopt(_ observers: [KeyedObserver]) -> KeyRing {
@@ -315,7 +316,7 @@ final class SigningStore: Sendable {
     for record in records { ring.sender(record.sender)?.kept(record) }
     leaseEnd.store(lease.until.nanoseconds, ordering: .relaxed)
     isRenewing.store(false, ordering: .relaxed)
-    told.withLock { $0 }?.call()
+    callback.withLock { $0 }?.call()
   }
 
   private func noteFailure(_ error: any Error) {

@@ -57,7 +57,7 @@ package struct HeardTable {
   private var known: KnownDevices
   private var resolver: Resolver?
   /// Indicates whether unregistered devices are shown with address and name, for an installer; nothing is kept then.
-  private var showsStrangers = false
+  private var showsUnregistered = false
   private var nextNumber: UInt64 = 0
   /// The entries, found by the dictionaries beside them: one look-up an advert, and changes in place.
   private var observers: [Observer] = []
@@ -90,19 +90,19 @@ package struct HeardTable {
   /// - Parameters:
   ///   - next: the devices that the site names.
   ///   - showsStrangers: indicates whether unregistered devices are shown with address and name.
-  package mutating func recognise(_ next: KnownDevices, showsStrangers: Bool) {
-    let readsAnew = next.iBeaconCompanies != known.iBeaconCompanies || next.beacons != known.beacons
-    if readsAnew {
+  package mutating func recognise(_ next: KnownDevices, showsUnregistered: Bool) {
+    let readsAgain = next.iBeaconCompanies != known.iBeaconCompanies || next.beacons != known.beacons
+    if readsAgain {
       frames = FrameDecoder(iBeaconCompanies: next.iBeaconCompanies)
       resolver = Resolver(site: Site(beacons: next.beacons))
     }
     known = next
-    self.showsStrangers = showsStrangers
+    self.showsUnregistered = showsUnregistered
     for place in beacons.indices {
       let isKnown =
         beacons[place].entry.address.map { known.contains($0) } ?? false
         || beacons[place].entry.identities.contains { known.contains($0) }
-      if readsAnew || !isKnown || !beacons[place].isKnown {
+      if readsAgain || !isKnown || !beacons[place].isKnown {
         beacons[place].payloadLength = 0
         beacons[place].entry.iBeaconCompany = nil
         beacons[place].scanResponseLength = 0
@@ -113,7 +113,7 @@ package struct HeardTable {
 
   /// Forgets the unregistered devices that were not heard for `memory`.
   package mutating func forget(at time: Timestamp) {
-    guard !showsStrangers else { return }
+    guard !showsUnregistered else { return }
     let cutoff = time - HeardTable.memory
     remove(beacons.indices.filter { !beacons[$0].isKnown && beacons[$0].entry.lastHeard < cutoff })
   }
@@ -197,7 +197,7 @@ package struct HeardTable {
     }
     let cutoff = time - HeardTable.memory
     heard.beacons = beacons.compactMap { beacon in
-      guard showsStrangers || beacon.isKnown || beacon.entry.lastHeard >= cutoff else { return nil }
+      guard showsUnregistered || beacon.isKnown || beacon.entry.lastHeard >= cutoff else { return nil }
       var entry = beacon.entry
       if let identity = beacon.key.identity, !entry.identities.contains(identity) {
         entry.identities.insert(identity, at: 0)
@@ -294,7 +294,7 @@ package struct HeardTable {
         || (key.identity.map { known.contains($0) } ?? false)
       settle(place, isKnown: isAsked || (address.map { known.contains($0) } ?? false), address)
     }
-    guard beacons[place].isKnown || showsStrangers else { return }
+    guard beacons[place].isKnown || showsUnregistered else { return }
     let name = AdvertSummary(of: batch.payloads.span.bytes.extracting(range)).localName
     if advert.pdu == .scanResponse {
       beacons[place].entry.name = name ?? beacons[place].entry.name
@@ -308,7 +308,7 @@ package struct HeardTable {
     // Read the scan response again: it was skipped while the device was not registered.
     if isKnown, !beacons[place].isKnown { beacons[place].scanResponseLength = 0 }
     beacons[place].isKnown = isKnown
-    if isKnown || showsStrangers {
+    if isKnown || showsUnregistered {
       beacons[place].entry.address = address ?? beacons[place].entry.address
     } else {
       beacons[place].entry.address = nil
@@ -362,13 +362,13 @@ extension HeardTable {
     evicted = time
     evictions += 1
     if hand >= beacons.count { hand = 0 }
-    var stalest = hand
+    var oldest = hand
     for place in hand..<min(hand + HeardTable.compared, beacons.count)
-    where beacons[place].entry.lastHeard < beacons[stalest].entry.lastHeard {
-      stalest = place
+    where beacons[place].entry.lastHeard < beacons[oldest].entry.lastHeard {
+      oldest = place
     }
     hand += HeardTable.compared
-    remove([stalest])
+    remove([oldest])
   }
 
   private mutating func evictObservers(at time: Timestamp) {

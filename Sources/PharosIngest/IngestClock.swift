@@ -12,23 +12,23 @@ package struct IngestClock: Sendable {
   package var wall: @Sendable () -> Timestamp
 
   /// The smallest jump of the steady clock between two readings from which the server concludes that it stood still.
-  package var leastPause: TimeSpan
+  package var minimumPause: TimeSpan
 
   /// Makes a pair of clocks.
   ///
   /// - Parameters:
   ///   - steady: the time since some fixed point.
   ///   - wall: the wall clock.
-  ///   - leastPause: the smallest jump that counts as a pause; by default none does, since clocks advanced by hand
+  ///   - minimumPause: the smallest jump that counts as a pause; by default none does, since clocks advanced by hand
   ///     jump.
   package init(
     steady: @escaping @Sendable () -> TimeSpan,
     wall: @escaping @Sendable () -> Timestamp,
-    leastPause: TimeSpan = .forever
+    minimumPause: TimeSpan = .forever
   ) {
     self.steady = steady
     self.wall = wall
-    self.leastPause = leastPause
+    self.minimumPause = minimumPause
   }
 
   /// The clocks of the machine.
@@ -38,7 +38,7 @@ package struct IngestClock: Sendable {
   package static let system = IngestClock(
     steady: { TimeSpan(nanoseconds: pharos_clock_since_boot()) },
     wall: { Timestamp(nanoseconds: pharos_clock_wall()) },
-    leastPause: PipelineInput.leastPause
+    minimumPause: PipelineInput.minimumPause
   )
 }
 
@@ -53,7 +53,7 @@ package struct Timeline: Sendable {
 
   /// The offset from the steady clock to the wall clock that published events use; readings of the wall clock are
   /// compared with it.
-  package let told: TimeSpan
+  package let eventOffset: TimeSpan
 
   /// The minimum distance between the last instant of the previous run and the first one of this run.
   ///
@@ -75,7 +75,7 @@ package struct Timeline: Sendable {
       if now < earliest { offset = offset + (earliest - now) }
     }
     self.offset = offset
-    told = offset + correction
+    eventOffset = offset + correction
   }
 
   /// The time of day by the mapping.
@@ -144,10 +144,10 @@ package struct ClockWatch {
   ///
   /// - Parameters:
   ///   - clock: the clocks.
-  ///   - told: the offset from the steady clock to the wall clock that published events use; nil for the current one.
-  package init(_ clock: IngestClock, told: TimeSpan? = nil) {
+  ///   - eventOffset: the offset from the steady clock to the wall clock that published events use; nil for the current one.
+  package init(_ clock: IngestClock, eventOffset: TimeSpan? = nil) {
     self.clock = clock
-    known = told ?? ClockWatch.offset(of: clock)
+    known = eventOffset ?? ClockWatch.offset(of: clock)
   }
 
   /// Returns the step by which the wall clock was set since the last call, or nil if it was not set.

@@ -49,7 +49,7 @@ public struct IngestConfiguration: Sendable {
   /// Indicates whether the tables of heard devices show the addresses and names of unregistered devices.
   ///
   /// This is for an installer at a screen, in a process that stores nothing. A long-running server hides them.
-  package var showsStrangers = false
+  package var showsUnregistered = false
   /// The keys that datagrams are signed with, and the store of replay windows; without keys, listeners that require
   /// signatures take nothing.
   public var signing = SignedIngest()

@@ -103,7 +103,7 @@ struct IngestParts {
               ? ServerInputs(
                 registry: registry,
                 site: site,
-                watch: ClockWatch(configuration.clock, told: plan.timeline.told)
+                watch: ClockWatch(configuration.clock, eventOffset: plan.timeline.eventOffset)
               ) : nil
           )
           return NIOLoopBound(loop, eventLoop: eventLoop)

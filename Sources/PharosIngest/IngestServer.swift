@@ -229,7 +229,7 @@ extension IngestServer {
       let (known, listed) = (KnownDevices(site), Gate.listed(by: site))
       for loop in loops {
         loop.eventLoop.execute {
-          loop.value.intake.recognise(known, showsStrangers: loop.value.configuration.showsStrangers)
+          loop.value.intake.recognise(known, showsUnregistered: loop.value.configuration.showsUnregistered)
           loop.value.intake.gate.adopt(listed: listed)
         }
       }
@@ -267,12 +267,12 @@ extension IngestServer {
   package static let largestMessage = (1 << 20) + (1 << 17)
 
   /// The maximum number of datagrams that ``receive(_:from:under:)`` takes: as many as one call takes off a socket.
-  package static let mostAtOnce = DatagramDrain.slots
+  package static let maximumAtOnce = DatagramDrain.slots
 
   /// Takes datagrams of one sender that came otherwise than over UDP, as if they had.
   ///
   /// - Parameters:
-  ///   - payloads: their bytes, at most ``mostAtOnce`` of them.
+  ///   - payloads: their bytes, at most ``maximumAtOnce`` of them.
   ///   - source: the sender.
   ///   - policy: the policy by which they are accepted or refused.
   /// - Returns: the outcome for each.
@@ -282,7 +282,7 @@ extension IngestServer {
     from source: Endpoint,
     under policy: ListenPolicy
   ) async throws -> [Receipt] {
-    precondition(payloads.count <= IngestServer.mostAtOnce, "more datagrams than an R can be given to")
+    precondition(payloads.count <= IngestServer.maximumAtOnce, "more datagrams than an R can be given to")
     return try await ask { .datagrams(payloads, from: source, policy, $0) }
   }
 

@@ -127,7 +127,7 @@ package struct Intake {
     var received = received
     let entries = held.take()
     for (position, entry) in entries.enumerated() {
-      guard position < Intake.mostHeldAtOnce else {
+      guard position < Intake.maximumHeldAtOnce else {
         _ = held.hold(entry)
         continue
       }
@@ -139,7 +139,7 @@ package struct Intake {
   }
 
   /// The maximum number of held datagrams that are judged again in one turn.
-  static let mostHeldAtOnce = 100
+  static let maximumHeldAtOnce = 100
 
   /// Refuses what still waits for the disk, at the end.
   mutating func refuseHeld() {
@@ -231,8 +231,8 @@ package struct Intake {
   }
 
   /// Takes over the registered devices.
-  mutating func recognise(_ known: KnownDevices, showsStrangers: Bool) {
-    heard.recognise(known, showsStrangers: showsStrangers)
+  mutating func recognise(_ known: KnownDevices, showsUnregistered: Bool) {
+    heard.recognise(known, showsUnregistered: showsUnregistered)
   }
 
   /// Forgets the unregistered devices that were not heard for ten minutes.

@@ -80,7 +80,7 @@ final class ReadingLoop {
     drain = try DatagramDrain(capacity: configuration.largestDatagram)
     intake = Intake(shard: index, shards: exchange.loops, iBeaconCompanies: site.iBeaconCompanies)
     intake.gate = gate
-    intake.recognise(KnownDevices(site), showsStrangers: configuration.showsStrangers)
+    intake.recognise(KnownDevices(site), showsUnregistered: configuration.showsUnregistered)
   }
 }
 

@@ -99,12 +99,12 @@ package struct RefusalTable {
   }
 
   private mutating func evict() {
-    let stalest = entries.values
+    let oldest = entries.values
       .map { (time: $0.refused.lastRefused, source: $0.refused.source) }
       .sorted { $0.time < $1.time }
       .prefix(max(1, capacity / 8))
-    for entry in stalest { entries.removeValue(forKey: entry.source) }
-    evictions += UInt64(stalest.count)
+    for entry in oldest { entries.removeValue(forKey: entry.source) }
+    evictions += UInt64(oldest.count)
   }
 }
 

@@ -32,7 +32,7 @@ struct ServerInputs {
     case changes([RegionChange], ChangePart, EventLoopPromise<Void>)
     /// An edited site, and the one that it takes the place of; nil for the one that was declared last.
     case adoption(Site, replacing: Site?, ChangePart, EventLoopPromise<Void>)
-    /// Datagrams of one sender, at most ``IngestServer/mostAtOnce``, and the policy under which they are taken.
+    /// Datagrams of one sender, at most ``IngestServer/maximumAtOnce``, and the policy under which they are taken.
     case datagrams([[UInt8]], from: Endpoint, ListenPolicy, EventLoopPromise<[Receipt]>)
     /// A checkpoint.
     case checkpoint(EventLoopPromise<Void>)
@@ -146,7 +146,7 @@ extension ReadingLoop {
       server?.pause?.through = now
       return tellPause()
     }
-    guard before != .distantPast, now - before >= configuration.clock.leastPause else { return true }
+    guard before != .distantPast, now - before >= configuration.clock.minimumPause else { return true }
     server?.pause = (LoopClock.following(before), now)
     logger.warning(
       "the server was paused; silence during this time does not count as absence",

@@ -20,7 +20,7 @@ package struct Shard {
   /// The maximum duration of a run, apart from the parcel in progress: the same as for reading.
   static let longestRun = TimeAmount.microseconds(250)
   /// The number of messages to stage two from which they are passed on while the loop is reading; events do not wait.
-  static let mostWaiting = 128
+  static let maximumWaiting = 128
 
   private let index: Int
   private let exchange: Exchange
@@ -78,7 +78,7 @@ package struct Shard {
       budget -= 1
       guard take(from: next.loop) else { return .more }
     }
-    if isReading, output.events.isEmpty, output.links.count < Shard.mostWaiting { return .more }
+    if isReading, output.events.isEmpty, output.links.count < Shard.maximumWaiting { return .more }
     // A change of regions may take the engine several turns; until then what comes behind it is not final.
     let final = engine.advance(toward: limit, into: &output)
     handOn(through: final)

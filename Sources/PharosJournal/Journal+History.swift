@@ -254,7 +254,7 @@ extension Journal {
     while true {
       let isDone = try write { database in
         let hour = try Int64.fetchOne(database, sql: "SELECT min(hour) FROM history_hours")
-        let isLarge = try Journal.historyBytes(database) > settings.mostBytes / Journal.share
+        let isLarge = try Journal.historyBytes(database) > settings.maximumBytes / Journal.share
         guard let hour, hour < oldestHour || isLarge else { return true }
         try database.execute(
           sql:

@@ -11,31 +11,31 @@ extension Journal {
   /// - Returns: the state in the rows.
   /// - Throws: ``JournalError``.
   package func publishedState(after sequence: Int64 = 0) throws(JournalError) -> PublishedState {
-    var told = try read { database in
-      var told = PublishedState()
+    var found = try read { database in
+      var found = PublishedState()
       var reader = RowReader(journal: self, database: database)
-      told.regions = try reader.regions(after: sequence)
-      told.zones = try reader.zones(after: sequence)
-      told.observers = try reader.observers(after: sequence)
-      told.sort()
-      return told
+      found.regions = try reader.regions(after: sequence)
+      found.zones = try reader.zones(after: sequence)
+      found.observers = try reader.observers(after: sequence)
+      found.sort()
+      return found
     }
-    try addStays(after: sequence, to: &told)
-    return told
+    try addStays(after: sequence, to: &found)
+    return found
   }
 
   /// Adds the visits and the thresholds of zones, which have no rows: the events themselves say how they stand.
-  private func addStays(after sequence: Int64, to told: inout PublishedState) throws(JournalError) {
+  private func addStays(after sequence: Int64, to found: inout PublishedState) throws(JournalError) {
     let filter = EventFilter(kinds: [.visitArrive, .visitDepart, .zoneOccupancy])
     var last = sequence
     while true {
       let page = try events(after: last, matching: filter, limit: Journal.stayPage)
-      for entry in page { told.note(entry.event) }
+      for entry in page { found.note(entry.event) }
       guard let end = page.last, page.count == Journal.stayPage else { break }
       last = end.sequence
     }
     // A visit that has ended matters only to a reader that knows that it began.
-    if sequence == 0 { told.visits.removeAll { $0.visit.departure != nil } }
+    if sequence == 0 { found.visits.removeAll { $0.visit.departure != nil } }
   }
 
   private static let stayPage = 1_024

@@ -77,7 +77,7 @@ extension Journal {
   ///
   /// Events that cannot be dropped now are tried again with the next group; that group is not at risk.
   func makeRoom(for count: Int) {
-    guard shared.withLock({ $0.statistics.bytes }) > settings.mostBytes else { return }
+    guard shared.withLock({ $0.statistics.bytes }) > settings.maximumBytes else { return }
     var pruned = Pruned()
     var left = Int64(count) * 2
     while left > 0, (try? pruneSlice(nil, into: &pruned)) == true { left -= Journal.slice }
@@ -126,7 +126,7 @@ extension Journal {
     _ database: Database
   ) throws -> Int64 {
     let (first, last) = (events.lowerBound, min(events.lowerBound + Journal.slice - 1, events.upperBound))
-    if try Journal.bytes(of: database) > settings.mostBytes { return last - first + 1 }
+    if try Journal.bytes(of: database) > settings.maximumBytes { return last - first + 1 }
     guard let cutoff else { return 0 }
     return try lastEvent(from: first, through: last, before: cutoff, database) - first + 1
   }
@@ -136,7 +136,7 @@ extension Journal {
   /// Memory is limited, and its content ends with the process anyway: there, events are not retained beyond twice the
   /// limit.
   private func floor(_ database: Database) throws -> Int64? {
-    if isInMemory, try Journal.bytes(of: database) / 2 > settings.mostBytes { return nil }
+    if isInMemory, try Journal.bytes(of: database) / 2 > settings.maximumBytes { return nil }
     return try Deliveries.floor(database)
   }
 

@@ -410,7 +410,7 @@ package struct JournalSettings: Hashable, Sendable {
   /// The size of the database above which the oldest events are dropped.
   ///
   /// - Units: bytes.
-  package var mostBytes: Int64
+  package var maximumBytes: Int64
   /// The time that a write waits for another program that has locked the file.
   package var patience: TimeSpan
 
@@ -418,20 +418,20 @@ package struct JournalSettings: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - longest: the maximum age of events; by default 30 days, within which a month's bill or quarrel is looked up.
-  ///   - mostBytes: the maximum size of the database; by default 4 GiB, about 27 million events.
+  ///   - maximumBytes: the maximum size of the database; by default 4 GiB, about 27 million events.
   ///   - patience: the time that a write waits for a lock; by default 1 s, the queue in front of it holds far more.
   package init(
     longest: TimeSpan? = .seconds(30 * 86_400),
-    mostBytes: Int64 = 4 << 30,
+    maximumBytes: Int64 = 4 << 30,
     patience: TimeSpan = .seconds(1)
   ) {
     self.longest = longest
-    self.mostBytes = mostBytes
+    self.maximumBytes = maximumBytes
     self.patience = patience
   }
 
   /// The settings of a journal in memory: 64 MiB, about 400,000 events.
-  package static let inMemory = JournalSettings(mostBytes: 64 << 20)
+  package static let inMemory = JournalSettings(maximumBytes: 64 << 20)
 }
 
 /// The counters of a journal.

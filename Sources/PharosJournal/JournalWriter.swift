@@ -6,7 +6,7 @@ import PharosModel
 /// It is not synchronised: it is only used on the database's writing queue, which runs one task at a time.
 final class JournalWriter: @unchecked Sendable {
   /// The maximum number of cached keys of names; at this size the cache is cleared, and keys are looked up again.
-  static let mostNames = 1 << 18
+  static let maximumNames = 1 << 18
 
   private var names: [EventName: Known] = [:]
   /// The numbers of the names used in the unfinished block that the table of names does not record yet.
@@ -193,7 +193,7 @@ final class JournalWriter: @unchecked Sendable {
       }
       return known.key
     }
-    if names.count >= JournalWriter.mostNames { names.removeAll() }
+    if names.count >= JournalWriter.maximumNames { names.removeAll() }
     let encoded = name.encoded
     findName.bind(bytes: encoded, at: 1)
     var key = try findName.next() ? findName.number(0) : nil

@@ -37,7 +37,7 @@ package final class Bitmap: @unchecked Sendable {
   package let height: Int
 
   /// The most pixels of an image: 400 MB in memory.
-  static let mostPixels = 100_000_000
+  static let maximumPixels = 100_000_000
 
   private init(owning surface: OpaquePointer) {
     self.surface = surface
@@ -49,7 +49,7 @@ package final class Bitmap: @unchecked Sendable {
 
   /// Makes a transparent image.
   convenience init(width: Int, height: Int) throws(MapFailure) {
-    guard width > 0, height > 0, width <= 32_767, height <= 32_767, width * height <= Bitmap.mostPixels,
+    guard width > 0, height > 0, width <= 32_767, height <= 32_767, width * height <= Bitmap.maximumPixels,
       let surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, Int32(width), Int32(height)),
       cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS
     else {
@@ -81,7 +81,7 @@ package final class Bitmap: @unchecked Sendable {
       throw MapFailure("\(name) cannot be read as a PNG: is the file whole?")
     }
     self.init(owning: surface)
-    guard width * height <= Bitmap.mostPixels else {
+    guard width * height <= Bitmap.maximumPixels else {
       throw MapFailure("\(name) has \(width) × \(height) pixels; up to 100 million are drawn")
     }
   }

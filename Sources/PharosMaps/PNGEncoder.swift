@@ -9,7 +9,7 @@ import CZlib
 ///   others the filter Up takes a seventh off the size.
 struct PNGEncoder {
   /// The most colours of a palette.
-  private static let mostColors = 256
+  private static let maximumColors = 256
   /// The effort of the compression: at 6, the usual one, tiles are 3 % smaller and take twice the time.
   private static let effort: Int32 = 4
 
@@ -77,7 +77,7 @@ struct PNGEncoder {
         if keys[number] == pixel { return UInt8(number) }
         slot = (slot + 1) & 1_023
       }
-      guard keys.count < PNGEncoder.mostColors else { return nil }
+      guard keys.count < PNGEncoder.maximumColors else { return nil }
       slots[slot] = Int16(keys.count)
       keys.append(pixel)
       colors.append(Channels(pixel))

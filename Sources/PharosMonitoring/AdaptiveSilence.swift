@@ -40,13 +40,13 @@ package struct AdaptiveSilence {
   }
 
   /// The silence allowed to an untracked beacon without a single known gap: twice Core Location's usual 30 s.
-  package static let stranger = TimeSpan.seconds(60)
+  package static let defaultSilence = TimeSpan.seconds(60)
 
   /// The window in which the samples of an untracked beacon's entry must fall: three intervals of the slowest usual
   /// beacon, with the advDelay of each.
   ///
   /// - Units: seconds.
-  static let strangerWindow = 30.036
+  static let defaultWindow = 30.036
   /// The probability that the second sample of an entry comes later than the window: then 95 % enter with the third.
   private static let enterMiss = 0.22
   /// The least number of intervals of an enter window.
@@ -139,9 +139,11 @@ package struct AdaptiveSilence {
     let still = policy.stillInterval?.seconds ?? 0
     var ceiling = max(policy.silenceCeiling, TimeSpan.seconds(still * 3), policy.silenceFloor)
     let pace = Double(pace(policy))
-    guard pace > 0 else { return (min(max(AdaptiveSilence.stranger, policy.silenceFloor), ceiling), nil) }
+    guard pace > 0 else {
+      return (min(max(AdaptiveSilence.defaultSilence, policy.silenceFloor), ceiling), nil)
+    }
     var floor = policy.silenceFloor
-    if pace > AdaptiveSilence.strangerWindow {
+    if pace > AdaptiveSilence.defaultWindow {
       let slow = AdaptiveSilence.slowMisses
       floor = max(floor, SilenceBasis.gap(of: slow.least, pace: pace))
       if policy.silenceCeiling >= AdaptiveSilence.usualCeiling { ceiling = max(ceiling, floor) }
@@ -163,7 +165,7 @@ package struct AdaptiveSilence {
     var least = 3.0
     if declared == nil, learner.received < AdaptiveSilence.maturity {
       interval = isFamilySettled ? max(interval, familyInterval) : 0
-      least = AdaptiveSilence.strangerWindow
+      least = AdaptiveSilence.defaultWindow
     }
     return .seconds(max(least, min(window(interval), AdaptiveSilence.longestWindow), known))
   }
@@ -448,17 +450,17 @@ extension AdaptiveSilence {
 
 extension SilenceBasis {
   /// The number of losses in a row that are always granted.
-  private static let leastMisses = 2
+  private static let minimumMisses = 2
 
   /// The smallest run of losses whose expected number a day, at such levels, is within the budget.
   package var recomputedMisses: Int {
     let expected = opportunities / max(budget, 1e-12)
-    guard expected > 0 else { return SilenceBasis.leastMisses }
+    guard expected > 0 else { return SilenceBasis.minimumMisses }
     let ordinary = RadioMath.binaryLog(expected * max(runChance, 1e-9))
     var misses =
       1 + PredictiveTail(continued: max(1, continued), ended: max(1, ended)).losses(forBits: ordinary)
     if let tail { misses = max(misses, Int(tail.losses(of: expected))) }
-    return max(SilenceBasis.leastMisses, misses)
+    return max(SilenceBasis.minimumMisses, misses)
   }
 
   /// The silence that so many misses make: a little beyond the last of them, within floor and ceiling.

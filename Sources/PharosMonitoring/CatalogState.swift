@@ -173,11 +173,11 @@ extension MatchSet {
     if replacesPlain { flags.insert(.replacing) }
     writer.write(flags.rawValue)
     writer.write(policies)
-    for askers in [regions, beaconRegions] {
-      writer.write(UInt32(askers.count))
-      for asker in askers {
-        writer.write(asker.slot)
-        writer.write(UInt8(truncatingIfNeeded: asker.place))
+    for clients in [regions, beaconRegions] {
+      writer.write(UInt32(clients.count))
+      for client in clients {
+        writer.write(client.slot)
+        writer.write(UInt8(truncatingIfNeeded: client.place))
       }
     }
     writer.write(UInt32(rangings.count))
@@ -199,25 +199,25 @@ extension MatchSet {
     guard self.policies.count <= MatchSet.policyLimit, self.policies.allSatisfy({ $0 < policies }) else {
       throw reader.failure(.outOfRange(field: "the policies of a match set"))
     }
-    regions = try MatchSet.askers(from: &reader, slots: slots, policies: self.policies.count)
-    beaconRegions = try MatchSet.askers(from: &reader, slots: slots, policies: self.policies.count)
+    regions = try MatchSet.clients(from: &reader, slots: slots, policies: self.policies.count)
+    beaconRegions = try MatchSet.clients(from: &reader, slots: slots, policies: self.policies.count)
     for _ in 0..<(try reader.count(ofAtLeast: 4)) {
       self.rangings.append(try reader.place("a ranging request", below: rangings))
     }
   }
 
-  private static func askers(
+  private static func clients(
     from reader: inout FieldReader,
     slots: Int,
     policies: Int
-  ) throws(FieldError) -> [Asker] {
-    var askers: [Asker] = []
+  ) throws(FieldError) -> [RegionClient] {
+    var clients: [RegionClient] = []
     for _ in 0..<(try reader.count(ofAtLeast: 5)) {
       let slot = try reader.place("a region of a match set", below: slots)
       let place = Int32(try reader.byte())
       guard place < policies else { throw reader.failure(.outOfRange(field: "a policy of a match set")) }
-      askers.append(Asker(slot: slot, place: place))
+      clients.append(RegionClient(slot: slot, place: place))
     }
-    return askers
+    return clients
   }
 }

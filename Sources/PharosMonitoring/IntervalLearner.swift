@@ -187,7 +187,7 @@ package struct IntervalLearner: Hashable, Sendable {
 
   private mutating func noteRegular(_ difference: Float) {
     let isSame = difference.magnitude < interval * 0.02 + IntervalLearner.jitter
-    counts.regular = isSame ? min(counts.regular + 1, GapCounts.mostRegular) : 0
+    counts.regular = isSame ? min(counts.regular + 1, GapCounts.maximumRegular) : 0
   }
 
   /// Returns true if a gap of a young track is the one that its family taught it to look for.
@@ -220,11 +220,11 @@ package struct GapCounts: Hashable, Sendable {
   /// The gaps it takes to be sure that an interval has grown.
   package static let window: UInt8 = 12
   /// The most regular gaps that are counted.
-  static let mostRegular: UInt8 = 8
+  static let maximumRegular: UInt8 = 8
   /// The greatest divisor there is: beyond so many intervals gaps are not counted.
   static let greatestDivisor: UInt8 = 16
   /// The most short gaps that are counted.
-  static let mostShorts: UInt8 = 7
+  static let maximumShorts: UInt8 = 7
 
   private var word: UInt16 = 0
 
@@ -302,8 +302,8 @@ extension IntervalLearner {
     received = try reader.amount("adverts received")
     counts.divisor = try reader.small("a divisor", through: GapCounts.greatestDivisor)
     counts.gaps = try reader.small("gaps", through: GapCounts.window - 1)
-    counts.regular = try reader.small("regular gaps", through: GapCounts.mostRegular)
-    counts.shorts = try reader.small("short gaps", through: GapCounts.mostShorts)
+    counts.regular = try reader.small("regular gaps", through: GapCounts.maximumRegular)
+    counts.shorts = try reader.small("short gaps", through: GapCounts.maximumShorts)
   }
 }
 

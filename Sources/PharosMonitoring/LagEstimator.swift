@@ -243,7 +243,7 @@ package struct SequenceCheck: Sendable {
 
   /// A flag that is set from a downtime of the server to the next new number: the numbers between are not losses.
   package var isInterrupted = false
-  /// The number of datagrams in a row that had come before, including the latest; at most ``mostRepeats`` plus one.
+  /// The number of datagrams in a row that had come before, including the latest; at most ``maximumRepeats`` plus one.
   package var repeats: UInt8 = 0
 
   package init() {}
@@ -253,10 +253,10 @@ package struct SequenceCheck: Sendable {
   /// Sixteen: a network that duplicates datagrams delivers a burst of at most that many again. A sender whose numbers
   /// stay old for longer does not number its datagrams, or has restarted its numbers without a new boot id; the content
   /// of its datagrams is new all the same.
-  package static let mostRepeats: UInt8 = 16
+  package static let maximumRepeats: UInt8 = 16
 
   /// Indicates whether the latest datagram is a repeat, so that its content was handled before.
-  package var isRepeat: Bool { repeats > 0 && repeats <= SequenceCheck.mostRepeats }
+  package var isRepeat: Bool { repeats > 0 && repeats <= SequenceCheck.maximumRepeats }
 
   /// Handles a downtime of the server: datagrams sent during it do not count as lost.
   package mutating func interrupt() { isInterrupted = bootID != nil }
@@ -290,7 +290,7 @@ package struct SequenceCheck: Sendable {
     guard steps < 64, seen >> steps & 1 == 1 else { return lookBack(steps, head) }
     let (known, given) = (uptimes[Int(head.sequence & 63)], SequenceCheck.milliseconds(head.uptime))
     if known != 0, given != 0, known != given { return .conflicting }
-    repeats = min(repeatsBefore, SequenceCheck.mostRepeats) + 1
+    repeats = min(repeatsBefore, SequenceCheck.maximumRepeats) + 1
     return .repeated
   }
 
@@ -432,7 +432,7 @@ extension SequenceCheck {
     let byte = try reader.byte()
     isInterrupted = byte & 1 == 1
     repeats = byte >> 1
-    guard repeats <= SequenceCheck.mostRepeats + 1 else {
+    guard repeats <= SequenceCheck.maximumRepeats + 1 else {
       throw reader.failure(.outOfRange(field: "datagrams that came twice"))
     }
   }

@@ -8,7 +8,7 @@ package struct LifeSigns: Sendable {
   /// The silence allowed while fewer than sixteen gaps are known.
   static let unlearned = TimeSpan.seconds(30)
   /// The number of gaps from which on they show what is usual.
-  private static let lesson = 16
+  private static let minimumSamples = 16
   /// The number of gaps up to which those of the most frequent transmitter count as well.
   private static let fewGaps = 4
   /// While they do not, a silence that is longer is looked at: it takes several beacons that are heard every second to make
@@ -223,7 +223,7 @@ package struct LifeSigns: Sendable {
     unlearned: TimeSpan = LifeSigns.unlearned
   ) -> TimeSpan {
     let learned = TimeSpan.seconds(gaps.greatest * factor + 1)
-    let floor = gaps.count < lesson ? unlearned : least
+    let floor = gaps.count < minimumSamples ? unlearned : least
     return min(max(learned, floor), greatest)
   }
 }
@@ -252,7 +252,8 @@ extension LifeSigns {
     // In the first seconds after a downtime or a pause, the histories of transmitters are too short for doubt: until one is
     // heard as usual, the exit waits as well, unless its silence is longer than that of any untracked beacon.
     let isEarly =
-      start < silentFrom + LifeSigns.least && deadline - start <= AdaptiveSilence.stranger && !verdict.isFine
+      start < silentFrom + LifeSigns.least && deadline - start <= AdaptiveSilence.defaultSilence
+      && !verdict.isFine
     guard verdict.isDoubtful || isEarly else {
       doubt = nil
       return true
@@ -295,7 +296,8 @@ extension LifeSigns {
   /// gaps of its traffic as long as they are too few to take a longer one for an outage; otherwise unlimited.
   private var usualPause: TimeSpan {
     if heartbeats.longestPause != .forever { return heartbeats.longestPause }
-    guard mode == .auto || mode == .traffic, others.last != nil, others.count < LifeSigns.lesson else {
+    guard mode == .auto || mode == .traffic, others.last != nil, others.count < LifeSigns.minimumSamples
+    else {
       return .forever
     }
     return .seconds((gapBeforeHole > 0 ? gapBeforeHole : usualGap) * 4 + 1)
@@ -309,7 +311,7 @@ extension LifeSigns {
   /// The next value of ``longestPause``.
   private var attentivePause: TimeSpan {
     if heartbeats.longestPause != .forever { return heartbeats.longestPause }
-    return others.count < LifeSigns.lesson ? LifeSigns.noticeable : .forever
+    return others.count < LifeSigns.minimumSamples ? LifeSigns.noticeable : .forever
   }
 
   /// Returns true if the radio heard something, as far as the heartbeat and the silence since then tell.
@@ -403,16 +405,16 @@ package struct GapMemory: Sendable {
 /// The heartbeats of an observer, which come by a clock.
 package struct HeartbeatClock: Sendable {
   /// The heartbeats after which their period is known.
-  private static let lesson: UInt16 = 8
+  private static let minimumSamples: UInt16 = 8
   /// A gap of so many periods is none of the clock's: heartbeats were lost, or the observer was out.
-  private static let strange = 4.0
+  private static let outlierFactor = 4.0
   /// The number of strange gaps in a row after which the clock counts as slower.
   private static let patience = 3
 
   /// Their gaps.
   package var gaps = GapMemory()
   var period = 0.0
-  var strangers = 0
+  var outliers = 0
 
   package init() {}
 
@@ -422,20 +424,20 @@ package struct HeartbeatClock: Sendable {
   /// The longest silence of an observer while all is well: two heartbeats and a half, and half a second for the
   /// network; unlimited while the period is not known.
   package var longestPause: TimeSpan {
-    gaps.count < HeartbeatClock.lesson ? .forever : .seconds(period * 2.5 + 0.5)
+    gaps.count < HeartbeatClock.minimumSamples ? .forever : .seconds(period * 2.5 + 0.5)
   }
 
   /// One came.
   package mutating func note(_ time: Timestamp) {
     guard let last = gaps.last, time > last, !gaps.isBroken else { return gaps.note(time) }
     let gap = (time - last).seconds
-    let isStrange = gaps.count >= HeartbeatClock.lesson && gap > period * HeartbeatClock.strange
-    if isStrange, strangers < HeartbeatClock.patience {
-      strangers += 1
+    let isOutlier = gaps.count >= HeartbeatClock.minimumSamples && gap > period * HeartbeatClock.outlierFactor
+    if isOutlier, outliers < HeartbeatClock.patience {
+      outliers += 1
       gaps.isBroken = true
     } else {
-      period = period == 0 || isStrange ? gap : period + (gap - period) / 8
-      strangers = 0
+      period = period == 0 || isOutlier ? gap : period + (gap - period) / 8
+      outliers = 0
     }
     gaps.note(time)
   }
@@ -518,13 +520,13 @@ extension HeartbeatClock {
   fileprivate func write(to writer: inout FieldWriter) {
     gaps.write(to: &writer)
     writer.write(period)
-    writer.write(UInt8(clamping: strangers))
+    writer.write(UInt8(clamping: outliers))
   }
 
   fileprivate init(from reader: inout FieldReader) throws(FieldError) {
     self.init()
     gaps = try GapMemory(from: &reader)
     period = try reader.finite("a heartbeat's period")
-    strangers = Int(try reader.byte())
+    outliers = Int(try reader.byte())
   }
 }

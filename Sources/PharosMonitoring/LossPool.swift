@@ -38,7 +38,7 @@ package struct LossPool: Hashable, Sendable {
   /// More of them tell nothing more of the chance that a run begins, but would drown what a track has seen itself.
   private static let most: (adverts: Float, runs: Float) = (32_768, 64)
   /// The fewest adverts that a pool with enough of them stands for: a few of a track's own say less.
-  private static let leastWeight: Float = 32
+  private static let minimumWeight: Float = 32
   /// The false exits a day by which tracks are compared.
   private static let budget = PresencePolicy().falseExitsPerDay
   /// The length of a stretch in the mean.
@@ -201,7 +201,7 @@ package struct LossPool: Hashable, Sendable {
     guard counts.received > 0 else { return LossRuns() }
     let between = max(band.dispersion - 1, stretch / memory)
     let believed = band.stretches < fewStretches ? stretchesWeight * band.stretches : most
-    let weight = min(max(stretch / between, leastWeight), most, believed, counts.received)
+    let weight = min(max(stretch / between, minimumWeight), most, believed, counts.received)
     return counts.scaled(by: weight / counts.received)
   }
 }

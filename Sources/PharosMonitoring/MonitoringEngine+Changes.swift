@@ -410,8 +410,8 @@ extension ObserverEngine {
       from: context.catalog.sets[Int(old)],
       to: context.catalog.sets[Int(transition.set)]
     )
-    for asker in transition.regions { meet(asker, track, &context) }
-    for asker in transition.beaconRegions { meetBeacon(asker, track, &context) }
+    for client in transition.regions { meet(client, track, &context) }
+    for client in transition.beaconRegions { meetBeacon(client, track, &context) }
     rearm(place, &context)
     return ObserverEngine.rematchCost
   }
@@ -425,7 +425,7 @@ extension ObserverEngine {
   ) -> PendingChange.Transition {
     let isKeyed = track.hot.flags.contains(.keyed)
     let isCommon =
-      !isKeyed && !change.listsObservers && (!standsInZone || context.catalog.isZonedByAskers)
+      !isKeyed && !change.listsObservers && (!standsInZone || context.catalog.isZonedByClients)
       && change.questions.count <= 64
     let key = PendingChange.Case(set: old, answered: answered, standsInZone: standsInZone)
     if isCommon, let known = change.transitions[key] { return known }
@@ -462,8 +462,8 @@ struct PendingChange: Sendable {
     var set: Int32
     var isEmpty: Bool
     /// The new regions.
-    var regions: [MatchSet.Asker]
-    var beaconRegions: [MatchSet.Asker]
+    var regions: [MatchSet.RegionClient]
+    var beaconRegions: [MatchSet.RegionClient]
   }
 
   /// The version of the catalog that it made.
@@ -497,9 +497,9 @@ extension PendingChange.Transition {
   init(from old: MatchSet, to new: MatchSet, _ number: Int32) {
     set = number
     isEmpty = new.isEmpty
-    regions = new.regions.filter { asker in !old.regions.contains { $0.slot == asker.slot } }
-    beaconRegions = new.beaconRegions.filter { asker in
-      !old.beaconRegions.contains { $0.slot == asker.slot }
+    regions = new.regions.filter { client in !old.regions.contains { $0.slot == client.slot } }
+    beaconRegions = new.beaconRegions.filter { client in
+      !old.beaconRegions.contains { $0.slot == client.slot }
     }
   }
 }

@@ -17,13 +17,13 @@ extension MonitoringEngine {
     let before = context.entries
     context.declare(next)
     if old.observers != next.observers { updateObservers(from: before) }
-    let hasOtherAskers =
+    let hasOtherClients =
       old.beacons != next.beacons || old.zones != next.zones || old.positioning.tags != next.positioning.tags
-    if hasOtherAskers {
+    if hasOtherClients {
       context.catalog.declare(next)
       updateFacts()
     }
-    if hasOtherAskers || old.pathLossExponent != next.pathLossExponent {
+    if hasOtherClients || old.pathLossExponent != next.pathLossExponent {
       // Every track looks again for what asks about it before it is used next.
       context.epoch &+= 1
       context.untracked.removeAll()
@@ -349,17 +349,17 @@ extension ObserverEngine {
     _ context: inout EngineContext
   ) {
     let set = context.catalog.sets[Int(track.cold.matchSet)]
-    for asker in set.regions + set.beaconRegions where asker.slot == slot {
-      let policy = Int(asker.place)
+    for client in set.regions + set.beaconRegions where client.slot == slot {
+      let policy = Int(client.place)
       if state == .unmonitored { _ = track.change(presence: policy) { $0.suspended() } }
       guard state == .outside, track.change(presence: policy, { $0.deadlinePassed() }) != nil else {
         continue
       }
       // The record does not speak of other regions that ask by the same policy.
-      for other in set.beaconRegions where other.place == asker.place && other.slot != slot {
+      for other in set.beaconRegions where other.place == client.place && other.slot != slot {
         report(.unknown, slot: other.slot, track, at: context.current, Evidence(rule: .assumed), &context)
       }
-      for other in set.regions where other.place == asker.place {
+      for other in set.regions where other.place == client.place {
         guard let row = rowOfSlot[other.slot] else { continue }
         rows[Int(row)].tracksInside = max(0, rows[Int(row)].tracksInside - 1)
       }

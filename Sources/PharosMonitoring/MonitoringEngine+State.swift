@@ -26,9 +26,9 @@ extension MonitoringEngine {
     context.site.write(to: &writer)
     CatalogState(context.catalog).write(to: &writer)
     writer.write(accepted.sorted())
-    let strangers = quarantined.observers
-    writer.write(UInt32(strangers.count))
-    for observer in strangers { observer.write(to: &writer) }
+    let unlisted = quarantined.observers
+    writer.write(UInt32(unlisted.count))
+    for observer in unlisted { observer.write(to: &writer) }
     let live = placesInOrder
     writer.write(UInt32(live.count))
     for index in live {
@@ -534,12 +534,12 @@ extension FieldReader {
   /// The greatest level that a state may hold: far beyond any real one.
   ///
   /// - Units: dB.
-  private static let mostLevel: Float = 1e9
+  private static let maximumLevel: Float = 1e9
 
   /// Reads a level, or what stands for none.
   mutating func level(_ field: String) throws(FieldError) -> Float {
     let number = try float()
-    guard number.isNaN || number.magnitude <= FieldReader.mostLevel else {
+    guard number.isNaN || number.magnitude <= FieldReader.maximumLevel else {
       throw failure(.outOfRange(field: field))
     }
     return number
@@ -547,7 +547,7 @@ extension FieldReader {
 
   /// A level that was moved, held to what a state may hold; none stays none.
   static func held(_ level: Float) -> Float {
-    level.isNaN ? level : min(mostLevel, max(-mostLevel, level))
+    level.isNaN ? level : min(maximumLevel, max(-maximumLevel, level))
   }
 
   /// Reads a finite number.

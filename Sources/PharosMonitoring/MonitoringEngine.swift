@@ -602,10 +602,10 @@ extension ObserverEngine {
   private mutating func regions(of track: TrackHandle, _ context: inout EngineContext) -> [RegionInsight] {
     let set = context.catalog.sets[Int(track.cold.matchSet)]
     var regions: [RegionInsight] = []
-    for asker in (set.regions + set.beaconRegions).sorted(by: { $0.slot < $1.slot }) {
-      let slot = context.catalog.slots[Int(asker.slot)]
+    for client in (set.regions + set.beaconRegions).sorted(by: { $0.slot < $1.slot }) {
+      let slot = context.catalog.slots[Int(client.slot)]
       guard slot.isLive else { continue }
-      let presence = track.presence(Int(asker.place))
+      let presence = track.presence(Int(client.place))
       let allowed = presence.allowed == .forever ? nil : presence.allowed * stretch
       let deadline = deadline(of: track, presence, &context)
       let silentSince = max(track.hot.lastHeard, silenceFrom)

@@ -236,7 +236,7 @@ extension ObserverEngine {
     }
     if hearing.time.isLate {
       let age = context.current - hearing.time.event
-      guard age.seconds <= AdaptiveSilence.strangerWindow else { return nil }
+      guard age.seconds <= AdaptiveSilence.defaultWindow else { return nil }
       // The row of an observer that is down would begin with a state that was never published.
       guard canTell || context.catalog.sets[Int(set)].regions.isEmpty else { return nil }
     }

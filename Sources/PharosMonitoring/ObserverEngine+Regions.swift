@@ -194,8 +194,8 @@ extension ObserverEngine {
     _ context: inout EngineContext
   ) {
     guard canTell else { return }
-    for asker in context.catalog.sets[number].regions where asker.place == Int32(policy) {
-      guard let row = rowOfSlot[asker.slot].map(Int.init), rows[row].tracksInside == 0,
+    for client in context.catalog.sets[number].regions where client.place == Int32(policy) {
+      guard let row = rowOfSlot[client.slot].map(Int.init), rows[row].tracksInside == 0,
         rows[row].state == .unmonitored
       else { continue }
       rows[row].patience = max(RegionRow.usualPatience, allowed)
@@ -213,10 +213,10 @@ extension ObserverEngine {
     _ context: inout EngineContext
   ) {
     var turned: [String] = []
-    for asker in context.catalog.sets[number].regions where asker.place == Int32(policy) {
-      let slot = context.catalog.slots[Int(asker.slot)]
+    for client in context.catalog.sets[number].regions where client.place == Int32(policy) {
+      let slot = context.catalog.slots[Int(client.slot)]
       guard slot.isLive(in: version) else { continue }
-      let row = row(of: asker.slot, at: change.time, &context)
+      let row = row(of: client.slot, at: change.time, &context)
       let before = rows[row].tracksInside
       let after = max(0, before + step)
       rows[row].tracksInside = after
@@ -248,9 +248,9 @@ extension ObserverEngine {
   }
 
   /// A region that is new to a track whose presence under the same policy is decided already.
-  mutating func meet(_ asker: MatchSet.Asker, _ track: TrackHandle, _ context: inout EngineContext) {
-    let row = row(of: asker.slot, at: context.current, &context)
-    let presence = track.presence(Int(asker.place))
+  mutating func meet(_ client: MatchSet.RegionClient, _ track: TrackHandle, _ context: inout EngineContext) {
+    let row = row(of: client.slot, at: context.current, &context)
+    let presence = track.presence(Int(client.place))
     guard presence.isHere else { return }
     rows[row].tracksInside += 1
     rows[row].decideAt = .distantFuture
@@ -259,18 +259,22 @@ extension ObserverEngine {
       to: .inside,
       time: context.current,
       refinement: track.beacon(context.catalog.scopes),
-      evidence: evidence(.alreadyInside, Int(asker.place), track, context)
+      evidence: evidence(.alreadyInside, Int(client.place), track, context)
     )
     set(row, change, &context)
   }
 
   /// The same for a region about beacons.
-  mutating func meetBeacon(_ asker: MatchSet.Asker, _ track: TrackHandle, _ context: inout EngineContext) {
-    let presence = track.presence(Int(asker.place))
+  mutating func meetBeacon(
+    _ client: MatchSet.RegionClient,
+    _ track: TrackHandle,
+    _ context: inout EngineContext
+  ) {
+    let presence = track.presence(Int(client.place))
     guard presence.isHere else { return }
-    let evidence = evidence(.alreadyInside, Int(asker.place), track, context)
+    let evidence = evidence(.alreadyInside, Int(client.place), track, context)
     let state: RegionState = presence.isConfirmed ? .inside : .unmonitored
-    report(state, slot: asker.slot, track, at: context.current, evidence, &context)
+    report(state, slot: client.slot, track, at: context.current, evidence, &context)
   }
 
   // MARK: Answers
@@ -433,8 +437,8 @@ extension ObserverEngine {
     _ context: inout EngineContext
   ) {
     let number = Int(track.cold.matchSet)
-    for asker in context.catalog.sets[number].beaconRegions where asker.place == Int32(policy) {
-      report(state, slot: asker.slot, track, at: time, evidence, &context)
+    for client in context.catalog.sets[number].beaconRegions where client.place == Int32(policy) {
+      report(state, slot: client.slot, track, at: time, evidence, &context)
     }
   }
 
@@ -593,8 +597,8 @@ extension ObserverEngine {
   private mutating func confirmedBeacon(of slot: Int32, _ context: borrowing EngineContext) -> BeaconID? {
     for place in 0..<tracks.count where tracks[place].isLive {
       let track = tracks[place]
-      for asker in context.catalog.sets[Int(track.cold.matchSet)].regions
-      where asker.slot == slot && track.presence(Int(asker.place)).isConfirmed {
+      for client in context.catalog.sets[Int(track.cold.matchSet)].regions
+      where client.slot == slot && track.presence(Int(client.place)).isConfirmed {
         return track.beacon(context.catalog.scopes)
       }
     }
@@ -642,8 +646,8 @@ extension ObserverEngine {
       else {
         continue
       }
-      for asker in context.catalog.sets[Int(track.cold.matchSet)].regions {
-        guard let place = places[asker.slot] else { continue }
+      for client in context.catalog.sets[Int(track.cold.matchSet)].regions {
+        guard let place = places[client.slot] else { continue }
         views[place].level = max(views[place].level, level)
       }
     }

@@ -204,7 +204,7 @@ extension ObserverEngine {
     context.counters.tracks += 1
     context.tracksOfCell[cell(context)] += 1
     allow(track, &context)
-    for asker in context.catalog.sets[Int(set)].regions { _ = row(of: asker.slot, at: time, &context) }
+    for client in context.catalog.sets[Int(set)].regions { _ = row(of: client.slot, at: time, &context) }
     return place
   }
 
@@ -297,10 +297,10 @@ extension ObserverEngine {
   /// Those go first that are here by no rule, which is what made-up identities are.
   mutating func evictTracks(_ context: inout EngineContext) {
     tracks.makeUnique()
-    var stalest = StalestTracks(room: context.limits.trackEviction)
+    var oldest = OldestTracks(room: context.limits.trackEviction)
     for place in 0..<tracks.count where tracks[place].isLive {
       let track = tracks[place]
-      stalest.offer(
+      oldest.offer(
         isHere: track.isHereByAnyPolicy,
         lastHeard: track.hot.lastHeard,
         beacon: track.beacon(context.catalog.scopes),
@@ -308,7 +308,7 @@ extension ObserverEngine {
       )
     }
     var hasListed = false
-    for place in stalest.places {
+    for place in oldest.places {
       context.counters.trackEvictions += 1
       abandon(Int(place), rule: .eviction, &context)
       hasListed = tracks[Int(place)].cold.marks.contains(.listed) || hasListed
@@ -340,11 +340,11 @@ extension ObserverEngine {
     // The directory and the path loss may have changed too, whatever the policies are.
     track.set(.unallowed, true)
     track.settle()
-    for asker in new.regions where !old.regions.contains(where: { $0.slot == asker.slot }) {
-      meet(asker, track, &context)
+    for client in new.regions where !old.regions.contains(where: { $0.slot == client.slot }) {
+      meet(client, track, &context)
     }
-    for asker in new.beaconRegions where !old.beaconRegions.contains(where: { $0.slot == asker.slot }) {
-      meetBeacon(asker, track, &context)
+    for client in new.beaconRegions where !old.beaconRegions.contains(where: { $0.slot == client.slot }) {
+      meetBeacon(client, track, &context)
     }
     rearm(place, &context)
   }

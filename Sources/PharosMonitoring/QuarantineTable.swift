@@ -28,13 +28,13 @@ struct QuarantineTable: Sendable {
     }
     if cells[cell].count >= QuarantineTable.most {
       let places = cells[cell].indices
-      let stalest = places.min {
+      let oldest = places.min {
         (cells[cell][$0].lastHeard, cells[cell][$0].id) < (cells[cell][$1].lastHeard, cells[cell][$1].id)
       }
-      guard let stalest, time - cells[cell][stalest].lastHeard > QuarantineTable.staleness else {
+      guard let oldest, time - cells[cell][oldest].lastHeard > QuarantineTable.staleness else {
         return false
       }
-      cells[cell].remove(at: stalest)
+      cells[cell].remove(at: oldest)
     }
     cells[cell].append(QuarantinedObserver(id: id, firstHeard: time, lastHeard: time, reports: 1))
     return true

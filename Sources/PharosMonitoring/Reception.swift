@@ -462,7 +462,8 @@ extension Transmitter {
     ownPauses = try reader.byte()
     // Slots are shorter than times, so that a difference of two never leaves the range.
     let isTooFar = slot.magnitude > 1 << (62 - UInt64(shift)) || age > 1 << 30 + 128
-    guard tag != 0, shift == 0 || shift >= 20, shift != 0 || count <= Transmitter.lesson, !isTooFar else {
+    guard tag != 0, shift == 0 || shift >= 20, shift != 0 || count <= Transmitter.minimumSamples, !isTooFar
+    else {
       throw reader.failure(.outOfRange(field: "a transmitter"))
     }
   }

@@ -308,7 +308,7 @@ package struct RegionCatalog: Sendable {
   }
 
   /// Indicates whether the regions that match a beacon, and the place of its observer, decide whether it is zoned.
-  var isZonedByAskers: Bool {
+  var isZonedByClients: Bool {
     guard fixedObservers.isEmpty || locatedConstraints.isEmpty else { return false }
     return zoneObservers.isEmpty || zonesTakeAll && zonedConstraints.isEmpty
   }
@@ -326,11 +326,11 @@ package struct RegionCatalog: Sendable {
     if place == set.policies.count { set.policies.append(entry.policy) }
     let presence = entry.region.presence
     set.hasLevels = set.hasLevels || presence.exitRSSI != nil || presence.exitDistance != nil
-    let asker = MatchSet.Asker(slot: slot, place: Int32(place))
+    let client = MatchSet.RegionClient(slot: slot, place: Int32(place))
     if entry.region.subject == .observer {
-      set.regions.append(asker)
+      set.regions.append(client)
     } else {
-      set.beaconRegions.append(asker)
+      set.beaconRegions.append(client)
     }
   }
 
@@ -424,7 +424,7 @@ extension RegionCatalog {
 /// one.
 package struct MatchSet: Hashable, Sendable {
   /// A region and the place of its policy in ``policies``.
-  struct Asker: Hashable, Sendable {
+  struct RegionClient: Hashable, Sendable {
     /// The region's slot in the catalog.
     var slot: Int32
     /// The place of its policy.
@@ -435,9 +435,9 @@ package struct MatchSet: Hashable, Sendable {
   static let policyLimit = 64
 
   /// The regions about observers.
-  var regions: [Asker] = []
+  var regions: [RegionClient] = []
   /// The regions about beacons to which this observer counts.
-  var beaconRegions: [Asker] = []
+  var beaconRegions: [RegionClient] = []
   /// The ranging requests.
   var rangings: [Int32] = []
   /// The distinct policies, one presence each.

@@ -31,9 +31,9 @@ struct SparseGaps: Hashable, Sendable {
   /// The least gap that is kept: three adverts that lie closer fall within the window of an untracked beacon anyway.
   ///
   /// - Units: seconds.
-  static let least = Float(AdaptiveSilence.strangerWindow) / 2
+  static let least = Float(AdaptiveSilence.defaultWindow) / 2
   /// The least share of the adverts that must have been received.
-  private static let leastShare: Float = 0.4
+  private static let minimumShare: Float = 0.4
   /// The longest gap that may belong to a run.
   private static let longestGap = longestInterval * 5
 
@@ -87,7 +87,7 @@ struct SparseGaps: Hashable, Sendable {
     let intervals = multiples.sum()
     let interval = span / intervals
     let isWhole = intervals == Float(count)
-    guard isWhole || count > 2, Float(count) >= intervals * SparseGaps.leastShare,
+    guard isWhole || count > 2, Float(count) >= intervals * SparseGaps.minimumShare,
       interval <= SparseGaps.longestInterval
     else { return nil }
     var tolerance = interval / 50

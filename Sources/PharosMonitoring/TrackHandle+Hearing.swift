@@ -379,7 +379,7 @@ extension TrackHandle {
     let isHere = phase != .outside
     let run = noteSparse(gap)
     // Of a beacon that was never here, single samples far apart are reflections and tell no interval.
-    if !isHere, cold.received == 0, gap > Float(AdaptiveSilence.strangerWindow) {
+    if !isHere, cold.received == 0, gap > Float(AdaptiveSilence.defaultWindow) {
       guard let run else { return false }
       adopt(run)
       return true
@@ -442,7 +442,7 @@ extension TrackHandle {
     let (isBatch, gap) = changeExtras { ($0.sparse.noteRepeat(), $0.sparse.gaps[0]) }
     guard isBatch else { return }
     outcome.isOfBatch = true
-    guard cold.received == 0, gap > Float(AdaptiveSilence.strangerWindow) else { return }
+    guard cold.received == 0, gap > Float(AdaptiveSilence.defaultWindow) else { return }
     adopt(SparseGaps.Run(interval: gap, multiples: SIMD4(1, 0, 0, 0), samples: 2, span: .zero))
     outcome.needsAllowance = true
   }

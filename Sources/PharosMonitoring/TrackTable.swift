@@ -167,7 +167,7 @@ struct TrackBuckets {
 }
 
 /// The few of many tracks that may go first, found in one pass: a heap of those found so far, the freshest on top.
-package struct StalestTracks {
+package struct OldestTracks {
   private struct Entry {
     let isHere: Bool
     let lastHeard: Timestamp

@@ -8,7 +8,7 @@ package import PharosModel
 /// slots in which it is usually heard.
 package struct Transmitter: Sendable {
   /// The adverts after which the length of its slots is known.
-  static let lesson: UInt8 = 8
+  static let minimumSamples: UInt8 = 8
   /// The number of slots that are evaluated together.
   static let round: Int64 = 16
   /// The time constant of the moving average ``usual``.
@@ -142,7 +142,7 @@ package struct Transmitter: Sendable {
     guard now &- slot > Transmitter.joined else { return }
     slot = now
     count += 1
-    guard count > Transmitter.lesson else { return }
+    guard count > Transmitter.minimumSamples else { return }
     let mean = (now &- Int64(bitPattern: history)) / Int64(count - 1)
     // The power of two that is at least three quarters of the mean gap.
     let wanted = UInt64(max(1, mean - mean / 4))

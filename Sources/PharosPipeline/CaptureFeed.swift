@@ -27,7 +27,7 @@ public struct CaptureFeed: Sendable {
   private var waiting: PipelineInput?
   private var assembly = PartAssembly()
   private var damage: CaptureFeedError?
-  private var isDamageTold = false
+  private var isDamageReported = false
   private var latest: Timestamp?
 
   /// Starts with nothing read.
@@ -81,8 +81,8 @@ public struct CaptureFeed: Sendable {
       waiting = nil
       return input
     }
-    if let damage, !isDamageTold {
-      isDamageTold = true
+    if let damage, !isDamageReported {
+      isDamageReported = true
       throw damage
     }
     return nil
@@ -97,7 +97,7 @@ public struct CaptureFeed: Sendable {
       try reader.finish()
     } catch {
       damage = .capture(error)
-      isDamageTold = true
+      isDamageReported = true
       throw .capture(error)
     }
   }

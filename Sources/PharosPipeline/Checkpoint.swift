@@ -212,10 +212,10 @@ public struct Restoration: Hashable, Sendable {
   /// in the meantime, they may lie ahead of it: R then begins ahead of the wall clock, and a clock step states the
   /// difference.
   package var reached: Timestamp? {
-    let told = publishedState.turnedBack(by: checkpoint?.clockOffset ?? .zero)
+    let resumed = publishedState.turnedBack(by: checkpoint?.clockOffset ?? .zero)
     let times =
-      told.regions.map(\.decidedAt) + told.zones.map(\.decidedAt) + told.observers.map(\.decidedAt)
-      + told.visits.map(\.decidedAt) + told.occupancies.map(\.decidedAt)
+      resumed.regions.map(\.decidedAt) + resumed.zones.map(\.decidedAt) + resumed.observers.map(\.decidedAt)
+      + resumed.visits.map(\.decidedAt) + resumed.occupancies.map(\.decidedAt)
     return [checkpoint?.instant, times.max()].compactMap { $0 }.max()
   }
 
@@ -314,8 +314,8 @@ extension Restoration {
   ) throws(FieldError) -> MonitoringEngine {
     var engine = MonitoringEngine(site: site, sensing: sensing)
     try checkpoint?.restore(&engine, shard: shard, among: shards)
-    let told = publishedState.turnedBack(by: checkpoint?.clockOffset ?? .zero)
-    engine.resume(at: instant, publishedState: told.part(of: shard, among: shards), into: &output)
+    let resumed = publishedState.turnedBack(by: checkpoint?.clockOffset ?? .zero)
+    engine.resume(at: instant, publishedState: resumed.part(of: shard, among: shards), into: &output)
     return engine
   }
 

@@ -163,7 +163,7 @@ package struct EventMerger: Sendable {
     var ready = Array(events[pending...])
     events.removeSubrange(pending...)
     ready.sort(by: Event.isOrderedBefore)
-    return clock.isEmpty ? ready : told(ready, through: final)
+    return clock.isEmpty ? ready : committed(ready, through: final)
   }
 
   /// Returns the sensings of handsets that were released since the last call and are kept, in order.
@@ -182,13 +182,13 @@ package struct EventMerger: Sendable {
   ///
   /// The event of a clock step carries the time before the step, and comes first at its instant. Other events decided
   /// at that instant carry the new time.
-  private mutating func told(_ events: [Event], through final: Timestamp) -> [Event] {
-    let told = events.map { event in
+  private mutating func committed(_ events: [Event], through final: Timestamp) -> [Event] {
+    let committed = events.map { event in
       let bound = event.kind == .clockStepped ? event.decidedAt - .oneNanosecond : event.decidedAt
-      return event.told(withClockSetBy: clock.last { $0.since <= bound }?.offset ?? .zero)
+      return event.restamped(withClockSetBy: clock.last { $0.since <= bound }?.offset ?? .zero)
     }
     if let current = clock.lastIndex(where: { $0.since <= final }) { clock.removeFirst(current) }
-    return told
+    return committed
   }
 
   /// Has stage two take the links that are final, in their order, and draw its conclusions up to there.

@@ -356,11 +356,11 @@ extension Pipeline {
   /// - Returns: the events that have become final.
   package mutating func resume(at instant: Timestamp, publishedState: PublishedState) -> [Event] {
     let instant = enter(at: instant)
-    let told = publishedState.turnedBack(by: merger.clockOffset)
+    let resumed = publishedState.turnedBack(by: merger.clockOffset)
     for index in shards.indices {
       shards[index].resume(
         at: instant,
-        publishedState: told.part(of: index, among: shards.count),
+        publishedState: resumed.part(of: index, among: shards.count),
         into: &output
       )
     }
@@ -460,7 +460,7 @@ public enum PipelineInput: Sendable {
   /// The shortest pause of a server that counts: half of the shortest silence that a beacon may leave by.
   ///
   /// Anything shorter is over before a deadline that it may have torn.
-  package static let leastPause = TimeSpan.seconds(1)
+  package static let minimumPause = TimeSpan.seconds(1)
 }
 
 extension SensingScope {

@@ -2,7 +2,7 @@ import PharosModel
 
 /// The state of one beacon towards one region about beacons, and the observers that support it.
 ///
-/// A value without clock or output. `hear`, `lose` and `goDark` record reports of observers, and ``settle()`` decides
+/// A value without clock or output. `hear`, `lose` and `markOffline` record reports of observers, and ``settle()`` decides
 /// once all reports of one instant have been recorded. So a hand-over from one gateway to the next within an instant
 /// is no exit.
 struct BeaconRegionRow: Sendable {
@@ -39,7 +39,7 @@ struct BeaconRegionRow: Sendable {
   /// The shortest time after which an assumption is given up.
   ///
   /// A second: observers report once a second.
-  static let leastPatience = TimeSpan.seconds(1)
+  static let minimumPatience = TimeSpan.seconds(1)
 
   /// The difference up to which it is open which of two observers heard a beacon last.
   ///
@@ -134,7 +134,12 @@ struct BeaconRegionRow: Sendable {
   /// Records that an observer went down or stopped scanning.
   ///
   /// An observer that did not have the beacon inside changes nothing.
-  mutating func goDark(_ observer: ObserverID, time: Timestamp, lastHeard: Timestamp?, evidence: Evidence) {
+  mutating func markOffline(
+    _ observer: ObserverID,
+    time: Timestamp,
+    lastHeard: Timestamp?,
+    evidence: Evidence
+  ) {
     guard let index = index(of: observer) else { return }
     isDirty = true
     if !hearings[index].isDark {
@@ -223,7 +228,7 @@ extension BeaconRegionRow: FieldStruct {
     try coder.code(&holdDeadline)
     try coder.code(&assumptionDeadline)
     try coder.code(&patience)
-    patience = max(BeaconRegionRow.leastPatience, patience)
+    patience = max(BeaconRegionRow.minimumPatience, patience)
     try coder.code(counter: &counter)
     try coder.code(&isDirty)
     try coder.code(&pendingExit)
@@ -301,7 +306,7 @@ extension BeaconRegionRow {
     isDirty = false
     holdDeadline = .distantFuture
     assumptionDeadline = .distantFuture
-    patience = max(BeaconRegionRow.leastPatience, region.presence.longestSilence)
+    patience = max(BeaconRegionRow.minimumPatience, region.presence.longestSilence)
     switch word.state {
     case .outside, .unknown:
       hearings.removeAll()
@@ -319,10 +324,10 @@ extension BeaconRegionRow {
   /// Marks an observer's report of the beacon as an assumption, because the observer lost it in a restart.
   ///
   /// The observer confirms the assumption by hearing the beacon, or refutes it by its own silence once it is up.
-  mutating func unsay(_ observer: ObserverID, at instant: Timestamp, _ region: Region) {
+  mutating func restoreUnknown(_ observer: ObserverID, at instant: Timestamp, _ region: Region) {
     guard let index = hearings.firstIndex(where: { $0.observer == observer }) else { return }
     hearings[index].isAssumed = true
-    patience = max(BeaconRegionRow.leastPatience, region.presence.longestSilence)
+    patience = max(BeaconRegionRow.minimumPatience, region.presence.longestSilence)
     guard !hearings[index].isDark else { return }
     assumptionDeadline = instant + patience
   }

@@ -97,7 +97,7 @@ struct LocatedSubject: Sendable {
       foreign = 0
       return false
     }
-    guard reach.mostKnown > 0 else { return false }
+    guard reach.maximumKnown > 0 else { return false }
     foreign += 1
     return !isAtHome || foreign >= LocatedSubject.foreignInputs
   }
@@ -116,7 +116,7 @@ struct LocatedSubject: Sendable {
       return LocatingCounters()
     }
     sum.late &+= motion.late &+ motion.unordered
-    sum.senseless &+= motion.senseless
+    sum.invalid &+= motion.invalid
     return sum
   }
 }

@@ -68,7 +68,7 @@ package struct Locators: Sendable {
   /// them: a gateway that sends once in two seconds is that much later than one that sends at once.
   mutating func hear(_ second: SecondSummary, into events: inout [Event]) {
     let reach = GroundReach(second.observer, venues)
-    guard reach.mostKnown > 0 else { return }
+    guard reach.maximumKnown > 0 else { return }
     let delivery = second.decidedAt - second.until + SecondSummary.length
     for summary in second.beacons where !fixedBeacons.contains(summary.beacon) {
       let place = place(of: .beacon(summary.beacon), reach, at: second.decidedAt, into: &events)
@@ -235,7 +235,7 @@ extension Locators {
       LocatedSubject(
         id,
         on: reach.best,
-        isAtHome: reach.mostKnown > 0,
+        isAtHome: reach.maximumKnown > 0,
         locator: locator(of: id, on: reach.best),
         at: instant
       )
@@ -281,7 +281,7 @@ struct GroundReach {
   private static let sole = GroundReach(known: [1], isTelling: false)
 
   /// The number of emitters that the best ground knows.
-  var mostKnown: Int { known[best] }
+  var maximumKnown: Int { known[best] }
 
   /// The distance from the floors of a venue within which a location from outside counts for the venue.
   ///
@@ -293,7 +293,7 @@ struct GroundReach {
   /// The maximum number of access points of a scan that are looked up where there are several venues.
   ///
   /// 64: a scan in a mall has hundreds, and any few of them identify the building.
-  static let mostLookedUp = 64
+  static let maximumLookedUp = 64
 
   /// Creates the result of a sensing.
   ///
@@ -305,7 +305,7 @@ struct GroundReach {
     }
     switch body {
     case .accessPoints(let points):
-      let some = points.prefix(GroundReach.mostLookedUp)
+      let some = points.prefix(GroundReach.maximumLookedUp)
       self.init(
         known: venues.map { ground in
           some.count { ground.content.emitter(.accessPoint($0.bssid)) != nil }
@@ -374,7 +374,7 @@ package struct LocatingCounters: Hashable, Sendable {
   /// Readings and locations that were dropped because the inbox was full.
   package var crowded: UInt64 = 0
   /// Locations from outside, and motion samples, that are not valid.
-  package var senseless: UInt64 = 0
+  package var invalid: UInt64 = 0
   /// Fixes that were dropped because they were not fetched in time.
   package var unfetched: UInt64 = 0
   /// Times that another place explained a subject's readings much better than the belief, and part of the belief moved
@@ -395,7 +395,7 @@ package struct LocatingCounters: Hashable, Sendable {
     unknown &+= counters.unknown
     repeated &+= counters.repeated
     crowded &+= counters.crowded
-    senseless &+= counters.senseless
+    invalid &+= counters.invalid
     unfetched &+= counters.unfetched
     recoveries &+= counters.recoveries
     outliers &+= counters.outliers

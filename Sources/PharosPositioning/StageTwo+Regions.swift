@@ -19,13 +19,13 @@ extension StageTwo {
       if !tags[place].rows[row].hear(change, limit: limits.observersPerRow) { countCrowdedOut() }
     case .outside: tags[place].rows[row].lose(change)
     case .unmonitored:
-      tags[place].rows[row].goDark(
+      tags[place].rows[row].markOffline(
         change.observer,
         time: change.time,
         lastHeard: change.evidence.lastHeard,
         evidence: change.evidence
       )
-    case .unknown: tags[place].rows[row].unsay(change.observer, at: change.decidedAt, entry.region)
+    case .unknown: tags[place].rows[row].restoreUnknown(change.observer, at: change.decidedAt, entry.region)
     }
     touch(place)
   }
@@ -85,7 +85,7 @@ extension StageTwo {
     else { return }
     let place = place(of: beacon, into: &events)
     let known = tags[place].rows.first { $0.region == region }?.state ?? .unknown
-    let state = known == .unknown && isHeardByNobody(entry) ? .outside : known
+    let state = known == .unknown && isUnheard(entry) ? .outside : known
     let row = tags[place].row(of: region, assuming: entry.assuming, since: entry.since)
     tags[place].rows[row].counter += 1
     let counter = tags[place].rows[row].counter
@@ -128,10 +128,10 @@ extension StageTwo {
       if let since = live[observer] {
         next = since + row.patience
         if next <= now, let proof = lived[observer], proof < next, now - next < StageTwo.longestOutage {
-          next = now + BeaconRegionRow.leastPatience
+          next = now + BeaconRegionRow.minimumPatience
         }
       }
-    } else if isHeardByNobody(entry, for: row.patience) {
+    } else if isUnheard(entry, for: row.patience) {
       next = now
     }
     if next <= now {
@@ -142,7 +142,7 @@ extension StageTwo {
   }
 
   /// Returns whether an observer that counts for the region has been up long enough for its silence to be evidence.
-  private func isHeardByNobody(
+  private func isUnheard(
     _ entry: BeaconRegions.Entry,
     for patience: TimeSpan = StageTwo.neverHeardAfter
   ) -> Bool {

@@ -281,7 +281,7 @@ extension StageTwo {
         ordinal: 0
       )
       // Who was up by the last word has still to show that it is.
-      if word.isUp { recover(change) } else { goDark(change) }
+      if word.isUp { recover(change) } else { markOffline(change) }
       (live[word.observer], lived[word.observer]) = (nil, nil)
       if word.isUp, let place = around.plan.place(of: word.observer) { around.lives[place] = .unknown }
     }

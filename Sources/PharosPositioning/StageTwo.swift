@@ -97,7 +97,7 @@ package struct StageTwo: Sendable {
       note(change, into: &events)
     case .observer(let change):
       counted.observerChanges &+= 1
-      if change.isUp { recover(change) } else { goDark(change) }
+      if change.isUp { recover(change) } else { markOffline(change) }
     case .sensing(let sensing):
       counted.sensings &+= 1
       if locators == nil { follow(sensing, into: &events) }
@@ -331,7 +331,7 @@ extension StageTwo {
         offset: entry.offset,
         deviation: entry.deviation,
         pairs: entry.pairs,
-        lessons: Int(entry.lessons),
+        observations: Int(entry.observations),
         isApplied: entry.isApplied
       )
     }
@@ -367,18 +367,18 @@ extension StageTwo {
   ///
   /// The beacons that it had inside become unmonitored unless others hear them, and the beacons of its zones are not
   /// handed to neighbouring zones.
-  mutating func goDark(_ change: ObserverChange) {
+  mutating func markOffline(_ change: ObserverChange) {
     (live[change.observer], lived[change.observer]) = (nil, nil)
     let observer = around.plan.place(of: change.observer)
     if let observer { around.lives[observer] = .down }
     for place in tags.taken {
       var isConcerned = false
       if let observer {
-        isConcerned = tags[place].zone.goDark(observer, since: change.time, at: now, around)
+        isConcerned = tags[place].zone.markOffline(observer, since: change.time, at: now, around)
       }
       for index in tags[place].rows.indices
       where tags[place].rows[index].hears(change.observer) {
-        tags[place].rows[index].goDark(
+        tags[place].rows[index].markOffline(
           change.observer,
           time: change.time,
           lastHeard: nil,
@@ -460,11 +460,11 @@ extension StageTwo {
       },
       hearings: hearings(weighing)
     )
-    let told =
+    let reported =
       move.kind.map { [($0, names.to)] } ?? [
         (EventKind.zoneExit, names.from), (.zoneEnter, names.to),
       ]
-    for (kind, zone) in told {
+    for (kind, zone) in reported {
       guard let zone else { continue }
       events.append(
         Event(
@@ -495,7 +495,7 @@ extension StageTwo {
   /// Returns the observers that heard the beacon loudest when a decision was made.
   private func hearings(_ weighing: ZoneWeighing) -> [ZoneTransition.Hearing] {
     let ranked = weighing.heard.sorted { ($0.corrected, -$0.observer) > ($1.corrected, -$1.observer) }
-    return ranked.prefix(ZoneTransition.mostHearings).map { heard in
+    return ranked.prefix(ZoneTransition.maximumHearings).map { heard in
       ZoneTransition.Hearing(
         observer: around.plan.observers[heard.observer],
         level: heard.level,

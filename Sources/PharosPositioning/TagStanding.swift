@@ -138,7 +138,7 @@ extension StageTwo {
         observer: around.plan.observers[level.observer],
         level: level.level(carriage: zone.carriage.probability, around.noise).level,
         offset: around.offsets.applied(level.observer),
-        lastHeard: level.toldAt,
+        lastHeard: level.reportedAt,
         isDown: level.isDark
       )
     }

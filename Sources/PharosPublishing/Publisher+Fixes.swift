@@ -42,7 +42,7 @@ extension Publisher where Output == Sensing, Failure == Never {
     }
     return EventPublisher(
       source: StreamSource(attach: { makers.attach($0, $1) }, detach: { makers.detach($0) }),
-      overflow: .newest(limit: EventHub.mostFixSubjects, subject: { $0.subject })
+      overflow: .newest(limit: EventHub.maximumFixSubjects, subject: { $0.subject })
     )
   }
 }
@@ -89,7 +89,7 @@ final class FixMaker: Subscriber, Sendable {
   /// are forgotten.
   ///
   /// 4,096 of 64 KiB are 256 MiB, and about what one core locates once a second.
-  static let mostSubjects = 4_096
+  static let maximumSubjects = 4_096
 
   init(
     ground: LocatableVenue,
@@ -98,7 +98,7 @@ final class FixMaker: Subscriber, Sendable {
     finish: @escaping @Sendable () -> Void
   ) {
     state = Mutex(
-      State(locators: Locators(venues: [ground], site: site, limit: FixMaker.mostSubjects))
+      State(locators: Locators(venues: [ground], site: site, limit: FixMaker.maximumSubjects))
     )
     patience = site.positioning.lag + site.positioning.interval
     self.deliver = deliver

@@ -9,7 +9,7 @@ public struct KeyRing: Sendable {
   /// The maximum number of observers with keys.
   ///
   /// 100,000: ten times the largest sites, at some 500 bytes each.
-  public static let mostObservers = 100_000
+  public static let maximumObservers = 100_000
 
   /// A key, ready to verify with.
   struct Lock: Sendable {
@@ -143,11 +143,11 @@ public struct KeyedObserver: Hashable, Sendable {
   /// The maximum number of keys of one observer.
   ///
   /// 4: the current one, its replacement, and two for an operator who rotates again within an overlap.
-  public static let mostKeys = 4
+  public static let maximumKeys = 4
   /// The maximum number of radios of one sender.
   ///
   /// 16: more than gateways have. A datagram names them one after the other, and each is searched for in the list.
-  public static let mostRadios = 16
+  public static let maximumRadios = 16
 
   /// The identifier of the observer.
   public let id: ObserverID

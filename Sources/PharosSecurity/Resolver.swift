@@ -14,7 +14,7 @@ public struct Resolver: Sendable {
   ///
   /// 4,096, a large hospital's staff. Each new address of an unknown device is tried with all of them, a key schedule
   /// and a block of AES each; of a hundred visitors' telephones one new address comes every nine seconds.
-  public static let mostKeys = 4_096
+  public static let maximumKeys = 4_096
 
   /// The base-2 logarithm of the number of remembered addresses, whether they resolve or not.
   ///
@@ -46,8 +46,8 @@ public struct Resolver: Sendable {
       identities.append(DeviceAddress(bits: address.bits, kind: .unknown))
     }
     guard !functions.isEmpty else { return nil }
-    self.functions = Array(functions.prefix(Resolver.mostKeys))
-    self.identities = Array(identities.prefix(Resolver.mostKeys))
+    self.functions = Array(functions.prefix(Resolver.maximumKeys))
+    self.identities = Array(identities.prefix(Resolver.maximumKeys))
     asked = Array(repeating: 0, count: 1 << Resolver.placesBits)
   }
 

@@ -93,7 +93,7 @@ struct TruthState: Sendable {
   /// The last sampled positions of the transmitters, then those of the observers.
   var places: [Point?]
   /// The last emitted positions, in the same order.
-  var toldPlaces: [Point?]
+  var reportedPlaces: [Point?]
   /// For each of them and each area, whether they are in it.
   var isInArea: [Bool]
   /// For each link whether the beacon is in range.
@@ -104,7 +104,7 @@ struct TruthState: Sendable {
   init(_ scene: Scene) {
     let bodies = scene.transmitters.count + scene.observers.count
     places = Array(repeating: nil, count: bodies)
-    toldPlaces = places
+    reportedPlaces = places
     isInArea = Array(repeating: false, count: bodies * scene.areas.count)
     isInRange = Array(repeating: false, count: scene.transmitters.count * scene.observers.count)
     wasOnAir = Array(repeating: false, count: scene.transmitters.count)
@@ -134,8 +134,8 @@ extension Simulation {
       hasMoved[body] = truth.places[body] != place
       truth.places[body] = place
       if hasMoved[body] { tellAreas(of: body, at: place, time: time) }
-      if tick % TruthState.positionEvery == 0, truth.toldPlaces[body] != place {
-        truth.toldPlaces[body] = place
+      if tick % TruthState.positionEvery == 0, truth.reportedPlaces[body] != place {
+        truth.reportedPlaces[body] = place
         tell(.position(place), body: body, at: time)
       }
     }

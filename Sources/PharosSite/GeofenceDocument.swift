@@ -157,7 +157,7 @@ enum GeofenceDocument {
         )
         return nil
       }
-      guard corners.count <= Geofence.mostCorners + 1 else {
+      guard corners.count <= Geofence.maximumCorners + 1 else {
         fields.mistake(key, "\(Geofence.Problem.tooManyCorners(corners.count))")
         return nil
       }

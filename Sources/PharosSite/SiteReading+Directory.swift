@@ -330,11 +330,11 @@ extension DocumentFields {
     guard keys.insert(key).inserted else {
       return refuse("another beacon has this irk", "each key once: a device's own")
     }
-    if keys.count == Resolver.mostKeys + 1 {
+    if keys.count == Resolver.maximumKeys + 1 {
       mistake(
         "irk",
         "this is the \(keys.count)th irk",
-        expected: "at most \(Resolver.mostKeys): every new address is tried with all of them"
+        expected: "at most \(Resolver.maximumKeys): every new address is tried with all of them"
       )
     }
     return key

@@ -27,7 +27,7 @@ extension SiteReading {
           expected: isDefault ? "its regions in one place" : "each application once"
         )
       }
-      let limit = entry.value("regionLimit", .integer(in: 1...SiteReading.mostRegions))
+      let limit = entry.value("regionLimit", .integer(in: 1...SiteReading.maximumRegions))
       access.purposes[id ?? ""] = entry.filledText(
         "purpose",
         expected: SiteReading.purposeExpected,
@@ -128,10 +128,10 @@ extension SiteReading {
   mutating func region(_ node: DocumentNode, place: String, path: String, seen: inout Set<String>) -> Region?
   {
     regionCount += 1
-    guard regionCount <= SiteReading.mostRegions else {
-      if regionCount == SiteReading.mostRegions + 1 {
+    guard regionCount <= SiteReading.maximumRegions else {
+      if regionCount == SiteReading.maximumRegions + 1 {
         problems.mistake(
-          "more than \(SiteReading.mostRegions) regions",
+          "more than \(SiteReading.maximumRegions) regions",
           line: node.line,
           field: path,
           expected: "fewer; do aliases multiply them?"

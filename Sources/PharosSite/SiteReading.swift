@@ -15,7 +15,7 @@ struct SiteReading {
   var regionCount = 0
 
   /// The maximum number of regions in a file, including those of rotation trees.
-  static let mostRegions = 100_000
+  static let maximumRegions = 100_000
   /// The maximum depth of a rotation tree: campus, venue, building, floor, hall, exhibit and room to spare.
   static let deepestRotation = 16
 

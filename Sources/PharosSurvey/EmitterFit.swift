@@ -14,7 +14,7 @@ struct EmitterFit {
   /// - Units: metres.
   static let silentSquare: Float = 6
   /// The most squares of silence for one emitter on one floor.
-  static let mostSilent = 64
+  static let maximumSilent = 64
   /// The maximum uncertainty of an emitter's place for an anchor.
   ///
   /// - Units: metres.
@@ -119,7 +119,7 @@ struct EmitterFit {
       found[key] = square
     }
     let squares = found.filter { $0.value.count >= 2 }.sorted { $0.key < $1.key }
-    let skip = max(1, (squares.count + EmitterFit.mostSilent - 1) / EmitterFit.mostSilent)
+    let skip = max(1, (squares.count + EmitterFit.maximumSilent - 1) / EmitterFit.maximumSilent)
     return stride(from: 0, to: squares.count, by: skip).map { index in
       let square = squares[index].value
       let noise = rules.silentNoise * rules.silentNoise * (1 + 4 / square.count)

@@ -55,7 +55,7 @@ package struct EmitterReadings {
     var side = rules.pool
     while true {
       let pools = LevelPool.pools(of: here, side: side, rules: rules)
-      guard pools.count > rules.mostPools else { return pools }
+      guard pools.count > rules.maximumPools else { return pools }
       side *= 1.4
     }
   }
@@ -180,7 +180,7 @@ struct EmitterCensus {
     for (emitter, readings) in merged.sorted(by: { $0.key < $1.key }) {
       if let reason = EmitterCensus.reason(emitter, readings, witnesses, rules) {
         leftOut[reason, default: 0] += 1
-      } else if kept.count >= rules.mostEmitters {
+      } else if kept.count >= rules.maximumEmitters {
         leftOut[.tooMany, default: 0] += 1
       } else {
         kept.append((emitter, readings))

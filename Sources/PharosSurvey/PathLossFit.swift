@@ -43,7 +43,7 @@ package struct PathLossFit {
   /// - Units: dB.
   static let strongSpan: Float = 12
   /// The most places tried.
-  static let mostPlaces = 1_200
+  static let maximumPlaces = 1_200
 
   /// Fits; nil without levels.
   ///
@@ -62,7 +62,7 @@ package struct PathLossFit {
     }
     let reach = PathLossFit.reach
     let area = (east - west + 2 * reach) * (north - south + 2 * reach)
-    let step = max(PathLossFit.step, (area / Float(PathLossFit.mostPlaces)).squareRoot())
+    let step = max(PathLossFit.step, (area / Float(PathLossFit.maximumPlaces)).squareRoot())
     let columns = Int((east - west + 2 * reach) / step) + 1
     let rows = Int((north - south + 2 * reach) / step) + 1
     var tried: [(loss: PathLoss, misfit: Float)] = []

@@ -60,7 +60,7 @@ package struct SurveyLearner: Sendable {
   /// A walk on a floor that the venue does not have, or without places, is recorded in the report and left out.
   package mutating func add(_ walk: SurveyWalk) {
     guard let floor = floorNumbers[walk.floor] else {
-      report.strangeWalks.append(walk.name)
+      report.unmatchedWalks.append(walk.name)
       return
     }
     guard SurveyLearner.isSensible(walk) else {
@@ -282,9 +282,9 @@ package struct SurveyRules: Hashable, Sendable {
   /// The fewest readings with which an emitter is kept.
   package var fewestReadings = 5
   /// The most pools for one emitter on one floor; where there are more, pools are made larger.
-  package var mostPools = 192
+  package var maximumPools = 192
   /// The most emitters of a map.
-  package var mostEmitters = 100_000
+  package var maximumEmitters = 100_000
 
   /// Creates the rules that were found on surveyed malls.
   package init() {}

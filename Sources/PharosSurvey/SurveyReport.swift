@@ -53,7 +53,7 @@ package struct SurveyReport: Hashable, Sendable {
   /// - Units: metres.
   package var meters = 0.0
   /// Walks with a floor that the venue does not have, by name.
-  package var strangeWalks: [String] = []
+  package var unmatchedWalks: [String] = []
   /// Walks with fewer than two waypoints, or with impossible ones, by name: their places are unknown.
   package var placelessWalks: [String] = []
   /// Repeated entries of Wi-Fi scans, which are no new measurement.

@@ -43,7 +43,7 @@ extension Coordinate {
     let there = Coordinate.reduced(other.latitude, ratio)
     let difference = Trigonometry.radians(other.longitude - longitude)
     var lambda = difference
-    for _ in 0..<Coordinate.mostRounds {
+    for _ in 0..<Coordinate.maximumRounds {
       let (sineLambda, cosineLambda) = Trigonometry.sineAndCosine(lambda)
       let across = there.cosine * sineLambda
       let along = here.cosine * there.sine - here.sine * there.cosine * cosineLambda
@@ -66,7 +66,7 @@ extension Coordinate {
   }
 
   /// After how many rounds places count as opposite each other; all others take at most ten.
-  private static let mostRounds = 50
+  private static let maximumRounds = 50
 
   /// Sine and cosine of the reduced latitude.
   private static func reduced(_ latitude: Double, _ ratio: Double) -> (sine: Double, cosine: Double) {

@@ -12,11 +12,11 @@ struct GridFrame: Hashable, Sendable {
   /// - Units: metres. Rounding moves a crossing by nanometres on a floor; a micrometre holds them all.
   static let margin = 1e-6
   /// The most cells: 4 bytes each for three indexes.
-  static let mostCells = 1 << 20
+  static let maximumCells = 1 << 20
   /// The most entries of cells' lists, so that areas on top of each other cannot fill the memory.
   ///
   /// A mall has 100,000.
-  static let mostEntries = 4e6
+  static let maximumEntries = 4e6
 
   /// Lays cells over all places given.
   ///
@@ -38,8 +38,8 @@ struct GridFrame: Hashable, Sendable {
       areas.reduce(0) { $0 + $1.size(inCellsOf: side) }
         + lines.reduce(0) { $0 + (($1.end - $1.start).length / side) * 2 }
     }
-    while count(extent.width) * count(extent.height) > GridFrame.mostCells
-      || entries() > GridFrame.mostEntries && side < extent.width + extent.height
+    while count(extent.width) * count(extent.height) > GridFrame.maximumCells
+      || entries() > GridFrame.maximumEntries && side < extent.width + extent.height
     {
       side *= 2
     }

@@ -25,7 +25,7 @@ public struct PlanAlignment: Hashable, Sendable {
   /// The fewest anchors: with one, an image could be turned and scaled at will.
   public static let fewestAnchors = 2
   /// The most anchors: each is set by hand.
-  public static let mostAnchors = 1_000
+  public static let maximumAnchors = 1_000
   /// The farthest that two anchors may be from each other.
   ///
   /// - Units: metres. The longest buildings have 3 km; farther out the scale of Mercator's map changes by more than a
@@ -189,7 +189,7 @@ public enum PlanAlignmentError: Error, Hashable, Sendable {
   /// The image would fit, were it mirrored: pixels were counted from the wrong edge, or numbers changed places.
   case mirrored(rootMeanSquare: Double, mirroredRootMeanSquare: Double)
   /// No rotation, scale and shift brings the anchors even near to where they should be.
-  case senseless(worst: Int, residual: Double, extent: Double)
+  case inconsistent(worst: Int, residual: Double, extent: Double)
   /// A pixel would be smaller or larger than any plan's.
   case scale(metersPerPixel: Double)
 }
@@ -210,11 +210,11 @@ extension PlanAlignment {
   /// The residual, as a share of the anchors' extent, above which they do not belong together.
   ///
   /// Web maps and hands err by a few metres, paper by a few percent; a swapped pair errs by the extent itself.
-  static let senselessShare = 0.25
+  static let inconsistentShare = 0.25
 
   /// Returns the points of anchors that are distinct.
   static func mapPoints(of anchors: [PlanAnchor]) throws(PlanAlignmentError) -> [MapPoint] {
-    guard (fewestAnchors...mostAnchors).contains(anchors.count) else { throw .count(anchors.count) }
+    guard (fewestAnchors...maximumAnchors).contains(anchors.count) else { throw .count(anchors.count) }
     var points: [MapPoint] = []
     for (index, anchor) in anchors.enumerated() {
       guard anchor.pixel.x.magnitude < 1e7, anchor.pixel.y.magnitude < 1e7 else { throw .notAPixel(index) }
@@ -241,16 +241,16 @@ extension PlanAlignment {
   /// - Parameters:
   ///   - mirrored: the residual that would be left if the image were mirrored, in metres.
   ///   - extent: the distance of the farthest anchor from the middle of all anchors, in metres.
-  /// - Throws: `mirrored`, `senseless` or `scale`.
+  /// - Throws: `mirrored`, `inconsistent` or `scale`.
   func check(mirrored: Double, extent: Double) throws(PlanAlignmentError) {
     let rootMeanSquare = rootMeanSquare
     if rootMeanSquare > extent / 20, mirrored < rootMeanSquare / 5 {
       throw .mirrored(rootMeanSquare: rootMeanSquare, mirroredRootMeanSquare: mirrored)
     }
     if let worst = residuals.indices.max(by: { residuals[$0] < residuals[$1] }),
-      residuals[worst] > extent * PlanAlignment.senselessShare
+      residuals[worst] > extent * PlanAlignment.inconsistentShare
     {
-      throw .senseless(worst: worst, residual: residuals[worst], extent: extent)
+      throw .inconsistent(worst: worst, residual: residuals[worst], extent: extent)
     }
     guard PlanAlignment.scales.contains(metersPerPixel) else {
       throw .scale(metersPerPixel: metersPerPixel)
@@ -283,7 +283,7 @@ extension PlanAlignmentError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .count(let count):
-      let bounds = "\(PlanAlignment.fewestAnchors) to \(PlanAlignment.mostAnchors)"
+      let bounds = "\(PlanAlignment.fewestAnchors) to \(PlanAlignment.maximumAnchors)"
       return "\(count) anchors: an image is aligned by \(bounds) of them"
     case .notAPixel(let index):
       return "anchor \(index + 1): the pixel is no place on an image"
@@ -301,7 +301,7 @@ extension PlanAlignmentError: CustomStringConvertible {
     case .mirrored(let found, let mirrored):
       return "the anchors fit to \(PlanAlignmentError.round(found)) m, and to "
         + "\(PlanAlignmentError.round(mirrored)) m if the image is mirrored: count pixels downwards from its upper edge"
-    case .senseless(let worst, let residual, let extent):
+    case .inconsistent(let worst, let residual, let extent):
       return "anchor \(worst + 1) is \(PlanAlignmentError.round(residual)) m off, and the anchors reach "
         + "\(PlanAlignmentError.round(extent)) m: no turning and scaling of the image brings them together"
     case .scale(let metersPerPixel):

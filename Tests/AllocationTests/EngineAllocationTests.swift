@@ -9,10 +9,10 @@ struct EngineAllocationTests {
   static let uuid = UUID128(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)
 
   /// The reports of a gateway in one second: every beacon once, with untracked ones among them.
-  static func second(beacons: Int, strangers: Int) -> ReportBatch {
+  static func second(beacons: Int, passersBy: Int) -> ReportBatch {
     var batch = ReportBatch()
     let observer = batch.index(of: .eui48(0xAC23_3FA0_0001))
-    for number in 0..<(beacons + strangers) {
+    for number in 0..<(beacons + passersBy) {
       var payload = AllocationTests.payload
       payload[25] = UInt8(truncatingIfNeeded: number >> 8)
       payload[26] = UInt8(truncatingIfNeeded: number)
@@ -34,7 +34,7 @@ struct EngineAllocationTests {
 
   /// Plays seconds of traffic and gives the allocations of each.
   static func play(_ site: Site, seconds: Int) -> [UInt64] {
-    let batch = second(beacons: 200, strangers: 50)
+    let batch = second(beacons: 200, passersBy: 50)
     let reports = batch.reports
     var engine = MonitoringEngine(site: site)
     var output = StageOutput()

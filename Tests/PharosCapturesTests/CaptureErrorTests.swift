@@ -148,7 +148,7 @@ struct CaptureErrorTests {
   ]
 
   @Test("complete packets are returned and the damage is reported in one sentence", arguments: cases)
-  func told(example: Case) throws {
+  func committed(example: Case) throws {
     let bytes = CaptureBytes.hex(example.text)
     for chunk in [Int.max, 1, 5] {
       let walk = CaptureWalk(bytes, chunk: chunk)

@@ -140,7 +140,7 @@ struct RoomRuleTests {
   }
 
   @Test("an undeclared observer decides no room and has no effect")
-  func strangers() {
+  func outsiders() {
     for rule in ComparatorCatalog.rooms(placed: Self.pair) {
       var playback = Playback(any: rule)
       playback.hear(observer: 7, at: 0)

@@ -61,7 +61,7 @@ struct DashboardTests {
       "/assets/index.html",
     ]
   )
-  func strangers(path: String) { #expect(Dashboard.asset(path) == nil) }
+  func outsiders(path: String) { #expect(Dashboard.asset(path) == nil) }
 
   @Test("the headers forbid what the pages do not need")
   func policy() throws {

@@ -103,13 +103,13 @@ package struct FaultPlan {
     for index in stations.indices {
       // What lies around at each station: by it the station's own life is seen.
       for _ in 0..<3 + Int(random.next() % 3) {
-        let stranger = Transmitter.stranger(
+        let passerBy = Transmitter.passerBy(
           transmitters.count,
           interval: .seconds(random.uniform(0.5, 1.5)),
           phase: .seconds(random.uniform(0, 1))
         )
         truth.add(Truth.Stay(transmitter: transmitters.count, station: index, span: 0..<forever))
-        transmitters.append(stranger)
+        transmitters.append(passerBy)
       }
     }
     for minor in 0..<1 + Int(random.next() % 4) {

@@ -40,7 +40,7 @@ package struct FaultSimulation {
     /// Events that were decided.
     package var events = 0
     /// The number of events that subscribers over the network received.
-    package var told = 0
+    package var committed = 0
     /// Datagrams that reached the server.
     package var datagrams: UInt64 = 0
     /// Runs of the server.
@@ -188,7 +188,7 @@ package struct FaultSimulation {
     outcome.violations = world.allViolations
     outcome.faults = world.tally
     outcome.events = world.ledger.count
-    outcome.told = world.clients.reduce(0) { $0 + $1.seen.count }
+    outcome.committed = world.clients.reduce(0) { $0 + $1.seen.count }
     outcome.datagrams = world.received
     outcome.runs = world.lives
     outcome.seconds = Double(world.clockwork.now) / 1e9

@@ -69,7 +69,7 @@ final class FaultWorld {
   private var killsAfterCommit = false
   private var losesPower = false
   /// What the wall clock's steps come to, as the events of the present run tell them.
-  private var toldOffset = TimeSpan.zero
+  private var publishedOffset = TimeSpan.zero
   private(set) var received: UInt64 = 0
   /// The subjects that were erased.
   private(set) var erased: Set<SubjectID> = []
@@ -184,13 +184,13 @@ final class FaultWorld {
   private func startIfDown() { if life == nil { start() } }
 
   /// The offset that times of events have at the beginning of a run.
-  func beginRun(behind offset: TimeSpan) { toldOffset = offset }
+  func beginRun(behind offset: TimeSpan) { publishedOffset = offset }
 
   /// Notes what was decided, with the world's times.
   func note(_ events: [Event], decidedBy life: Life) {
     for event in events {
-      if case .clockStep(let step) = event.detail { toldOffset = toldOffset + step }
-      let offset = toldOffset
+      if case .clockStep(let step) = event.detail { publishedOffset = publishedOffset + step }
+      let offset = publishedOffset
       let clock = clock
       ledger.note([event], life: life.number, now: clockwork.now) { clock.trueTime($0.time - offset) }
       let decided = clock.trueTime(event.decidedAt - offset)
@@ -203,13 +203,14 @@ final class FaultWorld {
   private func describe(_ event: Event) -> String {
     guard case .region(let transition) = event.detail else { return "" }
     let rule = transition.evidence.rule.rawValue
-    let decided = clock.trueTime(event.decidedAt - toldOffset)
-    let told = "\(transition.from) to \(transition.to) by \(rule) at \(seconds(ledger.time(of: event) ?? 0))"
-    var text = "\(told), decided at \(seconds(decided))"
+    let decided = clock.trueTime(event.decidedAt - publishedOffset)
+    let committed =
+      "\(transition.from) to \(transition.to) by \(rule) at \(seconds(ledger.time(of: event) ?? 0))"
+    var text = "\(committed), decided at \(seconds(decided))"
     let evidence = transition.evidence
     if let observer = transition.observer { text += ", by \(observer)" }
     if let heard = evidence.lastHeard {
-      text += ", heard at \(seconds(clock.trueTime(heard - toldOffset)))"
+      text += ", heard at \(seconds(clock.trueTime(heard - publishedOffset)))"
     }
     if let gap = evidence.allowedGap { text += ", allowed \(gap.seconds) s" }
     if let interval = evidence.interval { text += ", interval \(interval.seconds) s" }

@@ -21,7 +21,7 @@ struct FaultSeedTests {
     #expect(summary.seeds == seeds.count)
     #expect(summary.datagrams > 0)
     #expect(summary.events > 0)
-    #expect(summary.told > 0)
+    #expect(summary.committed > 0)
   }
 
   @Test("seeds of this commit break no rule")

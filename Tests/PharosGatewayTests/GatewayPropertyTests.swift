@@ -44,15 +44,15 @@ struct GatewayPropertyTests {
     #expect(counters.heard == UInt64(count))
     #expect(counters.unsent == 0)
     let missing = UInt64(count - sightings.count)
-    let told = world.arrived.flatMap(\.heartbeats)
+    let committed = world.arrived.flatMap(\.heartbeats)
     if counters.dropped == 0 {
       #expect(missing == 0)
-      #expect(told.reduce(0) { $0 + UInt64($1.advertsHeard ?? 0) } == UInt64(count))
+      #expect(committed.reduce(0) { $0 + UInt64($1.advertsHeard ?? 0) } == UInt64(count))
     } else {
       // What was taken back and then dropped may have arrived the first time.
       #expect(missing <= counters.dropped)
       #expect(counters.dropped <= missing + world.takenBack)
-      #expect(told.reduce(0) { $0 + UInt64($1.dropped) } >= counters.dropped)
+      #expect(committed.reduce(0) { $0 + UInt64($1.dropped) } >= counters.dropped)
     }
   }
 

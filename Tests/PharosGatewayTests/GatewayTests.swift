@@ -88,10 +88,10 @@ struct GatewayTests {
     #expect(kept == 300)
     #expect(world.gateway.counters.outages == 1)
     // The heartbeat that tells of them comes behind all of them: it proves that who is silent has left.
-    let told = try #require(
+    let committed = try #require(
       world.arrived.firstIndex { $0.heartbeats.contains { $0.advertsHeard ?? 0 >= 300 } }
     )
-    #expect(world.arrived[...told].flatMap(\.sightings).count == 300)
+    #expect(world.arrived[...committed].flatMap(\.sightings).count == 300)
   }
 
   @Test("the numbers of datagrams have no gap behind an outage in which nothing was dropped")

@@ -52,9 +52,9 @@ struct RunningTests {
     try writer.write(contentsOf: BtsnoopBytes.advert(1, data: [], at: heard))
     let datagram = try DecodedDatagram(#require(receiver.datagrams(adverts: 1).last), sent: .wall)
     let age = Timestamp.wall - heard
-    let told = try Timestamp.wall - #require(datagram.sightings.first).heard
-    #expect(told >= .seconds(4))
-    #expect(told <= age + .milliseconds(2))
+    let committed = try Timestamp.wall - #require(datagram.sightings.first).heard
+    #expect(committed >= .seconds(4))
+    #expect(committed <= age + .milliseconds(2))
     gateway.stop.ask()
     #expect(try await gateway.end().isSuccess)
   }

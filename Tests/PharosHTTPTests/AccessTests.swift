@@ -223,7 +223,7 @@ struct AccessTests {
       #expect(person.status == 200)
       #expect(try person.json["state"].string == "notDetermined")
       try await service.hear(minor: 7, by: "visitor")
-      try await service.told(about: "beacon")
+      try await service.committed(about: "beacon")
       #expect(try await !service.request("GET", states).text.contains(#""subject":"visitor""#))
       let refused = try await service.request("PUT", path, body: #"{"state":"always"}"#)
       #expect(refused.status == 422)

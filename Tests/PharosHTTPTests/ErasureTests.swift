@@ -12,7 +12,7 @@ struct ErasureTests {
     try await TestService.run { service in
       for name in ["front-desk", "visitor"] {
         try await service.hear(minor: 7, by: name)
-        try await service.told(about: name)
+        try await service.committed(about: name)
       }
       let allow = "/v1/applications/gallery/authorisations/visitor"
       _ = try await service.request("PUT", "/v1/applications/gallery", body: #"{"purpose":"tours"}"#)
@@ -43,7 +43,7 @@ struct ErasureTests {
       // It is as good as new when it comes again.
       let head = service.backend.journal.head
       try await service.hear(minor: 7, by: "visitor")
-      try await service.told(about: "visitor")
+      try await service.committed(about: "visitor")
       await service.backend.commitPublisher.drain()
       let again = try service.backend.journal.events(after: head, limit: .max)
       #expect(
@@ -56,7 +56,7 @@ struct ErasureTests {
   func beacon() async throws {
     try await TestService.run { service in
       for minor in [7, 8] { try await service.hear(minor: minor) }
-      for minor in [7, 8] { try await service.told(about: "\(String.galleryUUID)/1/\(minor)") }
+      for minor in [7, 8] { try await service.committed(about: "\(String.galleryUUID)/1/\(minor)") }
       let path = "/v1/subjects/\(String.galleryUUID)%2F1%2F7"
       let answer = try await service.request("DELETE", path)
       #expect(answer.status == 200, "\(answer.text)")
@@ -72,7 +72,7 @@ struct ErasureTests {
   }
 
   @Test("an unknown name is not found")
-  func nobody() async throws {
+  func noone() async throws {
     try await TestService.run { service in
       let long = String(repeating: "x", count: 65)
       let answer = try await service.request("DELETE", "/v1/subjects/\(long)")

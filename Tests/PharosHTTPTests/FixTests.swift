@@ -97,11 +97,11 @@ struct FixTests {
   @Test("the cache evicts the oldest fixes when there are too many, and never the newest")
   func bound() {
     var cache = StateCache()
-    for number in 0..<(StateCache.mostFixes + 10) { cache.note(.fix(of: "s\(number)", at: number)) }
-    #expect(cache.fixes.count <= StateCache.mostFixes)
-    #expect(cache.fixes.count > StateCache.mostFixes / 2)
+    for number in 0..<(StateCache.maximumFixes + 10) { cache.note(.fix(of: "s\(number)", at: number)) }
+    #expect(cache.fixes.count <= StateCache.maximumFixes)
+    #expect(cache.fixes.count > StateCache.maximumFixes / 2)
     #expect(cache.fix(of: .observer(.name("s0"))) == nil)
-    #expect(cache.fix(of: .observer(.name("s\(StateCache.mostFixes + 9)"))) != nil)
+    #expect(cache.fix(of: .observer(.name("s\(StateCache.maximumFixes + 9)"))) != nil)
   }
 
   @Test("an application sees a person's fixes only while that is granted")
@@ -126,18 +126,18 @@ struct FixTests {
         #expect(try await desk.request("PUT", path, body: body).status == 200)
         await tell([.fix(of: "visitor", at: 10), .fix(of: "trolley", at: 10)], service)
       }
-      func seen(by asker: TestService) async throws -> [String] {
-        try subjects(await asker.request("GET", "/v1/fixes"))
+      func seen(by client: TestService) async throws -> [String] {
+        try subjects(await client.request("GET", "/v1/fixes"))
       }
       try await allow("denied")
-      for asker in [desk, shop, other] { #expect(try await seen(by: asker) == ["trolley"]) }
+      for client in [desk, shop, other] { #expect(try await seen(by: client) == ["trolley"]) }
       #expect(try await shop.request("GET", "/v1/fixes/visitor").status == 404)
       try await allow("always")
       #expect(try await seen(by: shop) == ["trolley", "visitor"])
       #expect(try await seen(by: desk) == ["trolley", "visitor"])
       #expect(try await seen(by: other) == ["trolley"])
       try await allow("whenInUse")
-      for asker in [desk, shop, other] { #expect(try await seen(by: asker) == ["trolley"]) }
+      for client in [desk, shop, other] { #expect(try await seen(by: client) == ["trolley"]) }
       try await WireConnection.with(port: Int(service.address.port)) { connection in
         let head = shop.head("GET", "/v1/events", headers: ["Accept": "application/x-ndjson"])
         try await connection.send(head)

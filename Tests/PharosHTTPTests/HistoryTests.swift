@@ -308,7 +308,7 @@ struct HistoryTests {
   func persons() async throws {
     try await TestService.run { service in
       try await service.hear(minor: 7, by: "visitor")
-      try await service.told(about: "visitor")
+      try await service.committed(about: "visitor")
       service.backend.commitPublisher.tell([.fix(of: "visitor", at: 1)])
       await service.backend.commitPublisher.drain()
       var recorder = HistoryRecorder(backend: service.backend)
@@ -360,7 +360,7 @@ struct HistoryTests {
         try await service.hear(minor: 7)
         service.time.pass(seconds: 1)
       }
-      try await service.told(about: Self.tag)
+      try await service.committed(about: Self.tag)
       let now = try await service.backend.server.snapshot().time
       let fix = Event.fix(of: "front-desk", at: Int(now.nanoseconds / 1_000_000_000))
       service.backend.commitPublisher.tell([fix])

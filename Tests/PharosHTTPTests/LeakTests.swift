@@ -172,7 +172,7 @@ private final class Leak: Sendable {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     webhooks = try Webhooks(
       journal: backend.journal,
-      told: backend.commitPublisher.told,
+      committed: backend.commitPublisher.committed,
       stream: Site.gallery.stream,
       gate: { backend.commitPublisher.gate(to: $0) },
       sender: sender,
@@ -191,7 +191,7 @@ private final class Leak: Sendable {
       gate: { backend.commitPublisher.gate(to: nil) },
       logger: logger
     )
-    let mqtt = MQTTPublisher(link: broker, parts: parts, hub: backend.commitPublisher.told)
+    let mqtt = MQTTPublisher(link: broker, parts: parts, hub: backend.commitPublisher.committed)
     backend.authorisations.tap { mqtt.authorisationsChanged() }
     self.mqtt = mqtt
     let description = try JSON(OpenAPI.document)

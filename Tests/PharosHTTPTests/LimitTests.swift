@@ -98,7 +98,7 @@ struct LimitTests {
 
   @Test("waiting connections are closed for a new one")
   func crowd() async throws {
-    try await TestService.run(configuration: configuration { $0.mostConnections = 2 }, isLive: true) {
+    try await TestService.run(configuration: configuration { $0.maximumConnections = 2 }, isLive: true) {
       service in
       try await WireConnection.with(port: Int(service.address.port)) { first in
         // Who has its answer has its place too, and waits from then on: the first for longer than the second.

@@ -24,7 +24,7 @@ struct OpenAPITests {
   func bothWays() throws {
     let backend = try TestService.parts(site: .gallery)
     let cache = LiveStateCache(
-      told: CommittedEventHub(),
+      committed: CommittedEventHub(),
       rows: { PublishedState() },
       revision: { backend.authorisations.view.revision }
     )

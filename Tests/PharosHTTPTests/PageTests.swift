@@ -45,7 +45,7 @@ struct PageTests {
     "a cursor that Pharos did not give is refused",
     arguments: ["x", "c", "c0", "czz", "cff", "c61"]
   )
-  func strangers(cursor: String) throws {
+  func outsiders(cursor: String) throws {
     let target = "/x?cursor=\(cursor)"
     var query = try QueryReading(target: target, known: ["cursor"])
     #expect(Page.key(&query) { $0.first.flatMap { Int($0) } } == nil)

@@ -76,7 +76,7 @@ struct RegionTests {
         try await service.request("PUT", "/v1/applications/shop/regions/20", body: body).status
           == 200
       )
-      try await service.told([.regionLimitExceeded], about: "")
+      try await service.committed([.regionLimitExceeded], about: "")
       let raised = try await service.request(
         "PUT",
         "/v1/applications/shop",
@@ -226,7 +226,7 @@ struct RegionTests {
       #expect(try application.json["regions"].integer == 1)
       #expect(try application.json["ranging"].integer == 1)
       try await service.hear(minor: 7)
-      try await service.told(about: "front-desk")
+      try await service.committed(about: "front-desk")
       let states = try await service.request("GET", "/v1/applications/shop/states?region=a")
       #expect(try states.json["states"][0]["state"].string == "inside")
       let rule = "/v1/applications/shop/notifications/hello"

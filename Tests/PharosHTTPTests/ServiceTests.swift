@@ -63,9 +63,9 @@ struct ServiceTests {
       let wrong = try await service.request("DELETE", "/v1/applications")
       #expect(wrong.status == 405)
       #expect(wrong.headers["allow"] == "GET, HEAD")
-      let strange = try await service.request("PATCH", "/v1/tokens")
-      #expect(strange.status == 405)
-      #expect(strange.headers["allow"] == "GET, HEAD, POST")
+      let unusual = try await service.request("PATCH", "/v1/tokens")
+      #expect(unusual.status == 405)
+      #expect(unusual.headers["allow"] == "GET, HEAD, POST")
       let options = try await service.request(
         "OPTIONS",
         "/v1/applications/gallery/regions/anywhere"
@@ -137,8 +137,8 @@ struct ServiceTests {
     try await TestService.run(configuration: configuration, isLive: true) { service in
       let path = "/v1/applications/gallery/regions/large"
       let body = String(repeating: " ", count: 1_001)
-      let told = try await service.request("PUT", path, body: body)
-      #expect(told.status == 413)
+      let committed = try await service.request("PUT", path, body: body)
+      #expect(committed.status == 413)
       try await WireConnection.with(port: Int(service.address.port)) { connection in
         let head = service.head("PUT", path, headers: ["Transfer-Encoding": "chunked"])
         try await connection.send(

@@ -63,16 +63,16 @@ struct StateCacheTests {
   func refill() async throws {
     var generator = SeededGenerator(seed: 22)
     let events = try (0..<300).map { try change($0, &generator) }
-    let (told, journal) = (CommittedEventHub(), try Journal.open(.memory, stream: "test"))
+    let (committed, journal) = (CommittedEventHub(), try Journal.open(.memory, stream: "test"))
     _ = try journal.append(events[..<100].map { Journal.Entry(event: $0) })
     let authorisations = try Authorisations(store: journal)
     let cache = LiveStateCache(
-      told: told,
+      committed: committed,
       rows: { () throws(JournalError) in
         let rows = try journal.publishedState()
         // Committed and published after the rows were read, before the cache has them.
         let sequences = try journal.append(events[100..<200].map { Journal.Entry(event: $0) })
-        told.publish(
+        committed.publish(
           zip(sequences, events[100..<200]).map {
             PublishedEvent(sequence: $0, event: $1, stream: "test")
           }
@@ -81,13 +81,13 @@ struct StateCacheTests {
       },
       revision: { authorisations.view.revision }
     )
-    #expect(try await cache.read { $0.told } == events[..<200].told)
-    told.publish(events[200...].map { PublishedEvent(sequence: 1, event: $0, stream: "test") })
-    #expect(try await cache.read { $0.told } == events[...].told)
+    #expect(try await cache.read { $0.committed } == events[..<200].committed)
+    committed.publish(events[200...].map { PublishedEvent(sequence: 1, event: $0, stream: "test") })
+    #expect(try await cache.read { $0.committed } == events[...].committed)
   }
 }
 
 extension Sequence<Event> {
   /// Where things stand by these events.
-  fileprivate var told: PublishedState { reduce(into: PublishedState()) { $0.note($1) } }
+  fileprivate var committed: PublishedState { reduce(into: PublishedState()) { $0.note($1) } }
 }

@@ -11,7 +11,7 @@ struct StateTests {
   func entering() async throws {
     try await TestService.run { service in
       try await service.hear(minor: 7)
-      try await service.told(about: "front-desk")
+      try await service.committed(about: "front-desk")
       let states = try await service.request(
         "GET",
         "/v1/applications/gallery/states?region=anywhere"
@@ -40,9 +40,9 @@ struct StateTests {
   func nearest() async throws {
     try await TestService.run { service in
       try await service.hear(minor: 7, rssi: -95)
-      try await service.told(about: "front-desk")
+      try await service.committed(about: "front-desk")
       try await service.hear(minor: 7, by: "attic", rssi: -61)
-      try await service.told(about: "attic")
+      try await service.committed(about: "attic")
       let states = try await service.request("GET", "/v1/applications/gallery/states?region=tags").json
       let state = states["states"][0]
       #expect(state["observer"].string == "front-desk")
@@ -60,7 +60,7 @@ struct StateTests {
     try await TestService.run { service in
       for minor in 1...9 { try await service.hear(minor: minor) }
       for minor in 1...9 {
-        try await service.told(about: "\(String.galleryUUID)/1/\(minor)")
+        try await service.committed(about: "\(String.galleryUUID)/1/\(minor)")
       }
       var seen: [String] = []
       var target: String? = "/v1/applications/gallery/states?region=tags&limit=\(limit)"
@@ -79,7 +79,7 @@ struct StateTests {
   func answers() async throws {
     try await TestService.run(isLive: true) { service in
       try await service.hear(minor: 7)
-      try await service.told(about: "front-desk")
+      try await service.committed(about: "front-desk")
       let before = service.backend.journal.head
       let path = "/v1/applications/gallery/regions/anywhere/requestState"
       #expect(
@@ -128,10 +128,10 @@ struct StateTests {
   func hearing() async throws {
     try await TestService.run(isLive: true) { service in
       try await service.hear(minor: 7)
-      let stranger =
+      let outsider =
         #"{"observer":"front-desk","mac":"c0:00:00:00:00:99","rssi":-70,"data":"02010604097879"}"#
-      #expect(try await service.request("POST", "/v1/adverts", body: stranger).status == 202)
-      try await service.told(about: "front-desk")
+      #expect(try await service.request("POST", "/v1/adverts", body: outsider).status == 202)
+      try await service.committed(about: "front-desk")
       let observers = try await service.request("GET", "/v1/observers").json["observers"]
       #expect(observers[0]["id"].string == "front-desk")
       #expect(observers[0]["name"].string == "front desk")
@@ -148,13 +148,13 @@ struct StateTests {
       )
       let heard = try await service.request("GET", "/v1/heard").json["beacons"]
       #expect(heard.elements.count == 2)
-      let strangers = try await service.request("GET", "/v1/heard?unregistered=true").json[
+      let outsiders = try await service.request("GET", "/v1/heard?unregistered=true").json[
         "beacons"
       ]
-      #expect(strangers.elements.count == 1)
-      #expect(strangers[0]["address"].string == nil)
-      #expect(strangers[0]["pseudonym"].string?.hasPrefix("~") == true)
-      #expect(strangers[0]["registered"].bool == false)
+      #expect(outsiders.elements.count == 1)
+      #expect(outsiders[0]["address"].string == nil)
+      #expect(outsiders[0]["pseudonym"].string?.hasPrefix("~") == true)
+      #expect(outsiders[0]["registered"].bool == false)
       let zones = try await service.request("GET", "/v1/zones").json["zones"]
       #expect(zones[0]["id"].string == "lobby")
       #expect(
@@ -231,13 +231,13 @@ struct StateTests {
     site.admission = .listed
     try await TestService.run(site: site) { service in
       try await service.hear(minor: 7, by: "unknown")
-      try await service.told([.observerQuarantined], about: "unknown")
+      try await service.committed([.observerQuarantined], about: "unknown")
       let waiting = try await service.request("GET", "/v1/quarantine").json["observers"]
       #expect(waiting[0]["id"].string == "unknown")
       #expect(waiting[0]["reports"].integer == 1)
       #expect(try await service.request("POST", "/v1/observers/unknown/accept").status == 202)
       try await service.hear(minor: 7, by: "unknown")
-      try await service.told(about: "unknown")
+      try await service.committed(about: "unknown")
       #expect(service.backend.registrar.site.observers.contains { $0.id.description == "unknown" })
     }
   }

@@ -36,18 +36,18 @@ struct TLSTests {
   @Test("unusable files are reported in a sentence before anything is served")
   func unusable() async throws {
     try await withFiles { files in
-      let strangers = [
+      let foreignPairs = [
         TLSFiles(certificate: "/nowhere/certificate.pem", key: files.key),
         TLSFiles(certificate: files.certificate, key: "/nowhere/key.pem"),
         TLSFiles(certificate: files.key, key: files.key),
       ]
-      for stranger in strangers {
+      for foreignFiles in foreignPairs {
         var configuration = HTTPConfiguration(address: HostPort(host: "127.0.0.1", port: 0))
-        configuration.tls = stranger
+        configuration.tls = foreignFiles
         await #expect {
           try await TestService.run(configuration: configuration, isLive: true) { _ in }
         } throws: { error in
-          "\(error)".contains("with certificate \(stranger.certificate) and key \(stranger.key)")
+          "\(error)".contains("with certificate \(foreignFiles.certificate) and key \(foreignFiles.key)")
         }
       }
     }

@@ -49,8 +49,8 @@ extension TestService {
     try #require(try await request("POST", "/v1/webhooks", body: Self.webhook).status == 201)
     try #require(try await request("POST", "/v1/comparisons", body: "a capture").status == 201)
     try await hear(minor: 7)
-    try await told(about: "front-desk")
-    try await told([.ranging], about: "front-desk", hearing: 7)
+    try await committed(about: "front-desk")
+    try await committed([.ranging], about: "front-desk", hearing: 7)
     backend.commitPublisher.tell([.fix(of: "visitor", at: 1), .visit(of: "visitor", 1, at: "cafe")])
     await backend.commitPublisher.drain()
     try backend.journal.record(Self.sample(at: backend.clock()))
@@ -84,7 +84,7 @@ extension TestService {
   }
 
   /// Waits for a kind that the journal does not keep, while an observer goes on hearing.
-  private func told(_ kinds: Set<EventKind>, about subject: String, hearing minor: Int) async throws {
+  private func committed(_ kinds: Set<EventKind>, about subject: String, hearing minor: Int) async throws {
     let feed = try backend.feeds.open(FeedRequest(filter: EventFilter(kinds: kinds)))
     // A feed without news gives a heartbeat after 15 s only: three seconds of adverts make the news.
     for _ in 0..<3 {
@@ -92,7 +92,7 @@ extension TestService {
       try await hear(minor: minor)
     }
     for await items in feed {
-      for case .event(let told) in items where told.event.subject.description == subject { return }
+      for case .event(let committed) in items where committed.event.subject.description == subject { return }
       time.pass(seconds: 1)
       try await hear(minor: minor)
     }

@@ -8,14 +8,14 @@ extension TestService {
   /// Waits until an event of some kind was published about a subject, or about any of a kind of subjects.
   ///
   /// The journal is read through a feed from its beginning, so that nothing is missed and no test waits for time.
-  func told(_ kinds: Set<EventKind> = [.regionEnter], about subject: String) async throws {
+  func committed(_ kinds: Set<EventKind> = [.regionEnter], about subject: String) async throws {
     let feed = try backend.feeds.open(
       FeedRequest(filter: EventFilter(kinds: kinds), after: 0, limit: 4_096)
     )
     for await items in feed {
-      for case .event(let told) in items {
-        let told = told.event.subject
-        let isMeant = subject == "beacon" ? told.isBeacon : told.description == subject
+      for case .event(let committed) in items {
+        let committed = committed.event.subject
+        let isMeant = subject == "beacon" ? committed.isBeacon : committed.description == subject
         if isMeant { return }
       }
     }

@@ -135,13 +135,13 @@ struct TestService {
       authorisations: authorisations,
       webhooks: try Webhooks(
         journal: journal,
-        told: commitPublisher.told,
+        committed: commitPublisher.committed,
         stream: site.stream,
         logger: logger
       ),
       notifications: try Notifications(
         journal: journal,
-        told: commitPublisher.told,
+        committed: commitPublisher.committed,
         stream: site.stream,
         tell: { commitPublisher.tell($0) },
         names: { _ in nil },

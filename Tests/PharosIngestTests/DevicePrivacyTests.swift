@@ -56,7 +56,7 @@ struct DevicePrivacyTests {
     #expect(Set(heard.beacons.map { $0.address?.bits }) == [Self.own.bits])
     let recording = harness.output.recorded
     #expect(!recording.contains(run: try #require(Hex.bytes(Self.secret))))
-    var told: [[String]] = []
+    var committed: [[String]] = []
     for keys in [site, Self.site(nil)] {
       var feed = CaptureFeed(observer: .name("none"))
       feed.append(recording)
@@ -69,10 +69,10 @@ struct DevicePrivacyTests {
         events += pipeline?.take(input) ?? []
       }
       events += pipeline?.finish() ?? []
-      told.append(events.map { $0.cloudEvent(stream: "test") })
+      committed.append(events.map { $0.cloudEvent(stream: "test") })
     }
-    #expect(told[0] == harness.output.all.map { $0.cloudEvent(stream: "test") })
-    #expect(!told[1].contains { $0.contains("\(Self.own)") })
+    #expect(committed[0] == harness.output.all.map { $0.cloudEvent(stream: "test") })
+    #expect(!committed[1].contains { $0.contains("\(Self.own)") })
   }
 
   @Test("no address of a device is in a log line of the default level, whatever is heard, refused and asked")

@@ -261,8 +261,8 @@ private struct Trace {
       for recyclingQueue in exchange.toShards[loop] where refusal == nil {
         #expect(recyclingQueue.full.push(ShardParcel(received: received, content: .changes([change]))))
       }
-      let told = ServerInput(received: received, content: .changes([change], refusal: refusal))
-      #expect(exchange.serverInputs.push(told))
+      let committed = ServerInput(received: received, content: .changes([change], refusal: refusal))
+      #expect(exchange.serverInputs.push(committed))
     case .reports(let batch):
       var parts = Array(repeating: ReportBatch(), count: loops)
       for report in batch.reports {

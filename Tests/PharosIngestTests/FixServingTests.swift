@@ -130,10 +130,12 @@ struct FixServingTests {
       _ = await harness.snapshot(datagrams: UInt64(number))
     }
     await harness.server.shutdown()
-    let told = sensed.withLock { $0 }
-    #expect(told.count == 20)
+    let committed = sensed.withLock { $0 }
+    #expect(committed.count == 20)
     #expect(
-      zip(told, told.dropFirst()).allSatisfy { ($0.decidedAt, $0.ordinal) < ($1.decidedAt, $1.ordinal) }
+      zip(committed, committed.dropFirst()).allSatisfy {
+        ($0.decidedAt, $0.ordinal) < ($1.decidedAt, $1.ordinal)
+      }
     )
     #expect(harness.output.all.allSatisfy { $0.kind != .fix })
   }

@@ -14,7 +14,7 @@ struct HeardTableTests {
   @Test("shows a beacon at its first datagram, with the identity and name that its adverts carry")
   func showsBeacons() throws {
     var table = HeardTable(iBeaconCompanies: [])
-    table.recognise(KnownDevices(site(.proximity(Samples.uuid))), showsStrangers: false)
+    table.recognise(KnownDevices(site(.proximity(Samples.uuid))), showsUnregistered: false)
     var batch = ReportBatch()
     batch.appendAdvert(by: gateway, address: 1, rssi: -60, data: Samples.iBeacon(minor: 7), at: start)
     batch.appendAdvert(
@@ -81,7 +81,7 @@ struct HeardTableTests {
   @Test("stays within its bounds and keeps the latest, however many unknown devices pass")
   func staysBounded() {
     var table = HeardTable(iBeaconCompanies: [], capacity: 64)
-    table.recognise(KnownDevices(Site()), showsStrangers: true)
+    table.recognise(KnownDevices(Site()), showsUnregistered: true)
     for number in 0..<5_000 {
       var batch = ReportBatch()
       let time = start + .milliseconds(Int64(number))
@@ -99,7 +99,7 @@ struct HeardTableTests {
   @Test("a device that is heard all the time stays while hundreds of others come and go")
   func keepsTheLively() {
     var table = HeardTable(iBeaconCompanies: [], capacity: 64)
-    table.recognise(KnownDevices(Site()), showsStrangers: true)
+    table.recognise(KnownDevices(Site()), showsUnregistered: true)
     let residents = 0..<24
     for number in 0..<2_000 {
       var batch = ReportBatch()
@@ -194,7 +194,7 @@ struct HeardTableTests {
   }
 
   @Test("of an unknown device only a pseudonym and the content of public frames are shown")
-  func hidesStrangers() throws {
+  func hidesUnregistered() throws {
     let key = PseudonymKey(low: 3, high: 4)
     var table = HeardTable(iBeaconCompanies: [], pseudonym: key)
     var batch = ReportBatch()
@@ -227,12 +227,12 @@ struct HeardTableTests {
     batch.appendAdvert(by: gateway, address: address.bits, rssi: -60, data: [2, 1, 6], at: start)
     note(batch, in: &table)
     #expect(table.heard(at: start).beacons.map(\.address) == [nil])
-    table.recognise(KnownDevices(site(.address(address))), showsStrangers: false)
+    table.recognise(KnownDevices(site(.address(address))), showsUnregistered: false)
     note(batch, in: &table)
     #expect(table.heard(at: start).beacons.map(\.address?.bits) == [address.bits])
-    table.recognise(KnownDevices(Site()), showsStrangers: false)
+    table.recognise(KnownDevices(Site()), showsUnregistered: false)
     #expect(table.heard(at: start).beacons.map(\.address) == [nil])
-    table.recognise(KnownDevices(site(.address(address))), showsStrangers: false)
+    table.recognise(KnownDevices(site(.address(address))), showsUnregistered: false)
     note(batch, in: &table)
     #expect(table.heard(at: start).beacons.map(\.address?.bits) == [address.bits])
     #expect(table.heard(at: start).beacons.count == 1)
@@ -242,7 +242,7 @@ struct HeardTableTests {
   func forgets() {
     var table = HeardTable(iBeaconCompanies: [])
     let known = DeviceAddress(bits: 0xC0FF_EE00_0001, kind: .unknown)
-    table.recognise(KnownDevices(site(.address(known))), showsStrangers: false)
+    table.recognise(KnownDevices(site(.address(known))), showsUnregistered: false)
     for (second, bits) in [(0, known.bits), (0, 1), (60, 2), (300, 3)] as [(Int64, UInt64)] {
       var batch = ReportBatch()
       batch.appendAdvert(
@@ -270,7 +270,7 @@ struct HeardTableTests {
     let own = DeviceAddress(bits: 0xAC23_3F00_0001, kind: .unknown)
     var table = HeardTable(iBeaconCompanies: [])
     let site = Site(beacons: [BeaconEntry(constraint: .address(own), identityKey: key)])
-    table.recognise(KnownDevices(site), showsStrangers: false)
+    table.recognise(KnownDevices(site), showsUnregistered: false)
     for prand: UInt32 in 0..<5 {
       var batch = ReportBatch()
       let address = try #require(key.resolvableAddress(prand: prand))
@@ -293,7 +293,7 @@ struct HeardTableTests {
       ("\(Samples.uuid)/1/7", [2]), ("mac:00:00:00:00:00:01", [2]), ("\(gateway)", []),
     ] as [(String, [UInt64])] {
       var table = HeardTable(iBeaconCompanies: [])
-      table.recognise(KnownDevices(site(.proximity(Samples.uuid))), showsStrangers: false)
+      table.recognise(KnownDevices(site(.proximity(Samples.uuid))), showsUnregistered: false)
       var batch = ReportBatch()
       for (address, minor) in [(UInt64(1), UInt16(7)), (2, 8)] {
         batch.appendAdvert(

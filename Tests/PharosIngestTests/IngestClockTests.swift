@@ -51,7 +51,7 @@ struct IngestClockTests {
     var loop = LoopClock(timeline)
     #expect(loop.next() > LoopClock.before(timeline))
     // What events tell is put right by a step of as much.
-    var watch = ClockWatch(clock.ingest, told: timeline.told)
+    var watch = ClockWatch(clock.ingest, eventOffset: timeline.eventOffset)
     #expect(watch.look() == clock.ingest.wall() - timeline.now())
     #expect(watch.look() == nil)
   }
@@ -62,7 +62,7 @@ struct IngestClockTests {
     let last = clock.ingest.wall() - .seconds(7_200)
     let timeline = Timeline(clock.ingest, behind: last, correction: .seconds(3_600))
     #expect(timeline.now() == clock.ingest.wall() - .seconds(3_600))
-    var watch = ClockWatch(clock.ingest, told: timeline.told)
+    var watch = ClockWatch(clock.ingest, eventOffset: timeline.eventOffset)
     #expect(watch.look() == nil)
   }
 

@@ -146,7 +146,9 @@ struct BrokerMessageTests {
     let harness = try await ServerHarness.start(isRecording: true) { $0.loops = 2 }
     let source = Endpoint(IPAddress(v4: 0x0A00_0002), port: 1_883)
     for round in 0..<20 {
-      let messages = try (0..<IngestServer.mostAtOnce).map { try Self.message("gateway-\($0)", minor: round) }
+      let messages = try (0..<IngestServer.maximumAtOnce).map {
+        try Self.message("gateway-\($0)", minor: round)
+      }
       let receipts = try await harness.server.receive(messages, from: source, under: .open)
       #expect(receipts == Array(repeating: .accepted(format: .mqtt, reports: 1), count: messages.count))
     }
@@ -154,10 +156,10 @@ struct BrokerMessageTests {
     #expect(broken == [.refused(.tooShort)])
     await harness.server.shutdown()
     let snapshot = await harness.server.snapshot()
-    #expect(snapshot.decoding.datagrams(.mqtt) == UInt64(20 * IngestServer.mostAtOnce))
+    #expect(snapshot.decoding.datagrams(.mqtt) == UInt64(20 * IngestServer.maximumAtOnce))
     #expect(snapshot.decoding.refusals(.mqtt, .tooShort) == 1)
     #expect(snapshot.refusedSources.map(\.source) == [source.address])
-    #expect(harness.output.all.count { $0.kind == .observerOnline } == IngestServer.mostAtOnce)
+    #expect(harness.output.all.count { $0.kind == .observerOnline } == IngestServer.maximumAtOnce)
     #expect(try harness.replayed(shards: 3) == harness.output.all)
   }
 

@@ -121,7 +121,7 @@ struct IngestServerTests {
   }
 
   @Test("shows an unknown device once it has received it")
-  func showsStrangers() async throws {
+  func showsUnregistered() async throws {
     let harness = try await ServerHarness.start(site: Site())
     let sender = try harness.sender()
     try sender.sendWaiting(Samples.raddec(observer: 0xAC23_3FA0_0001, minor: 42, rssi: -71))

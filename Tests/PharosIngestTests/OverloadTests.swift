@@ -169,13 +169,13 @@ struct OverloadTests {
     let start = Timestamp(seconds: 1_780_000_000)
     for shard in 0..<2 { exchange.publishDecisions(of: shard, through: start) }
     let ring = exchange.toShards[0][1].full
-    let late = start + Exchange.mostBehind + .oneNanosecond
+    let late = start + Exchange.maximumBehind + .oneNanosecond
     for number in 0...Exchange.Capacity.turn {
       #expect(!exchange.isCongested(from: 0, at: late), "\(number) are at most a turn's")
       #expect(ring.push(ShardParcel(received: start, content: .reports(ReportBatch()))))
     }
     #expect(exchange.isCongested(from: 0, at: late))
-    #expect(!exchange.isCongested(from: 0, at: start + Exchange.mostBehind))
+    #expect(!exchange.isCongested(from: 0, at: start + Exchange.maximumBehind))
     #expect(!exchange.isCongested(from: 1, at: late), "another loop's rings are empty")
     exchange.publishDecisions(of: 1, through: start + .milliseconds(1))
     #expect(!exchange.isCongested(from: 0, at: late))
@@ -187,7 +187,7 @@ struct OverloadTests {
   @Test("a shard that is out of time takes one parcel a run, and decides the same")
   func shortRuns() throws {
     let times = (1...40).map { Timestamp(seconds: 1_780_000_000 + $0) }
-    let told = try [nil, NIODeadline.uptimeNanoseconds(1)].map { deadline in
+    let committed = try [nil, NIODeadline.uptimeNanoseconds(1)].map { deadline in
       let exchange = Exchange(loops: 1, isRecording: false, merger: Wake { _ in })
       var shard = Shard(index: 0, exchange: exchange, engine: MonitoringEngine(site: Samples.site))
       for (number, time) in times.enumerated() {
@@ -207,8 +207,8 @@ struct OverloadTests {
       while let result = exchange.toMerger[0].full.pop() { events += result.output.events }
       return events
     }
-    #expect(told[0].count { $0.kind == .observerOnline } == times.count)
-    #expect(told[1] == told[0])
+    #expect(committed[0].count { $0.kind == .observerOnline } == times.count)
+    #expect(committed[1] == committed[0])
   }
 
   @Test("a change of regions that takes several turns holds the watermark back, and no event is other for it")

@@ -53,7 +53,7 @@ struct RefusalTableTests {
   }
 
   @Test("forgets who has been quiet longest")
-  func forgetsTheStalest() {
+  func forgetsTheOldest() {
     var table = RefusalTable(capacity: 8)
     for number in 0..<8 {
       _ = table.note(.empty, from: IPAddress(v4: UInt32(number)), at: start + .seconds(Double(number)))

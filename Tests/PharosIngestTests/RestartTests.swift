@@ -41,10 +41,10 @@ struct RestartTests {
     await harness.output.wait { enters($0).count == 10 + 2 * behind.count }
     await harness.server.stopAtOnce()
     let kept = try #require(harness.output.kept.last)
-    var told = PublishedState()
-    for event in harness.output.all.dropFirst(Int(kept.eventsBefore)) { told.note(event) }
+    var committed = PublishedState()
+    for event in harness.output.all.dropFirst(Int(kept.eventsBefore)) { committed.note(event) }
     let checkpoint = try Checkpoint(decoding: kept.bytes)
-    return (harness.output.all, Restoration(checkpoint: checkpoint, publishedState: told))
+    return (harness.output.all, Restoration(checkpoint: checkpoint, publishedState: committed))
   }
 
   @Test(
@@ -53,7 +53,7 @@ struct RestartTests {
   )
   func resumes(before: Int, after: Int) async throws {
     let clock = ManualClock()
-    let (told, restoration) = try await killed(loops: before, clock: clock, behind: [6, 7])
+    let (committed, restoration) = try await killed(loops: before, clock: clock, behind: [6, 7])
     #expect(restoration.publishedState.regions.count == 4)
     // An hour of downtime.
     clock.pass(.seconds(3_600))
@@ -82,10 +82,10 @@ struct RestartTests {
     #expect(Set(entered.map(\.subject)) == [.observer(.eui48(8)), .beacon(beacon(8))])
     let outages: Set<EventKind> = [.observerOffline, .regionUnmonitored]
     #expect(!events.contains { outages.contains($0.kind) })
-    let ids = (told + events).map(\.id)
+    let ids = (committed + events).map(\.id)
     #expect(Set(ids).count == ids.count)
     // Who leaves had entered before the restart, and its visit has lasted since.
-    let start = told.first?.time ?? .distantFuture
+    let start = committed.first?.time ?? .distantFuture
     for event in events where event.kind == .regionExit && event.subject != .beacon(beacon(8)) {
       guard case .region(let transition) = event.detail else { continue }
       let enteredAt = try #require(transition.enteredAt)
@@ -177,7 +177,7 @@ struct RestartTests {
   @Test("an hour set back while it was down moves no event back, and is logged")
   func survivesTheClock() async throws {
     let clock = ManualClock()
-    let (told, restoration) = try await killed(loops: 1, clock: clock)
+    let (committed, restoration) = try await killed(loops: 1, clock: clock)
     clock.pass(.seconds(60))
     clock.setWall(by: .seconds(-3_600))
     let harness = try await ServerHarness.start(site: Self.site, restoring: restoration) {
@@ -194,7 +194,7 @@ struct RestartTests {
     // Published with the new time, decided after all that was decided before.
     let enter = try #require(enters(harness.output.all).first)
     #expect(abs((enter.time - clock.ingest.wall()).seconds) < 1)
-    let last = try #require(told.last?.decidedAt)
+    let last = try #require(committed.last?.decidedAt)
     #expect(enter.decidedAt - span > last)
     #expect(enters(harness.output.all).allSatisfy { $0.subject != .observer(.eui48(1)) })
   }

@@ -56,8 +56,8 @@ struct JournalCapturesTests {
     let lines = try String(contentsOf: folder.appending(path: "expected.jsonl"), encoding: .utf8)
       .split(separator: "\n").map(String.init)
     #expect(!lines.isEmpty)
-    let told = kept.filter { $0.kind != .regionState }.map { $0.cloudEvent(stream: site.stream) }
-    #expect(told == lines)
+    let committed = kept.filter { $0.kind != .regionState }.map { $0.cloudEvent(stream: site.stream) }
+    #expect(committed == lines)
   }
 
   @Test("there are scenes")

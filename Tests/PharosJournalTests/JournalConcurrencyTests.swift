@@ -64,9 +64,9 @@ struct JournalConcurrencyTests {
     var timeline = Timeline(seed: UInt64(seed))
     var model = ModelJournal()
     for _ in 0..<120 { model.append(timeline.events(timeline.number(1...60)).map { .init(event: $0) }) }
-    #expect(journal.head == Int64(model.told.count))
+    #expect(journal.head == Int64(model.committed.count))
     for (index, filter) in filters.enumerated() {
-      let expected = model.told.filter { filter.matches($0.event) }.map(\.sequence)
+      let expected = model.committed.filter { filter.matches($0.event) }.map(\.sequence)
       #expect(found[index] == expected)
       #expect(!expected.isEmpty)
     }

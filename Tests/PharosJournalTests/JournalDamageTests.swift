@@ -81,7 +81,7 @@ struct JournalDamageTests {
         stream: Timeline.stream,
         blocks: JournalDamageTests.blocks
       )
-      let truth = image.model.told.lines
+      let truth = image.model.committed.lines
       let head = Int(journal.head)
       try #require(head == truth.count, "the journal ends at \(head)")
       for start in stride(from: 0, to: truth.count, by: 60) {
@@ -90,7 +90,7 @@ struct JournalDamageTests {
       }
       let filter = timeline.filter(over: truth.count)
       let found = try journal.events(after: 0, matching: filter, limit: .max)
-      try #require(found.lines == image.model.told.filter { filter.matches($0.event) }.lines)
+      try #require(found.lines == image.model.committed.filter { filter.matches($0.event) }.lines)
       try #require(try journal.publishedState() == image.model.rows)
       let documents = try journal.documents(kind: "rule")
       try #require(documents.count == 12)
@@ -170,7 +170,7 @@ struct JournalDamageTests {
       stream: Timeline.stream,
       blocks: JournalDamageTests.blocks
     )
-    #expect(again.head == Int64(image.model.told.count) + 20)
+    #expect(again.head == Int64(image.model.committed.count) + 20)
     let older = ScratchFolder()
     try image.write(to: older, "-sums") { $0.removeAll() }
     #expect(try outcome(older, image) == .harmless)

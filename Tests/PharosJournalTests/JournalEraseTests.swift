@@ -9,7 +9,7 @@ struct JournalEraseTests {
   /// A journal on the disk with events of all subjects, deliveries that failed, and checkpoints that hold the
   /// subject's bytes.
   private static func fill(_ folder: ScratchFolder, seed: UInt64) throws -> (Journal, ModelJournal) {
-    let settings = JournalSettings(longest: nil, mostBytes: .max)
+    let settings = JournalSettings(longest: nil, maximumBytes: .max)
     let journal = try Journal.open(
       .folder(folder.path),
       stream: Timeline.stream,
@@ -26,7 +26,7 @@ struct JournalEraseTests {
     var update = DeliveryUpdate(receiver: "hook", cursor: 3, delivered: 0)
     let subjects = Timeline.observers.map { SubjectID.observer($0) } + Timeline.beacons.map { .beacon($0) }
     update.lanes = subjects.map { DeliveryLedger.Lane(subject: $0, after: 3) }
-    update.dead = model.told.prefix(400).map {
+    update.dead = model.committed.prefix(400).map {
       DeadLetter(
         sequence: $0.sequence,
         event: $0.event,
@@ -36,7 +36,7 @@ struct JournalEraseTests {
       )
     }
     try journal.save([update], deadLimit: 1_000)
-    let snapshot = model.told.flatMap { EventRecord($0.event).encoded }
+    let snapshot = model.committed.flatMap { EventRecord($0.event).encoded }
     for instant in [10, 20, 30] as [Int64] {
       try journal.save(checkpoint: snapshot, instant: Timestamp(seconds: instant), through: 5)
     }
@@ -106,10 +106,10 @@ struct JournalEraseTests {
     var (journal, model) = try Self.fill(folder, seed: 17)
     #expect(try Self.count(words, in: folder) > 100, "there is something to erase")
     let erased = try journal.erase(traces)
-    let told = try model.told.compactMap { entry in
+    let committed = try model.committed.compactMap { entry in
       try Self.left(of: entry.event, traces).map { JournaledEvent(sequence: entry.sequence, event: $0) }
     }
-    #expect(erased.events == model.told.count - told.count)
+    #expect(erased.events == model.committed.count - committed.count)
     #expect(erased.events > 20)
     #expect(erased.mentions > 5)
     #expect(erased.rows > 0)
@@ -121,15 +121,15 @@ struct JournalEraseTests {
     #expect(try Self.count(words, in: folder) == 0)
     #expect(try journal.erase(traces).isEmpty, "a second time there is nothing")
     for turn in 0..<2 {
-      #expect(journal.head == Int64(model.told.count))
-      #expect(try journal.events(after: 0, limit: .max).lines == told.lines)
-      #expect(try journal.events(before: .max, limit: .max).reversed().lines == told.lines)
+      #expect(journal.head == Int64(model.committed.count))
+      #expect(try journal.events(after: 0, limit: .max).lines == committed.lines)
+      #expect(try journal.events(before: .max, limit: .max).reversed().lines == committed.lines)
       var timeline = Timeline(seed: 5)
       for _ in 0..<60 {
-        var filter = timeline.filter(over: model.told.count)
+        var filter = timeline.filter(over: model.committed.count)
         // Who filters by what stands for the erased may find nothing; all others find what there is.
         filter.observers = filter.observers?.filter { !traces.contains($0) }
-        let expected = told.filter { filter.matches($0.event) }
+        let expected = committed.filter { filter.matches($0.event) }
         #expect(try journal.events(after: 0, matching: filter, limit: .max).lines == expected.lines)
         #expect(
           try journal.events(before: .max, matching: filter, limit: 7).lines
@@ -167,7 +167,7 @@ struct JournalEraseTests {
     model.append([entry])
     let head = try #require(try journal.append([entry])[0])
     _ = try journal.erase(traces)
-    let left = model.told.filter { !traces.contains($0.event.subject) }.map(\.sequence)
+    let left = model.committed.filter { !traces.contains($0.event.subject) }.map(\.sequence)
     #expect(left.last != head)
     for sequence in stride(from: Int64(0), through: head, by: 7) {
       let page = try journal.events(after: sequence, limit: 5).map(\.sequence)
@@ -206,10 +206,10 @@ struct JournalEraseTests {
       return await group.reduce(into: []) { $0 += $1 }
     }
     #expect(more.count == 1_200)
-    #expect(journal.head == Int64(model.told.count + more.count))
+    #expect(journal.head == Int64(model.committed.count + more.count))
     _ = try journal.erase(traces)
     let expected = more.filter { !traces.contains($0.subject) }.count
-    #expect(try journal.events(after: Int64(model.told.count), limit: .max).count == expected)
+    #expect(try journal.events(after: Int64(model.committed.count), limit: .max).count == expected)
     #expect(try Self.count(Self.words(traces), in: folder) == 0)
   }
 
@@ -243,7 +243,7 @@ struct JournalEraseTests {
     let traces = try #require(SubjectTraces("front desk"))
     _ = try journal.erase(traces)
     try journal.rewrite()
-    let left = model.told.filter { !traces.contains($0.event.subject) }
+    let left = model.committed.filter { !traces.contains($0.event.subject) }
     #expect(try journal.events(after: 0, limit: .max).map(\.sequence) == left.map(\.sequence))
     #expect(try Self.count(Self.words(traces), in: folder) == 0)
   }

@@ -57,7 +57,7 @@ struct JournalFailureTests {
     }
     let opened = try Journal.open(.folder(next.path), stream: Timeline.stream)
     #expect(try log(next) == 0)
-    #expect(try opened.events(after: 0, limit: .max).lines == model.told.lines)
+    #expect(try opened.events(after: 0, limit: .max).lines == model.committed.lines)
   }
 
   @Test("a full disk takes nothing of a group, says so, and the group goes in later", arguments: 1...3)
@@ -78,7 +78,7 @@ struct JournalFailureTests {
     #expect(journal.statistics().failures == 1)
     #expect(journal.head == 200)
     #expect(try journal.publishedState() == model.rows)
-    #expect(try journal.events(after: 0, limit: .max).lines == model.told.lines)
+    #expect(try journal.events(after: 0, limit: .max).lines == model.committed.lines)
     _ = try journal.database.writeWithoutTransaction { database in
       try Int.fetchOne(database, sql: "PRAGMA max_page_count = 1000000")
     }
@@ -87,7 +87,7 @@ struct JournalFailureTests {
     #expect(try journal.publishedState() == model.rows)
     for _ in 0..<20 {
       let filter = timeline.filter(over: 2_200)
-      let expected = model.told.filter { filter.matches($0.event) }
+      let expected = model.committed.filter { filter.matches($0.event) }
       #expect(try journal.events(after: 0, matching: filter, limit: .max).lines == expected.lines)
     }
   }

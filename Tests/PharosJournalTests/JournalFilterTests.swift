@@ -9,17 +9,17 @@ struct JournalFilterTests {
     let journal = try Journal.open(
       .memory,
       stream: Timeline.stream,
-      settings: JournalSettings(longest: nil, mostBytes: .max),
+      settings: JournalSettings(longest: nil, maximumBytes: .max),
       blocks: Blocks(bits: 8)
     )
     var timeline = Timeline(seed: 77)
     var model = ModelJournal()
-    while model.told.count < 4_000 {
+    while model.committed.count < 4_000 {
       let entries = timeline.events(timeline.number(1...700)).map { Journal.Entry(event: $0) }
       model.append(entries)
       _ = try journal.append(entries)
     }
-    return (journal, model.told)
+    return (journal, model.committed)
   }
 
   @Test("what a filter finds is what it lets through, from either end", arguments: 1...4)
@@ -54,7 +54,7 @@ struct JournalFilterTests {
   }
 
   @Test("a name that the journal has never seen finds nothing")
-  func stranger() throws {
+  func outsider() throws {
     let (journal, _) = try JournalFilterTests.large.get()
     for filter in [
       EventFilter(applications: ["unknown"]), EventFilter(regions: ["unknown"]),

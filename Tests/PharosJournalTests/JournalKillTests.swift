@@ -68,10 +68,10 @@ struct JournalKillTests {
       var timeline = Timeline(seed: 42)
       var model = ModelJournal()
       model.append(timeline.events(Int(journal.head)).map { .init(event: $0) })
-      #expect(try journal.events(after: 0, limit: .max).lines == model.told.lines)
+      #expect(try journal.events(after: 0, limit: .max).lines == model.committed.lines)
       #expect(try journal.publishedState() == model.rows)
       let filter = EventFilter(kinds: [.regionState])
-      let expected = model.told.filter { filter.matches($0.event) }
+      let expected = model.committed.filter { filter.matches($0.event) }
       #expect(try journal.events(after: 0, matching: filter, limit: .max).lines == expected.lines)
       if let checkpoint = try journal.latestCheckpoint() {
         #expect(checkpoint.bytes.count == 600_000)

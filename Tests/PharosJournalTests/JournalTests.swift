@@ -17,11 +17,11 @@ struct JournalTests {
       let entries = timeline.events(count).map { event in
         Journal.Entry(event: event, isPublished: !timeline.chance(6))
       }
-      let before = Int64(model.told.count)
+      let before = Int64(model.committed.count)
       model.append(entries)
       let sequences = try journal.append(entries)
       #expect(sequences.map { $0 != nil } == entries.map(\.isPublished))
-      #expect(sequences.compactMap { $0 } == Array(before + 1..<Int64(model.told.count) + 1))
+      #expect(sequences.compactMap { $0 } == Array(before + 1..<Int64(model.committed.count) + 1))
     }
   }
 
@@ -35,11 +35,11 @@ struct JournalTests {
     #expect(try journal.events(after: 0, limit: 5).isEmpty)
     #expect(try journal.events(before: .max, limit: 5).isEmpty)
     try fill(journal, &timeline, &model, groups: 40)
-    #expect(journal.head == Int64(model.told.count))
+    #expect(journal.head == Int64(model.committed.count))
     let all = try journal.events(after: 0, limit: .max)
-    #expect(all.lines == model.told.lines)
-    #expect(try journal.events(before: .max, limit: .max).reversed().lines == model.told.lines)
-    #expect(try journal.event(7)?.event.id == model.told[6].event.id)
+    #expect(all.lines == model.committed.lines)
+    #expect(try journal.events(before: .max, limit: .max).reversed().lines == model.committed.lines)
+    #expect(try journal.event(7)?.event.id == model.committed[6].event.id)
     #expect(try journal.event(0) == nil)
     #expect(try journal.event(journal.head + 1) == nil)
     #expect(try journal.events(after: .max, limit: 5).isEmpty)
@@ -69,9 +69,9 @@ struct JournalTests {
     let head = journal.head
     #expect(try journal.publishedState(after: head).isEmpty)
     var rows = PublishedState()
-    let untold = timeline.events(50)
-    for event in untold { rows.note(event) }
-    _ = try journal.append(untold.map { .init(event: $0, isPublished: false) })
+    let omitted = timeline.events(50)
+    for event in omitted { rows.note(event) }
+    _ = try journal.append(omitted.map { .init(event: $0, isPublished: false) })
     let since = try journal.publishedState(after: head)
     #expect(journal.head == head)
     // A word since then says the same as the events since then, but for what it knows from before.
@@ -89,12 +89,12 @@ struct JournalTests {
     var model = ModelJournal()
     for _ in 0..<5 {
       let journal = try Journal.open(.folder(folder.path), stream: Timeline.stream)
-      #expect(journal.head == Int64(model.told.count))
+      #expect(journal.head == Int64(model.committed.count))
       #expect(try journal.publishedState() == model.rows)
       try fill(journal, &timeline, &model, groups: 5)
-      #expect(try journal.events(after: 0, limit: .max).lines == model.told.lines)
+      #expect(try journal.events(after: 0, limit: .max).lines == model.committed.lines)
       let hall = EventFilter(regions: ["hall"])
-      let expected = model.told.filter { hall.matches($0.event) }
+      let expected = model.committed.filter { hall.matches($0.event) }
       #expect(try journal.events(after: 0, matching: hall, limit: .max).lines == expected.lines)
     }
   }

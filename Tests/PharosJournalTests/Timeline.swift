@@ -148,14 +148,14 @@ final class ScratchFolder: Sendable {
 
 /// What a journal must say, the slow and obvious way.
 struct ModelJournal {
-  private(set) var told: [JournaledEvent] = []
+  private(set) var committed: [JournaledEvent] = []
   private(set) var rows = PublishedState()
 
   mutating func append(_ entries: [Journal.Entry]) {
     for entry in entries {
       rows.note(entry.event)
       guard entry.isPublished else { continue }
-      told.append(JournaledEvent(sequence: Int64(told.count) + 1, event: entry.event))
+      committed.append(JournaledEvent(sequence: Int64(committed.count) + 1, event: entry.event))
     }
   }
 }

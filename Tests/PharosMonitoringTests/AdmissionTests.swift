@@ -11,15 +11,15 @@ struct AdmissionTests {
     return site
   }
 
-  private static let stranger = ObserverID.name("unknown")
+  private static let unlisted = ObserverID.name("unknown")
 
   @Test("an unlisted observer changes nothing, is published once, counted and shown; a listed one counts")
   func quarantine() throws {
     var timeline = Timeline(AdmissionTests.site())
-    for second in 1...20 { timeline.hear(at: Double(second), from: AdmissionTests.stranger) }
+    for second in 1...20 { timeline.hear(at: Double(second), from: AdmissionTests.unlisted) }
     timeline.advance(to: 21)
     #expect(timeline.events.map(\.kind) == [.observerQuarantined])
-    #expect(timeline.events.first?.subject == .observer(AdmissionTests.stranger))
+    #expect(timeline.events.first?.subject == .observer(AdmissionTests.unlisted))
     #expect(timeline.events.first?.time == Timeline.at(1))
     #expect(timeline.links.isEmpty)
     #expect(timeline.engine.observers().isEmpty)
@@ -34,9 +34,9 @@ struct AdmissionTests {
   @Test("an accepted observer counts from then on, and is no longer shown")
   func acceptance() {
     var timeline = Timeline(AdmissionTests.site())
-    timeline.hear(at: 1, from: AdmissionTests.stranger)
-    timeline.apply(.acceptObserver(AdmissionTests.stranger), at: 2)
-    timeline.hear(at: 3, from: AdmissionTests.stranger)
+    timeline.hear(at: 1, from: AdmissionTests.unlisted)
+    timeline.apply(.acceptObserver(AdmissionTests.unlisted), at: 2)
+    timeline.hear(at: 3, from: AdmissionTests.unlisted)
     #expect(timeline.story() == ["regionEnter door 3.0"])
     #expect(timeline.engine.quarantine().isEmpty)
   }
@@ -64,32 +64,32 @@ struct AdmissionTests {
     var timeline = Timeline(site)
     for second in 1...5 {
       timeline.hear(at: Double(second))
-      timeline.hear(at: Double(second) + 0.5, from: AdmissionTests.stranger)
+      timeline.hear(at: Double(second) + 0.5, from: AdmissionTests.unlisted)
     }
     var output = StageOutput()
     site.admission = .listed
     timeline.engine.apply(.declare(site.settings), at: Timeline.at(6), into: &output)
     #expect(output.events.map(\.kind) == [.regionState, .regionUnmonitored])
-    #expect(output.events.allSatisfy { $0.subject == .observer(AdmissionTests.stranger) })
+    #expect(output.events.allSatisfy { $0.subject == .observer(AdmissionTests.unlisted) })
     #expect(timeline.engine.observers().map(\.id) == [Timeline.handset])
-    timeline.hear(at: 7, from: AdmissionTests.stranger)
+    timeline.hear(at: 7, from: AdmissionTests.unlisted)
     #expect(timeline.engine.quarantine().count == 1)
     site.admission = .open
     timeline.engine.apply(.declare(site.settings), at: Timeline.at(8), into: &output)
     #expect(timeline.engine.quarantine().isEmpty)
-    timeline.hear(at: 9, from: AdmissionTests.stranger)
+    timeline.hear(at: 9, from: AdmissionTests.unlisted)
     #expect(timeline.engine.observers().count == 2)
   }
 
   @Test("a dismissed observer no longer counts: unmonitored, which is no exit")
   func dismissal() {
     var timeline = Timeline(AdmissionTests.site())
-    timeline.apply(.acceptObserver(AdmissionTests.stranger), at: 1)
-    for second in 2...5 { timeline.hear(at: Double(second), from: AdmissionTests.stranger) }
-    timeline.apply(.dismissObserver(AdmissionTests.stranger), at: 6)
+    timeline.apply(.acceptObserver(AdmissionTests.unlisted), at: 1)
+    for second in 2...5 { timeline.hear(at: Double(second), from: AdmissionTests.unlisted) }
+    timeline.apply(.dismissObserver(AdmissionTests.unlisted), at: 6)
     #expect(timeline.story([.regionUnmonitored, .regionExit]).count == 1)
-    timeline.hear(at: 7, from: AdmissionTests.stranger)
-    #expect(timeline.engine.quarantine().map(\.id) == [AdmissionTests.stranger])
+    timeline.hear(at: 7, from: AdmissionTests.unlisted)
+    #expect(timeline.engine.quarantine().map(\.id) == [AdmissionTests.unlisted])
     // One that the site lists can be dismissed as well.
     timeline.hear(at: 8)
     timeline.apply(.dismissObserver(Timeline.handset), at: 9)
@@ -101,14 +101,14 @@ struct AdmissionTests {
   func restart() throws {
     let site = AdmissionTests.site()
     var timeline = Timeline(site)
-    timeline.hear(at: 1, from: AdmissionTests.stranger)
+    timeline.hear(at: 1, from: AdmissionTests.unlisted)
     timeline.hear(at: 1, from: .eui48(5))
-    timeline.apply(.acceptObserver(AdmissionTests.stranger), at: 2)
+    timeline.apply(.acceptObserver(AdmissionTests.unlisted), at: 2)
     let shown = timeline.engine.quarantine()
     let kept = timeline.checkpoint(at: 3)
     try timeline.restart(from: kept, at: 100, site: site)
     #expect(timeline.engine.quarantine() == shown)
-    timeline.hear(at: 101, from: AdmissionTests.stranger)
+    timeline.hear(at: 101, from: AdmissionTests.unlisted)
     timeline.hear(at: 101, from: .eui48(5))
     #expect(timeline.story() == ["regionEnter door 101.0"])
     #expect(timeline.events.count { $0.kind == .observerQuarantined } == 2, "and is not published again")

@@ -223,7 +223,7 @@ private struct BatchWorld {
   }
 
   /// A payload without an iBeacon: nothing, a name, another maker's frame, or one of Eddystone's.
-  private mutating func strangePayload() -> [UInt8] {
+  private mutating func unknownPayload() -> [UInt8] {
     switch below(6) {
     case 0: []
     case 1: [0x02, 0x01, 0x06, 0x03, 0x09, 0x41, 0x42]
@@ -246,7 +246,7 @@ private struct BatchWorld {
     payload += [UInt8(tag % 4), 0, UInt8(tag % 3), 0, UInt8(tag), 0xC5]
     if below(20) == 0 { payload += [0x03, 0x09, 0x41, 0x42] }
     if below(30) == 0 { payload[below(payload.count)] ^= 1 << UInt8(below(8)) }
-    if below(6) == 0 { payload = strangePayload() }
+    if below(6) == 0 { payload = unknownPayload() }
     let timing: ReportTiming =
       switch below(20) {
       case 0: .received

@@ -58,7 +58,7 @@ struct BoundsTests {
   }
 
   @Test("an untracked beacon with an address is not one without, whatever the hash")
-  func strangersWithAddress() {
+  func unregisteredWithAddress() {
     var site = Timeline.site([Timeline.region("door")])
     site.observers[0].lag = .seconds(1)
     site.beacons = [BeaconEntry(constraint: .proximity(Timeline.uuid), keyedByAddress: true)]

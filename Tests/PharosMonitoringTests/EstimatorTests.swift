@@ -148,8 +148,8 @@ struct EstimatorTests {
     )
     let undetermined = classifier.classify(nil)
     #expect(undetermined == .unknown)
-    let anew = classifier.classify(3.1)
-    #expect(anew == .far)
+    let again = classifier.classify(3.1)
+    #expect(again == .far)
   }
 
   @Test(

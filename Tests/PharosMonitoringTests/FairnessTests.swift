@@ -6,12 +6,12 @@ import Testing
 @Suite("Fairness: a flood lets nothing go but its own")
 struct FairnessTests {
   /// Two observers of one cell, and a third of another one.
-  private static let (flooder, neighbour, stranger) = {
+  private static let (flooder, neighbour, outsider) = {
     let first = ObserverID.eui48(1)
     let others = (2...10_000).map { ObserverID.eui48($0) }
     let neighbour = others.first { $0.cell == first.cell } ?? first
-    let stranger = others.first { $0.cell != first.cell } ?? first
-    return (first, neighbour, stranger)
+    let outsider = others.first { $0.cell != first.cell } ?? first
+    return (first, neighbour, outsider)
   }()
   private static let limits = MonitoringLimits(observers: 1_024, tracksPerObserver: 128, tracks: 64 * 160)
   private static let site = Timeline.site([Timeline.region("all", samples: 2, silence: .seconds(600))])
@@ -49,7 +49,7 @@ struct FairnessTests {
     for second in 0..<4 {
       for minor in UInt16(0)..<40 {
         timeline.hear(9, minor, at: Double(second), from: FairnessTests.neighbour)
-        timeline.hear(9, minor, at: Double(second), from: FairnessTests.stranger)
+        timeline.hear(9, minor, at: Double(second), from: FairnessTests.outsider)
         if minor < 20 { timeline.hear(9, minor, at: Double(second), from: FairnessTests.flooder) }
       }
     }
@@ -57,7 +57,7 @@ struct FairnessTests {
     let most = FairnessTests.flood(&engine, 0..<20_000, from: FairnessTests.flooder)
     let counts = Dictionary(uniqueKeysWithValues: engine.observers().map { ($0.id, $0.tracks) })
     #expect(counts[FairnessTests.neighbour] == 40)
-    #expect(counts[FairnessTests.stranger] == 40)
+    #expect(counts[FairnessTests.outsider] == 40)
     #expect(most <= 128 + 40 + 40)
     #expect(engine.counters.trackEvictions > 19_000)
     // What is here stays: made-up identities are heard once and are here by no rule.
@@ -129,7 +129,7 @@ struct FairnessTests {
   }
 
   @Test("the oldest are found as in a sorted list", arguments: Seeds.drawn(0..<10))
-  func stalest(seed: Int) {
+  func oldest(seed: Int) {
     var generator = SeededGenerator(seed: UInt64(seed))
     struct Track {
       var beacon: BeaconID
@@ -144,7 +144,7 @@ struct FairnessTests {
       )
     }
     for room in [1, 7, 64, 300] {
-      var found = StalestTracks(room: room)
+      var found = OldestTracks(room: room)
       for (place, track) in tracks.enumerated() {
         found.offer(
           isHere: track.isHere,

@@ -9,9 +9,9 @@ struct GroupDepartureTests {
     _ liveness: ObserverEntry.Liveness,
     silence: LifeDrill.SilenceRule,
     seeds: Range<UInt64>
-  ) -> (delays: [Double], untold: Int) {
+  ) -> (delays: [Double], omitted: Int) {
     var delays: [Double] = []
-    var untold = 0
+    var omitted = 0
     for seed in seeds {
       var drill = LifeDrill()
       drill.tags = group
@@ -21,10 +21,10 @@ struct GroupDepartureTests {
       drill.departures = Array(repeating: 120 + Double(seed) / 10, count: group)
       let outcome = drill.play(seed: seed)
       delays += outcome.delays
-      untold += outcome.untold
+      omitted += outcome.omitted
       #expect(outcome.falseExits == 0)
     }
-    return (delays.sorted(), untold)
+    return (delays.sorted(), omitted)
   }
 
   @Test(
@@ -36,8 +36,8 @@ struct GroupDepartureTests {
     for silence in [LifeDrill.SilenceRule.adaptive, .fixed(4)] {
       let single = GroupDepartureTests.delays(of: 1, liveness, silence: silence, seeds: 0..<10)
       let all = GroupDepartureTests.delays(of: group, liveness, silence: silence, seeds: 0..<4)
-      #expect(single.untold == 0)
-      #expect(all.untold == 0)
+      #expect(single.omitted == 0)
+      #expect(all.omitted == 0)
       let slowest = try #require(single.delays.last)
       let late = try #require(all.delays.dropLast(all.delays.count / 20).last)
       #expect(late <= slowest + 2)
@@ -48,25 +48,25 @@ struct GroupDepartureTests {
   func oneByOne() {
     var drill = LifeDrill()
     drill.tags = 3
-    drill.strangers = 0
+    drill.passersBy = 0
     drill.silence = .fixed(6)
     drill.length = 300
     drill.departures = [150, 180, 210]
     let outcome = drill.play(seed: 1)
-    #expect(outcome.untold == 0)
+    #expect(outcome.omitted == 0)
     #expect(outcome.falseExits == 0)
     #expect(outcome.offline == 0)
   }
 
   @Test("a group that takes the last traffic with it is unmonitored, not gone: its radio may hang")
-  func nobodyLeft() {
+  func noneLeft() {
     var drill = LifeDrill()
     drill.tags = 3
-    drill.strangers = 0
+    drill.passersBy = 0
     drill.length = 300
     drill.departures = [150, 150, 150]
     let outcome = drill.play(seed: 1)
-    #expect(outcome.untold == 3)
+    #expect(outcome.omitted == 3)
     #expect(outcome.offline == 1)
   }
 }

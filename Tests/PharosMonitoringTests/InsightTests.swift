@@ -11,7 +11,7 @@ struct InsightTests {
   }
 
   @Test("a beacon that is not heard has none, nor has a beacon of no region")
-  func strangers() {
+  func outsiders() {
     var timeline = Self.heard(Timeline.region(minor: 7))
     timeline.hear(1, 8, at: 21)
     let (observer, beacon) = (Timeline.handset, Timeline.beacon())
@@ -63,17 +63,17 @@ struct InsightTests {
   @Test("a level below the exit level has a deadline of its own, which is the time of the exit")
   func level() throws {
     var timeline = Self.heard(Timeline.region(silence: .seconds(60), enter: -75, exit: -80))
-    var told: Timestamp?
+    var committed: Timestamp?
     for step in 0..<40 {
       let second = 21 + Double(step) / 2
       timeline.hear(at: second, rssi: -99)
       let insight = timeline.engine.insight(observer: Timeline.handset, beacon: Timeline.beacon())
       #expect(insight?.regions.first?.enterLevel == -75)
       #expect(insight?.regions.first?.exitLevel == -80)
-      told = told ?? insight?.regions.first?.levelDeadline
+      committed = committed ?? insight?.regions.first?.levelDeadline
     }
     let exit = try #require(timeline.events.first { $0.kind == .regionExit })
-    #expect(told == exit.time)
+    #expect(committed == exit.time)
   }
 
   @Test("looking changes nothing")

@@ -23,8 +23,8 @@ struct LifeDrill {
   /// The share of adverts lost, and how many in a row on average.
   var loss = 0.0
   var meanRun = 1.0
-  var strangers = 1
-  var strangerInterval = 1.0
+  var passersBy = 1
+  var passerByInterval = 1.0
   var heartbeat: Double? = 1
   var countsAdverts = true
   var liveness = ObserverEntry.Liveness.auto
@@ -48,7 +48,7 @@ struct LifeDrill {
     /// For each tag that left and whose exit was published: how long after its last advert.
     var delays: [Double] = []
     /// Tags that left and whose exit was never published.
-    var untold = 0
+    var omitted = 0
     var offline = 0
   }
 
@@ -62,9 +62,9 @@ struct LifeDrill {
     var random = SeededGenerator(seed: seed &* 7_919 &+ 17)
     var items: [(time: Double, item: Item)] = []
     var lastSent = Array(repeating: -1.0, count: tags)
-    for transmitter in 0..<(tags + strangers) {
+    for transmitter in 0..<(tags + passersBy) {
       let isTag = transmitter < tags
-      let period = isTag ? interval : strangerInterval
+      let period = isTag ? interval : passerByInterval
       let end = isTag && transmitter < departures.count ? departures[transmitter] : length
       var time = Double.random(in: 0..<period, using: &random)
       var isBad = false
@@ -171,7 +171,7 @@ struct LifeDrill {
   private func outcome(_ events: [Event], _ lastSent: [Double]) -> Outcome {
     var outcome = Outcome()
     var enters: [String: Int] = [:]
-    var told: Set<Int> = []
+    var committed: Set<Int> = []
     for event in events {
       let seconds = (event.decidedAt - Timeline.origin).seconds
       switch event.kind {
@@ -184,11 +184,11 @@ struct LifeDrill {
           outcome.falseExits += 1
           continue
         }
-        if told.insert(tag).inserted { outcome.delays.append(seconds - lastSent[tag]) }
+        if committed.insert(tag).inserted { outcome.delays.append(seconds - lastSent[tag]) }
       default: break
       }
     }
-    outcome.untold = departures.count { $0 < length } - told.count
+    outcome.omitted = departures.count { $0 < length } - committed.count
     return outcome
   }
 }

@@ -58,7 +58,7 @@ struct OutageTests {
       drill.departures = [220, 230]
       let outcome = drill.play(seed: seed)
       #expect(outcome.falseExits == 0, "seed \(seed)")
-      #expect(outcome.untold == 0, "seed \(seed)")
+      #expect(outcome.omitted == 0, "seed \(seed)")
       // Back 23.4 s after the last advert at the latest; then the allowed gap, the lag and a heartbeat.
       let latest = 23.4 + 8 + 2.5
       #expect(outcome.delays.allSatisfy { $0 < latest }, "seed \(seed)")

@@ -81,12 +81,12 @@ struct RepeatTests {
   func uncounted() {
     var timeline = Timeline(Timeline.site([Timeline.region()]))
     for second in 0..<100 { RepeatTests.datagram(9, at: Double(second), &timeline) }
-    let first = 1 + 100 - 1 - Int(SequenceCheck.mostRepeats)
+    let first = 1 + 100 - 1 - Int(SequenceCheck.maximumRepeats)
     #expect(timeline.engine.tracks(TrackQuery()).first?.samples == first)
     for second in 100..<150 { RepeatTests.datagram(UInt32(second - 90), at: Double(second), &timeline) }
     #expect(timeline.engine.tracks(TrackQuery()).first?.samples == first + 50)
     for second in 150..<210 { RepeatTests.datagram(UInt32(second - 140), at: Double(second), &timeline) }
-    let last = first + 110 - Int(SequenceCheck.mostRepeats)
+    let last = first + 110 - Int(SequenceCheck.maximumRepeats)
     #expect(timeline.engine.tracks(TrackQuery()).first?.samples == last)
   }
 

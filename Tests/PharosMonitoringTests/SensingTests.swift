@@ -212,13 +212,13 @@ struct SensingTests {
         }
       }
       timeline.advance(to: 10)
-      let told = timeline.links.flatMap { link -> [BeaconID] in
+      let committed = timeline.links.flatMap { link -> [BeaconID] in
         guard case .second(let second) = link else { return [] }
         #expect(second.observer == SensingTests.gateway)
         return second.beacons.map(\.beacon)
       }
-      #expect(told.count >= 3)
-      #expect(Set(told) == Set(expected))
+      #expect(committed.count >= 3)
+      #expect(Set(committed) == Set(expected))
     }
   }
 }

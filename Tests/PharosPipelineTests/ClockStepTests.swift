@@ -33,10 +33,10 @@ struct ClockStepTests {
     let plain = try run(steps: [])
     let stepped = try run(steps: [(second: 25.5, by: step)])
     let instant = Traffic.start + .seconds(25.5)
-    let told = stepped.filter { $0.kind != .clockStepped }
-    #expect(told.map(\.id) == plain.map(\.id))
+    let committed = stepped.filter { $0.kind != .clockStepped }
+    #expect(committed.map(\.id) == plain.map(\.id))
     #expect(stepped.count == plain.count + 1)
-    for (before, after) in zip(plain, told) {
+    for (before, after) in zip(plain, committed) {
       let shift = before.decidedAt > instant ? TimeSpan.seconds(step) : .zero
       #expect(after.time == before.time + shift)
       #expect(after.decidedAt == before.decidedAt + shift)
@@ -44,7 +44,7 @@ struct ClockStepTests {
       #expect(new.enteredAt == old.enteredAt.map { $0 + shift })
       #expect(new.evidence.lastHeard == old.evidence.lastHeard.map { $0 + shift })
     }
-    #expect(told.contains { $0.kind == .regionExit && $0.time > instant } || step < 0)
+    #expect(committed.contains { $0.kind == .regionExit && $0.time > instant } || step < 0)
   }
 
   @Test("add up")

@@ -97,9 +97,9 @@ struct EventMergerTests {
     merger.stepClock(by: .seconds(step), at: Traffic.start + .seconds(1))
     let events = [Self.event(1, "a", 1), Self.event(2, "a", 2)]
     merger.offer(Self.output(events), from: 0, finalThrough: Traffic.start + .seconds(3))
-    let told = merger.take()
-    #expect(told.map(\.kind) == [.clockStepped, .observerOnline, .observerOnline])
-    let times = told.map { ($0.decidedAt - Traffic.start).seconds }
+    let committed = merger.take()
+    #expect(committed.map(\.kind) == [.clockStepped, .observerOnline, .observerOnline])
+    let times = committed.map { ($0.decidedAt - Traffic.start).seconds }
     #expect(times == [1, 1 + step, 2 + step])
   }
 

@@ -83,7 +83,7 @@ struct ForgettingTests {
 
   @Test("what is decided behind it is the same at any number of shards")
   func sameAtAnyShards() throws {
-    var told: [[String]] = []
+    var committed: [[String]] = []
     for shards in [1, 2, 4] {
       var (pipeline, end, events) = try Self.busy(shards: shards)
       let beacon = try Self.beacon(in: pipeline)
@@ -96,10 +96,10 @@ struct ForgettingTests {
         events += pipeline.ingest(batch)
       }
       events += pipeline.advance(to: end + .seconds(300))
-      told.append(events.map { $0.cloudEvent(stream: Traffic.site.stream) })
+      committed.append(events.map { $0.cloudEvent(stream: Traffic.site.stream) })
     }
-    #expect(told[0] == told[1])
-    #expect(told[0] == told[2])
+    #expect(committed[0] == committed[1])
+    #expect(committed[0] == committed[2])
   }
 }
 

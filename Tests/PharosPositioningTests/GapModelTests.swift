@@ -37,8 +37,8 @@ struct GapModelTests {
   }
 
   @Test("what one observer has learned counts at another, and its own gaps overrule it")
-  func lesson() {
-    var other = Self.model(Self.bursty).lesson
+  func borrowedPrior() {
+    var other = Self.model(Self.bursty).borrowedPrior
     #expect(other.surprise(after: 6) < 4)
     for _ in 0..<96 { other.learn(1) }
     #expect(other.surprise(after: 6) > 5)

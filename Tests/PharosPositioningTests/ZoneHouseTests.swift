@@ -239,7 +239,7 @@ struct ZoneHouseTests {
     let loud = try #require(found.first)
     let others = found.dropFirst().map(\.offset).reduce(0, +) / 3
     #expect(abs(loud.offset - others + 12) <= 3, "\(found)")
-    #expect(loud.isApplied && loud.pairs == 3 && loud.lessons >= 24)
+    #expect(loud.isApplied && loud.pairs == 3 && loud.observations >= 24)
     #expect(found.allSatisfy { $0.deviation > 0.5 && $0.deviation < 6 })
     #expect(found.dropFirst().allSatisfy { abs($0.offset) < 2.5 * $0.deviation })
   }

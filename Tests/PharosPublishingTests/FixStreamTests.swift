@@ -89,12 +89,12 @@ struct FixStreamTests {
   func bound() async {
     let hub = EventHub()
     let sequence = hub.fixes().sequence
-    for number in 0..<(EventHub.mostFixSubjects + 3) { hub.publish([fix("s\(number)", number)]) }
+    for number in 0..<(EventHub.maximumFixSubjects + 3) { hub.publish([fix("s\(number)", number)]) }
     hub.publish([fix("s5", 99)])
     hub.finish()
     #expect(sequence.dropped == 3)
     let taken = await collect(sequence)
-    #expect(taken.count == EventHub.mostFixSubjects)
+    #expect(taken.count == EventHub.maximumFixSubjects)
     #expect(words(Array(taken.prefix(3))) == ["s3@3", "s4@4", "s5@99"])
   }
 

@@ -76,8 +76,8 @@ struct ResolverTests {
   func work() throws {
     let (site, _) = Self.site(tags: 5, seed: 5)
     var resolver = try #require(Resolver(site: site))
-    let stranger = DeviceAddress(bits: 0x4123_4567_89AB, kind: .random)
-    for _ in 0..<100 { _ = resolver.resolve(stranger) }
+    let outsider = DeviceAddress(bits: 0x4123_4567_89AB, kind: .random)
+    for _ in 0..<100 { _ = resolver.resolve(outsider) }
     #expect(resolver.trials == 1)
     for bits: UInt64 in 0..<100 {
       _ = resolver.resolve(DeviceAddress(bits: 0xC000_0000_0000 | bits, kind: .random))
@@ -104,11 +104,11 @@ struct ResolverTests {
     var batch = ReportBatch()
     let observer = batch.index(of: .name("gate"))
     let made = try #require(keys[1].resolvableAddress(prand: 5))
-    let strangers = [
+    let outsiders = [
       DeviceAddress(bits: 0xC000_0000_0001, kind: .random),
       DeviceAddress(bits: 0x4000_0000_0001, kind: .random),
     ]
-    for (place, address) in [strangers[0], made, nil, strangers[1]].enumerated() {
+    for (place, address) in [outsiders[0], made, nil, outsiders[1]].enumerated() {
       let advert = Advert(
         address: address,
         rssi: RSSI(dBm: Int8(-40 - place)),

@@ -39,11 +39,11 @@ struct RotatingTagTests {
       for place in encoders.indices {
         var batch = ReportBatch()
         let observer = batch.index(of: encoders[place].observer)
-        let stranger = DeviceAddress(
+        let outsider = DeviceAddress(
           bits: 0x4000_0000_0000 | .random(in: 0...0xFFFF, using: &random),
           kind: .random
         )
-        for advertiser in [address, stranger] {
+        for advertiser in [address, outsider] {
           let advert = Advert(
             address: advertiser,
             rssi: RSSI(dBm: -60),
@@ -95,20 +95,20 @@ struct RotatingTagTests {
     let site = Self.site(key)
     let recording = try Self.recording(site: site, key: key)
     #expect(!recording.contains(run: try #require(Hex.bytes(AddressFunctionTests.sample))))
-    var told: [[String]] = []
+    var committed: [[String]] = []
     for (shards, maxReports) in [(1, 1_024), (2, 7), (4, 1)] {
       let events = try Self.process(recording, keys: site, shards: shards, maxReports: maxReports)
       let moves = events.filter { [.regionEnter, .regionExit].contains($0.kind) }
       #expect(moves.map(\.kind) == [.regionEnter])
       #expect(moves.first?.subject == .beacon(.address(Self.identity)))
-      told.append(events.map { $0.cloudEvent(stream: site.stream) })
+      committed.append(events.map { $0.cloudEvent(stream: site.stream) })
     }
-    #expect(told[0] == told[1])
-    #expect(told[0] == told[2])
+    #expect(committed[0] == committed[1])
+    #expect(committed[0] == committed[2])
   }
 
   @Test("without the key nothing ties the addresses together, and no tag is inside")
-  func strangers() throws {
+  func outsiders() throws {
     let key = try #require(IdentityKey(AddressFunctionTests.sample))
     let recording = try Self.recording(site: Self.site(key), key: key)
     for keys in [nil, Self.site(nil), Self.site(IdentityKey("000102030405060708090a0b0c0d0e0f"))] as [Site?] {

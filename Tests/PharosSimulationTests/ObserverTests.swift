@@ -110,11 +110,11 @@ struct ObserverTests {
     let times = playback.datagrams.map { ($0.received - Scene.defaultStart).seconds }
     #expect(!times.contains { $0 >= 20 && $0 < 35 })
     #expect(!playback.sightings.contains { $0.heard >= 19.9999 && $0.heard < 34.999 })
-    let anew = try #require(playback.datagrams.firstIndex { $0.head.bootID == 8 })
-    #expect(playback.datagrams[anew].head.sequence == 0)
-    #expect(playback.datagrams[anew].head.uptime < .seconds(1))
-    #expect(playback.datagrams[..<anew].allSatisfy { $0.head.bootID == 7 })
-    #expect(playback.datagrams[anew...].allSatisfy { $0.head.bootID == 8 })
+    let restart = try #require(playback.datagrams.firstIndex { $0.head.bootID == 8 })
+    #expect(playback.datagrams[restart].head.sequence == 0)
+    #expect(playback.datagrams[restart].head.uptime < .seconds(1))
+    #expect(playback.datagrams[..<restart].allSatisfy { $0.head.bootID == 7 })
+    #expect(playback.datagrams[restart...].allSatisfy { $0.head.bootID == 8 })
     #expect(
       playback.truth.contains { $0.fact == .fails(.power) && $0.time == Scene.defaultStart + .seconds(20) }
     )

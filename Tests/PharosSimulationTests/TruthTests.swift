@@ -11,7 +11,7 @@ struct TruthTests {
   )
   func positions(scene: Scene) throws {
     let playback = Playback(scene)
-    var told: [String: [Double]] = [:]
+    var committed: [String: [Double]] = [:]
     for event in playback.truth {
       guard case .position(let point) = event.fact else { continue }
       let elapsed = event.time - scene.start
@@ -19,10 +19,10 @@ struct TruthTests {
         scene.transmitters.first { $0.name == event.name }?.path
         ?? scene.observers.first { $0.id.description == event.name }?.path
       #expect(path?.position(at: elapsed) == point)
-      told[event.name, default: []].append(elapsed.seconds)
+      committed[event.name, default: []].append(elapsed.seconds)
     }
-    #expect(told.count == scene.transmitters.count + scene.observers.count)
-    for (name, times) in told {
+    #expect(committed.count == scene.transmitters.count + scene.observers.count)
+    for (name, times) in committed {
       #expect(times.first == 0, "\(name) is somewhere from the begin")
       #expect(times.allSatisfy { $0 == $0.rounded() })
       #expect(Set(times).count == times.count)

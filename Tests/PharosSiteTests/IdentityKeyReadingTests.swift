@@ -68,8 +68,8 @@ struct IdentityKeyReadingTests {
             "  - { mac: \"\(Hex.octets(UInt64(number), bytes: 6))\", irk: \"\(digits)ffff0000ffff0000\" }\n"
         }.joined()
     }
-    #expect(SiteMistakeTests.problems(entries(Resolver.mostKeys)).isEmpty)
-    let problems = SiteMistakeTests.problems(entries(Resolver.mostKeys + 2))
+    #expect(SiteMistakeTests.problems(entries(Resolver.maximumKeys)).isEmpty)
+    let problems = SiteMistakeTests.problems(entries(Resolver.maximumKeys + 2))
     #expect(problems.count == 1)
     #expect(problems.first?.contains("at most 4096") ?? false)
   }

@@ -76,7 +76,7 @@ struct TextTests {
     "a size is written in the largest unit",
     arguments: [(0, "0 bytes"), (999, "999 bytes"), (1_500, "1.5 kB"), (10_000_000_000, "10 GB")]
   )
-  func toldSizes(bytes: Int64, text: String) {
+  func reportedSizes(bytes: Int64, text: String) {
     #expect(ByteCount.text(bytes) == text)
   }
 

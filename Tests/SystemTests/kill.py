@@ -53,7 +53,7 @@ def main():
     visitors = generator.__class__(generator.random())
     threading.Thread(target=traffic, args=(Radio(server), visitors, arguments.guests, done), daemon=True).start()
 
-    told = {}
+    published = {}
     last = 0
     for kill in range(arguments.kills + 1):
         # The moment is drawn in events, so that it falls while there is something to lose.
@@ -64,7 +64,7 @@ def main():
                 continue
             event = json.loads(data)
             assert identifier == last + 1, f"after sequence {last} came {identifier}"
-            told[identifier] = event["id"]
+            published[identifier] = event["id"]
             last = identifier
             patience -= 1
             if patience == 0:
@@ -85,7 +85,7 @@ def main():
         expected += 1
         assert event["id"] not in ids, f"id {event['id']} was given twice"
         ids.add(event["id"])
-        assert told.get(sequence, event["id"]) == event["id"], f"sequence {sequence} was published as another event"
+        assert published.get(sequence, event["id"]) == event["id"], f"sequence {sequence} was published as another event"
         place = (event.get("subject"), event["data"].get("region"))
         if event["type"] == "pharos.region.enter":
             if inside.get(place):
@@ -98,11 +98,11 @@ def main():
             inside[place] = False
             if event["subject"].startswith("staying-"):
                 wrong.append(f"{sequence}: {place} was there all the time: {json.dumps(event['data']['evidence'])}")
-    lost = [sequence for sequence in told if sequence >= expected]
+    lost = [sequence for sequence in published if sequence >= expected]
     status = server.stop()
 
     print(
-        f"{arguments.kills} kills, {expected - 1} events, {exits} exits, {len(told)} published: "
+        f"{arguments.kills} kills, {expected - 1} events, {exits} exits, {len(published)} published: "
         f"{len(lost)} lost, {len(wrong)} wrong"
     )
     for line in wrong[:20]:

@@ -30,7 +30,7 @@ let benchmarks: @Sendable () -> Void = {
   Suite.add(
     "table untracked beacons, an advert",
     setUp: { Lookups(beacons: 1_000) },
-    prepare: { $0.next(.strangers) }
+    prepare: { $0.next(.outsiders) }
   ) {
     $0.look()
   }

@@ -19,7 +19,7 @@ struct LatencyMeasurement {
   /// - Units: adverts a second; a tenth of what the engine's first version took.
   private static let firstRate = 240_000.0
   /// How many rates are tried at most.
-  private static let mostSteps = 10
+  private static let maximumSteps = 10
   /// In how many parts the server hears a second of its site at the beginning: what an observer counts begins when it is first
   /// heard, and with all of them heard at once all their seconds would end at once, ever after.
   private static let partsOfSecond = 16
@@ -70,7 +70,7 @@ struct LatencyMeasurement {
       saturation = outcome.receivedPerSecond / min(1, max(outcome.utilisation, 0.01))
       rate = min(rate * 4, saturation * 1.1)
       steps += 1
-    } while !outcome.isLimit && steps < LatencyMeasurement.mostSteps
+    } while !outcome.isLimit && steps < LatencyMeasurement.maximumSteps
     // Where the sender is slower, or other processes have the core, the thread could have taken more.
     let isExtrapolated = outcome.utilisation < LatencyMeasurement.saturated
     if !isExtrapolated { saturation = outcome.receivedPerSecond }

@@ -29,7 +29,7 @@ struct PacedSender {
   /// How many slots there are between two probes on average: a thousand probes a second.
   private static let slotsPerProbe: UInt64 = 10
   /// How many probes are sent at least, if any: on a busy machine that takes longer than was asked for.
-  private static let leastProbes = 10
+  private static let minimumProbes = 10
 
   let port: UInt16
   let clock: HeldClock
@@ -57,7 +57,7 @@ struct PacedSender {
     var dice: UInt64 = 0x9E37_79B9_7F4A_7C15
     let length = traffic.length
     let span = HeldClock.second / Int64(traffic.datagrams)
-    let least = min(PacedSender.leastProbes, probes.count)
+    let least = min(PacedSender.minimumProbes, probes.count)
     let start = meter_now()
     var last = start
     var credit = 0.0

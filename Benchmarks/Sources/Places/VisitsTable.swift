@@ -276,18 +276,18 @@ private struct VisitScore {
     let events = VisitScore.fixes(of: day, from: start, subject, &random)
     let site = Site(visits: VisitSettings(minimum: .seconds(45)))
     var detection = Visits(site: site, venues: [LocatableVenue(venue: Mall.venue)], limit: 1_024)
-    var told: [Event] = []
+    var committed: [Event] = []
     let clock = ContinuousClock()
     let spent = clock.measure {
       for event in events {
         guard case .fix(let fix) = event.detail else { continue }
-        detection.take(fix, of: event, into: &told)
+        detection.take(fix, of: event, into: &committed)
       }
-      detection.advance(to: start + .minutes(60 * 48), into: &told)
+      detection.advance(to: start + .minutes(60 * 48), into: &committed)
     }
     seconds += Double(spent.components.seconds) + Double(spent.components.attoseconds) * 1e-18
     fixes += events.count
-    score(told, day, from: start)
+    score(committed, day, from: start)
     for event in events {
       guard case .fix(let fix) = event.detail else { continue }
       let truth = day.seconds[Int((event.time - start).seconds)]
@@ -359,8 +359,8 @@ private struct VisitScore {
     return events
   }
 
-  private mutating func score(_ told: [Event], _ day: Day, from start: Timestamp) {
-    var left = told.compactMap { event -> VisitDetail? in
+  private mutating func score(_ committed: [Event], _ day: Day, from start: Timestamp) {
+    var left = committed.compactMap { event -> VisitDetail? in
       guard event.kind == .visitDepart, case .visit(let visit) = event.detail else { return nil }
       return visit
     }

@@ -69,8 +69,8 @@ struct GapTally: Codable, Sendable {
 
   /// The quantile of the delay with which a time-out reports those departures that it has not reported too early.
   func delay(of timeout: Double, quantile share: Double) -> Double? {
-    let told = slacks.prefix { $0 <= timeout }
-    return Statistics.quantile(1 - share, of: Array(told)).map { timeout - $0 }
+    let committed = slacks.prefix { $0 <= timeout }
+    return Statistics.quantile(1 - share, of: Array(committed)).map { timeout - $0 }
   }
 
   /// The delays of a time-out, sorted.

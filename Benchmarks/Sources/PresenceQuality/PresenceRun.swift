@@ -32,7 +32,7 @@ struct PresenceRun {
     pharos = try PharosUnderTest(
       policies: policies.map(\.policy),
       liveness: scene.liveness,
-      subjects: drill.subjects + drill.strangers,
+      subjects: drill.subjects + drill.outsiders,
       registered: drill.subjects
     )
     comparators = scene.hasComparators ? ComparatorCatalog.presence() : []

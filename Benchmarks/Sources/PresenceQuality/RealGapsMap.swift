@@ -26,7 +26,7 @@ struct RealGapsMap: Sendable {
   }
 
   /// How many readings a beacon needs to be placed.
-  static let leastReadings = 20
+  static let minimumReadings = 20
   /// The scatter of one level about the law, in dB: what the traces show.
   private static let scatter = 6.0
 
@@ -55,7 +55,7 @@ struct RealGapsMap: Sendable {
     let kept = (readings[beacon] ?? []).filter(isKept)
     guard let floor = RealGapsMap.loudestFloor(kept) else { return nil }
     let here = kept.filter { $0.floor == floor }
-    guard here.count >= RealGapsMap.leastReadings else { return nil }
+    guard here.count >= RealGapsMap.minimumReadings else { return nil }
     let center = RealGapsMap.center(here)
     var best = (x: center.x, y: center.y, cost: Double.infinity)
     // From coarse to fine, in metres.

@@ -28,8 +28,8 @@ extension RealGaps {
     guard let part = parts.first else { return [] }
     let ours = part.rows.filter { $0.fixedFalseExits != nil }
     guard let standard = ours.first else { return [] }
-    let told = ours.filter(\.tells)
-    let missed = told.filter { !$0.isWithinLimit }
+    let committed = ours.filter(\.tells)
+    let missed = committed.filter { !$0.isWithinLimit }
     let worst = missed.map {
       String(format: "%d for %.1f (%@)", $0.falseExits, $0.fixedFalseExits ?? 0, $0.policy)
     }
@@ -44,8 +44,8 @@ extension RealGaps {
       TargetResult(
         name: "real gaps, every budget that errs or whose fixed twin does",
         limit: "<= 1/3",
-        figure: "\(told.count - missed.count) of \(told.count) budgets",
-        isMet: told.isEmpty ? nil : missed.isEmpty,
+        figure: "\(committed.count - missed.count) of \(committed.count) budgets",
+        isMet: committed.isEmpty ? nil : missed.isEmpty,
         miss: worst.joined(separator: "; ")
       ),
     ]

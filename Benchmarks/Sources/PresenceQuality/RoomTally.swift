@@ -75,8 +75,8 @@ struct RoomTrace {
     tally.changes = said.changes(after: start)
     for place in steps.indices.dropFirst() {
       let next = place + 1 < steps.count ? steps[place + 1].time : end
-      if let told = said.firstTime(in: steps[place].room, from: steps[place].time, before: next) {
-        tally.changeDelays.append((told - steps[place].time).seconds)
+      if let committed = said.firstTime(in: steps[place].room, from: steps[place].time, before: next) {
+        tally.changeDelays.append((committed - steps[place].time).seconds)
       } else if place + 1 < steps.count {
         tally.missedChanges += 1
       }

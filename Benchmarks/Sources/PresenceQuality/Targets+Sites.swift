@@ -63,11 +63,11 @@ extension Targets {
     else { return Targets.silent(name, limit) }
     var worst = (excess: -Double.infinity, name: "")
     var missed = 0
-    var told = 0
+    var committed = 0
     for scene in groups {
       guard let tally = scene.result.rows.first?.tally else { continue }
       missed += tally.missedDepartures
-      told += tally.exits
+      committed += tally.exits
       let most = Statistics.quantile(0.95, of: tally.exitDelays) ?? .infinity
       if most - base > worst.excess { worst = (most - base, scene.scene.name) }
     }
@@ -76,7 +76,7 @@ extension Targets {
       name: name,
       limit: limit,
       figure:
-        "worst \(TableWriter.number(worst.excess, 1)) s over \(TableWriter.seconds(base)) s, \(told) reported, \(missed) missed",
+        "worst \(TableWriter.number(worst.excess, 1)) s over \(TableWriter.seconds(base)) s, \(committed) reported, \(missed) missed",
       isMet: isMet,
       miss: isMet ? "" : worst.name
     )

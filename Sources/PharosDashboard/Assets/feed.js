@@ -56,7 +56,7 @@ export function lastSequence() {
 /** Loads the latest events and follows from there. */
 export async function start() {
   document.addEventListener("visibilitychange", watchVisibility);
-  addEventListener("online", () => stream.hurry());
+  addEventListener("online", () => stream.expedite());
   await begin();
 }
 

@@ -8,9 +8,9 @@ import { field } from "./parts.js";
 import * as suggestions from "./suggestions.js";
 
 /** The maximum number of gateways with a card; more do not help a new user. */
-const mostCards = 3;
+const maximumCards = 3;
 /** How many regions one click makes: a street may send beacons of many. */
-const mostRegions = 5;
+const maximumRegions = 5;
 const laterKey = "pharos.later";
 
 /** The banner and the cards; `onMade` is called when a room was made. */
@@ -37,7 +37,7 @@ export class FirstRun {
     const waiting = [...ids].filter((id) => !this.later.has(id));
     const unknown = new Set(heard.filter((row) => !row.registered).map((row) => row.identities[0]));
     this.showBanner(unknown.size, quarantined.length, ids.size - quarantined.length);
-    const shown = waiting.slice(0, mostCards).map((id) => ({ id, heard: [...(beacons.get(id)?.values() ?? [])] }));
+    const shown = waiting.slice(0, maximumCards).map((id) => ({ id, heard: [...(beacons.get(id)?.values() ?? [])] }));
     const make = (gateway) => new GatewayCard(this).keep(gateway);
     follow(this.cards, shown, (gateway) => gateway.id, make, (node, gateway) => node.card.set(gateway));
     this.cards.hidden = !shown.length;
@@ -147,7 +147,7 @@ class GatewayCard {
     const subject = suggestions.usualSubject(this.owner.site.applications, [this.gateway.id]);
     const taken = new Set((application.list ?? []).map((region) => region.id));
     const room = (application.regionLimit ?? 20) - taken.size;
-    return [...sorts.values()].sort((a, b) => b.count - a.count).slice(0, Math.min(mostRegions, room)).map(
+    return [...sorts.values()].sort((a, b) => b.count - a.count).slice(0, Math.min(maximumRegions, room)).map(
       ({ constraint }) => {
         const id = suggestions.unusedIdentifier(suggestions.regionIdentifier(constraint, subject), taken);
         taken.add(id);

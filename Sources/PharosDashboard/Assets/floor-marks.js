@@ -4,24 +4,24 @@ import { fit } from "./plan-drawing.js";
 
 const turn = 2 * Math.PI;
 /** With more marks than this in the picture, rings and names would hide what they are about; the areas stay. */
-const mostRings = 60;
-const mostNames = 40;
-const mostArrows = 200;
+const maximumRings = 60;
+const maximumNames = 40;
+const maximumArrows = 200;
 /** How far a name stands from the middle of its mark, and how far a mark itself reaches, in pixels. */
 const besideMark = 12;
 const aboveMark = 16;
 const markReach = 8;
 /** Who goes slower than this goes nowhere: m/s. */
-const leastSpeed = 0.3;
+const minimumSpeed = 0.3;
 
 /** The area in which 68 % of truths lie: all areas as one shape, so that many together stay pale. */
 export function drawAreas(pen, marks, view, palette) {
   pen.beginPath();
   for (const mark of marks) circle(pen, view, mark, Math.max(6, mark.look.accuracy * view.scale) * mark.shown);
   pen.fillStyle = palette.accent;
-  pen.globalAlpha = marks.length > mostRings ? 0.1 : 0.13;
+  pen.globalAlpha = marks.length > maximumRings ? 0.1 : 0.13;
   pen.fill();
-  if (marks.length <= mostRings) {
+  if (marks.length <= maximumRings) {
     pen.strokeStyle = palette.accent;
     pen.lineWidth = 1;
     pen.globalAlpha = 0.45;
@@ -48,7 +48,7 @@ export function drawTrails(pen, marks, view, palette, { now, span, frame }) {
   }
   pen.strokeStyle = palette.accent;
   // A hairline is drawn ten times as fast as anything wider.
-  pen.lineWidth = marks.length > mostRings ? 1 : 2;
+  pen.lineWidth = marks.length > maximumRings ? 1 : 2;
   pen.lineJoin = "bevel";
   for (const { alpha, path } of shades) {
     pen.globalAlpha = alpha;
@@ -74,7 +74,7 @@ export function drawSubjects(pen, marks, view, palette, density) {
     pen.drawImage(stamp, view.pixelX(mark.x) - half, view.pixelY(mark.y) - half, 2 * half, 2 * half);
   }
   pen.globalAlpha = 1;
-  if (marks.length <= mostArrows) drawCourses(pen, marks, view, palette, size);
+  if (marks.length <= maximumArrows) drawCourses(pen, marks, view, palette, size);
 }
 
 function stampOf(tone, isTag, size, half, palette, density) {
@@ -111,7 +111,7 @@ function drawCourses(pen, marks, view, palette, size) {
   pen.beginPath();
   for (const mark of marks) {
     const { course, speed, tone } = mark.look;
-    if (course === null || !(speed >= leastSpeed) || tone === "off") continue;
+    if (course === null || !(speed >= minimumSpeed) || tone === "off") continue;
     const angle = course * Math.PI / 180;
     const [east, south] = [Math.sin(angle), -Math.cos(angle)];
     const [x, y] = [view.pixelX(mark.x) + east * (size + 3), view.pixelY(mark.y) + south * (size + 3)];
@@ -139,7 +139,7 @@ export function drawChosen(pen, mark, view, palette) {
 
 /** Names beside their marks, the chosen one's first; one without room is left out, but never the chosen one's. */
 export function drawNames(pen, marks, view, palette, chosen) {
-  const named = marks.length <= mostNames ? [...marks] : marks.filter((mark) => mark.key === chosen);
+  const named = marks.length <= maximumNames ? [...marks] : marks.filter((mark) => mark.key === chosen);
   named.sort((a, b) => Number(b.key === chosen) - Number(a.key === chosen));
   pen.font = palette.plain;
   pen.textAlign = "left";

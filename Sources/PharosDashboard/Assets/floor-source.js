@@ -13,9 +13,9 @@ const staleAfter = 15000;
 const goneAfter = 5 * 60000;
 /** How many places of a way are kept, and for how long, in ms. */
 export const trailSpan = 20000;
-const mostPlaces = 24;
+const maximumPlaces = 24;
 /** A trail does not note steps shorter than this, in degrees of latitude: two thirds of a metre. */
-const leastStep = 6e-6;
+const minimumStep = 6e-6;
 /** Around a floor so many metres of outdoors belong to its picture. */
 const outdoors = 60;
 
@@ -159,9 +159,9 @@ export class FloorSource {
     });
     this.#floorOf(mark);
     const last = mark.trail.at(-1);
-    if (last && Math.abs(last.latitude - latitude) + Math.abs(last.longitude - longitude) < leastStep) return;
+    if (last && Math.abs(last.latitude - latitude) + Math.abs(last.longitude - longitude) < minimumStep) return;
     mark.trail.push({ latitude, longitude, time: Date.now() });
-    if (mark.trail.length > mostPlaces) mark.trail.shift();
+    if (mark.trail.length > maximumPlaces) mark.trail.shift();
   }
 
   /** Says on which floor a mark stands: none outdoors. A floor that no venue names is made of the fixes on it. */

@@ -3,8 +3,8 @@
 import { send } from "./api.js";
 
 /** How many tiles are kept, and how many are fetched at a time. */
-const mostTiles = 160;
-const mostFetched = 4;
+const maximumTiles = 160;
+const maximumFetched = 4;
 /** The zooms that are asked for; a closer view shows the largest one enlarged. */
 const zooms = { least: 0, most: 22 };
 /** How far up a larger tile is looked for while a tile is on its way. */
@@ -75,7 +75,7 @@ export class FloorTiles {
   }
 
   #fetch() {
-    while (this.#fetched.size < mostFetched && this.#waiting.length && !this.isBroken) {
+    while (this.#fetched.size < maximumFetched && this.#waiting.length && !this.isBroken) {
       const tile = this.#waiting.shift();
       this.#fetched.add(keyOf(tile));
       this.#load(tile).finally(() => {
@@ -100,7 +100,7 @@ export class FloorTiles {
   #keep(tile, bitmap) {
     this.#tiles.set(keyOf(tile), bitmap);
     for (const [key, old] of this.#tiles) {
-      if (this.#tiles.size <= mostTiles) break;
+      if (this.#tiles.size <= maximumTiles) break;
       this.#tiles.delete(key);
       old?.close();
     }

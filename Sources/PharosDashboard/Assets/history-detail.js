@@ -14,7 +14,7 @@ const period = 60000;
 /** How many steps a picture has: about one for three pixels. */
 const points = 360;
 /** How many runs are listed in words. */
-const mostRuns = 200;
+const maximumRuns = 200;
 
 /** The page of a subject: its states, rooms, nearest observers and RSSI. */
 export function showSubject(root, context, subject) {
@@ -265,7 +265,7 @@ function roomOf({ zone, zoneState }) {
 
 function runWords({ points: all }, step) {
   const runs = runsOf(all, step, (point) => JSON.stringify([point.state, roomOf(point), point.nearest ?? null]));
-  const rows = runs.slice(-mostRuns).reverse().map(({ from, to, value }) => {
+  const rows = runs.slice(-maximumRuns).reverse().map(({ from, to, value }) => {
     const [state, room, nearest] = JSON.parse(value);
     const own = all.filter((point) => Date.parse(point.time) >= from && Date.parse(point.time) < to);
     const levels = own.map((point) => point.rssi).filter((mean) => mean !== undefined);
@@ -299,7 +299,7 @@ function placeWords({ points: all }) {
     { title: "Largest number", class: "number", text: (row) => count(row.insideMost) },
     { title: "Unmonitored", class: "number", text: (row) => decimal(row.unmonitored, 1) },
   ];
-  return table("Numbers of subjects, the newest first", columns, all.slice(-mostRuns).reverse());
+  return table("Numbers of subjects, the newest first", columns, all.slice(-maximumRuns).reverse());
 }
 
 const times = [

@@ -13,7 +13,7 @@ const period = 2000;
 /** The largest number of rows that are shown: a busy street has thousands of phones, too many to read. */
 const most = 400;
 /** The number of registered beacons that are heard so seldom that they may be outside, of which the page asks why. */
-const mostEntries = 20;
+const maximumEntries = 20;
 const seldom = 0.1;
 
 export function show(root, { signal }) {
@@ -96,7 +96,7 @@ async function noteEntries(rows, signal) {
   const waiting = rows.filter((row) =>
     row.registered && row.identities.length && !(row.best.advertsPerSecond >= seldom)
   );
-  await Promise.all(waiting.slice(0, mostEntries).map(async (row) => {
+  await Promise.all(waiting.slice(0, maximumEntries).map(async (row) => {
     const tracks = await getAll(`/v1/tracks?beacon=${part(row.identities[0])}`, "tracks", signal);
     const states = tracks.flatMap((track) => track.regions);
     if (states.some((state) => state.state === "inside")) return;
@@ -211,7 +211,7 @@ const columns = [
 ];
 
 /** How many of those who hear a beacon the address names: enough to tell gateways from handsets. */
-const mostObservers = 5;
+const maximumObservers = 5;
 
 /** The address at which a region for a row can be added: the form is filled. */
 function regionLink(row) {
@@ -220,7 +220,7 @@ function regionLink(row) {
   for (const [member, value] of Object.entries(constraintOf(identity))) {
     if (value !== undefined) query.set(member, value);
   }
-  query.set("observers", row.hearings.slice(0, mostObservers).map((entry) => entry.observer).join(","));
+  query.set("observers", row.hearings.slice(0, maximumObservers).map((entry) => entry.observer).join(","));
   const id = identifierOf(row.name ?? "");
   if (id) query.set("id", id);
   return `#/regions?${query}`;

@@ -16,7 +16,7 @@ const regionPeriod = 5000;
 /** The lines of the last hour change once a minute. */
 const historyPeriod = 60000;
 /** How many subjects get a line: as many as one address names. */
-const mostLines = 100;
+const maximumLines = 100;
 /** An hour up to now touches so many minutes. */
 const minutesOfHour = 61;
 
@@ -114,11 +114,11 @@ class RegionsPage {
     if (!this.applications.length) await this.loadRegions();
     await this.loadStates();
     for (const [id, card] of this.cards) card.setOccupancy(places.filter((place) => place.application === id));
-    const subjects = new Set([...this.cards.values()].flatMap((card) => card.insiders).slice(0, mostLines));
+    const subjects = new Set([...this.cards.values()].flatMap((card) => card.insiders).slice(0, maximumLines));
     if (!subjects.size || this.isForbidden) return;
     const named = [...subjects].map((subject) => `&subject=${part(subject)}`).join("");
     const body = await getIfAllowed(
-      `/v1/history/subjects?limit=${mostLines}&${range.query(minutesOfHour)}${named}`,
+      `/v1/history/subjects?limit=${maximumLines}&${range.query(minutesOfHour)}${named}`,
       null,
       this.signal,
     );

@@ -5,12 +5,12 @@ import { arrange } from "./plan-layout.js";
 const margin = 16;
 const gutter = 14;
 /** A cell is at least so wide, for a name of a dozen letters, and at most so wide, for the eye. */
-const leastCell = 104;
-const mostCell = 230;
+const minimumCell = 104;
+const maximumCell = 230;
 const cellHeight = 112;
 const trayHeight = 64;
 /** An observer is named where it has so many pixels; else its mark alone says whether it is up. */
-const leastLabel = 84;
+const minimumLabel = 84;
 const titleHeight = 26;
 
 /** The colours and fonts of the page, as a canvas wants them. */
@@ -41,7 +41,7 @@ export function readPalette() {
 /** Frames for groups of places as cells: `{ places, titles, doors, height }`. */
 export function cellFrames(groups, width) {
   const frames = { places: new Map(), titles: [], doors: [], height: margin };
-  const most = Math.max(1, Math.floor((width - 2 * margin + gutter) / (leastCell + gutter)));
+  const most = Math.max(1, Math.floor((width - 2 * margin + gutter) / (minimumCell + gutter)));
   for (const group of groups) {
     if (group.title) {
       frames.titles.push({ text: group.title, x: margin, y: frames.height + 13 });
@@ -56,7 +56,7 @@ export function cellFrames(groups, width) {
     const cells = arrange(group.places, Math.min(most, 6));
     const columns = Math.max(...[...cells.values()].map((cell) => cell.column)) + 1;
     const rows = Math.max(...[...cells.values()].map((cell) => cell.row)) + 1;
-    const wide = Math.min(mostCell, (width - 2 * margin - (columns - 1) * gutter) / columns);
+    const wide = Math.min(maximumCell, (width - 2 * margin - (columns - 1) * gutter) / columns);
     const left = margin + Math.max(0, (width - 2 * margin - columns * wide - (columns - 1) * gutter) / 2);
     for (const place of group.places) {
       const { column, row } = cells.get(place.id);
@@ -157,8 +157,8 @@ function drawObservers(pen, { x, y, width, height, place }, palette) {
     if (isDown) pen.stroke();
     else pen.fill();
     pen.fillStyle = isDown ? palette.bad : palette.soft;
-    if (share > leastLabel) pen.fillText(fit(pen, observer.name, share - 18), at + 13, base);
-    at += share > leastLabel ? share : Math.min(16, share);
+    if (share > minimumLabel) pen.fillText(fit(pen, observer.name, share - 18), at + 13, base);
+    at += share > minimumLabel ? share : Math.min(16, share);
   }
 }
 

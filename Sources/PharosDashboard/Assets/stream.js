@@ -49,7 +49,7 @@ export class EventStream {
   }
 
   /** Tries again at once, if it is waiting. */
-  hurry() {
+  expedite() {
     this.#wake?.();
   }
 

@@ -66,11 +66,11 @@ package final class ObserverKeys: Sendable {
     var observer = self.observer(id) ?? KeyedObserver(id: id)
     if let radios { observer.radios = try checked(radios, of: id) }
     observer.keys.removeAll { $0.hasExpired(at: now) }
-    guard observer.keys.count < KeyedObserver.mostKeys else {
-      throw .tooManyKeys(id, limit: KeyedObserver.mostKeys)
+    guard observer.keys.count < KeyedObserver.maximumKeys else {
+      throw .tooManyKeys(id, limit: KeyedObserver.maximumKeys)
     }
-    guard observers.withLock({ $0[id] != nil || $0.count < KeyRing.mostObservers }) else {
-      throw .tooMany(what: "observers with keys", limit: KeyRing.mostObservers)
+    guard observers.withLock({ $0[id] != nil || $0.count < KeyRing.maximumObservers }) else {
+      throw .tooMany(what: "observers with keys", limit: KeyRing.maximumObservers)
     }
     for index in observer.keys.indices {
       observer.keys[index].expiresAt = min(observer.keys[index].expiresAt ?? .distantFuture, now + overlap)
@@ -114,8 +114,8 @@ package final class ObserverKeys: Sendable {
 
   private func checked(_ radios: [ObserverID], of id: ObserverID) throws(AccessError) -> [ObserverID] {
     let radios = Set(radios).sorted()
-    guard radios.count <= KeyedObserver.mostRadios else {
-      throw .tooMany(what: "radios of one observer", limit: KeyedObserver.mostRadios)
+    guard radios.count <= KeyedObserver.maximumRadios else {
+      throw .tooMany(what: "radios of one observer", limit: KeyedObserver.maximumRadios)
     }
     for radio in radios where radio == id || observer(radio) != nil { throw .notARadio(radio, of: id) }
     return radios

@@ -13,7 +13,7 @@ import Synchronization
 /// dropped and counted. Events that are never journalled (ranging, fixes) are still published meanwhile.
 package final class CommitPublisher: Service, Sendable {
   /// The hub that publishes the committed events.
-  package let told = CommittedEventHub()
+  package let committed = CommittedEventHub()
   /// The applications that have a live stream open.
   package let live = LiveApplications()
   /// The authorisations: what each application may learn about each subject.
@@ -132,7 +132,7 @@ package final class CommitPublisher: Service, Sendable {
   package func run() async throws {
     try? await gracefulShutdown()
     await drain()
-    told.finish()
+    committed.finish()
   }
 
   private func take(_ events: [Event], isDelivered: Bool) {
@@ -282,7 +282,7 @@ extension CommitPublisher {
   private func publish(_ judged: [Judgement], sequences: [Int64?]) {
     var telling: [PublishedEvent] = []
     telling.reserveCapacity(judged.count)
-    var (told, passed, withheld) = (0 as UInt64, 0 as UInt64, 0 as UInt64)
+    var (committed, passed, withheld) = (0 as UInt64, 0 as UInt64, 0 as UInt64)
     var next = sequences.startIndex
     for judgement in judged {
       var sequence: Int64?
@@ -294,7 +294,7 @@ extension CommitPublisher {
         withheld += 1
         continue
       }
-      if sequence == nil { passed += 1 } else { told += 1 }
+      if sequence == nil { passed += 1 } else { committed += 1 }
       telling.append(
         PublishedEvent(
           sequence: sequence,
@@ -305,11 +305,11 @@ extension CommitPublisher {
       )
     }
     state.withLock { state in
-      state.work.statistics.told += told
+      state.work.statistics.committed += committed
       state.work.statistics.passed += passed
       state.work.statistics.withheld += withheld
     }
-    self.told.publish(telling)
+    self.committed.publish(telling)
   }
 
   private func keepCheckpoint() {
@@ -357,7 +357,7 @@ package struct CommitPublisherStatistics: Hashable, Sendable {
   /// Events taken from the engine and from others.
   package var received: UInt64 = 0
   /// Events published with a sequence number.
-  package var told: UInt64 = 0
+  package var committed: UInt64 = 0
   /// Events published without one: ranging, fixes, and events for live streams only.
   package var passed: UInt64 = 0
   /// Events that the authorisations withhold from all readers.

@@ -61,9 +61,9 @@ package enum NDJSON {
     var text: [UInt8] = []
     for item in items {
       switch item {
-      case .event(let told):
-        text += (told.sequence.map { "{\"sequence\":\($0),\"event\":" } ?? "{\"event\":").utf8
-        text += told.cloudEvent
+      case .event(let committed):
+        text += (committed.sequence.map { "{\"sequence\":\($0),\"event\":" } ?? "{\"event\":").utf8
+        text += committed.cloudEvent
         text += "}\n".utf8
       case .dropped(let count): text += "{\"dropped\":{\"count\":\(count)}}\n".utf8
       case .gap(let from, let to): text += "{\"gap\":{\"from\":\(from),\"to\":\(to)}}\n".utf8

@@ -22,7 +22,7 @@ package final class FeedService: Service, Sendable {
     var clients: [String: Int] = [:]
     var isFinished = false
     /// The number of events that the commit publisher had lost at the last tick.
-    var toldLost: UInt64 = 0
+    var reportedLost: UInt64 = 0
   }
 
   let history: any EventHistory
@@ -50,7 +50,7 @@ package final class FeedService: Service, Sendable {
   ) {
     let start = ContinuousClock.now
     self.init(
-      told: commitPublisher.told,
+      committed: commitPublisher.committed,
       live: commitPublisher.live,
       authorisations: commitPublisher.authorisations,
       stream: commitPublisher.stream,
@@ -64,7 +64,7 @@ package final class FeedService: Service, Sendable {
 
   /// Makes a service for any publisher of events and any clock.
   package init(
-    told: CommittedEventHub,
+    committed: CommittedEventHub,
     live: LiveApplications,
     authorisations: Authorisations,
     stream: String,
@@ -83,7 +83,7 @@ package final class FeedService: Service, Sendable {
     tally = FeedTally(limit: settings.waiting)
     reader = HistoryReader(history: history, stream: stream, logger: logger)
     state = Mutex(State(published: history.head))
-    told.tap({ [weak self] batch in self?.publish(batch) }, onFinish: { [weak self] in self?.finish() })
+    committed.tap({ [weak self] batch in self?.publish(batch) }, onFinish: { [weak self] in self?.finish() })
   }
 
   /// Opens a stream.
@@ -141,8 +141,8 @@ package final class FeedService: Service, Sendable {
     let now = clock()
     let allLost = lost()
     let (cores, newlyLost) = state.withLock { state in
-      defer { state.toldLost = allLost }
-      return (Array(state.index.all.values), allLost - state.toldLost)
+      defer { state.reportedLost = allLost }
+      return (Array(state.index.all.values), allLost - state.reportedLost)
     }
     for core in cores {
       if newlyLost > 0 { core.lose(Int(newlyLost)) }
@@ -197,13 +197,13 @@ package final class FeedService: Service, Sendable {
   private func publish(_ batch: [PublishedEvent]) {
     let touched = state.withLock { state in
       var touched: [UInt64: FeedCore] = [:]
-      for told in batch {
-        let event = told.event
+      for committed in batch {
+        let event = committed.event
         state.index.each(wanting: event) { core in
-          core.take(told)
+          core.take(committed)
           touched[core.id] = core
         }
-        if let sequence = told.sequence { state.published = sequence }
+        if let sequence = committed.sequence { state.published = sequence }
       }
       return touched
     }

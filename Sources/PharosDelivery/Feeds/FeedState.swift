@@ -78,21 +78,21 @@ package struct FeedState {
   /// Takes an event that the filter wants, unless the stream has it already.
   ///
   /// - Parameters:
-  ///   - told: the event.
+  ///   - committed: the event.
   ///   - hasRoom: true if one more event may wait, over all streams.
   /// - Returns: the number of dropped events.
-  package mutating func take(_ told: PublishedEvent, hasRoom: Bool) -> Int {
+  package mutating func take(_ committed: PublishedEvent, hasRoom: Bool) -> Int {
     let hasRoomHere = hasRoom && decisions.count < limit
-    if let sequence = told.sequence {
+    if let sequence = committed.sequence {
       guard behindAfter == nil, sequence > acceptsAfter else { return 0 }
-      if hasRoomHere { decisions.append(told) } else { behindAfter = sequence - 1 }
+      if hasRoomHere { decisions.append(committed) } else { behindAfter = sequence - 1 }
       return 0
     }
     var lost = 0
-    if !told.event.kind.isJournalled {
-      lost = readings.take(told, hasRoom: hasRoom)
+    if !committed.event.kind.isJournalled {
+      lost = readings.take(committed, hasRoom: hasRoom)
     } else if behindAfter == nil, hasRoomHere {
-      decisions.append(told)
+      decisions.append(committed)
     } else {
       // What only live streams get has no place in the journal from which to fetch it later.
       lost = 1
@@ -169,9 +169,9 @@ package struct FeedState {
     // A full page without events was removed while it was read: what follows it is still to be read.
     let reached = isLast ? open.through : max(events.last?.sequence ?? open.after, oldest - 1)
     // What was read a moment before it was pruned is part of the gap, so that numbers never go back.
-    for told in events {
-      guard let sequence = told.sequence, sequence >= oldest, sequence <= open.through else { continue }
-      items.append(.event(told))
+    for committed in events {
+      guard let sequence = committed.sequence, sequence >= oldest, sequence <= open.through else { continue }
+      items.append(.event(committed))
     }
     span = reached < open.through ? Span(after: reached, through: open.through) : nil
     if !items.isEmpty { lastGiven = now }
@@ -280,11 +280,11 @@ final class FeedCore: Sendable {
   }
 
   /// Takes an event that the filter wants.
-  func take(_ told: PublishedEvent) {
+  func take(_ committed: PublishedEvent) {
     let hasRoom = tally.hasRoom
     let (added, dropped, fellBehind) = guarded.withLock { guarded in
       let before = (guarded.state.waiting, guarded.state.behindAfter == nil)
-      let dropped = guarded.state.take(told, hasRoom: hasRoom)
+      let dropped = guarded.state.take(committed, hasRoom: hasRoom)
       return (
         guarded.state.waiting - before.0, dropped, before.1 && guarded.state.behindAfter != nil
       )

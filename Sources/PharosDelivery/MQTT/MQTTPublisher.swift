@@ -157,7 +157,7 @@ struct MQTTWork: JournalConsumer {
   private var nearestDue = Timestamp.distantPast
   /// Indicates whether the last word, that the server is offline, is on its way.
   private var isLeaving = false
-  private var farewell: MQTTPacketID?
+  private var offlinePacket: MQTTPacketID?
   private var isLimitLogged = false
   private var lastReason: String?
   /// The revision of the authorisations by which everything retained was judged.
@@ -238,7 +238,7 @@ struct MQTTWork: JournalConsumer {
       lastReason = nil
     case .disconnected(let reason):
       outbox.disconnected()
-      farewell = nil
+      offlinePacket = nil
       guard reason != lastReason, stoppingSince == nil else { return }
       lastReason = reason
       parts.logger.warning(
@@ -246,7 +246,7 @@ struct MQTTWork: JournalConsumer {
         metadata: ["reason": "\(reason)"]
       )
     case .acknowledged(let packet):
-      if packet == farewell { farewell = nil } else { outbox.acknowledged(packet) }
+      if packet == offlinePacket { offlinePacket = nil } else { outbox.acknowledged(packet) }
     case .message(let topic, let payload, let isRetained):
       outbox.received(topic, payload: payload, isRetained: isRetained)
     }
@@ -257,7 +257,9 @@ struct MQTTWork: JournalConsumer {
     carryOut()
     if let stoppingSince, !isLeaving, isCaughtUp || now - stoppingSince >= MQTTWork.grace {
       isLeaving = true
-      if outbox.isOnline { farewell = link.publish(MQTTMessage(parts.names.availability, text: "offline")) }
+      if outbox.isOnline {
+        offlinePacket = link.publish(MQTTMessage(parts.names.availability, text: "offline"))
+      }
     }
     if outbox.hasUnannounced, !isLimitLogged {
       isLimitLogged = true
@@ -294,7 +296,7 @@ struct MQTTWork: JournalConsumer {
   /// Returns whether the last word was acknowledged, or has had its time.
   func isDone(at now: Timestamp) -> Bool {
     guard isLeaving, let stoppingSince else { return false }
-    return farewell == nil || now - stoppingSince >= MQTTWork.grace + MQTTWork.grace
+    return offlinePacket == nil || now - stoppingSince >= MQTTWork.grace + MQTTWork.grace
   }
 
   func wakeTime(at now: Timestamp) -> Timestamp? {

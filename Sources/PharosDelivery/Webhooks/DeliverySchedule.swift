@@ -141,7 +141,7 @@ package struct DeliverySchedule: Sendable {
   }
 
   /// Makes all waiting lanes due at once, because the webhook's definition has changed or the clock was set back.
-  package mutating func hurry() {
+  package mutating func expedite() {
     heldUntil = .distantPast
     if isDown { probeAt = .distantPast }
     while let entry = waiting.popMin() { unload(entry) }
@@ -251,7 +251,7 @@ extension DeliverySchedule {
       if isGivenUp(attempt, lane, at: now) {
         ready.removeMin()
         let reason = "nothing of it was taken for \(Int(settings.giveUpAfter.seconds / 3_600)) hours"
-        bury(attempt, at: now, tries: lane.attempts, reason: reason)
+        moveToDeadLetters(attempt, at: now, tries: lane.attempts, reason: reason)
         return .giveUp(attempt, reason: reason)
       }
       guard maySend(at: now) else { return nil }
@@ -367,7 +367,7 @@ extension DeliverySchedule {
     lane.failingSince = lane.failingSince ?? now
     if now - firstTried >= settings.giveUpAfter || isGivenUp(attempt, lane, at: now) {
       lanes[attempt.lane] = lane
-      bury(attempt, at: now, tries: attempt.number, reason: reason)
+      moveToDeadLetters(attempt, at: now, tries: attempt.number, reason: reason)
       return .dead(reason: reason)
     }
     let until = now + max(settings.delay(afterFailures: attempt.number, jitter: jitter), pause)
@@ -386,7 +386,12 @@ extension DeliverySchedule {
     return .again(until)
   }
 
-  private mutating func bury(_ attempt: DeliveryAttempt, at now: Timestamp, tries: Int, reason: String) {
+  private mutating func moveToDeadLetters(
+    _ attempt: DeliveryAttempt,
+    at now: Timestamp,
+    tries: Int,
+    reason: String
+  ) {
     settled += 1
     dead.append(
       DeadLetter(

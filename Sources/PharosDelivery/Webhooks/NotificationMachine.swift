@@ -12,7 +12,7 @@ package struct NotificationMachine: Sendable {
   /// journal 20 ms for its commit.
   package static let patience = TimeSpan.seconds(1)
   /// The maximum age of a notification when it is published; an older one would only surprise, and is dropped.
-  package static let stalest = TimeSpan.minutes(10)
+  package static let maximumAge = TimeSpan.minutes(10)
   /// The maximum number of subjects remembered over all rules; those with the oldest notifications are forgotten first.
   package static let subjectLimit = 65_536
   /// The maximum number of published notifications that the journal does not hold yet.
@@ -121,7 +121,7 @@ package struct NotificationMachine: Sendable {
       decide(rule, key, at: stay.deadline, decidedAt: stay.deadline, cause: stay.cause, name)
     }
     // If the state of a subject has been unknown for so long, a notification would come too late.
-    stays = stays.filter { now - $0.value.deadline < NotificationMachine.stalest }
+    stays = stays.filter { now - $0.value.deadline < NotificationMachine.maximumAge }
     firstDeadline = stays.values.lazy.filter(\.isSure).map(\.deadline).min()
   }
 
@@ -139,9 +139,9 @@ package struct NotificationMachine: Sendable {
     var fresh: [Event] = []
     let old = outbox.prefix(handedOut)
     // What did not come back from the journal in all that time was withheld, and never will.
-    let waiting = old.filter { now - $0.time < NotificationMachine.stalest }
+    let waiting = old.filter { now - $0.time < NotificationMachine.maximumAge }
     for event in outbox.dropFirst(handedOut) {
-      if now - event.time < NotificationMachine.stalest { fresh.append(event) } else { late += 1 }
+      if now - event.time < NotificationMachine.maximumAge { fresh.append(event) } else { late += 1 }
     }
     let room = NotificationMachine.outboxLimit - waiting.count
     if fresh.count > room {

@@ -25,7 +25,7 @@ package final class Notifications: Service {
   ///
   /// - Parameters:
   ///   - journal: the journal to follow, which also holds the rules.
-  ///   - told: the hub that reports new events of the journal.
+  ///   - committed: the hub that reports new events of the journal.
   ///   - stream: the name of the stream, which is part of the ids.
   ///   - tell: passes notifications on to be journalled and published, and returns at once.
   ///   - names: the name that the directory has for a subject.
@@ -34,7 +34,7 @@ package final class Notifications: Service {
   /// - Throws: ``WebhookError/journal(_:)`` if the rules cannot be read.
   package init(
     journal: Journal,
-    told: CommittedEventHub,
+    committed: CommittedEventHub,
     stream: String,
     tell: @escaping @Sendable ([Event]) -> Void,
     names: @escaping @Sendable (SubjectID) -> String? = { _ in nil },
@@ -46,7 +46,7 @@ package final class Notifications: Service {
     let beginning = journal.head
     follower = JournalFollower(
       JournalPages(journal, logger: logger, name: "notifications"),
-      hub: told,
+      hub: committed,
       clock: clock,
       executor: BlockingExecutor("pharos.notifications"),
       report: NotificationCounters()
@@ -94,7 +94,7 @@ package final class Notifications: Service {
 /// The counters of the decisions since the server started.
 package struct NotificationCounters: Hashable, Sendable {
   /// The number of notifications that were handed over for publishing.
-  package var told: UInt64 = 0
+  package var committed: UInt64 = 0
   /// The number of notifications that quiet hours suppressed.
   package var quieted: UInt64 = 0
   /// The number of notifications that `atMostOncePer` suppressed.
@@ -280,7 +280,7 @@ struct NotificationWork: JournalConsumer {
 
   var report: NotificationCounters {
     NotificationCounters(
-      told: count,
+      committed: count,
       quieted: machine.quieted,
       repeated: machine.repeated,
       late: machine.late

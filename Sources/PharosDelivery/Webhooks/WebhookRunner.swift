@@ -142,7 +142,7 @@ struct WebhookWork: JournalConsumer {
 
   private var isSending: Bool { stoppingSince == nil && definition.isEnabled && !schedule.isStopped }
 
-  mutating func clockWasSetBack() { schedule.hurry() }
+  mutating func clockWasSetBack() { schedule.expedite() }
 
   mutating func take(_ mail: Mail, at now: Timestamp, stoppingSince: Timestamp?) {
     self.stoppingSince = stoppingSince
@@ -163,7 +163,7 @@ struct WebhookWork: JournalConsumer {
 
   private mutating func adopt(_ new: WebhookDefinition) {
     if new.isEnabled, !definition.isEnabled { schedule.isStopped = false }
-    if new.url != definition.url || new.isEnabled != definition.isEnabled { schedule.hurry() }
+    if new.url != definition.url || new.isEnabled != definition.isEnabled { schedule.expedite() }
     definition = new
     schedule.concurrency = new.concurrency
   }

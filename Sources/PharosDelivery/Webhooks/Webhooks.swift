@@ -22,7 +22,7 @@ package final class Webhooks: Service {
   }
 
   let parts: WebhookParts
-  let told: CommittedEventHub
+  let committed: CommittedEventHub
   let ownPorts: Set<Int>
   let state = Mutex(State())
   private let executor = BlockingExecutor("pharos.webhooks")
@@ -34,7 +34,7 @@ package final class Webhooks: Service {
   ///
   /// - Parameters:
   ///   - journal: the journal, which holds the events and the delivery state.
-  ///   - told: the hub that publishes new events of the journal.
+  ///   - committed: the hub that publishes new events of the journal.
   ///   - stream: the name of the stream, which events carry as source.
   ///   - ownPorts: the TCP ports that the server listens on, which no webhook may post to.
   ///   - gate: returns the gate of the webhooks of an application, or, for nil, of those that belong to no application;
@@ -47,7 +47,7 @@ package final class Webhooks: Service {
   /// - Throws: ``WebhookError/journal(_:)`` if the webhooks cannot be read.
   package init(
     journal: Journal,
-    told: CommittedEventHub,
+    committed: CommittedEventHub,
     stream: String,
     ownPorts: Set<Int> = [],
     gate: @escaping @Sendable (_ application: String?) -> Gate = { _ in .open },
@@ -67,7 +67,7 @@ package final class Webhooks: Service {
       jitter: jitter,
       logger: logger
     )
-    self.told = told
+    self.committed = committed
     self.ownPorts = ownPorts
     (launches, launch) = AsyncStream.makeStream(bufferingPolicy: .unbounded)
     let (documents, receivers) = try WebhookError.journal { () throws(JournalError) in
@@ -121,7 +121,8 @@ package final class Webhooks: Service {
   /// Starts the deliveries of a webhook.
   @discardableResult
   func start(_ definition: WebhookDefinition) -> WebhookRunner {
-    let runner = WebhookRunner(definition, parts, hub: told, executor: executor) { [weak self] id, reason in
+    let runner = WebhookRunner(definition, parts, hub: committed, executor: executor) {
+      [weak self] id, reason in
       self?.disable(id, because: reason)
     }
     let isOpen = state.withLock { state in

@@ -19,7 +19,7 @@ final class VenueBundles: Sendable {
   }
 
   /// The versions of a venue that are kept.
-  static let mostVersions = 3
+  static let maximumVersions = 3
 
   private let folder: String
   private let isTemporary: Bool
@@ -101,7 +101,9 @@ final class VenueBundles: Sendable {
       let attributes = try? manager.attributesOfItem(atPath: "\(folder)/\(name)")
       return (name, attributes?[.modificationDate] as? Date ?? .distantPast)
     }
-    for (name, _) in bundles.sorted(by: { ($0.1, $0.0) > ($1.1, $1.0) }).dropFirst(VenueBundles.mostVersions)
+    for (name, _) in bundles.sorted(by: { ($0.1, $0.0) > ($1.1, $1.0) }).dropFirst(
+      VenueBundles.maximumVersions
+    )
     where name != "\(prefix)\(version).mbtiles" {
       try? manager.removeItem(atPath: "\(folder)/\(name)")
     }

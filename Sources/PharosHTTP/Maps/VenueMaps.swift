@@ -34,7 +34,7 @@ final class VenueMaps: Sendable {
 
   private struct State: Sendable {
     var floors = RecentValues<FloorKey, Prepared>(limit: VenueMaps.floorCapacity)
-    var tiles = RecentValues<TileKey, [UInt8]>(limit: VenueMaps.mostTileBytes)
+    var tiles = RecentValues<TileKey, [UInt8]>(limit: VenueMaps.maximumTileBytes)
   }
 
   private let state = Mutex(State())
@@ -48,7 +48,7 @@ final class VenueMaps: Sendable {
   /// What a floor costs beside the image of its plan.
   private static let floorOverhead = 256 << 10
   /// The bytes of tiles that are kept.
-  private static let mostTileBytes = 32 << 20
+  private static let maximumTileBytes = 32 << 20
   /// What a tile costs beside its own bytes.
   private static let tileOverhead = 256
 
@@ -115,7 +115,7 @@ final class VenueMaps: Sendable {
     state.withLock { state in
       if let known = state.floors[key] {
         if known.venue == venue { return known }
-        state.tiles = RecentValues(limit: VenueMaps.mostTileBytes)
+        state.tiles = RecentValues(limit: VenueMaps.maximumTileBytes)
       }
       let prepared = Prepared(venue: venue, floor: MappedFloor(key.floor, of: venue), renderer: nil)
       state.floors.insert(prepared, for: key, cost: VenueMaps.floorOverhead)

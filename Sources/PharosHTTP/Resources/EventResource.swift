@@ -29,7 +29,7 @@ struct EventResource: Resource {
   }
 
   /// The maximum number of journal pages that one request reads when authorisations hide most of the events found.
-  private static let mostReads = 8
+  private static let maximumReads = 8
 
   private func events(_ request: APIRequest) async throws -> APIAnswer {
     if request.accepts("text/event-stream") { return try stream(request, as: .serverSentEvents) }
@@ -54,7 +54,7 @@ struct EventResource: Resource {
     let isRestarted = after.map { $0 > head } ?? false
     var place = isRestarted ? 0 : after ?? before ?? Int64.max
     var isEnd = false
-    for _ in 0..<EventResource.mostReads where found.count < limit && !isEnd {
+    for _ in 0..<EventResource.maximumReads where found.count < limit && !isEnd {
       let (start, wanted) = (place, limit - found.count)
       let page = try await Blocking.run { [journal] in
         try after == nil

@@ -12,15 +12,15 @@ struct HistoryResource: Resource {
   let clock: @Sendable () -> Timestamp
 
   /// The largest number of steps of an answer: a day of minutes.
-  private static let mostPoints: ClosedRange<Int64> = 1...1_500
+  private static let maximumPoints: ClosedRange<Int64> = 1...1_500
   /// The largest number of steps of each series in an answer about many.
-  private static let mostSparkPoints: ClosedRange<Int64> = 1...120
+  private static let maximumSparkPoints: ClosedRange<Int64> = 1...120
   /// The largest number of rows, of an hour each, that an answer about many subjects reads.
-  private static let mostRows: Int64 = 2_500
+  private static let maximumRows: Int64 = 2_500
   /// The largest number of frames and of positions in an answer.
-  private static let (mostFrames, mostPositions): (ClosedRange<Int64>, Int) = (1...288, 10_000)
+  private static let (maximumFrames, maximumPositions): (ClosedRange<Int64>, Int) = (1...288, 10_000)
   /// The largest number of transitions beside a subject's or an observer's summaries.
-  private static let mostTransitions = 500
+  private static let maximumTransitions = 500
   /// The usual range of an answer.
   private static let day = TimeSpan.minutes(24 * 60)
 
@@ -101,17 +101,17 @@ struct HistoryResource: Resource {
       &query,
       now: clock(),
       usual: .minutes(60),
-      points: HistoryResource.mostSparkPoints
+      points: HistoryResource.maximumSparkPoints
     )
     let subjects = query.subjects("subject")
     let limit = query.limit()
     let after = Page.key(&query) { parts in parts.count == 1 ? SubjectID(parts[0]) : nil }
     let hours = (range.minutes.upperBound.number - range.minutes.lowerBound.number) / 60 + 1
-    if Int64(min(limit, subjects?.count ?? limit)) * hours > HistoryResource.mostRows {
+    if Int64(min(limit, subjects?.count ?? limit)) * hours > HistoryResource.maximumRows {
       query.wrong(
         "limit",
         "is too large for \(hours) hours",
-        expected: "at most \(max(1, HistoryResource.mostRows / hours)), or a shorter range"
+        expected: "at most \(max(1, HistoryResource.maximumRows / hours)), or a shorter range"
       )
     }
     try query.finish()
@@ -292,7 +292,7 @@ struct HistoryResource: Resource {
       &query,
       now: clock(),
       usual: .minutes(60),
-      points: HistoryResource.mostSparkPoints
+      points: HistoryResource.maximumSparkPoints
     )
     try query.finish()
     let own = request.principal.application
@@ -302,7 +302,7 @@ struct HistoryResource: Resource {
       uniquingKeysWith: { $1 }
     )
     let hours = (range.minutes.upperBound.number - range.minutes.lowerBound.number) / 60 + 1
-    let most = Int(max(1, 4 * HistoryResource.mostRows / hours))
+    let most = Int(max(1, 4 * HistoryResource.maximumRows / hours))
     let places = try await Blocking.run { [journal] in
       try journal.historyPlaces().lazy
         .filter { series in
@@ -365,7 +365,7 @@ struct HistoryResource: Resource {
       &query,
       now: clock(),
       usual: HistoryResource.day,
-      points: HistoryResource.mostFrames
+      points: HistoryResource.maximumFrames
     )
     try query.finish()
     let wanted =
@@ -383,7 +383,7 @@ struct HistoryResource: Resource {
         rest = rest.dropFirst(own.count)
         for frame in try journal.history(at: Array(own)) {
           let shown = frame.subjects.filter { gate.shows($0.subject) }
-          if !frames.isEmpty, count + shown.count > HistoryResource.mostPositions {
+          if !frames.isEmpty, count + shown.count > HistoryResource.maximumPositions {
             return (frames, frame.minute)
           }
           count += shown.count
@@ -446,7 +446,7 @@ struct HistoryResource: Resource {
   // What they have in common.
 
   private func range(_ query: inout QueryReading) -> HistoryRange {
-    HistoryRange(&query, now: clock(), usual: HistoryResource.day, points: HistoryResource.mostPoints)
+    HistoryRange(&query, now: clock(), usual: HistoryResource.day, points: HistoryResource.maximumPoints)
   }
 
   private func answer(
@@ -468,7 +468,7 @@ struct HistoryResource: Resource {
     filter.until = range.to
     let wanted = filter
     let found = try await Blocking.run { [journal] in
-      try journal.events(before: .max, matching: wanted, limit: HistoryResource.mostTransitions)
+      try journal.events(before: .max, matching: wanted, limit: HistoryResource.maximumTransitions)
     }
     return found.reversed().compactMap { $0.passed(gate) }
   }

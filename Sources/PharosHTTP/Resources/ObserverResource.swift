@@ -184,8 +184,8 @@ struct KeyResource: Resource {
     let (overlap, radios) = try BodyDocument.read(request.body, name: "key", known: known, mayBeEmpty: true) {
       let radio = ValueForm(expected: "a MAC, a UUID or a name of at most 64 bytes") { ObserverID($0) }
       let radios = $0.has("radios") ? $0.values("radios", of: "observers", radio) : nil
-      if let radios, radios.count > KeyedObserver.mostRadios {
-        let most = "at most \(KeyedObserver.mostRadios)"
+      if let radios, radios.count > KeyedObserver.maximumRadios {
+        let most = "at most \(KeyedObserver.maximumRadios)"
         $0.mistake("radios", "radios has \(radios.count) observers", expected: most)
       }
       return ($0.value("overlap", .time(in: .zero...KeyResource.longestOverlap)), radios)

@@ -152,7 +152,7 @@ struct StatusResource: Resource {
   private func write(_ commitPublisher: CommitPublisherStatistics, to json: inout JSONText) {
     json.openObject("teller")
     json.member("received", commitPublisher.received)
-    json.member("told", commitPublisher.told)
+    json.member("told", commitPublisher.committed)
     json.member("passed", commitPublisher.passed)
     json.member("withheld", commitPublisher.withheld)
     json.member("lost", commitPublisher.lost)

@@ -36,11 +36,11 @@ struct VisitResource: Resource {
   }
 
   /// The maximum number of events that an answer about dwell times reads: a week of 20,000 visits a day, both ends.
-  private static let mostDwellEvents = 300_000
+  private static let maximumDwellEvents = 300_000
   /// The number of events that are read at a time.
   private static let dwellPage = 4_096
   /// The maximum number of pages that a list of visits reads when authorisations hide most of what it finds.
-  private static let mostVisitReads = 8
+  private static let maximumVisitReads = 8
 
   // Visits.
 
@@ -61,7 +61,7 @@ struct VisitResource: Resource {
     var found: [JournaledEvent] = []
     var place = before ?? Int64.max
     var isEnd = false
-    for _ in 0..<VisitResource.mostVisitReads where found.count < limit && !isEnd {
+    for _ in 0..<VisitResource.maximumVisitReads where found.count < limit && !isEnd {
       let (start, wanted) = (place, limit - found.count)
       let page = try await Blocking.run { [journal, filter] in
         try journal.events(before: start, matching: filter, limit: wanted).map { entry in
@@ -114,15 +114,19 @@ struct VisitResource: Resource {
     try query.finish()
     let gate = commitPublisher.gate(for: request.principal)
     let reading = try await Blocking.run { [journal, filter] in
-      try DwellTimes(in: journal, filter, limit: VisitResource.mostDwellEvents, page: VisitResource.dwellPage)
-      {
+      try DwellTimes(
+        in: journal,
+        filter,
+        limit: VisitResource.maximumDwellEvents,
+        page: VisitResource.dwellPage
+      ) {
         event in
         gate.passed(event) != nil
       }
     }
     guard var times = reading else {
       throw Problem.badRequest(
-        "The range holds more than \(VisitResource.mostDwellEvents) events. Ask for a shorter one, or for fewer places."
+        "The range holds more than \(VisitResource.maximumDwellEvents) events. Ask for a shorter one, or for fewer places."
       )
     }
     try await addPresent(to: &times, byZone: by == "zone", wanted: filter.regions, request)
@@ -152,7 +156,7 @@ struct VisitResource: Resource {
   ) async throws {
     guard byZone else {
       let gate = commitPublisher.presentGate(for: request.principal)
-      for record in try await cache.read({ $0.told.visits }) where record.visit.departure == nil {
+      for record in try await cache.read({ $0.committed.visits }) where record.visit.departure == nil {
         guard gate.shows(record.subject), let place = record.visit.place,
           wanted?.contains(place.identifier) ?? true
         else { continue }

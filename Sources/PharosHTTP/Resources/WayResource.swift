@@ -105,7 +105,7 @@ struct WayResource: Resource {
     let (from, to) = (query.required("from"), query.required("to"))
     var options = query.routeOptions()
     options.alternatives = Int(
-      query.integer("alternatives", in: 0...Int64(RouteOptions.mostAlternatives)) ?? 0
+      query.integer("alternatives", in: 0...Int64(RouteOptions.maximumAlternatives)) ?? 0
     )
     let language = query.word("language", RouteLanguage.self) ?? .english
     let geometries = query.word("geometries", RouteGeometry.self) ?? .geojson
@@ -132,7 +132,7 @@ struct WayResource: Resource {
     var options = RouteOptions()
     let alternatives = query.text("alternatives") ?? "false"
     if let count = Int(alternatives) ?? ["true": 1, "false": 0][alternatives], count >= 0 {
-      options.alternatives = min(count, RouteOptions.mostAlternatives)
+      options.alternatives = min(count, RouteOptions.maximumAlternatives)
     } else {
       query.wrong("alternatives", "\"\(alternatives.shortened)\"", expected: "true, false or a number")
     }
@@ -305,7 +305,7 @@ enum RouteSearch {
     _ search: @escaping @Sendable (SearchBudget) throws -> Answer
   ) async throws -> Answer {
     let ending = Flag()
-    let budget = SearchBudget(limit: WayDocuments.mostEnds * WayDocuments.mostEnds) { ending.isSet }
+    let budget = SearchBudget(limit: WayDocuments.maximumEnds * WayDocuments.maximumEnds) { ending.isSet }
     do {
       return try await withTaskCancellationHandler {
         try await Blocking.searches.run { _ in try search(budget) }
@@ -374,10 +374,10 @@ private struct OSRMRequest {
       guard numbers.count == 2, let longitude = numbers[0], let latitude = numbers[1] else { return nil }
       return Coordinate(latitude: latitude, longitude: longitude)
     }
-    guard coordinates.count == texts.count, (2...WayDocuments.mostEnds).contains(coordinates.count) else {
+    guard coordinates.count == texts.count, (2...WayDocuments.maximumEnds).contains(coordinates.count) else {
       throw .osrm(
         "InvalidQuery",
-        "The coordinates must be 2 to \(WayDocuments.mostEnds) of longitude,latitude with semicolons between."
+        "The coordinates must be 2 to \(WayDocuments.maximumEnds) of longitude,latitude with semicolons between."
       )
     }
     let known = Set(venue.floors.map(\.id.level))
@@ -446,8 +446,8 @@ extension QueryReading {
   /// The texts of a parameter that may be repeated, in their order.
   fileprivate mutating func ends(_ name: String) -> [String] {
     let texts = orderedTexts(name)
-    if !(1...WayDocuments.mostEnds).contains(texts.count) {
-      wrong(name, "is given \(texts.count) times", expected: "1 to \(WayDocuments.mostEnds) ends")
+    if !(1...WayDocuments.maximumEnds).contains(texts.count) {
+      wrong(name, "is given \(texts.count) times", expected: "1 to \(WayDocuments.maximumEnds) ends")
     }
     return texts
   }
@@ -478,7 +478,7 @@ extension QueryReading {
 /// - Source: OSRM HTTP API 5.x, table service.
 enum WayDocuments {
   /// The maximum number of starts, and of goals, of a matrix.
-  static let mostEnds = 50
+  static let maximumEnds = 50
 
   /// Writes a place as members of an object.
   static func write(

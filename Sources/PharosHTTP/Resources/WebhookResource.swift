@@ -64,15 +64,15 @@ struct WebhookResource: Resource {
   }
 
   /// The maximum number of dead letters that one request names.
-  private static let mostReplayed = 1_000
+  private static let maximumReplayed = 1_000
 
   private func replay(_ request: APIRequest) throws -> APIAnswer {
     let known = ["sequences"]
     let sequences = try BodyDocument.read(request.body, name: "replay", known: known, mayBeEmpty: true) {
       fields in
       let numbers = fields.values("sequences", of: "whole numbers", .integer(in: Int64.min...Int64.max))
-      if numbers.count > WebhookResource.mostReplayed {
-        let most = "at most \(WebhookResource.mostReplayed)"
+      if numbers.count > WebhookResource.maximumReplayed {
+        let most = "at most \(WebhookResource.maximumReplayed)"
         fields.mistake("sequences", "sequences has \(numbers.count) numbers", expected: most)
       }
       return .some(fields.has("sequences") ? numbers : nil)

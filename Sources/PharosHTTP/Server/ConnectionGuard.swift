@@ -26,10 +26,10 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
     /// The maximum time for which it may read nothing of its answer.
     let readTime: TimeAmount
     /// The longest body that is passed on; the interface refuses those that are half as long.
-    let mostBytes: Int
+    let maximumBytes: Int
 
     /// The longest body that is passed on of a request.
-    func mostBytes(isUpload: Bool) -> Int { isUpload ? Uploads.largest * 2 : mostBytes }
+    func maximumBytes(isUpload: Bool) -> Int { isUpload ? Uploads.largest * 2 : maximumBytes }
 
     /// The maximum time that a client may take for a wait.
     func time(_ wait: ConnectionState.Wait, isUpload: Bool) -> TimeAmount? {
@@ -105,7 +105,7 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
     case .body(let bytes): state.body(bytes.readableBytes)
     case .end: state.end()
     }
-    let most = rules.mostBytes(isUpload: isUpload)
+    let most = rules.maximumBytes(isUpload: isUpload)
     guard state.bodyBytes <= most else { return close(context, .bodySize, "\(most / 2) B") }
     follow(context)
     context.fireChannelRead(data)
@@ -142,7 +142,7 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
       rules.tally.noteMalformed()
       return context.fireErrorCaught(error)
     }
-    rules.tally.reached(.headSize, "\(HTTPService.largestHead) B or \(HTTPService.mostFields) fields")
+    rules.tally.reached(.headSize, "\(HTTPService.largestHead) B or \(HTTPService.maximumFields) fields")
     turnAway(context, .requestHeaderFieldsTooLarge)
   }
 
@@ -216,15 +216,15 @@ extension ConnectionGuard.Rules {
   /// The rules of a server, as it is configured and as the system lets it.
   init(_ configuration: HTTPConfiguration, tally: HTTPTally, logger: Logger) {
     let allowed = ConnectionGuard.Rules.connections(
-      wanted: configuration.mostConnections,
+      wanted: configuration.maximumConnections,
       descriptors: ConnectionGuard.Rules.descriptorLimit
     )
-    if allowed < configuration.mostConnections {
+    if allowed < configuration.maximumConnections {
       logger.warning(
         "the limit of open files is below the maximum number of HTTP connections; raise it (ulimit -n, LimitNOFILE=)",
         metadata: [
           LogKey.limit: "\(HTTPLimit.connections.rawValue)",
-          LogKey.value: "\(allowed) instead of \(configuration.mostConnections)",
+          LogKey.value: "\(allowed) instead of \(configuration.maximumConnections)",
         ]
       )
     }
@@ -237,7 +237,7 @@ extension ConnectionGuard.Rules {
         .unreadBody: .seconds(Int64(configuration.unreadBodySeconds)),
       ],
       readTime: .seconds(Int64(configuration.readSeconds)),
-      mostBytes: configuration.largestBody * 2
+      maximumBytes: configuration.largestBody * 2
     )
   }
 

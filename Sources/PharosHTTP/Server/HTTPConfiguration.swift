@@ -26,7 +26,7 @@ package struct HTTPConfiguration: Sendable {
   ///
   /// 4,096: the thousand live streams that are promised, four times over, and far below the usual limit of open files
   /// of a service. It is lowered where the system allows fewer files than that and ``reservedDescriptors`` besides.
-  package var mostConnections = 4_096
+  package var maximumConnections = 4_096
   /// The idle time between requests, or within one that does not end, after which a connection is closed.
   ///
   /// - Units: seconds. 60 is what most proxies wait; live streams are not idle.

@@ -27,7 +27,7 @@ package final class HTTPService: Service {
   ///   default for all large fields together, halved.
   static let largestHead = 16 << 10
   /// The maximum number of header fields of a request; browsers send about twenty.
-  static let mostFields = 100
+  static let maximumFields = 100
 
   /// The time that accepted requests have at a graceful shutdown, to be sent, answered and read.
   ///
@@ -106,7 +106,7 @@ package final class HTTPService: Service {
         httpDecoderConfiguration: .init(
           maxHeaderFieldSize: HTTPService.largestHead,
           maxHeaderListSize: HTTPService.largestHead,
-          maxHeaderFieldCount: HTTPService.mostFields
+          maxHeaderFieldCount: HTTPService.maximumFields
         )
       )
     )

@@ -22,7 +22,7 @@ public struct BundleWriter {
   /// The tiles of all floors up to which a zoom is chosen by default.
   static let usualTiles = 20_000
   /// The most tiles of a bundle.
-  static let mostTiles = 500_000
+  static let maximumTiles = 500_000
 
   /// Makes the writer of a venue's bundle.
   ///
@@ -93,9 +93,9 @@ public struct BundleWriter {
         )
       }
       let tiles = count(zooms)
-      guard tiles <= BundleWriter.mostTiles else {
+      guard tiles <= BundleWriter.maximumTiles else {
         throw MapFailure(
-          "zooms \(zooms.lowerBound) to \(zooms.upperBound) take \(tiles) tiles, more than \(BundleWriter.mostTiles): "
+          "zooms \(zooms.lowerBound) to \(zooms.upperBound) take \(tiles) tiles, more than \(BundleWriter.maximumTiles): "
             + "choose a smaller zoom"
         )
       }

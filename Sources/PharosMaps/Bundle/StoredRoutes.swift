@@ -27,9 +27,9 @@ struct StoredRoutes {
   private(set) var all: [StoredRoute] = []
 
   /// The places up to which every pair has a route.
-  static let mostPlaces = 24
+  static let maximumPlaces = 24
   /// The routes from entrances to places that are stored.
-  static let mostFromEntrances = 2_000
+  static let maximumFromEntrances = 2_000
 
   /// Finds the routes of a venue.
   ///
@@ -58,10 +58,10 @@ struct StoredRoutes {
       }
     }
     let usual =
-      places.count <= StoredRoutes.mostPlaces
+      places.count <= StoredRoutes.maximumPlaces
       ? (places + entrances).flatMap { from in places.filter { $0 != from }.map { Pair(from: from, to: $0) } }
       : entrances.flatMap { from in places.map { Pair(from: from, to: $0) } }
-    for pair in usual.prefix(StoredRoutes.mostFromEntrances) where done.insert(pair).inserted {
+    for pair in usual.prefix(StoredRoutes.maximumFromEntrances) where done.insert(pair).inserted {
       guard !isCancelled() else { throw MapFailure.cancelled }
       // A place that cannot be walked to has no routes; `pharos check` names it.
       try? add(pair.from, pair.to, router)

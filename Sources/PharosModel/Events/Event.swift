@@ -209,7 +209,7 @@ extension Event {
   ///
   /// - Parameter step: the step of the clock, positive if it was set forward.
   /// - Returns: the event to publish.
-  public func told(withClockSetBy step: TimeSpan) -> Event {
+  public func restamped(withClockSetBy step: TimeSpan) -> Event {
     guard step != .zero else { return self }
     var event = self
     event.time = time + step

@@ -235,7 +235,7 @@ extension FixDetail: EventData {
     first += made.isEmpty ? ", without new evidence" : ", by \(Wording.list(made))"
     if age > .zero { first += "; the newest of it was \(Wording.span(age)) old" }
     var said = ["\(first)."]
-    if let speed = speed, speed >= FixDetail.leastSpeed {
+    if let speed = speed, speed >= FixDetail.minimumSpeed {
       let course = course.map { " to the \(FixDetail.wind($0))" } ?? ""
       said.append("It goes\(course) at \(Wording.decimal(speed, places: 1))\u{A0}m/s.")
     }
@@ -252,7 +252,7 @@ extension FixDetail: EventData {
   /// The least speed that is published.
   ///
   /// - Units: m/s. Below a third of walking speed a person turns about rather than walks.
-  private static let leastSpeed = 0.4
+  private static let minimumSpeed = 0.4
 
   /// The sources of a fix, with the words that people use for them.
   private static let sourceWords: [(source: FixSources, name: String)] = [

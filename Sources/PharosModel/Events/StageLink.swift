@@ -162,12 +162,12 @@ public struct StageOutput: Sendable {
   ///
   /// A batch in which thousands of beacons appear at once leaves storage for thousands, 3 MiB of it, and a server keeps
   /// several outputs.
-  private static let mostKept = 256
+  private static let maximumKept = 256
 
   /// Empties it and keeps its storage, unless that is much more than is usually needed.
   public mutating func removeAll() {
-    events.removeAll(keepingCapacity: events.capacity <= StageOutput.mostKept)
-    links.removeAll(keepingCapacity: links.capacity <= StageOutput.mostKept)
+    events.removeAll(keepingCapacity: events.capacity <= StageOutput.maximumKept)
+    links.removeAll(keepingCapacity: links.capacity <= StageOutput.maximumKept)
   }
 }
 

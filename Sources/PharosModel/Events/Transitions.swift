@@ -99,13 +99,13 @@ public struct ZoneTransition: Hashable, Sendable {
   public var probability: Double?
   /// The zone that came next, if another one was weighed.
   public var runnerUp: Candidate?
-  /// The levels at which the deciding observers heard the beacon, the loudest first, at most ``mostHearings``.
+  /// The levels at which the deciding observers heard the beacon, the loudest first, at most ``maximumHearings``.
   public var hearings: [Hearing]
 
   /// The largest number of observers that a transition names.
   ///
   /// Three: the one that hears the beacon loudest, the next one, and one more to tell whether two of them agree.
-  public static let mostHearings = 3
+  public static let maximumHearings = 3
 
   /// The reason for a change of zone.
   public enum Reason: String, CaseIterable, Hashable, Sendable {

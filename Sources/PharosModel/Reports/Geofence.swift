@@ -71,7 +71,7 @@ public struct Geofence: Hashable, Sendable {
   /// The largest number of corners of a polygon, holes included.
   ///
   /// 1,000: the outline of a town has fewer, and the probability of a position takes some ten nanoseconds a corner.
-  public static let mostCorners = 1_000
+  public static let maximumCorners = 1_000
   /// The largest radius of a circle, and half of the largest extent of a polygon.
   ///
   /// 100 km: beyond that a plane is no picture of the Earth.
@@ -124,7 +124,7 @@ extension Geofence {
   private static func problem(of rings: [[Position]]) -> Problem? {
     guard !rings.isEmpty else { return .noRing }
     let count = rings.reduce(0) { $0 + $1.count }
-    guard count <= mostCorners else { return .tooManyCorners(count) }
+    guard count <= maximumCorners else { return .tooManyCorners(count) }
     for (number, ring) in rings.enumerated() {
       guard ring.count >= 3 else { return .tooFewCorners(ring: number, count: ring.count) }
       for (place, corner) in ring.enumerated() {
@@ -246,7 +246,7 @@ extension Geofence.Problem: CustomStringConvertible {
     case .tooFewCorners(let ring, let count):
       "\(name(ring)) has \(count) corner\(count == 1 ? "" : "s"), and must have three or more"
     case .tooManyCorners(let count):
-      "it has \(count) corners, more than the \(Geofence.mostCorners) that a geofence may have"
+      "it has \(count) corners, more than the \(Geofence.maximumCorners) that a geofence may have"
     case .repeatedCorner(let ring, let corner):
       "\(name(ring)), corner \(corner) is the same as the next one"
     case .crossing(let ring, let edge, let otherRing, let otherEdge):

@@ -49,13 +49,13 @@ extension Locator {
   /// Returns the middle of the belief, or nil while there is no belief.
   ///
   /// The floor of the last fix is kept unless another floor is ``FusionRules/floorMargin`` times as probable.
-  func middle(keepingTo told: Int? = nil) -> Middle? {
+  func middle(keepingTo reported: Int? = nil) -> Middle? {
     guard !cloud.isEmpty else { return nil }
     let shares = cloud.shares()
     var floors = [Float](repeating: 0, count: content.floors.count)
     for index in 0..<cloud.count { floors[Int(cloud.floor[index])] += shares[index] }
     guard let best = floors.indices.max(by: { floors[$0] < floors[$1] }), floors[best] > 0 else { return nil }
-    let floor = told.flatMap { floors[best] < rules.floorMargin * floors[$0] ? $0 : nil } ?? best
+    let floor = reported.flatMap { floors[best] < rules.floorMargin * floors[$0] ? $0 : nil } ?? best
     var (east, north): (Float, Float) = (0, 0)
     for index in 0..<cloud.count where Int(cloud.floor[index]) == floor {
       east += shares[index] * cloud.east[index]
@@ -100,13 +100,14 @@ extension Locator {
         satellites: .needed
       )
     }
-    guard let middle = middle(keepingTo: evidence.toldFloor), middle.building >= Locator.leastBuilding else {
+    guard let middle = middle(keepingTo: evidence.reportedFloor), middle.building >= Locator.minimumBuilding
+    else {
       return nil
     }
     let floor = content.floors[middle.floor]
     let radius = radius(of: middle, at: time)
     guard radius <= rules.vaguest else { return nil }
-    evidence.toldFloor = middle.floor
+    evidence.reportedFloor = middle.floor
     let course = isWalking ? course() : nil
     let isOutside = sky.isOutside
     let point = isOutside ? middle.point : floor.nearest(to: geometricMedian(from: middle))
@@ -140,7 +141,7 @@ extension Locator {
       var (eastSum, northSum, sum): (Float, Float, Float) = (0, 0, 0)
       for index in 0..<cloud.count where Int(cloud.floor[index]) == middle.floor {
         let (dx, dy) = (cloud.east[index] - east, cloud.north[index] - north)
-        let square = dx * dx + dy * dy + Locator.leastApart * Locator.leastApart
+        let square = dx * dx + dy * dy + Locator.minimumApart * Locator.minimumApart
         let weight = shares[index] / square.squareRoot()
         eastSum += weight * cloud.east[index]
         northSum += weight * cloud.north[index]
@@ -160,7 +161,7 @@ extension Locator {
   /// The minimum distance as which a particle counts, so that one at the median itself does not take all the weight.
   ///
   /// - Units: metres. With 3 m, held-back walks are placed as well.
-  private static let leastApart: Float = 1
+  private static let minimumApart: Float = 1
 
   /// Returns the radius meant to hold 68 % of truths.
   ///
@@ -173,24 +174,24 @@ extension Locator {
       return (spread * spread + hidden * hidden).squareRoot()
     }
     let away = content.floors[middle.floor].radio.map { content.remoteness(of: middle.point, floor: $0) } ?? 0
-    let misfit = min(Locator.mostMisfitting, max(0, evidence.misfit - LocatorEvidence.usualMisfit))
+    let misfit = min(Locator.maximumMisfitting, max(0, evidence.misfit - LocatorEvidence.usualMisfit))
     let isSeen = seesMotion(at: time)
     let least = isSeen ? rules.hiddenError : offset.isOpen ? 0 : rules.blindHiddenError
-    let hidden = least + rules.remoteError * min(away, Locator.mostRemote) + rules.misfitError * misfit
+    let hidden = least + rules.remoteError * min(away, Locator.maximumRemote) + rules.misfitError * misfit
     let spread = middle.spread * (isSeen ? rules.spreadFactor : 1)
     let factor = offset.isOpen ? 1 : content.radiusFactors[isSeen ? .moving : .blind] ?? 1
     return factor * (spread * spread + hidden * hidden).squareRoot()
   }
 
   /// The misfit beyond the usual above which the radius no longer grows with it.
-  private static let mostMisfitting: Float = 3
+  private static let maximumMisfitting: Float = 3
   /// The distance from the survey beyond which the radius no longer grows with it.
   ///
   /// - Units: metres.
-  private static let mostRemote: Float = 30
+  private static let maximumRemote: Float = 30
 
   /// The minimum probability of the building for a fix: a point between two buildings is in neither.
-  private static let leastBuilding: Float = 0.6
+  private static let minimumBuilding: Float = 0.6
 
   /// Returns the direction in which the subject walks: the direction from its sensors, turned by the estimated bias.
   private func course() -> Double? {

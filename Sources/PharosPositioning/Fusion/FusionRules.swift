@@ -4,7 +4,7 @@ package import PharosModel
 ///
 /// Unless a comment says otherwise, a default was chosen on survey walks of two malls, by learning the map from four
 /// fifths of them and locating the rest. Some were chosen on a second set of walks through the same malls, which that
-/// map had not seen: ``mostWorth``, ``halfWorth``, and of the map `SurveyRules.floorLoss` and the share from which a
+/// map had not seen: ``maximumWorth``, ``halfWorth``, and of the map `SurveyRules.floorLoss` and the share from which a
 /// walk counts as having heard the next floor. They fit those walks better than they will fit a third set.
 package struct FusionRules: Hashable, Sendable {
   // What is asked for.
@@ -44,7 +44,7 @@ package struct FusionRules: Hashable, Sendable {
   /// place itself shift many of them together.
   ///
   /// 9: with 10 and 12, held-back walks are placed no better; with 7 their mean error was 2 % larger.
-  package var mostWorth: Float = 9
+  package var maximumWorth: Float = 9
   /// The number of readings that give half of that.
   ///
   /// 3: a scan of a mall brings 30 to 130, so that it is worth nearly the most.
@@ -60,7 +60,7 @@ package struct FusionRules: Hashable, Sendable {
   ///
   /// 40: twice as many, with 600 ``particles``, place held-back walks no better, within chance (2 %), for twice the
   /// time.
-  package var mostReadings = 40
+  package var maximumReadings = 40
   /// The exponent by which each radio of a box counts less the more of them are heard: 0 not at all, 1 as if all were
   /// one.
   ///
@@ -79,7 +79,7 @@ package struct FusionRules: Hashable, Sendable {
   /// The maximum of that evidence for all beacons together, because those that hang side by side are heard together.
   ///
   /// - Units: natural logarithm. With 4 walks are placed as well.
-  package var mostBeaconSurprise: Float = 8
+  package var maximumBeaconSurprise: Float = 8
   /// The added uncertainty of a reading for each second of its age, where steps show how far the subject moved.
   ///
   /// - Units: dB/s.

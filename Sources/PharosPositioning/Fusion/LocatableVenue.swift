@@ -277,7 +277,7 @@ struct WalkRaster: Hashable, Sendable {
   /// - Units: metres. Half a step.
   static let cell: Float = 0.5
   /// The most cells of a floor: 1 MiB; larger floors get larger cells.
-  static let mostCells = 1 << 20
+  static let maximumCells = 1 << 20
   /// The distance by which the raster extends beyond the drawn extent.
   ///
   /// - Units: metres.
@@ -300,7 +300,7 @@ struct WalkRaster: Hashable, Sendable {
     }
     var side = Double(WalkRaster.cell)
     let (width, height) = (extent.width + 2 * WalkRaster.margin, extent.height + 2 * WalkRaster.margin)
-    while width / side * (height / side) > Double(WalkRaster.mostCells) { side *= 2 }
+    while width / side * (height / side) > Double(WalkRaster.maximumCells) { side *= 2 }
     columns = Int(width / side) + 1
     rows = Int(height / side) + 1
     let corner = extent.southWest - Point(x: WalkRaster.margin, y: WalkRaster.margin)

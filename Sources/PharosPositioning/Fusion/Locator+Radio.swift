@@ -55,7 +55,7 @@ extension Locator {
 
   /// Keeps the loudest readings of a crowded look: faint and old ones contain little evidence, and cost as much.
   private mutating func thin(at time: Timestamp) {
-    let most = Int(Float(rules.mostReadings) * evidence.scanWeight)
+    let most = Int(Float(rules.maximumReadings) * evidence.scanWeight)
     guard pool.count > most else { return }
     pool = pool.map { (clear: $0.level - staleness(of: $0, at: time), reading: $0) }
       .sorted { ($0.clear, $1.reading.emitter) > ($1.clear, $0.reading.emitter) }
@@ -68,11 +68,11 @@ extension Locator {
     if !isYoung(at: time) { recent.removeAll { time - $0.heard > rules.memory } }
     recent.append(contentsOf: pool)
     recent.sort { ($0.heard, $0.emitter) < ($1.heard, $1.emitter) }
-    if recent.count > Locator.mostRecent { recent.removeFirst(recent.count - Locator.mostRecent) }
+    if recent.count > Locator.maximumRecent { recent.removeFirst(recent.count - Locator.maximumRecent) }
   }
 
   /// The maximum number of readings that are kept for looks at all places: the weighed readings of four scans.
-  static let mostRecent = 160
+  static let maximumRecent = 160
 
   private mutating func note(_ readings: [RadioReading]) {
     for reading in readings {
@@ -186,7 +186,7 @@ extension Locator {
   /// The minimum number of readings of a look from which its misfit or offset is learned.
   private static let fewestTelling = 3
   /// The maximum contribution of one reading to a misfit: three standard deviations, squared.
-  private static let mostMisfit: Float = 9
+  private static let maximumMisfit: Float = 9
 
   private mutating func learnMisfit(at point: Point, _ floor: Int, _ time: Timestamp) {
     guard pool.count >= Locator.fewestTelling else { return }
@@ -199,7 +199,7 @@ extension Locator {
       let stale = staleness(of: reading, at: time)
       let variance = expected.deviation * expected.deviation + noise * noise + stale * stale
       let rest = reading.level - offset.decibels - expected.level
-      sum += min(Locator.mostMisfit, rest * rest / variance)
+      sum += min(Locator.maximumMisfit, rest * rest / variance)
     }
     evidence.learn(misfit: sum / Float(pool.count))
   }
@@ -259,7 +259,7 @@ extension Locator {
       worths.append(worth)
       sum += worth
     }
-    let factor = min(1, rules.mostWorth * evidence.scanWeight / (rules.halfWorth + sum))
+    let factor = min(1, rules.maximumWorth * evidence.scanWeight / (rules.halfWorth + sum))
     for index in worths.indices where readings[index].kind == .accessPoint { worths[index] *= factor }
     return worths
   }
@@ -271,7 +271,7 @@ extension Locator {
   package func surprises(of readings: [RadioReading]) -> [Float]? {
     let beacons = Set(readings.lazy.filter { $0.kind == .beacon }.map(\.emitter))
     guard !beacons.isEmpty, !readings.contains(where: { $0.kind == .accessPoint }) else { return nil }
-    let surprise = min(rules.beaconSurprise, rules.mostBeaconSurprise / Float(beacons.count))
+    let surprise = min(rules.beaconSurprise, rules.maximumBeaconSurprise / Float(beacons.count))
     var met: Set<Int32> = []
     return readings.map { reading in
       reading.kind == .beacon && met.insert(reading.emitter).inserted ? surprise : 0
@@ -328,10 +328,10 @@ extension Locator {
   /// Returns the way from the place that a reading belongs to, to the place of the subject now; backwards if the
   /// reading belongs to a place ahead.
   private func way(since reading: RadioReading, at time: Timestamp) -> (east: Float, north: Float) {
-    let told = reading.heard + (reading.kind == .accessPoint ? rules.scanLead : rules.beaconLead)
-    guard told > time else { return trail.way(since: told) }
+    let reported = reading.heard + (reading.kind == .accessPoint ? rules.scanLead : rules.beaconLead)
+    guard reported > time else { return trail.way(since: reported) }
     guard time - gait.step < .seconds(1.5) else { return (0, 0) }
-    let ahead = -gait.speed * Float((told - time).seconds)
+    let ahead = -gait.speed * Float((reported - time).seconds)
     return (ahead * gait.east, ahead * gait.north)
   }
 

@@ -71,7 +71,7 @@ struct OdometryRise: Hashable, Sendable {
   /// The vertical speed from which the subject climbs; odometry of who walks on the level bobs by less in the mean.
   ///
   /// - Units: m/s.
-  private static let leastSpeed: Float = 0.12
+  private static let minimumSpeed: Float = 0.12
   /// The time on the level that ends a climb.
   private static let level = TimeSpan.milliseconds(1_500)
   /// The least climb.
@@ -81,7 +81,7 @@ struct OdometryRise: Hashable, Sendable {
 
   /// Takes a movement upwards, and returns a climb that has ended.
   mutating func take(_ up: Float, _ interval: TimeSpan, at time: Timestamp) -> Climb? {
-    if up.magnitude > OdometryRise.leastSpeed * Float(interval.seconds) {
+    if up.magnitude > OdometryRise.minimumSpeed * Float(interval.seconds) {
       if meters == 0 { began = time - interval }
       meters += up
       moved = time
@@ -263,7 +263,7 @@ extension Locator {
   /// two dimensions.
   private static let kernel: Float = 0.35
   /// The least log-weight of a particle by one scan.
-  private static let leastScanWeight: Float = -30
+  private static let minimumScanWeight: Float = -30
   /// The deviation that is added to the belief's, since jumps and drift leave more than the particles know.
   ///
   /// - Units: metres.
@@ -278,7 +278,7 @@ extension Locator {
       for index in members {
         let (east, north) = (Float(place.x) - cloud.east[index], Float(place.y) - cloud.north[index])
         cloud.weight[index] += max(
-          Locator.leastScanWeight,
+          Locator.minimumScanWeight,
           -0.5 * (east * east + north * north) / (own * own + error)
         )
       }
@@ -322,8 +322,8 @@ extension Locator {
     }
     common /= Float(cloud.count)
     for index in 0..<cloud.count {
-      let told = turn + VisualSource.scanDirection * noise.normal()
-      let rest = Bearing.wrapped(told - cloud.turn[index]) / (own + error)
+      let measured = turn + VisualSource.scanDirection * noise.normal()
+      let rest = Bearing.wrapped(measured - cloud.turn[index]) / (own + error)
       cloud.turn[index] += own * rest
       cloud.bend[index] += common * rest
     }
@@ -392,7 +392,7 @@ extension Locator {
     visual.align(
       VisualSource.FrameDirection(
         turn: learned.turn,
-        deviation: max(Locator.leastDirection, learned.deviation)
+        deviation: max(Locator.minimumDirection, learned.deviation)
       )
     )
   }
@@ -417,7 +417,7 @@ extension Locator {
   ///
   /// - Units: radians.
   private static let knownDirection: Float = 0.4
-  private static let leastDirection: Float = 0.03
+  private static let minimumDirection: Float = 0.03
 }
 
 /// The means and covariances of some particles, for a scan.

@@ -52,7 +52,7 @@ package struct Locator: Sendable {
   /// The maximum number of fixes that wait to be fetched.
   ///
   /// Beyond it, the oldest are dropped and counted.
-  static let mostWaiting = 64
+  static let maximumWaiting = 64
 
   /// Creates a locator without a belief.
   ///
@@ -83,12 +83,12 @@ package struct Locator: Sendable {
   package mutating func nextNote() -> PositioningNote? { notes.isEmpty ? nil : notes.removeFirst() }
 
   mutating func emit(_ note: PositioningNote) {
-    if notes.count >= Locator.mostWaiting { notes.removeFirst() }
+    if notes.count >= Locator.maximumWaiting { notes.removeFirst() }
     notes.append(note)
   }
 
   mutating func emit(_ fix: FixEstimate) {
-    if made.count >= Locator.mostWaiting {
+    if made.count >= Locator.maximumWaiting {
       made.removeFirst()
       counters.unfetched += 1
     }
@@ -118,7 +118,7 @@ extension Locator {
     process(through: sensing.decidedAt - lag)
     switch sensing.body {
     case .accessPoints(let points):
-      for point in points { take(point, told: sensing.time) }
+      for point in points { take(point, arrived: sensing.time) }
     case .beacon(let beacon, let address, let rssi, accuracy: _):
       guard let emitter = content.emitter(ofBeacon: beacon, address: address) else {
         counters.unknown += 1
@@ -130,19 +130,19 @@ extension Locator {
         level: Float(rssi.dBm),
         kind: .beacon
       )
-      add(reading, told: sensing.time)
+      add(reading, arrived: sensing.time)
     case .motion(let samples):
       for sample in samples { tracker.take(sample, at: sensing.time - sample.age) }
       newestInput = max(newestInput, sensing.time)
     case .outside(let fix):
-      take(fix, told: sensing.time)
+      take(fix, arrived: sensing.time)
     case .relativePose(let pose):
       guard VisualSource.isSensible(pose) else {
-        counters.senseless += 1
+        counters.invalid += 1
         return
       }
-      take(.pose(pose), told: sensing.time)
-    case .visualStatus(let status): take(.status(status), told: sensing.time)
+      take(.pose(pose), arrived: sensing.time)
+    case .visualStatus(let status): take(.status(status), arrived: sensing.time)
     }
   }
 
@@ -171,10 +171,10 @@ extension Locator {
       return
     }
     offset.leaveOpen(deviation: rules.senderDeviation)
-    add(RadioReading(heard: time, emitter: emitter, level: Float(level), kind: .observer), told: time)
+    add(RadioReading(heard: time, emitter: emitter, level: Float(level), kind: .observer), arrived: time)
   }
 
-  private mutating func take(_ point: AccessPoint, told time: Timestamp) {
+  private mutating func take(_ point: AccessPoint, arrived time: Timestamp) {
     guard let rssi = point.rssi else { return }
     guard let emitter = content.emitter(.accessPoint(point.bssid)) else {
       counters.unknown += 1
@@ -191,15 +191,15 @@ extension Locator {
       level: Float(rssi.dBm),
       kind: .accessPoint
     )
-    add(reading, told: time)
+    add(reading, arrived: time)
   }
 
-  private mutating func take(_ fix: OutsideFix, told time: Timestamp) {
+  private mutating func take(_ fix: OutsideFix, arrived time: Timestamp) {
     let radius = fix.horizontalAccuracy.value
     guard radius.isFinite, radius > 0, fix.attitude?.isUnit != false,
       Coordinate(latitude: fix.latitude, longitude: fix.longitude) != nil
     else {
-      counters.senseless += 1
+      counters.invalid += 1
       return
     }
     guard time > now else {
@@ -207,25 +207,25 @@ extension Locator {
       return
     }
     newestInput = max(newestInput, time)
-    if !inbox.add(fix, told: time) { counters.crowded += 1 }
+    if !inbox.add(fix, arrived: time) { counters.crowded += 1 }
   }
 
-  private mutating func take(_ report: LocatorInbox.Visual, told time: Timestamp) {
+  private mutating func take(_ report: LocatorInbox.Visual, arrived time: Timestamp) {
     guard time > now else {
       counters.late += 1
       return
     }
     newestInput = max(newestInput, time)
-    if !inbox.add(report, told: time) { counters.crowded += 1 }
+    if !inbox.add(report, arrived: time) { counters.crowded += 1 }
   }
 
-  private mutating func add(_ reading: RadioReading, told time: Timestamp) {
+  private mutating func add(_ reading: RadioReading, arrived time: Timestamp) {
     guard time > now else {
       counters.late += 1
       return
     }
     newestInput = max(newestInput, time)
-    if !inbox.add(reading, told: time) { counters.crowded += 1 }
+    if !inbox.add(reading, arrived: time) { counters.crowded += 1 }
   }
 }
 
@@ -281,9 +281,9 @@ struct LocatorInbox: Sendable {
   }
 
   /// The maximum number of waiting locations from outside; one a second is usual.
-  private static let mostOutside = 16
+  private static let maximumOutside = 16
   /// The maximum number of waiting movements: 30 a second during a lag of some seconds.
-  private static let mostVisual = 128
+  private static let maximumVisual = 128
 
   /// The number of bytes that the waiting input takes.
   var bytes: Int { readings.count * MemoryLayout<Entry>.stride + outside.count * 96 + visual.count * 64 }
@@ -298,8 +298,8 @@ struct LocatorInbox: Sendable {
   /// Adds a report of visual positioning.
   ///
   /// - Returns: `true` if there was room.
-  mutating func add(_ report: Visual, told time: Timestamp) -> Bool {
-    guard visual.count < LocatorInbox.mostVisual else { return false }
+  mutating func add(_ report: Visual, arrived time: Timestamp) -> Bool {
+    guard visual.count < LocatorInbox.maximumVisual else { return false }
     var place = visual.count
     while place > 0, visual[place - 1].time > time { place -= 1 }
     visual.insert((time, report), at: place)
@@ -315,7 +315,7 @@ struct LocatorInbox: Sendable {
   /// Adds a reading.
   ///
   /// - Returns: `true` if there was room.
-  mutating func add(_ reading: RadioReading, told time: Timestamp) -> Bool {
+  mutating func add(_ reading: RadioReading, arrived time: Timestamp) -> Bool {
     guard readings.count < LocatorInbox.most else { return false }
     var place = readings.count
     while place > 0, readings[place - 1].time > time { place -= 1 }
@@ -326,8 +326,8 @@ struct LocatorInbox: Sendable {
   /// Adds a location from outside.
   ///
   /// - Returns: `true` if there was room.
-  mutating func add(_ fix: OutsideFix, told time: Timestamp) -> Bool {
-    guard outside.count < LocatorInbox.mostOutside else { return false }
+  mutating func add(_ fix: OutsideFix, arrived time: Timestamp) -> Bool {
+    guard outside.count < LocatorInbox.maximumOutside else { return false }
     let place = outside.firstIndex { $0.time > time } ?? outside.endIndex
     outside.insert((time, fix), at: place)
     return true
@@ -381,7 +381,7 @@ extension Locator {
       }
       pool.append(reading)
       if next == nil { next = time }
-      if pool.count >= Locator.mostPooled { weigh(at: time) }
+      if pool.count >= Locator.maximumPooled { weigh(at: time) }
     }
     while let report = inbox.visualReport(at: time) {
       switch report {
@@ -397,7 +397,7 @@ extension Locator {
   }
 
   /// The maximum number of readings that are weighed together.
-  static let mostPooled = 600
+  static let maximumPooled = 600
 
   /// Makes the fix that is due, and sets the time of the next one.
   private mutating func finish(at due: Timestamp) {
@@ -432,7 +432,7 @@ struct LocatorEvidence: Sendable, Hashable {
   /// that follow each other closely has changed until a later one.
   private(set) var scanWeight: Float = 1
   /// The floor of the last fix.
-  var toldFloor: Int?
+  var reportedFloor: Int?
   /// The time at which the belief was last compared with all other places.
   var audited = Timestamp.distantPast
   /// The misfit of readings with the map at the belief: the mean of squared deviations from the expected levels, each
@@ -452,13 +452,13 @@ struct LocatorEvidence: Sendable, Hashable {
   /// - Units: seconds.
   private static let usualWait: Float = 2
   /// The most usual scans that one stands for.
-  private static let mostWeight: Float = 3
+  private static let maximumWeight: Float = 3
 
   /// Records that a scan is weighed.
   mutating func noteScan(at time: Timestamp) {
     if scanned > .distantPast {
       let wait = Float((time - scanned).seconds)
-      scanWeight = min(LocatorEvidence.mostWeight, max(1, wait / LocatorEvidence.usualWait))
+      scanWeight = min(LocatorEvidence.maximumWeight, max(1, wait / LocatorEvidence.usualWait))
     }
     scanned = time
   }

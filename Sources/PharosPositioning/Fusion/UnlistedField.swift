@@ -21,7 +21,7 @@ package struct UnlistedField: Sendable {
   ///
   /// 2 %: with fainter access points, by far the most of a map's cells, held-back walks are placed no better, within
   /// chance.
-  package static let leastListed: Float = 0.02
+  package static let minimumListed: Float = 0.02
 
   /// The cells of a patch that give evidence; none where either range is empty.
   private struct Window: Sendable {
@@ -47,7 +47,7 @@ package struct UnlistedField: Sendable {
     let silenceOfByte = (0...255).map { byte -> Float in
       let distance = (RadioMap.level(UInt8(byte)) - rules.listedLevel) / rules.listedSlope
       let listed = rules.listedMost / (1 + FusionMath.exponential(-distance))
-      return listed < UnlistedField.leastListed ? 0 : Float(RadioMath.naturalLog(Double(1 - listed)))
+      return listed < UnlistedField.minimumListed ? 0 : Float(RadioMath.naturalLog(Double(1 - listed)))
     }
     let shares = UnlistedField.shares(radio, rules)
     var sums = radio.grids.map { [Float](repeating: 0, count: $0.count) }
@@ -69,9 +69,9 @@ package struct UnlistedField: Sendable {
       let width = radio.grids[Int(patch.floor)].columns
       for row in window.rows {
         for column in window.columns {
-          let told = silence(column, row)
-          silences.append(told)
-          sums[Int(patch.floor)][Int(row) * width + Int(column)] += told
+          let reported = silence(column, row)
+          silences.append(reported)
+          sums[Int(patch.floor)][Int(row) * width + Int(column)] += reported
         }
       }
       return window

@@ -43,7 +43,7 @@ package struct VenueShares {
   /// It excludes most of a venue, whose exponentials would take longer than all the rest.
   ///
   /// - Units: nats. A quarter of a million such cells, the most that a floor has, are 4 in a million of all.
-  private static let leastCounted: Float = 25
+  private static let minimumCounted: Float = 25
 
   /// Computes the shares from the logarithms of a field.
   package init(_ field: VenueField) {
@@ -52,7 +52,7 @@ package struct VenueShares {
     values = field.values.map { floor in
       floor.map { value in
         let behind = value - best
-        guard behind > -VenueShares.leastCounted else { return 0 }
+        guard behind > -VenueShares.minimumCounted else { return 0 }
         let share = FusionMath.exponential(behind)
         total += share
         return share
@@ -152,11 +152,11 @@ extension Locator {
     for (radio, values) in field.values.enumerated() {
       let grid = content.radio.grids[radio]
       guard let window = grid.window(of: values, above: value) else { continue }
-      var told = window.rows.flatMap { row in
+      var reported = window.rows.flatMap { row in
         window.columns.map { values[row * grid.columns + $0] }
       }
-      content.unlisted.add(listed: listed, to: &told, window, floor: radio, content.radio)
-      if told.contains(where: { $0 > value }) { return true }
+      content.unlisted.add(listed: listed, to: &reported, window, floor: radio, content.radio)
+      if reported.contains(where: { $0 > value }) { return true }
     }
     return false
   }
@@ -304,11 +304,13 @@ extension Locator {
   /// Compares the belief with all other places from time to time, and moves part of it where that explains the
   /// readings of the last seconds much better.
   mutating func audit(_ listed: [Int32]?, at time: Timestamp) {
-    guard time - evidence.audited >= rules.auditInterval, recent.count >= Locator.leastAudited else { return }
+    guard time - evidence.audited >= rules.auditInterval, recent.count >= Locator.minimumAudited else {
+      return
+    }
     evidence.audited = time
     // The loudest say most about where one is.
     let chosen = recent.indices.sorted { (recent[$0].level, $1) > (recent[$1].level, $0) }
-      .prefix(Locator.mostAudited).sorted().map { recent[$0] }
+      .prefix(Locator.maximumAudited).sorted().map { recent[$0] }
     let worths = worths(of: chosen, at: time)
     let own = likelihood(of: chosen, worths, listed, at: time)
     // Nearly always the belief is as good as any other place, which is found out at a fraction of what the whole field costs.
@@ -318,7 +320,7 @@ extension Locator {
     let margin = field.best - own
     guard margin > rules.lostMargin else { return }
     counters.recoveries += 1
-    let moved = min(Locator.mostMoved, rules.recoveryShare * margin / rules.lostMargin)
+    let moved = min(Locator.maximumMoved, rules.recoveryShare * margin / rules.lostMargin)
     let count = Int(Float(cloud.count) * moved)
     let shares = cloud.shares()
     let weakest = shares.indices.sorted { (shares[$0], $0) < (shares[$1], $1) }.prefix(count)
@@ -334,14 +336,14 @@ extension Locator {
   }
 
   /// The minimum number of readings for a comparison.
-  static let leastAudited = 6
+  static let minimumAudited = 6
   /// The maximum number of readings that are compared.
-  static let mostAudited = 60
+  static let maximumAudited = 60
   /// The maximum share of the particles that moves.
   ///
   /// 0.95: a belief that is 30 nats behind should not keep half of its particles until the next comparison. Held-back
   /// walks are placed as well as with a half.
-  private static let mostMoved: Float = 0.95
+  private static let maximumMoved: Float = 0.95
 
   /// Returns the likelihood of readings given the belief: the logarithm of the mean over all particles.
   private func likelihood(

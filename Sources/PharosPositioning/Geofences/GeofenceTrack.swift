@@ -59,7 +59,7 @@ package struct LocatedPosition: Sendable {
     self.decidedAt = decidedAt
     self.point = point
     scale = MapPoint.metersPerPoint(atLatitude: latitude)
-    deviation = max(LocatedPosition.leastDeviation, accuracy / GeofenceArea.deviationsWithin68)
+    deviation = max(LocatedPosition.minimumDeviation, accuracy / GeofenceArea.deviationsWithin68)
     self.building = building
     self.level = level
     self.source = source
@@ -85,7 +85,7 @@ package struct LocatedPosition: Sendable {
   }
 
   /// The smallest standard deviation: no fix is better than 10 cm.
-  private static let leastDeviation = 0.1
+  private static let minimumDeviation = 0.1
 }
 
 /// The state of one subject in one geofence that is near it, or that it is in.

@@ -33,19 +33,19 @@ struct Compass: Hashable, Sendable {
   /// Its tilt is better than that from gravity alone. Its heading follows the field, and therefore its distortions,
   /// within seconds. So where there is a turn rate, the rotation vector only pulls the heading.
   mutating func take(rotationVector: SIMD3<Float>, at time: Timestamp) {
-    let told = Orientation(rotationVector: rotationVector)
+    let reported = Orientation(rotationVector: rotationVector)
     let passed = isAlive(rotationAt, at: time) ? Float((time - rotationAt).seconds) : 0
     rotationAt = time
     if isAlive(turnAt, at: time), reference == .north {
       let white = MotionRules.rotationNoise * MotionRules.rotationNoise
       let noise = white * max(1, MotionRules.rotationMemory / max(0.02, passed))
       // The own heading over the reported tilt.
-      let error = Bearing.wrapped(told.bearing - orientation.bearing)
-      orientation = told
+      let error = Bearing.wrapped(reported.bearing - orientation.bearing)
+      orientation = reported
       doubt(error, white: white, over: passed)
       orientation.veer(by: -error * (1 - pull(by: noise)))
     } else {
-      orientation = told
+      orientation = reported
       reference = .north
       variance = MotionRules.headingBias * MotionRules.headingBias
     }

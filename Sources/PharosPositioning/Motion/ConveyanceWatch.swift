@@ -20,8 +20,8 @@ package struct ConveyanceWatch: Hashable, Sendable {
   /// The way and the time without steps that show a conveyance.
   ///
   /// - Units: metres and seconds. An escalator of 0.5 m/s, 0.43 m/s on the level, covers the way in 1.4 s.
-  private static let leastWay: Float = 0.6
-  private static let leastTime: Float = 1.5
+  private static let minimumWay: Float = 0.6
+  private static let minimumTime: Float = 1.5
   /// The speed up to which people are carried, and the time that a faster movement without steps must last: steps of a
   /// walk are missed now and then.
   ///
@@ -74,8 +74,8 @@ package struct ConveyanceWatch: Hashable, Sendable {
     self.up += up
     self.seconds += seconds
     let isUsual = self.way <= ConveyanceWatch.usualSpeed * self.seconds
-    let least = isUsual ? ConveyanceWatch.leastTime : ConveyanceWatch.longTime
-    guard self.way >= ConveyanceWatch.leastWay, self.seconds >= least else { return }
+    let least = isUsual ? ConveyanceWatch.minimumTime : ConveyanceWatch.longTime
+    guard self.way >= ConveyanceWatch.minimumWay, self.seconds >= least else { return }
     let rises = self.up.magnitude >= ConveyanceWatch.escalatorSpeed * self.seconds
     if conveyance == .none || rises { conveyance = rises ? .escalator : .conveyor }
   }

@@ -49,7 +49,7 @@ struct Gait: Hashable, Sendable {
     handsetStepAt = time
     let usual = time - MotionRules.usualDuration
     let began = steppedAt.map { time - $0 <= MotionRules.longestStep ? $0 : usual } ?? usual
-    let toldHeading =
+    let reportedHeading =
       heading.isFinite
       ? Heading(
         radians: Bearing.wrapped(heading),
@@ -61,7 +61,7 @@ struct Gait: Hashable, Sendable {
       began: began,
       at: time,
       length: length > 0 ? length : MotionRules.usualStep,
-      heading: toldHeading
+      heading: reportedHeading
     )
   }
 
@@ -147,7 +147,7 @@ struct RestWatch: Hashable, Sendable {
   /// The time from which the acceleration has been quiet, or nil while it is not.
   private var quietSince: Timestamp?
   /// The time up to which the rest has been reported.
-  private var told = Timestamp.distantPast
+  private var consumedThrough = Timestamp.distantPast
 
   /// The time over which the scatter is taken.
   ///
@@ -179,9 +179,9 @@ struct RestWatch: Hashable, Sendable {
     let since = quietSince ?? time
     quietSince = since
     guard time - since >= MotionRules.restDelay else { return nil }
-    let from = max(since, told)
+    let from = max(since, consumedThrough)
     guard time - from >= MotionRules.restInterval else { return nil }
-    told = time
+    consumedThrough = time
     return .still(from: from, to: time)
   }
 

@@ -77,7 +77,7 @@ struct HeightWatch: Hashable, Sendable {
   /// Ends a way that has come to a level, and returns a climb if it was one.
   private mutating func close(_ open: Way, at end: Float, after passed: Float, _ time: Timestamp) -> Climb? {
     let meters = end - open.base
-    guard meters.magnitude >= MotionRules.leastClimb else {
+    guard meters.magnitude >= MotionRules.minimumClimb else {
       // A landing, or the weather: what follows decides, and what stays is the level.
       way?.base += passed / (MotionRules.weatherTime + passed) * meters
       if meters.magnitude < MotionRules.climbStart / 2 { settle(at: end) }

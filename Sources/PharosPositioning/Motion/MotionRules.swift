@@ -164,7 +164,7 @@ package enum MotionRules {
   /// A smaller one stays open until later samples decide.
   ///
   /// - Units: metres.
-  package static let leastClimb: Float = 1.5
+  package static let minimumClimb: Float = 1.5
   /// The share of a climb that no second can cover: a lift that starts and stops at 1.5 m/s² covers 60 % of three metres in one.
   package static let suddenShare: Float = 0.7
   /// The time for which one air pressure is valid.

@@ -20,7 +20,7 @@ package struct MotionTracker: Hashable, Sendable {
   /// The time up to which movements have been determined.
   ///
   /// Samples up to that time come too late.
-  package private(set) var toldThrough = Timestamp.distantPast
+  package private(set) var reportedThrough = Timestamp.distantPast
   /// The time of the newest acceleration or step that was processed.
   ///
   /// The activity of the handset since then is unknown.
@@ -66,11 +66,11 @@ package struct MotionTracker: Hashable, Sendable {
   /// The sample's own `age` does not count.
   package mutating func take(_ sample: MotionSample, at time: Timestamp) {
     guard MotionTracker.isSensible(sample) else {
-      counters.senseless += 1
+      counters.invalid += 1
       return
     }
     let kind = Int(sample.kind.rawValue)
-    guard time > toldThrough else {
+    guard time > reportedThrough else {
       counters.late += 1
       return
     }
@@ -102,7 +102,7 @@ package struct MotionTracker: Hashable, Sendable {
     repeat {
       if let first = waiting.first, first.time <= time { return waiting.removeFirst() }
     } while processNext(through: time)
-    toldThrough = max(toldThrough, time)
+    reportedThrough = max(reportedThrough, time)
     return nil
   }
 
@@ -113,7 +113,7 @@ package struct MotionTracker: Hashable, Sendable {
     guard let next, front(of: next) <= limit, let entry = lanes[Int(next.rawValue)].popFirst() else {
       return false
     }
-    toldThrough = max(toldThrough, entry.time)
+    reportedThrough = max(reportedThrough, entry.time)
     process(entry, of: next)
     return true
   }
@@ -256,7 +256,7 @@ package struct MotionCounters: Hashable, Sendable {
   /// Samples that were taken.
   package var taken: UInt64 = 0
   /// Samples that are no number, or no value that a sensor can have.
-  package var senseless: UInt64 = 0
+  package var invalid: UInt64 = 0
   /// Samples not later than the one before of their kind.
   package var unordered: UInt64 = 0
   /// Samples that arrived after the movements up to their time had been determined.

@@ -14,15 +14,15 @@ package struct RadioGrid: Hashable, Sendable {
   package let rows: Int
 
   /// The most cells in a row or rows: with cells of 3 m, six kilometres.
-  package static let mostCellsAcross = 2_048
+  package static let maximumCellsAcross = 2_048
   /// The most cells of a floor: with cells of 3 m, 2.4 km².
-  package static let mostCells = 1 << 18
+  package static let maximumCells = 1 << 18
 
   /// Creates a grid, or returns nil if it has no cells or too many, or if the side of a cell is out of range.
   package init?(corner: Point, cell: Float, columns: Int, rows: Int) {
     guard corner.x.isFinite, corner.y.isFinite, cell.isFinite, cell >= 0.1, cell <= 100,
-      (1...RadioGrid.mostCellsAcross).contains(columns), (1...RadioGrid.mostCellsAcross).contains(rows),
-      columns * rows <= RadioGrid.mostCells
+      (1...RadioGrid.maximumCellsAcross).contains(columns), (1...RadioGrid.maximumCellsAcross).contains(rows),
+      columns * rows <= RadioGrid.maximumCells
     else { return nil }
     self.corner = corner
     self.cell = cell
@@ -107,7 +107,7 @@ extension RadioGrid {
     while side <= 100 {
       let columns = ((extent.width + 2 * RadioGrid.border) / Double(side)).rounded(.up)
       let rows = ((extent.height + 2 * RadioGrid.border) / Double(side)).rounded(.up)
-      if columns <= Double(RadioGrid.mostCellsAcross), rows <= Double(RadioGrid.mostCellsAcross),
+      if columns <= Double(RadioGrid.maximumCellsAcross), rows <= Double(RadioGrid.maximumCellsAcross),
         let grid = RadioGrid(
           corner: extent.southWest - Point(x: RadioGrid.border, y: RadioGrid.border),
           cell: side,

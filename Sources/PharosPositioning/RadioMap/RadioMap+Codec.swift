@@ -9,7 +9,7 @@ extension RadioMap {
   /// The most cells of all patches together.
   ///
   /// Two bytes each; a mall of five floors with 5,000 radios takes ten million.
-  package static let mostCells = 1 << 28
+  package static let maximumCells = 1 << 28
 
   /// Returns the encoded map.
   ///
@@ -231,7 +231,7 @@ struct RadioMapReading {
     let rows = Int(try reader.number(UInt16.self))
     let grid = parts.grids[Int(floor)]
     guard columns > 0, rows > 0, column + columns <= grid.columns, row + rows <= grid.rows,
-      cells + columns * rows <= RadioMap.mostCells
+      cells + columns * rows <= RadioMap.maximumCells
     else { throw reader.failure(.outOfRange(field: "a patch")) }
     parts.add(
       RadioPatch(

@@ -69,7 +69,7 @@ package struct SatelliteSource: LocationSource {
   /// The least deviation of a fix.
   ///
   /// - Units: metres.
-  private static let leastDeviation: Float = 0.5
+  private static let minimumDeviation: Float = 0.5
 
   /// Makes a source that has given no fix.
   package init() {}
@@ -82,7 +82,7 @@ package struct SatelliteSource: LocationSource {
     radius = fix.horizontalAccuracy.value
     return PoseScan(
       coordinate: coordinate,
-      deviation: max(SatelliteSource.leastDeviation, Float(radius) / PoseScan.radius)
+      deviation: max(SatelliteSource.minimumDeviation, Float(radius) / PoseScan.radius)
     )
   }
 

@@ -120,14 +120,14 @@ package struct PositioningMachine: Sendable {
   private static let scanDistance: Float = 150
   private static let scanTime = TimeSpan.minutes(10)
   /// The least way after which time counts: who stands still drifts little.
-  private static let leastWay: Float = 10
+  private static let minimumWay: Float = 10
   /// The factor on way and time after which the state is degraded.
   private static let overdue: Float = 1.5
   /// The time between the first and the second request, which doubles with each, and its bound.
   private static let firstPause = TimeSpan.seconds(30)
   private static let longestPause = TimeSpan.minutes(5)
   /// The least time between requests for different reasons.
-  private static let leastPause = TimeSpan.seconds(10)
+  private static let minimumPause = TimeSpan.seconds(10)
 
   /// Makes the machine of a subject without visual positioning.
   package init() {}
@@ -161,7 +161,7 @@ package struct PositioningMachine: Sendable {
     if look.refused > look.scanned { target.reasons.insert(.scanDisagrees) }
     let isOld = look.time - look.scanned > PositioningMachine.scanTime * Double(PositioningMachine.overdue)
     if look.distance > PositioningMachine.scanDistance * PositioningMachine.overdue
-      || isOld && look.distance > PositioningMachine.leastWay
+      || isOld && look.distance > PositioningMachine.minimumWay
     {
       target.reasons.insert(.scanOverdue)
     }
@@ -219,7 +219,7 @@ package struct PositioningMachine: Sendable {
     if look.refused > look.scanned { return .environmentChanged }
     if look.distance >= PositioningMachine.scanDistance { return .distance }
     let isOld = look.time - look.scanned >= PositioningMachine.scanTime
-    return isOld && look.distance >= PositioningMachine.leastWay ? .time : nil
+    return isOld && look.distance >= PositioningMachine.minimumWay ? .time : nil
   }
 
   private mutating func request(
@@ -234,7 +234,7 @@ package struct PositioningMachine: Sendable {
     case .asked(let times, let last, let former):
       let doubled = PositioningMachine.firstPause * Double(1 << min(times - 1, 4))
       let pause =
-        former == reason ? min(PositioningMachine.longestPause, doubled) : PositioningMachine.leastPause
+        former == reason ? min(PositioningMachine.longestPause, doubled) : PositioningMachine.minimumPause
       guard look.time - last >= pause else { return nil }
       asking = .asked(times: times + 1, last: look.time, reason: reason)
       return Request(reason: reason, attempt: times + 1)

@@ -66,9 +66,9 @@ package struct VisualSource: LocationSource {
   /// The way by which a jump differs at least from what was expected.
   ///
   /// - Units: metres.
-  private static let leastJump: Float = 0.25
+  private static let minimumJump: Float = 0.25
   /// The number of jumps in a row that are a movement after all.
-  private static let mostSuspected = 3
+  private static let maximumSuspected = 3
   /// The speed that is accepted without a velocity to compare it with, and after several jumps.
   ///
   /// - Units: m/s. That of a sprint.
@@ -88,7 +88,7 @@ package struct VisualSource: LocationSource {
   /// The least deviation of a scan.
   ///
   /// - Units: metres.
-  private static let leastDeviation: Float = 0.1
+  private static let minimumDeviation: Float = 0.1
   /// The deviation of a direction from one scan's attitude, and from a comparison with steps.
   ///
   /// - Units: radians. That of steps is the error of compasses in ``FusionRules/headingBias``.
@@ -131,7 +131,7 @@ package struct VisualSource: LocationSource {
     return PoseScan(
       coordinate: coordinate,
       deviation: max(
-        VisualSource.leastDeviation,
+        VisualSource.minimumDeviation,
         Float(fix.horizontalAccuracy.value) / PoseScan.radius
       ),
       turn: fix.attitude.flatMap { turn(of: $0, at: time) }
@@ -207,10 +207,12 @@ package struct VisualSource: LocationSource {
 
   private func isJump(_ pose: RelativePose, _ seconds: Float) -> Bool {
     let speed = (pose.x * pose.x + pose.y * pose.y).squareRoot() / seconds
-    guard steady >= 3, suspected < VisualSource.mostSuspected else { return speed > VisualSource.fastestWalk }
+    guard steady >= 3, suspected < VisualSource.maximumSuspected else {
+      return speed > VisualSource.fastestWalk
+    }
     let (east, north) = (pose.x - velocity.x * seconds, pose.y - velocity.y * seconds)
     let way = (east * east + north * north).squareRoot()
-    return way > VisualSource.leastJump && way > VisualSource.jumpSpeed * seconds
+    return way > VisualSource.minimumJump && way > VisualSource.jumpSpeed * seconds
   }
 
   private mutating func learn(x: Float, y: Float, _ seconds: Float) {

@@ -22,7 +22,7 @@ struct VisitAtlas: Sendable {
   /// The least probability with which a place is named.
   ///
   /// 0.6: of two places that do not overlap, the other one then has at most 0.4.
-  static let leastProbability = 0.6
+  static let minimumProbability = 0.6
   /// Half the side of the square around a point of interest of which only the point is known, in metres.
   static let reach = 3.0
 
@@ -61,7 +61,7 @@ struct VisitAtlas: Sendable {
     Point(x: point.x + sign * reach, y: point.y + sign * reach)
   }
 
-  /// Returns the smallest named place in which a stay lies with at least ``leastProbability``, if there is one.
+  /// Returns the smallest named place in which a stay lies with at least ``minimumProbability``, if there is one.
   func place(of stay: Stay) -> VisitDetail.Place? {
     guard let entries = stories[stay.ground]?.entries else { return nil }
     let deviation = stay.accuracy / VisitScale.radiusOfDeviation
@@ -72,7 +72,7 @@ struct VisitAtlas: Sendable {
         if entry.area.contains(point) { inside += 1 }
       }
       let probability = Double(inside) / Double(VisitAtlas.steps.count)
-      guard probability >= VisitAtlas.leastProbability else { continue }
+      guard probability >= VisitAtlas.minimumProbability else { continue }
       var place = entry.place
       place.probability = probability
       return place

@@ -221,7 +221,7 @@ package struct VisitDetector: Sendable {
       time += (fix.time - epoch).seconds / count
       x += fix.point.x / count
       y += fix.point.y / count
-      let deviation = max(VisitScale.leastDeviation, fix.accuracy / VisitScale.radiusOfDeviation)
+      let deviation = max(VisitScale.minimumDeviation, fix.accuracy / VisitScale.radiusOfDeviation)
       square += deviation * deviation / count
       accuracy += fix.accuracy / count
       let speed: Double

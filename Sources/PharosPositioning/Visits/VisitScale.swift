@@ -40,7 +40,7 @@ struct VisitScale: Hashable, Sendable {
   /// The ratio of the radius that holds 68 % of a plane normal distribution to its standard deviation.
   static let radiusOfDeviation = 1.5096
   /// The least standard deviation of a fix, in metres.
-  static let leastDeviation = 0.5
+  static let minimumDeviation = 0.5
   /// The permitted speeds of a movement, in m/s: slower is staying, faster is a jump of the fixes.
   ///
   /// A stay whose fixes without measured speeds move at the least of them, on the root mean square, is none.

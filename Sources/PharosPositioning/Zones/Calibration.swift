@@ -15,7 +15,7 @@ package struct Calibration: Hashable, Sendable {
   /// The number of other observers with which it was compared in both directions.
   package var pairs: Int
   /// The number of samples that the comparisons are based on.
-  package var lessons: Int
+  package var observations: Int
   /// Indicates whether the offset is large enough, compared with its uncertainty, to be used.
   package var isApplied: Bool
 }
@@ -33,7 +33,7 @@ struct OffsetTable: Sendable {
     var offset = 0.0
     var deviation: Double
     var pairs = 0
-    var lessons = 0.0
+    var observations = 0.0
     var isApplied = false
     /// The precision of the offset given the others: one divided by a variance.
     var precision = 0.0
@@ -56,8 +56,8 @@ struct OffsetTable: Sendable {
   /// Solves again once there are enough new samples: frequently at first, rarely at a large site.
   mutating func refresh(_ stays: StayLevels) {
     let patience = UInt64(max(OffsetTable.patience, entries.count))
-    guard stays.lessons >= solvedAt &+ patience else { return }
-    solvedAt = stays.lessons
+    guard stays.observations >= solvedAt &+ patience else { return }
+    solvedAt = stays.observations
     let prior = 1 / (ZoneRules.offsetDeviation * ZoneRules.offsetDeviation)
     for _ in 0..<OffsetTable.sweeps {
       for observer in entries.indices { solve(observer, stays, prior: prior) }
@@ -77,7 +77,7 @@ struct OffsetTable: Sendable {
   /// The deviation includes the uncertainty of each of the others without this pair, as in belief propagation.
   private mutating func solve(_ observer: Int, _ stays: StayLevels, prior: Double) {
     let place = ZoneRules.placeDeviation * ZoneRules.placeDeviation
-    var (sum, weight, certain, lessons, pairs) = (0.0, prior, prior, 0.0, 0)
+    var (sum, weight, certain, observations, pairs) = (0.0, prior, prior, 0.0, 0)
     for here in stays.rows[observer] {
       guard let there = stays.row(here.zone, from: observer) else { continue }
       // What the observer hears louder must be taken off.
@@ -88,14 +88,14 @@ struct OffsetTable: Sendable {
       weight += 1 / variance
       let rest = max(prior, entries[here.zone].precision - 1 / variance)
       certain += 1 / (variance + 1 / rest)
-      lessons += min(here.count, there.count)
+      observations += min(here.count, there.count)
       pairs += 1
     }
     entries[observer].offset = sum / weight
     entries[observer].precision = weight
     entries[observer].deviation = (1 / certain).squareRoot()
     entries[observer].pairs = pairs
-    entries[observer].lessons = lessons
+    entries[observer].observations = observations
   }
 }
 
@@ -127,9 +127,9 @@ struct StayLevels: Sendable {
   /// The maximum number of other observers that are recorded for each observer, first come, first served.
   ///
   /// 16: more than the rooms around any room.
-  private static let mostOthers = 16
+  private static let maximumOthers = 16
   /// The maximum number of families whose power is learned; others count as of usual power.
-  private static let mostFamilies = 64
+  private static let maximumFamilies = 64
   /// The number of stays over which a mean is taken.
   fileprivate static let memory = 256.0
   /// The number of stays as which the assumption of usual power counts.
@@ -141,7 +141,7 @@ struct StayLevels: Sendable {
   var rows: [[Row]]
   var families: [Family] = []
   /// Counts all samples.
-  var lessons: UInt64 = 0
+  var observations: UInt64 = 0
 
   /// Creates levels for a number of observers, with nothing learned.
   init(observers: Int) { rows = Array(repeating: [], count: observers) }
@@ -153,7 +153,7 @@ struct StayLevels: Sendable {
   mutating func power(of family: UInt64, level: Double) -> Double {
     var index = families.firstIndex { $0.identifier == family } ?? families.count
     if index == families.count {
-      guard index < StayLevels.mostFamilies else { return 0 }
+      guard index < StayLevels.maximumFamilies else { return 0 }
       families.append(Family(identifier: family))
       index = families.count - 1
     }
@@ -169,13 +169,13 @@ struct StayLevels: Sendable {
   mutating func learn(_ observer: Int, in zone: Int, _ level: Double) {
     var index = rows[observer].firstIndex { $0.zone == zone } ?? rows[observer].count
     if index == rows[observer].count {
-      guard index < StayLevels.mostOthers else { return }
+      guard index < StayLevels.maximumOthers else { return }
       rows[observer].append(Row(zone: zone))
       index = rows[observer].count - 1
     }
     rows[observer][index].count = min(rows[observer][index].count + 1, StayLevels.memory)
     rows[observer][index].mean += (level - rows[observer][index].mean) / rows[observer][index].count
-    lessons &+= 1
+    observations &+= 1
   }
 }
 
@@ -222,20 +222,20 @@ extension StayLevels.Family: FieldStruct {
 extension StayLevels {
   /// Hands what was learned to a coder, each observer by its place in the plan.
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(counter: &lessons)
+    try coder.code(counter: &observations)
     try coder.code(each: &rows)
     for row in rows {
-      try coder.check(row.count <= StayLevels.mostOthers, "the observers of a level")
+      try coder.check(row.count <= StayLevels.maximumOthers, "the observers of a level")
       for entry in row { try coder.check(entry.zone < rows.count, "an observer's place") }
     }
     try coder.code(&families)
-    try coder.check(families.count <= StayLevels.mostFamilies, "the families of tags")
+    try coder.check(families.count <= StayLevels.maximumFamilies, "the families of tags")
   }
 
   /// Returns the levels for the observers of another plan, without those of observers that stand in no zone of it.
   func translated(by translation: PlanTranslation, observers: Int) -> StayLevels {
     var translated = StayLevels(observers: observers)
-    translated.lessons = lessons
+    translated.observations = observations
     translated.families = families
     for (old, former) in rows.enumerated() {
       guard let new = translation.observers[old] else { continue }
@@ -267,7 +267,7 @@ extension OffsetTable {
 
 extension OffsetTable.Entry: FieldStruct {
   /// More samples than an observer's pairs ever give.
-  private static let mostLessons = 1e9
+  private static let maximumObservations = 1e9
 
   /// A value whose fields are still to be read.
   static var unread: OffsetTable.Entry { OffsetTable.Entry(deviation: 0) }
@@ -276,8 +276,8 @@ extension OffsetTable.Entry: FieldStruct {
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(finite: &offset)
     try coder.code(finite: &deviation)
-    try coder.code(finite: &lessons)
-    lessons = min(max(0, lessons), OffsetTable.Entry.mostLessons)
+    try coder.code(finite: &observations)
+    observations = min(max(0, observations), OffsetTable.Entry.maximumObservations)
     try coder.code(finite: &precision)
     try coder.code(place: &pairs)
     try coder.code(&isApplied)

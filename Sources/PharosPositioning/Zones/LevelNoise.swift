@@ -48,7 +48,7 @@ struct LevelNoise: Hashable, Sendable {
   /// The greatest square that counts: that of a deviation of 8.5 dB, beyond which the beacon has moved.
   ///
   /// - Units: dB².
-  private static let mostSquare = 36.0
+  private static let maximumSquare = 36.0
   /// The least and the greatest variance.
   ///
   /// - Units: dB².
@@ -73,7 +73,7 @@ struct LevelNoise: Hashable, Sendable {
     let due = taken == 0 ? LevelNoise.lags.near : taken == 1 ? LevelNoise.lags.middle : LevelNoise.lags.far
     if lag < due - LevelNoise.tolerance { return taken }
     guard lag <= due + LevelNoise.tolerance else { return nil }
-    let square = min((level - earlier) * (level - earlier) / 2, LevelNoise.mostSquare)
+    let square = min((level - earlier) * (level - earlier) / 2, LevelNoise.maximumSquare)
     switch taken {
     case 0: near.learn(square, memory: LevelNoise.memory)
     case 1: middle.learn(square, memory: LevelNoise.memory)
@@ -152,7 +152,7 @@ struct Carriage: Hashable, Sendable {
 
   /// Takes the logarithm of a likelihood ratio, that of a carriage over that of rest.
   mutating func take(_ evidence: Double) {
-    let bounded = min(max(evidence, -ZoneRules.mostEvidence), ZoneRules.mostEvidence)
+    let bounded = min(max(evidence, -ZoneRules.maximumEvidence), ZoneRules.maximumEvidence)
     let odds = probability * RadioMath.powerOfTwo(bounded / RadioMath.naturalLogOfTwo)
     probability = min(odds / (odds + 1 - probability), Carriage.most)
   }

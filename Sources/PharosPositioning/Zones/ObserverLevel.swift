@@ -14,9 +14,9 @@ struct ObserverLevel: Sendable {
   /// The number of summaries as which the initial scatter counts, and the number over which it is learned.
   private static let scatterMemory = (guess: 8.0, most: 64.0)
   /// The probability of a body below which a level that is no weaker than expected says nothing new about it.
-  private static let leastBody = 0.01
+  private static let minimumBody = 0.01
   /// The greatest ratio of a body's likelihood to that of none, as a power of two, so that its square is finite.
-  private static let mostBodyExponent = 400.0
+  private static let maximumBodyExponent = 400.0
 
   /// The observer's place in the plan.
   var observer: Int
@@ -67,7 +67,7 @@ struct ObserverLevel: Sendable {
   /// The time of the first report.
   var since: Timestamp
   /// The time of stage one's last report of the beacon, or the end of a later outage.
-  var toldAt: Timestamp
+  var reportedAt: Timestamp
   /// The number of adverts that the level is based on, since the last recovery.
   var samples: UInt64
   /// Indicates whether the observer is down, so that its silence is no evidence.
@@ -97,7 +97,7 @@ struct ObserverLevel: Sendable {
     covariance = -noise.variance
     self.gaps = gaps
     samples = UInt64(summary.count)
-    (since, toldAt) = (instant, instant)
+    (since, reportedAt) = (instant, instant)
   }
 
   /// The evidence for a carriage that lies in a first report, where other observers have heard the beacon before.
@@ -121,7 +121,7 @@ struct ObserverLevel: Sendable {
     carriage: Double,
     _ noise: inout LevelNoise
   ) -> Double {
-    let gap = max(0, (instant - toldAt).seconds)
+    let gap = max(0, (instant - reportedAt).seconds)
     interact(carriage, after: gap, noise)
     predict(after: gap, noise)
 
@@ -146,7 +146,7 @@ struct ObserverLevel: Sendable {
 
     samples &+= UInt64(summary.count)
     if !isBack, !isTorn { gaps.learn(gap) }
-    toldAt = instant
+    reportedAt = instant
     isDark = false
     isBack = false
     isTorn = false
@@ -188,11 +188,11 @@ struct ObserverLevel: Sendable {
 
   /// Updates the probability of a body, and returns the likelihood of the second with or without one over that without.
   private mutating func takeBody(_ innovation: Double, _ variance: Double) -> Double {
-    guard innovation < 0 || body > ObserverLevel.leastBody else { return 1 }
+    guard innovation < 0 || body > ObserverLevel.minimumBody else { return 1 }
     let hidden = innovation + ZoneRules.bodyLoss
     let hiddenVariance = variance + ZoneRules.bodyDeviation * ZoneRules.bodyDeviation
     let exponent = (innovation * innovation / variance - hidden * hidden / hiddenVariance) / 2
-    let bounded = min(exponent / RadioMath.naturalLogOfTwo, ObserverLevel.mostBodyExponent)
+    let bounded = min(exponent / RadioMath.naturalLogOfTwo, ObserverLevel.maximumBodyExponent)
     let ratio = RadioMath.powerOfTwo(bounded) * (variance / hiddenVariance).squareRoot()
     let total = 1 - body + body * ratio
     // Rounding may exceed one.
@@ -230,18 +230,18 @@ struct ObserverLevel: Sendable {
     isDark = false
     isBack = true
     samples = 0
-    toldAt = max(toldAt, instant)
+    reportedAt = max(reportedAt, instant)
   }
 
   /// Returns the improbability of its silence if the beacon lay where it did: the negative logarithm of the
   /// probability.
   func surprise(at instant: Timestamp) -> Double {
-    isDark ? 0 : gaps.surprise(after: (instant - toldAt).seconds)
+    isDark ? 0 : gaps.surprise(after: (instant - reportedAt).seconds)
   }
 
   /// Returns the amount by which the level has fallen, once runs of losses no longer explain the silence.
   func fall(at instant: Timestamp) -> Double {
-    guard !isDark, instant - toldAt >= ZoneRules.shortestLevelGrace else { return 0 }
+    guard !isDark, instant - reportedAt >= ZoneRules.shortestLevelGrace else { return 0 }
     return max(0, surprise(at: instant) - ZoneRules.silenceGrace) * ZoneRules.silentFall
   }
 
@@ -250,7 +250,7 @@ struct ObserverLevel: Sendable {
   /// The surprise is the improbability of the silence, taken over all observers that are silent together.
   func isGone(at instant: Timestamp, surprise: Double) -> Bool {
     guard !isDark else { return false }
-    let silence = instant - toldAt
+    let silence = instant - reportedAt
     guard silence >= ZoneRules.shortestPresence else { return false }
     return silence >= ZoneRules.longestPresence || surprise >= ZoneRules.goneSurprise
   }
@@ -260,7 +260,7 @@ struct ObserverLevel: Sendable {
     scatterSummaries = min(scatterSummaries + weight, ObserverLevel.scatterMemory.most)
     let bounded = min(max(square, -scatter), 8 * scatter)
     let (least, most) = (
-      ZoneRules.leastScatter * ZoneRules.leastScatter, 4 * ZoneRules.scatter * ZoneRules.scatter
+      ZoneRules.minimumScatter * ZoneRules.minimumScatter, 4 * ZoneRules.scatter * ZoneRules.scatter
     )
     scatter = min(max(scatter + weight * (bounded - scatter) / scatterSummaries, least), most)
   }
@@ -320,9 +320,9 @@ package struct GapModel: Equatable, Sendable {
   /// The maximum length of a gap without a loss, in beats: summaries come in halves of seconds, and lags change.
   private static let jitter = 1.25
   /// The scale at least, in beats, of an observer that has not missed anything yet.
-  private static let leastScale = 0.5
+  private static let minimumScale = 0.5
   /// The least share of gaps with a wait that is believed in.
-  private static let leastShare = 0.005
+  private static let minimumShare = 0.005
   /// The longest wait that is learned, in scales: a longer one was a movement and not a loss.
   private static let longestWait = 8.0
 
@@ -342,14 +342,14 @@ package struct GapModel: Equatable, Sendable {
   package init() {}
 
   /// The model with which another observer of the same beacon starts: a copy that counts as few gaps.
-  package var lesson: GapModel {
-    var lesson = self
-    lesson.count = min(count, GapModel.borrowed)
-    return lesson
+  package var borrowedPrior: GapModel {
+    var borrowedPrior = self
+    borrowedPrior.count = min(count, GapModel.borrowed)
+    return borrowedPrior
   }
 
   /// The scale of the waits, in beats: half a beat at least.
-  private var scale: Double { max(GapModel.leastScale, square / (2 * max(wait, 1e-6))) }
+  private var scale: Double { max(GapModel.minimumScale, square / (2 * max(wait, 1e-6))) }
 
   /// Learns a gap between two summaries, in seconds.
   package mutating func learn(_ gap: Double) {
@@ -376,7 +376,7 @@ package struct GapModel: Equatable, Sendable {
     let waited = silence / beat - GapModel.jitter
     guard waited > 0 else { return 0 }
     let scale = scale
-    let share = min(1, max(wait / scale, GapModel.leastShare))
+    let share = min(1, max(wait / scale, GapModel.minimumShare))
     return waited / scale - RadioMath.binaryLog(share) * RadioMath.naturalLogOfTwo
   }
 }
@@ -411,7 +411,7 @@ extension ObserverLevel: FieldStruct {
     try coder.code(place: &lagsTaken)
     try coder.check(lagsTaken < LevelNoise.lagCount, "the lags of a level")
     try coder.code(&since)
-    try coder.code(&toldAt)
+    try coder.code(&reportedAt)
     try coder.code(&samples)
     try coder.code(&isDark)
     try coder.code(&isBack)
@@ -432,7 +432,7 @@ extension ObserverLevel: FieldStruct {
   ///
   /// Silence counts from that instant, and the gap model does not learn from the gap that contains the downtime.
   mutating func resume(at instant: Timestamp) {
-    toldAt = max(toldAt, instant)
+    reportedAt = max(reportedAt, instant)
     isTorn = true
   }
 }

@@ -180,7 +180,7 @@ package enum ZoneRules {
   /// 8 nats: against ``pickUpRate``, the summary of one observer does not make a carriage likely.
   ///
   /// - Units: nats.
-  package static let mostEvidence = 8.0
+  package static let maximumEvidence = 8.0
   /// The mean time between two bodies in the way of one observer, and the time that one stays.
   ///
   /// Ten minutes and 6 s.
@@ -197,7 +197,7 @@ package enum ZoneRules {
   package static let bodyDeviation = 5.0
   /// The initial scatter of single adverts around the level.
   ///
-  /// Learned values lie between ``leastScatter`` and twice this value.
+  /// Learned values lie between ``minimumScatter`` and twice this value.
   ///
   /// 4 dB: fading on three channels. It is also the deviation of the level of an observer that does not hear a beacon.
   ///
@@ -208,7 +208,7 @@ package enum ZoneRules {
   /// 1.5 dB: levels come in whole decibels from three channels.
   ///
   /// - Units: dB.
-  package static let leastScatter = 1.5
+  package static let minimumScatter = 1.5
   /// The maximum number of adverts in one second that count as independent.
   ///
   /// 4: more adverts in one second see the same shadow.
@@ -289,5 +289,5 @@ package enum ZoneRules {
   /// The time in a zone after which the sample of a stay is taken.
   ///
   /// 30 s: the mean level is known to a fraction of a decibel then, and a beacon that only passes has gone on.
-  package static let lessonDelay = TimeSpan.seconds(30)
+  package static let observationDelay = TimeSpan.seconds(30)
 }

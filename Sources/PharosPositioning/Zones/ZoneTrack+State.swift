@@ -16,7 +16,7 @@ extension ZoneTrack: FieldStruct {
     try coder.code(&candidateSince)
     try coder.code(&changedAt)
     try coder.code(&enteredAt)
-    try coder.code(&nextLesson)
+    try coder.code(&nextObservation)
     try coder.code(&weighedAt)
     try coder.code(&outageTime)
     try coder.code(place: &candidate)
@@ -39,7 +39,7 @@ extension ZoneTrack {
     let shares = belief.shares.map(\.zone).filter { $0 != ZoneWeighing.elsewhere }
     return isInOrder && heard.allSatisfy { $0 < observers }
       && (shares + [zone, candidate].compactMap { $0 }).allSatisfy { (0..<zones).contains($0) }
-      && belief.shares.count <= ZoneWeighing.mostCandidates + 1
+      && belief.shares.count <= ZoneWeighing.maximumCandidates + 1
   }
 
   /// Resumes after downtime, in which silence is no evidence.
@@ -52,7 +52,9 @@ extension ZoneTrack {
     if heldUntil != .distantPast { heldUntil = heldUntil + downtime }
     if holdDeadline != .distantFuture { holdDeadline = holdDeadline + downtime }
     if nextLook != .distantFuture { nextLook = instant + ZoneRules.period }
-    if nextLesson != .distantFuture { nextLesson = max(nextLesson, instant + ZoneRules.lessonDelay) }
+    if nextObservation != .distantFuture {
+      nextObservation = max(nextObservation, instant + ZoneRules.observationDelay)
+    }
   }
 
   /// Applies the zone of an event that is newer than all else that is known of the beacon.
@@ -61,38 +63,38 @@ extension ZoneTrack {
   /// their observers is down: the last level of that observer keeps its beacons from being handed to a neighbouring
   /// zone.
   mutating func take(
-    _ told: Int?,
+    _ reported: Int?,
     since time: Timestamp,
     isUnmonitored: Bool,
     at instant: Timestamp,
     isHeardInTheDark: Bool
   ) {
     changedAt = max(changedAt, time)
-    if told != zone || !isUnmonitored { endHold() }
+    if reported != zone || !isUnmonitored { endHold() }
     if isUnmonitored, unmonitoredSince == nil { unmonitoredSince = time }
-    guard told != zone else { return }
-    zone = told
+    guard reported != zone else { return }
+    zone = reported
     candidate = nil
     doubtedSince = nil
     carriage = Carriage()
     probability = zone == nil ? 0 : ZoneRules.certainty
-    if told != nil || !isHeardInTheDark {
+    if reported != nil || !isHeardInTheDark {
       levels.removeAll()
       belief.removeAll()
     }
-    guard let told else {
-      nextLesson = .distantFuture
+    guard let reported else {
+      nextObservation = .distantFuture
       nextLook = levels.isEmpty ? .distantFuture : instant + ZoneRules.period
       return
     }
     belief.shares = [
-      ZoneBelief.Share(zone: told, probability: ZoneRules.certainty),
+      ZoneBelief.Share(zone: reported, probability: ZoneRules.certainty),
       ZoneBelief.Share(zone: ZoneWeighing.elsewhere, probability: 1 - ZoneRules.certainty),
     ]
     enteredAt = time
     if !isUnmonitored { heldUntil = instant + ZoneRules.longestPresence }
     nextLook = instant + ZoneRules.period
-    nextLesson = instant + ZoneRules.lessonDelay
+    nextObservation = instant + ZoneRules.observationDelay
   }
 }
 
@@ -137,7 +139,7 @@ extension ZoneTrack {
   mutating func translate(by translation: PlanTranslation) {
     if zone != nil, translation.zone(zone) == nil {
       doubtedSince = nil
-      nextLesson = .distantFuture
+      nextObservation = .distantFuture
       endHold()
     }
     zone = translation.zone(zone)

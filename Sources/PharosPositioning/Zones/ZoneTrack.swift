@@ -77,7 +77,7 @@ struct ZoneTrack: Equatable, Sendable {
   /// The time at which the beacon was assigned to its present zone.
   var enteredAt = Timestamp.distantPast
   /// The time at which the sample of its stay is due, or the distant future once it has been taken.
-  var nextLesson = Timestamp.distantFuture
+  var nextObservation = Timestamp.distantFuture
   /// The probability that the beacon is carried.
   var carriage = Carriage()
   /// The probability of the present zone at the last look.
@@ -107,7 +107,7 @@ struct ZoneTrack: Equatable, Sendable {
     // Soon, unless a look is due anyway: a beacon that was silent for long is looked at seldom.
     if nextLook > instant + ZoneRules.period { nextLook = instant }
     if let index = levels.firstIndex(where: { $0.observer == observer }) {
-      let gap = instant - levels[index].toldAt
+      let gap = instant - levels[index].reportedAt
       // A gap that an outage or a restart has torn says nothing about losses.
       if !levels[index].isBack, !levels[index].isTorn {
         gaps.learn(max(0, gap.seconds))
@@ -116,7 +116,7 @@ struct ZoneTrack: Equatable, Sendable {
       carriage.take(gap < .seconds(1) ? ZoneRules.halfEvidence * evidence : evidence)
       return
     }
-    var level = ObserverLevel(summary, of: observer, at: instant, gaps: gaps.lesson, noise)
+    var level = ObserverLevel(summary, of: observer, at: instant, gaps: gaps.borrowedPrior, noise)
     if levels.contains(where: \.isDark) { level.levelAtOutage = ZoneRules.sensitivity }
     // An observer that did not hear the beacon while others did says that it has come nearer.
     if let first = levels.lazy.map(\.since).min(), instant - first >= ZoneRules.shortestPresence {
@@ -129,7 +129,7 @@ struct ZoneTrack: Equatable, Sendable {
   /// Marks an observer as down.
   ///
   /// Returns false if the observer did not hear the beacon.
-  mutating func goDark(
+  mutating func markOffline(
     _ observer: Int,
     since time: Timestamp,
     at instant: Timestamp,
@@ -329,8 +329,8 @@ extension ZoneTrack {
 
   /// Returns the time until the next look, which grows with the time since an observer last heard the beacon.
   private func pause(at instant: Timestamp) -> TimeSpan {
-    guard let toldAt = levels.lazy.map(\.toldAt).max() else { return ZoneRules.period }
-    return max(ZoneRules.period, .seconds((instant - toldAt).seconds * ZoneRules.silentPause))
+    guard let reportedAt = levels.lazy.map(\.reportedAt).max() else { return ZoneRules.period }
+    return max(ZoneRules.period, .seconds((instant - reportedAt).seconds * ZoneRules.silentPause))
   }
 
   /// Takes the sample of a stay from a beacon that lies still and whose zone is certain.
@@ -343,11 +343,11 @@ extension ZoneTrack {
     _ around: Surroundings,
     _ weighing: ZoneWeighing
   ) -> Bool {
-    guard let zone, instant >= nextLesson, carriage.probability < ZoneRules.restProbability,
+    guard let zone, instant >= nextObservation, carriage.probability < ZoneRules.restProbability,
       !levels.contains(where: \.isDark)
     else { return false }
     guard belief.probability(of: zone) >= ZoneRules.certainty else { return false }
-    nextLesson = .distantFuture
+    nextObservation = .distantFuture
     // The known offsets decide whose sample it is, whether they are used for zones or not: a loud observer
     // would otherwise claim its neighbours' beacons and teach that they are its own.
     let louder = { (left: ZoneWeighing.Heard, right: ZoneWeighing.Heard) in
@@ -404,7 +404,7 @@ extension ZoneTrack {
     enteredAt = instant
     candidate = nil
     doubtedSince = nil
-    nextLesson = instant + ZoneRules.lessonDelay
+    nextObservation = instant + ZoneRules.observationDelay
     return move
   }
 
@@ -480,7 +480,7 @@ extension ZoneTrack {
     endHold()
     candidate = nil
     doubtedSince = nil
-    nextLesson = .distantFuture
+    nextObservation = .distantFuture
     if reason == .silence { belief.removeAll() }
     return move
   }
@@ -590,7 +590,7 @@ extension ZoneTrack {
     for level in levels where !level.isDark {
       live += 1
       let through = around.through(instant, of: level.observer)
-      guard through - level.toldAt >= shortest else { continue }
+      guard through - level.reportedAt >= shortest else { continue }
       silent += 1
       together += level.surprise(at: through)
     }

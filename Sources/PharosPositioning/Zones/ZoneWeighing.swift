@@ -71,7 +71,7 @@ package struct ZoneWeighing: Sendable {
   /// The maximum number of zones that are compared.
   ///
   /// 12: the rooms around a beacon and those above and below; farther ones are louder only by mistake.
-  static let mostCandidates = 12
+  static let maximumCandidates = 12
 
   /// The observers that hear the beacon.
   var heard: [Heard] = []
@@ -119,7 +119,7 @@ package struct ZoneWeighing: Sendable {
 
   /// Removes the least likely zones if there are too many.
   mutating func trim(keeping zone: Int?) {
-    while candidates.count > ZoneWeighing.mostCandidates {
+    while candidates.count > ZoneWeighing.maximumCandidates {
       let least = candidates.indices.filter { candidates[$0].zone != zone }.min { left, right in
         let (left, right) = (candidates[left], candidates[right])
         return (left.probability, left.first, -left.zone) < (right.probability, right.first, -right.zone)

@@ -14,7 +14,7 @@ package struct ProcessUsage: Hashable, Sendable {
   /// The descriptors that are open.
   var openDescriptors: Int?
   /// The maximum number of open descriptors.
-  var mostDescriptors: Int?
+  var maximumDescriptors: Int?
   /// Its threads.
   var threads: Int?
 
@@ -27,7 +27,7 @@ package struct ProcessUsage: Hashable, Sendable {
       cpuSeconds: Double(pharos_clock_processor()) / 1e9,
       residentBytes: status["VmRSS"].map { $0 * 1_024 },
       openDescriptors: openDescriptorCount(),
-      mostDescriptors: hasLimit ? Int(clamping: limit.rlim_cur) : nil,
+      maximumDescriptors: hasLimit ? Int(clamping: limit.rlim_cur) : nil,
       threads: status["Threads"]
     )
   }

@@ -106,7 +106,7 @@ extension PrometheusText {
     )
     gauge("process_resident_memory_bytes", "Resident memory in bytes", usage.residentBytes.map(Double.init))
     gauge("process_open_fds", "Open file descriptors", usage.openDescriptors.map(Double.init))
-    gauge("process_max_fds", "Limit of open file descriptors", usage.mostDescriptors.map(Double.init))
+    gauge("process_max_fds", "Limit of open file descriptors", usage.maximumDescriptors.map(Double.init))
     gauge("process_threads", "Number of threads of the process", usage.threads.map(Double.init))
   }
 }
@@ -157,7 +157,7 @@ extension PrometheusText {
       [
         ("late", counted.late), ("unknown", counted.unknown),
         ("repeated", counted.repeated), ("crowded", counted.crowded),
-        ("senseless", counted.senseless),
+        ("senseless", counted.invalid),
       ]
     )
     counter(
@@ -337,7 +337,7 @@ extension PrometheusText {
   }
 
   /// The most observers that have series of their own; those after it in the order of ids have none.
-  package static let mostObservers = 2_000
+  package static let maximumObservers = 2_000
 
   /// Writes the state of each observer that the site lists or that a zone or region names.
   ///
@@ -355,7 +355,7 @@ extension PrometheusText {
     let known = Dictionary(statuses.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     let names = Dictionary(site.observers.map { ($0.id, $0.name ?? "") }, uniquingKeysWith: { $1 })
     let listed = site.mentionedObservers.union(names.keys).filter(isShown).sorted().prefix(
-      PrometheusText.mostObservers
+      PrometheusText.maximumObservers
     )
     .map { ListedObserver(id: $0, name: names[$0] ?? "", status: known[$0]) }
     family("pharos_observer_up", "gauge", "Whether the listed observer is up, 1 or 0", of: listed) {
@@ -422,33 +422,37 @@ extension PrometheusText {
   }
 
   /// Writes how many events were decided, published, withheld and lost, and how the journal takes them.
-  package mutating func write(_ told: CommitPublisherStatistics) {
-    counter("pharos_events_decided_total", "Events decided", told.received)
+  package mutating func write(_ committed: CommitPublisherStatistics) {
+    counter("pharos_events_decided_total", "Events decided", committed.received)
     counter(
       "pharos_events_told_total",
       "Events published, by path: journalled, or live only",
       by: "path",
-      [("journalled", told.told), ("live", told.passed)]
+      [("journalled", committed.committed), ("live", committed.passed)]
     )
     counter(
       "pharos_events_withheld_total",
       "Events that authorisation withheld from all recipients",
-      told.withheld
+      committed.withheld
     )
     counter(
       "pharos_events_lost_total",
       "Events dropped because the journal refused writes for too long",
-      told.lost
+      committed.lost
     )
-    gauge("pharos_events_waiting", "Events waiting to be written to the journal", told.waiting)
-    gauge("pharos_journal_refusing", "Whether the last write was refused, 1 or 0", told.isFailing ? 1 : 0)
+    gauge("pharos_events_waiting", "Events waiting to be written to the journal", committed.waiting)
+    gauge(
+      "pharos_journal_refusing",
+      "Whether the last write was refused, 1 or 0",
+      committed.isFailing ? 1 : 0
+    )
     counter(
       "pharos_checkpoints_total",
       "Checkpoints, by outcome: kept or failed",
       by: "outcome",
       [
-        ("kept", told.checkpoints),
-        ("failed", told.failedCheckpoints),
+        ("kept", committed.checkpoints),
+        ("failed", committed.failedCheckpoints),
       ]
     )
   }

@@ -20,9 +20,9 @@ package final class MQTTFeed: Service {
     @Sendable (_ datagrams: [[UInt8]], _ source: Endpoint, _ policy: ListenPolicy) async throws -> [Receipt]
 
   /// The maximum number of messages that wait: three seconds of 20,000 a second.
-  static let mostWaiting = 65_536
+  static let maximumWaiting = 65_536
   /// The maximum size of the messages that wait, in bytes.
-  static let mostBytes = 64 << 20
+  static let maximumBytes = 64 << 20
 
   struct Inbox {
     var datagrams: [[UInt8]] = []
@@ -106,7 +106,7 @@ package final class MQTTFeed: Service {
   private func pass(_ datagrams: [[UInt8]], from source: Endpoint) async {
     var start = 0
     while start < datagrams.count {
-      let end = min(start + IngestServer.mostAtOnce, datagrams.count)
+      let end = min(start + IngestServer.maximumAtOnce, datagrams.count)
       do {
         _ = try await receive(Array(datagrams[start..<end]), source, policy)
         inbox.withLock { $0.statistics.read += UInt64(end - start) }
@@ -155,7 +155,8 @@ package final class MQTTFeed: Service {
         inbox.statistics.retained += 1
         return false
       }
-      guard inbox.datagrams.count < MQTTFeed.mostWaiting, inbox.bytes + datagram.count <= MQTTFeed.mostBytes
+      guard inbox.datagrams.count < MQTTFeed.maximumWaiting,
+        inbox.bytes + datagram.count <= MQTTFeed.maximumBytes
       else {
         inbox.statistics.dropped += 1
         return false

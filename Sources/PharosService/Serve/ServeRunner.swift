@@ -231,7 +231,7 @@ package struct ServeRunner: Sendable {
       allowedHosts: site.allowedHosts
     )
     // Only an address of this machine alone passes without a token.
-    if let connections = settings.connections { configuration.mostConnections = connections }
+    if let connections = settings.connections { configuration.maximumConnections = connections }
     let isOpen = (try? configuration.check(hasTokens: false)) == nil
     configuration.tokensRequired = isOpen || options.requiresToken
     try configuration.check(hasTokens: !parts.tokens.isEmpty)

@@ -127,7 +127,7 @@ struct ServerParts: HTTPBackend {
       )
       webhooks = try Webhooks(
         journal: journal,
-        told: commitPublisher.told,
+        committed: commitPublisher.committed,
         stream: site.stream,
         ownPorts: plan.ownPorts,
         gate: { [commitPublisher] in commitPublisher.gate(to: $0) },
@@ -135,7 +135,7 @@ struct ServerParts: HTTPBackend {
       )
       notifications = try Notifications(
         journal: journal,
-        told: commitPublisher.told,
+        committed: commitPublisher.committed,
         stream: site.stream,
         tell: { [commitPublisher] in commitPublisher.tell($0) },
         names: { [registrar] in registrar.site.name(of: $0) },
@@ -197,7 +197,7 @@ struct ServerParts: HTTPBackend {
       settings: MQTTOutboxSettings(hasTrackerStates: output.hasTrackerStates),
       logger: logger
     )
-    let publisher = MQTTPublisher(link: link, parts: parts, hub: commitPublisher.told)
+    let publisher = MQTTPublisher(link: link, parts: parts, hub: commitPublisher.committed)
     commitPublisher.authorisations.tap { [weak publisher] in publisher?.authorisationsChanged() }
     return publisher
   }
@@ -206,7 +206,7 @@ struct ServerParts: HTTPBackend {
     guard let folder = plan.settings.data else { return try Journal.open(.memory, stream: stream) }
     var settings = JournalSettings()
     if let age = plan.settings.retention.age { settings.longest = age }
-    if let size = plan.settings.retention.size { settings.mostBytes = size }
+    if let size = plan.settings.retention.size { settings.maximumBytes = size }
     return try Journal.open(.folder(folder), stream: stream, settings: settings)
   }
 
@@ -230,8 +230,8 @@ struct ServerParts: HTTPBackend {
         )
       }
     }
-    let told = try journal.publishedState(after: through)
-    return Restoration(checkpoint: checkpoint, publishedState: told)
+    let committed = try journal.publishedState(after: through)
+    return Restoration(checkpoint: checkpoint, publishedState: committed)
   }
 }
 
@@ -327,8 +327,8 @@ extension ServerParts {
   func readiness() async -> [(part: String, problem: String?)] {
     var ingest: String?
     do { _ = try await server.snapshot() } catch { ingest = "\(error)" }
-    let told = commitPublisher.statistics
-    let refusal = told.isFailing ? told.lastFailure ?? "cannot write to the journal" : nil
+    let committed = commitPublisher.statistics
+    let refusal = committed.isFailing ? committed.lastFailure ?? "cannot write to the journal" : nil
     return [("ingest", ingest), ("journal", refusal ?? journal.statistics().damage?.description)]
   }
 }

@@ -105,7 +105,7 @@ struct ReloadService: Service {
 /// The changes in an edited site file, in words for the log.
 enum SiteDifference {
   /// The maximum number of names that are listed of each sort; the rest is counted.
-  private static let mostNames = 5
+  private static let maximumNames = 5
 
   /// Returns the changes that take effect at once, one phrase for each sort.
   static func lines(from old: SiteConfiguration, to new: SiteConfiguration) -> [String] {
@@ -184,7 +184,7 @@ enum SiteDifference {
   }
 
   private static func listed(_ names: [String]) -> String {
-    let shown = names.prefix(mostNames).joined(separator: ", ")
-    return names.count > mostNames ? "\(shown) and \(names.count - mostNames) more" : shown
+    let shown = names.prefix(maximumNames).joined(separator: ", ")
+    return names.count > maximumNames ? "\(shown) and \(names.count - maximumNames) more" : shown
   }
 }

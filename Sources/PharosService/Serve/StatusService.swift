@@ -65,9 +65,9 @@ package struct StatusService: Service {
   }
 
   /// Returns a text about events that the journal refuses or has lost; empty if there are none.
-  package static func trouble(_ told: CommitPublisherStatistics) -> String {
-    (told.isFailing ? ", journal refuses, \(told.waiting) events wait" : "")
-      + (told.lost > 0 ? ", \(told.lost) events not kept" : "")
+  package static func trouble(_ committed: CommitPublisherStatistics) -> String {
+    (committed.isFailing ? ", journal refuses, \(committed.waiting) events wait" : "")
+      + (committed.lost > 0 ? ", \(committed.lost) events not kept" : "")
   }
 
   /// Returns the status line, of at most 80 columns unless something is lost.

@@ -22,7 +22,7 @@ package struct VenueContents: Equatable, Sendable {
   /// - Throws: ``CommandFailure`` with exit status 78 and the number of mistakes.
   package static func read(_ folder: String, console: Console) throws(CommandFailure) -> VenueContents {
     let files = VenueFiles.disk(folder)
-    return try told(folder, console) { () throws(DocumentError) in
+    return try reportingProblems(folder, console) { () throws(DocumentError) in
       let venue = try venue(in: folder, files, console)
       return VenueContents(venue: venue, radio: try radioMap(of: venue, in: folder, files))
     }
@@ -32,7 +32,7 @@ package struct VenueContents: Equatable, Sendable {
   ///
   /// - Throws: as ``read(_:console:)`` does.
   package static func venue(in folder: String, console: Console) throws(CommandFailure) -> Venue {
-    try told(folder, console) { () throws(DocumentError) in
+    try reportingProblems(folder, console) { () throws(DocumentError) in
       try venue(in: folder, .disk(folder), console)
     }
   }
@@ -48,7 +48,7 @@ package struct VenueContents: Equatable, Sendable {
   }
 
   /// Runs a read and returns its result; prints every mistake on the console and throws their number.
-  private static func told<Read>(
+  private static func reportingProblems<Read>(
     _ folder: String,
     _ console: Console,
     _ read: () throws(DocumentError) -> Read

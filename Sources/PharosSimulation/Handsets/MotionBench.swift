@@ -52,7 +52,7 @@ package struct MotionBench: Sendable {
     case .steps: appendSteps(from: start, until: end, to: &samples)
     case .raw(let sensors):
       for time in MotionBench.times(rate: sensors.rate, from: start, until: end) {
-        append(sensors, at: time, told: end, to: &samples)
+        append(sensors, at: time, reported: end, to: &samples)
       }
     }
     if handset.hasBarometer {
@@ -79,7 +79,7 @@ package struct MotionBench: Sendable {
   private mutating func append(
     _ sensors: Handset.Sensors,
     at time: TimeSpan,
-    told: TimeSpan,
+    reported: TimeSpan,
     to samples: inout [MotionSample]
   ) {
     let place = handset.journey.place(at: time)
@@ -92,7 +92,7 @@ package struct MotionBench: Sendable {
     let tilt = Trigonometry.sineAndCosine(MotionBench.tilt)
     let up = shake.up + MotionBench.gravity
     func add(_ kind: MotionSample.Kind, _ x: Double, _ y: Double, _ z: Double) {
-      samples.append(MotionSample(kind: kind, age: told - time, x: Float(x), y: Float(y), z: Float(z)))
+      samples.append(MotionSample(kind: kind, age: reported - time, x: Float(x), y: Float(y), z: Float(z)))
     }
     add(
       .accelerometer,

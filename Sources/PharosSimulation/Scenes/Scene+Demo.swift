@@ -128,7 +128,7 @@ extension Scene {
   private static var neighbour: Transmitter {
     SceneParts.iBeacon(
       "neighbour",
-      SceneParts.strangers,
+      SceneParts.foreignDevices,
       7,
       1,
       path: SceneParts.at(8, -2),

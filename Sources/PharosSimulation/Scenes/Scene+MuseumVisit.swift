@@ -61,7 +61,7 @@ extension Scene {
     )
     let busStop = SceneParts.iBeacon(
       "bus stop",
-      SceneParts.strangers,
+      SceneParts.foreignDevices,
       1,
       1,
       path: SceneParts.at(-30, 2),

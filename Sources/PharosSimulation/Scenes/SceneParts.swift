@@ -9,7 +9,7 @@ package enum SceneParts {
   /// The proximity UUID of tags.
   static let tags = UUID128(high: 0x7C3B_1F0E_52D4_4A86, low: 0x9E61_3D0A_5B7C_9F21)
   /// A proximity UUID that no region of the scenes asks about.
-  static let strangers = UUID128(high: 0x1D0F_93B4_6A2C_4E57, low: 0x8C11_0E9B_27D6_45A8)
+  static let foreignDevices = UUID128(high: 0x1D0F_93B4_6A2C_4E57, low: 0x8C11_0E9B_27D6_45A8)
 
   /// Returns an iBeacon that states its true power.
   static func iBeacon(

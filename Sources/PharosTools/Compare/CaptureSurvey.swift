@@ -27,11 +27,11 @@ struct CaptureSurvey {
   private(set) var last: Timestamp?
   /// The number of adverts that have an identity.
   private(set) var adverts = 0
-  /// The number of adverts of beacons beyond ``mostIdentities``, counted once for each identity.
+  /// The number of adverts of beacons beyond ``maximumIdentities``, counted once for each identity.
   private(set) var overflow = 0
 
   /// The maximum number of distinct beacons, and of distinct observers, that the survey keeps.
-  static let mostIdentities = 100_000
+  static let maximumIdentities = 100_000
 
   private var heard: HeardBeacons
 
@@ -59,7 +59,7 @@ struct CaptureSurvey {
       last = max(last ?? report.received, report.received)
       guard batch.observers.indices.contains(Int(report.observer)) else { continue }
       let observer = batch.observers[Int(report.observer)]
-      if observers[observer] != nil || observers.count < CaptureSurvey.mostIdentities {
+      if observers[observer] != nil || observers.count < CaptureSurvey.maximumIdentities {
         observers[observer, default: 0] += 1
       }
       heard.find(in: report, of: batch)
@@ -69,7 +69,7 @@ struct CaptureSurvey {
   }
 
   private mutating func note(_ beacon: BeaconID, by observer: ObserverID) {
-    guard beacons[beacon] != nil || beacons.count < CaptureSurvey.mostIdentities else {
+    guard beacons[beacon] != nil || beacons.count < CaptureSurvey.maximumIdentities else {
       overflow += 1
       return
     }

@@ -14,7 +14,7 @@ struct ComparedSite {
   let hasOwnRegions: Bool
   /// Indicates whether the rooms are the site's zones, and not one for each observer.
   let hasOwnRooms: Bool
-  /// The number of beacons beyond ``mostBeacons``, which are not compared; 0 if the regions are the site's own.
+  /// The number of beacons beyond ``maximumBeacons``, which are not compared; 0 if the regions are the site's own.
   let leftOut: Int
   /// The rooms, by number; empty where there is nothing to tell apart.
   let rooms: [String]
@@ -24,9 +24,9 @@ struct ComparedSite {
   let roomNumbers: [ObserverID: Int32]
 
   /// The most beacons that get a region of their own.
-  static let mostBeacons = 500
+  static let maximumBeacons = 500
   /// The most observers that get a room of their own.
-  static let mostRooms = 64
+  static let maximumRooms = 64
   /// The application that the regions belong to where there is no site.
   static let application = "all"
 
@@ -41,7 +41,7 @@ struct ComparedSite {
     hasOwnRegions = site.applications.contains { !$0.regions.isEmpty }
     if !hasOwnRegions {
       site.applications = [ComparedSite.application(for: ranked.map(\.key))]
-      leftOut = max(0, ranked.count - ComparedSite.mostBeacons)
+      leftOut = max(0, ranked.count - ComparedSite.maximumBeacons)
     } else {
       leftOut = 0
     }
@@ -72,14 +72,14 @@ struct ComparedSite {
   }
 
   private static func application(for beacons: [BeaconID]) -> Application {
-    let regions = beacons.prefix(mostBeacons).map { beacon in
+    let regions = beacons.prefix(maximumBeacons).map { beacon in
       Region(
         identifier: beacon.description,
         constraint: constraint(of: beacon),
         subject: .beacon(observers: nil)
       )
     }
-    return Application(identifier: application, regions: regions, regionLimit: mostBeacons)
+    return Application(identifier: application, regions: regions, regionLimit: maximumBeacons)
   }
 
   private static func constraint(of beacon: BeaconID) -> BeaconConstraint {
@@ -90,7 +90,7 @@ struct ComparedSite {
 
   /// A room for each observer, those with the most reports if there are too many.
   private static func zones(for observers: [ObserverID: Int]) -> [Zone] {
-    let ranked = observers.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(mostRooms)
+    let ranked = observers.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(maximumRooms)
     return ranked.map(\.key).sorted().map { Zone(identifier: $0.description, observers: [$0]) }
   }
 }
@@ -116,13 +116,13 @@ struct RowFinder {
 
   /// The rows, in the order in which they were first heard.
   private(set) var rows: [ComparedRow] = []
-  /// The number of matches that were dropped because there were ``mostRows`` rows.
+  /// The number of matches that were dropped because there were ``maximumRows`` rows.
   private(set) var overflow = 0
   /// The numbers of the beacons that rooms are decided for.
   private(set) var roomBeacons: [BeaconID: Int] = [:]
 
   /// The most rows.
-  static let mostRows = 20_000
+  static let maximumRows = 20_000
 
   private let compared: ComparedSite
   private let rules: Int
@@ -206,7 +206,7 @@ struct RowFinder {
     let key = RowKey(region: name, subject: subject)
     if let row = numbers[key] {
       match.rows.append(row)
-    } else if rows.count < RowFinder.mostRows {
+    } else if rows.count < RowFinder.maximumRows {
       numbers[key] = rows.count
       match.rows.append(rows.count)
       rows.append(ComparedRow(key, rules: rules))
@@ -256,7 +256,7 @@ struct ComparedRow {
   var columns: ColumnSet
 
   /// The most changes of mind that are kept for drawing, for each rule.
-  static let mostChanges = 2_000
+  static let maximumChanges = 2_000
 
   /// Makes a row of which nothing was heard yet.
   init(_ key: RowKey, rules: Int) {

@@ -271,7 +271,7 @@ struct PresenceTally {
   private(set) var delays = LatenessHistogram()
 
   /// The most changes of mind that are kept for drawing, over all rows.
-  static let mostKept = 200_000
+  static let maximumKept = 200_000
   /// A return within this time was most likely no departure.
   static let minute = TimeSpan.minutes(1)
   /// A return within this time is counted at all.
@@ -302,7 +302,8 @@ struct PresenceTally {
     case .unmonitored: unmonitored += 1
     case .unknown: return
     }
-    guard kept < PresenceTally.mostKept, row.standings[rule].changes.count < ComparedRow.mostChanges else {
+    guard kept < PresenceTally.maximumKept, row.standings[rule].changes.count < ComparedRow.maximumChanges
+    else {
       row.standings[rule].isCut = true
       return
     }

@@ -25,7 +25,7 @@ struct ComparisonReport {
   let rowOverflow: Int
 
   /// The maximum number of rows that are listed and drawn.
-  static let mostListed = 6
+  static let maximumListed = 6
   /// The minimum length of the captures, in time-outs, for the figures to mean something.
   static let fewestTimeouts = 2.0
   /// The length below which captures miss returns within ten minutes.
@@ -59,14 +59,14 @@ struct ComparisonReport {
 
   /// The rows that flap most, one for each subject while there are as many.
   private static func worst(of rows: [ComparedRow]) -> [ComparedRow] {
-    let told = rows.filter { row in row.standings.contains { !$0.changes.isEmpty } }.sorted(by: flapsMore)
+    let listed = rows.filter { row in row.standings.contains { !$0.changes.isEmpty } }.sorted(by: flapsMore)
     var seen: Set<SubjectID> = []
     var (first, second): ([ComparedRow], [ComparedRow]) = ([], [])
-    for row in told {
+    for row in listed {
       if seen.insert(row.key.subject).inserted { first.append(row) } else { second.append(row) }
-      if first.count == mostListed { break }
+      if first.count == maximumListed { break }
     }
-    return Array((first + second).prefix(mostListed)).sorted(by: flapsMore)
+    return Array((first + second).prefix(maximumListed)).sorted(by: flapsMore)
   }
 
   private static func flapsMore(_ left: ComparedRow, _ right: ComparedRow) -> Bool {
@@ -136,14 +136,14 @@ struct ComparisonReport {
       notes.append("\(Wording.count(compared.leftOut, "beacon")) with fewer adverts are left out.")
     }
     if survey.overflow > 0 {
-      let most = CaptureSurvey.mostIdentities
+      let most = CaptureSurvey.maximumIdentities
       notes.append(
         "Beyond \(most) beacons, \(Wording.count(survey.overflow, "advert")) were not attributed to a beacon."
       )
     }
     if rowOverflow > 0 {
       notes.append(
-        "Beyond \(RowFinder.mostRows) pairs of a region and a subject, \(rowOverflow) are left out."
+        "Beyond \(RowFinder.maximumRows) pairs of a region and a subject, \(rowOverflow) are left out."
       )
     }
     if unentered > 0 {

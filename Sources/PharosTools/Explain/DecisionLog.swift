@@ -47,13 +47,13 @@ struct DecisionLog {
   private mutating func take(_ event: Event) {
     switch event.detail {
     case .region(let transition): take(event, transition)
-    case .zone where isToldAlready(event), .ranging, .battery, .authorisation, .notification, .fix: break
+    case .zone where isPublishedAlready(event), .ranging, .battery, .authorisation, .notification, .fix: break
     default: append(event)
     }
   }
 
   /// A beacon leaves one zone and comes into the next: two events with one reason.
-  private func isToldAlready(_ event: Event) -> Bool {
+  private func isPublishedAlready(_ event: Event) -> Bool {
     guard let last = decisions.last else { return false }
     return last.kind.isZone && last.subject == event.subject && last.decidedAt == event.decidedAt
       && last.detail == event.detail

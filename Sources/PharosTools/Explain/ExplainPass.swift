@@ -132,7 +132,7 @@ struct ExplainPass {
       )
       findings.log.hear(row, rules: region.rules, at: new.lastHeard)
       if drawnRows.contains(row), !drawn.contains(key),
-        findings.others[row]?.count ?? 0 < Findings.mostOthers
+        findings.others[row]?.count ?? 0 < Findings.maximumOthers
       {
         findings.others[row, default: []].append(new.lastHeard)
       }
@@ -182,7 +182,7 @@ struct Findings {
   /// The maximum number of other adverts that are kept for a row.
   ///
   /// A picture has some thousand columns; beyond, they would be one grey line.
-  static let mostOthers = 65_536
+  static let maximumOthers = 65_536
 
   /// All decisions.
   var decisions: [Decision] { log.decisions }

@@ -15,9 +15,9 @@ struct ExplainReport {
   let decisions: [Decision]
 
   /// The maximum number of tracks for which the report lists what else was considered.
-  private static let mostTracks = 12
+  private static let maximumTracks = 12
   /// The maximum number of tracks that are drawn.
-  static let mostPanels = 4
+  static let maximumPanels = 4
 
   init(options: ExplainRunner.Options, findings: Findings, filter: ExplainFilter) {
     self.options = options
@@ -30,10 +30,10 @@ struct ExplainReport {
   }
 
   /// The decisions that the report explains.
-  var told: ArraySlice<Decision> { decisions.prefix(options.limit) }
+  var listed: ArraySlice<Decision> { decisions.prefix(options.limit) }
 
   /// The number of decisions that the filters leave or the log dropped, and that the report does not explain.
-  var untold: Int { decisions.count - told.count + findings.log.omitted }
+  var unlisted: Int { decisions.count - listed.count + findings.log.omitted }
 
   /// The tracks that the filters leave, those with most decisions first.
   var tracks: [TrackKey] {
@@ -46,7 +46,7 @@ struct ExplainReport {
   }
 
   /// The tracks for which the report lists what else was considered.
-  var weighed: [TrackKey] { Array(tracks.prefix(ExplainReport.mostTracks)) }
+  var weighed: [TrackKey] { Array(tracks.prefix(ExplainReport.maximumTracks)) }
 
   /// The beacons of those tracks of which a zone was nearly reported.
   var rooms: [(beacon: BeaconID, sentences: [String])] {
@@ -78,9 +78,9 @@ struct ExplainReport {
     }
   }
 
-  /// The panels to draw: one track, or up to ``mostPanels`` if an observer or a beacon was named.
+  /// The panels to draw: one track, or up to ``maximumPanels`` if an observer or a beacon was named.
   var panels: [TimelinePanel] {
-    let most = filter.observer == nil && filter.beacon == nil ? 1 : ExplainReport.mostPanels
+    let most = filter.observer == nil && filter.beacon == nil ? 1 : ExplainReport.maximumPanels
     return tracks.prefix(most).compactMap { track in
       row(of: track).map { TimelinePanel(track: track, row: $0) }
     }
@@ -115,7 +115,7 @@ extension ExplainReport {
   func lines(style: TerminalStyle) -> [String] {
     let width = style.isTerminal ? min(style.width, ExplainReport.widest) : ExplainReport.widest
     var lines = heading(width: width)
-    for decision in told { lines += [""] + self.lines(of: decision, style: style, width: width) }
+    for decision in listed { lines += [""] + self.lines(of: decision, style: style, width: width) }
     lines += leftOut(width: width)
     lines += considered(style: style, width: width)
     lines += comparison(style: style, width: width)
@@ -164,12 +164,12 @@ extension ExplainReport {
 
   /// Returns a note on the decisions that are left out, with advice on how to see them.
   private func leftOut(width: Int) -> [String] {
-    guard untold > 0 else { return [] }
+    guard unlisted > 0 else { return [] }
     let busiest = tracks.prefix(3).map { track in
       "--observer \(ExplainReport.quoted(narrator.name(track.observer))) --beacon \(ending(of: track.beacon))"
     }
     let text =
-      "\(untold) more \(untold == 1 ? "decision is" : "decisions are") not listed. Narrow it with --observer, "
+      "\(unlisted) more \(unlisted == 1 ? "decision is" : "decisions are") not listed. Narrow it with --observer, "
       + "--beacon or --region, or raise --limit. Most happened at: \(busiest.joined(separator: "; "))."
     return [""] + Paragraph.lines(text, width: width)
   }
@@ -212,7 +212,7 @@ extension ExplainReport {
   // MARK: Fixed rules
 
   /// The maximum number of rows in the comparison.
-  private static let mostCompared = 20
+  private static let maximumCompared = 20
 
   private static let table = TextTable([
     .init("", width: 1), .init("REGION", width: 14), .init("WHO", width: 24),
@@ -232,7 +232,7 @@ extension ExplainReport {
       let (more, less) = (ExplainReport.mistakes(left.story), ExplainReport.mistakes(right.story))
       return more == less ? left.key < right.key : more > less
     }
-    for row in ranked.prefix(ExplainReport.mostCompared) {
+    for row in ranked.prefix(ExplainReport.maximumCompared) {
       let exits = row.story.exits
       let own = row.story.returns == 0 ? "\(exits)" : "\(exits) (\(row.story.returns))"
       let fixed = row.story.fixed.reversed().map { rule in
@@ -246,8 +246,8 @@ extension ExplainReport {
         )
       )
     }
-    if rows.count > ExplainReport.mostCompared {
-      lines.append("  and \(rows.count - ExplainReport.mostCompared) more")
+    if rows.count > ExplainReport.maximumCompared {
+      lines.append("  and \(rows.count - ExplainReport.maximumCompared) more")
     }
     return lines
   }
@@ -268,8 +268,8 @@ extension ExplainReport {
       }
       json.member("adverts", findings.adverts)
       json.member("decisionsFound", decisions.count)
-      json.member("decisionsLeftOut", untold)
-      json.objects("decisions", told) { write($1, to: &$0) }
+      json.member("decisionsLeftOut", unlisted)
+      json.objects("decisions", listed) { write($1, to: &$0) }
       json.objects("tracks", weighed) { write($1, to: &$0) }
       json.objects("rooms", rooms) { json, room in
         json.member("beacon", room.beacon.description)

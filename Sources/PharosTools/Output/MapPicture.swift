@@ -18,7 +18,7 @@ struct MapPicture {
   }
 
   /// The maximum number of decisions in a picture that a reader can follow.
-  private static let mostMarks = 60
+  private static let maximumMarks = 60
   private static let margin = 24.0
   private static let lineHeight = 17.0
 
@@ -80,7 +80,7 @@ struct MapPicture {
     guard event.kind != .regionState, event.kind != .ranging, let place = latest[event.subject] else {
       return
     }
-    guard marks.count < MapPicture.mostMarks else {
+    guard marks.count < MapPicture.maximumMarks else {
       omitted += 1
       return
     }

@@ -32,7 +32,7 @@ package struct DatagramMultiplier: Sendable {
   /// The maximum number of senders whose sequence numbers are kept.
   ///
   /// A further sender makes the multiplier discard all numbers and start them again.
-  private static let mostSenders = 65_536
+  private static let maximumSenders = 65_536
 
   /// Makes a multiplier.
   package init() {}
@@ -71,7 +71,7 @@ package struct DatagramMultiplier: Sendable {
       guard encoder.append(report, from: renamed) else { break }
     }
     let datagram = encoder.finish(uptime: .zero)
-    if encoders.count >= DatagramMultiplier.mostSenders { encoders.removeAll(keepingCapacity: true) }
+    if encoders.count >= DatagramMultiplier.maximumSenders { encoders.removeAll(keepingCapacity: true) }
     encoders[sender] = encoder
     return datagram
   }
@@ -131,7 +131,7 @@ extension ObserverID {
   }
 
   /// The most copies that have an identity of their own: 16 bits hold the number.
-  package static let mostClones = 65_536
+  package static let maximumClones = 65_536
 
   private static func relabel(_ value: UInt64, with number: UInt64, localBit: UInt64) -> UInt64 {
     (value ^ number << 24) | 1 << localBit

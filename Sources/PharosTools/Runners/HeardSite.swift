@@ -11,9 +11,9 @@ package struct HeardSite: Sendable {
   package let findings: [String]
 
   /// The most beacons that are listed: who hears more picks his own.
-  private static let mostBeacons = 50
+  private static let maximumBeacons = 50
   /// The most names in a line of the findings.
-  private static let mostNames = 4
+  private static let maximumNames = 4
 
   /// Makes a site.
   ///
@@ -45,7 +45,7 @@ package struct HeardSite: Sendable {
     let zones = gateways.enumerated().map {
       Zone(identifier: "room-\($0.offset + 1)", observers: [$0.element])
     }
-    let entries = beacons.keys.sorted().prefix(HeardSite.mostBeacons).map { identity in
+    let entries = beacons.keys.sorted().prefix(HeardSite.maximumBeacons).map { identity in
       BeaconEntry(constraint: identity.constraint, name: beacons[identity]?.name.flatMap(HeardSite.clean))
     }
     site = Site(
@@ -114,8 +114,8 @@ package struct HeardSite: Sendable {
 
   private static func names(_ names: [String]) -> String {
     guard !names.isEmpty else { return "none" }
-    let rest = names.count - mostNames
-    return names.prefix(mostNames).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+    let rest = names.count - maximumNames
+    return names.prefix(maximumNames).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
   }
 
   /// A name from the radio, or nil if nothing of it can be shown.

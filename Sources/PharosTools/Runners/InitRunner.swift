@@ -51,7 +51,7 @@ package struct InitRunner: Sendable {
     guard let listening else { return nil }
     var ingest = IngestConfiguration(listeners: addresses.map(ListenAddress.init))
     // The names that beacons give themselves are worth having; of devices that are no beacons nothing is kept.
-    ingest.showsStrangers = true
+    ingest.showsUnregistered = true
     let server = PharosServer(site: Site(), configuration: ingest, logger: logger)
     return try await Listening.run(server, for: nil, console: console) { server in
       let addresses = try await server.addresses().map { "\($0)" }.joined(separator: ", ")

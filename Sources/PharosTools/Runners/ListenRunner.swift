@@ -40,7 +40,7 @@ package struct ListenRunner: Sendable {
       var ingest = IngestConfiguration(
         listeners: (udp.isEmpty ? configuration.listen : udp).map(ListenAddress.init)
       )
-      ingest.showsStrangers = true
+      ingest.showsUnregistered = true
       let server = PharosServer(site: configuration.site, configuration: ingest, logger: logger)
       _ = try await Listening.run(server, for: duration, console: console) { server in
         try await show(server, site: configuration.site, on: console)

@@ -148,7 +148,7 @@ private struct ProcessWork {
     console.say("Still inside at the end (\(Wording.clock(end)) UTC):")
     let names = SiteNames(site)
     // A screen holds so many; a pipe takes them all.
-    let shown = console.errorStyle.isTerminal ? standings.prefix(ProcessWork.mostOnScreen) : standings[...]
+    let shown = console.errorStyle.isTerminal ? standings.prefix(ProcessWork.maximumOnScreen) : standings[...]
     for standing in shown {
       let since = "since \(Wording.clock(standing.since))"
       console.say(
@@ -160,7 +160,7 @@ private struct ProcessWork {
     if shown.count < standings.count { console.say("  and \(standings.count - shown.count) more") }
   }
 
-  private static let mostOnScreen = 40
+  private static let maximumOnScreen = 40
   private static let table = TextTable([
     .init("", width: 1), .init("APPLICATION", width: 14), .init("REGION", width: 16),
     .init("WHO", width: 26), .init("SINCE", width: 18),

@@ -29,7 +29,7 @@ package struct SurveyLearnRunner: Sendable {
       let places = VenuePlaces(venue)
       var learner = SurveyLearner(venue: venue)
       var heldBack = HeldBackWalks(venue)
-      var strangers: [String: [TraceFile]] = [:]
+      var unmatched: [String: [TraceFile]] = [:]
       var damaged = 0
       var bar = ProgressBar("walks", on: console)
       for (index, file) in files.enumerated() {
@@ -40,12 +40,12 @@ package struct SurveyLearnRunner: Sendable {
           let walk = SurveyWalk(trace, name: file.identifier, floor: floor)
           learner.add(walk)
           heldBack.add(walk, from: file)
-        case .failure(let mismatch): strangers["\(mismatch)", default: []].append(file)
+        case .failure(let mismatch): unmatched["\(mismatch)", default: []].append(file)
         }
         bar.show(index + 1, of: files.count)
       }
       bar.clear()
-      say(strangers, on: console)
+      say(unmatched, on: console)
       console.say("Fitting the radio map …")
       var (map, report) = learner.learned()
       console.say("Locating walks that were held back from a second map …")
@@ -88,8 +88,8 @@ package struct SurveyLearnRunner: Sendable {
       + "Make a venue of each building, or of fewer floors, and learn each by itself; no map was written."
   }
 
-  private func say(_ strangers: [String: [TraceFile]], on console: Console) {
-    for (reason, files) in strangers.sorted(by: { $0.key < $1.key }) {
+  private func say(_ unmatched: [String: [TraceFile]], on console: Console) {
+    for (reason, files) in unmatched.sorted(by: { $0.key < $1.key }) {
       let many = Wording.count(files.count, "trace")
       console.say("\(many) left out, such as \(files[0].path): \(reason).")
     }

@@ -73,7 +73,7 @@ package struct SurveyScoreRunner: Sendable {
       }
       score.traces = files.count
       let known = Set(files.map(\.identifier))
-      score.strangers = fixes.traces.keys.count { !known.contains($0) }
+      score.unmatched = fixes.traces.keys.count { !known.contains($0) }
       try cover(&score)
       try print(score, on: console)
       if let folder = options.tracks, let venue {
@@ -97,8 +97,8 @@ package struct SurveyScoreRunner: Sendable {
     case .json: try console.print(score.json(byFloor: options.byFloor))
     }
     try console.output.flush()
-    if score.strangers > 0 {
-      let many = Wording.count(score.strangers, "trace")
+    if score.unmatched > 0 {
+      let many = Wording.count(score.unmatched, "trace")
       console.say("\(options.fixes): fixes of \(many) that are not among those scored were passed over.")
     }
   }
@@ -239,7 +239,7 @@ struct SurveyScore: Sendable {
   /// The number of traces that were scored.
   var traces = 0
   /// The number of traces of the table that were not scored, for want of the trace.
-  var strangers = 0
+  var unmatched = 0
 
   private static let table = TextTable([
     .init("WAYPOINTS", width: 19), .init("N", width: 5, alignment: .right),

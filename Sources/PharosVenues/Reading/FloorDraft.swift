@@ -13,7 +13,7 @@ struct FloorDraft {
   /// The maximum number of corners of a floor.
   ///
   /// A floor of a mall has 5,000, one of an airport 50,000.
-  static let mostCorners = 200_000
+  static let maximumCorners = 200_000
   /// The attenuation of an indoor wall for which the files give none.
   ///
   /// - Units: dB.
@@ -214,11 +214,11 @@ struct MapLayer {
       note(feature, "geometry.coordinates", "far from its floor", expected: "places in the venue")
       return true
     }
-    guard draft.corners + shape.positions.count <= FloorDraft.mostCorners else {
+    guard draft.corners + shape.positions.count <= FloorDraft.maximumCorners else {
       note(
         feature,
         "geometry.coordinates",
-        "the floor has more than \(FloorDraft.mostCorners) corners",
+        "the floor has more than \(FloorDraft.maximumCorners) corners",
         expected: "a simpler drawing"
       )
       return false

@@ -29,7 +29,7 @@ struct GeoJSON {
   let features: [Feature]
 
   /// The maximum number of features of a file.
-  static let mostFeatures = 100_000
+  static let maximumFeatures = 100_000
 
   /// Reads a file and notes the mistakes in it.
   ///
@@ -62,8 +62,8 @@ struct GeoJSON {
       )
       return nil
     }
-    guard elements.count <= GeoJSON.mostFeatures else {
-      problems.mistake(file, "\(elements.count) features", expected: "at most \(GeoJSON.mostFeatures)")
+    guard elements.count <= GeoJSON.maximumFeatures else {
+      problems.mistake(file, "\(elements.count) features", expected: "at most \(GeoJSON.maximumFeatures)")
       return nil
     }
     var features: [Feature] = []

@@ -181,8 +181,13 @@ struct IMDFReading {
       }
       let floorID = FloorID(building: building(of: feature, in: &venue, layer), level: ordinal)
       if drafts[floorID] == nil {
-        guard drafts.count < VenueFolder.mostFloors else {
-          layer.note(feature, "", "more than \(VenueFolder.mostFloors) floors", expected: "at most so many")
+        guard drafts.count < VenueFolder.maximumFloors else {
+          layer.note(
+            feature,
+            "",
+            "more than \(VenueFolder.maximumFloors) floors",
+            expected: "at most so many"
+          )
           continue
         }
         drafts[floorID] = FloorDraft(Floor(level: ordinal, plane: plane))
@@ -330,8 +335,8 @@ extension IMDFReading {
         )
       }
       guard let kind = IMDFReading.kinds[category] else { continue }
-      guard shafts.count < VenueFolder.mostConnectors else {
-        let limit = VenueFolder.mostConnectors
+      guard shafts.count < VenueFolder.maximumConnectors else {
+        let limit = VenueFolder.maximumConnectors
         layer.note(
           feature,
           "properties.category",

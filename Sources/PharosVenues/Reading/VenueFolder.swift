@@ -12,11 +12,11 @@ package enum VenueFolder {
   /// The optional file with the measurements of a walk through the venue.
   package static let radioMapFile = "radio-map.pharos"
   /// The maximum number of floors of a venue.
-  package static let mostFloors = 1_000
+  package static let maximumFloors = 1_000
   /// The maximum number of beacons, observers, access points, entrances and places of a venue.
-  package static let mostPlaced = 100_000
+  package static let maximumPlaced = 100_000
   /// The maximum number of connectors of a venue.
-  package static let mostConnectors = 10_000
+  package static let maximumConnectors = 10_000
 
   /// The parser of a YAML text, which the caller supplies; it returns nil for an empty one.
   package typealias YAMLParser = (_ text: String) throws(DocumentProblem) -> DocumentNode?

@@ -9,7 +9,7 @@ struct VenueReading {
   /// How people come into rooms that no door leads into.
   private var roomsWithoutDoors = RoomsWithoutDoors.closed
   /// Indicates whether the missing origin has been reported.
-  var hasToldOfOrigin = false
+  var hasReportedOrigin = false
   /// The number of placed beacons, observers, access points and entrances.
   var placedCount = 0
   /// The number of floors.
@@ -102,8 +102,8 @@ struct VenueReading {
     var seen = Set(venue.connectors.map(\.identifier))
     let known = ["id", "kind", "direction", "accessible", "hours", "stops"]
     for entry in fields.entries("connectors", known: known, place: { $0.name("connector", $1) }) {
-      guard venue.connectors.count < VenueFolder.mostConnectors else {
-        let limit = VenueFolder.mostConnectors
+      guard venue.connectors.count < VenueFolder.maximumConnectors else {
+        let limit = VenueFolder.maximumConnectors
         fields.mistake("connectors", "more than \(limit) connectors", expected: "at most \(limit)")
         return
       }
@@ -165,8 +165,8 @@ extension VenueReading {
   /// Reads one floor: a new one, or one that is merged into a floor of an IMDF archive.
   private mutating func floor(_ fields: DocumentFields, in building: Building) -> Floor? {
     floorCount += 1
-    guard floorCount <= VenueFolder.mostFloors else {
-      fields.mistake("", "more than \(VenueFolder.mostFloors) floors", expected: "at most so many")
+    guard floorCount <= VenueFolder.maximumFloors else {
+      fields.mistake("", "more than \(VenueFolder.maximumFloors) floors", expected: "at most so many")
       return nil
     }
     let expected = "a whole number, 0 for the ground floor"
@@ -199,8 +199,8 @@ extension VenueReading {
     if let floor = building.floor(level) { return FloorDraft(floor) }
     let own = fields.fields("origin", known: VenueReading.originKeys)
     guard let origin = own == nil ? origin : own?.coordinate() else {
-      if own == nil, !hasToldOfOrigin {
-        hasToldOfOrigin = true
+      if own == nil, !hasReportedOrigin {
+        hasReportedOrigin = true
         fields.mistake(
           "origin",
           "nothing says where x = 0 and y = 0 are",
@@ -383,8 +383,8 @@ extension VenueReading {
   /// Counts a placed thing, and returns whether there may be so many.
   private mutating func isRoomLeft(_ key: String, _ fields: DocumentFields) -> Bool {
     placedCount += 1
-    guard placedCount > VenueFolder.mostPlaced else { return true }
-    let limit = VenueFolder.mostPlaced
+    guard placedCount > VenueFolder.maximumPlaced else { return true }
+    let limit = VenueFolder.maximumPlaced
     fields.mistake(key, "more than \(limit) things in the venue", expected: "at most \(limit)")
     return false
   }

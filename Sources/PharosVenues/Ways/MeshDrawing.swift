@@ -19,7 +19,7 @@ struct MeshDrawing {
   ///
   /// Rounding a crossing moves lines by half a millimetre, which may make them cross others; two or three rounds are
   /// usual.
-  private static let mostRounds = 16
+  private static let maximumRounds = 16
   /// The distance from a line up to which a point counts as lying on it.
   ///
   /// - Units: units of ``MeshPoint``.
@@ -36,7 +36,7 @@ struct MeshDrawing {
       lines.append(Line(start: start, end: end, tag: MeshDrawing.firstDoor + UInt16(number)))
     }
     lines = MeshDrawing.withoutRepeats(lines)
-    for _ in 0..<MeshDrawing.mostRounds where cut() {}
+    for _ in 0..<MeshDrawing.maximumRounds where cut() {}
   }
 
   /// The lines without points and repeats; of two at one place, the one that blocks stays.

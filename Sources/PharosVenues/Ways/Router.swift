@@ -67,7 +67,7 @@ public struct Router: Sendable {
     guard let (start, goal) = try fastest(from: starts, to: goals, search, budget) else {
       throw noWay(options)
     }
-    let count = min(max(0, options.alternatives), RouteOptions.mostAlternatives)
+    let count = min(max(0, options.alternatives), RouteOptions.maximumAlternatives)
     let plans = search.plans(from: start.location, to: goal.location, alternatives: count)
     guard !plans.isEmpty else { throw noWay(options) }
     return plans.map { RouteDrawing(graph, $0, from: start, to: goal).route }
@@ -207,7 +207,7 @@ public struct Router: Sendable {
   }
 
   /// The maximum number of places of one name that are compared.
-  private static let mostNamesakes = 32
+  private static let maximumNamesakes = 32
 
   /// Finds an end: places by identifier, then by name, then entrances.
   func targets(of waypoint: Waypoint) throws(RoutingError) -> [Target] {
@@ -220,7 +220,7 @@ public struct Router: Sendable {
       if named.isEmpty { named = all.filter { $0.1.name == text } }
       if named.isEmpty { named = all.filter { $0.1.name.lowercased() == text.lowercased() } }
       if !named.isEmpty {
-        let found = named.prefix(Router.mostNamesakes).compactMap { target(of: $0.1, floor: $0.0) }
+        let found = named.prefix(Router.maximumNamesakes).compactMap { target(of: $0.1, floor: $0.0) }
         guard !found.isEmpty else { throw .unreachablePlace(text) }
         return found
       }

@@ -147,7 +147,7 @@ public struct RouteOptions: Hashable, Sendable {
   }
 
   /// The maximum number of alternatives.
-  public static let mostAlternatives = 3
+  public static let maximumAlternatives = 3
 }
 
 /// An end of a route.

@@ -43,7 +43,7 @@ struct JSONObject {
   /// A length of time given in milliseconds, or nil if there is none.
   func milliseconds(_ field: JSONField, _ bytes: RawSpan) throws(DatagramRefusal) -> TimeSpan? {
     guard let number = try number(field, bytes) else { return nil }
-    guard number >= 0, number <= Double(WireLimits.mostMilliseconds) else { throw .badField }
+    guard number >= 0, number <= Double(WireLimits.maximumMilliseconds) else { throw .badField }
     return .seconds(number / 1_000)
   }
 

@@ -84,7 +84,7 @@ enum MessageSource {
   case other
 
   /// The maximum number of levels of a topic that is understood.
-  private static let mostLevels = 8
+  private static let maximumLevels = 8
 
   /// Reads a topic.
   ///
@@ -106,7 +106,7 @@ enum MessageSource {
       self = .named(observer: try WireText.observer(bytes, levels[named - 1]))
       return
     }
-    guard levels.count <= MessageSource.mostLevels else {
+    guard levels.count <= MessageSource.maximumLevels else {
       self = .other
       return
     }

@@ -75,7 +75,7 @@ public enum PharosDatagramLayout {
   /// The bytes of an advert between its age and its data.
   static let advertFieldsLength = 11
   /// The bytes of an advert's record without data.
-  static let leastAdvertLength = recordHeadLength + ageLength + advertFieldsLength
+  static let minimumAdvertLength = recordHeadLength + ageLength + advertFieldsLength
   /// The bytes of one access point.
   static let accessPointLength = 13
   /// The bytes of an outside fix's altitude and attitude, which the first senders do not write.
@@ -164,7 +164,7 @@ struct PharosDatagramOutline {
     let bootID = try cursor.u32(bytes)
     let sequence = try cursor.u32(bytes)
     let milliseconds = try cursor.u64(bytes)
-    guard milliseconds <= UInt64(WireLimits.mostMilliseconds) else { throw .badField }
+    guard milliseconds <= UInt64(WireLimits.maximumMilliseconds) else { throw .badField }
     transmission = Transmission(
       bootID: bootID,
       sequence: sequence,

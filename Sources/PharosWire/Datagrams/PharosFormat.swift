@@ -173,16 +173,16 @@ extension PharosFormat {
   ) throws(DatagramRefusal) -> Int {
     var next = records.lowerBound
     let end = records.upperBound
-    let first = min(next + PharosDatagramLayout.leastAdvertLength, end)
+    let first = min(next + PharosDatagramLayout.minimumAdvertLength, end)
     let shift = payloads.shift(from: first, in: datagram, &batch)
-    let most = records.count / PharosDatagramLayout.leastAdvertLength
+    let most = records.count / PharosDatagramLayout.minimumAdvertLength
     batch.append(atMost: most) { (entries: inout OutputSpan<ReportEntry>) in
       while next < end {
         let start = next + PharosDatagramLayout.recordHeadLength
         guard start <= end else { return }
         let code = datagram.knownByte(at: next)
         guard code == PharosDatagramLayout.RecordType.advert.rawValue else { return }
-        let data = next + PharosDatagramLayout.leastAdvertLength
+        let data = next + PharosDatagramLayout.minimumAdvertLength
         let behind = start + Int(datagram.knownU16(at: next + 1))
         guard behind <= end else { return }
         guard data <= behind else {

@@ -10,7 +10,7 @@ public enum RaddecEncoder {
   /// It cannot if an observer has but a name, if there are more than 15 receivers or packets, if a packet's
   /// data is longer than ``longestData``, or if the time lies before 1970.
   public static func encode(_ sighting: RaddecSighting) -> [UInt8]? {
-    guard sighting.receivers.count <= 15, sighting.packets.count <= RaddecLayout.mostPackets else {
+    guard sighting.receivers.count <= 15, sighting.packets.count <= RaddecLayout.maximumPackets else {
       return nil
     }
     guard sighting.packets.allSatisfy({ $0.data.count <= longestData }) else { return nil }

@@ -129,7 +129,7 @@ struct RaddecLayout {
   static let endOfPosition: UInt64 = 0x7FFF_FFFF_FFFF_FFFF
   /// The flag, the length, a transmitter of type 0, no receiver, and the checksum.
   static let shortest = 6
-  static let mostPackets = 15
+  static let maximumPackets = 15
 
   let transmitterType: RaddecIdentifierType
   /// The range of the transmitter's identifier.
@@ -177,7 +177,7 @@ struct RaddecLayout {
       case RaddecLayout.timestampFlag:
         timestampOffset = cursor.offset
         let milliseconds = Int64(try cursor.u48(bytes))
-        guard milliseconds <= WireLimits.mostMilliseconds else { throw .badField }
+        guard milliseconds <= WireLimits.maximumMilliseconds else { throw .badField }
         timestamp = milliseconds
       case RaddecLayout.packetsFlag:
         try readPackets(bytes, &cursor)
@@ -198,7 +198,7 @@ struct RaddecLayout {
 
   private mutating func readPackets(_ bytes: RawSpan, _ cursor: inout ByteCursor) throws(DatagramRefusal) {
     packetCount = Int(try cursor.u8(bytes))
-    guard packetCount <= RaddecLayout.mostPackets else { throw .badField }
+    guard packetCount <= RaddecLayout.maximumPackets else { throw .badField }
     let start = cursor.offset
     for _ in 0..<packetCount {
       let length = Int(try cursor.u8(bytes))

@@ -203,7 +203,7 @@ enum WireLimits {
   /// The longest time since the epoch, or since a sender started, that fits a count of nanoseconds.
   ///
   /// - Units: milliseconds, about 292 years.
-  static let mostMilliseconds = Int64.max / 1_000_000
+  static let maximumMilliseconds = Int64.max / 1_000_000
 
   /// The level that a sender reports, or nil if it is one of those that mean that there was none: 127, 0, and
   /// what no radio can measure (above +20 dBm, or −128).

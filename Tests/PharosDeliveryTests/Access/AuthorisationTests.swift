@@ -166,7 +166,7 @@ struct AuthorisationTests {
   }
 
   @Test("no subject is not a subject")
-  func nobody() throws {
+  func noone() throws {
     let authorisations = try make()
     #expect(throws: AccessError.noSubject) { try set(authorisations, .denied, SubjectID.none) }
     #expect(throws: AccessError.noSubject) { try authorisations.mark(.none, isPerson: true) }

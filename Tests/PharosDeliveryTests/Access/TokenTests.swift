@@ -39,7 +39,7 @@ struct TokenTests {
   }
 
   @Test("what is not the very secret opens nothing")
-  func strangers() throws {
+  func outsiders() throws {
     let tokens = try Tokens(store: try Journal.open(.memory, stream: "test"))
     let secret = try tokens.create(name: "one", role: .operator, at: noon).secret
     let bytes = Array(secret.utf8)

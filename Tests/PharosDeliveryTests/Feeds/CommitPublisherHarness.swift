@@ -11,7 +11,7 @@ struct CommitPublisherHarness {
   let authorisations: Authorisations
   let commitPublisher: CommitPublisher
   let log = RecordedLog()
-  let told: EventSequence<PublishedEvent, Never>
+  let committed: EventSequence<PublishedEvent, Never>
 
   init(_ change: (inout CommitPublisherSettings) -> Void = { _ in }) throws {
     var settings = CommitPublisherSettings()
@@ -28,15 +28,15 @@ struct CommitPublisherHarness {
       settings: settings,
       logger: Logger(label: "test") { [log] _ in log }
     )
-    told = commitPublisher.told.events.buffering(1_000_000).sequence
+    committed = commitPublisher.committed.events.buffering(1_000_000).sequence
   }
 
   /// Returns the events published so far, in order, and ends the streams.
   func finish() async -> [PublishedEvent] {
     await commitPublisher.drain()
-    commitPublisher.told.finish()
+    commitPublisher.committed.finish()
     var events: [PublishedEvent] = []
-    for await event in told { events.append(event) }
+    for await event in committed { events.append(event) }
     return events
   }
 

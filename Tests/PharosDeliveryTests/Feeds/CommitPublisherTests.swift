@@ -11,18 +11,18 @@ struct CommitPublisherTests {
   func order() async throws {
     let harness = try CommitPublisherHarness()
     let uncommitted = Mutex(0)
-    harness.commitPublisher.told.tap { [store = harness.store] batch in
+    harness.commitPublisher.committed.tap { [store = harness.store] batch in
       let head = store.head
-      for told in batch where (told.sequence ?? 0) > head { uncommitted.withLock { $0 += 1 } }
+      for committed in batch where (committed.sequence ?? 0) > head { uncommitted.withLock { $0 += 1 } }
     }
     for start in stride(from: 0, to: 6_000, by: 37) {
       harness.hub.publish((start..<min(6_000, start + 37)).map { Sample.enter($0) })
     }
-    let told = await harness.finish()
-    #expect(told.map(\.event.number) == Array(0..<6_000))
-    #expect(told.map(\.sequence) == (1...6_000).map { $0 })
+    let committed = await harness.finish()
+    #expect(committed.map(\.event.number) == Array(0..<6_000))
+    #expect(committed.map(\.sequence) == (1...6_000).map { $0 })
     #expect(uncommitted.withLock { $0 } == 0)
-    #expect(harness.commitPublisher.statistics.told == 6_000)
+    #expect(harness.commitPublisher.statistics.committed == 6_000)
     #expect(harness.commitPublisher.statistics.waiting == 0)
   }
 
@@ -30,8 +30,8 @@ struct CommitPublisherTests {
   func groups() async throws {
     let harness = try CommitPublisherHarness { $0.group = 100 }
     for number in 0..<1_000 { harness.hub.publish([Sample.enter(number)]) }
-    let told = await harness.finish()
-    #expect(told.count == 1_000)
+    let committed = await harness.finish()
+    #expect(committed.count == 1_000)
     // The first commit may hold any number; the rest comes in groups of a hundred or by the clock.
     #expect(harness.store.contents.withLock { $0.appends } < 1_000)
   }
@@ -40,9 +40,9 @@ struct CommitPublisherTests {
   func ranging() async throws {
     let harness = try CommitPublisherHarness()
     harness.hub.publish([Sample.enter(1), Sample.ranging(2), Sample.enter(3), Sample.ranging(4)])
-    let told = await harness.finish()
-    #expect(told.map(\.event.number) == [1, 2, 3, 4])
-    #expect(told.map(\.sequence) == [1, nil, 2, nil])
+    let committed = await harness.finish()
+    #expect(committed.map(\.event.number) == [1, 2, 3, 4])
+    #expect(committed.map(\.sequence) == [1, nil, 2, nil])
     #expect(harness.store.contents.withLock { $0.entries.count } == 2)
     #expect(harness.commitPublisher.statistics.passed == 2)
   }
@@ -51,7 +51,7 @@ struct CommitPublisherTests {
   func refusal() async throws {
     let harness = try CommitPublisherHarness()
     harness.store.refuse(true)
-    var iterator = harness.told.makeAsyncIterator()
+    var iterator = harness.committed.makeAsyncIterator()
     for number in 0..<10 {
       harness.hub.publish([Sample.enter(number), Sample.ranging(100 + number)])
       let next = await iterator.next()
@@ -84,10 +84,10 @@ struct CommitPublisherTests {
     #expect(before.received == 5_000)
     #expect(before.waiting <= 1_000 && before.lost >= 4_000 - 100)
     harness.store.refuse(false)
-    let told = await harness.finish()
-    #expect(told.count + Int(harness.commitPublisher.statistics.lost) == 5_000)
-    #expect(told.suffix(800).map(\.event.number) == Array(4_200..<5_000))
-    #expect(told.map(\.sequence) == (1...told.count).map { Int64($0) })
+    let committed = await harness.finish()
+    #expect(committed.count + Int(harness.commitPublisher.statistics.lost) == 5_000)
+    #expect(committed.suffix(800).map(\.event.number) == Array(4_200..<5_000))
+    #expect(committed.map(\.sequence) == (1...committed.count).map { Int64($0) })
   }
 
   @Test("a server that stops while it cannot write to the journal logs how many events were lost")
@@ -95,8 +95,8 @@ struct CommitPublisherTests {
     let harness = try CommitPublisherHarness()
     harness.store.refuse(true)
     harness.hub.publish((0..<10).map { Sample.enter($0) })
-    let told = await harness.finish()
-    #expect(told.isEmpty)
+    let committed = await harness.finish()
+    #expect(committed.isEmpty)
     #expect(harness.commitPublisher.statistics.lost == 10)
     #expect(harness.log.lines.contains { $0.contains("Queued events were lost") })
   }
@@ -107,8 +107,8 @@ struct CommitPublisherTests {
     harness.hub.publish([Sample.enter(1)])
     harness.commitPublisher.tell([Sample.enter(2)])
     harness.commitPublisher.tell([])
-    let told = await harness.finish()
-    #expect(told.map(\.event.number) == [1, 2])
+    let committed = await harness.finish()
+    #expect(committed.map(\.event.number) == [1, 2])
   }
 }
 
@@ -130,10 +130,10 @@ struct CommitPublisherAuthorisationTests {
       )
     )
     harness.hub.publish([Sample.enter(5)])
-    let told = await harness.finish()
-    #expect(told.map(\.event.number) == [2, 4, 5])
-    #expect(told.map(\.event.kind) == [.regionEnter, .authorisationChanged, .regionEnter])
-    #expect(told.map(\.sequence) == [1, 2, 3])
+    let committed = await harness.finish()
+    #expect(committed.map(\.event.number) == [2, 4, 5])
+    #expect(committed.map(\.event.kind) == [.regionEnter, .authorisationChanged, .regionEnter])
+    #expect(committed.map(\.sequence) == [1, 2, 3])
     let entries = harness.store.contents.withLock { $0.entries }
     #expect(entries.map(\.event.number) == [1, 2, 4, 5])
     #expect(entries.map(\.isPublished) == [false, true, true, true])
@@ -159,10 +159,10 @@ struct CommitPublisherAuthorisationTests {
     let other = try feedService.open(FeedRequest(application: "other"))
     let boss = try feedService.open(FeedRequest())
     harness.hub.publish([Sample.enter(3), Sample.ranging(4), Sample.enter(5, subject: "gateway")])
-    let told = await harness.finish()
-    #expect(told.map(\.event.number) == [1, 3, 4, 5])
-    #expect(told.map(\.sequence) == [1, nil, nil, 2])
-    #expect(told.map(\.isLiveOnly) == [false, true, true, false])
+    let committed = await harness.finish()
+    #expect(committed.map(\.event.number) == [1, 3, 4, 5])
+    #expect(committed.map(\.sequence) == [1, nil, nil, 2])
+    #expect(committed.map(\.isLiveOnly) == [false, true, true, false])
     #expect(await numbers(feed) == [3, 5, 4])
     #expect(await numbers(other) == [5])
     #expect(await numbers(boss) == [5])
@@ -232,7 +232,7 @@ struct CommitPublisherCheckpointTests {
 func numbers(_ feed: Feed) async -> [Int] {
   var numbers: [Int] = []
   for await items in feed {
-    for item in items { if case .event(let told) = item { numbers.append(told.event.number) } }
+    for item in items { if case .event(let committed) = item { numbers.append(committed.event.number) } }
   }
   return numbers
 }

@@ -12,7 +12,7 @@ struct FeedHarness {
     let lost = Mutex<UInt64>(0)
   }
 
-  let told = CommittedEventHub()
+  let committed = CommittedEventHub()
   let live = LiveApplications()
   let store: ModelStore
   let authorisations: Authorisations
@@ -29,7 +29,7 @@ struct FeedHarness {
       try other?.authorisations
       ?? Authorisations(store: Journal.open(.memory, stream: "test"))
     feedService = FeedService(
-      told: told,
+      committed: committed,
       live: live,
       authorisations: authorisations,
       stream: "test",
@@ -46,7 +46,9 @@ struct FeedHarness {
     let passing: Set<EventKind> = [.ranging, .fix]
     let kept = events.filter { !passing.contains($0.kind) }
     var sequences = ((try? store.append(kept.map { Journal.Entry(event: $0, isPublished: true) })) ?? [])[...]
-    told.publish(events.map { Sample.told(passing.contains($0.kind) ? nil : sequences.removeFirst(), $0) })
+    committed.publish(
+      events.map { Sample.committed(passing.contains($0.kind) ? nil : sequences.removeFirst(), $0) }
+    )
   }
 
   func advance(by span: Duration) { virtual.now.withLock { $0 += span } }
@@ -57,7 +59,7 @@ struct FeedHarness {
   func numbers(_ count: Int, from iterator: inout Feed.Iterator) async -> [Int] {
     var numbers: [Int] = []
     while numbers.count < count, let items = await iterator.next() {
-      for item in items { if case .event(let told) = item { numbers.append(told.event.number) } }
+      for item in items { if case .event(let committed) = item { numbers.append(committed.event.number) } }
     }
     return numbers
   }

@@ -247,17 +247,17 @@ struct FeedServiceTests {
       contents.afterRead = { [store = harness.store] in store.prune(through: min(150, store.oldest + step)) }
     }
     var iterator = try harness.feedService.open(FeedRequest(after: 0)).makeAsyncIterator()
-    var told: [Int64] = []
-    while told.last != 200, let items = await iterator.next() {
+    var committed: [Int64] = []
+    while committed.last != 200, let items = await iterator.next() {
       for item in items {
         switch item {
-        case .gap(let from, let to): told += from...to
-        case .event(let event): told.append(event.sequence ?? 0)
+        case .gap(let from, let to): committed += from...to
+        case .event(let event): committed.append(event.sequence ?? 0)
         default: Issue.record("\(item)")
         }
       }
     }
-    #expect(told == (1...200).map { Int64($0) })
+    #expect(committed == (1...200).map { Int64($0) })
   }
 }
 

@@ -51,7 +51,7 @@ struct FeedStateTests {
         let sequence = published + 1
         if wanted[Int(sequence) - 1] {
           let hasRoom = Int.random(in: 0..<20, using: &generator) > 0
-          #expect(state.take(Sample.told(sequence, Sample.enter(Int(sequence))), hasRoom: hasRoom) == 0)
+          #expect(state.take(Sample.committed(sequence, Sample.enter(Int(sequence))), hasRoom: hasRoom) == 0)
         }
         published = sequence
         if Int.random(in: 0..<4, using: &generator) == 0 { read() }
@@ -60,7 +60,7 @@ struct FeedStateTests {
 
     mutating func read() {
       let hasRoom = Int.random(in: 0..<20, using: &generator) > 0
-      _ = state.take(Sample.told(nil, Sample.ranging(readingsOffered)), hasRoom: hasRoom)
+      _ = state.take(Sample.committed(nil, Sample.ranging(readingsOffered)), hasRoom: hasRoom)
       readingsOffered += 1
     }
 
@@ -79,7 +79,7 @@ struct FeedStateTests {
         let limit = Int.random(in: 1...10, using: &generator)
         let first = max(span.after, pruned) + 1
         let found = first > head ? [] : (first...head).filter { wanted[Int($0) - 1] }.prefix(limit)
-        let events = found.map { Sample.told($0, Sample.enter(Int($0))) }
+        let events = found.map { Sample.committed($0, Sample.enter(Int($0))) }
         record(state.found(events, isLast: found.count < limit, oldest: pruned + 1, at: now))
       }
       return true
@@ -88,12 +88,12 @@ struct FeedStateTests {
     mutating func record(_ items: [FeedItem]) {
       for item in items {
         switch item {
-        case .event(let told):
-          if let sequence = told.sequence {
+        case .event(let committed):
+          if let sequence = committed.sequence {
             seen.append(sequence)
             lastID = sequence
           } else {
-            readingsSeen.append(told.event.number)
+            readingsSeen.append(committed.event.number)
           }
         case .gap(let from, let to):
           #expect(from <= to && to <= pruned, "a gap of what is still kept")
@@ -163,11 +163,13 @@ struct FeedStateTests {
     var given: [[Int]] = []
     for tick in 0..<40 {
       let now = Duration.milliseconds(100 * tick)
-      _ = state.take(Sample.told(nil, Sample.ranging(2 * tick, major: 1)), hasRoom: true)
-      _ = state.take(Sample.told(nil, Sample.ranging(2 * tick + 1, major: 2)), hasRoom: true)
+      _ = state.take(Sample.committed(nil, Sample.ranging(2 * tick, major: 1)), hasRoom: true)
+      _ = state.take(Sample.committed(nil, Sample.ranging(2 * tick + 1, major: 2)), hasRoom: true)
       guard state.advance(to: now, heartbeat: .seconds(15)), case .deliver(let items) = state.next(at: now)
       else { continue }
-      given.append(items.compactMap { if case .event(let told) = $0 { told.event.number } else { nil } })
+      given.append(
+        items.compactMap { if case .event(let committed) = $0 { committed.event.number } else { nil } }
+      )
     }
     #expect(given == [[0, 1], [20, 21], [40, 41], [60, 61]])
   }
@@ -179,7 +181,7 @@ struct FeedStateTests {
     var beats: [Int] = []
     for second in 1...60 {
       let now = Duration.seconds(second)
-      if second == 20 { _ = state.take(Sample.told(1, Sample.enter(1)), hasRoom: true) }
+      if second == 20 { _ = state.take(Sample.committed(1, Sample.enter(1)), hasRoom: true) }
       guard state.advance(to: now, heartbeat: .seconds(15)), case .deliver(let items) = state.next(at: now)
       else { continue }
       if items == [.heartbeat] { beats.append(second) }
@@ -203,7 +205,7 @@ struct FeedStateTests {
     var state = FeedState(request: FeedRequest(), at: .zero)
     state.begin(after: after, published: published, head: head)
     for sequence in (published + 1)...8 {
-      _ = state.take(Sample.told(sequence, Sample.enter(Int(sequence))), hasRoom: true)
+      _ = state.take(Sample.committed(sequence, Sample.enter(Int(sequence))), hasRoom: true)
     }
     var seen: [Int64] = []
     loop: while true {
@@ -211,7 +213,7 @@ struct FeedStateTests {
       case .deliver(let items): seen += items.compactMap(\.sequence)
       case .read(let span):
         let events = ((span.after + 1)...max(head, span.through)).map {
-          Sample.told($0, Sample.enter(Int($0)))
+          Sample.committed($0, Sample.enter(Int($0)))
         }
         seen += state.found(events, isLast: true, oldest: 1, at: .zero).compactMap(\.sequence)
       case .join: state.join(published: 8)
@@ -242,7 +244,7 @@ struct FeedStateTests {
   func smallestGap() {
     var state = FeedState(request: FeedRequest(), at: .zero)
     state.begin(after: 0, published: 2, head: 2)
-    let items = state.found([Sample.told(2, Sample.enter(2))], isLast: true, oldest: 2, at: .zero)
+    let items = state.found([Sample.committed(2, Sample.enter(2))], isLast: true, oldest: 2, at: .zero)
     guard case .gap(from: 1, to: 1) = items.first else {
       Issue.record("no gap was reported")
       return
@@ -254,7 +256,7 @@ struct FeedStateTests {
   func finish() {
     var state = FeedState(request: FeedRequest(), at: .zero)
     state.begin(after: nil, published: 0, head: 0)
-    _ = state.take(Sample.told(1, Sample.enter(1)), hasRoom: true)
+    _ = state.take(Sample.committed(1, Sample.enter(1)), hasRoom: true)
     state.isFinished = true
     guard case .deliver(let items) = state.next(at: .zero) else {
       Issue.record("nothing was given")
@@ -267,7 +269,7 @@ struct FeedStateTests {
     }
     var behind = FeedState(request: FeedRequest(), at: .zero)
     behind.begin(after: 3, published: 9, head: 9)
-    _ = behind.take(Sample.told(10, Sample.enter(10)), hasRoom: true)
+    _ = behind.take(Sample.committed(10, Sample.enter(10)), hasRoom: true)
     behind.isFinished = true
     // Giving number 10 now would hide 4 to 9 from a client that comes back with its last id.
     guard case .end = behind.next(at: .zero) else {
@@ -279,5 +281,5 @@ struct FeedStateTests {
 
 extension FeedItem {
   /// The sequence number of an event.
-  var sequence: Int64? { if case .event(let told) = self { told.sequence } else { nil } }
+  var sequence: Int64? { if case .event(let committed) = self { committed.sequence } else { nil } }
 }

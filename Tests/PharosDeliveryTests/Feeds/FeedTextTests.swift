@@ -5,7 +5,8 @@ import Testing
 @Suite("Streams as text")
 struct FeedTextTests {
   private let items: [FeedItem] = [
-    .event(Sample.told(7, Sample.enter(1))), .event(Sample.told(nil, Sample.ranging(2))), .dropped(3),
+    .event(Sample.committed(7, Sample.enter(1))), .event(Sample.committed(nil, Sample.ranging(2))),
+    .dropped(3),
     .gap(from: 4, to: 6), .restart(from: 8, to: 90), .heartbeat,
   ]
 
@@ -41,7 +42,10 @@ struct FeedTextTests {
   @Test("a line break in a name cannot break a stream")
   func lineBreaks() {
     let event = Sample.enter(1, region: "a\nid: 99\n\nb\r\u{2028}", subject: "c\nevent: x")
-    let text = String(decoding: ServerSentEvents.text(for: [.event(Sample.told(1, event))]), as: UTF8.self)
+    let text = String(
+      decoding: ServerSentEvents.text(for: [.event(Sample.committed(1, event))]),
+      as: UTF8.self
+    )
     #expect(text.split(whereSeparator: \.isNewline).count == 3 + 1)
     #expect(text.utf8.count { $0 == UInt8(ascii: "\n") } == 4)
   }

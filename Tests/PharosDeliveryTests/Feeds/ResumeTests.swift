@@ -35,8 +35,8 @@ struct ResumeTests {
       var taken = 0
       reading: for await items in feed {
         for item in items {
-          guard case .event(let told) = item, let sequence = told.sequence else { continue }
-          seen.append(told)
+          guard case .event(let committed) = item, let sequence = committed.sequence else { continue }
+          seen.append(committed)
           last = sequence
           taken += 1
           if taken == patience || seen.count == count { break reading }
@@ -78,10 +78,10 @@ struct ResumeTests {
     let (few, _) = try await some
     #expect(few.map(\.event.number) == (0..<Self.total).filter { [3, 7].contains($0 % 10) })
     // Events delivered live and events read back are the same, byte for byte.
-    for told in all.suffix(200) {
+    for committed in all.suffix(200) {
       #expect(
-        String(decoding: told.cloudEvent, as: UTF8.self)
-          == event(told.event.number).cloudEvent(stream: "test")
+        String(decoding: committed.cloudEvent, as: UTF8.self)
+          == event(committed.event.number).cloudEvent(stream: "test")
       )
     }
   }
@@ -110,9 +110,9 @@ struct ResumeTests {
         let wanted = life == 4 ? 500 : life * 100 + 50
         var iterator = try feedService.open(FeedRequest(after: last)).makeAsyncIterator()
         while seen.count < wanted, let items = await iterator.next() {
-          for case .event(let told) in items where seen.count < wanted {
-            seen.append(told)
-            last = told.sequence ?? last
+          for case .event(let committed) in items where seen.count < wanted {
+            seen.append(committed)
+            last = committed.sequence ?? last
           }
         }
       }

@@ -50,7 +50,7 @@ enum Sample {
     )
   }
 
-  static func told(_ sequence: Int64?, _ event: Event) -> PublishedEvent {
+  static func committed(_ sequence: Int64?, _ event: Event) -> PublishedEvent {
     PublishedEvent(sequence: sequence, event: event, stream: "test")
   }
 }

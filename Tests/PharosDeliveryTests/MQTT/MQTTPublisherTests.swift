@@ -107,11 +107,14 @@ struct MQTTPublisherTests {
   }
 
   /// Appends events to a journal and tells the publisher, as the commit publisher does.
-  private static func append(_ counters: Range<UInt64>, to journal: Journal, _ told: CommittedEventHub) throws
-  {
+  private static func append(
+    _ counters: Range<UInt64>,
+    to journal: Journal,
+    _ committed: CommittedEventHub
+  ) throws {
     let events = counters.map(event)
     let sequences = try journal.append(events.map { Journal.Entry(event: $0, isPublished: true) })
-    told.publish(zip(events, sequences).map { PublishedEvent(sequence: $1, event: $0, stream: "test") })
+    committed.publish(zip(events, sequences).map { PublishedEvent(sequence: $1, event: $0, stream: "test") })
   }
 
   private func run(
@@ -119,7 +122,7 @@ struct MQTTPublisherTests {
     authorisations: Authorisations? = nil,
     _ body: (MemoryBroker, CommittedEventHub, MQTTPublisher) async throws -> Void
   ) async throws {
-    let (broker, told) = (MemoryBroker(), CommittedEventHub())
+    let (broker, committed) = (MemoryBroker(), CommittedEventHub())
     let region = Region(identifier: "entrance", constraint: .proximity(UUID128(high: 0, low: 1)))
     let site = Site(applications: [Application(identifier: "gallery", regions: [region])])
     let parts = MQTTPublisherParts(
@@ -130,12 +133,12 @@ struct MQTTPublisherTests {
       gate: { authorisations?.view.gate(to: nil, isLive: false) ?? .open },
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     )
-    let publisher = MQTTPublisher(link: broker, parts: parts, hub: told)
+    let publisher = MQTTPublisher(link: broker, parts: parts, hub: committed)
     authorisations?.tap { publisher.authorisationsChanged() }
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { await publisher.run() }
       await broker.waitForStart()
-      try await body(broker, told, publisher)
+      try await body(broker, committed, publisher)
       group.cancelAll()
       try await group.waitForAll()
     }
@@ -146,12 +149,12 @@ struct MQTTPublisherTests {
   )
   func publishing() async throws {
     let journal = try Journal.open(.memory, stream: "test")
-    try await run(journal) { broker, told, _ in
+    try await run(journal) { broker, committed, _ in
       broker.connect()
-      try Self.append(0..<50, to: journal, told)
+      try Self.append(0..<50, to: journal, committed)
       await broker.wait { broker.events.count == 50 }
       #expect(broker.events == (0..<50).map { Self.event($0).id.description })
-      try Self.append(50..<60, to: journal, told)
+      try Self.append(50..<60, to: journal, committed)
     }
     let ledger = try #require(try journal.deliveries(to: MQTTPublisher.receiver))
     #expect(ledger.cursor == 60)
@@ -161,16 +164,16 @@ struct MQTTPublisherTests {
   @Test("a restart goes on behind what was acknowledged, and nothing in between is lost")
   func restart() async throws {
     let journal = try Journal.open(.memory, stream: "test")
-    try await run(journal) { broker, told, publisher in
+    try await run(journal) { broker, committed, publisher in
       // The marker, the availability and the messages of ten events, three for each.
       broker.connect(acknowledging: 2 + 30 + 1)
-      try Self.append(0..<40, to: journal, told)
+      try Self.append(0..<40, to: journal, committed)
       await broker.wait { broker.events.count == 40 }
       broker.disconnect()
-      try Self.append(40..<50, to: journal, told)
+      try Self.append(40..<50, to: journal, committed)
     }
     #expect(try journal.deliveries(to: MQTTPublisher.receiver)?.cursor == 10)
-    try await run(journal) { broker, told, publisher in
+    try await run(journal) { broker, committed, publisher in
       broker.connect()
       await broker.wait {
         broker.events.count >= 40 && broker.taken.last?.topic.hasPrefix("pharos/subject/") == true
@@ -197,9 +200,9 @@ struct MQTTPublisherTests {
     }
     try authorisations.mark(Samples.subject(1), isPerson: true)
     try decide(.denied, of: Samples.subject(1))
-    try await run(journal, authorisations: authorisations) { broker, told, _ in
+    try await run(journal, authorisations: authorisations) { broker, committed, _ in
       broker.connect()
-      try Self.append(3..<9, to: journal, told)
+      try Self.append(3..<9, to: journal, committed)
       await broker.wait { broker.events.count == 4 }
       #expect(!broker.taken.contains { $0.topic.contains(MQTTNames.level(Samples.subject(1))) })
       #expect(broker.taken.filter { $0.topic.hasPrefix("pharos/region/") }.count == 6)
@@ -218,7 +221,7 @@ struct MQTTPublisherTests {
     try journal.save([update, DeliveryUpdate(receiver: "wh_gone", cursor: 0, delivered: 0)], deadLimit: 0)
     _ = try Webhooks(
       journal: journal,
-      told: CommittedEventHub(),
+      committed: CommittedEventHub(),
       stream: "test",
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     )

@@ -30,18 +30,20 @@ struct RunCheck {
   }
 
   private func checkTelling() {
-    let told = life.commitPublisher.statistics
+    let committed = life.commitPublisher.statistics
     if isOrderly {
       same(
         "events decided",
-        told.received,
+        committed.received,
         "published, withheld and given up",
-        told.told + told.passed + told.withheld + told.lost
+        committed.committed + committed.passed + committed.withheld + committed.lost
       )
-      if told.waiting > 0 { world.violate(.counters, "\(told.waiting) events wait behind an orderly end") }
+      if committed.waiting > 0 {
+        world.violate(.counters, "\(committed.waiting) events wait behind an orderly end")
+      }
     }
-    if told.lost > 0, told.failures == 0 {
-      world.violate(.counters, "\(told.lost) events were given up, and the journal never refused any")
+    if committed.lost > 0, committed.failures == 0 {
+      world.violate(.counters, "\(committed.lost) events were given up, and the journal never refused any")
     }
   }
 

@@ -6,10 +6,10 @@ struct TruthCheck {
   private let questions: [(question: FaultPlan.Question, spans: [SubjectID: [Range<TrueTime>]])]
 
   /// The least true absence behind which an exit is no mistake: what a silence lasts at least.
-  private static let leastAbsence = TrueTime.seconds(2)
+  private static let minimumAbsence = TrueTime.seconds(2)
   /// The time within which the adverts of an enter may lie.
   ///
-  /// - Source: `AdaptiveSilence.strangerWindow` of PharosMonitoring.
+  /// - Source: `AdaptiveSilence.defaultWindow` of PharosMonitoring.
   private static let enterWindow = TrueTime.seconds(30.036)
   /// The time that is looked back over where an exit does not say when its beacon was last heard.
   private static let longestMemory = TrueTime.seconds(400)
@@ -91,7 +91,7 @@ struct TruthCheck {
     let end = max(time + early, blind.end)
     let gone = max(0, blind.gone.upperBound - max(from, blind.gone.lowerBound))
     let absence = spans.absence(in: from..<max(from, end)) + gone
-    guard from < time, absence >= TruthCheck.leastAbsence else {
+    guard from < time, absence >= TruthCheck.minimumAbsence else {
       let found = "\(event.subject) leaves \(event.region) at \(world.seconds(time)) ms while it is there"
       return world.violate(.exit, "\(found), looked at up to \(world.seconds(end)) ms")
     }

@@ -163,7 +163,7 @@ struct Transmitter {
   }
 
   /// A device that no region matches.
-  static func stranger(_ number: Int, interval: TrueTime, phase: TrueTime) -> Transmitter {
+  static func passerBy(_ number: Int, interval: TrueTime, phase: TrueTime) -> Transmitter {
     Transmitter(
       payload: [0x02, 0x01, 0x06, 0x05, 0xFF, 0x4C, 0x00, 0x10, UInt8(truncatingIfNeeded: number)],
       address: DeviceAddress(bits: 0x0011_2200_0000 | UInt64(number), kind: .public),

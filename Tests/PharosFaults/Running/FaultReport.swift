@@ -1,14 +1,14 @@
 /// What a swarm says about itself, for people.
 package enum FaultReport {
   /// The maximum number of failed seeds that are printed in full.
-  private static let mostFailures = 20
+  private static let maximumFailures = 20
 
   /// The lines.
   package static func lines(_ summary: FaultSwarm.Summary, first: UInt64, plant: Plant?) -> [String] {
     var lines = [""]
-    for outcome in summary.failures.prefix(mostFailures) { lines += failure(outcome, plant) }
-    if summary.failures.count > mostFailures {
-      lines.append("and \(summary.failures.count - mostFailures) more seeds with violations")
+    for outcome in summary.failures.prefix(maximumFailures) { lines += failure(outcome, plant) }
+    if summary.failures.count > maximumFailures {
+      lines.append("and \(summary.failures.count - maximumFailures) more seeds with violations")
     }
     lines += [
       "seeds              \(summary.seeds) from \(first)\(plant.map { " with the bug \($0.rawValue)" } ?? "")",
@@ -16,7 +16,7 @@ package enum FaultReport {
       "runs of a server   \(summary.runs)",
       "datagrams          \(summary.datagrams)",
       "events decided     \(summary.events)",
-      "events published   \(summary.told)",
+      "events published   \(summary.committed)",
       "",
       "fault              injected",
     ]

@@ -15,7 +15,7 @@ package struct FaultSwarm: Sendable {
     /// Events that were decided.
     package var events = 0
     /// The number of events that subscribers received.
-    package var told = 0
+    package var committed = 0
     /// Datagrams that reached servers.
     package var datagrams: UInt64 = 0
     /// Runs of servers.
@@ -28,7 +28,7 @@ package struct FaultSwarm: Sendable {
       if !outcome.violations.isEmpty { failures.append(outcome) }
       faults.add(outcome.faults)
       events += outcome.events
-      told += outcome.told
+      committed += outcome.committed
       datagrams += outcome.datagrams
       runs += outcome.runs
       seconds += outcome.seconds

@@ -64,7 +64,7 @@ final class Life {
         threads: Life.threads(number, world.clockwork)
       )
       feeds = FeedService(
-        told: commitPublisher.told,
+        committed: commitPublisher.committed,
         live: commitPublisher.live,
         authorisations: authorisations,
         stream: stream,
@@ -136,9 +136,9 @@ final class Life {
         if isWhole { world.violate(.start, "the journal's checkpoint cannot be read: \(error)") }
       }
     }
-    let told = try journal.publishedState(after: through)
+    let committed = try journal.publishedState(after: through)
     if world.plant == .ignoresPublishedStates, checkpoint == nil { return Restoration(checkpoint: nil) }
-    return Restoration(checkpoint: checkpoint, publishedState: told)
+    return Restoration(checkpoint: checkpoint, publishedState: committed)
   }
 
   // MARK: Input
@@ -161,7 +161,7 @@ final class Life {
   private func watchPause() {
     let (before, now) = (lookedAt, world.clockwork.now)
     lookedAt = now
-    guard now - before >= PipelineInput.leastPause.nanoseconds else { return }
+    guard now - before >= PipelineInput.minimumPause.nanoseconds else { return }
     publish(pipeline.pause(through: world.clock.received(now), at: world.clock.received(before + 1)))
   }
 

@@ -15,7 +15,7 @@ struct ServerClock {
   /// From the world's time to R.
   private var shift: TrueTime = 0
   /// From the world's time to the wall clock as events tell it.
-  private var told: TrueTime = 0
+  private var committed: TrueTime = 0
 
   /// The wall clock.
   func wall(_ now: TrueTime) -> Timestamp { Timestamp(nanoseconds: ServerClock.epoch + now + wallOffset) }
@@ -24,7 +24,7 @@ struct ServerClock {
   mutating func start(at now: TrueTime, behind instant: Timestamp?, correction: TimeSpan) {
     shift = ServerClock.epoch + wallOffset - correction.nanoseconds
     if let instant { shift = max(shift, instant.nanoseconds + 1_000_000 - now) }
-    told = shift + correction.nanoseconds
+    committed = shift + correction.nanoseconds
   }
 
   /// R.
@@ -35,9 +35,9 @@ struct ServerClock {
 
   /// By how much the wall clock was set since the last look.
   mutating func look() -> TimeSpan? {
-    let step = ServerClock.epoch + wallOffset - told
+    let step = ServerClock.epoch + wallOffset - committed
     guard abs(step) >= ServerClock.smallestStep.nanoseconds else { return nil }
-    told += step
+    committed += step
     return TimeSpan(nanoseconds: step)
   }
 }

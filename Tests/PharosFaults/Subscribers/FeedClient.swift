@@ -121,12 +121,13 @@ final class FeedClient {
     let hidden = world.consents.everHidden
     let expected = journal.filter { filter.matches($0.event) && !hidden.contains($0.event.subject) }
     let seen = seen.filter { !hidden.contains($0.event.subject) }
-    for (index, told) in seen.enumerated() where index < expected.count {
-      guard told.sequence == expected[index].sequence, told.event.isPublished(like: expected[index].event)
+    for (index, committed) in seen.enumerated() where index < expected.count {
+      guard committed.sequence == expected[index].sequence,
+        committed.event.isPublished(like: expected[index].event)
       else {
         return world.violate(
           .subscriber,
-          "client \(name) received \(told.sequence) (\(told.event.kind)) where \(expected[index].sequence) belongs"
+          "client \(name) received \(committed.sequence) (\(committed.event.kind)) where \(expected[index].sequence) belongs"
         )
       }
     }

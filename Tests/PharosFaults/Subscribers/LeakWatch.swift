@@ -12,7 +12,7 @@ final class LeakWatch: @unchecked Sendable {
   init(of life: Life, in world: FaultWorld) {
     self.life = life
     self.world = world
-    life.commitPublisher.told.tap { [weak self] batch in self?.take(batch) }
+    life.commitPublisher.committed.tap { [weak self] batch in self?.take(batch) }
   }
 
   private func take(_ batch: [PublishedEvent]) {

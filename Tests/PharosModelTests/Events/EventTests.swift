@@ -73,11 +73,11 @@ struct EventTests {
 
   @Test("an exit and the enter behind it at one instant come as they happened")
   func sameInstant() {
-    let told = [
+    let committed = [
       event(kind: .regionState, region: "m", ordinal: 7), event(kind: .regionExit, region: "m", ordinal: 8),
       event(kind: .regionState, region: "m", ordinal: 9), event(kind: .regionEnter, region: "m", ordinal: 10),
     ]
-    #expect(told.reversed().sorted(by: Event.isOrderedBefore) == told)
+    #expect(committed.reversed().sorted(by: Event.isOrderedBefore) == committed)
   }
 
   @Test("a beacon leaves a zone before it enters the next, whatever they are called", arguments: ["a", "z"])
@@ -100,8 +100,8 @@ struct EventTests {
       runnerUp: ZoneTransition.Candidate(zone: "a", probability: 0.03),
       hearings: [ZoneTransition.Hearing(observer: .name("gw"), level: -61.5, offset: -2)]
     )
-    let told = event(kind: .zoneEnter, application: "", region: "b", detail: .zone(transition))
-    let text = told.cloudEvent(stream: "test")
+    let committed = event(kind: .zoneEnter, application: "", region: "b", detail: .zone(transition))
+    let text = committed.cloudEvent(stream: "test")
     let expected =
       #""from":"a","to":"b","margin":6.25,"dwell":0.5,"reason":"margin","probability":0.9688,"#
       + #""runnerUp":{"zone":"a","probability":0.03},"#

@@ -100,9 +100,9 @@ struct FixDetailTests {
   @Test("a clock that is set moves the time of a fix and nothing else in it")
   func clock() {
     let event = FixDetailTests.event(FixDetailTests.indoors)
-    let told = event.told(withClockSetBy: .seconds(5))
-    #expect(told.time == event.time + .seconds(5))
-    #expect(told.detail == event.detail)
-    #expect(told.id == event.id)
+    let committed = event.restamped(withClockSetBy: .seconds(5))
+    #expect(committed.time == event.time + .seconds(5))
+    #expect(committed.detail == event.detail)
+    #expect(committed.id == event.id)
   }
 }

@@ -46,32 +46,32 @@ struct PublishedStateTests {
 
   @Test("a visit keeps its beginning through an outage and ends with it")
   func visit() {
-    var told = PublishedState()
-    told.note(state(.unknown, .inside, at: 10))
-    #expect(told.regions.first?.enteredAt == Timestamp(seconds: 10))
-    told.note(state(.inside, .unmonitored, at: 20))
-    #expect(told.regions.first?.state == .unmonitored)
-    #expect(told.regions.first?.lastKnown == .inside)
-    #expect(told.regions.first?.enteredAt == Timestamp(seconds: 10))
-    told.note(state(.unmonitored, .unmonitored, at: 25))
-    #expect(told.regions.first?.lastKnown == .inside)
-    told.note(state(.unmonitored, .inside, at: 30))
-    #expect(told.regions.first?.enteredAt == Timestamp(seconds: 10))
-    told.note(state(.inside, .outside, at: 40, enteredAt: Timestamp(seconds: 10)))
-    #expect(told.regions.first?.enteredAt == nil)
-    #expect(told.regions.first?.lastKnown == .outside)
-    #expect(told.regions.first?.time == Timestamp(seconds: 40))
-    #expect(told.regions.count == 1)
+    var committed = PublishedState()
+    committed.note(state(.unknown, .inside, at: 10))
+    #expect(committed.regions.first?.enteredAt == Timestamp(seconds: 10))
+    committed.note(state(.inside, .unmonitored, at: 20))
+    #expect(committed.regions.first?.state == .unmonitored)
+    #expect(committed.regions.first?.lastKnown == .inside)
+    #expect(committed.regions.first?.enteredAt == Timestamp(seconds: 10))
+    committed.note(state(.unmonitored, .unmonitored, at: 25))
+    #expect(committed.regions.first?.lastKnown == .inside)
+    committed.note(state(.unmonitored, .inside, at: 30))
+    #expect(committed.regions.first?.enteredAt == Timestamp(seconds: 10))
+    committed.note(state(.inside, .outside, at: 40, enteredAt: Timestamp(seconds: 10)))
+    #expect(committed.regions.first?.enteredAt == nil)
+    #expect(committed.regions.first?.lastKnown == .outside)
+    #expect(committed.regions.first?.time == Timestamp(seconds: 40))
+    #expect(committed.regions.count == 1)
   }
 
   @Test("an answer, an enter and an exit change nothing")
   func nothing() {
-    var told = PublishedState()
-    told.note(state(.inside, .inside, at: 10, isAnswer: true))
+    var committed = PublishedState()
+    committed.note(state(.inside, .inside, at: 10, isAnswer: true))
     let transition = RegionTransition(from: .outside, to: .inside, evidence: Evidence(rule: .samples))
-    told.note(event(.regionEnter, .observer(.name("a")), "hall", at: 11, .region(transition)))
-    told.note(event(.regionExit, .observer(.name("a")), "hall", at: 12, .region(transition)))
-    #expect(told.isEmpty)
+    committed.note(event(.regionEnter, .observer(.name("a")), "hall", at: 11, .region(transition)))
+    committed.note(event(.regionExit, .observer(.name("a")), "hall", at: 12, .region(transition)))
+    #expect(committed.isEmpty)
   }
 
   @Test("a beacon that leaves one zone for another is in the other, whichever is published first")
@@ -81,11 +81,11 @@ struct PublishedStateTests {
     let leave = event(.zoneExit, .beacon(tag), "a", at: 5, .zone(move))
     let enter = event(.zoneEnter, .beacon(tag), "b", at: 5, .zone(move))
     for order in [[leave, enter], [enter, leave]] {
-      var told = PublishedState()
-      for event in order { told.note(event) }
-      #expect(told.zones.map(\.zone) == ["b"])
-      told.note(event(.zoneExit, .beacon(tag), "b", at: 9, .zone(move)))
-      #expect(told.zones.map(\.zone) == [nil])
+      var committed = PublishedState()
+      for event in order { committed.note(event) }
+      #expect(committed.zones.map(\.zone) == ["b"])
+      committed.note(event(.zoneExit, .beacon(tag), "b", at: 9, .zone(move)))
+      #expect(committed.zones.map(\.zone) == [nil])
     }
   }
 
@@ -113,28 +113,28 @@ struct PublishedStateTests {
       let zone = ZoneTransition(from: nil, to: "z", margin: nil, dwell: nil, reason: .margin)
       events.append(event(.zoneEnter, .beacon(tag), "z", at: 4, .zone(zone)))
     }
-    var told = PublishedState()
-    for event in events { told.note(event) }
-    #expect(told.regions.count == 40)
-    #expect(told.zones.count == 20)
-    #expect(told.observers.filter(\.isUp).count == 10)
+    var committed = PublishedState()
+    for event in events { committed.note(event) }
+    #expect(committed.regions.count == 40)
+    #expect(committed.zones.count == 20)
+    #expect(committed.observers.filter(\.isUp).count == 10)
     for _ in 0..<10 {
       var other = PublishedState()
       for event in events.shuffled(using: &generator) { other.note(event) }
-      #expect(other == told)
-      var sorted = told
+      #expect(other == committed)
+      var sorted = committed
       sorted.regions.shuffle(using: &generator)
       sorted.zones.shuffle(using: &generator)
       sorted.observers.shuffle(using: &generator)
       sorted.sort()
-      #expect(sorted == told)
+      #expect(sorted == committed)
     }
     var writer = FieldWriter()
-    told.write(to: &writer)
+    committed.write(to: &writer)
     var reader = FieldReader(writer.bytes[...])
-    #expect(try PublishedState(from: &reader) == told)
+    #expect(try PublishedState(from: &reader) == committed)
     try reader.finish()
-    #expect(told.region(application: "gallery", region: "a", subject: .observer(.name("o3"))) != nil)
-    #expect(told.region(application: "gallery", region: "c", subject: .observer(.name("o3"))) == nil)
+    #expect(committed.region(application: "gallery", region: "a", subject: .observer(.name("o3"))) != nil)
+    #expect(committed.region(application: "gallery", region: "c", subject: .observer(.name("o3"))) == nil)
   }
 }

@@ -74,10 +74,10 @@ struct VisitDetailTests {
 
   @Test("a clock that is set moves both ends of a visit, and not its length")
   func clock() throws {
-    let told = VisitDetailTests.event(VisitDetailTests.departed).told(withClockSetBy: .seconds(5))
-    guard case .visit(let visit) = told.detail else { throw FieldError(.badIdentity, at: 0) }
+    let committed = VisitDetailTests.event(VisitDetailTests.departed).restamped(withClockSetBy: .seconds(5))
+    guard case .visit(let visit) = committed.detail else { throw FieldError(.badIdentity, at: 0) }
     #expect(visit.arrival == Timestamp(seconds: 105) && visit.departure == Timestamp(seconds: 405))
-    let lasting = VisitDetailTests.event(VisitDetailTests.visit).told(withClockSetBy: .seconds(5))
+    let lasting = VisitDetailTests.event(VisitDetailTests.visit).restamped(withClockSetBy: .seconds(5))
     guard case .visit(let open) = lasting.detail else { throw FieldError(.badIdentity, at: 0) }
     #expect(open.departure == nil)
   }

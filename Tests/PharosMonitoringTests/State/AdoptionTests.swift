@@ -29,8 +29,8 @@ struct AdoptionTests {
       }
       #expect(run.parts == before)
     }
-    #expect(edited.told.events == whole.told.events)
-    #expect(edited.told.links == whole.told.links)
+    #expect(edited.committed.events == whole.committed.events)
+    #expect(edited.committed.links == whole.committed.links)
   }
 
   @Test("one region goes, one changes its policy, one comes, and the fourth does not notice")

@@ -34,18 +34,18 @@ struct ResumePropertyTests {
     let crashed = world.inputs[crash - 1].time
     run.advance(to: crashed)
     var story = Story(before: run.output.events)
-    var told = PublishedState()
-    for event in story.before[covered...].sorted(by: Event.isOrderedBefore) { told.note(event) }
+    var committed = PublishedState()
+    for event in story.before[covered...].sorted(by: Event.isOrderedBefore) { committed.note(event) }
 
     let shards = Int.random(in: 1...3, using: &random)
     run.engines = try StateRun.revived(world, parts, shards, run.limits)
     run.output.removeAll()
     story.start = Timeline.at(crashed + down)
     for index in run.engines.indices {
-      var words = told
+      var words = committed
       func isOurs(_ id: ObserverID) -> Bool { id.shard(of: shards) == index }
-      words.observers = told.observers.filter { isOurs($0.observer) }
-      words.regions = told.regions.filter { word in
+      words.observers = committed.observers.filter { isOurs($0.observer) }
+      words.regions = committed.regions.filter { word in
         guard case .observer(let id) = word.subject else { return true }
         return isOurs(id)
       }

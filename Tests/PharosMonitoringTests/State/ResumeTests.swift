@@ -129,9 +129,9 @@ struct ResumeTests {
       // Something else, so that the observer lives. Up to its first word, a second behind the start, it counts as deaf.
       if isHeard { for second in 0..<60 { timeline.give(.motionless, at: 622 + Double(second) / 2) } }
       timeline.advance(to: 2_000)
-      let told = timeline.story([.regionEnter, .regionExit, .regionUnmonitored])
+      let committed = timeline.story([.regionEnter, .regionExit, .regionUnmonitored])
       #expect(
-        Array(told.prefix(2)) == [
+        Array(committed.prefix(2)) == [
           "regionEnter door 1.0", isHeard ? "regionExit door 626.0" : "regionUnmonitored door 651.0",
         ]
       )
@@ -272,8 +272,8 @@ struct ResumeTests {
     timeline.engine = MonitoringEngine(site: site)
     var reader = FieldReader(kept.bytes[...])
     try timeline.engine.restoreState(from: &reader) { _ in true }
-    var told = PublishedState()
-    told.regions = [
+    var committed = PublishedState()
+    committed.regions = [
       PublishedState.RegionRecord(
         application: "gallery",
         region: "tags",
@@ -285,7 +285,7 @@ struct ResumeTests {
       )
     ]
     var output = StageOutput()
-    timeline.engine.resume(at: Timeline.at(100), publishedState: told, into: &output)
+    timeline.engine.resume(at: Timeline.at(100), publishedState: committed, into: &output)
     #expect(output.isEmpty)
     timeline.hear(at: 101)
     let presences = timeline.links.dropFirst(before).compactMap { link -> RegionState? in

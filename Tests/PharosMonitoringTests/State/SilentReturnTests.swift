@@ -95,10 +95,10 @@ struct SilentReturnTests {
       time: Timeline.at(30),
       decidedAt: Timeline.at(30)
     )
-    var told = PublishedState()
-    told.regions = [word]
-    told.observers = [back]
-    _ = try Self.resume(&timeline, kept, site, told)
+    var committed = PublishedState()
+    committed.regions = [word]
+    committed.observers = [back]
+    _ = try Self.resume(&timeline, kept, site, committed)
     let before = timeline.links.count
     timeline.hear(at: 101)
     #expect(Self.presences(timeline.links[before...]) == ["tags inside"])
@@ -114,9 +114,9 @@ struct SilentReturnTests {
     var timeline = Timeline(site)
     for second in 1...20 { timeline.hear(at: Double(second)) }
     let kept = timeline.checkpoint(at: 20.5)
-    var told = PublishedState()
-    told.regions = [Self.word("room", .outside, at: 25)]
-    let output = try Self.resume(&timeline, kept, site, told)
+    var committed = PublishedState()
+    committed.regions = [Self.word("room", .outside, at: 25)]
+    let output = try Self.resume(&timeline, kept, site, committed)
     #expect(output.events.isEmpty)
     #expect(Self.presences(output.links[...]) == ["tags unknown"])
     let before = timeline.links.count
@@ -144,13 +144,13 @@ struct SilentReturnTests {
     _ timeline: inout Timeline,
     _ kept: Timeline.Kept,
     _ site: Site,
-    _ told: PublishedState
+    _ committed: PublishedState
   ) throws -> StageOutput {
     timeline.engine = MonitoringEngine(site: site)
     var reader = FieldReader(kept.bytes[...])
     try timeline.engine.restoreState(from: &reader) { _ in true }
     var output = StageOutput()
-    timeline.engine.resume(at: Timeline.at(100), publishedState: told, into: &output)
+    timeline.engine.resume(at: Timeline.at(100), publishedState: committed, into: &output)
     return output
   }
 

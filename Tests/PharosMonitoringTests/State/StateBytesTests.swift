@@ -135,7 +135,7 @@ struct StateBytesTests {
   }
 
   @Test("parts that number regions differently do not belong together")
-  func strangers() throws {
+  func outsiders() throws {
     let (world, run, bytes) = StateBytesTests.part(62)
     var engine = StateRun.fresh(world, 1, MonitoringLimits())[0]
     var reader = FieldReader(bytes[...])

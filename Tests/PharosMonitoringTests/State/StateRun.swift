@@ -81,7 +81,7 @@ struct StateRun {
   }
 
   /// What was said, in the order in which it is published.
-  var told: (events: [Event], links: [StageLink]) {
+  var committed: (events: [Event], links: [StageLink]) {
     (output.events.sorted(by: Event.isOrderedBefore), output.links.sorted(by: StageLink.isOrderedBefore))
   }
 

@@ -13,7 +13,7 @@ struct StateTests {
     let world = StateWorld(seed: seed)
     var whole = StateRun(world)
     whole.play()
-    let (events, links) = whole.told
+    let (events, links) = whole.committed
     #expect(events.count > 200)
     var random = SeededGenerator(seed: UInt64(seed))
     var cut = StateRun(world, shards: Int.random(in: 1...3, using: &random))
@@ -24,7 +24,7 @@ struct StateTests {
       cuts += 1
     }
     #expect(cuts > 20)
-    let (others, otherLinks) = cut.told
+    let (others, otherLinks) = cut.committed
     let difference = zip(events, others).first { $0 != $1 }
     #expect(others == events, "seed \(seed): \(String(describing: difference))")
     #expect(otherLinks == links, "seed \(seed)")
@@ -59,8 +59,8 @@ struct StateTests {
     try cut.play { run, number in
       if number % 7 == 0 { try run.revive(shards: 1) }
     }
-    #expect(cut.told.events == whole.told.events, "seed \(seed)")
-    #expect(cut.told.links == whole.told.links, "seed \(seed)")
+    #expect(cut.committed.events == whole.committed.events, "seed \(seed)")
+    #expect(cut.committed.links == whole.committed.links, "seed \(seed)")
   }
 
   @Test("a copy that is written later holds what was known when it was made")

@@ -19,15 +19,15 @@ extension Timeline {
   }
 
   /// Returns the state that was published after a checkpoint.
-  func told(since kept: Kept) -> PublishedState {
-    var told = PublishedState()
-    for event in events[kept.events...] { told.note(event) }
-    return told
+  func committed(since kept: Kept) -> PublishedState {
+    var committed = PublishedState()
+    for event in events[kept.events...] { committed.note(event) }
+    return committed
   }
 
   /// Restarts the server, with a checkpoint or without: unpublished events are lost.
   mutating func restart(from kept: Kept?, at seconds: Double, site: Site) throws {
-    let told = told(since: kept ?? Kept(bytes: [], events: 0))
+    let committed = committed(since: kept ?? Kept(bytes: [], events: 0))
     engine = MonitoringEngine(site: site)
     if let kept {
       var reader = FieldReader(kept.bytes[...])
@@ -35,7 +35,7 @@ extension Timeline {
       try reader.finish()
     }
     var output = StageOutput()
-    engine.resume(at: Timeline.at(seconds), publishedState: told, into: &output)
+    engine.resume(at: Timeline.at(seconds), publishedState: committed, into: &output)
     events += output.events
     links += output.links
   }

@@ -8,7 +8,7 @@ import Testing
 struct RestartTests {
   /// The result of inputs up to a crash, after which only a checkpoint and the published events are left.
   private struct Crash {
-    var told: [Event]
+    var committed: [Event]
     var restoration: Restoration
     var instant: Timestamp
 
@@ -31,7 +31,7 @@ struct RestartTests {
       }
       instant = inputs[crashAt - 1].instant
       events += pipeline.advance(to: instant)
-      told = events
+      committed = events
       var publishedState = PublishedState()
       for event in events.dropFirst(covered) { publishedState.note(event) }
       restoration = Restoration(checkpoint: checkpoint, publishedState: publishedState)
@@ -105,9 +105,9 @@ struct RestartTests {
     ]
     #expect(!atOnce.contains { changes.contains($0.kind) }, "the restart itself decided something")
     events += pipeline.finish(tail: .seconds(400))
-    #expect(Self.contradictions(crash.told) == [])
-    #expect(Self.contradictions(crash.told + events) == [])
-    let ids = (crash.told + events).map(\.id)
+    #expect(Self.contradictions(crash.committed) == [])
+    #expect(Self.contradictions(crash.committed + events) == [])
+    let ids = (crash.committed + events).map(\.id)
     #expect(Set(ids).count == ids.count)
     #expect(events.count > 10, "too little happens behind the crash to prove anything")
   }

@@ -26,8 +26,8 @@ struct EvidenceTests {
       let rule = transition.evidence.rule
       let expected: DecisionCheck = EvidenceTests.deciding.contains(rule) ? .follows : .noDecision
       #expect(transition.evidence.recomputed() == expected, "seed \(seed): \(event.region) at \(event.time)")
-      let told = try EvidenceReader.read(event.cloudEvent(stream: "world"))
-      #expect(told.recomputed() == expected, "seed \(seed): \(event.region) at \(event.time), from JSON")
+      let committed = try EvidenceReader.read(event.cloudEvent(stream: "world"))
+      #expect(committed.recomputed() == expected, "seed \(seed): \(event.region) at \(event.time), from JSON")
     }
   }
 

@@ -84,9 +84,9 @@ struct WorldTraffic {
         time += tag.interval + Double.random(in: 0...0.01, using: &random)
         level = min(max(level + Double.random(in: -4...4, using: &random), -99), -40)
         guard Double.random(in: 0..<1, using: &random) >= loss, !contains(deaf, time) else { continue }
-        let told = jams.first { $0.contains(time) }?.upperBound ?? time
+        let committed = jams.first { $0.contains(time) }?.upperBound ?? time
         let rssi: Int8? = Int.random(in: 0..<30, using: &random) == 0 ? nil : Int8(level)
-        var age = told - time
+        var age = committed - time
         if Int.random(in: 0..<20, using: &random) == 0 { age += Double.random(in: 0...3, using: &random) }
         put(observer, time + age, .advert(tag, level: rssi, isRanged: isRanged), age: age, shift: shift)
       }

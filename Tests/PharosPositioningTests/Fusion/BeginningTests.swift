@@ -49,9 +49,9 @@ struct BeginningTests {
     let field = Self.field(on: try Self.ground(&random), &random)
     let shares = VenueShares(field)
     var total = 0.0
-    for (values, told) in zip(field.values, shares.values) {
-      #expect(values.count == told.count)
-      for (value, share) in zip(values, told) {
+    for (values, reported) in zip(field.values, shares.values) {
+      #expect(values.count == reported.count)
+      for (value, share) in zip(values, reported) {
         let plain = RadioMath.exponential(Double(value - field.best))
         total += plain
         // Beyond 25 nats, a hundred thousand millionth, nothing.
@@ -212,15 +212,15 @@ struct BeginningTests {
   func floorIsKept() throws {
     var random = SeededGenerator(seed: 1)
     var locator = Locator(ground: try Self.ground(&random), seed: 1)
-    func told(_ lower: Int, _ upper: Int) -> Int? {
+    func reported(_ lower: Int, _ upper: Int) -> Int? {
       Self.believe(&locator, lower, upper)
       return locator.estimate(at: Self.time)?.floor?.level
     }
-    #expect(told(6, 4) == 0)
-    #expect(told(4, 6) == 0)
-    #expect(told(34, 66) == 0)
-    #expect(told(33, 67) == 1)
-    #expect(told(60, 40) == 1)
-    #expect(told(70, 30) == 0)
+    #expect(reported(6, 4) == 0)
+    #expect(reported(4, 6) == 0)
+    #expect(reported(34, 66) == 0)
+    #expect(reported(33, 67) == 1)
+    #expect(reported(60, 40) == 1)
+    #expect(reported(70, 30) == 0)
   }
 }

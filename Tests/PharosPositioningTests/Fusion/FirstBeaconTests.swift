@@ -63,7 +63,7 @@ struct FirstBeaconTests {
   func shares() throws {
     let locator = try Self.locator {
       $0.beaconSurprise = 4
-      $0.mostBeaconSurprise = 9
+      $0.maximumBeaconSurprise = 9
     }
     func reading(_ emitter: Int32, _ kind: RadioReading.Kind = .beacon) -> RadioReading {
       RadioReading(heard: Self.start, emitter: emitter, level: -90, kind: kind)

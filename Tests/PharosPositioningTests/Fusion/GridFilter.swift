@@ -60,7 +60,7 @@ struct GridFilter {
 
   /// Weighs a scan that was heard now.
   mutating func hear(_ readings: [(emitter: Int32, level: Float)], on map: RadioMap) {
-    let worth = Double(min(1, rules.mostWorth / (rules.halfWorth + Float(readings.count))))
+    let worth = Double(min(1, rules.maximumWorth / (rules.halfWorth + Float(readings.count))))
     let freedom = Double(rules.tailFreedom)
     for index in 0..<columns * rows {
       var likelihood = 0.0

@@ -132,15 +132,15 @@ struct LocatorTests {
       locator.take(sensing)
       // The same again, something unknown, and something from long ago.
       if case .accessPoints = sensing.body { locator.take(sensing) }
-      var strange = sensing
-      let stranger = AccessPoint(
+      var unusual = sensing
+      let outsider = AccessPoint(
         bssid: DeviceAddress(bits: 0xBAD, kind: .public),
         rssi: RSSI(dBm: -40),
         frequency: 0,
         lastHeard: .zero
       )
-      strange.body = .accessPoints([stranger])
-      locator.take(strange)
+      unusual.body = .accessPoints([outsider])
+      locator.take(unusual)
       var late = sensing
       late.time = sensing.time - .seconds(30)
       late.body = .accessPoints([

@@ -21,11 +21,11 @@ struct LocatorTimeTests {
     var locator = hall.locator(seed: seed)
     var seen = 0
     for sensing in hall.sensings {
-      var told = sensing
+      var reported = sensing
       // Some of it comes late, some of it from ahead, some much too late.
-      told.time =
+      reported.time =
         sensing.time + .milliseconds([0, 0, -300, -900, -5_000, 400].randomElement(using: &random) ?? 0)
-      locator.take(told)
+      locator.take(reported)
       let instant = sensing.decidedAt + .milliseconds(Int64.random(in: -800...2_000, using: &random))
       locator.advance(to: instant)
       #expect(locator.nextDue > instant)

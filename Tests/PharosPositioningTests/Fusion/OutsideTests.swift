@@ -79,7 +79,7 @@ struct OutsideTests {
   }
 
   @Test("locations that are none are counted")
-  func senseless() throws {
+  func invalid() throws {
     let hall = try FusionHall()
     var locator = hall.locator()
     for (latitude, accuracy) in [(95.0, 5.0), (.nan, 5), (52, -1), (52, .nan), (52, .infinity)] {
@@ -102,6 +102,6 @@ struct OutsideTests {
     }
     locator.advance(to: FusionHall.time(10))
     #expect(locator.nextFix() == nil)
-    #expect(locator.counters.senseless == 5)
+    #expect(locator.counters.invalid == 5)
   }
 }

@@ -71,7 +71,7 @@ struct UnlistedTests {
         Double(RadioMap.level(map.levels[place])) - Double(RadioMap.deviation(map.deviations[place]))
       let distance = (level - Double(rules.listedLevel)) / Double(rules.listedSlope)
       let probability = Double(rules.listedMost) / (1 + RadioMath.exponential(-distance))
-      guard probability >= Double(UnlistedField.leastListed) else { continue }
+      guard probability >= Double(UnlistedField.minimumListed) else { continue }
       let box = map.groups.count { $0 == map.groups[emitter] }
       let share = Double(rules.unlistedShare) * RadioMath.power(Double(box), -Double(rules.groupShare))
       sum += share * RadioMath.naturalLog(1 - probability)

@@ -74,7 +74,7 @@ struct VisualTests {
   }
 
   @Test("poses that cannot be are counted and change nothing")
-  func senseless() throws {
+  func invalid() throws {
     let hall = try VisualHall()
     let walk = hall.walk(seed: 9)
     let sensings = Array(walk.sensings(of: VisualHall.observer, since: VisualHall.start).prefix(2_000))
@@ -114,7 +114,7 @@ struct VisualTests {
     }
     let (clean, withBad) = (hall.fixes(sensings), hall.fixes(spoilt))
     #expect(clean.fixes == withBad.fixes)
-    #expect(withBad.locator.counters.senseless == 40)
+    #expect(withBad.locator.counters.invalid == 40)
   }
 
   @Test(

@@ -40,7 +40,7 @@ struct BearingTests {
   }
 
   @Test("what is no angle leads north, and nothing traps")
-  func senseless() {
+  func invalid() {
     for angle in [Float.nan, .infinity, -.infinity, 1e30] {
       #expect(Bearing.eastAndNorth(angle) == (0, 1))
     }

@@ -36,7 +36,7 @@ struct DrivingGateTests {
   }
 
   @Test("an impossible speed is ignored", arguments: [-3, 500, Float.infinity, .nan])
-  func senseless(speed: Float) {
+  func invalid(speed: Float) {
     var gate = DrivingGate()
     let fix = OutsideFix(
       latitude: 0,

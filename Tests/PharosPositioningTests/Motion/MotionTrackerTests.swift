@@ -90,7 +90,7 @@ struct MotionTrackerTests {
   }
 
   @Test("what no sensor can have read is counted and changes nothing", arguments: 60..<64 as Range<UInt64>)
-  func senseless(seed: UInt64) {
+  func invalid(seed: UInt64) {
     let samples = Self.walk(seed: seed)
     var generator = SeededGenerator(seed: seed)
     var tracker = MotionTracker()
@@ -108,7 +108,7 @@ struct MotionTrackerTests {
       while let movement = tracker.next(through: time - .oneNanosecond) { movements.append(movement) }
     }
     while let movement = tracker.next(through: .distantFuture) { movements.append(movement) }
-    #expect(tracker.counters.senseless == nonsense)
+    #expect(tracker.counters.invalid == nonsense)
     #expect(movements == MotionTracker.movements(of: samples))
   }
 
@@ -116,7 +116,7 @@ struct MotionTrackerTests {
   func anything(seed: UInt64) {
     var generator = SeededGenerator(seed: seed)
     var tracker = MotionTracker()
-    var told = Timestamp.distantPast
+    var reported = Timestamp.distantPast
     var given: UInt64 = 0
     for round in 0..<20_000 {
       let kind = MotionSample.Kind(rawValue: UInt8.random(in: 0...5, using: &generator)) ?? .step
@@ -134,8 +134,8 @@ struct MotionTrackerTests {
       given += 1
       if Int.random(in: 0..<30, using: &generator) == 0, time < DrawnWalk.start + .seconds(100_000) {
         while let movement = tracker.next(through: time) {
-          #expect(movement.time >= told)
-          told = movement.time
+          #expect(movement.time >= reported)
+          reported = movement.time
           if case .step(let step) = movement {
             #expect(step.length > 0 && step.length <= 3)
             #expect(step.heading.map { $0.radians.magnitude <= 3.15 && $0.biasDeviation > 0 } ?? true)
@@ -145,7 +145,7 @@ struct MotionTrackerTests {
     }
     let counters = tracker.counters
     #expect(
-      counters.taken + counters.senseless + counters.late + counters.thinned + counters.unordered >= given
+      counters.taken + counters.invalid + counters.late + counters.thinned + counters.unordered >= given
     )
   }
 

@@ -74,13 +74,16 @@ struct FloorScenarioTests {
         delays += run.delays(of: handset).map(\.delay)
         judged += run.all
       }
-      let told = delays.compactMap { $0 }
+      let reported = delays.compactMap { $0 }
       let text = delays.map { $0.map { "\(($0 * 10).rounded() / 10)" } ?? "never" }.joined(separator: " ")
       print(
         "floors: \(kind.rawValue), \(hasBarometer ? "barometer" : "no barometer"), \(thinning.rawValue): s after stepping off: \(text); \(ScenarioFigures(judged).row)"
       )
       #expect(delays.count == ScenarioSeeds.all.count * (kind == .escalator ? 4 : 3))
-      #expect(told.count == delays.count && (told.max() ?? .infinity) <= Self.allowed, "\(thinning): \(text)")
+      #expect(
+        reported.count == delays.count && (reported.max() ?? .infinity) <= Self.allowed,
+        "\(thinning): \(text)"
+      )
     }
   }
 }

@@ -13,7 +13,7 @@ struct ResumeTests {
     _ links: [StageLink],
     until seconds: Double,
     site: Site = LinkScript.site(),
-    told: PublishedState = PublishedState()
+    reported: PublishedState = PublishedState()
   ) throws -> (stage: StageTwo, events: [Event]) {
     var stage = StageTwo(site: site)
     var events: [Event] = []
@@ -21,7 +21,7 @@ struct ResumeTests {
     stage.advance(to: LinkScript.time(seconds), into: &events)
     stage = try StateLawTests.restored(StateLawTests.bytes(stage), site)
     var later: [Event] = []
-    stage.resume(at: LinkScript.time(seconds + pause), publishedState: told, into: &later)
+    stage.resume(at: LinkScript.time(seconds + pause), publishedState: reported, into: &later)
     return (stage, later)
   }
 
@@ -42,8 +42,8 @@ struct ResumeTests {
     observer: String? = "a",
     at seconds: Double
   ) -> PublishedState {
-    var told = PublishedState()
-    told.regions = [
+    var reported = PublishedState()
+    reported.regions = [
       PublishedState.RegionRecord(
         application: "gallery",
         region: "hall",
@@ -57,7 +57,7 @@ struct ResumeTests {
         decidedAt: LinkScript.time(seconds)
       )
     ]
-    return told
+    return reported
   }
 
   @Test("the pause ends no visit; the observer that heard the tag ends it later")
@@ -84,7 +84,7 @@ struct ResumeTests {
   @Test("an enter that was published after the checkpoint is not published again")
   func knowsEnters() throws {
     let links = [LinkScript.link("a", isUp: true, at: 0)]
-    let resumed = try Self.resumed(links, until: 10, told: Self.word(.inside, at: 12))
+    let resumed = try Self.resumed(links, until: 10, reported: Self.word(.inside, at: 12))
     let later = [
       LinkScript.link("a", isUp: true, at: 611), LinkScript.presence("a", .inside, at: 615),
       LinkScript.presence("a", .outside, at: 900),
@@ -96,7 +96,7 @@ struct ResumeTests {
 
   @Test("who entered behind the checkpoint and is not heard again leaves after the longest silence")
   func givesUp() throws {
-    let resumed = try Self.resumed([], until: 10, told: Self.word(.inside, at: 12))
+    let resumed = try Self.resumed([], until: 10, reported: Self.word(.inside, at: 12))
     // The default policy allows a silence of at most 300 s; the observer is up from 650 on.
     let events = Self.run(resumed, [LinkScript.link("a", isUp: true, at: 650)], until: 3_000)
     #expect(LinkScript.words(events) == ["region.state hall @950", "region.exit hall @950"])
@@ -106,7 +106,7 @@ struct ResumeTests {
 
   @Test("an observer that died after its first word behind the restart refutes nothing")
   func diedAgain() throws {
-    let resumed = try Self.resumed([], until: 10, told: Self.word(.inside, at: 12))
+    let resumed = try Self.resumed([], until: 10, reported: Self.word(.inside, at: 12))
     let up = [LinkScript.link("a", isUp: true, at: 650), LinkScript.life("a", at: 650)]
     let down = LinkScript.link("a", isUp: false, at: 1_000)
     let events = Self.run(resumed, up + [down], until: 3_000)
@@ -118,7 +118,7 @@ struct ResumeTests {
 
   @Test("an event after a checkpoint with an assumption is an assumption too, and is given up like it")
   func assumesAgain() throws {
-    let (first, _) = try Self.resumed([], until: 10, told: Self.word(.inside, at: 12))
+    let (first, _) = try Self.resumed([], until: 10, reported: Self.word(.inside, at: 12))
     var again = try StateLawTests.restored(StateLawTests.bytes(first), LinkScript.site())
     var events: [Event] = []
     let word = Self.word(.inside, observer: "b", at: 700)
@@ -132,7 +132,7 @@ struct ResumeTests {
   }
 
   @Test("an observer that has lost its word of a tag has it inside until its own silence says otherwise")
-  func unsays() throws {
+  func restoresUnknown() throws {
     let links = [LinkScript.link("a", isUp: true, at: 0), LinkScript.presence("a", .inside, at: 1)]
     let resumed = try Self.resumed(links, until: 10)
     let unsaid = [LinkScript.presence("a", .unknown, at: 610), LinkScript.link("a", isUp: true, at: 611)]
@@ -148,7 +148,7 @@ struct ResumeTests {
   }
 
   @Test("the same of an observer that was down: once it is back, its silence says it")
-  func unsaysInTheDark() throws {
+  func restoresUnknownWhileOffline() throws {
     let links = [
       LinkScript.link("a", isUp: true, at: 0), LinkScript.presence("a", .inside, at: 1),
       LinkScript.link("a", isUp: false, at: 5),
@@ -167,7 +167,7 @@ struct ResumeTests {
 
   @Test("as long as it is unknown whether its observer is alive, a silence ends nothing")
   func waitsForLife() throws {
-    let resumed = try Self.resumed([], until: 10, told: Self.word(.inside, at: 12))
+    let resumed = try Self.resumed([], until: 10, reported: Self.word(.inside, at: 12))
     let others = [LinkScript.link("b", isUp: true, at: 611)]
     #expect(Self.run(resumed, others, until: 10_000).isEmpty)
     let down = [LinkScript.link("a", isUp: false, at: 700)]
@@ -178,7 +178,7 @@ struct ResumeTests {
   @Test("an exit that was published after the checkpoint is not published again, and the next enter is")
   func knowsExits() throws {
     let links = [LinkScript.link("a", isUp: true, at: 0), LinkScript.presence("a", .inside, at: 1)]
-    let resumed = try Self.resumed(links, until: 10, told: Self.word(.outside, at: 14))
+    let resumed = try Self.resumed(links, until: 10, reported: Self.word(.outside, at: 14))
     #expect(Self.run(resumed, [LinkScript.link("a", isUp: true, at: 611)], until: 3_000).isEmpty)
     let back = [LinkScript.presence("a", .inside, at: 700)]
     let events = Self.run(resumed, back, until: 701)
@@ -188,8 +188,8 @@ struct ResumeTests {
 
   @Test("a region published as unmonitored settles once its observer is back")
   func knowsTheDark() throws {
-    var told = Self.word(.unmonitored, lastKnown: .inside, at: 14)
-    told.observers = [
+    var reported = Self.word(.unmonitored, lastKnown: .inside, at: 14)
+    reported.observers = [
       PublishedState.ObserverRecord(
         observer: .name("a"),
         isUp: false,
@@ -198,7 +198,7 @@ struct ResumeTests {
       )
     ]
     let links = [LinkScript.link("a", isUp: true, at: 0)]
-    let resumed = try Self.resumed(links, until: 10, told: told)
+    let resumed = try Self.resumed(links, until: 10, reported: reported)
     let silent = Self.run(resumed, [LinkScript.link("a", isUp: true, at: 700)], until: 3_000)
     #expect(LinkScript.words(silent) == ["region.state hall @1000", "region.exit hall @1000"])
     let heard = [LinkScript.link("a", isUp: true, at: 700), LinkScript.presence("a", .inside, at: 720)]
@@ -282,9 +282,9 @@ struct ResumeTests {
   )
   func keepsUnmonitored(isKept: Bool) throws {
     let links = Self.heard([("a", -50)], 0...40) + [LinkScript.link("a", isUp: false, at: 45)]
-    var told = PublishedState()
+    var reported = PublishedState()
     if !isKept {
-      told.zones = [
+      reported.zones = [
         PublishedState.ZoneRecord(
           beacon: Self.tag,
           zone: "a",
@@ -294,7 +294,7 @@ struct ResumeTests {
         )
       ]
     }
-    let resumed = try Self.resumed(isKept ? links : [], until: 50, site: Self.rooms, told: told)
+    let resumed = try Self.resumed(isKept ? links : [], until: 50, site: Self.rooms, reported: reported)
     #expect(resumed.stage.tagStandings().first?.zoneState == .unmonitored)
     #expect(Self.zoneWords(Self.run(resumed, [], until: 2_000)).isEmpty)
     let back = [LinkScript.link("a", isUp: true, at: 900)]
@@ -307,8 +307,8 @@ struct ResumeTests {
   @Test("a zone that was published after the checkpoint holds until an observer hears the tag")
   func takesZoneWords() throws {
     let links = Self.heard([("a", -50), ("b", -75)], 0...40)
-    var told = PublishedState()
-    told.zones = [
+    var reported = PublishedState()
+    reported.zones = [
       PublishedState.ZoneRecord(
         beacon: Self.tag,
         zone: "b",
@@ -316,7 +316,7 @@ struct ResumeTests {
         decidedAt: LinkScript.time(45)
       )
     ]
-    let resumed = try Self.resumed(links, until: 41, site: Self.rooms, told: told)
+    let resumed = try Self.resumed(links, until: 41, site: Self.rooms, reported: reported)
     #expect(resumed.stage.tagStandings().first?.zone == "b")
     let there = Self.heard([("a", -75), ("b", -50)], 660...720)
     #expect(Self.zoneWords(Self.run(resumed, there, until: 721)).isEmpty)

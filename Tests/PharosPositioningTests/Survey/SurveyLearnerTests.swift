@@ -121,15 +121,15 @@ struct SurveyLearnerTests {
     for emitter in SurveyedHall.emitters {
       let number = try #require(map.emitter(.accessPoint(DeviceAddress(bits: emitter.bits, kind: .unknown))))
       for point in [Point(x: 15, y: 5), Point(x: 40, y: 35), Point(x: 25, y: 30), Point(x: 55, y: 20)] {
-        let told = try #require(map.prediction(of: number, floor: 0, at: point))
-        #expect(abs(Double(told.level) - SurveyedHall.level(emitter, at: point)) < 4)
-        #expect(told.deviation < 4)
+        let reported = try #require(map.prediction(of: number, floor: 0, at: point))
+        #expect(abs(Double(reported.level) - SurveyedHall.level(emitter, at: point)) < 4)
+        #expect(reported.deviation < 4)
       }
       for point in [Point(x: 40, y: 20), Point(x: 15, y: 20)] {
-        let told = try #require(map.prediction(of: number, floor: 0, at: point))
-        let error = abs(Double(told.level) - SurveyedHall.level(emitter, at: point))
-        #expect(error < 2.5 * Double(told.deviation))
-        #expect(told.deviation > 4)
+        let reported = try #require(map.prediction(of: number, floor: 0, at: point))
+        let error = abs(Double(reported.level) - SurveyedHall.level(emitter, at: point))
+        #expect(error < 2.5 * Double(reported.deviation))
+        #expect(reported.deviation > 4)
       }
       #expect((1.5...6).contains(map.noises[Int(number)]))
       let anchor = try #require(map.anchors.first { $0.emitter == number })
@@ -232,14 +232,14 @@ struct SurveyLearnerTests {
         return entry
       }
     }
-    var strange = walks[0]
-    strange.floor = FloorID(building: "elsewhere", level: 0)
+    var unusual = walks[0]
+    unusual.floor = FloorID(building: "elsewhere", level: 0)
     var placeless = walks[0]
     placeless.waypoints.removeLast()
-    let (map, report) = Self.learned(repeated + [strange, placeless], venue: hall.venue)
+    let (map, report) = Self.learned(repeated + [unusual, placeless], venue: hall.venue)
     #expect(map.levels == clean.map.levels)
     #expect(report.repeatedReadings == walks.reduce(0) { $0 + $1.accessPoints.count })
-    #expect(report.strangeWalks == ["walk 1"])
+    #expect(report.unmatchedWalks == ["walk 1"])
     #expect(report.placelessWalks == ["walk 1"])
     #expect(report.walks == walks.count)
   }

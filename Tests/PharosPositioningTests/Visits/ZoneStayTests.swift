@@ -72,16 +72,16 @@ struct ZoneStayTests {
     }
     stage.advance(to: LinkScript.time(100), into: &events)
     #expect(Self.words(events).map { $0.prefix(2) } == ["+a"])
-    var told = PublishedState()
-    for event in events { told.note(event) }
+    var reported = PublishedState()
+    for event in events { reported.note(event) }
     if hasCheckpoint {
       stage = try StateLawTests.restored(StateLawTests.bytes(stage), site)
-      told = PublishedState()
+      reported = PublishedState()
     } else {
       stage = StageTwo(site: site)
     }
     var later: [Event] = []
-    stage.resume(at: LinkScript.time(700), publishedState: told, into: &later)
+    stage.resume(at: LinkScript.time(700), publishedState: reported, into: &later)
     let links = Self.stay("a", 700..<720) + Self.stay("b", 720..<800)
     for link in links.sorted(by: StageLink.isOrderedBefore) { stage.take(link, into: &later) }
     stage.advance(to: LinkScript.time(800), into: &later)
@@ -105,12 +105,12 @@ struct ZoneStayTests {
       links += Self.stay("b", (100 + 10 * index)..<200, beacon: tag)
     }
     let site = Self.site([OccupancyThreshold(above: 2, below: 1)], visits: nil)
-    let told = LinkScript.events(site, links, until: 200).compactMap { event -> String? in
+    let reported = LinkScript.events(site, links, until: 200).compactMap { event -> String? in
       guard case .occupancy(let transition) = event.detail else { return nil }
       #expect(event.region == "a" && event.subject == .none)
       return "\(transition.direction) \(transition.count)"
     }
-    #expect(told == ["above 3", "below 0"])
+    #expect(reported == ["above 3", "below 0"])
   }
 
   @Test("a subject that is erased leaves no visit, and no event says so")

@@ -107,7 +107,7 @@ struct EraseRunnerTests {
   }
 
   @Test("a text that names no subject is a mistake of the command line")
-  func nobody() async {
+  func noone() async {
     let kept = KeptConsole()
     let console = kept.console
     let status = await EraseRunner(.folder("/nowhere", stream: "pharos")).run(

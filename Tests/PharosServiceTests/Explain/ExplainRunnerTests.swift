@@ -157,10 +157,10 @@ struct ExplainRunnerTests {
   func limit() throws {
     let all = try decode(explain { $0.format = .json }.text)
     let some = explain { $0.limit = 3 }
-    let told = some.text.split(separator: "\n").count {
+    let committed = some.text.split(separator: "\n").count {
       $0.prefixMatch(of: /\d\d:\d\d:\d\d\.\d{3}  [A-Z]/) != nil
     }
-    #expect(told == 3)
+    #expect(committed == 3)
     let text = some.text.replacing("\n", with: " ")
     #expect(text.contains("\(all.decisions.count - 3) more decisions are not listed."))
     #expect(text.contains("--observer door --beacon"))

@@ -7,13 +7,13 @@ import Testing
 
 @Suite("Explain tells what process decides")
 struct ExplainScenesTests {
-  private struct Told: Hashable, Comparable {
+  private struct ExplainedChange: Hashable, Comparable {
     var time: String
     var kind: String
     var region: String
     var subject: String
 
-    static func < (left: Told, right: Told) -> Bool {
+    static func < (left: ExplainedChange, right: ExplainedChange) -> Bool {
       (left.time, left.kind, left.region, left.subject) < (
         right.time, right.kind, right.region, right.subject
       )
@@ -30,7 +30,7 @@ struct ExplainScenesTests {
   }
 
   /// What process tells of regions and observers, apart from changes of state that an enter or an exit tells too.
-  private static func processed(_ name: String) throws -> [Told] {
+  private static func processed(_ name: String) throws -> [ExplainedChange] {
     let (capture, site) = files(name)
     let kept = KeptConsole()
     var options = ProcessRunner.Options(captures: [capture], site: site)
@@ -42,7 +42,7 @@ struct ExplainScenesTests {
       let event = try object(line)
       let data = event["data"] as? [String: Any]
       let type = event["type"] as? String ?? ""
-      return Told(
+      return ExplainedChange(
         time: event["time"] as? String ?? "",
         kind: String(type.split(separator: ".").last ?? ""),
         region: data?["region"] as? String ?? "",
@@ -52,7 +52,7 @@ struct ExplainScenesTests {
     .sorted()
   }
 
-  private static func explained(_ name: String) throws -> [Told] {
+  private static func explained(_ name: String) throws -> [ExplainedChange] {
     let (capture, site) = files(name)
     let kept = KeptConsole()
     var options = ExplainRunner.Options(captures: [capture], site: site)
@@ -60,7 +60,7 @@ struct ExplainScenesTests {
     options.limit = .max
     #expect(ExplainRunner(options).run(on: kept.console) == .success)
     let decisions = try object(kept.output.text)["decisions"] as? [[String: Any]] ?? []
-    var told: [Told] = []
+    var committed: [ExplainedChange] = []
     for decision in decisions {
       let kind = decision["decision"] as? String ?? ""
       let isObserver = ["online", "offline", "restarted"].contains(kind)
@@ -68,8 +68,8 @@ struct ExplainScenesTests {
       guard isAnnounced, ["enter", "exit", "unmonitored"].contains(kind) || isObserver else { continue }
       let regions = decision["regions"] as? [String] ?? []
       for region in regions.isEmpty ? [""] : regions {
-        told.append(
-          Told(
+        committed.append(
+          ExplainedChange(
             time: decision["time"] as? String ?? "",
             kind: kind,
             region: region,
@@ -79,7 +79,7 @@ struct ExplainScenesTests {
       }
       #expect((decision["why"] as? [String])?.isEmpty == false, "\(decision)")
     }
-    return told.sorted()
+    return committed.sorted()
   }
 
   @Test(

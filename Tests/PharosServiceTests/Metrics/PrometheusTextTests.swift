@@ -125,10 +125,10 @@ struct PrometheusTextTests {
     )
     #expect(!text.contains("00:00:00:00:00:09"))
     var crowded = PrometheusText()
-    let many = PrometheusText.mostObservers + 5
+    let many = PrometheusText.maximumObservers + 5
     crowded.write(observersOf: Site(observers: (0..<many).map { ObserverEntry(id: .eui48(UInt64($0))) }), [])
     let up = crowded.text.split(separator: "\n").count { $0.hasPrefix("pharos_observer_up{") }
-    #expect(up == PrometheusText.mostObservers)
+    #expect(up == PrometheusText.maximumObservers)
   }
 
   @Test("the table of the guide has the families of the text, with their kinds, labels and help")

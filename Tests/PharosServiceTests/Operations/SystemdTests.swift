@@ -59,7 +59,7 @@ struct SystemdTests {
   }
 
   @Test("without a manager nothing is sent, and one that is gone does no harm")
-  func nobody() throws {
+  func noone() throws {
     #expect(SystemdNotifier(environment: [:], processID: 1) == nil)
     #expect(SystemdNotifier(environment: ["NOTIFY_SOCKET": "relative"], processID: 1) == nil)
     let long = "/" + String(repeating: "x", count: 200)

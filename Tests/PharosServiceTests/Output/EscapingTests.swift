@@ -54,9 +54,9 @@ struct EscapingTests {
 
   private static func prometheus(_ names: [String]) -> String {
     var text = ""
-    for start in stride(from: 0, to: names.count, by: PrometheusText.mostObservers) {
+    for start in stride(from: 0, to: names.count, by: PrometheusText.maximumObservers) {
       var part = PrometheusText()
-      let observers = names.enumerated().dropFirst(start).prefix(PrometheusText.mostObservers)
+      let observers = names.enumerated().dropFirst(start).prefix(PrometheusText.maximumObservers)
         .map { ObserverEntry(id: .name("gateway-\($0.offset)"), name: $0.element) }
       part.write(observersOf: Site(observers: observers), [])
       text += part.text
@@ -242,7 +242,10 @@ struct EscapingTests {
 
   @Test("the log for people has one line for each event, whatever a name holds")
   func log() {
-    let text = String(decoding: Self.log(["a\nnotice forged", "b\u{1B}[2J", "c\u{202E}d"], .text), as: UTF8.self)
+    let text = String(
+      decoding: Self.log(["a\nnotice forged", "b\u{1B}[2J", "c\u{202E}d"], .text),
+      as: UTF8.self
+    )
     let lines = text.split(separator: "\n").map { $0.drop { $0 != " " } }
     #expect(
       lines == ["a·notice forged", "b·[2J", "c·d"].map { " notice test: heard (name=\($0))" }

@@ -72,11 +72,11 @@ struct BannerTests {
 
   @Test("the status line says what the journal refuses and has lost")
   func trouble() {
-    var told = CommitPublisherStatistics()
-    #expect(StatusService.trouble(told).isEmpty)
-    told.isFailing = true
-    told.waiting = 7
-    told.lost = 2
-    #expect(StatusService.trouble(told) == ", journal refuses, 7 events wait, 2 events not kept")
+    var committed = CommitPublisherStatistics()
+    #expect(StatusService.trouble(committed).isEmpty)
+    committed.isFailing = true
+    committed.waiting = 7
+    committed.lost = 2
+    #expect(StatusService.trouble(committed) == ", journal refuses, 7 events wait, 2 events not kept")
   }
 }

@@ -96,7 +96,9 @@ struct MQTTFeedTests {
       }
       #expect(intake.datagrams == expected)
       let calls = intake.taken.withLock { $0 }
-      #expect(calls.allSatisfy { $0.datagrams.count <= IngestServer.mostAtOnce && $0.policy == .allowlist })
+      #expect(
+        calls.allSatisfy { $0.datagrams.count <= IngestServer.maximumAtOnce && $0.policy == .allowlist }
+      )
       #expect(calls.first?.source == Endpoint(IPAddress(v4: 0x0A00_0002), port: 1_883))
       #expect(feed.statistics.isConnected)
     }

@@ -87,11 +87,11 @@ struct OperatedServerTests {
     let journal = try Journal.open(.folder(folder), stream: "pharos")
     let events = try journal.events(after: 0, matching: .init(), limit: 100_000)
     #expect(events.map(\.sequence) == Array(journal.oldest..<journal.head + 1))
-    let told = try journal.publishedState()
+    let committed = try journal.publishedState()
     return (
       journal.head,
       events.map { "\($0.event.id)" },
-      told.regions.map { "\($0.region) \($0.subject) \($0.state)" }.sorted()
+      committed.regions.map { "\($0.region) \($0.subject) \($0.state)" }.sorted()
     )
   }
 
@@ -182,8 +182,8 @@ struct OperatedServerTests {
       #expect(await TokenRunner(access).list(on: listed.console) == .success)
       #expect(listed.output.text.contains("(operator)"))
       let without = KeptConsole()
-      let stranger = TokenRunner(.http(url: url, token: nil))
-      #expect(await stranger.list(on: without.console) == .failure)
+      let outsider = TokenRunner(.http(url: url, token: nil))
+      #expect(await outsider.list(on: without.console) == .failure)
       #expect(without.errors.text.contains("set PHAROS_TOKEN"))
       let locked = KeptConsole()
       #expect(await runner.list(on: locked.console) == .failure)

@@ -13,7 +13,7 @@ package struct Drill: Hashable, Sendable {
   /// The maximum length of a drill.
   package static let longest = TimeSpan.minutes(50 * 24 * 60)
   /// The maximum number of subjects and untracked devices together.
-  package static let mostSubjects = 4_096
+  package static let maximumSubjects = 4_096
 
   /// The name that tables show.
   package var name: String
@@ -36,7 +36,7 @@ package struct Drill: Hashable, Sendable {
   /// Indicates whether all subjects arrive within ten seconds of each other and leave at the same instant.
   package var leavesTogether: Bool
   /// The number of additional transmitters that match no region, each with one advert a second.
-  package var strangers: Int
+  package var passersBy: Int
   /// The heartbeat period of the observer, or nil for no heartbeats.
   package var heartbeat: TimeSpan?
   /// The rate of single adverts that are far too strong: while a subject is away, reflections from out of range.
@@ -58,7 +58,7 @@ package struct Drill: Hashable, Sendable {
     stay: ClosedRange<TimeSpan> = .minutes(2)...(.minutes(8 * 60)),
     away: ClosedRange<TimeSpan> = .minutes(8)...(.minutes(4 * 60)),
     leavesTogether: Bool = false,
-    strangers: Int = 0,
+    passersBy: Int = 0,
     heartbeat: TimeSpan? = .seconds(1),
     spikesPerHour: Double = 0,
     outages: [Outage.Kind] = []
@@ -73,7 +73,7 @@ package struct Drill: Hashable, Sendable {
     self.stay = stay
     self.away = away
     self.leavesTogether = leavesTogether
-    self.strangers = strangers
+    self.passersBy = passersBy
     self.heartbeat = heartbeat
     self.spikesPerHour = spikesPerHour
     self.outages = outages
@@ -81,7 +81,7 @@ package struct Drill: Hashable, Sendable {
 
   /// Plays the drill: the same seed gives the same items.
   ///
-  /// - Precondition: the drill is no longer than ``longest`` and has at most ``mostSubjects``.
+  /// - Precondition: the drill is no longer than ``longest`` and has at most ``maximumSubjects``.
   package func play(seed: UInt64) -> DrillPlay { DrillPlay(self, seed: seed) }
 }
 

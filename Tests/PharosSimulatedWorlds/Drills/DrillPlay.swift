@@ -8,18 +8,18 @@ package struct DrillPlay: IteratorProtocol, Sendable {
   private var subjects: [DrillSubject]
   private var happenings: [DrillSubject.Happening] = []
   private var queue = DrillQueue()
-  private var strangers: [(random: RandomStream, next: Int64, level: Double)]
+  private var passersBy: [(random: RandomStream, next: Int64, level: Double)]
   private var observer: DrillObserver
 
   init(_ drill: Drill, seed: UInt64) {
     precondition(
-      drill.length <= Drill.longest && drill.subjects + drill.strangers <= Drill.mostSubjects,
-      "drill \(drill.name): at most \(Drill.longest.seconds) s and \(Drill.mostSubjects) subjects"
+      drill.length <= Drill.longest && drill.subjects + drill.passersBy <= Drill.maximumSubjects,
+      "drill \(drill.name): at most \(Drill.longest.seconds) s and \(Drill.maximumSubjects) subjects"
     )
     end = drill.length.nanoseconds
     subjectCount = drill.subjects
     subjects = (0..<drill.subjects).map { DrillSubject(drill, seed: seed, number: $0) }
-    strangers = (0..<drill.strangers).map { number in
+    passersBy = (0..<drill.passersBy).map { number in
       var random = RandomStream(seed: seed, 13, UInt64(number))
       return (random, Int64(random.uniform() * 1e9), random.uniform(-85, -65))
     }
@@ -28,8 +28,8 @@ package struct DrillPlay: IteratorProtocol, Sendable {
       happenings.append(subjects[number].advance())
       queue.insert(time: happenings[number].time, number: number)
     }
-    for number in strangers.indices {
-      queue.insert(time: strangers[number].next, number: subjectCount + number)
+    for number in passersBy.indices {
+      queue.insert(time: passersBy[number].next, number: subjectCount + number)
     }
   }
 
@@ -51,7 +51,7 @@ package struct DrillPlay: IteratorProtocol, Sendable {
   /// Returns the item of the subject or untracked device whose turn it is, or nil if the observer does not receive
   /// its advert.
   private mutating func take(_ number: Int) -> DrillItem? {
-    guard number < subjectCount else { return takeStranger(number) }
+    guard number < subjectCount else { return takePasserBy(number) }
     let happening = happenings[number]
     let next = subjects[number].advance()
     happenings[number] = next
@@ -71,13 +71,13 @@ package struct DrillPlay: IteratorProtocol, Sendable {
     }
   }
 
-  private mutating func takeStranger(_ number: Int) -> DrillItem? {
+  private mutating func takePasserBy(_ number: Int) -> DrillItem? {
     let index = number - subjectCount
-    let sent = strangers[index].next
-    let delay = 1_000_000_000 + Int64(strangers[index].random.uniform() * 10_000_000)
-    strangers[index].next = sent + delay
-    queue.replaceFirst(time: strangers[index].next, number: number)
-    let level = strangers[index].level + 2 * strangers[index].random.bell()
+    let sent = passersBy[index].next
+    let delay = 1_000_000_000 + Int64(passersBy[index].random.uniform() * 10_000_000)
+    passersBy[index].next = sent + delay
+    queue.replaceFirst(time: passersBy[index].next, number: number)
+    let level = passersBy[index].level + 2 * passersBy[index].random.bell()
     guard observer.hears() else { return nil }
     return .advert(
       subject: Int32(number),
@@ -96,7 +96,7 @@ struct DrillObserver: Sendable {
   /// The minimum time from the end of one outage to the start of the next.
   ///
   /// - Units: seconds; five minutes, so that an event that is published late still belongs to its outage.
-  private static let leastBetween = 300.0
+  private static let minimumBetween = 300.0
   private static let meanBetween = 1_500.0
   /// The share of adverts that comes through a congested observer.
   private static let congestedShare = 0.1
@@ -180,7 +180,7 @@ struct DrillObserver: Sendable {
   }
 
   private mutating func planOutage(after time: Int64) {
-    let wait = DrillObserver.leastBetween + random.exponential(mean: DrillObserver.meanBetween)
+    let wait = DrillObserver.minimumBetween + random.exponential(mean: DrillObserver.meanBetween)
     outageFrom = time + Int64(wait * 1e9)
   }
 

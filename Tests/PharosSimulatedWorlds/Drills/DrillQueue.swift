@@ -4,7 +4,7 @@ import HeapModule
 ///
 /// An entry takes one word, so that a drill of dozens of subjects spends a few nanoseconds on keeping their order.
 struct DrillQueue: Sendable {
-  /// The number of low bits of an entry that hold the subject's number: as many as ``Drill/mostSubjects`` needs.
+  /// The number of low bits of an entry that hold the subject's number: as many as ``Drill/maximumSubjects`` needs.
   private static let numberBits: UInt64 = 12
   private var entries = Heap<UInt64>()
 

@@ -33,7 +33,7 @@ package struct ESPresenseCompanion: ESPresenseLocator {
   private var filter = ConstantVelocityFilter()
   /// The share of belief of each scenario: for each floor the multilateration, then the nearest node.
   private var beliefs: [Double]
-  private var told: (point: FloorPoint, floor: Int)?
+  private var committed: (point: FloorPoint, floor: Int)?
 
   /// Begins with a tag that no node has heard.
   package init(observers: [ComparatorObserver]) {
@@ -46,7 +46,7 @@ package struct ESPresenseCompanion: ESPresenseLocator {
   /// Returns the room after a new report.
   package mutating func locate(_ nodes: [ESPresenseNode], from room: Int32?, at time: Timestamp) -> Int32? {
     let scenarios = scenarios(nodes, at: time)
-    guard let best = mostConfident(of: scenarios), let bestScenario = scenarios[best] else { return room }
+    guard let best = likeliest(of: scenarios), let bestScenario = scenarios[best] else { return room }
     let expected = filter.predict(to: time)
     vote(scenarios, around: expected ?? bestScenario.point)
     filter.correct(with: bestScenario.point, at: time)
@@ -56,12 +56,12 @@ package struct ESPresenseCompanion: ESPresenseLocator {
     }
     guard let scenario = scenarios[winner] else { return room }
     let floor = winner / 2
-    if let told, told.floor == floor,
-      told.point.distance(to: scenario.point) < ESPresenseCompanion.smallestMove
+    if let committed, committed.floor == floor,
+      committed.point.distance(to: scenario.point) < ESPresenseCompanion.smallestMove
     {
       return room
     }
-    told = (scenario.point, floor)
+    committed = (scenario.point, floor)
     return self.room(at: scenario.point, on: floor)
   }
 
@@ -100,7 +100,7 @@ package struct ESPresenseCompanion: ESPresenseLocator {
     return scenarios
   }
 
-  private func mostConfident(of scenarios: [Scenario?]) -> Int? {
+  private func likeliest(of scenarios: [Scenario?]) -> Int? {
     var best: (index: Int, confidence: Double)?
     for index in scenarios.indices {
       guard let scenario = scenarios[index], scenario.confidence > best?.confidence ?? 0 else { continue }

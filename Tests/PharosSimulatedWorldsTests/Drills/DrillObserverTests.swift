@@ -15,7 +15,7 @@ struct DrillObserverTests {
         subjects: 4,
         length: DrillObserverTests.length,
         stay: .minutes(30)...(.minutes(120)),
-        strangers: 1,
+        passersBy: 1,
         outages: kinds
       ),
       seed: seed
@@ -123,7 +123,7 @@ struct DrillObserverTests {
       stay: .minutes(10)...(.minutes(20)),
       away: .minutes(8)...(.minutes(15)),
       leavesTogether: true,
-      strangers: 2
+      passersBy: 2
     )
     let stays = DrillRecord(drill).stays
     #expect(stays.count >= 5 * size)

@@ -117,7 +117,7 @@ struct DrillTests {
       subjects: 8,
       length: .minutes(4 * 60),
       stay: .minutes(2)...(.minutes(30)),
-      strangers: 1,
+      passersBy: 1,
       spikesPerHour: 4,
       outages: Drill.Outage.Kind.allCases
     )
@@ -144,7 +144,7 @@ struct DrillTests {
       motion: .walking,
       subjects: 4,
       length: .minutes(120),
-      strangers: 1,
+      passersBy: 1,
       spikesPerHour: 2,
       outages: Drill.Outage.Kind.allCases
     )

@@ -119,7 +119,7 @@ struct PlanAlignmentTests {
   }
 
   @Test("no small turn, scaling or shift is better than what the anchors gave")
-  func leastSquares() throws {
+  func regression() throws {
     for seed in 1...20 {
       let anchors = try drawn(6, error: 2, seed: UInt64(seed))
       let alignment = try PlanAlignment(anchors: anchors)

@@ -43,10 +43,10 @@ struct DatagramDecoderTests {
     var left = DatagramDecoder()
     var right = DatagramDecoder()
     var batch = ReportBatch()
-    let (one, two, stranger): ([UInt8], [UInt8], [UInt8]) = (Samples.raddec[0], Samples.raddec[2], [9])
+    let (one, two, outsider): ([UInt8], [UInt8], [UInt8]) = (Samples.raddec[0], Samples.raddec[2], [9])
     _ = left.decode(one.span.bytes, received: receiveTime, into: &batch)
     _ = right.decode(two.span.bytes, received: receiveTime, into: &batch)
-    _ = right.decode(stranger.span.bytes, received: receiveTime, into: &batch)
+    _ = right.decode(outsider.span.bytes, received: receiveTime, into: &batch)
     let sum = left.counters + right.counters
     #expect(sum.datagrams(.raddec) == 2)
     #expect(sum.reports(.raddec) == 3)

@@ -77,7 +77,7 @@ struct SharedDataTests {
     arguments: SharedData.files(in: "captures/udp", endingIn: [".golden.jsonl"])
       .filter { !$0.contains("/raddec-") && !$0.contains("/json-") }
   )
-  func strangers(path: String) throws {
+  func outsiders(path: String) throws {
     for datagram in try payloads(path) {
       guard case .failure = decoded(datagram) else {
         Issue.record("accepted: \(Hex.text(datagram))")

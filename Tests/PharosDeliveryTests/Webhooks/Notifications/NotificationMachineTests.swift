@@ -59,7 +59,7 @@ struct NotificationMachineTests {
   }
 
   /// What a rule tells while a timeline passes second by second: `n` where a notification is timed.
-  static func told(_ picture: String, _ rule: NotificationRule) -> String {
+  static func committed(_ picture: String, _ rule: NotificationRule) -> String {
     var machine = NotificationMachine(stream: Samples.stream)
     machine.adopt([rule])
     var rest = events(picture)[...]
@@ -97,12 +97,12 @@ struct NotificationMachineTests {
     ]
   )
   func timelines(events: String, expected: String, rule: NotificationRule, why: String) {
-    #expect(Self.told(events, rule) == expected, "\(why)")
+    #expect(Self.committed(events, rule) == expected, "\(why)")
   }
 
   /// Returns the notifications expected from the list of all events: slow and obvious.
   private func model(_ events: [Event], _ rules: [NotificationRule], until end: Timestamp) -> [String] {
-    var told: [(time: Timestamp, text: String)] = []
+    var committed: [(time: Timestamp, text: String)] = []
     for rule in rules {
       for subject in Set(events.map(\.subject)) {
         let theirs = events.filter { $0.subject == subject }
@@ -122,11 +122,11 @@ struct NotificationMachineTests {
           if rule.quietHours?.contains(time) == true { continue }
           if let span = rule.atMostOncePer, let spoken, time - spoken < span { continue }
           spoken = time
-          told.append((time, "\(time.rfc3339) \(rule.id) \(subject)"))
+          committed.append((time, "\(time.rfc3339) \(rule.id) \(subject)"))
         }
       }
     }
-    return told.map(\.text).sorted()
+    return committed.map(\.text).sorted()
   }
 
   @Test(
@@ -209,13 +209,13 @@ struct NotificationMachineTests {
       }
     }
     journal += follow(to: end)
-    let told = journal.compactMap { event -> String? in
+    let committed = journal.compactMap { event -> String? in
       guard case .notification(let detail) = event.detail else { return nil }
       return "\(event.time.rfc3339) \(detail.rule) \(event.subject)"
     }
-    #expect(told.sorted() == model(events, rules, until: end))
+    #expect(committed.sorted() == model(events, rules, until: end))
     #expect(Set(journal.map(\.id)).count == journal.count, "every id once")
-    #expect(told.count > 20)
+    #expect(committed.count > 20)
   }
 
   @Test("what is far too late is not published, and counted")
@@ -223,7 +223,7 @@ struct NotificationMachineTests {
     var machine = NotificationMachine(stream: Samples.stream)
     machine.adopt([Self.rule()])
     machine.note(Samples.event(counter: 1), sequence: 1, name: { _ in nil })
-    #expect(machine.takeDecided(at: Samples.start + NotificationMachine.stalest).isEmpty)
+    #expect(machine.takeDecided(at: Samples.start + NotificationMachine.maximumAge).isEmpty)
     #expect(machine.late == 1)
   }
 
@@ -238,9 +238,9 @@ struct NotificationMachineTests {
     machine.note(Samples.event(counter: 3, region: "exit"), sequence: 7, name: { _ in nil })
     #expect(machine.takeDecided(at: Samples.start).isEmpty)
     machine.note(Samples.event(counter: 4), sequence: 8, name: { _ in "Ada" })
-    let told = machine.takeDecided(at: Samples.start)
-    #expect(told.count == 1)
-    guard case .notification(let detail)? = told.first?.detail else { return }
+    let committed = machine.takeDecided(at: Samples.start)
+    #expect(committed.count == 1)
+    guard case .notification(let detail)? = committed.first?.detail else { return }
     #expect(detail.text == "Ada at entrance")
     #expect(detail.cause == Samples.event(counter: 4).id)
   }

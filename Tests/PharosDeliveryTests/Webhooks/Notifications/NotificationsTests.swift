@@ -15,7 +15,7 @@ struct NotificationsTests {
     let journal: Journal
     let hub = CommittedEventHub()
     private let order = Mutex(())
-    let told = AsyncStream<Event>.makeStream()
+    let committed = AsyncStream<Event>.makeStream()
 
     init(_ journal: Journal) { self.journal = journal }
 
@@ -30,14 +30,14 @@ struct NotificationsTests {
           Issue.record(error)
         }
       }
-      for event in events where event.kind == .notification { told.continuation.yield(event) }
+      for event in events where event.kind == .notification { committed.continuation.yield(event) }
     }
   }
 
   private func service(_ commitPublisher: CommitPublisher, clock: any DeliveryClock) throws -> Notifications {
     try Notifications(
       journal: commitPublisher.journal,
-      told: commitPublisher.hub,
+      committed: commitPublisher.hub,
       stream: Samples.stream,
       tell: commitPublisher.tell,
       names: { $0 == Samples.subject(1) ? "Ada" : nil },
@@ -70,7 +70,7 @@ struct NotificationsTests {
     #expect(second.list(application: "gallery") == [made.rule], "the rule is kept in the journal")
     await withDiscardingTaskGroup { group in
       group.addTask { await second.run() }
-      for await event in commitPublisher.told.stream {
+      for await event in commitPublisher.committed.stream {
         #expect(event.region == "entrance" && event.subject == Samples.subject(1))
         guard case .notification(let detail) = event.detail else { break }
         #expect(detail.text == "Hello, Ada!")
@@ -96,13 +96,13 @@ struct NotificationsTests {
     await withDiscardingTaskGroup { group in
       group.addTask { await service.run() }
       commitPublisher.tell([Samples.event(subject: 2, counter: 1)])
-      for await event in commitPublisher.told.stream {
+      for await event in commitPublisher.committed.stream {
         #expect(event.time == Samples.start + .seconds(30))
         break
       }
       service.stop()
     }
-    #expect(service.counters.told == 1)
+    #expect(service.counters.committed == 1)
   }
 
   @Test("rules are listed, replaced and deleted, each application its own")

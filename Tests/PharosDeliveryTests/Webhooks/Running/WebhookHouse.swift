@@ -23,7 +23,7 @@ struct WebhookHouse {
     let generator = Mutex(SystemRandomNumberGenerator())
     webhooks = try Webhooks(
       journal: journal,
-      told: hub,
+      committed: hub,
       stream: Samples.stream,
       ownPorts: ownPorts,
       gate: gate,

@@ -145,7 +145,7 @@ struct DeliveryScheduleTests {
   }
 
   @Test("who hurries waits no longer, and the order stays")
-  func hurry() {
+  func expedite() {
     var schedule = DeliverySchedule(DeliveryLedger(cursor: 0), concurrency: 1)
     let events = (1...3).map {
       JournaledEvent(sequence: Int64($0), event: Samples.event(counter: UInt64($0)))
@@ -160,7 +160,7 @@ struct DeliveryScheduleTests {
       schedule.finish(attempt, outcome, at: Samples.start, jitter: 1) == .again(Samples.start + .minutes(30))
     )
     #expect(schedule.wakeTime == Samples.start + .minutes(30))
-    schedule.hurry()
+    schedule.expedite()
     let lane = DeliveryLane(Samples.subject(1))
     #expect(schedule.nextLoad() == .lane(lane, after: 0, limit: 16))
     schedule.load(lane, events)

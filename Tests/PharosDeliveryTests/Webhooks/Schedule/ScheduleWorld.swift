@@ -96,7 +96,7 @@ struct ScheduleWorld {
       while let step = schedule.next(at: now) {
         switch step {
         case .send(let attempt): launch(attempt)
-        case .giveUp(let attempt, _): bury(attempt.entry.sequence, tries: attempt.number - 1)
+        case .giveUp(let attempt, _): moveToDeadLetters(attempt.entry.sequence, tries: attempt.number - 1)
         }
       }
       guard let load = schedule.nextLoad() else { break }
@@ -183,14 +183,14 @@ struct ScheduleWorld {
       fates[sequence] = .waiting(until: until)
     case (.failed, .dead):
       failed.insert(attempt.entry.event.subject)
-      let told = attempt.entry.event.decidedAt
-      #expect(now - told >= settings.giveUpAfter)
-      bury(sequence, tries: attempt.number)
+      let committed = attempt.entry.event.decidedAt
+      #expect(now - committed >= settings.giveUpAfter)
+      moveToDeadLetters(sequence, tries: attempt.number)
     default: Issue.record("\(result) gave \(verdict)")
     }
   }
 
-  private mutating func bury(_ sequence: Int64, tries: Int) {
+  private mutating func moveToDeadLetters(_ sequence: Int64, tries: Int) {
     fates[sequence] = .dead
     everSettled.insert(sequence)
     deaths[sequence] = tries

@@ -61,10 +61,10 @@ final class FieldsTarget: FuzzTarget {
     )
     let observer = SampleSite.gateways[0]
     let constraint = BeaconConstraint.proximity(uuid, major: 1)
-    var told = PublishedState()
+    var committed = PublishedState()
     let start = Timestamp(seconds: 1_700_000_000)
-    told.zones = [.init(beacon: beacon, zone: "zone0", time: start, decidedAt: start)]
-    told.observers = [.init(observer: observer, isUp: true, time: start, decidedAt: start)]
+    committed.zones = [.init(beacon: beacon, zone: "zone0", time: start, decidedAt: start)]
+    committed.observers = [.init(observer: observer, isUp: true, time: start, decidedAt: start)]
     let changes: [RegionChange] = [
       .startMonitoring(application: "depot", region, assuming: .unknown),
       .stopMonitoring(application: "depot", identifier: "any"),
@@ -82,7 +82,7 @@ final class FieldsTarget: FuzzTarget {
     ]
     var seeds: [[UInt8]] = changes.map { [1] + bytes(of: $0) }
     seeds.append([0] + bytes(of: site))
-    seeds.append([2] + bytes(of: told))
+    seeds.append([2] + bytes(of: committed))
     seeds.append([3] + bytes(of: site.applications[0]))
     seeds.append([4] + bytes(of: beacon))
     seeds.append([5] + bytes(of: SubjectID.observer(observer)))

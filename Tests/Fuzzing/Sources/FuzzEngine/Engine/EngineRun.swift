@@ -14,7 +14,7 @@ struct EngineRun {
   private var inputs = 0
 
   /// The most inputs of a run: each one may concern everything that is known.
-  private static let mostInputs = 64
+  private static let maximumInputs = 64
 
   /// Starts without a pipeline; the first site makes it, or the first other input with a site of ours.
   init(shards: Int) { self.shards = shards }
@@ -22,7 +22,7 @@ struct EngineRun {
   /// Takes an input.
   mutating func take(_ input: PipelineInput) {
     inputs += 1
-    guard inputs <= EngineRun.mostInputs else { return }
+    guard inputs <= EngineRun.maximumInputs else { return }
     if case .site(let site) = input {
       if pipeline == nil { pipeline = try? Pipeline(site: site, shards: shards) }
       return
