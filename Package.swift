@@ -14,6 +14,28 @@ let extras = Set((Context.environment["PHAROS_BUILD"] ?? "").split(separator: ",
 /// Only these and what they need are part of the package then, so that one module and its tests build alone.
 let chosenTests = Context.environment["PHAROS_TESTS"]?.split(separator: ",").map(String.init)
 
+/// The groups of modules, in the order in which data passes them; `Sources` and `Tests` have a folder for each.
+let groups: KeyValuePairs<String, [String]> = [
+  "Model": ["PharosModel", "PharosWire", "PharosCaptures"],
+  "Engine": ["PharosMonitoring", "PharosPositioning", "PharosPipeline"],
+  "Places": ["PharosVenues", "PharosMaps"],
+  "Server": [
+    "PharosIngest", "PharosSecurity", "PharosPublishing", "Pharos", "PharosFiles", "PharosJournal",
+    "PharosMQTT", "PharosMosquitto", "PharosDelivery", "PharosSite", "PharosDashboard", "PharosHTTP",
+    "PharosService", "PharosCommand",
+  ],
+  "Lab": ["PharosSimulation", "PharosComparators", "PharosSurvey", "PharosTools"],
+  "Gateway": ["PharosGateway", "PharosGatewayCommand"],
+  "Shims": ["CPharos", "CTrackTable", "CJournalFiles", "CCairo", "CCrypto", "CMosquitto", "CZlib"],
+]
+
+/// The folder of a module below `Sources`, or of its tests below `Tests`.
+func folder(of name: String) -> String {
+  let module = name.hasSuffix("Tests") ? String(name.dropLast(5)) : name
+  guard let group = groups.first(where: { $0.value.contains(module) }) else { return name }
+  return "\(group.key)/\(name)"
+}
+
 /// The features that every target is written with.
 let features: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
@@ -48,12 +70,22 @@ let openCombine = Target.Dependency.product(name: "OpenCombine", package: "OpenC
 
 /// A library module, its dependencies and the catalog that documents it.
 func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: modules)
+  .target(
+    name: name,
+    dependencies: dependencies,
+    path: "Sources/\(folder(of: name))",
+    swiftSettings: modules
+  )
 }
 
 /// A module that reads untrusted bytes: every operation that the compiler cannot prove memory-safe is marked `unsafe`.
 func decoding(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: modules + [.strictMemorySafety()])
+  .target(
+    name: name,
+    dependencies: dependencies,
+    path: "Sources/\(folder(of: name))",
+    swiftSettings: modules + [.strictMemorySafety()]
+  )
 }
 
 /// The tests of a module, with the shared test support.
@@ -64,6 +96,7 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     name: name,
     dependencies: dependencies + ["PharosTestSupport"]
       + (extras.contains("threads") ? ["PharosThreadOrder"] : []),
+    path: "Tests/\(folder(of: name))",
     swiftSettings: strict + [
       .unsafeFlags(["-Onone", "-no-emit-module-separately-wmo"], .when(configuration: .release))
     ]
@@ -116,21 +149,37 @@ let package = Package(
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
   ],
   targets: [
-    .target(name: "CPharos"),
-    .systemLibrary(name: "CCairo", pkgConfig: "cairo", providers: [.apt(["libcairo2-dev"])]),
-    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .target(name: "CPharos", path: "Sources/Shims/CPharos"),
+    .systemLibrary(
+      name: "CCairo",
+      path: "Sources/Shims/CCairo",
+      pkgConfig: "cairo",
+      providers: [.apt(["libcairo2-dev"])]
+    ),
+    .systemLibrary(
+      name: "CCrypto",
+      path: "Sources/Shims/CCrypto",
+      pkgConfig: "libcrypto",
+      providers: [.apt(["libssl-dev"])]
+    ),
     .systemLibrary(
       name: "CMosquitto",
+      path: "Sources/Shims/CMosquitto",
       pkgConfig: "libmosquitto",
       providers: [.apt(["libmosquitto-dev"])]
     ),
-    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(
+      name: "CZlib",
+      path: "Sources/Shims/CZlib",
+      pkgConfig: "zlib",
+      providers: [.apt(["zlib1g-dev"])]
+    ),
 
     // The pure modules: values in, values out.
     decoding("PharosModel", []),
     decoding("PharosWire", ["PharosModel"]),
     module("PharosVenues", ["PharosModel"]),
-    .target(name: "CTrackTable"),
+    .target(name: "CTrackTable", path: "Sources/Shims/CTrackTable"),
     module("PharosMonitoring", ["PharosModel", "PharosWire", "CTrackTable"]),
     module("PharosPositioning", ["PharosModel", "PharosVenues", deque, heap]),
     module("PharosSurvey", ["PharosModel", "PharosVenues", "PharosPositioning"]),
@@ -166,6 +215,7 @@ let package = Package(
       dependencies: [
         "PharosGateway", argumentParser,
       ],
+      path: "Sources/Gateway/PharosGatewayCommand",
       swiftSettings: strict
     ),
     module(
@@ -191,7 +241,7 @@ let package = Package(
         lifecycle,
       ]
     ),
-    .target(name: "CJournalFiles"),
+    .target(name: "CJournalFiles", path: "Sources/Shims/CJournalFiles"),
     module(
       "PharosJournal",
       ["CJournalFiles", "PharosModel"] + database
@@ -207,14 +257,15 @@ let package = Package(
       "PharosSite",
       ["PharosModel", "PharosVenues", "PharosSecurity", .product(name: "Yams", package: "Yams")]
     ),
-    .target(name: "CDashboard", path: "Sources/PharosDashboard/Embedded"),
+    .target(name: "CDashboard", path: "Sources/Server/PharosDashboard/Embedded"),
     .target(
       name: "PharosDashboard",
       dependencies: ["CDashboard"],
+      path: "Sources/Server/PharosDashboard",
       exclude: ["Assets", "Embedded"],
       swiftSettings: strict
     ),
-    .target(name: "COpenAPI", path: "Sources/PharosHTTP/Embedded"),
+    .target(name: "COpenAPI", path: "Sources/Server/PharosHTTP/Embedded"),
     .target(
       name: "PharosHTTP",
       dependencies: [
@@ -224,6 +275,7 @@ let package = Package(
         .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdTLS", package: "hummingbird"), logging, lifecycle,
       ] + nio,
+      path: "Sources/Server/PharosHTTP",
       exclude: ["OpenAPI", "Embedded"],
       swiftSettings: strict
     ),
@@ -256,6 +308,7 @@ let package = Package(
         "PharosService", "PharosTools", "PharosVenues", "PharosCaptures", "PharosSimulation", "PharosGateway",
         argumentParser,
       ],
+      path: "Sources/Server/PharosCommand",
       swiftSettings: strict
     ),
     .plugin(
@@ -266,7 +319,7 @@ let package = Package(
           description: "Print what the pharos executable is made of, as a CycloneDX bill of materials."
         )
       ),
-      path: "Sources/BillOfMaterials"
+      path: "Sources/Server/BillOfMaterials"
     ),
 
     // Tests.

@@ -5,8 +5,8 @@ import urllib.parse
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
-SOURCES = Path(__file__).resolve().parents[2] / "Sources"
-ASSETS = SOURCES / "PharosDashboard/Assets"
+SERVER = Path(__file__).resolve().parents[2] / "Sources/Server"
+ASSETS = SERVER / "PharosDashboard/Assets"
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -87,7 +87,7 @@ class Answers(BaseHTTPRequestHandler):
 
     def asset(self, path):
         if path == "/openapi.json":
-            return self.answer((SOURCES / "PharosHTTP/OpenAPI/openapi.json").read_bytes())
+            return self.answer((SERVER / "PharosHTTP/OpenAPI/openapi.json").read_bytes())
         name = "index.html" if path == "/" else path.removeprefix("/assets/")
         file = ASSETS / name
         if "/" in name or not file.is_file():

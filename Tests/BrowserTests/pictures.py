@@ -10,8 +10,8 @@ import tempfile
 from browser import Browser, Visit, expect, missing
 from servers import REPOSITORY, Pharos, pharos_binary
 
-DASHBOARD = REPOSITORY / "Sources/PharosDashboard/PharosDashboard.docc/Resources/dashboard.png"
-EXPLAIN = REPOSITORY / "Sources/PharosTools/PharosTools.docc/Resources/explain.svg"
+DASHBOARD = REPOSITORY / "Sources/Server/PharosDashboard/PharosDashboard.docc/Resources/dashboard.png"
+EXPLAIN = REPOSITORY / "Sources/Lab/PharosTools/PharosTools.docc/Resources/explain.svg"
 SCENE = REPOSITORY / "Captures/noisy-doorway"
 
 

@@ -88,7 +88,7 @@ struct DebtTests {
     )
     var modules: [Substring: Set<Substring>] = [:]
     for file in try HouseTests.swiftFiles(in: "Sources") {
-      let module = file.path.split(separator: "/")[1]
+      let module = file.path.split(separator: "/")[2]
       for match in file.text.matches(of: declaration) {
         modules[match.output.1, default: []].insert(module)
       }
@@ -125,7 +125,7 @@ struct DebtTests {
     let root = SharedData.repository
     let text = try String(contentsOf: root.appending(path: "Tests/mutations"), encoding: .utf8)
     let entry = try Regex<(Substring, Substring, Substring)>(
-      #"\("(Pharos[^"]+\.swift)", "((?:[^"\\]|\\.)+)","#
+      #"\("(\w+/Pharos[^"]+\.swift)", "((?:[^"\\]|\\.)+)","#
     )
     let entries = text.matches(of: entry)
     #expect(entries.count > 10)

@@ -90,7 +90,7 @@ struct HouseTests {
   @Test("a module imports only what the arrows allow", arguments: arrows.keys.sorted())
   func arrow(module: String) throws {
     let allowed = try #require(Self.arrows[module])
-    let files = try Self.swiftFiles(in: "Sources/\(module)")
+    let files = try Self.swiftFiles(in: Self.folder(of: module))
     #expect(!files.isEmpty, "the module has no source")
     for file in files {
       for name in file.imports
@@ -100,21 +100,36 @@ struct HouseTests {
     }
   }
 
-  @Test("every folder of Sources is a module with arrows of its own")
-  func noStrangers() throws {
-    let folders = try FileManager.default.contentsOfDirectory(
-      atPath: SharedData.repository.appending(path: "Sources").path
-    )
+  /// The groups of `Sources`, with what is no module of Swift in them.
+  static let groups = ["Model", "Engine", "Places", "Server", "Lab", "Gateway", "Shims"]
+
+  /// The folder of a module.
+  static func folder(of module: String) -> String {
+    let root = SharedData.repository
+    let paths = groups.map { "Sources/\($0)/\(module)" }
+    return paths.first { FileManager.default.fileExists(atPath: root.appending(path: $0).path) }
+      ?? "Sources/\(module)"
+  }
+
+  @Test("Sources holds the groups, and every folder of a group is a module with arrows of its own")
+  func noForeignFolders() throws {
+    let manager = FileManager.default
+    let sources = SharedData.repository.appending(path: "Sources")
+    #expect(Set(try manager.contentsOfDirectory(atPath: sources.path)) == Set(Self.groups))
+    let folders = try Self.groups.flatMap {
+      try manager.contentsOfDirectory(atPath: sources.appending(path: $0).path)
+    }
     #expect(
       Set(folders)
         == Set(Self.arrows.keys).union(Self.shims).union(["BillOfMaterials", "Packaging"])
     )
+    #expect(Set(folders).count == folders.count)
   }
 
   @Test("a pure module imports nothing with I/O, a clock or tasks in it", arguments: pure)
   func purity(module: String) throws {
     let banned = ["Task {", "Task.detached", "ContinuousClock", "SuspendingClock", "Task.sleep", " print("]
-    for file in try Self.swiftFiles(in: "Sources/\(module)") {
+    for file in try Self.swiftFiles(in: Self.folder(of: module)) {
       for name in file.imports
       where !name.hasPrefix("Pharos") && Self.arithmetic[module]?.contains(name) != true {
         Issue.record("\(file.path) imports \(name)")
@@ -128,7 +143,7 @@ struct HouseTests {
   @Test("libmosquitto is imported by one file alone")
   func mosquitto() throws {
     let files = try Self.swiftFiles(in: "Sources").filter { $0.imports.contains("CMosquitto") }
-    #expect(files.map(\.path) == ["Sources/PharosMosquitto/MosquittoLink.swift"])
+    #expect(files.map(\.path) == ["Sources/Server/PharosMosquitto/MosquittoLink.swift"])
   }
 
   @Test("the library product PharosVenues contains no networking")
@@ -141,7 +156,7 @@ struct HouseTests {
     }
     let allowed: Set<String> = ["Foundation", "GRDB", "GRDBSQLite", "Synchronization"]
     for module in modules.subtracting(Self.shims) {
-      for file in try Self.swiftFiles(in: "Sources/\(module)") {
+      for file in try Self.swiftFiles(in: Self.folder(of: module)) {
         #expect(Set(file.imports).subtracting(modules).isSubset(of: allowed), "\(file.path)")
       }
     }
@@ -150,7 +165,7 @@ struct HouseTests {
   @Test("OpenCombine is imported by PharosPublishing alone")
   func openCombine() throws {
     for file in try Self.swiftFiles(in: "Sources") where file.imports.contains("OpenCombine") {
-      #expect(file.path.hasPrefix("Sources/PharosPublishing/"), "\(file.path) imports OpenCombine")
+      #expect(file.path.hasPrefix("Sources/Server/PharosPublishing/"), "\(file.path) imports OpenCombine")
     }
   }
 
@@ -222,7 +237,7 @@ struct HouseTests {
 
   @Test("every module has a page of documentation", arguments: arrows.keys.sorted())
   func documented(module: String) {
-    let page = SharedData.repository.appending(path: "Sources/\(module)/\(module).docc/\(module).md")
+    let page = SharedData.repository.appending(path: "\(Self.folder(of: module))/\(module).docc/\(module).md")
     #expect(FileManager.default.fileExists(atPath: page.path), "\(page.path) is missing")
   }
 

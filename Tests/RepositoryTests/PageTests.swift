@@ -6,7 +6,7 @@ import Testing
 @Suite("Pages that name files")
 struct PageTests {
   private static func page(_ name: String) throws -> String {
-    let path = "Sources/Pharos/Pharos.docc/\(name).md"
+    let path = "Sources/Server/Pharos/Pharos.docc/\(name).md"
     return try String(contentsOf: SharedData.repository.appending(path: path), encoding: .utf8)
   }
 
@@ -22,7 +22,11 @@ struct PageTests {
     let files = try Self.files(in: Self.page(page))
     #expect(files.count > 5)
     for file in files {
-      let path = SharedData.repository.appending(path: "Sources/\(file)").path
+      let parts = file.split(separator: "/")
+      let folder = HouseTests.folder(of: String(parts[0]))
+      let path = SharedData.repository.appending(
+        path: "\(folder)/\(parts.dropFirst().joined(separator: "/"))"
+      ).path
       #expect(FileManager.default.fileExists(atPath: path), "\(page) names \(file)")
     }
   }
@@ -34,7 +38,7 @@ struct PageTests {
     let forgets = /func (?:forget|erase)\(\s*_ traces: SubjectTraces/
     var stores: Set<String> = []
     for file in try HouseTests.swiftFiles(in: "Sources") where file.text.contains(forgets) {
-      stores.insert(String(file.path.dropFirst("Sources/".count)))
+      stores.insert(file.path.split(separator: "/").dropFirst(2).joined(separator: "/"))
     }
     // The command asks the stores of a folder.
     stores.remove("PharosTools/Runners/EraseRunner.swift")

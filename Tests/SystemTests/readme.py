@@ -36,7 +36,7 @@ LASTING = [
 # A command that another step of the gate or of Tests/deep runs.
 ELSEWHERE = [
     (r"^swift test\b", "the gate's own step"),
-    (r"Sources/Packaging/build", "Tests/packages"),
+    (r"Sources/Server/Packaging/build", "Tests/packages"),
     (r"swift build -c release --traits MQTT", "Tests/deep --only brokers"),
     (r"\.build/packages/pharos_", "Tests/packages"),
 ]

@@ -6,7 +6,7 @@ import Testing
 /// The files in the binary are those of the folder, and a browser gets them as what they are.
 @Suite("The dashboard's files")
 struct DashboardTests {
-  static let folder = SharedData.repository.appending(path: "Sources/PharosDashboard/Assets")
+  static let folder = SharedData.repository.appending(path: "Sources/Server/PharosDashboard/Assets")
 
   @Test("every file of the folder is in the binary, byte for byte, and no other")
   func whole() throws {

@@ -97,7 +97,7 @@ struct PharosDatagramDocumentTests {
   }
 
   private func article(_ name: String) throws -> String {
-    let path = "Sources/PharosWire/PharosWire.docc/\(name).md"
+    let path = "Sources/Model/PharosWire/PharosWire.docc/\(name).md"
     return try String(contentsOf: SharedData.repository.appending(path: path), encoding: .utf8)
   }
 
