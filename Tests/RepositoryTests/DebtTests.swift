@@ -7,72 +7,75 @@ import Testing
 /// Each count that falls is lowered here with the change.
 @Suite("Debts of the house")
 struct DebtTests {
-  /// The words that new text does without, and how often they still stand in Sources and Tests.
-  static let phrases: [(pattern: String, known: Int)] = [
-    (#"\bnobody\b"#, 4),
-    (#"\bsomebody\b"#, 0),
-    (#"\banybody\b"#, 0),
-    (#"\beverybody\b"#, 0),
-    (#"\bwhoever\b"#, 0),
-    (#"\banew\b"#, 7),
-    (#"\btold\b"#, 699),
-    (#"\b(is|are) said\b"#, 0),
-    (#"\bas it was seen\b"#, 0),
-    (#"\blets? go of\b"#, 0),
-    (#"\bno clock (can )?means?\b"#, 0),
-    (#"\bwhat somebody\b"#, 0),
-    (#"\bgoes on without\b"#, 0),
-    (#"\bput aside\b"#, 0),
-    (#"\bstands for itself\b"#, 0),
-    (#"\bstrangers?\b"#, 119),
-    (#"\blessons?\b"#, 35),
-    (#"\baskers?\b"#, 79),
-    (#"\bunsay\b"#, 2),
-    (#"\bgo(es)? dark\b"#, 0),
-    (#"\bgoDark\b"#, 9),
-    (#"\bhurry\b"#, 7),
-    (#"\bbury\b"#, 6),
-    (#"\bdear(er|ly)?\b"#, 0),
-    (#"\bany more\b"#, 0),
-    (#"\bno more\b"#, 0),
-    (#"\bgive[sn]? way\b"#, 0),
-    (#"\bfarewell\b"#, 6),
-    (#"\bsenseless\b"#, 27),
-    (#"\bof no concern\b"#, 0),
-    (#"\bteller\b"#, 3),
-    (#"\bfor ever\b"#, 0),
-    (#"\btakes? note\b"#, 0),
-    (#"\bstalest\b"#, 32),
-    (#"\berrand\b"#, 0),
-    (#"\bwithout a word\b"#, 0),
-    (#"\bmost[A-Z]\w*"#, 438),
-    (#"\bleast[A-Z]\w*"#, 102),
+  /// The words that plain technical English does without; a pattern without capitals ignores case.
+  static let phrases = [
+    #"\bnobody\b"#,
+    #"\bsomebody\b"#,
+    #"\banybody\b"#,
+    #"\beverybody\b"#,
+    #"\bwhoever\b"#,
+    #"\banew\b"#,
+    #"\btold\b"#,
+    #"\b(is|are) said\b"#,
+    #"\bas it was seen\b"#,
+    #"\blets? go of\b"#,
+    #"\bno clock (can )?means?\b"#,
+    #"\bwhat somebody\b"#,
+    #"\bgoes on without\b"#,
+    #"\bput aside\b"#,
+    #"\bstands for itself\b"#,
+    #"\bstrangers?\b"#,
+    #"\blessons?\b"#,
+    #"\baskers?\b"#,
+    #"\bunsay\b"#,
+    #"\bgo(es)? dark\b"#,
+    #"\bgoDark\b"#,
+    #"\bhurry\b"#,
+    #"\bbury\b"#,
+    #"\bdear(er|ly)?\b"#,
+    #"\bany more\b"#,
+    #"\bno more\b"#,
+    #"\bgive[sn]? way\b"#,
+    #"\bfarewell\b"#,
+    #"\bsenseless\b"#,
+    #"\bof no concern\b"#,
+    #"\bteller\b"#,
+    #"\bfor ever\b"#,
+    #"\btakes? note\b"#,
+    #"\bstalest\b"#,
+    #"\berrand\b"#,
+    #"\bwithout a word\b"#,
+    #"\bmost[A-Z]\w*"#,
+    #"\bleast[A-Z]\w*"#,
   ]
+  /// How often a phrase stands in a public name (a member of JSON, a label of a metric) or in one of the standard library.
+  static let publicNames = [#"\btold\b"#: 3, #"\bteller\b"#: 3, #"\bsenseless\b"#: 4, #"\bleast[A-Z]\w*"#: 6]
 
-  @Test("words that are on their way out do not come back")
+  @Test("texts and names are plain technical English")
   func words() throws {
     let kinds = ["swift", "md", "json", "js", "html", "css", "c", "h", "py"]
     let root = SharedData.repository
-    var texts: [String] = []
+    var texts = [("README.md", try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8))]
     for folder in ["Sources", "Tests"] {
       let names = FileManager.default.enumerator(atPath: root.appending(path: folder).path)?.allObjects ?? []
       for case let name as String in names where kinds.contains(URL(filePath: name).pathExtension) {
         // The list itself is here.
-        guard !name.hasSuffix("DebtTests.swift"), !name.hasSuffix("HouseTests.swift") else { continue }
-        texts.append(try String(contentsOf: root.appending(path: "\(folder)/\(name)"), encoding: .utf8))
+        guard !name.hasSuffix("DebtTests.swift") else { continue }
+        let path = "\(folder)/\(name)"
+        texts.append((path, try String(contentsOf: root.appending(path: path), encoding: .utf8)))
       }
     }
-    var total = 0
-    for (pattern, known) in Self.phrases {
+    for pattern in Self.phrases {
       let isOfCode = pattern.contains("[A-Z]")
       let expression = try NSRegularExpression(pattern: pattern, options: isOfCode ? [] : .caseInsensitive)
-      let count = texts.reduce(0) {
-        $0 + expression.numberOfMatches(in: $1, range: NSRange($1.startIndex..., in: $1))
+      var (count, places) = (0, [String]())
+      for (path, text) in texts {
+        let found = expression.numberOfMatches(in: text, range: NSRange(text.startIndex..., in: text))
+        count += found
+        if found > 0 { places.append(path) }
       }
-      total += count
-      #expect(count <= known, "\(pattern) stands \(count) times, \(known) are known")
+      #expect(count <= Self.publicNames[pattern] ?? 0, "\(pattern): \(places.joined(separator: ", "))")
     }
-    print("debts: \(total) words that are on their way out")
   }
 
   /// The names of types that mean different things in different modules.

@@ -1,16 +1,8 @@
 import PharosModel
 
-/// A fix that was published.
-struct PublishedFix: Sendable {
-  /// Its event.
-  let event: Event
-  /// The detail of the event.
-  let detail: FixDetail
-}
-
 /// A part of stage two that decides by the fixes of located subjects.
 ///
-/// A further one needs an entry in ``all``, its own file and a property of ``StageTwo`` for its state.
+/// A further one needs an entry here, its own file and a property of ``StageTwo`` for its state.
 struct FixDecider: Sendable {
   /// Decides by a fix of a subject.
   let follow: @Sendable (inout StageTwo, _ fix: PublishedFix, inout [Event]) -> Void
@@ -21,4 +13,34 @@ struct FixDecider: Sendable {
 
   /// All of them, in the order in which a fix reaches them.
   static let all: [FixDecider] = [.geofences, .visits, .guides]
+}
+
+extension FixDecider {
+  /// Regions that are areas.
+  static let geofences = FixDecider(
+    follow: { stage, fix, events in
+      guard !stage.geofences.isEmpty, let position = LocatedPosition(fix.event) else { return }
+      stage.geofences.follow(position, stage.regions, into: &events)
+    },
+    advance: { stage, instant, events in
+      stage.geofences.advance(to: instant, stage.regions, into: &events)
+    },
+    forget: { stage, traces, events in
+      stage.geofences.forget(traces, at: stage.now, stage.regions, into: &events)
+    }
+  )
+
+  /// Stays.
+  static let visits = FixDecider(
+    follow: { stage, fix, events in stage.visits.take(fix.detail, of: fix.event, into: &events) },
+    advance: { stage, instant, events in stage.visits.advance(to: instant, into: &events) },
+    forget: { stage, traces, _ in stage.visits.forget(traces) }
+  )
+
+  /// Ways to destinations.
+  static let guides = FixDecider(
+    follow: { stage, fix, events in stage.guides.follow(fix.detail, of: fix.event, into: &events) },
+    advance: { _, _, _ in },
+    forget: { stage, traces, _ in stage.guides.forget(traces) }
+  )
 }

@@ -189,12 +189,3 @@ struct Guides: Sendable {
     }
   }
 }
-
-extension FixDecider {
-  /// Ways to destinations.
-  static let guides = FixDecider(
-    follow: { stage, fix, events in stage.guides.follow(fix.detail, of: fix.event, into: &events) },
-    advance: { _, _, _ in },
-    forget: { stage, traces, _ in stage.guides.forget(traces) }
-  )
-}

@@ -402,3 +402,11 @@ package struct LocatingCounters: Hashable, Sendable {
     jumps &+= counters.jumps
   }
 }
+
+/// A fix that was published.
+struct PublishedFix: Sendable {
+  /// Its event.
+  let event: Event
+  /// The detail of the event.
+  let detail: FixDetail
+}

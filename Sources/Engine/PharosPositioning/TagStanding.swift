@@ -42,29 +42,6 @@ package struct TagStanding: Hashable, Sendable {
   }
 }
 
-/// The zone that is most probable beside the one that a beacon is in, and what it lacks to be reported.
-package struct ZoneRival: Hashable, Sendable {
-  /// The zone.
-  package var zone: String
-  /// The zone that it is compared with, if there is one.
-  package var next: String?
-  /// Its probability, 0 to 1.
-  package var probability: Double
-  /// The probability that it must exceed; nil as long as the beacon was heard too short for a first zone.
-  package var needed: Double?
-  /// Its lead over the next zone.
-  ///
-  /// - Units: dB.
-  package var lead: Double?
-  /// The lead that would be no chance; a smaller one is the evidence that is missing.
-  ///
-  /// - Units: dB.
-  package var neededLead: Double?
-  /// The time for which it has been certain, and for which it must be, where no door leads to it.
-  package var waited: TimeSpan?
-  package var neededWait: TimeSpan?
-}
-
 /// The state of one beacon towards one region about beacons.
 package struct BeaconStanding: Hashable, Sendable {
   /// The application that the region belongs to.

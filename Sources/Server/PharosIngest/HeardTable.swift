@@ -89,7 +89,7 @@ package struct HeardTable {
   ///
   /// - Parameters:
   ///   - next: the devices that the site names.
-  ///   - showsStrangers: indicates whether unregistered devices are shown with address and name.
+  ///   - showsUnregistered: indicates whether unregistered devices are shown with address and name.
   package mutating func recognise(_ next: KnownDevices, showsUnregistered: Bool) {
     let readsAgain = next.iBeaconCompanies != known.iBeaconCompanies || next.beacons != known.beacons
     if readsAgain {

@@ -79,10 +79,15 @@ struct RegisterTests {
       for name in ["a", "b"] {
         #expect(try await service.request("PUT", "\(path)/regions/\(name)", body: body).status == 201)
       }
-      let before = journal.changes
-      #expect(try await service.request("PUT", "\(path)/regions/c", body: body).status == 409)
-      #expect(try await service.request("PUT", path, body: #"{"regionLimit":1}"#).status == 409)
-      #expect(journal.changes == before)
+      // A follower of the journal may save its place meanwhile, once; a refusal that wrote anything would do so each time.
+      var isUntouched = false
+      for _ in 0..<5 where !isUntouched {
+        let before = journal.changes
+        #expect(try await service.request("PUT", "\(path)/regions/c", body: body).status == 409)
+        #expect(try await service.request("PUT", path, body: #"{"regionLimit":1}"#).status == 409)
+        isUntouched = journal.changes == before
+      }
+      #expect(isUntouched)
       #expect(service.backend.registrar.application("shop")?.regions.count == 2)
     }
   }

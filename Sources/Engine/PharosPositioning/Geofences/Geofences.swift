@@ -656,19 +656,3 @@ package struct GeofenceStanding: Sendable {
   /// The start of the visit.
   package let enteredAt: Timestamp?
 }
-
-extension FixDecider {
-  /// Regions that are areas.
-  static let geofences = FixDecider(
-    follow: { stage, fix, events in
-      guard !stage.geofences.isEmpty, let position = LocatedPosition(fix.event) else { return }
-      stage.geofences.follow(position, stage.regions, into: &events)
-    },
-    advance: { stage, instant, events in
-      stage.geofences.advance(to: instant, stage.regions, into: &events)
-    },
-    forget: { stage, traces, events in
-      stage.geofences.forget(traces, at: stage.now, stage.regions, into: &events)
-    }
-  )
-}

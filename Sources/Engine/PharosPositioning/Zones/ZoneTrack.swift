@@ -1,4 +1,4 @@
-import PharosModel
+package import PharosModel
 
 /// The zone decision for one beacon: its levels, the probabilities of the zones, and the state machine that reports
 /// changes.
@@ -602,4 +602,27 @@ extension ZoneTrack {
       return level.isGone(at: through, surprise: surprise)
     }
   }
+}
+
+/// The zone that is most probable beside the one that a beacon is in, and what it lacks to be reported.
+package struct ZoneRival: Hashable, Sendable {
+  /// The zone.
+  package var zone: String
+  /// The zone that it is compared with, if there is one.
+  package var next: String?
+  /// Its probability, 0 to 1.
+  package var probability: Double
+  /// The probability that it must exceed; nil as long as the beacon was heard too short for a first zone.
+  package var needed: Double?
+  /// Its lead over the next zone.
+  ///
+  /// - Units: dB.
+  package var lead: Double?
+  /// The lead that would be no chance; a smaller one is the evidence that is missing.
+  ///
+  /// - Units: dB.
+  package var neededLead: Double?
+  /// The time for which it has been certain, and for which it must be, where no door leads to it.
+  package var waited: TimeSpan?
+  package var neededWait: TimeSpan?
 }

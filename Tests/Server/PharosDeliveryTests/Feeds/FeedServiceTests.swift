@@ -199,7 +199,7 @@ struct FeedServiceTests {
     let feed = try harness.feedService.open(FeedRequest(after: 0))
     #expect(await numbers(feed).isEmpty)
     #expect(harness.feedService.statistics.failedReads == 1)
-    #expect(harness.log.lines.contains { $0.contains("cannot be read") })
+    #expect(harness.log.lines.contains { $0.contains("Cannot read the journal") })
   }
 
   @Test("a cancelled client stops waiting")
