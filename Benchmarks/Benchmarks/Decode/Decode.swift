@@ -17,7 +17,7 @@ enum AdvertKind: String, CaseIterable {
   case altBeacon = "AltBeacon"
   case eddystoneUID = "Eddystone-UID"
   case telemetry = "Eddystone-TLM"
-  case outsiders
+  case passersBy = "passers-by"
   case damaged
 
   /// The AD structures of one advert of the kind.
@@ -34,7 +34,7 @@ enum AdvertKind: String, CaseIterable {
     case .telemetry:
       return [0x02, 0x01, 0x06, 0x03, 0x03, 0xAA, 0xFE, 0x11, 0x16, 0xAA, 0xFE, 0x20, 0x00, 0x0B, 0xB8]
         + [0x15, 0x00, 0, 0, UInt8(number >> 8 & 0xFF), UInt8(number & 0xFF), 0, 0, 0x10, 0x00]
-    case .outsiders:
+    case .passersBy:
       // In turn what phones, headsets and thermometers send.
       switch number % 3 {
       case 0: return [0x02, 0x01, 0x1A, 0x0A, 0xFF, 0x4C, 0x00, 0x10, 0x05, 0x03, 0x18, 0x4E, 0x33, 0x21]

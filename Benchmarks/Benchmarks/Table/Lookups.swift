@@ -11,7 +11,7 @@ struct Lookups {
     /// Known beacons in an order that no prefetcher guesses.
     case shuffled
     /// Beacons with a UUID of no region, each heard for the first time.
-    case outsiders
+    case passersBy
     /// Beacons that are asked about, each heard for the first time.
     case new
   }
@@ -48,7 +48,7 @@ struct Lookups {
     let step = TimeSpan.microseconds(1_000_000 / Int64(max(beacons, 1_000)))
     for _ in 0..<Lookups.advertsEach {
       time = time + step
-      append(number(of: count, order), order == .outsiders ? Lookups.foreign : Lookups.asked)
+      append(number(of: count, order), order == .passersBy ? Lookups.foreign : Lookups.asked)
       count += 1
     }
   }
@@ -65,7 +65,7 @@ struct Lookups {
     case .inOrder: count % beacons
     // A step that has no factor in common with the number of beacons meets each once a round.
     case .shuffled: count % beacons * 61_803 % beacons
-    case .outsiders, .new: count
+    case .passersBy, .new: count
     }
   }
 

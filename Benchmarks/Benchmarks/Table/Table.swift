@@ -30,7 +30,7 @@ let benchmarks: @Sendable () -> Void = {
   Suite.add(
     "table untracked beacons, an advert",
     setUp: { Lookups(beacons: 1_000) },
-    prepare: { $0.next(.outsiders) }
+    prepare: { $0.next(.passersBy) }
   ) {
     $0.look()
   }

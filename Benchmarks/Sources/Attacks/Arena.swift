@@ -18,7 +18,7 @@ final class Arena {
   let open: UInt16
   let http: UInt16
   let gateway: Gateway
-  let outsider: Gateway
+  let foreign: Gateway
   /// The operator's token, and that of an application whose owner is up to no good.
   let token: String
   let poorToken: String
@@ -68,7 +68,7 @@ final class Arena {
     self.token = try token(["--operator"])
     poorToken = try token(["--application", "bait"])
     gateway = Gateway(Arena.good, key: try key(Arena.good))
-    outsider = Gateway(Arena.other, key: try key(Arena.other))
+    foreign = Gateway(Arena.other, key: try key(Arena.other))
     server = try ServedPharos(setup)
   }
 

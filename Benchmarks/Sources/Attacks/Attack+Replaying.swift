@@ -30,9 +30,9 @@ extension Attack {
     },
     Attack(name: "reordered within the window", wanted: "taken", needsKeys: true) { arena in
       // The other gateway has not sent yet; its first datagram makes it known.
-      var datagrams = [arena.outsider.datagram([Gateway.plain])]
+      var datagrams = [arena.foreign.datagram([Gateway.plain])]
       for _ in 0..<arena.tries(100, quick: 10) {
-        datagrams += (0..<200).map { _ in arena.outsider.datagram([Gateway.plain]) }.shuffled()
+        datagrams += (0..<200).map { _ in arena.foreign.datagram([Gateway.plain]) }.shuffled()
       }
       let (before, after) = try await arena.send(datagrams, to: arena.signed)
       func taken(_ metrics: Metrics) -> Double {

@@ -18,10 +18,10 @@ extension Attack {
       return Gateway(Arena.good, key: Key(id: key.id ^ 0x5555_5555, secret: key.secret), boot: 200)
     },
     spoofed("spoofed: the key of another observer", for: ["unknown_key"]) { arena in
-      Gateway(Arena.good, key: arena.outsider.key, boot: 200)
+      Gateway(Arena.good, key: arena.foreign.key, boot: 200)
     },
     spoofed("spoofed: an observer that has no key", for: ["unknown_key"]) { arena in
-      Gateway(.eui48(0xAC23_3FA0_0099), key: arena.outsider.key, boot: 200)
+      Gateway(.eui48(0xAC23_3FA0_0099), key: arena.foreign.key, boot: 200)
     },
     Attack(name: "spoofed: formats that cannot be signed", needsKeys: true) { arena in
       let valid = Samples.all.filter { $0.name != "pharos" }.map(\.bytes)

@@ -12,7 +12,7 @@ struct PharosUnderTest {
   private static let batchSize = 512
 
   private static let uuid = UUID128(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)
-  private static let outsiders = UUID128(high: 0x5A4B_CFCE_174E_4BAC, low: 0xA814_092E_77F6_B7E5)
+  private static let passersBy = UUID128(high: 0x5A4B_CFCE_174E_4BAC, low: 0xA814_092E_77F6_B7E5)
 
   private var pipeline: Pipeline
   private var batch = ReportBatch()
@@ -135,7 +135,7 @@ struct PharosUnderTest {
   private static func payload(of number: Int, isRegistered: Bool) throws -> [UInt8] {
     var builder = AdvertBuilder()
     let frame = IBeacon(
-      uuid: isRegistered ? uuid : outsiders,
+      uuid: isRegistered ? uuid : passersBy,
       major: 1,
       minor: UInt16(number),
       measuredPower: Int8(RoomDrill.measuredPower)

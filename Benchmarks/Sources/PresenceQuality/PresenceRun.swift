@@ -32,7 +32,7 @@ struct PresenceRun {
     pharos = try PharosUnderTest(
       policies: policies.map(\.policy),
       liveness: scene.liveness,
-      subjects: drill.subjects + drill.outsiders,
+      subjects: drill.subjects + drill.passersBy,
       registered: drill.subjects
     )
     comparators = scene.hasComparators ? ComparatorCatalog.presence() : []

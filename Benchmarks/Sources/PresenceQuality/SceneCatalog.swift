@@ -45,7 +45,7 @@ struct SceneCatalog: Sendable {
           stay: .minutes(15)...(.minutes(40)),
           away: .minutes(8)...(.minutes(15)),
           leavesTogether: true,
-          outsiders: 2
+          passersBy: 2
         )
         let parts = isQuick ? 1 : size == 1 ? 4 : 2
         return PresenceScene(name: drill.name, section: .groups, drill: drill, liveness: mode, parts: parts)
@@ -65,7 +65,7 @@ struct SceneCatalog: Sendable {
           length: .minutes(isQuick ? 12 * 60 : 48 * 60),
           stay: .minutes(10)...(.minutes(4 * 60)),
           away: .minutes(20)...(.minutes(60)),
-          outsiders: 2,
+          passersBy: 2,
           outages: [kind]
         )
         return PresenceScene(name: drill.name, section: .outages, drill: drill, parts: isQuick ? 1 : 4)

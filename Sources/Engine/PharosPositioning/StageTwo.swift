@@ -194,7 +194,12 @@ package struct StageTwo: Sendable {
       accuracy: fix.horizontalAccuracy.value,
       source: .outside
     )
-    if let position { geofences.follow(position, regions, into: &events) }
+    if let position { follow(position, into: &events) }
+  }
+
+  /// Hands a position to the geofences.
+  package mutating func follow(_ position: LocatedPosition, into events: inout [Event]) {
+    geofences.follow(position, regions, into: &events)
   }
 
   // MARK: Time
