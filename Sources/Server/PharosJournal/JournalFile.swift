@@ -6,7 +6,7 @@ import Glibc
 /// The file of a journal before it is opened: made whole where there is none, and readable by its owner alone.
 enum JournalFile {
   /// What SQLite and this program add to the name of the file.
-  private static let suffixes = ["", "-wal", "-shm", "-sums"]
+  private static let suffixes = ["", "-wal", "-shm", "-sums", "-journal"]
 
   /// Makes the file if there is none; refuses one that is not a journal's.
   ///
@@ -32,7 +32,8 @@ enum JournalFile {
     }
     if isHashed { try verifyLog(path) }
     var configuration = Configuration()
-    configuration.readonly = true
+    // A write that a kill cut off before the file had a write-ahead log is rolled back by a connection that may write.
+    configuration.readonly = !hasContent(path + "-journal")
     let tables = try DatabaseQueue(path: path, configuration: configuration).read { database in
       try Set(String.fetchAll(database, sql: "SELECT name FROM sqlite_master WHERE type = 'table'"))
     }
@@ -75,6 +76,8 @@ enum JournalFile {
     close(descriptor)
     let queue = try DatabaseQueue(path: draft)
     try JournalSchema.prepare(queue, at: path)
+    // From here on no write needs a rollback journal, which a kill would leave behind.
+    try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
     try queue.close()
     // The hashes of a journal that was removed do not fit a new one.
     unlink(path + "-sums")

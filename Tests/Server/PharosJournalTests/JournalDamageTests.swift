@@ -22,6 +22,38 @@ struct JournalDamageTests {
     through: 600
   )
 
+  @Test("a write that a kill cut off before there was a write-ahead log is rolled back")
+  func hotRollbackJournal() throws {
+    let (folder, copy) = (ScratchFolder(), ScratchFolder())
+    var timeline = Timeline(seed: 9)
+    let head: Int64
+    do {
+      let journal = try Journal.open(.folder(folder.path), stream: Timeline.stream)
+      _ = try journal.append(timeline.events(40).map { .init(event: $0) })
+      head = journal.head
+      journal.leave()
+    }
+    try FileManager.default.createDirectory(atPath: copy.path, withIntermediateDirectories: true)
+    let queue = try DatabaseQueue(path: folder.database)
+    try queue.writeWithoutTransaction { database in
+      try database.execute(sql: "PRAGMA journal_mode = DELETE; PRAGMA cache_size = 2; PRAGMA cache_spill = 1")
+      try database.execute(sql: "BEGIN IMMEDIATE; CREATE TABLE cutOff (bytes BLOB)")
+      for _ in 0..<40 { try database.execute(sql: "INSERT INTO cutOff VALUES (randomblob(9000))") }
+      // The process is killed here.
+      for suffix in ["", "-journal", "-sums"]
+      where FileManager.default.fileExists(atPath: folder.database + suffix) {
+        try FileManager.default.copyItem(atPath: folder.database + suffix, toPath: copy.database + suffix)
+      }
+      try database.execute(sql: "ROLLBACK")
+    }
+    let size = try Data(contentsOf: URL(filePath: copy.database + "-journal")).count
+    #expect(size > 4_096, "there is something to roll back")
+    let journal = try Journal.open(.folder(copy.path), stream: Timeline.stream)
+    #expect(journal.head == head)
+    #expect(try journal.events(after: 0, limit: 100).count == Int(head))
+    #expect(!FileManager.default.fileExists(atPath: copy.database + "-journal"))
+  }
+
   /// The files of a journal at the moment of a kill, and what they hold.
   private struct Image {
     var files: [String: [UInt8]] = [:]
