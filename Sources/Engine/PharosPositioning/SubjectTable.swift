@@ -1,6 +1,6 @@
 import PharosModel
 
-/// What a ``SubjectTable`` keeps about one subject.
+/// The row of a ``SubjectTable`` about one subject.
 protocol SubjectRow: Sendable {
   /// The identity of a subject.
   associatedtype Subject: Hashable & Comparable & Sendable

@@ -202,8 +202,15 @@ enum GeofenceDocument {
       fields.mistake("file", "a file cannot be named here", expected: "coordinates")
       return nil
     }
-    guard let bytes = try? files(name) else {
-      fields.mistake("file", "\(name) cannot be read", expected: "a readable file beside the site file")
+    let bytes: [UInt8]
+    do {
+      bytes = try files(name)
+    } catch {
+      fields.mistake(
+        "file",
+        "\(name) cannot be read: \(error)",
+        expected: "a file in the folder of the site file"
+      )
       return nil
     }
     guard bytes.count <= largestFile else {

@@ -7,7 +7,7 @@
 /// 2. The middle of each piece lies within the other ring, outside of it, or on it.
 /// 3. Pieces on both sides make a crossing. Pieces on one side say which ring lies within which.
 package struct GeofenceRing: Sendable {
-  /// What one ring is to another.
+  /// The relation of one ring to another.
   package enum Relation: Hashable, Sendable {
     /// The areas have at most a border in common.
     case apart
@@ -66,7 +66,7 @@ package struct GeofenceRing: Sendable {
     high = Spot(x: spots.map(\.x).max() ?? 0, y: spots.map(\.y).max() ?? 0)
   }
 
-  /// Returns what this ring is to another one.
+  /// Returns the relation of this ring to another one.
   ///
   /// - Complexity: the product of the numbers of corners.
   package func relation(to other: GeofenceRing) -> Relation {
@@ -89,7 +89,7 @@ package struct GeofenceRing: Sendable {
   /// Returns the parts of its edges that lie on no other ring, each named by the corner that its edge begins with and by
   /// the shares of the edge between which it lies.
   ///
-  /// What lies on two rings has the area, or what is outside of it, on both sides.
+  /// A part that lies on two rings is no border: it has the area on both sides, or none on either.
   package func borders(beside others: [GeofenceRing]) -> [(edge: Int, shares: ClosedRange<Double>)] {
     var found: [(edge: Int, shares: ClosedRange<Double>)] = []
     for edge in corners.indices.dropLast() {

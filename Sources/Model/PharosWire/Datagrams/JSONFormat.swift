@@ -63,7 +63,7 @@ public enum JSONFormat: DatagramFormat {
 ///
 /// - Source: WHATWG HTML, 9.2.6, Interpreting an event stream.
 private struct EventStreamLines {
-  /// What stands on the lines, each on a line of its own.
+  /// The data of the lines, each on a line of its own.
   private(set) var data: [UInt8] = []
 
   private static let fields: [StaticString] = ["data:", "event:", "id:", "retry:", ":"]

@@ -222,3 +222,40 @@ enum WireLimits {
   /// Returns whether a number that a sender reports is a level.
   static func isLevel(_ dBm: Int8) -> Bool { dBm != 0 && dBm >= -127 && dBm <= 20 }
 }
+
+/// The lines of a text, or the fields of a line with commas between them.
+struct TextFields {
+  private var offset: Int
+  private let end: Int
+
+  init(_ range: Range<Int>) {
+    offset = range.lowerBound
+    end = range.upperBound
+  }
+
+  /// Indicates whether no field is left.
+  var isAtEnd: Bool { offset > end }
+
+  /// The next field; an empty one counts.
+  mutating func next(_ bytes: RawSpan) throws(DatagramRefusal) -> Range<Int> {
+    guard offset <= end else { throw .tooShort }
+    let start = offset
+    while offset < end, bytes.byte(at: offset) != UInt8(ascii: ",") { offset += 1 }
+    let field = start..<offset
+    offset += 1
+    return field
+  }
+
+  /// The next line that is not empty, without its end.
+  mutating func nextLine(_ bytes: RawSpan) -> Range<Int>? {
+    while offset < end, TextFields.endsLine(bytes.byte(at: offset)) { offset += 1 }
+    guard offset < end else { return nil }
+    let start = offset
+    while offset < end, !TextFields.endsLine(bytes.byte(at: offset)) { offset += 1 }
+    return start..<offset
+  }
+
+  private static func endsLine(_ ascii: UInt8) -> Bool {
+    ascii == UInt8(ascii: "\n") || ascii == UInt8(ascii: "\r")
+  }
+}

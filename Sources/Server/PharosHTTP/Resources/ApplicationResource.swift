@@ -122,7 +122,7 @@ struct RegionResource: Resource {
   }
 }
 
-/// What an application ranges.
+/// The ranging requests of an application.
 struct RangingResource: Resource {
   let registrar: Registrar
 

@@ -6,7 +6,7 @@ import PharosModel
 import PharosMonitoring
 import PharosSecurity
 
-/// What observers hear: transmitters, tracks and rangings.
+/// The transmitters, tracks and rangings of observers.
 struct HearingResource: Resource {
   let server: PharosServer
   let registrar: Registrar

@@ -119,11 +119,14 @@ package enum CommandStatus: Int32, Sendable {
 }
 
 /// An error that ends a command, with a message for the user.
-package struct CommandFailure: Error, Sendable {
+package struct CommandFailure: Error, CustomStringConvertible, Sendable {
   /// The exit status of the process.
   package let status: CommandStatus
   /// A message of one or more lines: what went wrong, where, what was expected and what to do.
   package let message: String
+
+  /// The message.
+  package var description: String { message }
 
   /// Makes a failure.
   package init(_ message: String, status: CommandStatus = .failure) {

@@ -34,6 +34,27 @@ struct CheckRunnerTests {
     #expect(outcome.errors == "site.yaml: 2 mistakes. Nothing was started.\n")
   }
 
+  @Test(
+    "the reason why a file of a geofence cannot be read stands in the mistake",
+    arguments: [
+      ("../yard.geojson", "it is not beside the site file"),
+      ("/yard.geojson", "it is not beside the site file"),
+      ("none.geojson", "none.geojson"),
+    ]
+  )
+  func unreadableFile(name: String, reason: String) throws {
+    let text = "regions: [{ id: yard, kind: polygon, file: \(name) }]"
+    let folder = try TemporaryFolder()
+    let kept = KeptConsole()
+    let status = try withExtendedLifetime(folder) {
+      CheckRunner.run(path: try folder.write(text, to: "site.yaml"), console: kept.console)
+    }
+    #expect(status == .configuration)
+    let said = kept.output.text + kept.errors.text
+    #expect(said.contains("\(name) cannot be read: ") && said.contains(reason), "\(said)")
+    #expect(!said.contains("CommandFailure") && !said.contains("FileError"), "\(said)")
+  }
+
   @Test("a geofence below the smallest useful radius of its venue is named, a larger one is not")
   func smallGeofence() throws {
     let folder = try TemporaryFolder()
