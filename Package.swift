@@ -16,15 +16,15 @@ let chosenTests = Context.environment["PHAROS_TESTS"]?.split(separator: ",").map
 
 /// The groups of modules, in the order in which data passes them; `Sources` and `Tests` have a folder for each.
 let groups: KeyValuePairs<String, [String]> = [
-  "Model": ["PharosModel", "PharosWire", "PharosCaptures"],
-  "Engine": ["PharosMonitoring", "PharosPositioning", "PharosPipeline"],
-  "Places": ["PharosVenues", "PharosMaps"],
+  "Model": ["PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures"],
+  "Engine": ["PharosPresence", "PharosRooms", "PharosFixes", "PharosStays", "PharosPipeline"],
+  "Places": ["PharosSpace", "PharosWays", "PharosMaps"],
   "Server": [
     "PharosIngest", "PharosSecurity", "PharosPublishing", "Pharos", "PharosFiles", "PharosJournal",
     "PharosMQTT", "PharosMosquitto", "PharosDelivery", "PharosSite", "PharosDashboard", "PharosHTTP",
-    "PharosService", "PharosCommand",
+    "PharosService", "PharosTools", "PharosCommand",
   ],
-  "Lab": ["PharosSimulation", "PharosComparators", "PharosSurvey", "PharosTools"],
+  "Lab": ["PharosSimulation", "PharosComparators", "PharosSurvey", "PharosLab"],
   "Gateway": ["PharosGateway", "PharosGatewayCommand"],
   "Shims": ["CPharos", "CTrackTable", "CJournalFiles", "CCairo", "CCrypto", "CMosquitto", "CZlib"],
 ]
@@ -121,11 +121,15 @@ let package = Package(
     .library(
       name: "PharosCore",
       targets: [
-        "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
+        "PharosDocuments", "PharosModel", "PharosWire", "PharosSpace", "PharosWays", "PharosPresence",
+        "PharosRooms", "PharosFixes", "PharosStays",
         "PharosCaptures", "PharosPipeline",
       ]
     ),
-    .library(name: "PharosVenues", targets: ["PharosModel", "PharosVenues", "PharosMaps"]),
+    .library(
+      name: "PharosVenues",
+      targets: ["PharosDocuments", "PharosModel", "PharosSpace", "PharosWays", "PharosMaps"]
+    ),
     .executable(name: "pharos", targets: ["PharosCommand"]),
     .executable(name: "pharos-gateway", targets: ["PharosGatewayCommand"]),
   ],
@@ -176,25 +180,41 @@ let package = Package(
     ),
 
     // The pure modules: values in, values out.
-    decoding("PharosModel", []),
-    decoding("PharosWire", ["PharosModel"]),
-    module("PharosVenues", ["PharosModel"]),
+    decoding("PharosDocuments", []),
+    decoding("PharosModel", ["PharosDocuments"]),
+    decoding("PharosWire", ["PharosDocuments", "PharosModel"]),
+    module("PharosSpace", ["PharosDocuments", "PharosModel"]),
+    module("PharosWays", ["PharosDocuments", "PharosModel", "PharosSpace"]),
     .target(name: "CTrackTable", path: "Sources/Shims/CTrackTable"),
-    module("PharosMonitoring", ["PharosModel", "PharosWire", "CTrackTable"]),
-    module("PharosPositioning", ["PharosModel", "PharosVenues", deque, heap]),
-    module("PharosSurvey", ["PharosModel", "PharosVenues", "PharosPositioning"]),
-    decoding("PharosCaptures", ["PharosModel", "PharosWire"]),
-    decoding("PharosSecurity", ["CCrypto", "PharosModel", "PharosWire"]),
+    module("PharosPresence", ["CTrackTable", "PharosDocuments", "PharosModel", "PharosWire"]),
+    module("PharosRooms", ["PharosDocuments", "PharosModel"]),
+    module(
+      "PharosFixes",
+      ["PharosDocuments", "PharosModel", "PharosSpace", "PharosWays", deque, heap]
+    ),
+    module(
+      "PharosStays",
+      ["PharosDocuments", "PharosModel", "PharosFixes", "PharosSpace", "PharosWays"]
+    ),
+    module(
+      "PharosSurvey",
+      ["PharosModel", "PharosFixes", "PharosSpace", "PharosWays"]
+    ),
+    decoding("PharosCaptures", ["PharosDocuments", "PharosModel", "PharosWire"]),
+    decoding("PharosSecurity", ["CCrypto", "PharosDocuments", "PharosModel", "PharosWire"]),
     module(
       "PharosPipeline",
       [
-        "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
-        "PharosCaptures", "PharosSecurity",
+        "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence", "PharosRooms",
+        "PharosFixes", "PharosStays", "PharosSpace", "PharosSecurity",
       ]
     ),
-    module("PharosSimulation", ["PharosModel", "PharosWire", "PharosVenues", heap]),
+    module(
+      "PharosSimulation",
+      ["PharosDocuments", "PharosModel", "PharosWire", "PharosSpace", heap]
+    ),
     module("PharosComparators", ["PharosModel"]),
-    module("PharosMQTT", ["PharosModel", deque]),
+    module("PharosMQTT", ["PharosDocuments", "PharosModel", deque]),
 
     // The shells: sockets, files, threads, subscribers.
     module(
@@ -202,7 +222,11 @@ let package = Package(
       ["PharosModel", "PharosMQTT", .target(name: "CMosquitto", condition: .when(traits: ["MQTT"]))]
     ),
     module("PharosFiles", ["CZlib"]),
-    module("PharosMaps", ["CCairo", "CCrypto", "CZlib", "PharosModel", "PharosVenues"] + database),
+    module(
+      "PharosMaps",
+      ["CCairo", "CCrypto", "CZlib", "PharosDocuments", "PharosModel", "PharosSpace", "PharosWays"]
+        + database
+    ),
     module(
       "PharosGateway",
       [
@@ -212,50 +236,50 @@ let package = Package(
     ),
     .executableTarget(
       name: "PharosGatewayCommand",
-      dependencies: [
-        "PharosGateway", argumentParser,
-      ],
+      dependencies: ["PharosGateway", argumentParser],
       path: "Sources/Gateway/PharosGatewayCommand",
       swiftSettings: strict
     ),
     module(
       "PharosIngest",
       [
-        "CPharos", "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
-        "PharosCaptures", "PharosPipeline", "PharosSecurity",
+        "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence",
+        "PharosRooms", "PharosFixes", "PharosPipeline", "PharosSecurity",
         .product(name: "Atomics", package: "swift-atomics"), logging,
       ] + nio
     ),
     module(
       "PharosPublishing",
       [
-        "PharosModel", "PharosVenues", "PharosPositioning", openCombine,
+        "PharosDocuments", "PharosModel", "PharosFixes", openCombine,
         .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
       ]
     ),
     module(
       "Pharos",
       [
-        "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
-        "PharosCaptures", "PharosPipeline", "PharosIngest", "PharosPublishing", "PharosSecurity", logging,
-        lifecycle,
+        "PharosDocuments", "PharosModel", "PharosPresence", "PharosRooms", "PharosFixes", "PharosStays",
+        "PharosPipeline", "PharosIngest", "PharosSecurity", "PharosPublishing", logging, lifecycle,
       ]
     ),
     .target(name: "CJournalFiles", path: "Sources/Shims/CJournalFiles"),
     module(
       "PharosJournal",
-      ["CJournalFiles", "PharosModel"] + database
+      ["CJournalFiles", "PharosDocuments", "PharosModel"] + database
     ),
     module(
       "PharosDelivery",
       [
-        "PharosModel", "PharosSecurity", "PharosPublishing", "PharosJournal", "PharosMQTT", heap, http1,
-        httpClient, logging, lifecycle,
+        "PharosDocuments", "PharosModel", "PharosSecurity", "PharosPublishing", "PharosJournal", "PharosMQTT",
+        heap, http1, httpClient, logging, lifecycle,
       ] + nio
     ),
     module(
       "PharosSite",
-      ["PharosModel", "PharosVenues", "PharosSecurity", .product(name: "Yams", package: "Yams")]
+      [
+        "PharosDocuments", "PharosModel", "PharosSpace", "PharosSecurity",
+        .product(name: "Yams", package: "Yams"),
+      ]
     ),
     .target(name: "CDashboard", path: "Sources/Server/PharosDashboard/Embedded"),
     .target(
@@ -269,10 +293,10 @@ let package = Package(
     .target(
       name: "PharosHTTP",
       dependencies: [
-        "COpenAPI", "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
-        "PharosCaptures", "PharosIngest", "PharosPublishing", "Pharos", "PharosJournal", "PharosDelivery",
-        "PharosSite", "PharosDashboard", "PharosSecurity", "PharosMaps",
-        .product(name: "Hummingbird", package: "hummingbird"),
+        "COpenAPI", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence",
+        "PharosRooms", "PharosPipeline", "PharosSpace", "PharosWays", "PharosMaps", "PharosIngest",
+        "PharosSecurity", "PharosPublishing", "Pharos", "PharosJournal", "PharosDelivery", "PharosSite",
+        "PharosDashboard", .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdTLS", package: "hummingbird"), logging, lifecycle,
       ] + nio,
       path: "Sources/Server/PharosHTTP",
@@ -282,31 +306,38 @@ let package = Package(
     module(
       "PharosService",
       [
-        "CPharos", "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
-        "PharosCaptures", "PharosSecurity", "PharosPipeline", "PharosSimulation", "PharosFiles",
-        "PharosIngest",
-        "PharosPublishing", "Pharos", "PharosJournal", "PharosDelivery", "PharosSite", "PharosHTTP",
-        "PharosMQTT", "PharosMosquitto",
+        "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence",
+        "PharosRooms", "PharosFixes", "PharosPipeline", "PharosSpace", "PharosIngest", "PharosSecurity",
+        "PharosPublishing", "Pharos", "PharosFiles", "PharosJournal", "PharosMQTT", "PharosMosquitto",
+        "PharosDelivery", "PharosSite", "PharosHTTP", "PharosSimulation",
         .product(name: "Configuration", package: "swift-configuration"), logging, lifecycle,
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ] + nio
     ),
     module(
+      "PharosLab",
+      [
+        "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence",
+        "PharosRooms", "PharosFixes", "PharosPipeline", "PharosSpace", "PharosWays", "PharosIngest",
+        "PharosSecurity", "PharosFiles", "PharosSite", "PharosHTTP", "PharosService", "PharosSimulation",
+        "PharosComparators", "PharosSurvey", http1, httpClient, logging,
+        .product(name: "Histogram", package: "hdrhistogram-swift"), .product(name: "Yams", package: "Yams"),
+      ] + nio
+    ),
+    module(
       "PharosTools",
       [
-        "CPharos", "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
-        "PharosSurvey", "PharosCaptures", "PharosSecurity", "PharosPipeline", "PharosSimulation",
-        "PharosComparators", "PharosFiles", "PharosMaps", "PharosIngest", "Pharos", "PharosJournal",
-        "PharosDelivery", "PharosSite", "PharosHTTP", "PharosService", http1, httpClient, logging,
-        .product(name: "Histogram", package: "hdrhistogram-swift"),
-        .product(name: "Yams", package: "Yams"),
+        "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosFixes", "PharosStays",
+        "PharosPipeline", "PharosSpace", "PharosWays", "PharosMaps", "PharosIngest", "PharosSecurity",
+        "Pharos", "PharosJournal", "PharosDelivery", "PharosSite", "PharosHTTP", "PharosService",
+        "PharosSimulation", "PharosLab", http1, httpClient, logging,
+        .product(name: "Histogram", package: "hdrhistogram-swift"), .product(name: "Yams", package: "Yams"),
       ] + nio
     ),
     .executableTarget(
       name: "PharosCommand",
       dependencies: [
-        "PharosService", "PharosTools", "PharosVenues", "PharosCaptures", "PharosSimulation", "PharosGateway",
-        argumentParser,
+        "PharosWays", "PharosService", "PharosTools", "PharosLab", "PharosGateway", argumentParser,
       ],
       path: "Sources/Server/PharosCommand",
       swiftSettings: strict
@@ -332,153 +363,208 @@ let package = Package(
     .target(
       name: "PharosFaults",
       dependencies: [
-        "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
-        "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosPublishing", "PharosJournal",
-        "PharosSecurity", "PharosMQTT", "PharosDelivery", "CJournalFiles", openCombine, logging,
+        "CJournalFiles", "PharosModel", "PharosWire", "PharosPresence", "PharosPipeline", "PharosSecurity",
+        "PharosPublishing", "PharosJournal", "PharosMQTT", "PharosDelivery", "PharosSimulation", openCombine,
+        logging,
       ] + database,
       path: "Tests/PharosFaults",
       swiftSettings: strict
     ),
-    tests("PharosFaultsTests", ["PharosModel", "PharosFaults"]),
+    tests("PharosFaultsTests", ["PharosModel", "PharosSimulation", "PharosFaults"]),
     .target(
       name: "PharosSimulatedWorlds",
       dependencies: [
-        "PharosModel", "PharosWire", "PharosVenues", "PharosSimulation", "PharosComparators", heap,
+        "PharosModel", "PharosSpace", "PharosWays", "PharosSimulation", "PharosComparators", heap,
       ],
       path: "Tests/PharosSimulatedWorlds",
       swiftSettings: strict
     ),
     tests(
       "PharosSimulatedWorldsTests",
-      ["PharosModel", "PharosWire", "PharosVenues", "PharosSimulation", "PharosSimulatedWorlds"]
+      ["PharosModel", "PharosSimulation", "PharosSimulatedWorlds"]
     ),
 
     // What libFuzzer runs, without its instruments: the tests replay every input that ever found a fault.
     .target(name: "CFuzzer", path: "Tests/Fuzzing/Sources/CFuzzer"),
     fuzzTargets("FuzzSupport", []),
-    fuzzTargets("FuzzWire", ["PharosModel", "PharosWire"]),
+    fuzzTargets("FuzzWire", ["PharosDocuments", "PharosModel", "PharosWire"]),
     fuzzTargets(
       "FuzzDecoders",
-      ["CFuzzer", "FuzzWire", "PharosModel", "PharosWire", "PharosCaptures", "PharosFiles"]
+      [
+        "CFuzzer", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosFiles",
+        "FuzzWire",
+      ]
     ),
     fuzzTargets(
       "FuzzEngine",
       [
-        "FuzzWire", "FuzzDecoders", "PharosModel", "PharosWire", "PharosCaptures", "PharosVenues",
-        "PharosMonitoring", "PharosPositioning", "PharosPipeline", "PharosSite",
+        "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence", "PharosFixes",
+        "PharosPipeline", "PharosSpace", "PharosWays", "PharosSite", "FuzzDecoders",
+        "FuzzWire",
       ]
     ),
     fuzzTargets(
       "FuzzBodies",
-      ["PharosModel", "PharosCaptures", "PharosHTTP", "PharosDelivery"]
+      ["PharosDocuments", "PharosModel", "PharosDelivery", "PharosHTTP"]
     ),
-    fuzzTargets("FuzzSigning", ["PharosModel", "PharosWire", "PharosSecurity"]),
+    fuzzTargets(
+      "FuzzSigning",
+      ["PharosDocuments", "PharosModel", "PharosWire", "PharosSecurity"]
+    ),
     tests(
       "FuzzRegressionTests",
-      ["FuzzSupport", "FuzzWire", "FuzzDecoders", "FuzzEngine", "FuzzBodies", "FuzzSigning"]
+      ["FuzzBodies", "FuzzDecoders", "FuzzEngine", "FuzzSigning", "FuzzSupport", "FuzzWire"]
     ),
     tests("RepositoryTests", []),
     tests(
       "AllocationTests",
-      ["PharosModel", "PharosWire", "PharosMonitoring", "PharosIngest", "CAllocationCounter"]
+      [
+        "CAllocationCounter", "PharosDocuments", "PharosModel", "PharosWire", "PharosPresence",
+        "PharosIngest",
+      ]
     ),
-    tests("PharosModelTests", ["PharosModel"]),
+    tests("PharosDocumentsTests", ["PharosDocuments", "PharosModel"]),
     tests(
-      "PharosVenuesTests",
-      ["PharosModel", "PharosVenues", "PharosSite", "PharosSimulation", "PharosSimulatedWorlds"]
+      "PharosWaysTests",
+      ["PharosModel", "PharosSpace", "PharosWays", "PharosSimulation", "PharosSimulatedWorlds"]
     ),
-    tests("PharosWireTests", ["PharosModel", "PharosWire", "FuzzWire"]),
+    tests("PharosRoomsTests", ["PharosModel", "PharosRooms"]),
+    tests(
+      "PharosStaysTests",
+      [
+        "PharosDocuments", "PharosModel", "PharosFixes", "PharosStays", "PharosPipeline", "PharosSpace",
+        "PharosSimulation",
+      ]
+    ),
+    tests(
+      "PharosSurveyTests",
+      ["PharosModel", "PharosRooms", "PharosFixes", "PharosSpace", "PharosWays", "PharosSurvey"]
+    ),
+    .target(
+      name: "PharosConsoleSupport",
+      dependencies: ["PharosService"],
+      path: "Tests/PharosConsoleSupport",
+      swiftSettings: strict
+    ),
+    tests(
+      "PharosLabTests",
+      [
+        "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosFixes", "PharosPipeline",
+        "PharosSpace", "PharosIngest", "PharosSite", "PharosHTTP", "PharosService", "PharosTools",
+        "PharosSimulation", "PharosLab", "PharosConsoleSupport",
+      ]
+    ),
+    tests(
+      "PharosToolsTests",
+      [
+        "PharosModel", "PharosWire", "PharosCaptures", "PharosRooms", "PharosFixes", "PharosPipeline",
+        "PharosSpace", "PharosIngest", "PharosJournal", "PharosDelivery", "PharosSite", "PharosHTTP",
+        "PharosService", "PharosTools", "PharosSimulation", "PharosConsoleSupport",
+      ]
+    ),
+    tests("PharosModelTests", ["PharosDocuments", "PharosModel"]),
+    tests(
+      "PharosSpaceTests",
+      ["PharosDocuments", "PharosModel", "PharosSpace", "PharosWays", "PharosSite"]
+    ),
+    tests("PharosWireTests", ["PharosDocuments", "PharosModel", "PharosWire", "FuzzWire"]),
     tests(
       "PharosSecurityTests",
-      ["PharosModel", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosSecurity"]
+      ["PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosSecurity"]
     ),
     tests(
       "PharosGatewayTests",
-      [
-        "CPharos", "PharosModel", "PharosWire", "PharosCaptures", "PharosSecurity", "PharosFiles",
-        "PharosGateway",
-      ]
+      ["PharosModel", "PharosWire", "PharosCaptures", "PharosSecurity", "PharosFiles", "PharosGateway"]
     ),
-    tests("PharosCapturesTests", ["PharosModel", "PharosWire", "PharosCaptures"]),
-    tests("PharosComparatorsTests", ["PharosModel", "PharosComparators", "PharosSimulatedWorlds"]),
+    tests("PharosCapturesTests", ["PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures"]),
+    tests(
+      "PharosComparatorsTests",
+      ["PharosModel", "PharosComparators", "PharosSimulatedWorlds"]
+    ),
     tests("PharosFilesTests", ["PharosFiles"]),
-    tests("PharosMQTTTests", ["PharosModel", "PharosMQTT", "PharosJournal", "PharosHTTP"]),
     tests(
-      "PharosMonitoringTests",
-      ["PharosModel", "PharosWire", "PharosMonitoring"]
+      "PharosMQTTTests",
+      ["PharosModel", "PharosJournal", "PharosMQTT", "PharosHTTP"]
     ),
     tests(
-      "PharosPositioningTests",
+      "PharosPresenceTests",
+      ["PharosDocuments", "PharosModel", "PharosWire", "PharosPresence"]
+    ),
+    tests(
+      "PharosFixesTests",
       [
-        "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
-        "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosSurvey",
-        "PharosFiles", "PharosSite",
+        "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosRooms", "PharosFixes",
+        "PharosPipeline", "PharosSpace", "PharosWays", "PharosFiles", "PharosSite", "PharosSimulation",
+        "PharosSurvey",
       ]
     ),
     tests(
       "PharosPipelineTests",
       [
-        "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
-        "PharosCaptures", "PharosPipeline",
+        "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence", "PharosRooms",
+        "PharosFixes", "PharosStays", "PharosPipeline", "PharosSpace",
       ]
     ),
     tests(
       "PharosIngestTests",
       [
-        "CPharos", "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
-        "PharosCaptures", "PharosPipeline", "PharosIngest", "PharosSecurity",
+        "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence",
+        "PharosRooms", "PharosFixes", "PharosPipeline", "PharosSpace", "PharosIngest", "PharosSecurity",
         .product(name: "Atomics", package: "swift-atomics"), logging,
       ] + nio
     ),
-    tests("PharosMapsTests", ["PharosModel", "PharosVenues", "PharosMaps"] + database),
-    tests("PharosSiteTests", ["PharosModel", "PharosVenues", "PharosSecurity", "PharosSite"]),
+    tests(
+      "PharosMapsTests",
+      ["PharosModel", "PharosSpace", "PharosMaps"] + database
+    ),
+    tests(
+      "PharosSiteTests",
+      ["PharosDocuments", "PharosModel", "PharosSecurity", "PharosSite"]
+    ),
     tests(
       "PharosJournalTests",
       [
-        "PharosModel", "PharosPipeline", "PharosCaptures", "PharosSite", "PharosJournal",
+        "PharosModel", "PharosPipeline", "PharosJournal", "PharosSite",
         .product(name: "Yams", package: "Yams"),
       ] + database
     ),
     tests(
       "PharosDeliveryTests",
       [
-        "PharosModel", "PharosPublishing", "PharosJournal", "PharosSecurity", "PharosDelivery",
-        "PharosMQTT", http1, httpClient, logging, lifecycle,
+        "PharosDocuments", "PharosModel", "PharosSecurity", "PharosPublishing", "PharosJournal", "PharosMQTT",
+        "PharosDelivery", http1, httpClient, logging, lifecycle,
       ] + nio
     ),
     tests("PharosDashboardTests", ["PharosDashboard"]),
     tests(
       "PharosHTTPTests",
       [
-        "PharosModel", "PharosVenues", "PharosMonitoring", "PharosWire", "PharosIngest", "PharosPublishing",
-        "Pharos", "PharosJournal", "PharosDelivery", "PharosSite", "PharosDashboard", "PharosHTTP",
-        "PharosMaps", "PharosSecurity", "PharosMQTT", .product(name: "Hummingbird", package: "hummingbird"),
-        httpClient,
-        logging,
-        lifecycle,
+        "PharosDocuments", "PharosModel", "PharosSpace", "PharosMaps", "PharosIngest", "PharosSecurity",
+        "PharosPublishing", "Pharos", "PharosJournal", "PharosMQTT", "PharosDelivery", "PharosSite",
+        "PharosDashboard", "PharosHTTP", .product(name: "Hummingbird", package: "hummingbird"), httpClient,
+        logging, lifecycle,
       ] + nio
     ),
     tests(
       "PharosServiceTests",
       [
-        "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
-        "PharosCaptures", "PharosPipeline", "PharosSimulation", "PharosFiles", "PharosIngest", "Pharos",
-        "PharosPublishing", "PharosSite", "PharosJournal", "PharosDelivery", "PharosHTTP", "PharosService",
-        "PharosTools",
-        "PharosSecurity", "PharosGateway", "PharosMQTT", logging, lifecycle,
+        "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence", "PharosFixes",
+        "PharosSpace", "PharosIngest", "PharosPublishing", "PharosJournal", "PharosMQTT", "PharosDelivery",
+        "PharosSite", "PharosHTTP", "PharosService", "PharosTools", "PharosSimulation", "PharosLab",
+        "PharosConsoleSupport", logging, lifecycle,
       ]
     ),
     tests(
       "PharosTests",
-      ["Pharos", "PharosModel", "PharosVenues", "PharosPositioning", openCombine]
+      ["Pharos", openCombine]
     ),
     tests(
       "PharosSimulationTests",
-      ["PharosModel", "PharosWire", "PharosVenues", "PharosSimulation"]
+      ["PharosDocuments", "PharosModel", "PharosWire", "PharosSpace", "PharosSimulation"]
     ),
     tests(
       "PharosPublishingTests",
-      ["PharosModel", "PharosVenues", "PharosPositioning", "PharosPublishing", openCombine]
+      ["PharosModel", "PharosFixes", "PharosSpace", "PharosPublishing", openCombine]
     ),
   ]
 )
@@ -544,7 +630,8 @@ if extras.contains("fuzzing") {
 if extras.contains("benchmarks") {
   /// The pure modules that nearly every program measures.
   let core: [Target.Dependency] = [
-    "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning", "PharosCaptures",
+    "PharosDocuments", "PharosModel", "PharosWire", "PharosSpace", "PharosWays", "PharosPresence",
+    "PharosRooms", "PharosFixes", "PharosStays", "PharosCaptures",
     "PharosPipeline", "PharosSimulation", "PharosComparators", "PharosFiles",
   ]
   let server: [Target.Dependency] =
@@ -616,7 +703,7 @@ if extras.contains("benchmarks") {
   program("scale", "Scale", core + ["CScaleMeter", "Traffic"])
   program("fixes", "Fixes", core + ["CScaleMeter", "PharosSimulatedWorlds"])
   program("throughput", "Throughput", server)
-  program("history-store", "HistoryStore", ["PharosModel", "PharosJournal"])
+  program("history-store", "HistoryStore", ["PharosDocuments", "PharosModel", "PharosJournal"])
   program(
     "places",
     "Places",
@@ -628,7 +715,10 @@ if extras.contains("benchmarks") {
   program(
     "soak",
     "Soak",
-    clients + ["PharosModel", "PharosService", "PharosTools", "ServedProcess", histogram]
+    clients + [
+      "PharosDocuments", "PharosModel", "PharosService", "PharosLab", "PharosTools", "ServedProcess",
+      histogram,
+    ]
   )
   program("faults", "Faults", ["PharosFaults"], path: "Tests/Faults")
 }

@@ -1,4 +1,5 @@
 import CAllocationCounter
+import PharosDocuments
 import PharosModel
 import PharosWire
 import Testing

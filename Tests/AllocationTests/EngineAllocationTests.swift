@@ -1,6 +1,6 @@
 import CAllocationCounter
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import Testing
 
 /// What stage one asks the allocator for once it knows the beacons that it hears.

@@ -11,7 +11,7 @@ from browser import Browser, Visit, expect, missing
 from servers import REPOSITORY, Pharos, pharos_binary
 
 DASHBOARD = REPOSITORY / "Sources/Server/PharosDashboard/PharosDashboard.docc/Resources/dashboard.png"
-EXPLAIN = REPOSITORY / "Sources/Lab/PharosTools/PharosTools.docc/Resources/explain.svg"
+EXPLAIN = REPOSITORY / "Sources/Lab/PharosLab/PharosLab.docc/Resources/explain.svg"
 SCENE = REPOSITORY / "Captures/noisy-doorway"
 
 

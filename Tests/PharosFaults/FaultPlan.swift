@@ -1,5 +1,5 @@
 package import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosSecurity
 import PharosSimulation
 

@@ -7,63 +7,73 @@ import Testing
 struct HouseTests {
   /// What each module may import of ours: the arrows of the design, section 3.
   static let arrows: [String: Set<String>] = [
-    "PharosModel": [],
-    "PharosWire": ["PharosModel"],
-    "PharosVenues": ["PharosModel"],
-    "PharosMonitoring": ["PharosModel", "PharosWire", "CTrackTable"],
-    "PharosPositioning": ["PharosModel", "PharosVenues"],
-    "PharosSurvey": ["PharosModel", "PharosVenues", "PharosPositioning"],
-    "PharosCaptures": ["PharosModel", "PharosWire"],
-    "PharosSecurity": ["CCrypto", "PharosModel", "PharosWire"],
+    "PharosDocuments": [],
+    "PharosModel": ["PharosDocuments"],
+    "PharosWire": ["PharosDocuments", "PharosModel"],
+    "PharosCaptures": ["PharosDocuments", "PharosModel", "PharosWire"],
+    "PharosPresence": ["CTrackTable", "PharosDocuments", "PharosModel", "PharosWire"],
+    "PharosRooms": ["PharosDocuments", "PharosModel"],
+    "PharosFixes": ["PharosDocuments", "PharosModel", "PharosSpace", "PharosWays"],
+    "PharosStays": ["PharosDocuments", "PharosModel", "PharosFixes", "PharosSpace", "PharosWays"],
     "PharosPipeline": [
-      "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
-      "PharosCaptures", "PharosSecurity",
+      "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence", "PharosRooms",
+      "PharosFixes", "PharosStays", "PharosSpace", "PharosSecurity",
     ],
-    "PharosSimulation": ["PharosModel", "PharosWire", "PharosVenues"],
-    "PharosComparators": ["PharosModel"],
-    "PharosMQTT": ["PharosModel"],
-    "PharosMosquitto": ["CMosquitto", "PharosModel", "PharosMQTT"],
+    "PharosSpace": ["PharosDocuments", "PharosModel"],
+    "PharosWays": ["PharosDocuments", "PharosModel", "PharosSpace"],
+    "PharosMaps": [
+      "CCairo", "CCrypto", "CZlib", "PharosDocuments", "PharosModel", "PharosSpace", "PharosWays",
+    ],
+    "PharosIngest": [
+      "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence",
+      "PharosRooms", "PharosFixes", "PharosPipeline", "PharosSecurity",
+    ],
+    "PharosSecurity": ["CCrypto", "PharosDocuments", "PharosModel", "PharosWire"],
+    "PharosPublishing": ["PharosDocuments", "PharosModel", "PharosFixes"],
+    "Pharos": [
+      "PharosDocuments", "PharosModel", "PharosPresence", "PharosRooms", "PharosFixes", "PharosStays",
+      "PharosPipeline", "PharosIngest", "PharosSecurity", "PharosPublishing",
+    ],
     "PharosFiles": ["CZlib"],
-    "PharosMaps": ["CCairo", "CCrypto", "CZlib", "PharosModel", "PharosVenues"],
+    "PharosJournal": ["CJournalFiles", "PharosDocuments", "PharosModel"],
+    "PharosMQTT": ["PharosDocuments", "PharosModel"],
+    "PharosMosquitto": ["CMosquitto", "PharosModel", "PharosMQTT"],
+    "PharosDelivery": [
+      "PharosDocuments", "PharosModel", "PharosSecurity", "PharosPublishing", "PharosJournal", "PharosMQTT",
+    ],
+    "PharosSite": ["PharosDocuments", "PharosModel", "PharosSpace", "PharosSecurity"],
+    "PharosDashboard": [],
+    "PharosHTTP": [
+      "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence", "PharosRooms",
+      "PharosPipeline", "PharosSpace", "PharosWays", "PharosMaps", "PharosIngest", "PharosSecurity",
+      "PharosPublishing", "Pharos", "PharosJournal", "PharosDelivery", "PharosSite", "PharosDashboard",
+    ],
+    "PharosService": [
+      "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures",
+      "PharosPresence", "PharosRooms", "PharosFixes", "PharosPipeline", "PharosSpace", "PharosIngest",
+      "PharosSecurity", "PharosPublishing", "Pharos", "PharosFiles", "PharosJournal", "PharosMQTT",
+      "PharosMosquitto", "PharosDelivery", "PharosSite", "PharosHTTP", "PharosSimulation",
+    ],
+    "PharosTools": [
+      "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosFixes", "PharosStays",
+      "PharosPipeline", "PharosSpace", "PharosWays", "PharosMaps", "PharosIngest", "PharosSecurity", "Pharos",
+      "PharosJournal", "PharosDelivery", "PharosSite", "PharosHTTP", "PharosService", "PharosSimulation",
+      "PharosLab",
+    ],
+    "PharosCommand": ["PharosWays", "PharosService", "PharosTools", "PharosLab", "PharosGateway"],
+    "PharosSimulation": ["PharosDocuments", "PharosModel", "PharosWire", "PharosSpace"],
+    "PharosComparators": ["PharosModel"],
+    "PharosSurvey": ["PharosModel", "PharosFixes", "PharosSpace", "PharosWays"],
+    "PharosLab": [
+      "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence",
+      "PharosRooms", "PharosFixes", "PharosPipeline", "PharosSpace", "PharosWays", "PharosIngest",
+      "PharosSecurity", "PharosFiles", "PharosSite", "PharosHTTP", "PharosService", "PharosSimulation",
+      "PharosComparators", "PharosSurvey",
+    ],
     "PharosGateway": [
       "CPharos", "PharosModel", "PharosWire", "PharosCaptures", "PharosSecurity", "PharosFiles",
     ],
     "PharosGatewayCommand": ["PharosGateway"],
-    "PharosIngest": [
-      "CPharos", "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
-      "PharosCaptures", "PharosPipeline", "PharosSecurity",
-    ],
-    "PharosPublishing": ["PharosModel", "PharosVenues", "PharosPositioning"],
-    "Pharos": [
-      "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
-      "PharosCaptures", "PharosPipeline", "PharosIngest", "PharosPublishing", "PharosSecurity",
-    ],
-    "PharosJournal": ["CJournalFiles", "PharosModel"],
-    "PharosDelivery": [
-      "PharosModel", "PharosSecurity", "PharosPublishing", "PharosJournal", "PharosMQTT",
-    ],
-    "PharosSite": ["PharosModel", "PharosVenues", "PharosSecurity"],
-    "PharosDashboard": [],
-    "PharosHTTP": [
-      "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
-      "PharosCaptures", "PharosIngest", "PharosPublishing", "Pharos", "PharosJournal", "PharosDelivery",
-      "PharosSite", "PharosDashboard", "PharosSecurity", "PharosMaps",
-    ],
-    "PharosService": [
-      "CPharos", "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
-      "PharosCaptures", "PharosSecurity", "PharosPipeline", "PharosSimulation", "PharosFiles", "PharosIngest",
-      "PharosPublishing", "Pharos", "PharosJournal", "PharosDelivery", "PharosSite", "PharosHTTP",
-      "PharosMQTT", "PharosMosquitto",
-    ],
-    "PharosTools": [
-      "CPharos", "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning",
-      "PharosSurvey", "PharosCaptures", "PharosSecurity", "PharosPipeline", "PharosSimulation",
-      "PharosComparators", "PharosFiles", "PharosMaps", "PharosIngest", "Pharos", "PharosJournal",
-      "PharosDelivery", "PharosSite", "PharosHTTP", "PharosService",
-    ],
-    "PharosCommand": [
-      "PharosService", "PharosTools", "PharosVenues", "PharosCaptures", "PharosSimulation", "PharosGateway",
-    ],
   ]
 
   /// The modules of C.
@@ -73,17 +83,18 @@ struct HouseTests {
 
   /// The modules that take values and give values: no I/O, no clock, no task.
   static let pure = [
-    "PharosModel", "PharosWire", "PharosVenues", "PharosMonitoring", "PharosPositioning", "PharosSurvey",
-    "PharosCaptures", "PharosSecurity", "PharosPipeline", "PharosSimulation", "PharosComparators",
-    "PharosMQTT",
+    "PharosDocuments", "PharosModel", "PharosWire", "PharosSpace", "PharosWays", "PharosPresence",
+    "PharosRooms",
+    "PharosFixes", "PharosStays", "PharosSurvey", "PharosCaptures", "PharosSecurity", "PharosPipeline",
+    "PharosSimulation", "PharosComparators", "PharosMQTT",
   ]
 
   /// What pure modules may import that is not ours: sums over bytes, without a clock or a file, collections, and the lock of
   /// a value that several loops share.
   static let arithmetic: [String: Set<String>] = [
     "PharosSecurity": ["CCrypto", "Synchronization"],
-    "PharosMonitoring": ["CTrackTable"],
-    "PharosPositioning": ["DequeModule", "HeapModule"], "PharosSimulation": ["HeapModule"],
+    "PharosPresence": ["CTrackTable"], "PharosFixes": ["DequeModule", "HeapModule"],
+    "PharosSimulation": ["HeapModule"],
     "PharosMQTT": ["DequeModule"],
   ]
 
@@ -149,7 +160,7 @@ struct HouseTests {
   @Test("the library product PharosVenues contains no networking")
   func offline() throws {
     var modules: Set<String> = []
-    var open = ["PharosModel", "PharosVenues", "PharosMaps"]
+    var open = ["PharosModel", "PharosSpace", "PharosWays", "PharosMaps"]
     while let module = open.popLast() {
       guard modules.insert(module).inserted else { continue }
       open += Self.arrows[module, default: []]

@@ -41,7 +41,7 @@ struct PageTests {
       stores.insert(file.path.split(separator: "/").dropFirst(2).joined(separator: "/"))
     }
     // The command asks the stores of a folder.
-    stores.remove("PharosTools/Runners/EraseRunner.swift")
+    stores.remove("PharosTools/EraseRunner.swift")
     #expect(stores.count > 10)
     #expect(listed == stores, "\(listed.symmetricDifference(stores).sorted())")
   }

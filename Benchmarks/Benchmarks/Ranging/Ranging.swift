@@ -1,6 +1,6 @@
 import Benchmark
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import SuiteSupport
 import Traffic
 

@@ -1,5 +1,5 @@
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import Traffic
 
 /// One application that asks for one UUID, ten observers, and adverts that find their track, miss it, or make it.

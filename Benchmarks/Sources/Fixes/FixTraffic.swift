@@ -1,7 +1,7 @@
 import PharosModel
-import PharosPositioning
+import PharosFixes
 import PharosSimulation
-import PharosVenues
+import PharosSpace
 import PharosWire
 
 /// The reports of some handsets on their ways through a simulated mall, recorded once and repeated under other names.

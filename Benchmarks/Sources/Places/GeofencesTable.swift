@@ -1,8 +1,9 @@
 import Foundation
 import PharosModel
-import PharosPositioning
+import PharosStays
+import PharosPipeline
 import PharosSimulation
-import PharosVenues
+import PharosSpace
 
 /// Measures geofences against simulated walks, whose truth is known, and their cost in a large site.
 ///

@@ -5,7 +5,8 @@ import PharosModel
 import PharosSimulatedWorlds
 import PharosSimulation
 import PharosSite
-import PharosVenues
+import PharosSpace
+import PharosWays
 
 /// Measures routes.
 ///

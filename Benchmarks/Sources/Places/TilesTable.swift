@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import PharosMaps
 import PharosSite
-import PharosVenues
+import PharosSpace
 
 /// Measures the tiles of a mall: the real one if its floor plans are there, and always one that is generated.
 func measureTiles(_ input: PlacesInput) throws -> [PlacesRow] {

@@ -1,7 +1,9 @@
 import PharosModel
-import PharosPositioning
+import PharosFixes
+import PharosPipeline
 import PharosSimulation
-import PharosVenues
+import PharosSpace
+import PharosWays
 
 /// A terminal of 360 by 140 m without a radio in it.
 private struct Terminal {

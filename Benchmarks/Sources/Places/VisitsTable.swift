@@ -1,8 +1,9 @@
 import Foundation
 import PharosModel
-import PharosPositioning
+import PharosFixes
+import PharosStays
 import PharosSimulation
-import PharosVenues
+import PharosSpace
 
 /// Measures the visits of 100 simulated days against their truth.
 ///

@@ -1,6 +1,6 @@
 import PharosCaptures
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 
 /// What a rule does in the stretches: each is played to the whole of stage one, as if the beacon were taken away at its
 /// end.

@@ -1,6 +1,6 @@
 import CScaleMeter
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import Traffic
 
 /// What it costs to change an application's regions while traffic goes on.

@@ -1,6 +1,6 @@
 import CScaleMeter
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosWire
 import Traffic
 

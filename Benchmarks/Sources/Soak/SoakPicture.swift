@@ -1,7 +1,7 @@
 import Foundation
 import PharosModel
 import PharosService
-import PharosTools
+import PharosLab
 
 /// Memory and delay over time, as SVG.
 struct SoakPicture {

@@ -1,4 +1,5 @@
 public import PharosCaptures
+public import PharosDocuments
 public import PharosModel
 package import PharosWire
 

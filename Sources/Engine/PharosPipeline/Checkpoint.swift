@@ -1,6 +1,7 @@
+public import PharosDocuments
 public import PharosModel
-package import PharosMonitoring
-package import PharosPositioning
+package import PharosPresence
+package import PharosFixes
 
 /// All that decisions to come depend on, as of one instant: what a server saves now and then, and starts again from.
 ///

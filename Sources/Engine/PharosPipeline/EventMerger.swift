@@ -1,6 +1,9 @@
+package import PharosDocuments
 package import PharosModel
-package import PharosMonitoring
-package import PharosPositioning
+package import PharosPresence
+package import PharosRooms
+package import PharosFixes
+package import PharosStays
 
 /// The merger of all shards of stage one into one ordered stream of events, with stage two behind it.
 ///

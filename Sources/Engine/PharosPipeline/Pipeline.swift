@@ -1,8 +1,11 @@
+import PharosStays
+import PharosDocuments
 public import PharosModel
-public import PharosMonitoring
-package import PharosPositioning
+public import PharosPresence
+package import PharosRooms
+package import PharosFixes
 import PharosSecurity
-import PharosVenues
+import PharosSpace
 
 /// The two stages composed on one thread: inputs in, events in their order out.
 ///

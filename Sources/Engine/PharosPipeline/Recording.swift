@@ -1,4 +1,5 @@
 package import PharosCaptures
+public import PharosDocuments
 public import PharosModel
 
 /// An input of a server that is no datagram, as a recording carries it: the content of one local-use block.

@@ -1,5 +1,5 @@
 import PharosModel
-import PharosVenues
+import PharosSpace
 
 /// One thing that is wrong with a scene.
 package struct SceneMistake: Hashable, Sendable {

@@ -1,5 +1,5 @@
 package import PharosModel
-import PharosVenues
+import PharosSpace
 
 /// The radio propagation model of a scene, with its disturbances.
 package struct Radio: Hashable, Sendable {

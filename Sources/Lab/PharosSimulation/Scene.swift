@@ -1,5 +1,5 @@
 package import PharosModel
-package import PharosVenues
+package import PharosSpace
 
 /// The description of a simulated place: its transmitters, observers, walls, radio and faults.
 ///

@@ -1,5 +1,5 @@
 package import PharosModel
-import PharosVenues
+import PharosSpace
 
 /// A running scene: the datagrams that the server receives and the true events, in order of time.
 ///

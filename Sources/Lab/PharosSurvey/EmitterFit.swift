@@ -1,6 +1,6 @@
 import PharosModel
-import PharosPositioning
-import PharosVenues
+import PharosFixes
+import PharosSpace
 
 /// Fits one emitter's levels on every floor where it was heard.
 struct EmitterFit {

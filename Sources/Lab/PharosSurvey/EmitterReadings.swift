@@ -1,6 +1,6 @@
 import PharosModel
-import PharosPositioning
-import PharosVenues
+import PharosFixes
+import PharosSpace
 
 /// The readings of one emitter in the survey.
 package struct EmitterReadings {

@@ -1,6 +1,6 @@
 import PharosModel
-import PharosPositioning
-import PharosVenues
+import PharosFixes
+import PharosSpace
 
 /// The transfer of levels to the unsurveyed parts of the floors above and below.
 ///

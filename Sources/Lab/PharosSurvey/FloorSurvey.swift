@@ -1,6 +1,6 @@
 package import PharosModel
-import PharosPositioning
-package import PharosVenues
+import PharosFixes
+package import PharosSpace
 
 /// The parts of a floor that the survey covered with walks, scans and listening for beacons.
 package struct FloorSurvey {

@@ -1,4 +1,4 @@
-package import PharosPositioning
+package import PharosFixes
 
 /// One emitter's levels all over a floor: path loss, and the shadows that the survey found about it.
 ///

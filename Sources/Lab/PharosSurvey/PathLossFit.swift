@@ -1,5 +1,5 @@
 import PharosModel
-package import PharosPositioning
+package import PharosFixes
 
 /// A fit of the position of an emitter and of its path loss to levels at known places.
 ///

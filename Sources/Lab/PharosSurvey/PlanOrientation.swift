@@ -1,6 +1,7 @@
 import PharosModel
-package import PharosPositioning
-package import PharosVenues
+package import PharosFixes
+package import PharosSpace
+import PharosWays
 
 /// The directions of walks by their compasses against the same ways on a floor's plan.
 ///

@@ -1,4 +1,4 @@
-package import PharosPositioning
+package import PharosFixes
 
 /// The errors of the fixes of walks from which a map was not made, relative to the radii that the fixes claimed.
 ///

@@ -1,6 +1,6 @@
 package import PharosModel
-package import PharosPositioning
-package import PharosVenues
+package import PharosFixes
+package import PharosSpace
 
 /// Learns a radio map from walks through a venue.
 ///

@@ -1,5 +1,5 @@
-package import PharosPositioning
-package import PharosVenues
+package import PharosFixes
+package import PharosSpace
 
 /// The coverage of a survey, and the results of learning from it.
 package struct SurveyReport: Hashable, Sendable {

@@ -1,6 +1,7 @@
 package import PharosModel
-package import PharosPositioning
-package import PharosVenues
+package import PharosFixes
+package import PharosSpace
+import PharosWays
 
 /// The recording of a handset on a walk through one floor, with the waypoints that the surveyor marked.
 ///

@@ -1,3 +1,4 @@
+package import PharosDocuments
 package import PharosModel
 package import PharosWire
 

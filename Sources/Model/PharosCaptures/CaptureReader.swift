@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// Reads captures as their bytes come in: pcap, pcapng, btsnoop and PacketLogger's, recognised from the first bytes.

@@ -1,3 +1,4 @@
+package import PharosDocuments
 package import PharosModel
 
 /// A UDP datagram found in a capture, put together from its fragments where it came in several.

@@ -1,5 +1,5 @@
 import CCairo
-import PharosVenues
+import PharosSpace
 
 /// A reason why a map cannot be drawn, or a bundle cannot be read.
 public struct MapFailure: Error, Hashable, Sendable, CustomStringConvertible {

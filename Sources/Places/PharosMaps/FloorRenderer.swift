@@ -1,4 +1,4 @@
-public import PharosVenues
+import PharosSpace
 import Synchronization
 
 /// Draws the tiles of one floor in the look of the dashboard: the plan's image if there is one, or the areas; walls,

@@ -1,4 +1,4 @@
-import PharosVenues
+import PharosSpace
 
 /// The symbols and names of a floor at one zoom, placed so that none covers another.
 ///

@@ -1,7 +1,10 @@
 // One import gives a user's program all the words it needs: regions to ask with, events to be answered with.
+@_exported public import PharosDocuments
+@_exported public import PharosFixes
 @_exported public import PharosIngest
 @_exported public import PharosModel
-@_exported public import PharosMonitoring
 @_exported public import PharosPipeline
-@_exported public import PharosPositioning
+@_exported public import PharosPresence
 @_exported public import PharosPublishing
+@_exported public import PharosRooms
+@_exported public import PharosStays

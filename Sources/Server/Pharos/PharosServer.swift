@@ -1,9 +1,10 @@
 public import Logging
 public import PharosIngest
 public import PharosModel
-package import PharosMonitoring
+package import PharosPresence
 public import PharosPipeline
-public import PharosPositioning
+package import PharosRooms
+public import PharosFixes
 public import PharosPublishing
 public import PharosSecurity
 public import ServiceLifecycle

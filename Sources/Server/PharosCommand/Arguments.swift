@@ -1,7 +1,8 @@
 public import ArgumentParser
 public import PharosService
-public import PharosTools
-public import PharosVenues
+public import PharosLab
+import PharosTools
+public import PharosWays
 
 extension HostPort: ExpressibleByArgument {
   /// Reads `HOST:PORT`.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PharosService
+import PharosLab
 import PharosTools
 
 /// `pharos process`.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PharosGateway
 import PharosService
-import PharosTools
+import PharosLab
 
 /// The `pharos` command.
 @main

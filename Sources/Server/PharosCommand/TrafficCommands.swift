@@ -1,6 +1,6 @@
 import ArgumentParser
 import PharosService
-import PharosTools
+import PharosLab
 
 /// `pharos simulate`.
 struct SimulateCommand: ParsableCommand {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PharosService
 import PharosTools
-import PharosVenues
+import PharosWays
 
 /// `pharos way`.
 struct WayCommand: ParsableCommand {

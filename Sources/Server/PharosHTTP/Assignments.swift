@@ -1,5 +1,6 @@
 package import Pharos
 package import PharosJournal
+import PharosDocuments
 package import PharosModel
 
 /// The itineraries and the guidance of subjects, which are documents of the journal first and then followed by the engine.

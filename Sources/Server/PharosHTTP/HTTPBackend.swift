@@ -3,7 +3,7 @@ package import PharosDelivery
 package import PharosJournal
 package import PharosModel
 package import PharosSite
-import PharosVenues
+import PharosSpace
 
 /// The server as the HTTP interface sees it.
 package protocol HTTPBackend: Sendable {

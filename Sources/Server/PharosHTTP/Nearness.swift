@@ -1,5 +1,6 @@
+import PharosDocuments
 package import PharosModel
-package import PharosMonitoring
+package import PharosPresence
 
 /// The nearest counterparts of the subjects that are inside, which a list of states shows beside each.
 ///

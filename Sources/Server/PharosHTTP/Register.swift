@@ -1,6 +1,7 @@
 package import Logging
 package import PharosDelivery
 package import PharosJournal
+import PharosDocuments
 package import PharosModel
 package import PharosSite
 

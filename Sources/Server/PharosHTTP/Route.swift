@@ -1,4 +1,5 @@
 package import HTTPTypes
+import PharosDocuments
 import PharosModel
 
 /// One operation of the interface: a method on a path, its access, its query parameters, its body, and its handler.

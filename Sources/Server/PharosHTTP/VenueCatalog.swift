@@ -1,4 +1,4 @@
-package import PharosVenues
+package import PharosSpace
 
 /// The venues that requests name.
 struct VenueCatalog: Sendable {

@@ -1,4 +1,5 @@
-package import PharosVenues
+package import PharosSpace
+package import PharosWays
 import Synchronization
 
 /// The router of a venue, made at its first use and then shared by the interface and the engine.

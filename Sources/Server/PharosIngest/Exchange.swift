@@ -1,7 +1,7 @@
 import Atomics
 import PharosCaptures
 package import PharosModel
-package import PharosMonitoring
+package import PharosPresence
 import Synchronization
 
 /// The data shared between threads: the rings, and the watermark up to which each thread has done its work.

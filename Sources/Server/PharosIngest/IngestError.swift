@@ -1,5 +1,6 @@
 import Glibc
-package import PharosModel
+package import PharosDocuments
+import PharosModel
 
 /// An error that prevents ingest from starting or from carrying out a request.
 ///

@@ -1,10 +1,11 @@
 import Logging
 import NIOCore
 import NIOPosix
+import PharosDocuments
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosPipeline
-import PharosPositioning
+import PharosFixes
 import PharosSecurity
 
 /// The loops of a server and their threads, made and joined but not reading yet.

@@ -4,9 +4,10 @@ import NIOCore
 import NIOPosix
 import PharosCaptures
 package import PharosModel
-package import PharosMonitoring
+package import PharosPresence
 package import PharosPipeline
-package import PharosPositioning
+package import PharosRooms
+package import PharosFixes
 package import PharosSecurity
 package import PharosWire
 import Synchronization

@@ -1,7 +1,7 @@
 import Atomics
 import NIOCore
 package import PharosModel
-import PharosMonitoring
+import PharosPresence
 package import PharosPipeline
 
 /// The only consumer of all shards: restores the order of events and delivers them.

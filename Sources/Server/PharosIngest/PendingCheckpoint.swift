@@ -1,6 +1,6 @@
 package import NIOCore
 public import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosPipeline
 
 /// A checkpoint that was taken and is still to be written: copies of the engines as they were at one instant.

@@ -2,7 +2,7 @@ import Logging
 import NIOCore
 import PharosCaptures
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosWire
 
 /// One loop: reads its sockets, decodes, sends reports to the shards they belong to, and runs its own shard.

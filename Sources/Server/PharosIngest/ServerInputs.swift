@@ -2,7 +2,7 @@ import Logging
 import NIOCore
 import PharosCaptures
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosWire
 import Synchronization
 

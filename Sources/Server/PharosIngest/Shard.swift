@@ -1,6 +1,6 @@
 package import NIOCore
 package import PharosModel
-package import PharosMonitoring
+package import PharosPresence
 package import PharosSecurity
 
 /// One shard of stage one: takes inputs from all loops in their total order and hands on what it decides.

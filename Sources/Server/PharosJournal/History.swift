@@ -1,3 +1,4 @@
+package import PharosDocuments
 package import PharosModel
 
 /// A minute of the calendar, counted from the Unix epoch.

@@ -1,4 +1,5 @@
 import GRDB
+package import PharosDocuments
 package import PharosModel
 import Synchronization
 

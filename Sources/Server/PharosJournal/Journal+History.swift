@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PharosDocuments
 package import PharosModel
 
 /// The kinds of series; the raw value is part of the number of a row.

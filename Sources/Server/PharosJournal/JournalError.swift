@@ -1,4 +1,5 @@
 import GRDB
+import PharosDocuments
 import PharosModel
 
 /// An error of the journal.

@@ -1,3 +1,4 @@
+import PharosDocuments
 package import PharosModel
 
 /// An entity of Home Assistant.

@@ -1,3 +1,4 @@
+import PharosDocuments
 package import PharosModel
 
 /// The topics that a server publishes on, and the identifiers of its entities in Home Assistant.

@@ -1,3 +1,4 @@
+import PharosDocuments
 package import PharosModel
 
 /// The states that are published: where each subject is, and which observers are up.

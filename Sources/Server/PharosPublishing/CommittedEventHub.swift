@@ -1,3 +1,4 @@
+import PharosDocuments
 public import PharosModel
 import Synchronization
 

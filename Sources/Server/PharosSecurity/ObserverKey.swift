@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// One key of one observer: a secret that only the observer and the server know.

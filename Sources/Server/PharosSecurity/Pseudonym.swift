@@ -1,3 +1,4 @@
+import PharosDocuments
 public import PharosModel
 
 /// A replacement for the address of an unregistered device: a number without a meaning beyond one run of one process.

@@ -1,3 +1,4 @@
+public import PharosDocuments
 public import PharosModel
 public import PharosWire
 

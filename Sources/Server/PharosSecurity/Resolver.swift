@@ -1,3 +1,4 @@
+import PharosDocuments
 public import PharosModel
 
 /// Finds out whose address a changing one is: the one place where identity keys are used.

@@ -1,3 +1,4 @@
+package import PharosDocuments
 package import PharosModel
 
 /// The common part of the documents that clients send over HTTP: JSON, read by the rules of the site file.

@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// The keys of a region that is an area, in the site file and in JSON.

@@ -1,3 +1,4 @@
+import PharosDocuments
 package import PharosModel
 
 /// An MQTT broker, and the credentials to connect with.

@@ -1,3 +1,4 @@
+package import PharosDocuments
 package import PharosModel
 
 /// A region as a JSON document: the keys, the checks and the words of the site file.

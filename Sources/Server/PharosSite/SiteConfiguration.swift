@@ -1,3 +1,4 @@
+package import PharosDocuments
 package import PharosModel
 
 /// The content of a site file: the site itself, and the settings of its server.

@@ -1,4 +1,5 @@
-package import PharosModel
+package import PharosDocuments
+import PharosModel
 
 extension SiteFile {
   /// Writes a configuration as a site file that gives the same configuration when it is read.

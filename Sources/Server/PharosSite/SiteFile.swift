@@ -1,5 +1,6 @@
+package import PharosDocuments
 package import PharosModel
-package import PharosVenues
+package import PharosSpace
 import Yams
 
 /// The reader of the site file: it turns YAML into a checked configuration, and reports every mistake with its line.

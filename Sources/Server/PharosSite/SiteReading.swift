@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// A reader of one site file's tree, with the state for the checks that span the file.

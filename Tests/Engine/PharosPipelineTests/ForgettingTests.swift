@@ -1,5 +1,6 @@
+import PharosDocuments
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosPipeline
 import PharosTestSupport
 import Testing

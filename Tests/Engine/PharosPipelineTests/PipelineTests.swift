@@ -1,5 +1,5 @@
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosPipeline
 import Testing
 

@@ -1,4 +1,5 @@
 import PharosCaptures
+import PharosDocuments
 import PharosModel
 import PharosPipeline
 import PharosTestSupport

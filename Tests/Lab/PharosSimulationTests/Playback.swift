@@ -1,6 +1,6 @@
 import PharosModel
 import PharosSimulation
-import PharosVenues
+import PharosSpace
 
 /// All that came out of a scene, for tests to look at.
 struct Playback {

@@ -1,7 +1,7 @@
 import PharosModel
 import PharosSimulation
 import PharosTestSupport
-import PharosVenues
+import PharosSpace
 import Testing
 
 @Suite("Transmitter")

@@ -1,6 +1,7 @@
+import PharosDocuments
 import PharosModel
 import PharosSimulation
-import PharosVenues
+import PharosSpace
 import Testing
 
 @Suite("Truth")

@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// Link-layer packets spelt byte by byte, with the checksum that belongs to them.

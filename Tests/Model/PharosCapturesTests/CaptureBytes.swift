@@ -1,4 +1,5 @@
 import PharosCaptures
+import PharosDocuments
 import PharosModel
 
 /// Captures and packets spelt byte by byte, so that tests hold their input as data.

@@ -1,5 +1,6 @@
 import Foundation
 import PharosCaptures
+import PharosDocuments
 import PharosModel
 import PharosTestSupport
 import Testing

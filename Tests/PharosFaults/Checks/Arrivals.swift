@@ -13,12 +13,12 @@ struct Arrivals {
 
   /// Reports that seem no further apart are of one transmission to the server.
   ///
-  /// - Source: `TrackHandle.joinSpan` of PharosMonitoring.
+  /// - Source: `TrackHandle.joinSpan` of PharosPresence.
   private static let joined: TrueTime = 15_000_000
 
   /// For so long behind a flood a station's table may be full, so that no new transmitter has a track.
   ///
-  /// - Source: the silence that PharosMonitoring allows to a beacon of unknown interval, and the longest delay of the network.
+  /// - Source: the silence that PharosPresence allows to a beacon of unknown interval, and the longest delay of the network.
   private static let floodedTime = TrueTime.seconds(60 + Network.longestDelay + 1)
 
   private var arrivals: [Arrival] = []

@@ -1,5 +1,5 @@
 import PharosDelivery
-import PharosMonitoring
+import PharosPresence
 import PharosPipeline
 import PharosWire
 

@@ -9,7 +9,7 @@ struct TruthCheck {
   private static let minimumAbsence = TrueTime.seconds(2)
   /// The time within which the adverts of an enter may lie.
   ///
-  /// - Source: `AdaptiveSilence.defaultWindow` of PharosMonitoring.
+  /// - Source: `AdaptiveSilence.defaultWindow` of PharosPresence.
   private static let enterWindow = TrueTime.seconds(30.036)
   /// The time that is looked back over where an exit does not say when its beacon was last heard.
   private static let longestMemory = TrueTime.seconds(400)
@@ -19,11 +19,11 @@ struct TruthCheck {
 
   /// By how much the clock of a station may be set back without being found out: what lies beyond the greatest lag is suspected.
   ///
-  /// - Source: `ClockOffset.suspicious` of PharosMonitoring.
+  /// - Source: `ClockOffset.suspicious` of PharosPresence.
   private static let greatestAge = TrueTime.seconds(10)
   /// For how long it may go on so: two halves of the window in which the least delay is looked for, and a second.
   ///
-  /// - Source: `ClockOffset.half` of PharosMonitoring.
+  /// - Source: `ClockOffset.half` of PharosPresence.
   private static let longestError = TrueTime.seconds(61)
 
   init(_ world: FaultWorld) {

@@ -2,7 +2,7 @@ import Logging
 import PharosDelivery
 import PharosJournal
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosPipeline
 import PharosPublishing
 import PharosWire

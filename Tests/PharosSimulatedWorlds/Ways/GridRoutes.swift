@@ -1,4 +1,4 @@
-package import PharosVenues
+package import PharosSpace
 
 /// Lengths of ways found without any cleverness, as the reference of routes: Dijkstra over the eight neighbours of cells
 /// of 25 cm, and then every corner left out that a straight line makes needless.

@@ -1,4 +1,5 @@
-package import PharosVenues
+package import PharosSpace
+package import PharosWays
 
 /// Checks that people can walk along a route.
 package struct RouteCheck {

@@ -1,6 +1,6 @@
 import PharosModel
 import PharosSimulation
-package import PharosVenues
+package import PharosSpace
 
 /// An airport of many floors, drawn from a seed: a concourse with shops, gates with rows of seats, columns, lifts, stairs
 /// and escalators.

@@ -1,7 +1,8 @@
+import PharosWays
 import Foundation
 import GRDB
 import PharosMaps
-import PharosVenues
+import PharosSpace
 import Testing
 
 @Suite("Venue bundles")

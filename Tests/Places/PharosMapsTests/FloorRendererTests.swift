@@ -1,6 +1,6 @@
 import PharosMaps
 import PharosModel
-import PharosVenues
+import PharosSpace
 import Testing
 
 @Suite("Tiles of floors")

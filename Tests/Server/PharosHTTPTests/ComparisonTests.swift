@@ -5,7 +5,7 @@ import PharosModel
 import PharosTestSupport
 import Testing
 
-/// Captures that are sent to a server; how they are compared is PharosTools' part.
+/// Captures that are sent to a server; how they are compared is PharosLab's part.
 @Suite("Comparisons over HTTP", .timeLimit(.minutes(20)))
 struct ComparisonTests {
   private let sent = ["Content-Type": "application/octet-stream"]

@@ -2,7 +2,7 @@ import Foundation
 import PharosHTTP
 import PharosMaps
 import PharosModel
-import PharosVenues
+import PharosSpace
 import Synchronization
 import Testing
 

@@ -1,4 +1,5 @@
 import PharosHTTP
+import PharosDocuments
 import PharosModel
 import PharosTestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Foundation
 import PharosHTTP
 import PharosModel
-import PharosVenues
+import PharosSpace
 import Testing
 
 extension ServedVenue {

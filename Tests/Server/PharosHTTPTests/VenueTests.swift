@@ -2,7 +2,7 @@ import PharosDelivery
 import PharosHTTP
 import PharosModel
 import PharosSite
-import PharosVenues
+import PharosSpace
 import Testing
 
 /// What one needs to draw a floor: where it lies, its outlines, its plan.

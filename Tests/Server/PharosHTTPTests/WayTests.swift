@@ -1,7 +1,7 @@
 import PharosDelivery
 import PharosHTTP
 import PharosModel
-import PharosVenues
+import PharosSpace
 import Testing
 
 /// Routes through a venue, in the shape that clients of OSRM know.

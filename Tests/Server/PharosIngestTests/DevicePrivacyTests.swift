@@ -1,5 +1,6 @@
 import PharosCaptures
 import PharosIngest
+import PharosDocuments
 import PharosModel
 import PharosPipeline
 import PharosSecurity

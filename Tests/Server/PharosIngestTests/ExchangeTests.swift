@@ -1,6 +1,6 @@
 import PharosIngest
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosPipeline
 import PharosTestSupport
 import Synchronization

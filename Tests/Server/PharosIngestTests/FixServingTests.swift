@@ -1,9 +1,10 @@
+import PharosPipeline
 import PharosIngest
 import PharosModel
-import PharosMonitoring
-import PharosPositioning
+import PharosPresence
+import PharosFixes
 import PharosTestSupport
-import PharosVenues
+import PharosSpace
 import PharosWire
 import Synchronization
 import Testing

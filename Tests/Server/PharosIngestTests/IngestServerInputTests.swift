@@ -1,6 +1,6 @@
 import PharosIngest
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosWire
 import Synchronization
 import Testing

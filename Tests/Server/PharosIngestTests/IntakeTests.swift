@@ -1,5 +1,6 @@
 import PharosCaptures
 import PharosIngest
+import PharosDocuments
 import PharosModel
 import PharosTestSupport
 import PharosWire

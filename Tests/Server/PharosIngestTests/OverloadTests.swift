@@ -3,7 +3,7 @@ import NIOCore
 import PharosCaptures
 import PharosIngest
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosTestSupport
 import PharosWire
 import Testing

@@ -1,7 +1,7 @@
 import PharosCaptures
 import PharosIngest
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosPipeline
 import Testing
 

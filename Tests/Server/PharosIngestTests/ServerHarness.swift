@@ -3,7 +3,7 @@ import PharosCaptures
 import PharosIngest
 import PharosModel
 import PharosPipeline
-import PharosPositioning
+import PharosFixes
 import PharosTestSupport
 import Synchronization
 import Testing

@@ -1,8 +1,8 @@
 import PharosCaptures
 import PharosIngest
 import PharosModel
-import PharosMonitoring
-import PharosPositioning
+import PharosPresence
+import PharosRooms
 import PharosWire
 import Testing
 

@@ -1,7 +1,7 @@
 import PharosCaptures
 import PharosIngest
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosSecurity
 import PharosTestSupport
 import PharosWire

@@ -1,8 +1,8 @@
 import OpenCombine
 import PharosModel
-import PharosPositioning
+import PharosFixes
 import PharosPublishing
-import PharosVenues
+import PharosSpace
 import Testing
 
 /// The server's own way from sensings to fixes, built by a client.

@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 import PharosSecurity
 import PharosTestSupport

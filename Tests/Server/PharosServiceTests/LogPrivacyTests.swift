@@ -1,5 +1,5 @@
 import PharosService
-import PharosTools
+import PharosLab
 import Testing
 
 @Suite("Addresses in log lines")

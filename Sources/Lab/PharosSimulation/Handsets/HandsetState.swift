@@ -1,5 +1,5 @@
 package import PharosModel
-package import PharosVenues
+package import PharosSpace
 
 /// The state of a handset.
 struct HandsetState: Sendable {

@@ -1,5 +1,5 @@
 package import PharosModel
-package import PharosVenues
+package import PharosSpace
 import PharosWire
 
 /// The house of a scene with its fixed devices, prepared for playing.

@@ -1,5 +1,5 @@
 package import PharosModel
-package import PharosVenues
+package import PharosSpace
 
 /// A house of several floors with people in it: handsets that hear what hangs there, and tags that observers there hear.
 ///

@@ -1,5 +1,6 @@
+package import PharosDocuments
 package import PharosModel
-package import PharosVenues
+package import PharosSpace
 
 /// A running indoor scene: the datagrams that the server receives and the true positions, in order of time.
 ///

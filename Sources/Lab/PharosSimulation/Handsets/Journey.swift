@@ -1,5 +1,5 @@
 package import PharosModel
-package import PharosVenues
+package import PharosSpace
 
 /// The movement of a person through a venue over time, from floor to floor.
 ///

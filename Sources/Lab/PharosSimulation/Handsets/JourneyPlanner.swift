@@ -1,5 +1,5 @@
 package import PharosModel
-package import PharosVenues
+package import PharosSpace
 
 /// A planner of journeys through a venue, with ways around walls and the times that stairs, lifts and escalators take.
 package struct JourneyPlanner: Sendable {

@@ -1,5 +1,5 @@
 package import PharosModel
-import PharosVenues
+import PharosSpace
 
 /// The readings of the sensors of one handset on its way.
 package struct MotionBench: Sendable {

@@ -1,4 +1,4 @@
-package import PharosVenues
+package import PharosSpace
 
 /// A number that differs from place to place by chance, always the same at the same place.
 ///

@@ -1,5 +1,5 @@
 package import PharosModel
-package import PharosVenues
+package import PharosSpace
 
 /// A small mall of three floors, made up: a hall from end to end with shops on both sides, two doors to the street,
 /// stairs, a lift and two escalators.

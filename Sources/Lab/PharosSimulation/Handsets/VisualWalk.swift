@@ -1,5 +1,5 @@
 package import PharosModel
-package import PharosVenues
+package import PharosSpace
 
 /// A walk with a handset whose visual positioning drifts, jumps and pauses, beside the truth.
 ///

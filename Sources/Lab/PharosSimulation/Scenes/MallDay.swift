@@ -1,5 +1,5 @@
 package import PharosModel
-import PharosVenues
+import PharosSpace
 
 /// The scripted visit of a mall that `pharos demo` plays and `pharos serve --demo` repeats.
 ///

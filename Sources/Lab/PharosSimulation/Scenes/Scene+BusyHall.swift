@@ -1,5 +1,5 @@
 import PharosModel
-import PharosVenues
+import PharosSpace
 
 extension Scene {
   /// Two hundred tags in a hall of 100 by 50 metres under ten gateways, for one minute.

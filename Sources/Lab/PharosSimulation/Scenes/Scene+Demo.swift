@@ -1,5 +1,5 @@
 import PharosModel
-package import PharosVenues
+package import PharosSpace
 
 extension Scene {
   /// A shop with a cold room and a store room: within five seconds a subject enters, a subject leaves, and beacons are
@@ -47,7 +47,7 @@ extension Scene {
       level: 0,
       names: ["Ground floor"],
       plane: .ground(GroundPlane(origin: shopCorner)),
-      walkable: demo.areas.map { PharosVenues.Area(name: $0.name, outline: $0.shape) },
+      walkable: demo.areas.map { PharosSpace.Area(name: $0.name, outline: $0.shape) },
       walls: walls,
       entrances: [Entrance(identifier: "street", point: Point(x: 5, y: 0))],
       beacons: hanging.map { PlacedBeacon($0.beacon, at: $0.path.position(at: .zero)) },

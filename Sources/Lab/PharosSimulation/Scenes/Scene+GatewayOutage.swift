@@ -1,5 +1,5 @@
 import PharosModel
-import PharosVenues
+import PharosSpace
 
 extension Scene {
   /// A gateway loses its power for a minute, another its network, a third goes deaf; tags stay, move and leave.

@@ -1,5 +1,5 @@
 import PharosModel
-import PharosVenues
+import PharosSpace
 
 extension Scene {
   /// Three visitors with handsets walk through a museum of three galleries; two leave, one stays.

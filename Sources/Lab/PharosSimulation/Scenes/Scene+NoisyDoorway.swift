@@ -1,5 +1,5 @@
 import PharosModel
-import PharosVenues
+import PharosSpace
 
 extension Scene {
   /// Tags around the door between a hall and a store, all near what the gateways can still hear.

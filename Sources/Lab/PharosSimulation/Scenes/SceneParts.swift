@@ -1,5 +1,5 @@
 package import PharosModel
-import PharosVenues
+import PharosSpace
 import PharosWire
 
 /// The parts of the built-in scenes.

@@ -1,3 +1,5 @@
+public import PharosDocuments
+
 extension Event {
   /// Writes the event as CloudEvents 1.0 in structured JSON, one object, as the value of a key if one is given.
   ///
@@ -30,17 +32,5 @@ extension Event {
     var json = JSONText()
     write(to: &json, stream: stream)
     return json.text
-  }
-}
-
-extension RegionState {
-  /// The state as events spell it.
-  public var name: String {
-    switch self {
-    case .unknown: "unknown"
-    case .inside: "inside"
-    case .outside: "outside"
-    case .unmonitored: "unmonitored"
-    }
   }
 }

@@ -1,3 +1,5 @@
+import PharosDocuments
+
 /// The flags in the second byte of a record.
 ///
 /// - Shape: bits 0 and 1 the stage (3: a byte follows), 2 a subject, 3 an application, 4 a region, 5 a decision later than the event, 6 an

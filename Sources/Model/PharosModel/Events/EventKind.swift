@@ -1,3 +1,5 @@
+public import PharosDocuments
+
 /// The kinds of decision; the order of the cases is the order of events that are equal otherwise.
 public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
   /// The state of a region changed, or was asked for.
@@ -655,4 +657,9 @@ extension NotificationDetail: EventData {
   func summary(of _: Event) -> String { text }
 
   func sentences(in _: String, _: SiteNames) -> [String] { ["Sent because of rule \(rule): \(text)"] }
+}
+
+extension RangedReading.Proximity: MemberChoice {
+  /// The name of the field.
+  public static var fieldName: String { "a proximity" }
 }

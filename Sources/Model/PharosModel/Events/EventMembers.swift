@@ -1,3 +1,5 @@
+import PharosDocuments
+
 /// A part of an event's data that lists its members once, from which its JSON and its bytes in records and checkpoints
 /// are derived.
 protocol EventMembers {
@@ -74,26 +76,6 @@ extension MemberChoice where Self: RawRepresentable, RawValue == String {
 
 extension RegionState: MemberChoice {}
 
-extension Evidence.Rule: MemberChoice {
-  /// The name of the field.
-  public static var fieldName: String { "a rule" }
-}
-
-extension LevelClass: MemberChoice {
-  /// The name of the field.
-  public static var fieldName: String { "surroundings" }
-}
-
-extension RangedReading.Proximity: MemberChoice {
-  /// The name of the field.
-  public static var fieldName: String { "a proximity" }
-}
-
-extension ZoneTransition.Reason: MemberChoice {
-  /// The name of the field.
-  public static var fieldName: String { "a reason" }
-}
-
 // MARK: Values
 
 extension Int: MemberValue {
@@ -103,6 +85,7 @@ extension Int: MemberValue {
 }
 
 extension UInt16: MemberValue {}
+
 extension UInt32: MemberValue {}
 
 extension MemberValue where Self: FixedWidthInteger & UnsignedInteger {
@@ -271,6 +254,7 @@ extension FieldCoder where Self: MemberCoder {
 }
 
 extension FieldWriter: MemberCoder {}
+
 extension FieldReader: MemberCoder {}
 
 // MARK: Records

@@ -1,3 +1,5 @@
+public import PharosDocuments
+
 /// The reason for a decision: enough to compute the decision again.
 public struct Evidence: Hashable, Sendable {
   /// The rule that fired.
@@ -343,4 +345,14 @@ extension Evidence: FieldCodable {
     self = .unread
     try visitMembers(&reader)
   }
+}
+
+extension Evidence.Rule: MemberChoice {
+  /// The name of the field.
+  public static var fieldName: String { "a rule" }
+}
+
+extension LevelClass: MemberChoice {
+  /// The name of the field.
+  public static var fieldName: String { "surroundings" }
 }

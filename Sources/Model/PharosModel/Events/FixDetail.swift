@@ -1,3 +1,5 @@
+public import PharosDocuments
+
 /// The estimated location of a subject and its properties.
 public struct FixDetail: Hashable, Sendable {
   /// The venue's identifier.

@@ -1,3 +1,5 @@
+import PharosDocuments
+
 /// A change of the state in which a handset is positioned by its camera.
 public struct PositioningTransition: Hashable, Sendable {
   /// The advice to the person who carries the handset.
@@ -196,51 +198,6 @@ extension ScanRequest: EventData, EventMembers {
       case .conveyor: "something carried it"
       }
     return ["A scan is asked for because \(cause).", evidence.sentence]
-  }
-}
-
-extension PositioningReasons {
-  /// The names of the reasons.
-  package var words: [String] { PositioningReasons.names.filter { contains($0.reason) }.map(\.name) }
-}
-
-extension PositioningReasons: MemberValue {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) { writer.write(rawValue) }
-
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) { self.init(rawValue: try reader.read()) }
-
-  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) {
-    guard !isEmpty else { return }
-    json.openArray(key)
-    for word in words { json.element(word) }
-    json.closeArray()
-  }
-
-  func write(to record: inout RecordWriter, decimals: Int) { record.number(UInt64(rawValue)) }
-
-  init(from record: inout RecordReader, decimals: Int) throws(FieldError) {
-    let bits = try record.number()
-    guard bits <= UInt64(PositioningReasons.all.rawValue) else {
-      throw record.failure(.outOfRange(field: "reasons"))
-    }
-    self.init(rawValue: UInt16(bits))
-  }
-}
-
-extension PositioningState: MemberChoice, MemberValue {
-  /// The name of the field.
-  public static var fieldName: String { "a positioning state" }
-
-  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, name) }
-  func write(to record: inout RecordWriter, decimals: Int) { record.byte(rawValue) }
-  init(from record: inout RecordReader, decimals: Int) throws(FieldError) {
-    let code = try record.byte()
-    guard let state = PositioningState(rawValue: code) else {
-      throw record.failure(.unknownTag(field: PositioningState.fieldName, tag: code))
-    }
-    self = state
   }
 }
 

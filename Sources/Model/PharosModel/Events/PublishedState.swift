@@ -1,3 +1,5 @@
+public import PharosDocuments
+
 /// The state of regions, zones and observers after the last events about them: what a server that restarts knows
 /// without a checkpoint.
 ///

@@ -1,3 +1,5 @@
+package import PharosDocuments
+
 /// The state of one subject relative to one region, and the only rule by which it changes.
 ///
 /// A wanted state and its time go in, a ``Change`` comes out:
@@ -120,60 +122,6 @@ extension RegionMachine: FieldStruct {
     try coder.check(
       state == .unmonitored ? lastKnown != .unmonitored : lastKnown == state,
       "a state of a region"
-    )
-  }
-}
-
-extension RegionTransition {
-  /// The transition of a change.
-  package init(
-    _ change: RegionMachine.Change,
-    refinement: BeaconID? = nil,
-    observer: ObserverID? = nil,
-    evidence: Evidence
-  ) {
-    self.init(
-      from: change.from,
-      to: change.to,
-      refinement: refinement,
-      observer: observer,
-      enteredAt: change.enteredAt,
-      evidence: evidence
-    )
-  }
-
-  /// The alarm about a subject that has been unmonitored for longer than its region allows.
-  package init(
-    holdOf machine: RegionMachine,
-    exceeds limit: TimeSpan,
-    by rule: Evidence.Rule,
-    refinement: BeaconID? = nil
-  ) {
-    var evidence = Evidence(rule: rule)
-    evidence.window = limit
-    self.init(
-      from: machine.lastKnown,
-      to: .unmonitored,
-      refinement: refinement,
-      enteredAt: machine.enteredAt,
-      evidence: evidence
-    )
-  }
-
-  /// The answer to a question about a state.
-  package init(
-    answering state: RegionState,
-    refinement: BeaconID? = nil,
-    enteredAt: Timestamp?,
-    rule: Evidence.Rule
-  ) {
-    self.init(
-      from: state,
-      to: state,
-      refinement: refinement,
-      enteredAt: enteredAt,
-      isAnswer: true,
-      evidence: Evidence(rule: rule)
     )
   }
 }

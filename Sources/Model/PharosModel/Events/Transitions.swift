@@ -1,3 +1,5 @@
+import PharosDocuments
+
 /// A change of state of a region, or the answer to a question about it.
 public struct RegionTransition: Hashable, Sendable {
   /// The state before.
@@ -283,9 +285,61 @@ extension OccupancyTransition: EventData, EventMembers {
   }
 }
 
-extension OccupancyThreshold: EventMembers {
-  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.member("above", &above)
-    try coder.member("below", &below)
+extension ZoneTransition.Reason: MemberChoice {
+  /// The name of the field.
+  public static var fieldName: String { "a reason" }
+}
+
+extension RegionTransition {
+  /// The transition of a change.
+  package init(
+    _ change: RegionMachine.Change,
+    refinement: BeaconID? = nil,
+    observer: ObserverID? = nil,
+    evidence: Evidence
+  ) {
+    self.init(
+      from: change.from,
+      to: change.to,
+      refinement: refinement,
+      observer: observer,
+      enteredAt: change.enteredAt,
+      evidence: evidence
+    )
+  }
+
+  /// The alarm about a subject that has been unmonitored for longer than its region allows.
+  package init(
+    holdOf machine: RegionMachine,
+    exceeds limit: TimeSpan,
+    by rule: Evidence.Rule,
+    refinement: BeaconID? = nil
+  ) {
+    var evidence = Evidence(rule: rule)
+    evidence.window = limit
+    self.init(
+      from: machine.lastKnown,
+      to: .unmonitored,
+      refinement: refinement,
+      enteredAt: machine.enteredAt,
+      evidence: evidence
+    )
+  }
+
+  /// The answer to a question about a state.
+  package init(
+    answering state: RegionState,
+    refinement: BeaconID? = nil,
+    enteredAt: Timestamp?,
+    rule: Evidence.Rule
+  ) {
+    self.init(
+      from: state,
+      to: state,
+      refinement: refinement,
+      enteredAt: enteredAt,
+      isAnswer: true,
+      evidence: Evidence(rule: rule)
+    )
   }
 }

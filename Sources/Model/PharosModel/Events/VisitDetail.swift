@@ -1,3 +1,5 @@
+public import PharosDocuments
+
 /// A stay of a subject at one place: Core Location's `CLVisit`, with the evidence for it.
 ///
 /// Each visit is published twice under one ``visit``: with its arrival while the subject is there, and complete once the
@@ -149,11 +151,6 @@ public struct VisitDetail: Hashable, Sendable {
       self.end = end
     }
   }
-}
-
-extension Timestamp {
-  /// Core Location's distant future, 4001-01-01, as the JSON of visits spells it.
-  package static let visitDistantFuture = "4001-01-01T00:00:00Z"
 }
 
 extension VisitDetail: EventData, EventMembers {

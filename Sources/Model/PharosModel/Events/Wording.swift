@@ -1,23 +1,12 @@
-/// The wording of numbers and times in sentences.
-package enum Wording {
+import PharosDocuments
+
+/// The wording of times.
+extension Wording {
   /// The time of day in UTC with milliseconds.
   package static func clock(_ time: Timestamp) -> String { String(time.rfc3339.dropFirst(11).prefix(12)) }
 
   /// The date.
   package static func date(_ time: Timestamp) -> String { String(time.rfc3339.prefix(10)) }
-
-  /// A number with so many decimals and a true minus sign.
-  package static func decimal(_ value: Double, places: Int) -> String {
-    var scale: UInt64 = 1
-    for _ in 0..<places { scale *= 10 }
-    let scaled = (abs(value) * Double(scale)).rounded()
-    guard scaled < 1e15 else { return "?" }
-    let whole = UInt64(scaled)
-    let sign = value < 0 && whole > 0 ? "−" : ""
-    guard places > 0 else { return "\(sign)\(whole)" }
-    let rest = String(whole % scale)
-    return "\(sign)\(whole / scale).\(String(repeating: "0", count: places - rest.count))\(rest)"
-  }
 
   /// A time span in the unit and with the digits that people use for its size.
   package static func span(_ span: TimeSpan) -> String {
@@ -31,63 +20,11 @@ package enum Wording {
     }
   }
 
-  /// A probability, never rounded to certainty.
-  package static func probability(_ value: Double) -> String {
-    if value > 0.99 { return "over 0.99" }
-    return value < 0.01 ? "under 0.01" : decimal(value, places: 2)
-  }
-
-  /// A level with its deviation, as in `−84.2 ± 1.9 dBm`.
-  package static func level(_ level: Double, deviation: Double? = nil) -> String {
-    let spread = deviation.map { "\u{A0}±\u{A0}\(decimal($0, places: 1))" } ?? ""
-    return "\(decimal(level, places: 1))\(spread)\u{A0}dBm"
-  }
-
-  /// Returns a level of a configuration file, without needless decimals.
-  package static func threshold(_ level: Double) -> String {
-    "\(trimmed(decimal(level, places: 1)))\u{A0}dBm"
-  }
-
-  /// A distance.
-  package static func meters(_ meters: Double) -> String { "\(trimmed(decimal(meters, places: 1)))\u{A0}m" }
-
-  /// A share in percent.
-  package static func percent(_ share: Double) -> String { "\(decimal(share * 100, places: 0))\u{A0}%" }
-
-  /// A count with its noun, in the plural where it needs one.
-  package static func count(_ number: Int, _ noun: String) -> String {
-    "\(number) \(noun)\(number == 1 ? "" : "s")"
-  }
-
-  /// So many times, in words where that reads better.
-  package static func times(_ number: Int) -> String {
-    switch number {
-    case 1: "once"
-    case 2: "twice"
-    default: "\(number) times"
-    }
-  }
-
-  /// Names one after the other with `and` before the last.
-  package static func list(_ names: [String]) -> String {
-    guard let last = names.last, names.count > 1 else { return names.first ?? "" }
-    return names.dropLast().joined(separator: ", ") + " and " + last
-  }
-
   /// The first three times of day of many.
   package static func clocks(_ times: [Timestamp], outOf count: Int? = nil) -> String {
     let shown = times.prefix(3).map(clock)
     let more = (count ?? times.count) - shown.count
     return more > 0 ? shown.joined(separator: ", ") + " and \(more) more" : list(shown)
-  }
-
-  /// A number without the zeros behind its last decimal that says something.
-  package static func trimmed(_ number: String) -> String {
-    guard number.contains(".") else { return number }
-    var kept = Substring(number)
-    while kept.last == "0" { kept.removeLast() }
-    if kept.last == "." { kept.removeLast() }
-    return String(kept)
   }
 
   private static func pair(_ count: Int, _ base: Int, _ large: String, _ small: String) -> String {

@@ -1,3 +1,5 @@
+public import PharosDocuments
+
 /// A client of Pharos: its regions, what it ranges, and how many regions it may hold.
 public struct Application: Hashable, Sendable {
   /// The application's identifier.
@@ -73,124 +75,6 @@ public struct RegionNode: Hashable, Sendable {
 
   /// The regions of the node and of all below it, parents before children.
   package var allRegions: [Region] { [region] + children.flatMap(\.allRegions) }
-}
-
-/// A change of a site, or a question about it, that the engine applies while it runs.
-///
-/// Whatever changes what is monitored travels as this value: from the API or an edited site through the registry to every
-/// stage, and into recordings.
-public enum RegionChange: Hashable, Sendable {
-  /// Monitor a region, replacing one with the same identifier; `assuming` is the state to start from.
-  case startMonitoring(application: String, Region, assuming: RegionState = .unknown)
-  /// Stop monitoring a region.
-  case stopMonitoring(application: String, identifier: String)
-  /// Replace the application's rotation tree.
-  case setRotation(application: String, [RegionNode])
-  /// Range beacons.
-  case startRanging(application: String, RangingRequest)
-  /// Stop ranging beacons.
-  case stopRanging(application: String, BeaconConstraint)
-  /// Change the largest number of regions that an application may hold.
-  case setRegionLimit(application: String, Int)
-  /// Answer once, with a state event, where a subject stands.
-  case requestState(application: String, identifier: String, subject: SubjectID)
-  /// Let an observer in that the site does not list, where only those that are listed count.
-  case acceptObserver(ObserverID)
-  /// Withdraw the acceptance or the declaration of an observer.
-  case dismissObserver(ObserverID)
-  /// Forget whatever is known of a subject, as if it had never been heard; what it was inside becomes unmonitored.
-  case forget(SubjectTraces)
-  /// Assign an itinerary to a subject, or take it away.
-  case setItinerary(subject: SubjectID, Itinerary?)
-  /// Guide a subject to a destination, or end its guidance.
-  case setGuidance(subject: SubjectID, GuidanceRequest?)
-  /// Take over all that a site declares apart from its applications.
-  case declare(Site)
-}
-
-extension RegionChange {
-  /// Returns whether a shard needs the change: every shard does, except that a question about an observer is answered
-  /// by the one shard that receives the observer's reports.
-  public func reaches(shard: Int, of count: Int) -> Bool {
-    guard case .requestState(_, _, subject: .observer(let observer)) = self else { return true }
-    return observer.shard(of: count) == shard
-  }
-
-  /// Indicates whether the site is another one after the change.
-  package var changesSite: Bool {
-    switch self {
-    case .requestState, .forget, .setItinerary, .setGuidance: false
-    case .startMonitoring, .stopMonitoring, .setRotation, .startRanging, .stopRanging, .setRegionLimit,
-      .acceptObserver, .dismissObserver, .declare:
-      true
-    }
-  }
-}
-
-/// The state of a subject relative to a region.
-public enum RegionState: UInt8, Hashable, Sendable {
-  /// Not determined yet.
-  case unknown
-  /// In it.
-  case inside
-  /// Not in it.
-  case outside
-  /// Not known, because the observers that could hear it are down.
-  case unmonitored
-}
-
-/// The subject of a decision.
-public enum SubjectID: Hashable, Comparable, Sendable {
-  /// No subject: the decision is about an application or the server itself.
-  case none
-  /// An observer: a handset that enters a region.
-  case observer(ObserverID)
-  /// A beacon: a tag that gateways hear.
-  case beacon(BeaconID)
-
-  /// Indicates whether the subject is a beacon.
-  package var isBeacon: Bool { if case .beacon = self { true } else { false } }
-
-  /// Orders subjects: none, observers, beacons.
-  public static func < (left: SubjectID, right: SubjectID) -> Bool {
-    switch (left, right) {
-    case (.observer(let left), .observer(let right)): left < right
-    case (.beacon(let left), .beacon(let right)): left < right
-    default: left.rank < right.rank
-    }
-  }
-
-  private var rank: Int {
-    switch self {
-    case .none: 0
-    case .observer: 1
-    case .beacon: 2
-    }
-  }
-}
-
-extension SubjectID {
-  /// Reads a subject as events name it: a text that is a beacon's stands for that beacon, any other for an observer.
-  package init?(_ text: String) {
-    if let beacon = BeaconID(text) {
-      self = .beacon(beacon)
-    } else if let observer = ObserverID(text) {
-      self = .observer(observer)
-    } else {
-      return nil
-    }
-  }
-}
-
-extension SubjectID: CustomStringConvertible {
-  /// The observer's or beacon's text; empty for none.
-  public var description: String {
-    switch self {
-    case .none: ""
-    case .observer(let observer): observer.description
-    case .beacon(let beacon): beacon.description
-    }
-  }
 }
 
 /// An application's name for a set of beacons or an area of the Earth, with the rules for being inside.
@@ -378,76 +262,6 @@ public struct PresencePolicy: Hashable, Sendable {
   }
 }
 
-/// All identities by which one subject may be known, as a request for its erasure names it.
-///
-/// Six octets may be the address of a handset or of a tag, so they mean both. A tag's address also matches where it is
-/// the last part of a longer identity (`key: mac`).
-public struct SubjectTraces: Hashable, Sendable {
-  /// The subject as an observer, if it can be one.
-  public let observer: ObserverID?
-  /// The subject as a beacon, if it can be one.
-  public let beacon: BeaconID?
-
-  /// Parses a subject as events, pages and site files write it; nil if the text is no identity.
-  ///
-  /// - Parameter text: `UUID/major/minor`, `eddystone:namespace/instance`, `mac:address` or one of these with `@address` for a
-  ///   beacon; a UUID, eight octets or a name for an observer; six octets for both.
-  public init?(_ text: some StringProtocol) {
-    if let beacon = BeaconID(text) {
-      self.init(observer: nil, beacon: beacon)
-    } else if let observer = ObserverID(text) {
-      if case .eui48(let bits) = observer {
-        self.init(observer: observer, beacon: .address(DeviceAddress(bits: bits, kind: .unknown)))
-      } else {
-        self.init(observer: observer, beacon: nil)
-      }
-    } else {
-      return nil
-    }
-  }
-
-  private init(observer: ObserverID?, beacon: BeaconID?) {
-    self.observer = observer
-    self.beacon = beacon
-  }
-
-  /// Returns whether the traces are about an observer.
-  public func contains(_ observer: ObserverID) -> Bool { observer == self.observer }
-
-  /// Returns whether the traces are about a beacon.
-  public func contains(_ beacon: BeaconID) -> Bool {
-    guard let meant = self.beacon else { return false }
-    return beacon == meant || meant.kind == .address && beacon.address?.bits == meant.address?.bits
-  }
-
-  /// Returns whether the traces are about a subject.
-  public func contains(_ subject: SubjectID) -> Bool {
-    switch subject {
-    case .none: false
-    case .observer(let observer): contains(observer)
-    case .beacon(let beacon): contains(beacon)
-    }
-  }
-}
-
-extension SubjectTraces: CustomStringConvertible {
-  /// The text that ``init(_:)`` reads back.
-  public var description: String { observer?.description ?? beacon?.description ?? "" }
-}
-
-extension SubjectTraces: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) { writer.write(description) }
-
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    guard let traces = SubjectTraces(try reader.text()) else {
-      throw reader.failure(.outOfRange(field: "a subject to be forgotten"))
-    }
-    self = traces
-  }
-}
-
 extension Region.Condition: CustomStringConvertible {
   /// The constraint or the area in a few words.
   public var description: String {
@@ -455,5 +269,150 @@ extension Region.Condition: CustomStringConvertible {
     case .beacons(let constraint): constraint.description
     case .geofence(let geofence): geofence.description
     }
+  }
+}
+
+extension Application: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: Application { Application(identifier: "") }
+
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&identifier)
+    try coder.code(&regions)
+    try coder.code(&ranging)
+    try coder.code(&rotation)
+    try coder.code(&regionLimit)
+  }
+}
+
+extension PresencePolicy: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: PresencePolicy { PresencePolicy() }
+
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&enterSamples)
+    try coder.code(&enterWithin)
+    try coder.code(&enterRSSI)
+    try coder.code(&exitRSSI)
+    try coder.code(&enterDistance)
+    try coder.code(&exitDistance)
+    try coder.code(&exitDwell)
+    try coder.code(&silence)
+    try coder.code(&silenceFloor)
+    try coder.code(&silenceCeiling)
+    try coder.code(&falseExitsPerDay)
+    try coder.check(falseExitsPerDay >= 0 && falseExitsPerDay.isFinite, "a policy's budget")
+    try coder.code(&stillInterval)
+  }
+}
+
+extension PresencePolicy.Silence: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    switch self {
+    case .adaptive: writer.write(tag: 0)
+    case .fixed(let span): writer.write(tag: 1, span)
+    case .never: writer.write(tag: 2)
+    }
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    switch try reader.byte() {
+    case 0: self = .adaptive
+    case 1: self = .fixed(try reader.read())
+    case 2: self = .never
+    case let tag: throw reader.failure(.unknownTag(field: "silence", tag: tag))
+    }
+  }
+}
+
+extension Region.Subject: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    switch self {
+    case .observer: writer.write(tag: 0)
+    case .beacon(let observers): writer.write(tag: 1, observers)
+    }
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    switch try reader.byte() {
+    case 0: self = .observer
+    case 1: self = .beacon(observers: try reader.read())
+    case let tag: throw reader.failure(.unknownTag(field: "a region's subject", tag: tag))
+    }
+  }
+}
+
+/// A constraint as it is, so that a region about beacons has the bytes that it had before there were geofences, or a tag that
+/// no constraint has.
+extension Region.Condition: FieldCodable {
+  private static let geofenceTag: UInt8 = 3
+
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    switch self {
+    case .beacons(let constraint): writer.write(constraint)
+    case .geofence(let geofence): writer.write(tag: Region.Condition.geofenceTag, geofence)
+    }
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    switch try reader.byte() {
+    case Region.Condition.geofenceTag: self = .geofence(try reader.read())
+    case let tag: self = .beacons(try BeaconConstraint(tag: tag, from: &reader))
+    }
+  }
+}
+
+extension Region: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: Region { Region(identifier: "", constraint: .unread) }
+
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&identifier)
+    try coder.code(&condition)
+    try coder.code(&subject)
+    try coder.code(&keyedByAddress)
+    try coder.code(&notifyOnEntry)
+    try coder.code(&notifyOnExit)
+    try coder.code(&notifyEntryStateOnDisplay)
+    try coder.code(&presence)
+    try coder.code(&maximumHold)
+  }
+}
+
+extension RegionNode: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    region.write(to: &writer)
+    writer.write(children)
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    let region = try Region(from: &reader)
+    let children = try reader.deeper { (reader: inout FieldReader) throws(FieldError) in
+      try reader.list(RegionNode.self)
+    }
+    self.init(region: region, children: children)
+  }
+}
+
+extension RangingRequest: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: RangingRequest { RangingRequest(constraint: .unread) }
+
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&constraint)
+    try coder.code(&keyedByAddress)
+    try coder.code(&whileInside)
   }
 }

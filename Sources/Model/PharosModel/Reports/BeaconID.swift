@@ -1,3 +1,5 @@
+public import PharosDocuments
+
 /// A transmitter's identity, which distinguishes it from other beacons.
 ///
 /// One flat value of 40 bytes rather than an enum with payloads: it is the key of the track table, hashed and
@@ -241,5 +243,98 @@ extension BeaconConstraint: CustomStringConvertible {
     case .address(let address):
       "mac:\(address)"
     }
+  }
+}
+
+/// A beacon is a tag and its bytes: 21 for an iBeacon, 17 for an Eddystone-UID, 7 for an address, and 6 more where the
+/// address is part of the key.
+extension BeaconID: FieldCodable {
+  /// The value added to the kind in the tag where the address is part of the key.
+  private static let keyed: UInt8 = 4
+
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    let address = words.address
+    writer.write(kind.rawValue | (kind != .address && address != 0 ? BeaconID.keyed : 0))
+    if kind != .address {
+      writer.write(words.high)
+      writer.write(words.low)
+    }
+    if kind == .proximity { writer.write(UInt32(truncatingIfNeeded: words.tail)) }
+    guard address != 0 else { return }
+    writer.write(UInt16(truncatingIfNeeded: address >> 32))
+    writer.write(UInt32(truncatingIfNeeded: address))
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    let tag = try reader.byte()
+    guard let kind = Kind(rawValue: tag & ~BeaconID.keyed), tag != Kind.address.rawValue | BeaconID.keyed
+    else {
+      throw reader.failure(.unknownTag(field: "a beacon's kind", tag: tag))
+    }
+    guard kind != .address else {
+      self = .address(try BeaconID.address(from: &reader))
+      return
+    }
+    let high = try reader.number(UInt64.self)
+    let low = try reader.number(UInt64.self)
+    let tail = kind == .proximity ? try reader.number(UInt32.self) : 0
+    let plain = BeaconID(kind: kind, high: high, low: low, tail: tail, addressWord: 0)
+    self = tag & BeaconID.keyed == 0 ? plain : plain.keyed(by: try BeaconID.address(from: &reader))
+  }
+
+  private static func address(from reader: inout FieldReader) throws(FieldError) -> DeviceAddress {
+    let high = UInt64(try reader.number(UInt16.self))
+    return DeviceAddress(bits: high << 32 | UInt64(try reader.number(UInt32.self)), kind: .unknown)
+  }
+}
+
+extension BeaconID {
+  /// The beacon of a value whose fields are still to be read.
+  package static var unread: BeaconID { .address(DeviceAddress(bits: 0, kind: .unknown)) }
+}
+
+extension BeaconConstraint: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    switch self {
+    case .proximity(let uuid, let major, let minor): writer.write(tag: 0, uuid, major, minor)
+    case .eddystone(let namespace, let instance): writer.write(tag: 1, namespace, instance)
+    case .address(let address): writer.write(tag: 2, address)
+    }
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    try self.init(tag: try reader.byte(), from: &reader)
+  }
+
+  /// Reads the value behind its tag.
+  init(tag: UInt8, from reader: inout FieldReader) throws(FieldError) {
+    switch tag {
+    case 0: self = .proximity(try reader.read(), major: try reader.read(), minor: try reader.read())
+    case 1: self = .eddystone(try reader.read(), instance: try reader.read())
+    case 2: self = .address(try reader.read())
+    case let tag: throw reader.failure(.unknownTag(field: "a constraint's kind", tag: tag))
+    }
+  }
+}
+
+extension BeaconConstraint {
+  /// The constraint of a value whose fields are still to be read.
+  package static var unread: BeaconConstraint { .address(DeviceAddress(bits: 0, kind: .unknown)) }
+}
+
+extension EddystoneNamespace: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    writer.write(high)
+    writer.write(low)
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    self.init(high: try reader.read(), low: try reader.read())
   }
 }

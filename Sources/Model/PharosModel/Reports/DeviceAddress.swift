@@ -1,3 +1,5 @@
+public import PharosDocuments
+
 /// A Bluetooth device address: 48 bits and whether they are public or random.
 public struct DeviceAddress: Hashable, Comparable, Sendable {
   /// The kind of address that the advertiser stated.
@@ -120,21 +122,21 @@ extension IdentityKey: CustomStringConvertible, CustomDebugStringConvertible, Cu
   public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-extension Site {
-  /// Returns the same site with the keys of another site, wherever this one names only their fingerprints.
-  ///
-  /// This completes a recording's site: the recording names the keys that were used, and the site file holds them.
-  public func withKeys(of other: Site) -> Site {
-    var known: [UInt32: IdentityKey] = [:]
-    for key in other.beacons.compactMap(\.identityKey) where !key.isWithheld { known[key.fingerprint] = key }
-    var site = self
-    for index in site.beacons.indices {
-      guard let key = site.beacons[index].identityKey, key.isWithheld else { continue }
-      site.beacons[index].identityKey = known[key.fingerprint] ?? key
-    }
-    return site
+extension DeviceAddress.Kind: FieldChoice {
+  /// The name of the field.
+  public static var fieldName: String { "an address's kind" }
+}
+
+extension DeviceAddress: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    writer.write(kind)
+    writer.write(bits)
   }
 
-  /// The number of beacons whose key is missing here.
-  public var withheldKeys: Int { beacons.count { $0.identityKey?.isWithheld ?? false } }
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    let kind = try reader.read(Kind.self)
+    self.init(bits: try reader.read(), kind: kind)
+  }
 }

@@ -1,3 +1,5 @@
+public import PharosDocuments
+
 /// An area of the Earth that a located observer or tag is in or not, with the rules for being inside.
 ///
 /// The position of a subject is known to some accuracy, so a decision is about a probability: inside once the position

@@ -1,3 +1,5 @@
+public import PharosDocuments
+
 /// The wish to be guided to a place, which is assigned to a subject while the server runs.
 public struct GuidanceRequest: Hashable, Sendable {
   /// A destination.

@@ -1,3 +1,5 @@
+public import PharosDocuments
+
 /// The route that a subject is to follow: a line through waypoints.
 ///
 /// It is assigned while the server runs. The subject's location is matched with it.

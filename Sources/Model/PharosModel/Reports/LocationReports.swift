@@ -1,3 +1,5 @@
+public import PharosDocuments
+
 /// A location that came from outside Pharos.
 public struct OutsideFix: Hashable, Sendable {
   /// The system that made the fix.
@@ -218,5 +220,50 @@ public struct VisualStatus: Hashable, Sendable {
     self.reasons = reasons
     self.scan = scan
     self.backgroundScan = backgroundScan
+  }
+}
+
+extension PositioningReasons {
+  /// The names of the reasons.
+  package var words: [String] { PositioningReasons.names.filter { contains($0.reason) }.map(\.name) }
+}
+
+extension PositioningReasons: MemberValue {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) { writer.write(rawValue) }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) { self.init(rawValue: try reader.read()) }
+
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) {
+    guard !isEmpty else { return }
+    json.openArray(key)
+    for word in words { json.element(word) }
+    json.closeArray()
+  }
+
+  func write(to record: inout RecordWriter, decimals: Int) { record.number(UInt64(rawValue)) }
+
+  init(from record: inout RecordReader, decimals: Int) throws(FieldError) {
+    let bits = try record.number()
+    guard bits <= UInt64(PositioningReasons.all.rawValue) else {
+      throw record.failure(.outOfRange(field: "reasons"))
+    }
+    self.init(rawValue: UInt16(bits))
+  }
+}
+
+extension PositioningState: MemberChoice, MemberValue {
+  /// The name of the field.
+  public static var fieldName: String { "a positioning state" }
+
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, name) }
+  func write(to record: inout RecordWriter, decimals: Int) { record.byte(rawValue) }
+  init(from record: inout RecordReader, decimals: Int) throws(FieldError) {
+    let code = try record.byte()
+    guard let state = PositioningState(rawValue: code) else {
+      throw record.failure(.unknownTag(field: PositioningState.fieldName, tag: code))
+    }
+    self = state
   }
 }

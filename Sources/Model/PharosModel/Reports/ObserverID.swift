@@ -1,3 +1,5 @@
+public import PharosDocuments
+
 /// The identity that an observer gives itself inside its datagrams.
 ///
 /// The source address of a datagram is never the identity: it changes behind NAT.
@@ -127,6 +129,32 @@ extension ObserverID: Comparable {
     case .eui64: 1
     case .uuid: 2
     case .name: 3
+    }
+  }
+}
+
+extension ObserverID: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    switch self {
+    case .eui48(let bits): writer.write(tag: 0, bits)
+    case .eui64(let bits): writer.write(tag: 1, bits)
+    case .uuid(let uuid): writer.write(tag: 2, uuid)
+    case .name(let name): writer.write(tag: 3, name)
+    }
+  }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    switch try reader.byte() {
+    case 0: self = .eui48(try reader.read())
+    case 1: self = .eui64(try reader.read())
+    case 2: self = .uuid(try reader.read())
+    case 3:
+      let name = try reader.text()
+      guard (1...ObserverID.longestName).contains(name.utf8.count) else { throw reader.failure(.badIdentity) }
+      self = .name(name)
+    case let tag: throw reader.failure(.unknownTag(field: "an observer's kind", tag: tag))
     }
   }
 }

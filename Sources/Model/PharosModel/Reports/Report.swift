@@ -1,3 +1,5 @@
+public import PharosDocuments
+
 /// One thing that an observer said it heard, measured or did.
 ///
 /// Fixed in size and free of references: what varies in length (payloads, access points, motion samples) lies in
@@ -266,4 +268,11 @@ public struct Meters: Hashable, Comparable, Sendable {
 
   /// Orders distances, the shortest first.
   public static func < (left: Meters, right: Meters) -> Bool { left.value < right.value }
+}
+
+extension Meters: FieldCodable {
+  /// Writes the value.
+  @inlinable public func write(to writer: inout FieldWriter) { writer.write(value) }
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) { self.init(try reader.double()) }
 }

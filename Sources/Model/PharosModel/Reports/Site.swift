@@ -1,3 +1,5 @@
+public import PharosDocuments
+
 /// The declared properties of an observer.
 public struct ObserverEntry: Hashable, Sendable {
   /// The means by which an observer proves that its silence about a beacon means something.
@@ -383,31 +385,180 @@ extension Site {
   }
 }
 
-extension Application {
-  /// Returns the changes that lead from this application to another of the same name.
+extension Site {
+  /// Returns the same site with the keys of another site, wherever this one names only their fingerprints.
   ///
-  /// - Parameter next: the application that takes this one's place.
-  /// - Returns: the changes, in the order in which they must be carried out.
-  package func changes(to next: Application) -> [RegionChange] {
-    var changes: [RegionChange] = []
-    for region in regions where !next.regions.contains(where: { $0.identifier == region.identifier }) {
-      changes.append(.stopMonitoring(application: identifier, identifier: region.identifier))
+  /// This completes a recording's site: the recording names the keys that were used, and the site file holds them.
+  public func withKeys(of other: Site) -> Site {
+    var known: [UInt32: IdentityKey] = [:]
+    for key in other.beacons.compactMap(\.identityKey) where !key.isWithheld { known[key.fingerprint] = key }
+    var site = self
+    for index in site.beacons.indices {
+      guard let key = site.beacons[index].identityKey, key.isWithheld else { continue }
+      site.beacons[index].identityKey = known[key.fingerprint] ?? key
     }
-    for request in ranging where !next.ranging.contains(where: { $0.constraint == request.constraint }) {
-      changes.append(.stopRanging(application: identifier, request.constraint))
+    return site
+  }
+
+  /// The number of beacons whose key is missing here.
+  public var withheldKeys: Int { beacons.count { $0.identityKey?.isWithheld ?? false } }
+}
+
+extension ObserverEntry: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: ObserverEntry { ObserverEntry(id: .eui48(0)) }
+
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&id)
+    try coder.code(&name)
+    try coder.code(&rssiOffset)
+    try coder.code(&liveness)
+    try coder.code(&lag)
+  }
+}
+
+extension ObserverEntry.Liveness: FieldChoice {
+  /// The name of the field.
+  public static var fieldName: String { "liveness" }
+}
+
+/// An entry without its identity key, which only the site may write.
+extension BeaconEntry: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: BeaconEntry { BeaconEntry(constraint: .unread) }
+
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&constraint)
+    try coder.code(&keyedByAddress)
+    try coder.code(&name)
+    try coder.code(&measuredPower)
+    try coder.code(&interval)
+  }
+}
+
+extension Zone: FieldStruct {
+  /// A value whose fields are still to be read.
+  public static var unread: Zone { Zone(identifier: "", observers: []) }
+
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&identifier)
+    try coder.code(&name)
+    try coder.code(&observers)
+    try coder.code(&floor)
+    try coder.code(&adjacent)
+    try coder.code(&beacons)
+  }
+}
+
+extension Site: FieldCodable {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) {
+    writer.write(stream)
+    writer.write(applications)
+    writer.write(observers)
+    writer.write(beacons)
+    writer.write(zones)
+    writer.write(iBeaconCompanies)
+    writer.write(pathLossExponent)
+    let hasVenues = !venues.isEmpty || positioning != PositioningSettings()
+    let thresholds = zones.indices.filter { !zones[$0].occupancy.isEmpty }
+    let hasStays = visits != nil || !thresholds.isEmpty
+    let keys = beacons.indices.compactMap { index in beacons[index].identityKey.map { (index, $0) } }
+    writer.write(
+      admission.rawValue | (hasVenues ? Site.venuesBit : 0) | (keys.isEmpty ? 0 : Site.keysBit)
+        | (hasStays ? Site.staysBit : 0)
+    )
+    if hasVenues {
+      positioning.write(to: &writer)
+      writer.write(venues)
     }
-    if next.regionLimit != regionLimit {
-      changes.append(.setRegionLimit(application: identifier, next.regionLimit))
+    if hasStays {
+      writer.write(visits)
+      writer.write(UInt32(thresholds.count))
+      for index in thresholds {
+        writer.write(UInt32(index))
+        writer.write(zones[index].occupancy)
+      }
     }
-    if next.rotation != rotation {
-      changes.append(.setRotation(application: identifier, next.rotation))
+    guard !keys.isEmpty else { return }
+    // Never the keys themselves: a recording may be passed on to others.
+    writer.write(UInt32(keys.count))
+    for (index, key) in keys {
+      writer.write(UInt32(index))
+      writer.write(key.fingerprint)
     }
-    for region in next.regions where !regions.contains(region) {
-      changes.append(.startMonitoring(application: identifier, region))
+  }
+
+  /// Marks the admission of a site with venues, which follow; without it the bytes are those of before there were any.
+  private static let venuesBit: UInt8 = 1 << 7
+  /// Marks the admission of a site some of whose beacons have identity keys, whose fingerprints follow.
+  private static let keysBit: UInt8 = 1 << 6
+  /// Marks the admission of a site with visits or thresholds of occupancy, which follow.
+  private static let staysBit: UInt8 = 1 << 5
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    self.init(stream: try reader.text())
+    applications = try reader.list(Application.self)
+    observers = try reader.list(ObserverEntry.self)
+    beacons = try reader.list(BeaconEntry.self)
+    zones = try reader.list(Zone.self)
+    iBeaconCompanies = try reader.list(UInt16.self)
+    pathLossExponent = try reader.double()
+    let tag = try reader.byte()
+    guard let admission = Admission(rawValue: tag & ~(Site.venuesBit | Site.keysBit | Site.staysBit)) else {
+      throw reader.failure(.unknownTag(field: "admission", tag: tag))
     }
-    for request in next.ranging where !ranging.contains(request) {
-      changes.append(.startRanging(application: identifier, request))
+    self.admission = admission
+    if tag & Site.venuesBit != 0 {
+      positioning = try PositioningSettings(from: &reader)
+      venues = try reader.list(String.self)
+      guard !venues.isEmpty || positioning != PositioningSettings() else {
+        throw reader.failure(.outOfRange(field: "positioning without anything in it"))
+      }
     }
-    return changes
+    if tag & Site.staysBit != 0 { try readStays(from: &reader) }
+    if tag & Site.keysBit != 0 { try readKeys(from: &reader) }
+  }
+
+  private mutating func readStays(from reader: inout FieldReader) throws(FieldError) {
+    visits = try reader.read()
+    let count = try reader.number(UInt32.self)
+    guard visits != nil || count > 0, count <= zones.count else {
+      throw reader.failure(.outOfRange(field: "the zones with thresholds"))
+    }
+    var next = 0
+    for _ in 0..<count {
+      let index = Int(try reader.number(UInt32.self))
+      guard index >= next, index < zones.count else {
+        throw reader.failure(.outOfRange(field: "the zone of a threshold"))
+      }
+      next = index + 1
+      zones[index].occupancy = try reader.read()
+    }
+  }
+
+  private mutating func readKeys(from reader: inout FieldReader) throws(FieldError) {
+    let count = try reader.number(UInt32.self)
+    guard count > 0, count <= beacons.count else { throw reader.failure(.outOfRange(field: "identity keys")) }
+    var next = 0
+    for _ in 0..<count {
+      let index = Int(try reader.number(UInt32.self))
+      guard index >= next, index < beacons.count else {
+        throw reader.failure(.outOfRange(field: "the beacon of an identity key"))
+      }
+      next = index + 1
+      beacons[index].identityKey = IdentityKey(withheld: try reader.number(UInt32.self))
+    }
+  }
+}
+
+extension OccupancyThreshold: EventMembers {
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("above", &above)
+    try coder.member("below", &below)
   }
 }

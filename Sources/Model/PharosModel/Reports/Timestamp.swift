@@ -1,3 +1,5 @@
+public import PharosDocuments
+
 /// A length of time in whole nanoseconds.
 ///
 /// A 64-bit count: it is stored in every track and compared for every advert, where the 128 bits of
@@ -298,4 +300,29 @@ extension TimeSpan {
     guard nanoseconds != 0 else { return "0s" }
     return "\(nanoseconds / Int64(unit.nanoseconds))\(unit.name)"
   }
+}
+
+extension TimeSpan: FieldCodable {
+  /// Writes the value.
+  @inlinable public func write(to writer: inout FieldWriter) { writer.write(nanoseconds) }
+  /// Reads the value.
+  @inlinable
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    self.init(nanoseconds: try reader.number(Int64.self))
+  }
+}
+
+extension Timestamp: FieldCodable {
+  /// Writes the value.
+  @inlinable public func write(to writer: inout FieldWriter) { writer.write(nanoseconds) }
+  /// Reads the value.
+  @inlinable
+  public init(from reader: inout FieldReader) throws(FieldError) {
+    self.init(nanoseconds: try reader.number(Int64.self))
+  }
+}
+
+extension Timestamp {
+  /// Core Location's distant future, 4001-01-01, as the JSON of visits spells it.
+  package static let visitDistantFuture = "4001-01-01T00:00:00Z"
 }

@@ -1,3 +1,4 @@
+import PharosDocuments
 public import PharosModel
 
 /// The constants that the Eddystone frames share.

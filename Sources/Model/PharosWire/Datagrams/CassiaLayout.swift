@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// A scan event of Cassia's gateways and access controllers.

@@ -1,3 +1,4 @@
+import PharosDocuments
 public import PharosModel
 
 /// HCI events in hexadecimal digits, as ESPHome's `ble_gateway` publishes them: advertising reports of one radio.

@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// The numbers of members, by name, that look like the identity of a beacon in JSON objects of which only the device's

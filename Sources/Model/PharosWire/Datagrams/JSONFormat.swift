@@ -1,3 +1,4 @@
+import PharosDocuments
 public import PharosModel
 
 /// JSON: an object, an array of objects, or any number of either one behind the other, as on lines.

@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// The understood members of one object, each at its place; of a name that stands twice the last one counts.

@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// A copy of JSON text without the elements of its lists that are malformed: for text that is no JSON as it stands.

@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// A sighting in an object: an advert with its known properties, or a beacon by its identity alone.

@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// A message of MOKOSmart's gateways: adverts (`msg_id` 3070, formerly 3004) and the state of the network (3003).

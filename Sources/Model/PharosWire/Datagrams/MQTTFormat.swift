@@ -1,3 +1,4 @@
+import PharosDocuments
 public import PharosModel
 
 /// An MQTT message of a gateway, with its topic.

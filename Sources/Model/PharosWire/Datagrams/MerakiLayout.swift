@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// A post of Cisco Meraki's Scanning API, version 3, about Bluetooth devices.

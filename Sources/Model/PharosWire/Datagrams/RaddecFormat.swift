@@ -1,3 +1,4 @@
+import PharosDocuments
 public import PharosModel
 
 /// reelyActive's radio decoding (raddec), binary, one to a datagram: the open convention on UDP 50001.

@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// Reads what text formats spell, straight from the bytes of the datagram.

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
-public import PharosVenues
+public import PharosSpace
+import PharosWays
 
 /// Writes venue bundles.
 public struct BundleWriter {

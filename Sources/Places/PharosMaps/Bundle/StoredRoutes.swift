@@ -1,5 +1,7 @@
+import PharosDocuments
 import PharosModel
-import PharosVenues
+import PharosSpace
+import PharosWays
 
 /// The routes of a bundle, for clients that have no router: those between its places, and those asked for.
 ///

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
-public import PharosVenues
+public import PharosSpace
+public import PharosWays
 
 /// A venue in one file: the tiles of its floors, its places, stored routes and the walkable graph.
 ///

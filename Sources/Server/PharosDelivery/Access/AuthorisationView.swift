@@ -1,3 +1,4 @@
+package import PharosDocuments
 package import PharosModel
 
 /// A snapshot of the authorisations: a value, so that a whole batch is judged alike and without a lock.

@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosJournal
 package import PharosModel
 import Synchronization

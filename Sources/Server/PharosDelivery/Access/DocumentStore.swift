@@ -1,4 +1,5 @@
 package import PharosJournal
+import PharosDocuments
 import PharosModel
 
 /// A store of tokens and authorisations, such as the journal: small documents by kind and key.

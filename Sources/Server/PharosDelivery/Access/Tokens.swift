@@ -1,4 +1,5 @@
 import PharosJournal
+package import PharosDocuments
 package import PharosModel
 import PharosSecurity
 import Synchronization

@@ -1,6 +1,7 @@
 package import Logging
 package import PharosJournal
 package import PharosMQTT
+import PharosDocuments
 package import PharosModel
 package import PharosPublishing
 import ServiceLifecycle

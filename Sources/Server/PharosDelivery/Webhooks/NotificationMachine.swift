@@ -1,3 +1,4 @@
+package import PharosDocuments
 package import PharosModel
 
 /// The decision logic of notifications: a value that follows the journal event by event and has no clock of its own.

@@ -1,4 +1,5 @@
 import Foundation
+package import PharosDocuments
 package import PharosModel
 
 /// A rule of an application: a text to publish when a subject enters or leaves a region.

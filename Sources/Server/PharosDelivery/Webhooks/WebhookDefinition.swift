@@ -1,4 +1,5 @@
 import Foundation
+public import PharosDocuments
 public import PharosModel
 import PharosSecurity
 

@@ -1,5 +1,6 @@
 import Foundation
-package import PharosModel
+package import PharosDocuments
+import PharosModel
 
 /// The decoder of a webhook from the JSON of a request.
 package struct WebhookDocument {

@@ -1,4 +1,5 @@
-package import PharosModel
+package import PharosDocuments
+import PharosModel
 
 /// The reasons for which webhooks or notification rules cannot be read or changed.
 package enum WebhookError: Error, Hashable, Sendable {

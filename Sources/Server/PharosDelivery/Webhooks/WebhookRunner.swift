@@ -1,5 +1,6 @@
 import Logging
 import PharosJournal
+import PharosDocuments
 import PharosModel
 import PharosPublishing
 import Synchronization

@@ -1,5 +1,6 @@
 import Foundation
-package import PharosModel
+package import PharosDocuments
+import PharosModel
 
 /// The rules for the URLs of webhooks, which keep webhooks from being turned against the server's own surroundings.
 ///

@@ -1,4 +1,5 @@
 import PharosJournal
+import PharosDocuments
 package import PharosModel
 
 /// A range of minutes, and the steps into which an answer divides it.

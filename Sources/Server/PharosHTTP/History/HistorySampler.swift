@@ -4,8 +4,8 @@ package import PharosDelivery
 import PharosIngest
 package import PharosJournal
 package import PharosModel
-package import PharosMonitoring
-package import PharosPositioning
+package import PharosPresence
+package import PharosPipeline
 import ServiceLifecycle
 
 /// The state of a server, or of a simulated one, that the summaries of a minute are taken from.

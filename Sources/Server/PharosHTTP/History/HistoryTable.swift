@@ -1,4 +1,5 @@
 import HTTPTypes
+import PharosDocuments
 import PharosModel
 
 /// A table that is answered as the objects of a JSON array or as CSV: a list of columns, and a value for each in each row.

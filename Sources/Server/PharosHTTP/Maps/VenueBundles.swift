@@ -1,7 +1,7 @@
 import Foundation
 import PharosDelivery
 import PharosMaps
-import PharosVenues
+import PharosSpace
 import Synchronization
 
 /// The bundles of served venues: written when one is asked for, and the last few versions kept for deltas.

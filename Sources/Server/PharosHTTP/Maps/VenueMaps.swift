@@ -1,6 +1,6 @@
 import PharosDelivery
 import PharosMaps
-import PharosVenues
+import PharosSpace
 import Synchronization
 
 /// The tiles of served venues, drawn when they are asked for and kept within a limit.

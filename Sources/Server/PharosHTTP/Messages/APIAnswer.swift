@@ -1,4 +1,5 @@
 package import HTTPTypes
+import PharosDocuments
 import PharosModel
 
 /// The answer of an endpoint: a value that the interface turns into Hummingbird's response.

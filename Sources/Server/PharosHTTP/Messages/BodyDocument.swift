@@ -1,4 +1,5 @@
-package import PharosModel
+package import PharosDocuments
+import PharosModel
 
 /// The JSON object in the body of a request.
 package enum BodyDocument {

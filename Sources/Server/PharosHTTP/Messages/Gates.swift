@@ -1,7 +1,7 @@
 import Pharos
 import PharosDelivery
 import PharosModel
-import PharosPositioning
+import PharosPipeline
 
 extension CommitPublisher {
   /// The gate through which a client reads what holds now.

@@ -2,8 +2,9 @@ import HTTPTypes
 import PharosDelivery
 import PharosIngest
 import PharosJournal
+import PharosDocuments
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosSite
 import PharosWire
 

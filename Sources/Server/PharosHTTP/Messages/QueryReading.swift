@@ -1,3 +1,4 @@
+import PharosDocuments
 package import PharosModel
 
 /// A reader of typed values from a query; it collects all errors, so that a client reads them at once.

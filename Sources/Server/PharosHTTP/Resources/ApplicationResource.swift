@@ -1,5 +1,6 @@
 import HTTPTypes
 import PharosDelivery
+import PharosDocuments
 import PharosModel
 import PharosSite
 

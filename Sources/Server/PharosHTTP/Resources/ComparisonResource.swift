@@ -1,6 +1,7 @@
 import HTTPTypes
 import PharosDelivery
 import PharosJournal
+import PharosDocuments
 import PharosModel
 
 /// The comparisons of rules on captures.

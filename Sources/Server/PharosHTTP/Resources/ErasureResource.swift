@@ -3,6 +3,7 @@ import Pharos
 package import PharosDelivery
 import PharosIngest
 package import PharosJournal
+import PharosDocuments
 package import PharosModel
 
 /// The erasure of subjects from all stores.

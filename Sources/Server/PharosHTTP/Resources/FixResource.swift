@@ -1,10 +1,11 @@
 import HTTPTypes
 import Pharos
 import PharosDelivery
+import PharosDocuments
 import PharosModel
-import PharosPositioning
+import PharosPipeline
 import PharosSite
-import PharosVenues
+import PharosSpace
 
 /// The last fixes of subjects.
 struct FixResource: Resource {

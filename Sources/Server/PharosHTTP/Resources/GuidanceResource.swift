@@ -2,8 +2,10 @@ import HTTPTypes
 import Pharos
 import PharosDelivery
 import PharosJournal
+import PharosDocuments
 import PharosModel
-import PharosVenues
+import PharosSpace
+import PharosWays
 
 /// The guidance of subjects to their destinations.
 struct GuidanceResource: Resource {

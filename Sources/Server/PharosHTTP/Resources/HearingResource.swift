@@ -2,8 +2,9 @@ import HTTPTypes
 import Pharos
 import PharosDelivery
 import PharosIngest
+import PharosDocuments
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosSecurity
 
 /// The transmitters, tracks and rangings of observers.

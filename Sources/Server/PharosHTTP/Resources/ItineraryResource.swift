@@ -2,6 +2,7 @@ import HTTPTypes
 import Pharos
 import PharosDelivery
 import PharosJournal
+import PharosDocuments
 import PharosModel
 
 /// The itineraries of subjects.

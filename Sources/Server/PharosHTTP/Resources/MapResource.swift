@@ -1,6 +1,6 @@
 import HTTPTypes
 import PharosMaps
-import PharosVenues
+import PharosSpace
 
 /// The maps of venues: tiles, and the bundle that works without a network.
 struct MapResource: Resource {

@@ -4,8 +4,9 @@ import Pharos
 import PharosCaptures
 import PharosDelivery
 import PharosIngest
+import PharosDocuments
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosSecurity
 import PharosSite
 import PharosWire

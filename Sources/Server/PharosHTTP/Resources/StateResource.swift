@@ -2,8 +2,9 @@ import HTTPTypes
 import NIOCore
 import Pharos
 import PharosDelivery
+import PharosDocuments
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosPublishing
 import Synchronization
 

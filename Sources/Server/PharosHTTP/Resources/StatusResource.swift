@@ -6,9 +6,10 @@ import PharosDashboard
 import PharosDelivery
 import PharosIngest
 import PharosJournal
+import PharosDocuments
 import PharosModel
-import PharosMonitoring
-import PharosPositioning
+import PharosPresence
+import PharosRooms
 import PharosSite
 import PharosWire
 

@@ -1,7 +1,8 @@
 import HTTPTypes
 import PharosDelivery
+import PharosDocuments
 import PharosModel
-import PharosVenues
+import PharosSpace
 
 /// The venues and their floors.
 struct VenueResource: Resource {

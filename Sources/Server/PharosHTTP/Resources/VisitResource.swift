@@ -3,7 +3,7 @@ import Pharos
 import PharosDelivery
 import PharosJournal
 import PharosModel
-import PharosPositioning
+import PharosRooms
 
 /// The visits of subjects, and how long they stay in zones and at places.
 struct VisitResource: Resource {

@@ -1,7 +1,9 @@
 import HTTPTypes
 import PharosDelivery
+import PharosDocuments
 import PharosModel
-import PharosVenues
+import PharosSpace
+import PharosWays
 import Synchronization
 
 struct WayResource: Resource {

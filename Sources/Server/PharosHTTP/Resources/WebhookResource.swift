@@ -1,3 +1,4 @@
+import PharosDocuments
 import HTTPTypes
 import PharosDelivery
 import PharosJournal

@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// Explanations of the length of a silence, and of what else an exit took.

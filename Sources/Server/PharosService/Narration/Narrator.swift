@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// A narrator that explains in words why a decision was made and what else was considered.

@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// The alerting rules for Prometheus that `pharos alerts` prints.

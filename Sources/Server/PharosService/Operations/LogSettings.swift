@@ -1,5 +1,6 @@
 import CPharos
 package import Logging
+import PharosDocuments
 import PharosModel
 
 /// The levels of the log, as the command line spells them.

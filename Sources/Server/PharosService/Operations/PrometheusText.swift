@@ -1,10 +1,12 @@
+import PharosPipeline
 package import PharosDelivery
 package import PharosHTTP
 package import PharosIngest
 package import PharosJournal
+import PharosDocuments
 package import PharosModel
-package import PharosMonitoring
-import PharosPositioning
+package import PharosPresence
+import PharosFixes
 import PharosWire
 
 /// Metrics in Prometheus' text format, version 0.0.4.

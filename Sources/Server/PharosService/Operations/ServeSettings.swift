@@ -1,5 +1,6 @@
 import Configuration
 import Foundation
+import PharosDocuments
 import PharosModel
 package import PharosSite
 

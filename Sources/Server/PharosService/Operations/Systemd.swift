@@ -2,8 +2,9 @@ import CPharos
 import Glibc
 import Pharos
 import PharosIngest
+import PharosDocuments
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import ServiceLifecycle
 
 /// A notifier that reports the state of the service to systemd, in datagrams to the socket that `NOTIFY_SOCKET` names.

@@ -1,4 +1,5 @@
 import Glibc
+import PharosDocuments
 import PharosModel
 
 /// The output of a command: one sink for results, another for messages about them.

@@ -1,3 +1,4 @@
+import PharosDocuments
 package import PharosModel
 import PharosSite
 

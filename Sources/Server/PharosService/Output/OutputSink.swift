@@ -1,6 +1,6 @@
 import Glibc
 package import PharosFiles
-import PharosVenues
+import PharosSpace
 import Synchronization
 
 /// A destination of a command's output: standard output, a file, or an array in a test.

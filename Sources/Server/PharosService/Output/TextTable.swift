@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// A table whose lines can be written one by one: its columns have fixed widths, together at most 80.

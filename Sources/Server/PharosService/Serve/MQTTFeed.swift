@@ -3,6 +3,7 @@ import PharosCaptures
 import PharosDelivery
 package import PharosIngest
 package import PharosMQTT
+import PharosDocuments
 import PharosModel
 import PharosMosquitto
 package import PharosSite

@@ -6,6 +6,7 @@ import PharosDelivery
 package import PharosHTTP
 import PharosIngest
 import PharosJournal
+import PharosDocuments
 package import PharosModel
 import PharosSimulation
 import PharosSite

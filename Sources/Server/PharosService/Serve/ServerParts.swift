@@ -8,7 +8,7 @@ import PharosIngest
 import PharosJournal
 import PharosMQTT
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosPipeline
 import PharosSecurity
 import PharosSite

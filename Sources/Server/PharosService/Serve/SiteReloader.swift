@@ -1,4 +1,5 @@
 package import Logging
+import PharosDocuments
 import PharosModel
 import PharosSite
 import ServiceLifecycle

@@ -4,9 +4,10 @@ import PharosCaptures
 package import PharosDelivery
 import PharosHTTP
 package import PharosIngest
+import PharosDocuments
 import PharosModel
-import PharosMonitoring
-import PharosPositioning
+import PharosPresence
+import PharosRooms
 import PharosSite
 import PharosWire
 import ServiceLifecycle

@@ -1,10 +1,11 @@
 import Glibc
 import PharosFiles
 package import PharosHTTP
-package import PharosModel
-package import PharosPositioning
+package import PharosDocuments
+import PharosModel
+package import PharosFixes
 import PharosSite
-package import PharosVenues
+package import PharosSpace
 
 /// The contents of a venue's folder: the venue, and the radio map that was learned in it, if there is one.
 package struct VenueContents: Equatable, Sendable {

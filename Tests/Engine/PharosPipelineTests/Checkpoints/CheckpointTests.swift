@@ -1,6 +1,7 @@
+import PharosDocuments
 import PharosCaptures
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosPipeline
 import PharosTestSupport
 import Testing

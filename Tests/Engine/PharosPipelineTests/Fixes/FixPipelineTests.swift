@@ -1,9 +1,9 @@
+import PharosFixes
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosPipeline
-import PharosPositioning
 import PharosTestSupport
-import PharosVenues
+import PharosSpace
 import Testing
 
 /// Handsets and tags are located by the pipeline that decides everything else.

@@ -1,8 +1,8 @@
 import PharosModel
 import PharosPipeline
-import PharosPositioning
+import PharosFixes
 import PharosTestSupport
-import PharosVenues
+import PharosSpace
 
 /// One way to hand the same inputs to a pipeline.
 struct FixRun {

@@ -1,8 +1,8 @@
 import Foundation
 import PharosModel
-import PharosPositioning
+import PharosFixes
 import PharosTestSupport
-import PharosVenues
+import PharosSpace
 import Testing
 
 /// A hall of 60 by 24 m with access points, gateways and beacons that hang at known places, and people and tags in it.

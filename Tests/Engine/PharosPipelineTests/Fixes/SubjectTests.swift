@@ -1,7 +1,7 @@
+import PharosFixes
 import PharosModel
 import PharosPipeline
-import PharosPositioning
-import PharosVenues
+import PharosSpace
 import Testing
 
 /// Who is located: how many at a time, in which venue, and across edits and restarts.

@@ -1,5 +1,5 @@
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import Testing
 
 @Suite("Every decision follows from its evidence")

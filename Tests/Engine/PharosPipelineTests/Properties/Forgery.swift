@@ -1,5 +1,5 @@
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 
 /// One way to tamper with evidence so that the decision no longer follows from it.
 struct Forgery: Sendable {

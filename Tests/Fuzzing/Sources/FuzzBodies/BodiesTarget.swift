@@ -1,3 +1,4 @@
+import PharosDocuments
 import FuzzSupport
 import PharosHTTP
 import PharosModel

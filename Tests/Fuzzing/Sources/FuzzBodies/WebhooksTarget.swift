@@ -1,5 +1,6 @@
 import FuzzSupport
 import PharosDelivery
+import PharosDocuments
 import PharosModel
 
 /// The body that makes a webhook, and its secret and address.

@@ -1,4 +1,5 @@
 import FuzzSupport
+import PharosDocuments
 import PharosModel
 import PharosSecurity
 import PharosWire

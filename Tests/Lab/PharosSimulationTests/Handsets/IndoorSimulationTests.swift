@@ -1,7 +1,8 @@
+import PharosDocuments
 import PharosModel
 import PharosSimulation
 import PharosTestSupport
-import PharosVenues
+import PharosSpace
 import Testing
 
 @Suite("Indoor scenes")

@@ -1,6 +1,6 @@
 import PharosModel
 import PharosSimulation
-import PharosVenues
+import PharosSpace
 import Testing
 
 @Suite("Journeys")

@@ -1,4 +1,5 @@
 import FuzzWire
+import PharosDocuments
 import PharosModel
 import PharosWire
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import PharosDocuments
 import PharosModel
 import PharosTestSupport
 import PharosWire

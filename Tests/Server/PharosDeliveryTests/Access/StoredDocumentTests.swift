@@ -1,5 +1,6 @@
 import PharosDelivery
 import PharosJournal
+import PharosDocuments
 import PharosModel
 import PharosSecurity
 import Testing

@@ -1,6 +1,7 @@
+import PharosTestSupport
 import Foundation
 import PharosService
-import PharosTools
+import PharosLab
 import Testing
 
 @Suite("What stops a command")

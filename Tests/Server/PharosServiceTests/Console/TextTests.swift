@@ -1,7 +1,7 @@
 import Foundation
 import PharosService
 import PharosTestSupport
-import PharosTools
+import PharosLab
 import Testing
 
 @Suite("Tables and bars as people read them")

@@ -1,6 +1,6 @@
 import PharosModel
 import PharosService
-import PharosTools
+import PharosLab
 import Testing
 
 @Suite("--kinds")

@@ -4,10 +4,10 @@ import PharosHTTP
 import PharosIngest
 import PharosJournal
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosService
 import PharosTestSupport
-import PharosTools
+import PharosLab
 import Testing
 
 @Suite("Metrics as Prometheus reads them")

@@ -1,5 +1,5 @@
 import PharosService
-import PharosTools
+import PharosLab
 import Testing
 
 /// Limits that are reached: named once, counted always.

@@ -2,7 +2,7 @@ import Foundation
 import Logging
 import PharosModel
 import PharosService
-import PharosTools
+import PharosLab
 import Testing
 
 @Suite("Lines of the log")

@@ -2,7 +2,7 @@ import Foundation
 import PharosModel
 import PharosService
 import PharosSite
-import PharosTools
+import PharosLab
 import Testing
 
 @Suite("Settings: flags before the environment before the site file")

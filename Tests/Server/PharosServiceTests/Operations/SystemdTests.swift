@@ -1,10 +1,11 @@
+import PharosTestSupport
 import Foundation
 import PharosService
 import Testing
 
 #if canImport(Glibc)
 import Glibc
-import PharosTools
+import PharosLab
 #endif
 
 @Suite("Notifications to systemd, and the sockets that it passes")

@@ -2,12 +2,13 @@ import Foundation
 import Logging
 import PharosDelivery
 import PharosHTTP
+import PharosDocuments
 import PharosModel
 import PharosPublishing
 import PharosService
 import PharosSite
 import PharosTestSupport
-import PharosTools
+import PharosLab
 import PharosWire
 import Testing
 

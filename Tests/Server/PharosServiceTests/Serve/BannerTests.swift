@@ -3,7 +3,7 @@ import PharosIngest
 import PharosModel
 import PharosService
 import PharosSite
-import PharosTools
+import PharosLab
 import Testing
 
 @Suite("What a server says about itself")

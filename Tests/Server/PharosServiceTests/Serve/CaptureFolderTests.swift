@@ -1,7 +1,8 @@
+import PharosConsoleSupport
 import Foundation
 import PharosService
 import PharosTestSupport
-import PharosTools
+import PharosLab
 import Testing
 
 @Suite("The captures of the repository")

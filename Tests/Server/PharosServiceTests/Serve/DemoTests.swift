@@ -1,9 +1,12 @@
+import PharosTestSupport
+import PharosConsoleSupport
 import Foundation
 import PharosModel
 import PharosService
 import PharosSimulation
+import PharosLab
 import PharosTools
-import PharosVenues
+import PharosSpace
 import Testing
 
 /// What the demo has to show within its first two minutes.

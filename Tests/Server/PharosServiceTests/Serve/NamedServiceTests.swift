@@ -1,5 +1,5 @@
 import PharosService
-import PharosTools
+import PharosLab
 import ServiceLifecycle
 import Synchronization
 import Testing

@@ -1,3 +1,5 @@
+import PharosTestSupport
+import PharosConsoleSupport
 import Foundation
 import Logging
 import PharosJournal
@@ -10,6 +12,7 @@ import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
+import PharosLab
 import PharosTools
 #endif
 

@@ -1,3 +1,5 @@
+import PharosTestSupport
+import PharosConsoleSupport
 import Foundation
 import Logging
 import PharosCaptures
@@ -5,7 +7,7 @@ import PharosModel
 import PharosService
 import PharosSimulation
 import PharosSite
-import PharosTools
+import PharosLab
 import Synchronization
 import Testing
 

@@ -1,8 +1,9 @@
+import PharosTestSupport
 import Logging
 import PharosModel
 import PharosService
 import PharosSite
-import PharosTools
+import PharosLab
 import Synchronization
 import Testing
 

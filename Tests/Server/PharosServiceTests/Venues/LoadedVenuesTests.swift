@@ -1,10 +1,10 @@
 import Foundation
 import PharosModel
-import PharosPositioning
+import PharosFixes
 import PharosService
 import PharosSite
 import PharosTools
-import PharosVenues
+import PharosSpace
 import Testing
 
 @Suite("Venues of a site")

@@ -1,5 +1,6 @@
 import FuzzSupport
 import PharosCaptures
+import PharosDocuments
 import PharosModel
 
 /// Reads a capture whole and in pieces, and all that its packets hold.

@@ -1,4 +1,5 @@
 import FuzzSupport
+import PharosDocuments
 import PharosModel
 
 /// Values as they lie in recordings, checkpoints and the journal.

@@ -1,5 +1,6 @@
 import FuzzSupport
 import PharosCaptures
+import PharosDocuments
 import PharosModel
 
 /// The short texts that stand in site files, paths, queries and datagrams: each that is read comes back as it is written.

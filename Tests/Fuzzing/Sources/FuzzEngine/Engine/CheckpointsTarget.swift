@@ -1,6 +1,7 @@
 import FuzzSupport
+import PharosDocuments
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosPipeline
 import PharosWire
 

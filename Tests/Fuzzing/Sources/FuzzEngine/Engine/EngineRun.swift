@@ -1,6 +1,7 @@
 import FuzzSupport
+import PharosDocuments
 import PharosModel
-import PharosMonitoring
+import PharosPresence
 import PharosPipeline
 
 /// A pipeline that is fed until it has had enough, and what it said mixed into a number.

@@ -3,9 +3,9 @@ import FuzzSupport
 import FuzzWire
 import PharosModel
 import PharosPipeline
-import PharosPositioning
+import PharosFixes
 import PharosSite
-import PharosVenues
+import PharosSpace
 import PharosWire
 
 /// What handsets sense in a venue, and where they are taken to be: motion, Wi-Fi, beacons, satellites.

@@ -1,7 +1,8 @@
 import FuzzSupport
+import PharosDocuments
 import PharosModel
-import PharosPositioning
-import PharosVenues
+import PharosFixes
+import PharosSpace
 
 /// A radio map, its magic, version and checksum put right.
 final class RadioMapTarget: FuzzTarget {

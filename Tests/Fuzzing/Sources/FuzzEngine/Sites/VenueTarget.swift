@@ -1,8 +1,10 @@
+import PharosDocuments
 import FuzzSupport
 import PharosModel
-import PharosPositioning
+import PharosFixes
 import PharosSite
-import PharosVenues
+import PharosSpace
+import PharosWays
 
 /// A venue's folder in which one file is the input: the main file, a floor's GeoJSON, a picture, a layer of an IMDF archive.
 ///

@@ -1,4 +1,5 @@
 import FuzzSupport
+import PharosDocuments
 import PharosModel
 
 /// JSON as documents, bodies and GeoJSON are read; and what is written of it, read again.

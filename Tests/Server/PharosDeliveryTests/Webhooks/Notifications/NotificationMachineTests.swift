@@ -1,4 +1,5 @@
 import PharosDelivery
+import PharosDocuments
 import PharosModel
 import PharosTestSupport
 import Testing

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import PharosDelivery
 import PharosJournal
+import PharosDocuments
 import PharosModel
 import PharosPublishing
 import Synchronization

@@ -2,6 +2,7 @@ import Foundation
 import NIOHTTP1
 import PharosDelivery
 import PharosJournal
+import PharosDocuments
 import PharosModel
 import PharosTestSupport
 import Synchronization

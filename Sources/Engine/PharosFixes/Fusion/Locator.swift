@@ -1,0 +1,468 @@
+import DequeModule
+package import PharosModel
+import PharosSpace
+
+/// A locator of one subject, from radio readings, motion and outside fixes.
+///
+/// A particle filter. All input is held back by the lag, put in order of event time, and weighed once. A fix for a
+/// time uses nothing that happened later, and neither the size of batches nor the times of the calls change any fix.
+/// The same ground, rules, seed and input give the same fixes on every machine.
+///
+/// - Source: Gordon, Salmond and Smith, "Novel approach to nonlinear/non-Gaussian Bayesian state estimation", IEE
+///   Proc. F 140 (1993).
+package struct Locator: Sendable {
+  let content: LocatableVenue.Content
+  let rules: FusionRules
+  /// The time for which input is held back.
+  private var lag: TimeSpan { max(rules.lag, delivery.longest) }
+  private var delivery = RecentDelivery()
+  var noise: FusionNoise
+  var tracker: MotionTracker
+  var inbox = LocatorInbox()
+  package var cloud = ParticleCloud()
+  var trail = WalkedTrail()
+  var heard = HeardTable()
+  /// Readings whose time has come, not weighed yet.
+  var pool: [RadioReading] = []
+  /// The readings of the last seconds, in order of when they were heard.
+  var recent: [RadioReading] = []
+  /// The time of the first evidence since the belief was empty.
+  var born: Timestamp?
+  package var offset: LevelOffset
+  var gait = LocatorGait()
+  var evidence = LocatorEvidence()
+  var sky = OutsideBelief()
+  var satellites = SatelliteSource()
+  var visual = VisualSource()
+  var carriage = LocatorCarriage()
+  var conveyances = ConveyanceWatch()
+  var positioning = PositioningMachine()
+  var itinerary: ItineraryTrack?
+  private var notes: [PositioningNote] = []
+  /// The time up to which all input has been weighed.
+  var now = Timestamp.distantPast
+  /// The time of the next fix; nil before the first evidence, and after a silence.
+  var next: Timestamp?
+  /// The latest time that anything was given for.
+  var newestInput = Timestamp.distantPast
+  private var made: [FixEstimate] = []
+  /// The counters of dropped input and of recoveries.
+  package internal(set) var counters = LocatingCounters()
+
+  /// The maximum number of fixes that wait to be fetched.
+  ///
+  /// Beyond it, the oldest are dropped and counted.
+  static let maximumWaiting = 64
+
+  /// Creates a locator without a belief.
+  ///
+  /// - Parameters:
+  ///   - ground: The venue in which the subject may be.
+  ///   - rules: The constants; nil for those of the ground. The table of likelihoods stays the ground's.
+  ///   - seed: The seed of the random numbers.
+  package init(ground: LocatableVenue, rules: FusionRules? = nil, seed: UInt64) {
+    content = ground.content
+    self.rules = rules ?? ground.rules
+    noise = FusionNoise(seed: seed)
+    // Samples wait for the lag, and some more until their batch is complete.
+    tracker = MotionTracker(horizon: self.rules.lag + .milliseconds(600))
+    offset = LevelOffset(deviation: self.rules.receiverDeviation)
+  }
+
+  /// The receive time at which the next fix can be made, or the distant future while nothing is known.
+  ///
+  /// The first evidence makes one as soon as its time has come. The value is always later than every receive time to
+  /// which the locator was advanced: the fixes that were due up to there have been made, and input for an earlier time
+  /// is rejected as late.
+  package var nextDue: Timestamp { (next ?? inbox.nextTime).map { $0 + lag } ?? .distantFuture }
+
+  /// Removes and returns the next fix that was made, or returns nil.
+  package mutating func nextFix() -> FixEstimate? { made.isEmpty ? nil : made.removeFirst() }
+
+  /// Removes and returns the next finding about visual positioning, or returns nil.
+  package mutating func nextNote() -> PositioningNote? { notes.isEmpty ? nil : notes.removeFirst() }
+
+  mutating func emit(_ note: PositioningNote) {
+    if notes.count >= Locator.maximumWaiting { notes.removeFirst() }
+    notes.append(note)
+  }
+
+  mutating func emit(_ fix: FixEstimate) {
+    if made.count >= Locator.maximumWaiting {
+      made.removeFirst()
+      counters.unfetched += 1
+    }
+    made.append(fix)
+  }
+
+  /// Advances to a receive time, up to which all input was given.
+  package mutating func advance(to received: Timestamp) { process(through: received - lag) }
+}
+
+extension Locator {
+  /// The number of bytes that the subject takes, counting the filled part of its arrays.
+  ///
+  /// At most 64 KiB with the default rules, and a third more with the reserve of the arrays: the waiting input, the
+  /// remembered readings and the number of particles are all bounded.
+  package var bytes: Int {
+    MemoryLayout<Locator>.size + cloud.count * 33 + recent.count * MemoryLayout<RadioReading>.stride
+      + pool.count * MemoryLayout<RadioReading>.stride + inbox.bytes + heard.bytes + WalkedTrail.capacity * 16
+      + 8_192
+  }
+}
+
+extension Locator {
+  /// Takes a sensing of the subject's handset.
+  package mutating func take(_ sensing: Sensing) {
+    // What was received before this one is complete: the result must not depend on when a caller advanced the time.
+    process(through: sensing.decidedAt - lag)
+    switch sensing.body {
+    case .accessPoints(let points):
+      for point in points { take(point, arrived: sensing.time) }
+    case .beacon(let beacon, let address, let rssi, accuracy: _):
+      guard let emitter = content.emitter(ofBeacon: beacon, address: address) else {
+        counters.unknown += 1
+        return
+      }
+      let reading = RadioReading(
+        heard: sensing.time,
+        emitter: emitter,
+        level: Float(rssi.dBm),
+        kind: .beacon
+      )
+      add(reading, arrived: sensing.time)
+    case .motion(let samples):
+      for sample in samples { tracker.take(sample, at: sensing.time - sample.age) }
+      newestInput = max(newestInput, sensing.time)
+    case .outside(let fix):
+      take(fix, arrived: sensing.time)
+    case .relativePose(let pose):
+      guard VisualSource.isSensible(pose) else {
+        counters.invalid += 1
+        return
+      }
+      take(.pose(pose), arrived: sensing.time)
+    case .visualStatus(let status): take(.status(status), arrived: sensing.time)
+    }
+  }
+
+  /// Returns the time at which something was decided that happened at a time, given that it is decided now.
+  func decided(_ time: Timestamp) -> Timestamp { max(time + lag, delivery.lowered) }
+
+  /// Holds input back for as long as observers needed of late to deliver what they hear, if that is longer than the lag.
+  package mutating func wait(for span: TimeSpan, at instant: Timestamp) { delivery.note(span, at: instant) }
+
+  /// Takes the level at which a fixed observer heard the subject, a tag, in half a second.
+  ///
+  /// - Parameters:
+  ///   - observer: The observer.
+  ///   - level: The mean level in dBm.
+  ///   - time: The time at which the tag was last heard in that second.
+  ///   - decidedAt: The time at which the summary was decided.
+  package mutating func hear(
+    _ observer: ObserverID,
+    level: Double,
+    heard time: Timestamp,
+    decidedAt: Timestamp
+  ) {
+    process(through: decidedAt - lag)
+    guard let emitter = content.emitter(.observer(observer)) else {
+      counters.unknown += 1
+      return
+    }
+    offset.leaveOpen(deviation: rules.senderDeviation)
+    add(RadioReading(heard: time, emitter: emitter, level: Float(level), kind: .observer), arrived: time)
+  }
+
+  private mutating func take(_ point: AccessPoint, arrived time: Timestamp) {
+    guard let rssi = point.rssi else { return }
+    guard let emitter = content.emitter(.accessPoint(point.bssid)) else {
+      counters.unknown += 1
+      return
+    }
+    guard point.lastHeard <= rules.oldestReading else {
+      counters.repeated += 1
+      return
+    }
+    let age = max(.zero, point.lastHeard)
+    let reading = RadioReading(
+      heard: time - age,
+      emitter: emitter,
+      level: Float(rssi.dBm),
+      kind: .accessPoint
+    )
+    add(reading, arrived: time)
+  }
+
+  private mutating func take(_ fix: OutsideFix, arrived time: Timestamp) {
+    let radius = fix.horizontalAccuracy.value
+    guard radius.isFinite, radius > 0, fix.attitude?.isUnit != false,
+      Coordinate(latitude: fix.latitude, longitude: fix.longitude) != nil
+    else {
+      counters.invalid += 1
+      return
+    }
+    guard time > now else {
+      counters.late += 1
+      return
+    }
+    newestInput = max(newestInput, time)
+    if !inbox.add(fix, arrived: time) { counters.crowded += 1 }
+  }
+
+  private mutating func take(_ report: LocatorInbox.Visual, arrived time: Timestamp) {
+    guard time > now else {
+      counters.late += 1
+      return
+    }
+    newestInput = max(newestInput, time)
+    if !inbox.add(report, arrived: time) { counters.crowded += 1 }
+  }
+
+  private mutating func add(_ reading: RadioReading, arrived time: Timestamp) {
+    guard time > now else {
+      counters.late += 1
+      return
+    }
+    newestInput = max(newestInput, time)
+    if !inbox.add(reading, arrived: time) { counters.crowded += 1 }
+  }
+}
+
+/// The longest time that observers needed to deliver what they heard in the last one to two minutes.
+struct RecentDelivery: Sendable, Hashable {
+  /// The upper bound of that time.
+  ///
+  /// 10 s: what comes later is a backlog, or tells where a tag was long ago.
+  private static let bound = TimeSpan.seconds(10)
+  private static let window = TimeSpan.minutes(1)
+
+  /// The longest time in this window, and in the one before.
+  private var present = TimeSpan.zero
+  private var before = TimeSpan.zero
+  private var turned = Timestamp.distantPast
+  /// The time at which the longest time last fell: nothing is decided for an earlier one from then on.
+  private(set) var lowered = Timestamp.distantPast
+
+  var longest: TimeSpan { max(present, before) }
+
+  /// Takes the time that an observer needed for what it delivered at an instant.
+  mutating func note(_ span: TimeSpan, at instant: Timestamp) {
+    let was = longest
+    if turned == .distantPast || instant - turned >= RecentDelivery.window {
+      (before, present, turned) = (present, .zero, instant)
+    }
+    present = max(present, min(span, RecentDelivery.bound))
+    if longest < was { lowered = instant }
+  }
+}
+
+/// The waiting input, in order of event time.
+///
+/// Input of the same instant stays in order of arrival.
+struct LocatorInbox: Sendable {
+  /// A reading and the event time of its report.
+  struct Entry: Sendable {
+    var time: Timestamp
+    var reading: RadioReading
+  }
+
+  /// The maximum number of waiting readings: two scans of a mall, where phones hear 250 to 560 access points.
+  static let most = 1_024
+
+  private var readings: Deque<Entry> = []
+  private var outside: Deque<(time: Timestamp, fix: OutsideFix)> = []
+  private var visual: Deque<(time: Timestamp, report: Visual)> = []
+
+  /// A report of visual positioning that is no fix.
+  enum Visual: Sendable {
+    case pose(RelativePose)
+    case status(VisualStatus)
+  }
+
+  /// The maximum number of waiting locations from outside; one a second is usual.
+  private static let maximumOutside = 16
+  /// The maximum number of waiting movements: 30 a second during a lag of some seconds.
+  private static let maximumVisual = 128
+
+  /// The number of bytes that the waiting input takes.
+  var bytes: Int { readings.count * MemoryLayout<Entry>.stride + outside.count * 96 + visual.count * 64 }
+
+  /// The time of the next input.
+  var nextTime: Timestamp? {
+    let times = (readings.first?.time, outside.first?.time, visual.first?.time)
+    guard times.0 != nil || times.1 != nil || times.2 != nil else { return nil }
+    return min(times.0 ?? .distantFuture, times.1 ?? .distantFuture, times.2 ?? .distantFuture)
+  }
+
+  /// Adds a report of visual positioning.
+  ///
+  /// - Returns: `true` if there was room.
+  mutating func add(_ report: Visual, arrived time: Timestamp) -> Bool {
+    guard visual.count < LocatorInbox.maximumVisual else { return false }
+    var place = visual.count
+    while place > 0, visual[place - 1].time > time { place -= 1 }
+    visual.insert((time, report), at: place)
+    return true
+  }
+
+  /// Takes the next report of visual positioning of exactly a time.
+  mutating func visualReport(at time: Timestamp) -> Visual? {
+    guard let found = visual.first, found.time == time else { return nil }
+    return visual.removeFirst().report
+  }
+
+  /// Adds a reading.
+  ///
+  /// - Returns: `true` if there was room.
+  mutating func add(_ reading: RadioReading, arrived time: Timestamp) -> Bool {
+    guard readings.count < LocatorInbox.most else { return false }
+    var place = readings.count
+    while place > 0, readings[place - 1].time > time { place -= 1 }
+    readings.insert(Entry(time: time, reading: reading), at: place)
+    return true
+  }
+
+  /// Adds a location from outside.
+  ///
+  /// - Returns: `true` if there was room.
+  mutating func add(_ fix: OutsideFix, arrived time: Timestamp) -> Bool {
+    guard outside.count < LocatorInbox.maximumOutside else { return false }
+    let place = outside.firstIndex { $0.time > time } ?? outside.endIndex
+    outside.insert((time, fix), at: place)
+    return true
+  }
+
+  /// Takes the next reading of exactly a time.
+  mutating func reading(at time: Timestamp) -> RadioReading? {
+    guard let next = readings.first, next.time == time else { return nil }
+    readings.removeFirst()
+    // A scan is large and rare: nothing is kept for the next one.
+    if readings.isEmpty { readings = [] }
+    return next.reading
+  }
+
+  /// Takes the next location from outside of exactly a time.
+  mutating func outsideFix(at time: Timestamp) -> OutsideFix? {
+    guard let found = outside.first, found.time == time else { return nil }
+    return outside.removeFirst().fix
+  }
+}
+
+extension Locator {
+  /// Weighs everything up to a time in its order, and makes the fixes that fall due.
+  mutating func process(through time: Timestamp) {
+    guard time > now else { return }
+    while true {
+      let input = inbox.nextTime
+      let due = next
+      if let input, input <= time, input <= due ?? .distantFuture {
+        move(through: input)
+        take(at: input)
+      } else if let due, due <= time {
+        move(through: due)
+        unload()
+        weigh(at: due)
+        finish(at: due)
+      } else {
+        break
+      }
+    }
+    move(through: time)
+    now = time
+  }
+
+  /// Takes every input of a time.
+  private mutating func take(at time: Timestamp) {
+    while let reading = inbox.reading(at: time) {
+      if reading.kind != .observer, !heard.note(reading.emitter, at: reading.heard) {
+        counters.repeated += 1
+        continue
+      }
+      pool.append(reading)
+      if next == nil { next = time }
+      if pool.count >= Locator.maximumPooled { weigh(at: time) }
+    }
+    while let report = inbox.visualReport(at: time) {
+      switch report {
+      case .pose(let pose): take(pose, time)
+      case .status(let status): visual.take(status, at: time)
+      }
+      if next == nil { next = time }
+    }
+    while let fix = inbox.outsideFix(at: time) {
+      look(at: fix, time)
+      if next == nil { next = time }
+    }
+  }
+
+  /// The maximum number of readings that are weighed together.
+  static let maximumPooled = 600
+
+  /// Makes the fix that is due, and sets the time of the next one.
+  private mutating func finish(at due: Timestamp) {
+    var fix = estimate(at: due)
+    if var made = fix {
+      follow(&made)
+      emit(made)
+      fix = made
+    }
+    lookAtPositioning(fix, at: due)
+    let following = due + max(rules.interval, .milliseconds(50))
+    next = following - newestInput > rules.silence ? nil : following
+  }
+
+  /// Moves the belief by all movements that the motion sensors reported up to a time.
+  private mutating func move(through time: Timestamp) {
+    let before = tracker.sensedThrough ?? .distantPast
+    while let movement = tracker.next(through: time) { apply(movement) }
+    if let sensed = tracker.sensedThrough, sensed - before > rules.motionSilence { gait.seenSince = sensed }
+  }
+}
+
+/// The recent evidence behind the belief.
+struct LocatorEvidence: Sendable, Hashable {
+  /// The sources used since the last fix.
+  var sources: FixSources = []
+  /// The time of the newest radio reading or location from outside.
+  var newest = Timestamp.distantPast
+  /// The time at which the last scan was weighed.
+  private(set) var scanned = Timestamp.distantPast
+  /// The number of usual scans that a scan stands for, by the time since the one before: what errs together in scans
+  /// that follow each other closely has changed until a later one.
+  private(set) var scanWeight: Float = 1
+  /// The floor of the last fix.
+  var reportedFloor: Int?
+  /// The time at which the belief was last compared with all other places.
+  var audited = Timestamp.distantPast
+  /// The misfit of readings with the map at the belief: the mean of squared deviations from the expected levels, each
+  /// in its own standard deviations.
+  ///
+  /// It begins with the usual value.
+  var misfit = LocatorEvidence.usualMisfit
+
+  /// The usual misfit: half of the fixes of held-back walks have less than 0.7, because a look's readings err
+  /// together.
+  static let usualMisfit: Float = 0.85
+  /// The share of the misfit that a look renews: five looks, or 10 s.
+  private static let renewal: Float = 0.2
+
+  /// The time from one scan to the next for which the bounds on a scan's evidence were found.
+  ///
+  /// - Units: seconds.
+  private static let usualWait: Float = 2
+  /// The most usual scans that one stands for.
+  private static let maximumWeight: Float = 3
+
+  /// Records that a scan is weighed.
+  mutating func noteScan(at time: Timestamp) {
+    if scanned > .distantPast {
+      let wait = Float((time - scanned).seconds)
+      scanWeight = min(LocatorEvidence.maximumWeight, max(1, wait / LocatorEvidence.usualWait))
+    }
+    scanned = time
+  }
+
+  /// Takes the misfit of a look.
+  mutating func learn(misfit: Float) { self.misfit += (misfit - self.misfit) * LocatorEvidence.renewal }
+}

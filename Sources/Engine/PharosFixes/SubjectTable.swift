@@ -1,0 +1,233 @@
+package import PharosDocuments
+package import PharosModel
+
+/// The row of a ``SubjectTable`` about one subject.
+package protocol SubjectRow: Sendable {
+  /// The identity of a subject.
+  associatedtype Subject: Hashable & Comparable & Sendable
+  /// The subject.
+  var subject: Subject { get }
+  /// The time of the last input about the subject.
+  var touched: Timestamp { get }
+  /// Indicates whether removing the subject would lose more than what its next inputs tell again.
+  var isNeeded: Bool { get }
+  /// The content of a place that no subject occupies.
+  static var vacant: Self { get }
+}
+
+/// The subjects that one part of stage two knows, each at a fixed place, with the deadlines at which it is evaluated.
+///
+/// The table owns what all such parts need: finding a subject, reusing places, deadlines that survive the reuse of a
+/// place, the choice of whom to evict, and finding whom to forget. Decisions belong to its owner.
+///
+/// Rows lie in pages, so that a copy of the engine shares all pages but those that change after the copy. A single array
+/// would be copied as a whole at the first change after a checkpoint: at 65,536 beacons that blocks the engine for a
+/// tenth of a second.
+package struct SubjectTable<Row: SubjectRow>: Sendable {
+  @usableFromInline
+  struct Place: Sendable {
+    @usableFromInline var row: Row
+    /// Tells apart the subjects that have occupied the place.
+    @usableFromInline var generation: UInt32
+    @usableFromInline var isTaken = true
+    /// The time at which the queue returns the place; an entry of another time is obsolete.
+    @usableFromInline var wake = Timestamp.distantFuture
+
+    @usableFromInline
+    init(row: Row, generation: UInt32, isTaken: Bool = true) {
+      self.row = row
+      self.generation = generation
+      self.isTaken = isTaken
+    }
+  }
+
+  /// The number of places in a page.
+  ///
+  /// 256: a page is copied in some hundred microseconds.
+  @usableFromInline static var page: Int { 256 }
+
+  @usableFromInline var pages: [[Place]] = []
+  @usableFromInline var end = 0
+  @usableFromInline var places: [Row.Subject: Int] = [:]
+  @usableFromInline var free: [Int] = []
+  @usableFromInline var generation: UInt32 = 0
+  @usableFromInline var deadlines = DeadlineQueue()
+
+  /// Makes an empty table.
+  @inlinable package init() {}
+
+  /// The number of subjects.
+  @inlinable
+  package var count: Int { places.count }
+
+  /// The places that subjects occupy, in ascending order.
+  @inlinable
+  package var taken: [Int] { (0..<end).filter(isTaken) }
+
+  /// The rows of all subjects, in the order of their places.
+  package var rows: some Sequence<Row> { pages.lazy.joined().filter(\.isTaken).map(\.row) }
+
+  /// Returns whether a subject occupies a place.
+  @inlinable
+  package func isTaken(_ place: Int) -> Bool {
+    place >= 0 && place < end && pages[place / Self.page][place % Self.page].isTaken
+  }
+
+  /// Returns the place of a subject, or nil if it is unknown.
+  @inlinable
+  package func place(of subject: Row.Subject) -> Int? { places[subject] }
+
+  /// The row at a place that is taken, changed where it lies.
+  @inlinable
+  package subscript(place: Int) -> Row {
+    _read { yield pages[place / Self.page][place % Self.page].row }
+    _modify { yield &pages[place / Self.page][place % Self.page].row }
+  }
+
+  /// Adds a subject that is not in the table.
+  @inlinable
+  package mutating func insert(_ row: Row) -> Int {
+    generation &+= 1
+    let entry = Place(row: row, generation: generation)
+    let place = free.popLast() ?? end
+    if place == end { append(entry) } else { pages[place / Self.page][place % Self.page] = entry }
+    places[row.subject] = place
+    return place
+  }
+
+  /// Removes a subject.
+  @inlinable
+  package mutating func remove(_ place: Int) {
+    places[self[place].subject] = nil
+    pages[place / Self.page][place % Self.page].isTaken = false
+    self[place] = .vacant
+    free.append(place)
+  }
+
+  /// Returns the places to evict before one more subject is added: none below the limit, or else those of a sixteenth of
+  /// the subjects, first those that are not needed, then those without an input for longest.
+  @inlinable
+  package func evictions(limit: Int) -> [Int] {
+    guard count >= limit else { return [] }
+    let ranked = taken.map { place in
+      (
+        rank: self[place].isNeeded ? 1 : 0, touched: self[place].touched,
+        subject: self[place].subject, place: place
+      )
+    }
+    return ranked.sorted { ($0.rank, $0.touched, $0.subject) < ($1.rank, $1.touched, $1.subject) }
+      .prefix(max(1, limit / 16)).map(\.place)
+  }
+
+  @inlinable
+  mutating func append(_ place: Place) {
+    if end % Self.page == 0 {
+      pages.append([])
+      pages[pages.count - 1].reserveCapacity(Self.page)
+    }
+    pages[pages.count - 1].append(place)
+    end += 1
+  }
+}
+
+extension SubjectTable where Row.Subject == SubjectID {
+  /// Returns the places of the subjects that are to be forgotten.
+  @inlinable
+  package func places(of traces: SubjectTraces) -> [Int] {
+    taken.filter { traces.contains(self[$0].subject) }
+  }
+}
+
+extension SubjectTable where Row.Subject == BeaconID {
+  /// Returns the places of the beacons that are to be forgotten.
+  @inlinable
+  package func places(of traces: SubjectTraces) -> [Int] {
+    taken.filter { traces.contains(self[$0].subject) }
+  }
+}
+
+// MARK: Deadlines
+
+extension SubjectTable {
+  /// Schedules a subject for an instant, unless it is scheduled earlier already.
+  @inlinable
+  package mutating func schedule(_ place: Int, at due: Timestamp) {
+    guard due < pages[place / Self.page][place % Self.page].wake else { return }
+    pages[place / Self.page][place % Self.page].wake = due
+    let generation = pages[place / Self.page][place % Self.page].generation
+    deadlines.insert(DeadlineQueue.Entry(due: due, slot: place, generation: generation))
+  }
+
+  /// Removes and returns the earliest deadline at or before an instant.
+  @inlinable
+  package mutating func popDue(through instant: Timestamp) -> (place: Int, due: Timestamp)? {
+    while let entry = deadlines.pop(through: instant) {
+      let (page, index) = (entry.slot / Self.page, entry.slot % Self.page)
+      guard pages[page][index].isTaken, pages[page][index].generation == entry.generation,
+        pages[page][index].wake == entry.due
+      else { continue }
+      pages[page][index].wake = .distantFuture
+      return (entry.slot, entry.due)
+    }
+    return nil
+  }
+
+  /// Cancels all deadlines.
+  @inlinable
+  package mutating func cancelDeadlines() {
+    deadlines = DeadlineQueue()
+    for place in taken { pages[place / Self.page][place % Self.page].wake = .distantFuture }
+  }
+}
+
+// MARK: Checkpoints
+
+extension SubjectTable {
+  /// Writes the places as they are, including the free ones, because the order in which subjects are evaluated at an
+  /// instant depends on them.
+  @inlinable
+  package func writeState(to writer: inout FieldWriter, _ writeRow: (Row, inout FieldWriter) -> Void) {
+    writer.write(generation)
+    writer.write(UInt32(end))
+    for place in pages.joined() {
+      writer.write(place.isTaken)
+      guard place.isTaken else { continue }
+      writer.write(place.generation)
+      writer.write(place.wake)
+      writeRow(place.row, &writer)
+    }
+    writer.write(free.map { UInt32($0) })
+  }
+
+  /// Reads the places.
+  @inlinable
+  package init(
+    restoring reader: inout FieldReader,
+    _ readRow: (inout FieldReader) throws(FieldError) -> Row
+  ) throws(FieldError) {
+    generation = try reader.number(UInt32.self)
+    var isFree: [Bool] = []
+    for place in 0..<(try reader.count()) {
+      isFree.append(!(try reader.flag()))
+      guard !isFree[place] else {
+        append(Place(row: .vacant, generation: 0, isTaken: false))
+        continue
+      }
+      var entry = Place(row: .vacant, generation: try reader.number(UInt32.self))
+      let wake: Timestamp = try reader.read()
+      entry.row = try readRow(&reader)
+      guard places.updateValue(place, forKey: entry.row.subject) == nil else {
+        throw reader.failure(.badIdentity)
+      }
+      append(entry)
+      schedule(place, at: wake)
+    }
+    free = try reader.list(UInt32.self).map { Int($0) }
+    for place in free {
+      guard place < end, isFree[place] else { throw reader.failure(.badIdentity) }
+      isFree[place] = false
+    }
+    // A place that is neither taken nor free would be lost for good.
+    guard !isFree.contains(true) else { throw reader.failure(.badIdentity) }
+  }
+}

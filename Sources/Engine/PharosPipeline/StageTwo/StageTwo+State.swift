@@ -1,0 +1,330 @@
+import PharosRooms
+import PharosFixes
+import PharosStays
+package import PharosDocuments
+package import PharosModel
+
+extension StageTwo {
+  /// The version of the bytes that ``writeState(to:)`` writes.
+  package static let stateVersion: UInt8 = 9
+
+  /// Writes everything that later decisions depend on, so that an engine that restores it makes the same decisions.
+  ///
+  /// Regions are identified by application and identifier, and zones and observers by the names that the site gives
+  /// them, so that an engine with an edited site can read the state. The counters are not written: they count from the
+  /// start. Call this method after ``advance(to:into:)``.
+  ///
+  /// - Parameter writer: The writer that receives the state.
+  /// - Complexity: linear in what is known; some hundreds of bytes for each beacon.
+  package func writeState(to writer: inout FieldWriter) {
+    var (surroundings, learned) = (around, stays)
+    writer.code(version: StageTwo.stateVersion)
+    writer.write(now)
+    writer.write(regions.entries)
+    writer.write(zones)
+    writer.code(each: &surroundings.proofs)
+    writer.code(each: &surroundings.lives)
+    surroundings.offsets.visitFields(&writer)
+    surroundings.noise.visitFields(&writer)
+    learned.visitFields(&writer)
+    for times in [live, lived] {
+      writer.write(UInt32(times.count))
+      for (observer, time) in times.sorted(by: { $0.key < $1.key }) {
+        writer.write(observer)
+        writer.write(time)
+      }
+    }
+    writeTags(to: &writer)
+    writer.write(dirty.map { UInt32($0) })
+    geofences.writeState(to: &writer)
+    let itineraries = (locators?.itineraries ?? [:]).sorted { $0.key < $1.key }
+    writer.write(UInt32(itineraries.count))
+    for (subject, itinerary) in itineraries {
+      writer.write(subject)
+      writer.write(itinerary)
+    }
+    occupancy.writeState(to: &writer)
+    visits.writeState(to: &writer)
+    guides.writeState(to: &writer)
+  }
+
+  /// Restores a state into this stage, which must not have taken any input yet.
+  ///
+  /// Rows, zones and observers that the site no longer declares are dropped, and no event is published for them. A
+  /// region whose definition has changed starts without state.
+  ///
+  /// - Parameter reader: A reader at the beginning of the state.
+  /// - Throws: A `FieldError` if the bytes are not a valid state. The stage is then unchanged.
+  package mutating func restoreState(from reader: inout FieldReader) throws(FieldError) {
+    var restored = self
+    try restored.restore(from: &reader)
+    self = restored
+  }
+
+  private mutating func restore(from reader: inout FieldReader) throws(FieldError) {
+    try reader.code(version: StageTwo.stateVersion)
+    now = try reader.read()
+    let known: [BeaconRegions.Entry?] = try reader.read()
+    let keys = known.compactMap { $0?.key }
+    guard Set(keys).count == keys.count else { throw reader.failure(.badIdentity) }
+    let places = regions.restore(known, at: now)
+    let former = try reader.list(Zone.self)
+    let plan = ZonePlan(site: Site(zones: former))
+    let present = around.plan
+    around = ZoneTrack.Surroundings(plan: plan)
+    stays = StayLevels(observers: plan.observers.count)
+    try reader.code(each: &around.proofs)
+    try reader.code(each: &around.lives)
+    try around.offsets.visitFields(&reader)
+    try around.noise.visitFields(&reader)
+    try stays.visitFields(&reader)
+    for times in [\StageTwo.live, \StageTwo.lived] {
+      for _ in 0..<(try reader.count(ofAtLeast: 9)) {
+        let observer = try ObserverID(from: &reader)
+        self[keyPath: times][observer] = try Timestamp(from: &reader)
+      }
+    }
+    try readTags(from: &reader, regions: known.count)
+    for place in tags.taken { tags[place].translateRows(by: places) }
+    dirty = try reader.list(UInt32.self).map { Int($0) }
+    for place in dirty {
+      guard tags.isTaken(place), !tags[place].isDirty else { throw reader.failure(.badIdentity) }
+      tags[place].isDirty = true
+    }
+    try geofences.restoreState(from: &reader, places: places)
+    var itineraries: [SubjectID: Itinerary] = [:]
+    for _ in 0..<(try reader.count(ofAtLeast: 8)) {
+      let subject: SubjectID = try reader.read()
+      itineraries[subject] = try Itinerary(from: &reader)
+    }
+    locators?.restore(itineraries)
+    if former != zones { replan(to: present) }
+    counted.tags = tags.count
+    try occupancy.restoreState(from: &reader)
+    try visits.restoreState(from: &reader)
+    try guides.restoreState(from: &reader)
+  }
+
+  // MARK: Beacons
+
+  /// Writes the beacons, preceded by the few different sets of zones that place one.
+  private func writeTags(to writer: inout FieldWriter) {
+    var numbers: [[Bool]: Int] = [:]
+    var answers: [[Bool]] = []
+    for tag in tags.rows where numbers[tag.zone.placing] == nil {
+      numbers[tag.zone.placing] = answers.count
+      answers.append(tag.zone.placing)
+    }
+    writer.write(answers)
+    writer.write(retired)
+    tags.writeState(to: &writer) { tag, writer in
+      writer.write(UInt32(numbers[tag.zone.placing] ?? 0))
+      writer.write(tag.zone.placingEpoch == regions.epoch)
+      writer.write(tag)
+    }
+  }
+
+  private mutating func readTags(from reader: inout FieldReader, regions count: Int) throws(FieldError) {
+    let (plan, epoch) = (around.plan, regions.epoch)
+    let answers: [[Bool]] = try reader.read()
+    try reader.code(counter: &retired)
+    tags = try SubjectTable(restoring: &reader) { (reader) throws(FieldError) in
+      let number = Int(try reader.read(UInt32.self))
+      let isCurrent = try reader.flag()
+      var tag: Tag = try reader.read()
+      guard number < answers.count, answers[number].count <= plan.zones.count,
+        tag.fits(regions: count, zones: plan.zones.count, observers: plan.observers.count)
+      else { throw reader.failure(.outOfRange(field: "a place in a list")) }
+      tag.zone.placing = answers[number]
+      tag.zone.placingEpoch = isCurrent ? epoch : nil
+      return tag
+    }
+  }
+
+  /// Replaces the zone plan.
+  ///
+  /// Zones and observers that both plans have in common keep their state.
+  mutating func replan(to plan: ZonePlan) {
+    let translation = PlanTranslation(from: around.plan, to: plan)
+    var next = ZoneTrack.Surroundings(plan: plan, noise: around.noise)
+    next.offsets = around.offsets.translated(by: translation, observers: plan.observers.count)
+    for (old, new) in translation.observers.enumerated() {
+      guard let new else { continue }
+      (next.proofs[new], next.lives[new]) = (around.proofs[old], around.lives[old])
+    }
+    stays = stays.translated(by: translation, observers: plan.observers.count)
+    around = next
+    for place in tags.taken {
+      tags[place].zone.translate(by: translation)
+      tags[place].zone.placing = plan.placing(
+        tags[place].beacon,
+        isAskedAbout: regions.asks(about: tags[place].beacon)
+      )
+      tags[place].zone.placingEpoch = regions.epoch
+    }
+  }
+}
+
+extension StageTwo {
+  /// Resumes after a restart.
+  ///
+  /// The time since the state was written, or all earlier time if there is no state, is downtime. Decisions that fell
+  /// due during the downtime are not made, and silence during it is no evidence: levels, holds and assumptions count
+  /// from `instant`. Where an event is newer than the state, the event wins. An observer's silence does not count
+  /// before stage one has reported that the observer is up.
+  ///
+  /// - Parameters:
+  ///   - instant: The time at which inputs begin again, later than the time of the state.
+  ///   - publishedState: The last states from the events since the state was written, or from all events if there is no
+  ///     state.
+  ///   - events: Receives the resulting events, such as those of tags that become unmonitored because their observer is
+  ///     down.
+  package mutating func resume(
+    at instant: Timestamp,
+    publishedState: PublishedState,
+    into events: inout [Event]
+  ) {
+    let downtime = now == .distantPast ? .zero : max(.zero, instant - now)
+    now = max(now, instant)
+    live.removeAll()
+    for index in around.lives.indices where around.lives[index] == .up {
+      around.lives[index] = .unknown
+    }
+    for place in tags.taken {
+      tags[place].zone.resume(at: now, after: downtime)
+      for row in tags[place].rows.indices { tags[place].rows[row].resume(after: downtime) }
+    }
+    geofences.resume(at: now, after: downtime)
+    take(publishedState.regions, into: &events)
+    take(publishedState)
+    take(publishedState.observers)
+    // Counters of the state may have been used already by decisions that it does not know of.
+    let floor = UInt64(clamping: now.nanoseconds)
+    retired = max(retired, floor)
+    occupancy.resume(publishedState.occupancies, floor: floor)
+    guides.resume(floor: floor)
+    visits.resume(after: downtime, published: publishedState.visits, at: now, into: &events)
+    let moved = publishedState.zones.map { ($0.beacon, $0.time) }
+    let times = Dictionary(moved) { first, _ in first }
+    visits.reconcile(with: zonesOfBeacons, times: times, at: now, into: &events)
+    tags.cancelDeadlines()
+    for place in tags.taken {
+      tags[place].raiseCounters(to: floor)
+      touch(place)
+    }
+    counted.tags = tags.count
+  }
+
+  /// Skips the time from one instant to a later one, during which no input was received: silence in it is no evidence.
+  package mutating func pause(through end: Timestamp, at instant: Timestamp, into events: inout [Event]) {
+    complete(before: instant, into: &events)
+    locate(through: instant - .oneNanosecond, into: &events)
+    resume(at: end, publishedState: PublishedState(), into: &events)
+  }
+
+  /// Restores states towards regions from events.
+  ///
+  /// Beacons that are inside or unmonitored come first, so that they get a place before the limit is reached.
+  private mutating func take(_ words: [PublishedState.RegionRecord], into events: inout [Event]) {
+    let isSomewhere = { (word: PublishedState.RegionRecord) in
+      word.state == .inside || word.state == .unmonitored
+    }
+    for word in words.filter(isSomewhere) + words.filter({ !isSomewhere($0) }) {
+      let key = BeaconRegions.Key(application: word.application, identifier: word.region)
+      if let region = regions.place(of: key), let entry = regions.entries[region],
+        entry.region.geofence != nil
+      {
+        geofences.take(word, region, entry, at: now)
+        continue
+      }
+      guard case .beacon(let beacon) = word.subject, let region = regions.place(of: key),
+        let entry = regions.entries[region], case .beacon = entry.region.subject,
+        let place = roomFor(beacon)
+      else { continue }
+      let row = tags[place].row(of: region, assuming: .unknown, since: entry.since)
+      tags[place].rows[row].take(word, at: now, entry.region)
+    }
+  }
+
+  /// Restores the zones of beacons from events.
+  private mutating func take(_ publishedState: PublishedState) {
+    let down = Set(
+      publishedState.observers.filter { !$0.isUp }.compactMap { around.plan.place(of: $0.observer) }
+    )
+    let zones = Dictionary(around.plan.zones.enumerated().map { ($1.identifier, $0) }) { first, _ in first }
+    let words =
+      publishedState.zones.filter { $0.zone != nil } + publishedState.zones.filter { $0.zone == nil }
+    for word in words {
+      let zone = word.zone.flatMap { zones[$0] }
+      guard word.zone == nil || zone != nil, let place = roomFor(word.beacon) else { continue }
+      tags[place].zone.take(
+        zone,
+        since: word.time,
+        isUnmonitored: word.isUnmonitored,
+        at: now,
+        isHeardInTheDark: tags[place].zone.levels.contains { down.contains($0.observer) }
+      )
+      if word.isUnmonitored { tags[place].zone.holdDeadline = now + maximumHold(of: place) }
+      guard tags[place].zone.placing.isEmpty else { continue }
+      tags[place].zone.placing = around.plan.placing(
+        word.beacon,
+        isAskedAbout: regions.asks(about: word.beacon)
+      )
+      tags[place].zone.placingEpoch = regions.epoch
+    }
+  }
+
+  /// Restores the states of observers from events, after those of regions and zones.
+  private mutating func take(_ words: [PublishedState.ObserverRecord]) {
+    for word in words {
+      let change = ObserverChange(
+        observer: word.observer,
+        isUp: word.isUp,
+        time: word.time,
+        decidedAt: now,
+        ordinal: 0
+      )
+      // Who was up by the last word has still to show that it is.
+      if word.isUp { recover(change) } else { markOffline(change) }
+      (live[word.observer], lived[word.observer]) = (nil, nil)
+      if word.isUp, let place = around.plan.place(of: word.observer) { around.lives[place] = .unknown }
+    }
+  }
+
+  /// The place of a beacon, made if there is room for one more.
+  private mutating func roomFor(_ beacon: BeaconID) -> Int? {
+    if let place = tags.place(of: beacon) { return place }
+    return tags.count < limits.tags ? add(beacon) : nil
+  }
+
+  /// Takes over the zones and the settings for locating that an edited site declares; zones that stay keep their tags.
+  mutating func declare(_ settings: Site, into events: inout [Event]) {
+    locators?.adopt(settings.positioning, at: now, into: &events)
+    visits.adopt(settings, at: now, into: &events)
+    occupancy.adopt(settings.zones)
+    let declared = settings.zones.map(\.withoutThresholds)
+    guard declared != zones else { return }
+    zones = declared
+    replan(to: ZonePlan(site: settings))
+    visits.reconcile(with: zonesOfBeacons, at: now, into: &events)
+    for place in tags.taken { touch(place) }
+  }
+
+  /// The zones that beacons are in.
+  private var zonesOfBeacons: [BeaconID: String] {
+    var found: [BeaconID: String] = [:]
+    for tag in tags.rows {
+      if let zone = tag.zone.zone { found[tag.beacon] = around.plan.zones[zone].identifier }
+    }
+    return found
+  }
+}
+
+extension Zone {
+  /// The zone without what the plan does not depend on.
+  var withoutThresholds: Zone {
+    var zone = self
+    zone.occupancy = []
+    return zone
+  }
+}

@@ -1,0 +1,600 @@
+import PharosDocuments
+package import PharosModel
+
+/// A model that converts a level to a distance.
+package enum DistanceModel: Hashable, Sendable {
+  /// Log-distance path loss: d = 10^((measured power − level) ÷ (10 × exponent)).
+  case logDistance(exponent: Double)
+  /// A fitted curve: d = a × (level ÷ measured power)^b + c, as phones are calibrated for AltBeacon.
+  case curveFit(a: Double, b: Double, c: Double)
+
+  /// The distance and its standard deviation.
+  ///
+  /// - Parameters:
+  ///   - level: the filtered level in dBm.
+  ///   - deviation: the standard deviation of the level in dB.
+  ///   - measuredPower: the level at one metre in dBm.
+  /// - Returns: both in metres, or nil where the model has no answer.
+  package func distance(
+    level: Double,
+    deviation: Double,
+    measuredPower: Double
+  ) -> (meters: Double, deviation: Double)? {
+    guard let meters = meters(level: level, measuredPower: measuredPower) else { return nil }
+    guard let nearer = self.meters(level: level + deviation / 2, measuredPower: measuredPower) else {
+      return nil
+    }
+    guard let farther = self.meters(level: level - deviation / 2, measuredPower: measuredPower) else {
+      return nil
+    }
+    return (meters, abs(farther - nearer))
+  }
+
+  private func meters(level: Double, measuredPower: Double) -> Double? {
+    let meters: Double
+    switch self {
+    case .logDistance(let exponent):
+      guard exponent > 0 else { return nil }
+      meters = RadioMath.powerOfTwo((measuredPower - level) / (10 * exponent) * RadioMath.binaryLogOfTen)
+    case .curveFit(let a, let b, let c):
+      guard measuredPower != 0, level / measuredPower > 0 else { return nil }
+      meters = a * DistanceModel.power(level / measuredPower, b) + c
+    }
+    return meters.isFinite && meters >= 0 ? meters : nil
+  }
+
+  /// The level at a distance: where a threshold in metres lies.
+  ///
+  /// - Returns: dBm, or nil where the model has no answer.
+  func level(meters: Double, measuredPower: Double) -> Double? {
+    guard meters > 0 else { return nil }
+    switch self {
+    case .logDistance(let exponent):
+      return measuredPower - 10 * exponent * RadioMath.binaryLog(meters) / RadioMath.binaryLogOfTen
+    case .curveFit(let a, let b, let c):
+      guard meters > c, a > 0, b != 0, measuredPower != 0 else { return nil }
+      return measuredPower * DistanceModel.power((meters - c) / a, 1 / b)
+    }
+  }
+
+  /// A positive number raised to a power.
+  private static func power(_ base: Double, _ exponent: Double) -> Double {
+    RadioMath.powerOfTwo(exponent * RadioMath.binaryLog(base))
+  }
+
+  /// The level at one metre that would explain a level at a known distance, by log-distance only.
+  package func measuredPower(level: Double, meters: Double) -> Double? {
+    guard case .logDistance(let exponent) = self, meters > 0 else { return nil }
+    return level + 10 * exponent * RadioMath.binaryLog(meters) / RadioMath.binaryLogOfTen
+  }
+}
+
+/// The filter and the distance model of ranging.
+package struct RangingModels: Hashable, Sendable {
+  /// The filter of the levels.
+  package var filter: LevelFilterKind
+  /// The distance model, or nil for log-distance with the site's exponent.
+  package var distance: DistanceModel?
+
+  /// Makes a choice; the defaults are the design's.
+  package init(filter: LevelFilterKind = .kalman, distance: DistanceModel? = nil) {
+    self.filter = filter
+    self.distance = distance
+  }
+}
+
+extension DistanceModel {
+  /// The levels in dBm that a policy enters and leaves at; not a number where it asks for none.
+  func levels(of policy: PresencePolicy, measuredPower: Double?) -> (enter: Float, exit: Float) {
+    (
+      level(policy.enterRSSI, policy.enterDistance, power: measuredPower, without: .infinity),
+      level(policy.exitRSSI, policy.exitDistance, power: measuredPower, without: -.infinity)
+    )
+  }
+
+  /// The level that a threshold in dBm or in metres, or both, comes to; `without` where a power is needed and unknown.
+  @inline(__always)
+  private func level(_ level: Double?, _ meters: Meters?, power: Double?, without: Float) -> Float {
+    guard let meters else { return level.map { Float($0) } ?? .nan }
+    guard let power, let there = self.level(meters: meters.value, measuredPower: power) else {
+      return without
+    }
+    return Float(max(there, level ?? -.infinity))
+  }
+}
+
+/// The filter that smooths the levels of a track.
+package enum LevelFilterKind: UInt8, Hashable, Sendable {
+  /// A Kalman filter of one state: the default.
+  case kalman
+  /// The mean of the last ten samples without the highest and the lowest tenth, as AltBeacon's running average.
+  case trimmedMean
+  /// The median of the last ten samples.
+  case median
+  /// The mean of the last ten samples.
+  case movingAverage
+}
+
+/// The level of a track, smoothed, and how sure it is.
+///
+/// A random walk seen through noise. The walk's rate is that of a walking person: 1 to 3 dB a second a few metres
+/// from a beacon. The noise is measured: from the innovations, which is how far each sample lies from what the samples
+/// before it let one expect.
+///
+/// - Source: R. K. Mehra, "On the identification of variances and adaptive Kalman filtering", IEEE Transactions on
+///   Automatic Control 15, 1970.
+package struct KalmanLevel: Hashable, Sendable {
+  /// The drift of the true level.
+  ///
+  /// - Units: dB² a second; 2 is a walk of 1.4 dB in one second.
+  package static let drift = 2.0
+  /// The variance of one sample before it has been measured.
+  ///
+  /// - Units: dB²; 16 is a deviation of 4 dB, the middle of what indoor measurements report (3 to 6 dB).
+  package static let noise = 16.0
+  /// The bounds of the measured noise.
+  ///
+  /// - Units: dB²; deviations of 0.7 to 10 dB. A receiver rounds to whole decibels, and beyond 10 dB it is no noise.
+  static let bounds: ClosedRange<Float> = 0.5...100
+  /// The weight of one innovation in the measured noise: about one in thirty.
+  private static let rate: Float = 1.0 / 32
+  /// Innovations beyond three deviations count as three: a spike is not noise.
+  private static let clip: Float = 9
+  /// The number of variances beyond which an innovation is far off.
+  private static let far: Float = 4
+
+  var estimate: Float
+  var spread: Float
+  var measured = Float(KalmanLevel.noise)
+  /// -1 if the last innovation was far below the estimate, 1 if it was far above, otherwise 0.
+  var push: Int8 = 0
+
+  /// The estimate.
+  ///
+  /// - Units: dBm.
+  package var level: Double { Double(estimate) }
+  /// The variance of the estimate.
+  ///
+  /// - Units: dB².
+  package var variance: Double { Double(spread) }
+  /// The measured variance of one sample.
+  ///
+  /// - Units: dB².
+  package var sampleVariance: Double { Double(measured) }
+
+  /// Indicates whether there is no sample yet.
+  var isEmpty: Bool { estimate.isNaN }
+
+  /// Starts from a first sample.
+  package init(first level: Double) {
+    estimate = Float(level)
+    spread = Float(KalmanLevel.noise)
+  }
+
+  /// A filter in a known state.
+  @inline(__always)
+  init(estimate: Float, spread: Float, measured: Float, push: Int8) {
+    self.estimate = estimate
+    self.spread = spread
+    self.measured = measured
+    self.push = push
+  }
+
+  /// Takes a sample that came so many seconds after the last one.
+  package mutating func add(_ sample: Double, after seconds: Double) {
+    take(Float(sample), after: Float(seconds))
+  }
+
+  /// Takes a sample that came so many seconds after the last one.
+  @inline(__always)
+  mutating func take(_ sample: Float, after seconds: Float) {
+    // Beyond a minute the old estimate holds no information; the cap keeps the variance finite.
+    let predicted = spread + Float(KalmanLevel.drift) * min(max(seconds, 0), 60)
+    let expected = predicted + measured
+    let gain = predicted / expected
+    let innovation = sample - estimate
+    let square = innovation * innovation
+    estimate += gain * innovation
+    spread = (1 - gain) * predicted
+    // Two in a row that are far off on one side are a step of the level, and no noise.
+    let pushed: Int8 = square <= KalmanLevel.far * expected ? 0 : innovation < 0 ? -1 : 1
+    if pushed == 0 || pushed != push {
+      measured += (min(square, KalmanLevel.clip * expected) - expected) * KalmanLevel.rate
+      measured = min(max(measured, KalmanLevel.bounds.lowerBound), KalmanLevel.bounds.upperBound)
+    }
+    push = pushed
+  }
+
+  /// Raises the sample taken last by so many dB: a stronger report of the same transmission.
+  ///
+  /// The gain of that sample was its variance divided by the noise.
+  package mutating func raiseLast(by difference: Double) { estimate += spread / measured * Float(difference) }
+}
+
+extension KalmanLevel {
+  /// Time passes without a sample.
+  mutating func age(by seconds: Float) {
+    spread = min(spread + Float(KalmanLevel.drift) * max(seconds, 0), Float(KalmanLevel.drift) * 60)
+  }
+}
+
+/// The last ten levels of a track, for the filters that look at a window.
+package struct LevelWindow: Hashable, Sendable {
+  /// The maximum number of samples in the window.
+  package static let capacity = 10
+
+  var samples: [Double] = []
+
+  /// Starts empty.
+  package init() {}
+
+  /// Takes a sample; the oldest goes.
+  package mutating func add(_ sample: Double) {
+    if samples.isEmpty { samples.reserveCapacity(LevelWindow.capacity) }
+    if samples.count == LevelWindow.capacity { samples.removeFirst() }
+    samples.append(sample)
+  }
+
+  /// Raises the sample taken last by so many dB.
+  package mutating func raiseLast(by difference: Double) {
+    guard !samples.isEmpty else { return }
+    samples[samples.count - 1] += difference
+  }
+
+  /// Moves all samples by so many dB.
+  mutating func shift(by difference: Double) { samples = samples.map { $0 + difference } }
+
+  /// The mean of all samples, or nil if there are none.
+  package var mean: Double? { samples.isEmpty ? nil : samples.reduce(0, +) / Double(samples.count) }
+
+  /// The middle sample, or the mean of the two in the middle.
+  package var median: Double? {
+    guard !samples.isEmpty else { return nil }
+    let sorted = samples.sorted()
+    let middle = sorted.count / 2
+    return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+  }
+
+  /// The level by a filter that looks at a window.
+  package func level(_ kind: LevelFilterKind) -> Double? {
+    switch kind {
+    case .trimmedMean: trimmedMean
+    case .median: median
+    case .kalman, .movingAverage: mean
+    }
+  }
+
+  /// The variance of that level in dB².
+  package func variance(_ kind: LevelFilterKind) -> Double {
+    switch kind {
+    case .trimmedMean: varianceOfTrimmedMean
+    case .median: varianceOfMedian
+    case .kalman, .movingAverage: varianceOfMean
+    }
+  }
+
+  /// The mean without the highest and the lowest tenth.
+  package var trimmedMean: Double? {
+    guard !samples.isEmpty else { return nil }
+    let cut = samples.count / LevelWindow.capacity
+    let kept = samples.sorted()[cut..<(samples.count - cut)]
+    return kept.reduce(0, +) / Double(kept.count)
+  }
+
+  /// The variance of the samples, never below what rounding to whole decibels makes; the usual noise for one sample.
+  package var sampleVariance: Double {
+    guard let mean, samples.count > 1 else { return KalmanLevel.noise }
+    let sum = samples.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+    return max(sum / Double(samples.count - 1), 1.0 / 12)
+  }
+
+  /// The variance of the mean of the samples.
+  package var varianceOfMean: Double { sampleVariance / Double(max(1, samples.count)) }
+
+  /// The variance of the median of the samples: π ÷ 2 times that of the mean, for normal noise and all but few samples.
+  package var varianceOfMedian: Double { varianceOfMean * (samples.count > 2 ? .pi / 2 : 1) }
+
+  /// The variance of the trimmed mean.
+  ///
+  /// The squared deviations of samples drawn in to the ones kept at either end, over the kept share squared.
+  ///
+  /// - Source: J. W. Tukey and D. H. McLaughlin, "Less vulnerable confidence and significance procedures for location
+  ///   based on a single sample", Sankhyā A 25, 1963.
+  package var varianceOfTrimmedMean: Double {
+    let cut = samples.count / LevelWindow.capacity
+    guard cut > 0 else { return varianceOfMean }
+    let sorted = samples.sorted()
+    let (lowest, highest) = (sorted[cut], sorted[samples.count - 1 - cut])
+    let drawn = sorted.map { min(max($0, lowest), highest) }
+    let mean = drawn.reduce(0, +) / Double(drawn.count)
+    let sum = drawn.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+    let kept = 1 - 2 * Double(cut) / Double(samples.count)
+    return max(sum / Double(samples.count - 1), 1.0 / 12) / (kept * kept * Double(samples.count))
+  }
+}
+
+/// Sorts distances into immediate, near and far, and holds a class until its edge is clearly crossed.
+package struct ProximityClassifier: Hashable, Sendable {
+  /// Below this distance a beacon is immediate.
+  ///
+  /// - Units: metres. Apple publishes no edges; this one is ours, half an arm's length.
+  static let immediate = 0.5
+  /// Below this distance a beacon is near.
+  ///
+  /// - Units: metres. Ours as well: across a room but not across a hall.
+  static let near = 3.0
+  /// The factor by which an edge must be passed before the class changes: a tenth, less than a decibel.
+  static let band = 1.1
+
+  var proximity = RangedReading.Proximity.unknown
+
+  package init() {}
+
+  /// The class of a distance; nil is undetermined.
+  package mutating func classify(_ meters: Double?) -> RangedReading.Proximity {
+    guard let meters else {
+      proximity = .unknown
+      return .unknown
+    }
+    let inner = edge(ProximityClassifier.immediate, isWithin: proximity == .immediate)
+    let outer = edge(
+      ProximityClassifier.near,
+      isWithin: proximity == .immediate || proximity == .near
+    )
+    proximity = meters < inner ? .immediate : meters < outer ? .near : .far
+    return proximity
+  }
+
+  private func edge(_ meters: Double, isWithin: Bool) -> Double {
+    guard proximity != .unknown else { return meters }
+    return isWithin ? meters * ProximityClassifier.band : meters / ProximityClassifier.band
+  }
+}
+
+extension KalmanLevel {
+  /// Writes the filter.
+  func write(to writer: inout FieldWriter) {
+    for number in [estimate, spread, measured] { writer.write(number) }
+    writer.write(push)
+  }
+
+  /// Reads the filter.
+  init(from reader: inout FieldReader) throws(FieldError) {
+    self.init(first: Double(try reader.level("a filtered level")))
+    spread = try reader.amount("a filter's spread")
+    measured = try reader.amount("a filter's noise")
+    push = try reader.number(Int8.self)
+  }
+}
+
+extension ProximityClassifier {
+  private static let classes: [RangedReading.Proximity] = [.unknown, .immediate, .near, .far]
+
+  /// The number of the class.
+  var number: UInt8 {
+    switch proximity {
+    case .unknown: 0
+    case .immediate: 1
+    case .near: 2
+    case .far: 3
+    }
+  }
+
+  /// Reads the class.
+  init(from reader: inout FieldReader) throws(FieldError) {
+    self.init()
+    proximity = ProximityClassifier.classes[Int(try reader.small("a proximity", through: 3))]
+  }
+}
+
+extension SecondBuckets {
+  /// Writes the seconds that are open.
+  func write(to writer: inout FieldWriter) {
+    writer.write(UInt32(open.count))
+    for bucket in open {
+      writer.write(bucket.number)
+      writer.write(bucket.count)
+      writer.write(bucket.levels)
+      writer.write(bucket.sum)
+      writer.write(bucket.squares)
+      bucket.lastHeard.write(to: &writer)
+    }
+  }
+
+  /// Reads the seconds that are open.
+  init(from reader: inout FieldReader) throws(FieldError) {
+    self.init()
+    for _ in 0..<(try reader.count(ofAtLeast: 40)) {
+      var bucket = SecondBucket(number: try reader.second(), lastHeard: .distantPast)
+      bucket.count = try reader.number(UInt32.self) & 0x7FFF_FFFF
+      bucket.levels = try reader.number(UInt32.self) & 0x7FFF_FFFF
+      bucket.sum = try reader.finite("a sum of levels")
+      bucket.squares = try reader.finite("a sum of squares")
+      bucket.lastHeard = try Timestamp(from: &reader)
+      open.append(bucket)
+    }
+  }
+}
+
+/// The samples of one track in one second, or in one half of a second.
+package struct SecondBucket: Hashable, Sendable {
+  /// The number of the second or the half, counted from the observer's first report.
+  var number: Int64
+  /// The number of samples.
+  package var count: UInt32 = 0
+  /// The number of samples that had a level.
+  var levels: UInt32 = 0
+  /// The sum of the levels in dBm.
+  var sum = 0.0
+  /// The sum of their squares in dBm².
+  var squares = 0.0
+  /// The latest one.
+  var lastHeard: Timestamp
+
+  /// The mean level in dBm, or nil if no sample had one.
+  package var mean: Double? { levels == 0 ? nil : sum / Double(levels) }
+
+  /// The variance of the levels in dB².
+  package var variance: Double {
+    guard let mean, levels > 1 else { return 0 }
+    return max(0, (squares - sum * mean) / Double(levels - 1))
+  }
+
+  /// Adds the samples of another bucket.
+  mutating func add(_ other: SecondBucket) {
+    count += other.count
+    levels += other.levels
+    sum += other.sum
+    squares += other.squares
+    lastHeard = max(lastHeard, other.lastHeard)
+  }
+
+  /// The second half of a second.
+  static func lastHalf(of second: Int64) -> Int64 { 2 * second + 1 }
+}
+
+/// The seconds of a track that are still open, or the halves: as many as the observer's lag spans, and one more.
+///
+/// A sample counts in the half of its event time, not in that of its arrival, so that observers with different lags can
+/// be compared.
+package struct SecondBuckets: Hashable, Sendable {
+  var open: [SecondBucket] = []
+
+  package init() {}
+
+  /// Adds a sample.
+  package mutating func add(number: Int64, at time: Timestamp, level: Double?) {
+    let index = position(of: number, at: time)
+    open[index].count += 1
+    open[index].lastHeard = max(open[index].lastHeard, time)
+    guard let level else { return }
+    open[index].levels += 1
+    open[index].sum += level
+    open[index].squares += level * level
+  }
+
+  /// Adds the samples of a bucket.
+  mutating func merge(_ bucket: SecondBucket) {
+    let index = position(of: bucket.number, at: bucket.lastHeard)
+    open[index].add(bucket)
+  }
+
+  /// Replaces the level of the sample added last to a bucket by a stronger one.
+  mutating func raise(number: Int64, from old: Double, to new: Double) {
+    guard let index = open.lastIndex(where: { $0.number == number }) else { return }
+    open[index].sum += new - old
+    open[index].squares += new * new - old * old
+  }
+
+  /// Takes all samples up to and including a number out, as one bucket.
+  package mutating func close(through number: Int64) -> SecondBucket? {
+    guard var closed = open.first, closed.number <= number else { return nil }
+    var count = 1
+    while count < open.count, open[count].number <= number {
+      closed.add(open[count])
+      count += 1
+    }
+    // Nearly always there is one.
+    if count == open.count, count == 1 { _ = open.removeLast() } else { open.removeFirst(count) }
+    return closed
+  }
+
+  private mutating func position(of number: Int64, at time: Timestamp) -> Int {
+    var index = open.count
+    while index > 0, open[index - 1].number >= number {
+      index -= 1
+      if open[index].number == number { return index }
+    }
+    let bucket = SecondBucket(number: number, lastHeard: time)
+    if index == open.count { open.append(bucket) } else { open.insert(bucket, at: index) }
+    return index
+  }
+}
+
+/// The usual level of a beacon at an observer, and the deviation from it.
+///
+/// A mean and a mean absolute deviation over a quarter of an hour; over the first samples their plain means. What is looked
+/// at is the mean of two samples in a row: one dip is none, and a person who walks away is noticed before a smoother
+/// filter follows. It counts as low or as far below where it lies clearly outside of what is usual.
+package struct UsualLevel: Hashable, Sendable {
+  /// The time after which it is known well.
+  ///
+  /// - Units: seconds; a quarter of an hour.
+  static let settled: Float = 900
+  /// The time after which it is known well enough to tell that a level is far below it.
+  ///
+  /// - Units: seconds.
+  static let known = settled / 4
+  /// The rate at which it follows.
+  ///
+  /// - Units: shares a second.
+  private static let rate = 1 / settled
+  /// The greatest weight of one sample, once there are many: silence says nothing about levels.
+  private static let greatestShare: Float = 1.0 / 64
+  /// The number of mean absolute deviations beyond which a level is drawn in.
+  private static let clip: Float = 3
+  /// The minimum distances from the usual level down to a low level and to a far one.
+  ///
+  /// - Units: dB; a body takes 10 to 20, the fading of a tag that lies still seldom 8.
+  private static let steps: (low: Float, far: Float) = (8, 14)
+  /// The same in mean absolute deviations: 1.8 and 3 standard deviations of normal noise.
+  private static let deviations: (low: Float, far: Float) = (2.2, 3.8)
+  /// The amount by which it must be louder again to count as such.
+  ///
+  /// - Units: dB.
+  private static let hysteresis: Float = 2
+
+  /// The usual level in dBm.
+  package var level = Float.nan
+  /// The mean absolute deviation from it, in dB.
+  var deviation: Float = 2
+
+  package init() {}
+
+  /// Returns true if a level surely is the usual, whatever its class was before.
+  @inline(__always)
+  func isUsual(_ recent: Float) -> Bool { level - recent <= UsualLevel.steps.low - UsualLevel.hysteresis }
+
+  /// Takes a level that came so many seconds after the last one, as the n-th sample.
+  @inline(__always)
+  package mutating func add(_ recent: Float, after seconds: Float, samples: UInt32) {
+    guard !level.isNaN else {
+      level = recent
+      return
+    }
+    var share = min(seconds * UsualLevel.rate, UsualLevel.greatestShare)
+    if samples < 64 { share = max(share, 1 / Float(samples + 8)) }
+    add(recent, share: share)
+  }
+
+  /// The same for the 64th sample and those behind it.
+  @inline(__always)
+  mutating func addToMany(_ recent: Float, after seconds: Float) {
+    add(recent, share: min(seconds * UsualLevel.rate, UsualLevel.greatestShare))
+  }
+
+  @inline(__always)
+  private mutating func add(_ recent: Float, share: Float) {
+    // Clip outliers: the level of a beacon that is being carried in or out is not its usual one.
+    let most = UsualLevel.clip * deviation + 1
+    let difference = min(max(recent - level, -most), most)
+    level += difference * share
+    deviation += (difference.magnitude - deviation) * share
+  }
+
+  /// Returns the class of a level, with a hysteresis around the class before.
+  package func levelClass(of recent: Float, before: LevelClass) -> LevelClass {
+    guard !isUsual(recent) else { return .usual }
+    let below = level - recent
+    let low = max(UsualLevel.steps.low, UsualLevel.deviations.low * deviation)
+    let far = max(UsualLevel.steps.far, UsualLevel.deviations.far * deviation)
+    if below > (before == .far ? far - UsualLevel.hysteresis : far) { return .far }
+    return below > (before == .usual ? low : low - UsualLevel.hysteresis) ? .low : .usual
+  }
+}
+
+/// The reading of a beacon, and the request of the catalog that it answers.
+struct RequestedReading: Sendable {
+  var request: Int32
+  var reading: RangedReading
+}

@@ -1,0 +1,512 @@
+import PharosDocuments
+package import PharosModel
+
+/// The judgement of whether an observer's radio hears what it usually hears, from the transmitters themselves.
+///
+/// A beacon that left and a radio that went deaf look the same in that beacon's silence, and differ in the silence of
+/// the others: while a group leaves, those who stay keep their own rates; when the radio, the channel or the way to us
+/// is jammed, all are thinned out, or fall silent together. So up to 64 transmitters, registered or not, are kept with
+/// their recent history (``Transmitter``), and are evaluated when an exit is due.
+package struct Reception: Sendable {
+  /// The maximum number of transmitters: a room full.
+  static let most = 64
+  /// The log of a likelihood ratio that settles a question: ten to one.
+  static let settled = 2.3
+
+  /// The event time of the latest advert.
+  package var latest = Timestamp.distantPast
+  /// That the radio is deaf, if it is.
+  var deafness: Deafness?
+  /// The spans in which it was deaf.
+  package var spans = DeafSpans()
+  /// Gaps that began before it teach nothing; the far future while the radio is deaf.
+  package var teachesFrom = Timestamp.distantPast
+  package var places = TransmitterTable()
+  /// The number of adverts from transmitters without a place; it wraps around.
+  var rejectedInsertions: UInt8 = 0
+
+  package init() {}
+
+  /// The time since which the radio is deaf, if it is.
+  package var deafSince: Timestamp? { deafness?.since }
+
+  /// An advert came from the transmitter that the key stands for.
+  package mutating func hear(_ key: UInt64, at time: Timestamp) {
+    places.makeUnique()
+    hearUnshared(Reception.tag(of: key), at: time)
+  }
+
+  /// The same with the tag of the key, after the places have been made the observer's own.
+  @inline(__always)
+  mutating func hearUnshared(_ tag: UInt32, at time: Timestamp) {
+    latest = max(latest, time)
+    if let found = places.find(tag) {
+      let absent = found.pointee.hear(at: time)
+      if absent > 0 { reconsider(places.place(of: found), slots: absent, at: time) }
+    } else {
+      rejectedInsertions &+= 1
+      // At an observer that keeps as many as it may only every eighth newcomer is let in to look, since it would have to look
+      // at four others.
+      if places.count < Reception.most || rejectedInsertions & 7 == 0 { admit(tag, at: time) }
+    }
+    if deafness != nil { askAgain(at: time) }
+  }
+
+  /// Half of a key, well mixed: where the search for it begins, and what is compared there.
+  ///
+  /// Of two transmitters with one tag the radio's judge makes one: with 64 of them that happens once in two million observers.
+  ///
+  /// - Source: Fibonacci hashing (Knuth, "The Art of Computer Programming", volume 3, 6.4).
+  @inline(__always)
+  package static func tag(of key: UInt64) -> UInt32 {
+    let tag = UInt32(truncatingIfNeeded: (key &* 0x9E37_79B9_7F4A_7C15) >> 32)
+    // Zero stands for a free place; an address of zero goes where an address of one does.
+    return tag == 0 ? 0x9E37_79B9 : tag
+  }
+
+  @inline(never)
+  private mutating func askAgain(at time: Timestamp) {
+    guard let deafness, time - deafness.askedAt >= Deafness.pause else { return }
+    reassess(at: time)
+  }
+
+  /// Gives a newcomer a place, if there is a free or a stale one near where its tag points.
+  @inline(never)
+  private mutating func admit(_ tag: UInt32, at time: Timestamp) {
+    if places.count == 0 { places = TransmitterTable(count: 8) }
+    for step in 0..<TransmitterTable.probes {
+      let place = (Int(tag) &+ step) & (places.count - 1)
+      guard places[place].tag == 0 || places[place].isStale(at: time) else { continue }
+      places[place] = Transmitter(tag: tag, at: time)
+      deafness?.witnesses &= ~(1 << UInt64(place))
+      return
+    }
+    if places.count < Reception.most { grow() }
+  }
+
+  private mutating func grow() {
+    let old = places
+    let witnesses = deafness?.witnesses ?? 0
+    deafness?.witnesses = 0
+    places = TransmitterTable(count: old.count * 2)
+    for former in old.indices where old[former].tag != 0 {
+      for step in 0..<TransmitterTable.probes {
+        let place = (Int(old[former].tag) &+ step) & (places.count - 1)
+        guard places[place].tag == 0 else { continue }
+        places[place] = old[former]
+        deafness?.witnesses |= (witnesses >> UInt64(former) & 1) << UInt64(place)
+        break
+      }
+    }
+  }
+}
+
+extension Reception {
+  /// The assumed mean time until a radio goes deaf.
+  ///
+  /// - Units: seconds; ten minutes is a bad day of a congested channel, and makes an error on either side as likely there.
+  private static let meanTimeToDeafness = 600.0
+
+  /// The joint evidence of all transmitters that are heard about a window of time.
+  package struct Verdict: Hashable {
+    /// The weight of the evidence that the radio hears as usual.
+    var fine = 0.0
+    /// The weight of the evidence that it does not.
+    var thinned = 0.0
+    /// The number of transmitters that fell silent together, or have just come back.
+    var suspects = 0
+    /// The surprise if all that fell silent or thinned out had done so by themselves.
+    var surprise = 0.0
+    /// The greatest contribution of one transmitter to it.
+    var greatest = 0.0
+    /// The length of the window in seconds.
+    var length = 0.0
+
+    /// The surprise if the others had done as one did, by chance and in the same window.
+    var coincidence: Double { surprise - greatest }
+
+    /// Indicates whether the adverts received are thinned out, whatever the reason.
+    var isThinned: Bool { thinned >= Reception.settled && thinned > fine }
+
+    /// Indicates whether the radio is deaf: others than the one in question collapsed together, far beyond chance.
+    package var isDeaf: Bool {
+      guard isThinned, length > 0 else { return false }
+      let odds = RadioMath.binaryLog(Reception.meanTimeToDeafness / length) * RadioMath.naturalLogOfTwo
+      return coincidence >= max(0, odds) + Reception.settled
+    }
+
+    /// Indicates whether the radio surely hears.
+    package var isFine: Bool { fine >= Reception.settled && fine >= thinned }
+
+    /// A Boolean value that is true if one transmitter's silence is in doubt.
+    ///
+    /// The adverts received are thinned out, or two or more transmitters are suspects and none is heard as usual. Nor does a
+    /// transmitter settle the matter of which it is only known that it was heard once, if the others would have
+    /// fallen silent together by an unlikely chance: that is what the end of a short outage looks like.
+    package var isDoubtful: Bool {
+      guard !isThinned, suspects >= 2 else { return isThinned }
+      return fine == 0 || fine < Reception.settled && coincidence >= Reception.settled
+    }
+
+    fileprivate mutating func add(surprise value: Double) {
+      surprise += value
+      greatest = max(greatest, value)
+    }
+  }
+
+  /// Returns the evidence about the radio from a time up to now, without one place if that is asked for.
+  package func verdict(from start: Timestamp, through time: Timestamp, without left: Int = -1) -> Verdict {
+    var verdict = Verdict(length: (time - start).seconds)
+    for place in places.indices where places[place].isKnown && place != left {
+      switch places[place].evidence(from: start, through: time) {
+      case .none: break
+      case .fine(let weight): verdict.fine += weight
+      case .thinned(let weight):
+        verdict.thinned += weight
+        verdict.add(surprise: min(weight, places[place].surprise(within: verdict.length)))
+      case .silent:
+        verdict.suspects += 1
+        verdict.add(surprise: min(4, places[place].surprise(within: places[place].slack)))
+      case .unclear(let gain):
+        verdict.suspects += 1
+        if gain <= -4 { verdict.add(surprise: min(4, places[place].surprise(within: verdict.length))) }
+      }
+    }
+    return verdict
+  }
+
+  /// Returns true if the radio has fallen silent although two or more regular transmitters were present until then.
+  ///
+  /// A lone transmitter that falls silent has left. If several that keep their rate fall silent together, it is much
+  /// likelier that they still transmit unheard than that all left within the same few of their intervals. A transmitter
+  /// that left earlier is not counted among them: the others were still heard after its last advert.
+  package func isSilentTogether(at time: Timestamp) -> Bool {
+    guard latest != .distantPast, time - latest >= .seconds(1) else { return false }
+    let verdict = verdict(from: latest, through: time)
+    return verdict.suspects >= 2 && verdict.coincidence >= Reception.settled
+  }
+
+  /// The shortest window before a time in which it can be said whether the radio hears.
+  ///
+  /// All are asked about the same time: a slow beacon's good memory of what was before says nothing about now.
+  func window(
+    before time: Timestamp,
+    within earliest: Timestamp
+  ) -> (start: Timestamp, verdict: Verdict)? {
+    for seconds in [4.0, 16, 64, 256] {
+      let start = max(earliest, time - .seconds(seconds))
+      let verdict = verdict(from: start, through: time)
+      if verdict.isDeaf || verdict.isFine { return (start, verdict) }
+      if start == earliest { return nil }
+    }
+    return nil
+  }
+}
+
+/// The deafness of a radio: its start, and the witnesses to it.
+struct Deafness: Sendable {
+  /// The longest time for which an observer counts as deaf before what it hears counts as usual.
+  static let longest = TimeSpan.minutes(5)
+  /// The interval at which a deaf radio is reassessed.
+  static let pause = TimeSpan.milliseconds(250)
+  /// The time that witnesses have to come back after the radio is found to hear, or to be heard thinned out still.
+  static let patience = TimeSpan.seconds(10)
+
+  /// The start of the deafness.
+  var since: Timestamp
+  /// Bits of the places of those that collapsed together.
+  var witnesses: UInt64 = 0
+  /// The time of the last assessment.
+  var askedAt: Timestamp
+  /// The time when the adverts received were last thinned out.
+  var thinnedAt: Timestamp
+  /// The time since which a transmitter has been heard as usual while the witnesses are not.
+  var fineSince: Timestamp?
+  /// The value of ``Reception/teachesFrom`` to restore if the radio turns out not to have been deaf.
+  var taughtFrom: Timestamp
+}
+
+extension Reception {
+  /// The radio turned out to be deaf in a silence that began then.
+  mutating func becomeDeaf(since start: Timestamp, at time: Timestamp) {
+    let earliest = max(start, time - Deafness.longest)
+    var deafness =
+      deafness
+      ?? Deafness(since: earliest, askedAt: time, thinnedAt: time, taughtFrom: teachesFrom)
+    deafness.since = min(deafness.since, earliest)
+    deafness.askedAt = time
+    deafness.thinnedAt = time
+    for place in places.indices where places[place].isKnown {
+      switch places[place].evidence(from: start, through: time) {
+      case .thinned, .silent: deafness.witnesses |= 1 << UInt64(place)
+      case .unclear(let gain): if gain <= -4 { deafness.witnesses |= 1 << UInt64(place) }
+      case .none, .fine: break
+      }
+    }
+    self.deafness = deafness
+    teachesFrom = .distantFuture
+  }
+
+  /// Reassesses whether a deaf radio hears again; the shortest window that allows a verdict decides.
+  ///
+  /// The radio was deaf if the transmitters that collapsed together come back, and only then does silence get a credit.
+  /// If another transmitter is heard as usual and they do not come back, or if no transmitter is thinned out now,
+  /// they have slowed down or left of their own accord.
+  mutating func reassess(at time: Timestamp) {
+    guard var deafness else { return }
+    deafness.askedAt = time
+    let window = window(before: time, within: deafness.since)
+    if let window, window.verdict.isFine {
+      let back = witnesses(of: deafness, from: window.start, through: time)
+      if back.fine > 0, back.fine >= back.collapsed { return end(deafness, wasDeaf: true, at: time) }
+      let since = deafness.fineSince ?? time
+      deafness.fineSince = since
+      if time - since >= Deafness.patience { return end(deafness, wasDeaf: false, at: time) }
+    } else {
+      if window != nil || isThinned(before: time, within: deafness.since) {
+        deafness.thinnedAt = time
+        deafness.fineSince = nil
+      }
+      if time - deafness.thinnedAt >= Deafness.patience || time - deafness.since >= Deafness.longest {
+        // It stays so: this is what it hears from now on.
+        return end(deafness, wasDeaf: false, at: time)
+      }
+    }
+    self.deafness = deafness
+  }
+
+  /// Adds a span in which nothing could be heard: an outage, a restart, datagrams that were lost.
+  ///
+  /// Discards the transmitters' histories before its end, since all of them have a hole now.
+  mutating func addSpan(from start: Timestamp, to end: Timestamp) {
+    guard end > start else { return }
+    spans.add(from: max(start, end - Deafness.longest), to: end)
+    restart(at: end)
+  }
+
+  /// Discards the silence up to a time as evidence.
+  mutating func restart(at time: Timestamp) {
+    teachesFrom = max(deafness?.taughtFrom ?? teachesFrom, time)
+    deafness = nil
+    for place in places.indices where places[place].tag != 0 { places[place].restart(at: time) }
+  }
+
+  /// Takes that a transmitter's adverts became sparse in so many of its slots, which may be the radio's doing.
+  mutating func reconsider(_ place: Int, slots: Int64, at time: Timestamp) {
+    guard deafness == nil else { return }
+    if let window = window(before: time, within: time - Deafness.longest), window.verdict.isDeaf {
+      return becomeDeaf(since: window.start, at: time)
+    }
+    // A shorter pause may be a run of losses.
+    guard slots >= Transmitter.round else { return }
+    let start = places[place].start(of: slots, before: time)
+    guard verdict(from: start, through: time, without: place).isFine else { return }
+    places[place].pausedItself()
+  }
+
+  private mutating func end(_ deafness: Deafness, wasDeaf: Bool, at time: Timestamp) {
+    self.deafness = nil
+    guard !wasDeaf else {
+      teachesFrom = time
+      spans.add(from: deafness.since, to: time)
+      return
+    }
+    teachesFrom = deafness.taughtFrom
+    for place in places.indices where deafness.witnesses >> UInt64(place) & 1 == 1 {
+      places[place].relearn(at: time)
+    }
+  }
+
+  /// Counts the transmitters that collapsed and are heard as usual in a window, and those that are thinned out still.
+  private func witnesses(
+    of deafness: Deafness,
+    from start: Timestamp,
+    through time: Timestamp
+  ) -> (fine: Int, collapsed: Int) {
+    var count = (fine: 0, collapsed: 0)
+    for place in places.indices where deafness.witnesses >> UInt64(place) & 1 == 1 {
+      switch places[place].evidence(from: start, through: time) {
+      case .fine: count.fine += 1
+      case .thinned: count.collapsed += 1
+      case .none, .silent, .unclear: break
+      }
+    }
+    return count
+  }
+
+  /// Returns true if the adverts received are thinned out in any window.
+  private func isThinned(before time: Timestamp, within earliest: Timestamp) -> Bool {
+    for seconds in [4.0, 16, 64] {
+      let start = max(earliest, time - .seconds(seconds))
+      if verdict(from: start, through: time).isThinned { return true }
+      if start == earliest { return false }
+    }
+    return false
+  }
+}
+
+/// The times in which an observer is known to have heard nothing or next to nothing, so that silence in them is no
+/// evidence.
+///
+/// The latest eight, in order and apart; when there are more, the two that are closest together become one. What lies
+/// between those was probably no better, and the credit that a silence gets is bounded anyway.
+package struct DeafSpans: Sendable {
+  /// The maximum number of separate spans.
+  static let most = 8
+  /// A silence is made longer by at most so much: an exit must come some day.
+  package static let greatestCredit = TimeSpan.minutes(15)
+
+  package var spans: [Range<Int64>] = []
+  /// The end of the latest one.
+  package var end = Timestamp.distantPast
+
+  package init() {}
+
+  /// Adds a span.
+  package mutating func add(from start: Timestamp, to end: Timestamp) {
+    guard end > start else { return }
+    var added = start.nanoseconds..<end.nanoseconds
+    spans.removeAll { span in
+      guard span.upperBound >= added.lowerBound, span.lowerBound <= added.upperBound else { return false }
+      added = min(span.lowerBound, added.lowerBound)..<max(span.upperBound, added.upperBound)
+      return true
+    }
+    let place = spans.firstIndex { $0.lowerBound > added.lowerBound } ?? spans.count
+    spans.insert(added, at: place)
+    if spans.count > DeafSpans.most { joinClosest() }
+    self.end = max(self.end, end)
+  }
+
+  /// Returns the part of the time since an instant in which the radio was deaf, at most ``greatestCredit``.
+  package func credit(since start: Timestamp) -> TimeSpan {
+    guard end > start else { return .zero }
+    var sum: Int64 = 0
+    for span in spans where span.upperBound > start.nanoseconds {
+      sum += span.upperBound - max(span.lowerBound, start.nanoseconds)
+    }
+    return min(TimeSpan(nanoseconds: sum), DeafSpans.greatestCredit)
+  }
+
+  private mutating func joinClosest() {
+    var place = 0
+    var least = Int64.max
+    for index in 0..<(spans.count - 1) {
+      let gap = spans[index + 1].lowerBound - spans[index].upperBound
+      guard gap < least else { continue }
+      least = gap
+      place = index
+    }
+    spans[place] = spans[place].lowerBound..<spans[place + 1].upperBound
+    spans.remove(at: place + 1)
+  }
+}
+
+extension Reception {
+  /// Writes what the transmitters say about the radio.
+  func write(to writer: inout FieldWriter) {
+    latest.write(to: &writer)
+    teachesFrom.write(to: &writer)
+    writer.write(rejectedInsertions)
+    spans.write(to: &writer)
+    writer.write(deafness != nil)
+    deafness?.write(to: &writer)
+    writer.write(UInt8(places.count))
+    var used: UInt64 = 0
+    for place in places.indices where places[place].tag != 0 { used |= 1 << UInt64(place) }
+    writer.write(used)
+    for place in places.indices where places[place].tag != 0 { places[place].write(to: &writer) }
+  }
+
+  /// Reads what the transmitters say about the radio.
+  init(from reader: inout FieldReader) throws(FieldError) {
+    self.init()
+    latest = try Timestamp(from: &reader)
+    teachesFrom = try Timestamp(from: &reader)
+    rejectedInsertions = try reader.byte()
+    spans = try DeafSpans(from: &reader)
+    if try reader.flag() { deafness = try Deafness(from: &reader) }
+    let count = Int(try reader.byte())
+    let used = try reader.number(UInt64.self)
+    guard [0, 8, 16, 32, 64].contains(count), count == 64 || used >> UInt64(count) == 0 else {
+      throw reader.failure(.outOfRange(field: "a table of transmitters"))
+    }
+    if count > 0 { places = TransmitterTable(count: count) }
+    for place in 0..<count where used >> UInt64(place) & 1 == 1 {
+      places[place] = try Transmitter(from: &reader)
+    }
+  }
+}
+
+extension Transmitter {
+  fileprivate func write(to writer: inout FieldWriter) {
+    writer.write(tag)
+    writer.write(history)
+    writer.write(slot)
+    writer.write(age)
+    writer.write(usual)
+    writer.write(count)
+    writer.write(shift)
+    writer.write(rounds)
+    writer.write(ownPauses)
+  }
+
+  fileprivate init(from reader: inout FieldReader) throws(FieldError) {
+    self.init()
+    tag = try reader.number(UInt32.self)
+    history = try reader.number(UInt64.self)
+    slot = try reader.whole("a slot")
+    age = try reader.number(Int32.self)
+    usual = try reader.amount("a usual share")
+    count = try reader.byte()
+    shift = try reader.small("the length of a slot", through: 40)
+    rounds = try reader.small("rounds", through: 200)
+    ownPauses = try reader.byte()
+    // Slots are shorter than times, so that a difference of two never leaves the range.
+    let isTooFar = slot.magnitude > 1 << (62 - UInt64(shift)) || age > 1 << 30 + 128
+    guard tag != 0, shift == 0 || shift >= 20, shift != 0 || count <= Transmitter.minimumSamples, !isTooFar
+    else {
+      throw reader.failure(.outOfRange(field: "a transmitter"))
+    }
+  }
+}
+
+extension Deafness {
+  fileprivate func write(to writer: inout FieldWriter) {
+    since.write(to: &writer)
+    writer.write(witnesses)
+    askedAt.write(to: &writer)
+    thinnedAt.write(to: &writer)
+    writer.write(fineSince)
+    taughtFrom.write(to: &writer)
+  }
+
+  fileprivate init(from reader: inout FieldReader) throws(FieldError) {
+    since = try Timestamp(from: &reader)
+    witnesses = try reader.number(UInt64.self)
+    askedAt = try Timestamp(from: &reader)
+    thinnedAt = try Timestamp(from: &reader)
+    fineSince = try reader.optional(Timestamp.self)
+    taughtFrom = try Timestamp(from: &reader)
+  }
+}
+
+extension DeafSpans {
+  fileprivate func write(to writer: inout FieldWriter) {
+    end.write(to: &writer)
+    writer.write(UInt8(spans.count))
+    for span in spans {
+      writer.write(span.lowerBound)
+      writer.write(span.upperBound)
+    }
+  }
+
+  fileprivate init(from reader: inout FieldReader) throws(FieldError) {
+    self.init()
+    end = try Timestamp(from: &reader)
+    for _ in 0..<(try reader.small("spans", through: UInt8(DeafSpans.most))) {
+      let (start, end) = (try reader.whole("the start of a span"), try reader.whole("the end of a span"))
+      guard start < end else { throw reader.failure(.outOfRange(field: "a span")) }
+      spans.append(start..<end)
+    }
+  }
+}

@@ -1,0 +1,383 @@
+/// The keys and values of a mapping in a document.
+///
+/// What cannot be read is noted as a problem with its place, the value that would be valid and a hint, and reading goes
+/// on, so that all problems are reported together.
+package struct DocumentFields {
+  /// The name of the described thing in messages: `region "entrance"`.
+  package let place: String
+  /// The path in the tree; empty for the root.
+  package let path: String
+  /// The first line.
+  package let line: Int
+  /// The problems found so far.
+  package let problems: DocumentProblems
+  private var values: [String: DocumentNode] = [:]
+  private var keyLines: [String: Int] = [:]
+
+  /// Reads a mapping; nil, with a mistake noted, if the node is none.
+  ///
+  /// - Parameters:
+  ///   - node: the mapping; in YAML it may be empty.
+  ///   - place: the name of the described thing in messages.
+  ///   - path: the path in the tree.
+  ///   - known: the keys that the mapping may have; every other one is a mistake.
+  ///   - ignored: keys that are passed over, such as those that only describe a state.
+  ///   - problems: receives the problems.
+  package init?(
+    _ node: DocumentNode,
+    place: String,
+    path: String = "",
+    known: [String],
+    ignored: [String] = [],
+    problems: DocumentProblems
+  ) {
+    self.place = place
+    self.path = path
+    self.problems = problems
+    line = node.line
+    guard !node.isNull || node.isJSON else { return }
+    guard let members = node.members else {
+      let expected = node.isJSON ? "an object" : "keys and values"
+      problems.mistake("\(place) is \(node.sketch)", line: line, field: path, expected: expected)
+      return nil
+    }
+    for (key, value) in members {
+      guard let name = key.scalar, known.contains(name) else {
+        let name = key.scalar ?? "(a structure)"
+        guard !ignored.contains(name) else { continue }
+        problems.mistake(
+          "\(place): unknown key \"\(name)\"\(Spelling.hint(for: name, among: known))",
+          line: key.line,
+          field: self.path(of: name),
+          expected: "one of \(known.joined(separator: ", "))"
+        )
+        continue
+      }
+      values[name] = value
+      keyLines[name] = key.line
+      if node.isJSON, value.isNull { mistake(name, "\(name) is null", expected: "a value, or no such key") }
+    }
+  }
+
+  /// The value of a key; an empty value counts as absent.
+  package subscript(_ key: String) -> DocumentNode? {
+    guard let node = values[key], !node.isNull else { return nil }
+    return node
+  }
+
+  /// Returns whether the key is present with a value.
+  package func has(_ key: String) -> Bool { self[key] != nil }
+
+  /// Returns the line of a key, or of the mapping if the key is absent.
+  package func line(of key: String) -> Int { keyLines[key] ?? line }
+
+  /// Returns the path of a key in the tree.
+  package func path(of key: String) -> String {
+    path.isEmpty || key.isEmpty ? path + key : "\(path).\(key)"
+  }
+
+  /// Notes a mistake about a key; an empty key stands for the mapping itself.
+  package func mistake(_ key: String, _ message: String, expected: String? = nil) {
+    problems.mistake("\(place): \(message)", line: line(of: key), field: path(of: key), expected: expected)
+  }
+
+  /// Notes a warning about a key.
+  package func warning(_ key: String, _ message: String, expected: String? = nil) {
+    problems.warning("\(place): \(message)", line: line(of: key), field: path(of: key), expected: expected)
+  }
+}
+
+extension DocumentFields {
+  /// Returns the value of a key; nil if it is absent or noted as a mistake.
+  package func value<Value>(_ key: String, _ form: ValueForm<Value>) -> Value? {
+    guard let node = self[key] else { return nil }
+    if let value = form.read(node) { return value }
+    mistake(key, "\(key) is \(form.sketch(of: node))", expected: form.expected)
+    return nil
+  }
+
+  /// Returns the value of a key that must be present.
+  package func required<Value>(_ key: String, _ form: ValueForm<Value>, expected: String? = nil) -> Value? {
+    guard has(key) else {
+      mistake(key, "\(key) is missing", expected: expected ?? form.expected)
+      return nil
+    }
+    return value(key, form)
+  }
+
+  /// Returns a text; nil if it is absent or noted as a mistake.
+  package func text(_ key: String) -> String? { value(key, .text) }
+
+  /// Returns a text that must not be empty if it is present.
+  package func filledText(_ key: String, expected: String, form: ValueForm<String> = .text) -> String? {
+    guard let text = value(key, form) else { return nil }
+    guard text.contains(where: { !$0.isWhitespace }) else {
+      mistake(key, "\(key) is empty", expected: expected)
+      return nil
+    }
+    return text
+  }
+
+  /// Returns a text that must be present and not empty.
+  package func requiredText(_ key: String, expected: String) -> String? {
+    guard has(key) else {
+      mistake(key, "\(key) is missing", expected: expected)
+      return nil
+    }
+    return filledText(key, expected: expected)
+  }
+
+  /// Returns the mapping that is the value of a key.
+  package func fields(_ key: String, known: [String]) -> DocumentFields? {
+    guard let node = self[key] else { return nil }
+    let place = path.isEmpty && place == "site" ? key : "\(place): \(key)"
+    return DocumentFields(node, place: place, path: path(of: key), known: known, problems: problems)
+  }
+
+  /// Returns the elements of a list with their paths in the tree; a key without a value gives an empty list.
+  package func list(_ key: String, of things: String) -> [(index: Int, path: String, node: DocumentNode)] {
+    guard let node = self[key] else { return [] }
+    guard let elements = node.elements else {
+      mistake(key, "\(key) is \(node.sketch)", expected: "a list of \(things)")
+      return []
+    }
+    return elements.enumerated().map { ($0.offset, "\(path(of: key))[\($0.offset)]", $0.element) }
+  }
+
+  /// Returns the mappings of a list; an element that is none is a mistake.
+  ///
+  /// - Parameters:
+  ///   - key: the key of the list.
+  ///   - things: the elements in messages; the key if nil.
+  ///   - known: the keys that each mapping may have.
+  ///   - place: the name of an element in messages, from the element and its index.
+  /// - Returns: the mappings, as many as are read before there are too many mistakes.
+  package func entries(
+    _ key: String,
+    of things: String? = nil,
+    known: [String],
+    place: (DocumentNode, Int) -> String
+  ) -> [DocumentFields] {
+    list(key, of: things ?? key).compactMap { index, path, node in
+      guard !problems.isFull else { return nil }
+      return DocumentFields(node, place: place(node, index), path: path, known: known, problems: problems)
+    }
+  }
+
+  /// Returns the values of a list; an element that is none is a mistake.
+  package func values<Value>(_ key: String, of things: String, _ form: ValueForm<Value>) -> [Value] {
+    list(key, of: things).compactMap { element($0.node, of: key, path: $0.path, form) }
+  }
+
+  /// Returns the value of an element of a list; nil if it is noted as a mistake.
+  package func element<Value>(
+    _ node: DocumentNode,
+    of key: String,
+    path: String,
+    _ form: ValueForm<Value>
+  ) -> Value? {
+    if let value = form.read(node) { return value }
+    problems.mistake(
+      "\(place): \(key) has \(form.sketch(of: node))",
+      line: node.line,
+      field: path,
+      expected: form.expected
+    )
+    return nil
+  }
+}
+
+/// The form of a value in a document: how it is read, what messages expect and how it is written back.
+package struct ValueForm<Value: Sendable>: Sendable {
+  /// The value that would be valid.
+  package let expected: String
+  /// The words from which messages suggest the one that was meant.
+  private var words: [String] = []
+  /// What messages say about another value; nil for the value itself.
+  private var mismatch: String?
+  fileprivate let read: @Sendable (DocumentNode) -> Value?
+  /// Writes a member; nil for values that are only read.
+  fileprivate let write: (@Sendable (Value, StaticString, inout JSONText) -> Void)?
+
+  private init(
+    expected: String,
+    write: (@Sendable (Value, StaticString, inout JSONText) -> Void)?,
+    read: @escaping @Sendable (DocumentNode) -> Value?
+  ) {
+    self.expected = expected
+    self.read = read
+    self.write = write
+  }
+
+  /// Makes the form of a value that is a text.
+  ///
+  /// - Parameters:
+  ///   - expected: the text that would be valid.
+  ///   - mismatch: what messages say about another value; nil for the value itself.
+  ///   - text: formats a value; by default its description.
+  ///   - parse: parses a text; nil if it is no such value.
+  package init(
+    expected: String,
+    mismatch: String? = nil,
+    text: @escaping @Sendable (Value) -> String = { "\($0)" },
+    parse: @escaping @Sendable (String) -> Value?
+  ) {
+    self.init(
+      expected: expected,
+      write: { $2.member($1, text($0)) },
+      read: { $0.scalar(.text).flatMap(parse) }
+    )
+    self.mismatch = mismatch
+  }
+
+  fileprivate func sketch(of node: DocumentNode) -> String {
+    mismatch ?? node.sketch + (node.scalar.map { Spelling.hint(for: $0, among: words) } ?? "")
+  }
+}
+
+extension ValueForm where Value == String {
+  /// A text without control characters.
+  package static var text: Self {
+    ValueForm(expected: "a text without control characters") { PlainText.hasControls($0) ? nil : $0 }
+  }
+
+  /// A text of one or several lines, without other control characters.
+  package static var lines: Self {
+    ValueForm(expected: "a text without control characters") { text in
+      let lines = text.unicodeScalars.split { $0 == "\n" || $0 == "\r" || $0 == "\t" }
+      return lines.contains { $0.contains(where: PlainText.isControl) } ? nil : text
+    }
+  }
+
+  /// A text with so many bytes and without control characters.
+  package static func text(length: ClosedRange<Int>) -> Self {
+    let bytes = "\(length.lowerBound) to \(length.upperBound) bytes"
+    return ValueForm(expected: "a text of \(bytes) without control characters") { text in
+      length.contains(text.utf8.count) && !PlainText.hasControls(text) ? text : nil
+    }
+  }
+
+  /// A text that is not empty.
+  package static func filled(_ expected: String) -> Self {
+    ValueForm(expected: expected) { $0.isEmpty ? nil : $0 }
+  }
+}
+
+extension ValueForm where Value == Bool {
+  /// True or false.
+  package static var flag: Self {
+    ValueForm(expected: "true or false", write: { $2.member($1, $0) }) { node in
+      switch node.scalar(.bool) {
+      case "true": true
+      case "false": false
+      default: nil
+      }
+    }
+  }
+}
+
+extension ValueForm where Value: FixedWidthInteger {
+  /// A whole number within bounds; JSON may write it with an empty fraction.
+  package static func integer(in range: ClosedRange<Value>) -> Self {
+    let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
+    return ValueForm(expected: expected, write: { $2.member($1, $0) }) { node in
+      guard let text = node.scalar(.number) else { return nil }
+      let number = Value(text) ?? (node.isJSON ? Double(text).flatMap { Value(exactly: $0) } : nil)
+      return number.flatMap { range.contains($0) ? $0 : nil }
+    }
+  }
+}
+
+extension ValueForm where Value == Double {
+  /// A number within bounds, in a unit that messages name.
+  package static func number(in range: ClosedRange<Double>, unit: String = "") -> Self {
+    let bounds = "\(PlainText.number(range.lowerBound)) to \(PlainText.number(range.upperBound))"
+    let expected = "a number from \(bounds)\(unit.isEmpty ? "" : " " + unit)"
+    return ValueForm(expected: expected, write: { $2.member($1, $0) }) { node in
+      node.scalar(.number).flatMap { Double($0) }.flatMap { range.contains($0) ? $0 : nil }
+    }
+  }
+}
+
+extension ValueForm {
+  /// Two numbers within bounds, in a list.
+  package static func pair(
+    in range: ClosedRange<Double>,
+    expected: String,
+    _ make: @escaping @Sendable (Double, Double) -> Value
+  ) -> Self {
+    var form = ValueForm(expected: expected, write: nil) { node in
+      let numbers = (node.elements ?? []).map { $0.scalar(.number).flatMap { Double($0) } ?? .nan }
+      guard numbers.count == 2, numbers.allSatisfy(range.contains) else { return nil }
+      return make(numbers[0], numbers[1])
+    }
+    form.mismatch = "no pair of numbers"
+    return form
+  }
+}
+
+extension ValueForm where Value: RawRepresentable<String> {
+  /// One of several words.
+  package static func word(_ cases: [Value]) -> Self {
+    let words = cases.map(\.rawValue)
+    let expected = [words.dropLast().joined(separator: ", "), words.last ?? ""].joined(separator: " or ")
+    var form = ValueForm(
+      expected: expected,
+      text: { $0.rawValue },
+      parse: { text in words.contains(text) ? Value(rawValue: text) : nil }
+    )
+    form.words = words
+    return form
+  }
+}
+
+/// One key of a mapping, declared once: the property that holds its value, and the form of the value.
+package struct DocumentField<Owner: Sendable>: Sendable {
+  fileprivate let key: StaticString
+  fileprivate let read: @Sendable (DocumentFields, inout Owner) -> Void
+  fileprivate let write: @Sendable (Owner, inout JSONText) -> Void
+
+  /// Declares a key; without it, the property keeps its value, and if it is required, that is a mistake.
+  package init<Value>(
+    _ key: StaticString,
+    _ property: any WritableKeyPath<Owner, Value> & Sendable,
+    _ form: ValueForm<Value>,
+    isRequired: Bool = false
+  ) {
+    self.key = key
+    read = { fields, owner in
+      let name = key.description
+      let value = isRequired ? fields.required(name, form) : fields.value(name, form)
+      if let value { owner[keyPath: property] = value }
+    }
+    write = { owner, json in form.write?(owner[keyPath: property], key, &json) }
+  }
+
+  /// Declares a key of a property that may be nil, which is written as no key.
+  package init<Value>(
+    _ key: StaticString,
+    _ property: any WritableKeyPath<Owner, Value?> & Sendable,
+    _ form: ValueForm<Value>
+  ) {
+    self.key = key
+    read = { fields, owner in
+      if let value = fields.value(key.description, form) { owner[keyPath: property] = value }
+    }
+    write = { owner, json in
+      if let value = owner[keyPath: property] { form.write?(value, key, &json) }
+    }
+  }
+
+  /// Reads the declared keys of a mapping into a value.
+  package static func read(_ declared: [DocumentField], of fields: DocumentFields, into owner: inout Owner) {
+    for field in declared { field.read(fields, &owner) }
+  }
+
+  /// Writes the declared keys of a value into an open JSON object.
+  package static func write(_ declared: [DocumentField], of owner: Owner, to json: inout JSONText) {
+    for field in declared { field.write(owner, &json) }
+  }
+
+  /// Returns the declared keys.
+  package static func keys(_ declared: [DocumentField]) -> [String] { declared.map(\.key.description) }
+}

@@ -1,0 +1,206 @@
+package import PharosSpace
+package import PharosDocuments
+import PharosModel
+
+/// The form of the lines in a route's document.
+package enum RouteGeometry: String, CaseIterable, Sendable {
+  /// A LineString of GeoJSON.
+  case geojson
+  /// An encoded polyline with five decimals.
+  case polyline
+  /// An encoded polyline with six decimals.
+  case polyline6
+}
+
+/// The document of a route, in the shape of OSRM's answers, with the level and an instruction at each step.
+///
+/// - Source: OSRM HTTP API 5.x, route service.
+extension WalkingRoute {
+  /// The decimals of degrees: a hundred-millionth of a degree is a millimetre.
+  private static let degreeDecimals = 8
+
+  /// Writes the members of an open object.
+  ///
+  /// - Parameters:
+  ///   - json: the text.
+  ///   - languages: the languages of instructions. One makes the member `instruction` of a step, several `instructions`.
+  ///   - geometry: the form of lines.
+  package func write(to json: inout JSONText, languages: [RouteLanguage], geometry: RouteGeometry = .geojson)
+  {
+    WalkingRoute.write([self], to: &json, languages: languages, geometry: geometry)
+  }
+
+  /// Writes a route over several waypoints as members of an open object.
+  ///
+  /// - Parameters:
+  ///   - legs: the routes from each waypoint to the next.
+  ///   - json: the text.
+  ///   - languages: the languages of instructions.
+  ///   - geometry: the form of lines.
+  ///   - hasOverview: indicates whether the line of the whole route is written.
+  ///   - hasSteps: indicates whether the steps of the legs are written.
+  package static func write(
+    _ legs: [WalkingRoute],
+    to json: inout JSONText,
+    languages: [RouteLanguage],
+    geometry: RouteGeometry,
+    hasOverview: Bool = true,
+    hasSteps: Bool = true
+  ) {
+    let duration = legs.reduce(0) { $0 + $1.duration }
+    json.member("distance", legs.reduce(0) { $0 + $1.distance }, decimals: 2)
+    json.member("duration", duration, decimals: 1)
+    json.member("weight", duration, decimals: 1)
+    json.member("weight_name", "duration")
+    if hasOverview { write(legs.flatMap(\.steps).flatMap(\.geometry), geometry, to: &json) }
+    json.objects("legs", legs) { json, leg in
+      json.member("distance", leg.distance, decimals: 2)
+      json.member("duration", leg.duration, decimals: 1)
+      json.member("weight", leg.duration, decimals: 1)
+      json.member("summary", "")
+      json.objects("steps", hasSteps ? leg.steps : []) { write($1, languages, geometry, to: &$0) }
+    }
+  }
+
+  private static func write(
+    _ step: RouteStep,
+    _ languages: [RouteLanguage],
+    _ geometry: RouteGeometry,
+    to json: inout JSONText
+  ) {
+    let maneuver = step.maneuver
+    json.member("distance", step.distance, decimals: 2)
+    json.member("duration", step.duration, decimals: 1)
+    json.member("weight", step.duration, decimals: 1)
+    json.member("mode", "walking")
+    json.member("name", maneuver.name)
+    json.member("floor", step.floor.description)
+    json.member("level", maneuver.level)
+    if languages.count == 1 {
+      json.member("instruction", step.instruction(in: languages[0]))
+    } else {
+      json.openObject("instructions")
+      for language in languages { json.member(named: language.rawValue, step.instruction(in: language)) }
+      json.closeObject()
+    }
+    write(step.geometry, geometry, to: &json)
+    json.member("driving_side", "right")
+    json.objects("intersections", [maneuver]) { json, maneuver in
+      let isArrival = maneuver.kind == .arrive
+      let back = (maneuver.bearingBefore + 180) % 360
+      let bearings =
+        isArrival
+        ? [back] : maneuver.kind == .depart ? [maneuver.bearingAfter] : [back, maneuver.bearingAfter]
+      write(maneuver.coordinate, "location", to: &json)
+      json.openArray("bearings")
+      for bearing in bearings { json.element(bearing) }
+      json.closeArray()
+      json.openArray("entry")
+      for (index, _) in bearings.enumerated() { json.element(index == bearings.count - 1) }
+      json.closeArray()
+      if maneuver.kind != .depart { json.member("in", 0) }
+      if !isArrival { json.member("out", bearings.count - 1) }
+    }
+    json.openObject("maneuver")
+    json.member("type", maneuver.type)
+    json.member("kind", maneuver.kind.rawValue)
+    json.member("modifier", ifPresent: maneuver.modifier?.rawValue)
+    json.member("bearing_before", maneuver.bearingBefore)
+    json.member("bearing_after", maneuver.bearingAfter)
+    write(maneuver.coordinate, "location", to: &json)
+    if let level = maneuver.targetLevel { json.member("level", level) }
+    json.closeObject()
+  }
+
+  /// Writes a waypoint as members of an open object.
+  ///
+  /// - Parameters:
+  ///   - name: the name of the place; empty for a position.
+  ///   - coordinate: the walkable position that stands for it.
+  ///   - level: the level of the position.
+  ///   - meters: the distance between the position that was given and this one.
+  ///   - json: the text.
+  package static func writeWaypoint(
+    _ name: String,
+    at coordinate: Coordinate,
+    level: Int,
+    meters: Double,
+    to json: inout JSONText
+  ) {
+    json.member("name", name)
+    write(coordinate, "location", to: &json)
+    json.member("distance", meters, decimals: 2)
+    json.member("hint", "")
+    json.member("level", level)
+  }
+
+  private static func write(_ coordinate: Coordinate, _ key: StaticString, to json: inout JSONText) {
+    json.openArray(key)
+    write(coordinate, to: &json)
+    json.closeArray()
+  }
+
+  private static func write(_ coordinate: Coordinate, to json: inout JSONText) {
+    json.element(coordinate.longitude, decimals: degreeDecimals)
+    json.element(coordinate.latitude, decimals: degreeDecimals)
+  }
+
+  private static func write(_ line: [Coordinate], _ form: RouteGeometry, to json: inout JSONText) {
+    switch form {
+    case .geojson:
+      // A line needs two positions.
+      let line = line.count == 1 ? line + line : line
+      json.openObject("geometry")
+      json.member("type", "LineString")
+      json.openArray("coordinates")
+      for coordinate in line {
+        json.openArray()
+        write(coordinate, to: &json)
+        json.closeArray()
+      }
+      json.closeArray()
+      json.closeObject()
+    case .polyline: json.member("geometry", polyline(line, factor: 1e5))
+    case .polyline6: json.member("geometry", polyline(line, factor: 1e6))
+    }
+  }
+
+  /// Encodes a line.
+  ///
+  /// - Source: Google, "Encoded polyline algorithm format".
+  private static func polyline(_ line: [Coordinate], factor: Double) -> String {
+    var text: [UInt8] = []
+    var before = (latitude: 0, longitude: 0)
+    func append(_ difference: Int) {
+      var bits = difference < 0 ? ~(difference << 1) : difference << 1
+      while bits >= 0x20 {
+        text.append(UInt8(bits & 0x1F | 0x20) + 63)
+        bits >>= 5
+      }
+      text.append(UInt8(bits) + 63)
+    }
+    for coordinate in line {
+      let here = (
+        latitude: Int((coordinate.latitude * factor).rounded()),
+        longitude: Int((coordinate.longitude * factor).rounded())
+      )
+      append(here.latitude - before.latitude)
+      append(here.longitude - before.longitude)
+      before = here
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+}
+
+extension Maneuver {
+  /// The type that clients of OSRM know.
+  ///
+  /// A connector, a door and the edge of a place are notifications, or turns where the way turns there.
+  fileprivate var type: String {
+    switch kind {
+    case .depart, .arrive, .turn, .resume: kind.rawValue
+    case .stairs, .lift, .escalator, .ramp: "notification"
+    case .enter, .leave, .door: modifier ?? .straight == .straight ? "notification" : Kind.turn.rawValue
+    }
+  }
+}

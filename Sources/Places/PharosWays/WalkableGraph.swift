@@ -1,0 +1,233 @@
+public import PharosSpace
+
+/// A venue made ready for routes: where people can walk on each floor, and the connectors between floors.
+///
+/// Everything that routes need is in it, names and opening hours included, so that a graph read from bytes answers as the
+/// one that was built from the venue.
+public struct WalkableGraph: Sendable {
+  /// The identifier of the venue.
+  public let venue: String
+  /// The local time of the venue minus UTC, in minutes.
+  let utcOffset: Int
+  /// The display names of the buildings by their identifiers.
+  let buildings: [String: String]
+  let floors: [GraphFloor]
+  let connectors: [Connector]
+  /// The stops of each connector: the floor's index and the stop's index there, in the order of the connector's stops;
+  /// nil for a floor that the venue does not have.
+  let stops: [[Stop?]]
+  /// The horizontal distance between the stops of each connector in metres, row by row.
+  private let rideLengths: [[Double]]
+
+  /// A connector's stop in the graph.
+  struct Stop {
+    let floor: Int
+    /// The index among the floor's stops.
+    let number: Int
+  }
+
+  /// The distance from the walkable area up to which a connector's point is moved onto it: it may lie in the middle of a
+  /// shaft.
+  ///
+  /// - Units: metres.
+  static let connectorReach = VenueCheck.connectorTolerance
+
+  /// Builds the graph of a venue.
+  public init(_ venue: Venue) {
+    self.init(
+      venue: venue.identifier,
+      utcOffset: venue.utcOffset,
+      buildings: Dictionary(venue.buildings.map { ($0.identifier, $0.name) }) { first, _ in first },
+      parts: venue.floors.map { GraphFloor.Part($0.floor, id: $0.id) },
+      connectors: venue.connectors
+    )
+  }
+
+  /// Builds a graph of its parts, as they were encoded.
+  init(
+    venue: String,
+    utcOffset: Int,
+    buildings: [String: String],
+    parts: [GraphFloor.Part],
+    connectors: [Connector]
+  ) {
+    self.venue = venue
+    self.utcOffset = utcOffset
+    self.buildings = buildings
+    self.connectors = connectors
+    let numbers = Dictionary(zip(parts.map(\.id), parts.indices)) { first, _ in first }
+    var places = [[GraphFloor.StopPlace]](repeating: [], count: parts.count)
+    var stops: [[Stop?]] = []
+    for (index, connector) in connectors.enumerated() {
+      stops.append(
+        connector.stops.enumerated().map { order, stop in
+          guard let floor = numbers[stop.floor] else { return nil }
+          let place = parts[floor].mesh.nearestPlace(to: stop.point, within: WalkableGraph.connectorReach)
+          places[floor].append(GraphFloor.StopPlace(connector: index, order: order, place: place))
+          return Stop(floor: floor, number: places[floor].count - 1)
+        }
+      )
+    }
+    self.stops = stops
+    floors = zip(parts, places).map { GraphFloor($0, stops: $1) }
+    rideLengths = zip(connectors, stops).map { connector, stops in
+      let planes = stops.map { $0.map { parts[$0.floor].plane } }
+      return connector.stops.indices.flatMap { from in
+        connector.stops.indices.map { to in
+          guard let start = planes[from]?.coordinate(of: connector.stops[from].point),
+            let moved = planes[to]?.point(of: start)
+          else { return .infinity }
+          return moved.distance(to: connector.stops[to].point)
+        }
+      }
+    }
+  }
+
+  /// The horizontal distance between two stops of a connector in metres; infinite if either has no floor.
+  func rideLength(_ connector: Int, from: Int, to: Int) -> Double {
+    rideLengths[connector][from * connectors[connector].stops.count + to]
+  }
+
+  /// The number of corners and lines of all floors.
+  package var size: (corners: Int, lines: Int) {
+    floors.reduce((0, 0)) { ($0.0 + $1.ways.nodeCount, $0.1 + $1.ways.edgeCount) }
+  }
+}
+
+/// A floor of a walkable graph.
+struct GraphFloor: Sendable {
+  /// What is encoded of a floor; all else is computed from it.
+  struct Part: Sendable {
+    let id: FloorID
+    let name: String
+    let plane: FloorPlane
+    let mesh: WalkableMesh
+    let doors: [Door]
+    let entrances: [Entrance]
+    let places: [PointOfInterest]
+  }
+
+  /// The place at which a connector stops; nil if it cannot be walked to.
+  struct StopPlace: Sendable {
+    let connector: Int
+    /// The index among the connector's stops.
+    let order: Int
+    let place: WalkableMesh.Place?
+  }
+
+  let part: Part
+  let stops: [StopPlace]
+  /// The ways while all doors are open.
+  let ways: CornerGraph
+  /// The ways without doors that a wheelchair cannot pass; nil if there are none.
+  private let stepFreeWays: CornerGraph?
+  /// Indicates whether any door has opening hours.
+  private let hasHours: Bool
+
+  init(_ part: Part, stops: [StopPlace]) {
+    self.part = part
+    self.stops = stops
+    let places = stops.map(\.place)
+    ways = CornerGraph(part.mesh, stops: places)
+    hasHours = part.doors.contains { $0.hours != nil }
+    let closed = part.doorTags { !$0.isAccessible }
+    stepFreeWays = closed.isEmpty ? nil : CornerGraph(part.mesh.closing(closed), stops: places)
+  }
+
+  /// The ways while some doors are closed.
+  ///
+  /// Those of opening hours are computed on demand, which takes as long as building the floor did.
+  func ways(isAccessible: Bool, isOpen: (Door) -> Bool) -> CornerGraph {
+    let shut = hasHours ? part.doorTags { !isOpen($0) } : []
+    guard shut.isEmpty else {
+      let closed = part.doorTags { !isOpen($0) || isAccessible && !$0.isAccessible }
+      return CornerGraph(part.mesh.closing(closed), stops: stops.map(\.place))
+    }
+    return isAccessible ? stepFreeWays ?? ways : ways
+  }
+}
+
+extension GraphFloor.Part {
+  /// The part of a floor of a venue.
+  init(_ floor: Floor, id: FloorID) {
+    self.init(
+      id: id,
+      name: floor.name,
+      plane: floor.plane,
+      mesh: WalkableMesh(floor),
+      doors: floor.doors,
+      entrances: floor.entrances,
+      places: floor.pointsOfInterest
+    )
+  }
+
+  fileprivate func doorTags(_ isIncluded: (Door) -> Bool) -> Set<UInt16> {
+    Set(
+      doors.indices.filter { isIncluded(doors[$0]) }
+        .compactMap { UInt16(exactly: $0 + Int(MeshDrawing.firstDoor)) }
+    )
+  }
+}
+
+extension WalkableGraph {
+  /// A place on a floor of the graph.
+  struct Location: Hashable {
+    let floor: Int
+    let place: WalkableMesh.Place
+  }
+
+  /// The distance from the walkable area up to which a position is moved onto it.
+  ///
+  /// - Units: metres. Positions err by some metres; a larger distance is another place or another floor.
+  package static let positionReach = 10.0
+  /// The same for places, which may lie deep in a shop that is drawn as an obstacle.
+  ///
+  /// - Units: metres.
+  static let placeReach = 100.0
+
+  /// Finds the walkable place nearest to a coordinate on the floors of a level.
+  ///
+  /// - Throws: ``RoutingError`` for a level that the venue does not have, and outside of the walkable areas.
+  func location(of coordinate: Coordinate, level: Int) throws(RoutingError) -> Location {
+    let candidates = floors.indices.filter { floors[$0].part.id.level == level }
+    guard !candidates.isEmpty else {
+      throw .unknownLevel(level, known: Set(floors.map(\.part.id.level)).sorted())
+    }
+    var best: (location: Location, distance: Double)?
+    for index in candidates {
+      guard let point = floors[index].part.plane.point(of: coordinate),
+        let place = floors[index].part.mesh.nearestPlace(to: point, within: 1_000)
+      else { continue }
+      let distance = place.point.point.distance(to: point)
+      if distance < best?.distance ?? .infinity { best = (Location(floor: index, place: place), distance) }
+    }
+    guard let best else { throw .outside(level: level, meters: nil) }
+    guard best.distance <= WalkableGraph.positionReach else {
+      throw .outside(level: level, meters: best.distance)
+    }
+    return best.location
+  }
+
+  /// Finds the walkable place nearest to a coordinate on a level.
+  ///
+  /// - Returns: the coordinate of the place, its floor and the distance to it in metres.
+  /// - Throws: ``RoutingError`` for a level that the venue does not have, and outside of the walkable areas.
+  public func projection(
+    of coordinate: Coordinate,
+    level: Int
+  ) throws(RoutingError) -> (coordinate: Coordinate, floor: FloorID, meters: Double) {
+    let location = try location(of: coordinate, level: level)
+    let part = floors[location.floor].part
+    let point = location.place.point.point
+    let meters = part.plane.point(of: coordinate)?.distance(to: point) ?? 0
+    return (part.plane.coordinate(of: point) ?? coordinate, part.id, meters)
+  }
+
+  /// Every place of interest with its floor.
+  public var places: [(floor: FloorID, place: PointOfInterest)] {
+    floors.flatMap { floor in floor.part.places.map { (floor.part.id, $0) } }
+  }
+
+  /// The display name of a floor.
+  func name(of floor: Int) -> String { floors[floor].part.name }
+}

@@ -1,0 +1,108 @@
+import PharosFixes
+import PharosModel
+import PharosRooms
+import PharosSpace
+import Testing
+
+@Suite("Locations from outside")
+struct OutsideTests {
+  /// A satellite fix at a place of the hall's plane.
+  private static func satellites(
+    _ hall: FusionHall,
+    _ point: Point,
+    accuracy: Double,
+    speed: Float?
+  ) throws -> Sensing.Body {
+    let plane = try #require(hall.ground.venue.floors.first).floor.plane
+    let coordinate = try #require(plane.coordinate(of: point))
+    return .outside(
+      OutsideFix(
+        latitude: coordinate.latitude,
+        longitude: coordinate.longitude,
+        horizontalAccuracy: Meters(accuracy),
+        speed: speed,
+        source: .gnss
+      )
+    )
+  }
+
+  @Test("far away satellites alone lead")
+  func far() throws {
+    var hall = try FusionHall()
+    for second in 0..<10 {
+      let point = Point(x: -3_000 + Double(second) * 15, y: 400)
+      hall.add(try Self.satellites(hall, point, accuracy: 5, speed: 15), at: Double(second))
+    }
+    let fixes = hall.fixes()
+    #expect(fixes.count >= 9)
+    #expect(
+      fixes.allSatisfy {
+        $0.floor == nil && $0.satellites == .needed && $0.sources == .outside || $0.sources.isEmpty
+      }
+    )
+    #expect(fixes.first?.horizontalAccuracy == 5)
+  }
+
+  @Test("through the door and out again: no jump, the floor comes and goes, the advice flips once each way")
+  func door() throws {
+    var hall = try FusionHall()
+    var seconds = 0.0
+    func x(_ seconds: Double) -> Double { seconds < 60 ? -40 + seconds * 1.2 : 32 - (seconds - 60) * 1.2 }
+    while seconds < 125 {
+      let here = Point(x: x(seconds), y: 12)
+      let isInside = here.x > 0
+      let wander = isInside ? 25 * (Int(seconds) % 2 == 0 ? 1.0 : -1.0) : 0
+      let seen = here + Point(x: 0, y: wander)
+      hall.add(try Self.satellites(hall, seen, accuracy: isInside ? 30 : 5, speed: 1.2), at: seconds)
+      if isInside, Int(seconds) % 2 == 0 { hall.scan(at: here, seconds + 0.1) }
+      let heading: Float = seconds < 60 ? .pi / 2 : -.pi / 2
+      hall.add(.motion([MotionSample(kind: .step, age: .zero, x: 0.6, y: heading, z: 0)]), at: seconds + 0.2)
+      hall.add(.motion([MotionSample(kind: .step, age: .zero, x: 0.6, y: heading, z: 0)]), at: seconds + 0.7)
+      seconds += 1
+    }
+    let fixes = hall.fixes()
+    let floors = fixes.map { $0.floor != nil }
+    let advice = fixes.map(\.satellites)
+    #expect(zip(floors, floors.dropFirst()).count { $0 != $1 } == 2, "\(floors)")
+    #expect(zip(advice, advice.dropFirst()).count { $0 != $1 } == 2)
+    let plane = try #require(hall.ground.venue.floors.first).floor.plane
+    var worst = 0.0
+    var previous: Point?
+    for fix in fixes.dropFirst(3) {
+      let coordinate = try #require(fix.coordinate)
+      let point = try #require(plane.point(of: coordinate))
+      let truth = Point(x: x((fix.time - FusionHall.start).seconds), y: 12)
+      #expect(point.distance(to: truth) < 15)
+      if let previous { worst = max(worst, point.distance(to: previous)) }
+      previous = point
+    }
+    #expect(worst < 8, "largest jump \(worst) m")
+  }
+
+  @Test("locations that are none are counted")
+  func invalid() throws {
+    let hall = try FusionHall()
+    var locator = hall.locator()
+    for (latitude, accuracy) in [(95.0, 5.0), (.nan, 5), (52, -1), (52, .nan), (52, .infinity)] {
+      let fix = OutsideFix(
+        latitude: latitude,
+        longitude: 13,
+        horizontalAccuracy: Meters(accuracy),
+        speed: nil,
+        source: .gnss
+      )
+      locator.take(
+        Sensing(
+          observer: FusionHall.observer,
+          time: FusionHall.start,
+          decidedAt: FusionHall.start,
+          ordinal: 0,
+          body: .outside(fix)
+        )
+      )
+    }
+    locator.advance(to: FusionHall.time(10))
+    #expect(locator.nextFix() == nil)
+    #expect(locator.counters.invalid == 5)
+  }
+}

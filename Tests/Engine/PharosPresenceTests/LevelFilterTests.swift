@@ -1,0 +1,88 @@
+import PharosModel
+import PharosPresence
+import PharosTestSupport
+import Testing
+
+@Suite("Levels: filters and how sure they are")
+struct LevelFilterTests {
+  static func noise(_ generator: inout SeededGenerator) -> Double {
+    (0..<12).reduce(-6) { sum, _ in sum + Double.random(in: 0..<1, using: &generator) }
+  }
+
+  @Test("standardised innovations have a variance of one, whatever the noise", arguments: [2.0, 4, 6])
+  func innovations(deviation: Double) {
+    var generator = SeededGenerator(seed: 5)
+    var filter = KalmanLevel(first: -60)
+    var (sum, count, walk) = (0.0, 0.0, -60.0)
+    for step in 0..<20_000 {
+      walk += LevelFilterTests.noise(&generator) * KalmanLevel.drift.squareRoot()
+      let sample = walk + deviation * LevelFilterTests.noise(&generator)
+      let expected = filter.variance + KalmanLevel.drift + filter.sampleVariance
+      let innovation = sample - filter.level
+      if step >= 200 {
+        sum += innovation * innovation / expected
+        count += 1
+      }
+      filter.add(sample, after: 1)
+    }
+    #expect(abs(sum / count - 1) < 0.1, "\(sum / count)")
+  }
+
+  @Test(
+    "the variance of each filter is that of its errors",
+    arguments: [LevelFilterKind.movingAverage, .median, .trimmedMean]
+  )
+  func windows(kind: LevelFilterKind) throws {
+    var generator = SeededGenerator(seed: 6)
+    var window = LevelWindow()
+    var (errors, said, count) = (0.0, 0.0, 0.0)
+    for step in 0..<30_000 {
+      window.add(-60 + 4 * LevelFilterTests.noise(&generator))
+      guard step >= 10, step % 10 == 0 else { continue }
+      let level = try #require(window.level(kind))
+      errors += (level + 60) * (level + 60)
+      said += window.variance(kind)
+      count += 1
+    }
+    #expect(abs(said / errors - 1) < 0.15, "\(errors / count) dB² and said to be \(said / count)")
+  }
+
+  @Test("one spike is no noise and moves a settled level by a few dB; a step is followed within seconds")
+  func spikeAndStep() {
+    var filter = KalmanLevel(first: -60)
+    for _ in 0..<100 { filter.add(-60, after: 1) }
+    let before = filter.sampleVariance
+    filter.add(-30, after: 1)
+    #expect(filter.sampleVariance < before + 1)
+    for _ in 0..<30 { filter.add(-60, after: 1) }
+    #expect(abs(filter.level + 60) < 1)
+    for _ in 0..<5 { filter.add(-80, after: 1) }
+    #expect(filter.level < -77)
+  }
+
+  @Test(
+    "a level is low or far below only where it seldom is, and comings, goings and silence make nothing usual"
+  )
+  func surroundings() {
+    var usual = UsualLevel()
+    var generator = SeededGenerator(seed: 8)
+    var samples: UInt32 = 0
+    func settle(_ count: Int) {
+      for _ in 0..<count {
+        samples += 1
+        usual.add(Float(-60 + 2 * LevelFilterTests.noise(&generator)), after: 1, samples: samples)
+      }
+    }
+    settle(500)
+    for level in stride(from: Float(-90), to: -60, by: 3) {
+      samples += 1
+      usual.add(level, after: level == -90 ? 36_000 : 1, samples: samples)
+    }
+    settle(100)
+    #expect(abs(usual.level + 60) < 2)
+    #expect(usual.levelClass(of: -64, before: .usual) == .usual)
+    #expect(usual.levelClass(of: -70, before: .usual) == .low)
+    #expect(usual.levelClass(of: -76, before: .usual) == .far)
+    #expect(usual.levelClass(of: -67, before: .low) == .low, "hysteresis")
+  }
+}

@@ -1,0 +1,10 @@
+package import PharosService
+
+/// A console that keeps what is printed.
+package struct KeptConsole {
+  package let output = MemorySink()
+  package let errors = MemorySink()
+  package init() {}
+
+  package var console: Console { Console(output: output, errors: errors) }
+}

@@ -1,0 +1,125 @@
+import PharosModel
+import PharosSite
+import PharosSpace
+import Testing
+
+@Suite("Places, doors and connectors of a venue's folder")
+struct PlacesTests {
+  private static func hall(_ old: String = "", _ new: String = "") -> MemoryVenue {
+    let yaml = """
+      id: hall
+      origin: { latitude: 52.52, longitude: 13.29 }
+      utcOffset: "+01:00"
+      buildings:
+        - id: main
+          floors:
+            - level: 0
+              map: [{ file: hall.geojson }]
+              places:
+                - { id: cafe, name: Café, category: foodservice, room: Café, hours: "Mo-Fr 08:00-18:00" }
+                - { id: wc, category: restroom, at: [3, 4], accessible: false }
+            - { level: 1 }
+      connectors:
+        - id: up
+          kind: escalator
+          direction: up
+          hours: 24/7
+          stops: [{ level: 0, at: [1, 1] }, { level: 1, at: [2, 2] }]
+        - { id: lift, kind: lift, accessible: false, stops: [{ level: 0, at: [1, 1] }, { level: 1, at: [2, 2] }] }
+      """
+    return MemoryVenue([
+      "venue.yaml": old.isEmpty ? yaml : yaml.replacing(old, with: new),
+      "hall.geojson": MemoryVenue.collection([
+        MemoryVenue.feature(
+          "h",
+          "\"as\": \"room\", \"name\": \"Hall\"",
+          "Polygon",
+          MemoryVenue.box(13.29, 52.52, 13.291, 52.521)
+        ),
+        MemoryVenue.feature(
+          "c",
+          "\"as\": \"obstacle\", \"name\": \"Café\"",
+          "Polygon",
+          MemoryVenue.box(13.2901, 52.5201, 13.2903, 52.5203)
+        ),
+        MemoryVenue.feature(
+          "d",
+          "\"as\": \"door\", \"name\": \"Gate\", \"accessible\": false, \"hours\": \"Su off\"",
+          "LineString",
+          "[[13.2904,52.52],[13.2905,52.52]]"
+        ),
+      ]),
+    ])
+  }
+
+  @Test("places, doors and one-way connectors are read with their hours")
+  func everything() throws {
+    #expect(Self.hall().problems().isEmpty)
+    let venue = try Self.hall().read()
+    #expect(venue.utcOffset == 60)
+    let floor = try #require(venue.floor(FloorID(building: "main", level: 0)))
+    let cafe = try #require(floor.pointsOfInterest.first)
+    #expect(cafe.name == "Café" && cafe.category == "foodservice" && cafe.isAccessible)
+    #expect(cafe.area == floor.obstacles.first && floor.obstacles[0].contains(cafe.point))
+    #expect(cafe.hours == OpeningHours("Mo-Fr 08:00-18:00"))
+    #expect(floor.pointsOfInterest[1].name == "wc" && !floor.pointsOfInterest[1].isAccessible)
+    #expect(floor.doors.map(\.name) == ["Gate"] && !floor.doors[0].isAccessible)
+    #expect(floor.doors[0].hours == OpeningHours([]))
+    #expect(venue.connectors.map(\.direction) == [.up, .both])
+    #expect(venue.connectors.map(\.isAccessible) == [false, false])
+  }
+
+  @Test(
+    "mistakes are named with their line",
+    arguments: [
+      (
+        "id: wc", "id: cafe",
+        "v/venue.yaml:11: building \"main\": floor 0: place \"cafe\": this id is already in use"
+      ),
+      ("room: Café", "room: Cafe", "the floor has no room \"Cafe\"; did you mean \"Café\"?"),
+      ("Mo-Fr 08:00-18:00", "8 to 6", "hours is \"8 to 6\""),
+      (
+        "direction: up", "direction: upp",
+        "direction is \"upp\"; did you mean \"up\"? (expected both, up or down)"
+      ),
+      ("category: restroom", "kategory: restroom", "unknown key \"kategory\"; did you mean \"category\"?"),
+      ("+01:00", "1", "local time minus UTC in quotes"),
+      (", at: [3, 4]", "", "nothing says where it is"),
+    ]
+  )
+  func mistakes(old: String, new: String, message: String) {
+    let problems = Self.hall(old, new).problems()
+    #expect(problems.count == 1 && problems[0].contains(message), "\(problems)")
+  }
+
+  @Test(
+    "opening hours follow OpenStreetMap's weekly rules",
+    arguments: [
+      ("24/7", [0..<10_080]),
+      ("Mo-Fr 08:00-20:00; We off", [480..<1_200, 1_920..<2_640, 4_800..<5_520, 6_240..<6_960]),
+      ("Sa,Su 10:00-12:00,13:00-24:00", [7_800..<7_920, 7_980..<8_640, 9_240..<9_360, 9_420..<10_080]),
+      ("Su 22:00-02:00", [0..<120, 9_960..<10_080]),
+      ("Sa-Mo", [0..<1_440, 7_200..<10_080]),
+    ]
+  )
+  func hours(text: String, intervals: [Range<Int>]) {
+    #expect(OpeningHours(text)?.intervals == intervals)
+  }
+
+  @Test(
+    "other texts are no opening hours",
+    arguments: [
+      "", "Mo-", "Mo 8:00-9:00", "Mo 08:00", "Xx 08:00-09:00", "08:00-25:00", "Mo 08:00-09:00;",
+      "Mo-Tu-We off",
+    ]
+  )
+  func wrong(text: String) { #expect(OpeningHours(text) == nil) }
+
+  @Test("a time is open by the venue's own clock")
+  func localTime() throws {
+    let hours = try #require(OpeningHours("Th 00:30-01:00"))
+    #expect(hours.contains(Timestamp(seconds: 0), utcOffset: 45))
+    #expect(!hours.contains(Timestamp(seconds: 0), utcOffset: 0))
+    #expect(hours.contains(Timestamp(seconds: 7 * 86_400 + 1_800), utcOffset: 0))
+  }
+}
