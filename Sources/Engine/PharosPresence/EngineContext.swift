@@ -6,9 +6,6 @@ struct EngineContext: Sendable {
   /// The stream that event ids are made of.
   let stream: String
   let limits: MonitoringLimits
-  /// The filter of levels.
-  let filter: LevelFilterKind
-  let models: RangingModels
   /// The facts about the venues in which handsets and tags are located, or nil if there are no venues.
   let sensing: SensingScope?
   /// The site as it is; of its applications the names and limits alone, since their regions are in ``catalog``.
@@ -41,14 +38,12 @@ struct EngineContext: Sendable {
   /// The events and links of the call that is under way.
   var output = StageOutput()
 
-  init(site: Site, limits: MonitoringLimits, models: RangingModels, sensing: SensingScope?) {
+  init(site: Site, limits: MonitoringLimits, sensing: SensingScope?) {
     stream = site.stream
     self.limits = limits
-    filter = models.filter
-    self.models = models
     self.sensing = sensing
     self.site = site
-    distance = .logDistance(exponent: site.pathLossExponent)
+    distance = DistanceModel(exponent: site.pathLossExponent)
     tracksOfCell = Array(repeating: 0, count: limits.cells)
     catalog = RegionCatalog(site: site, fixedObservers: sensing?.fixedObservers ?? [])
     declare(site)
@@ -61,7 +56,7 @@ struct EngineContext: Sendable {
     )
     entries = Dictionary(next.observers.map { ($0.id, $0) }) { first, _ in first }
     decoder = FrameDecoder(iBeaconCompanies: next.iBeaconCompanies)
-    distance = models.distance ?? .logDistance(exponent: next.pathLossExponent)
+    distance = DistanceModel(exponent: next.pathLossExponent)
   }
 
   /// Sets a timer, no further ahead than timers reach.

@@ -44,15 +44,13 @@ package struct MonitoringEngine: Sendable {
   /// - Parameters:
   ///   - site: the site as declared.
   ///   - limits: the memory limits.
-  ///   - models: the filter and the distance model of ranging.
   ///   - sensing: the facts about the venues in which handsets and tags are located; nil if there are none.
   package init(
     site: Site,
     limits: MonitoringLimits = .init(),
-    models: RangingModels = RangingModels(),
     sensing: SensingScope? = nil
   ) {
-    context = EngineContext(site: site, limits: limits, models: models, sensing: sensing)
+    context = EngineContext(site: site, limits: limits, sensing: sensing)
     cells = Array(repeating: [], count: limits.cells)
     for application in site.applications {
       context.catalog.regionLimits[application.identifier] = application.regionLimit
@@ -578,7 +576,7 @@ extension ObserverEngine {
   fileprivate mutating func insight(into place: Int, _ context: inout EngineContext) -> TrackInsight {
     let track = tracks[place]
     let losses = track.losses
-    let level = track.level(context.filter)
+    let level = track.level
     func span(_ seconds: Float) -> TimeSpan? { seconds > 0 ? .seconds(Double(seconds)) : nil }
     return TrackInsight(
       observer: id,
@@ -586,7 +584,7 @@ extension ObserverEngine {
       lastHeard: track.hot.lastHeard,
       samples: Int(track.samples),
       level: level,
-      levelDeviation: level.map { _ in track.variance(context.filter).squareRoot() },
+      levelDeviation: level.map { _ in track.variance.squareRoot() },
       interval: span(track.hot.interval),
       slowestInterval: span(track.slowestInterval),
       declaredInterval: track.declaredInterval.flatMap(span),

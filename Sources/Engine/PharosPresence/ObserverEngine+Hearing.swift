@@ -282,7 +282,7 @@ extension ObserverEngine {
   ) {
     let track = tracks[place]
     if track.cold.marks.contains(.unallowed) { allow(track, &context) }
-    let outcome = track.hear(sample, catalog: context.catalog, filter: context.filter) {
+    let outcome = track.hear(sample, catalog: context.catalog) {
       self.silence(of: track)
     }
     if outcome.hasJoined { context.counters.joined += 1 }

@@ -150,12 +150,12 @@ extension ObserverEngine {
       proximity: .unknown,
       samples: Int(bucket?.count ?? 0)
     )
-    guard bucket?.mean != nil, let level = track.level(context.filter), let power = track.measuredPower else {
+    guard bucket?.mean != nil, let level = track.level, let power = track.measuredPower else {
       return reading
     }
     let found = context.distance.distance(
       level: level,
-      deviation: track.variance(context.filter).squareRoot(),
+      deviation: track.variance.squareRoot(),
       measuredPower: power
     )
     reading.proximity = track.classify(found?.meters)

@@ -319,9 +319,9 @@ extension ObserverEngine {
       evidence.receptionShare = track.losses.share
       evidence.lossRun = track.losses.meanRun
     }
-    if let level = track.level(context.filter) {
+    if let level = track.level {
       evidence.level = level
-      evidence.levelDeviation = track.variance(context.filter).squareRoot()
+      evidence.levelDeviation = track.variance.squareRoot()
     }
     guard rule == .samples else { return evidence }
     evidence.samples = max(1, rules.enterSamples)
@@ -612,7 +612,7 @@ extension ObserverEngine {
     }
     for place in 0..<tracks.count where tracks[place].isLive {
       let track = tracks[place]
-      guard time - track.hot.lastHeard <= ObserverEngine.nearness, let level = track.level(context.filter)
+      guard time - track.hot.lastHeard <= ObserverEngine.nearness, let level = track.level
       else {
         continue
       }

@@ -366,7 +366,6 @@ extension ObserverEngine {
     life.reception.places.makeUnique()
     let borrowed = tracks.borrowed
     let epoch = UInt16(truncatingIfNeeded: context.epoch)
-    let isKalman = context.filter == .kalman
     while next < count {
       let advert = first + next
       let received = advert.pointee.received
@@ -387,7 +386,7 @@ extension ObserverEngine {
         context.current = received
         let time = Timestamp(nanoseconds: received.nanoseconds &- age)
         note(advert, at: time, age)
-        switch isKalman ? hearFast(advert, track, at: time) : .notFast {
+        switch hearFast(advert, track, at: time) {
         case .heard: break
         case .joined: counts.joined += 1
         case .notFast: hearSlowly(advert, Int(found), at: time, reports, next, &context)

@@ -1,12 +1,13 @@
 import PharosDocuments
 package import PharosModel
 
-/// A model that converts a level to a distance.
-package enum DistanceModel: Hashable, Sendable {
-  /// Log-distance path loss: d = 10^((measured power − level) ÷ (10 × exponent)).
-  case logDistance(exponent: Double)
-  /// A fitted curve: d = a × (level ÷ measured power)^b + c, as phones are calibrated for AltBeacon.
-  case curveFit(a: Double, b: Double, c: Double)
+/// The log-distance model of path loss: d = 10^((measured power − level) ÷ (10 × exponent)).
+package struct DistanceModel: Hashable, Sendable {
+  /// The exponent of the site: 2 in free space.
+  package var exponent: Double
+
+  /// Makes a model.
+  package init(exponent: Double) { self.exponent = exponent }
 
   /// The distance and its standard deviation.
   ///
@@ -20,27 +21,23 @@ package enum DistanceModel: Hashable, Sendable {
     deviation: Double,
     measuredPower: Double
   ) -> (meters: Double, deviation: Double)? {
-    guard let meters = meters(level: level, measuredPower: measuredPower) else { return nil }
-    guard let nearer = self.meters(level: level + deviation / 2, measuredPower: measuredPower) else {
-      return nil
-    }
-    guard let farther = self.meters(level: level - deviation / 2, measuredPower: measuredPower) else {
-      return nil
-    }
+    guard let meters = meters(level: level, measuredPower: measuredPower),
+      let nearer = self.meters(level: level + deviation / 2, measuredPower: measuredPower),
+      let farther = self.meters(level: level - deviation / 2, measuredPower: measuredPower)
+    else { return nil }
     return (meters, abs(farther - nearer))
   }
 
   private func meters(level: Double, measuredPower: Double) -> Double? {
-    let meters: Double
-    switch self {
-    case .logDistance(let exponent):
-      guard exponent > 0 else { return nil }
-      meters = RadioMath.powerOfTwo((measuredPower - level) / (10 * exponent) * RadioMath.binaryLogOfTen)
-    case .curveFit(let a, let b, let c):
-      guard measuredPower != 0, level / measuredPower > 0 else { return nil }
-      meters = a * DistanceModel.power(level / measuredPower, b) + c
-    }
-    return meters.isFinite && meters >= 0 ? meters : nil
+    guard exponent > 0 else { return nil }
+    let meters = RadioMath.powerOfTwo((measuredPower - level) / (10 * exponent) * RadioMath.binaryLogOfTen)
+    return meters.isFinite ? meters : nil
+  }
+
+  /// The level at one metre that would explain a level at a known distance.
+  package func measuredPower(level: Double, meters: Double) -> Double? {
+    guard meters > 0 else { return nil }
+    return level + 10 * exponent * RadioMath.binaryLog(meters) / RadioMath.binaryLogOfTen
   }
 
   /// The level at a distance: where a threshold in metres lies.
@@ -48,38 +45,7 @@ package enum DistanceModel: Hashable, Sendable {
   /// - Returns: dBm, or nil where the model has no answer.
   func level(meters: Double, measuredPower: Double) -> Double? {
     guard meters > 0 else { return nil }
-    switch self {
-    case .logDistance(let exponent):
-      return measuredPower - 10 * exponent * RadioMath.binaryLog(meters) / RadioMath.binaryLogOfTen
-    case .curveFit(let a, let b, let c):
-      guard meters > c, a > 0, b != 0, measuredPower != 0 else { return nil }
-      return measuredPower * DistanceModel.power((meters - c) / a, 1 / b)
-    }
-  }
-
-  /// A positive number raised to a power.
-  private static func power(_ base: Double, _ exponent: Double) -> Double {
-    RadioMath.powerOfTwo(exponent * RadioMath.binaryLog(base))
-  }
-
-  /// The level at one metre that would explain a level at a known distance, by log-distance only.
-  package func measuredPower(level: Double, meters: Double) -> Double? {
-    guard case .logDistance(let exponent) = self, meters > 0 else { return nil }
-    return level + 10 * exponent * RadioMath.binaryLog(meters) / RadioMath.binaryLogOfTen
-  }
-}
-
-/// The filter and the distance model of ranging.
-package struct RangingModels: Hashable, Sendable {
-  /// The filter of the levels.
-  package var filter: LevelFilterKind
-  /// The distance model, or nil for log-distance with the site's exponent.
-  package var distance: DistanceModel?
-
-  /// Makes a choice; the defaults are the design's.
-  package init(filter: LevelFilterKind = .kalman, distance: DistanceModel? = nil) {
-    self.filter = filter
-    self.distance = distance
+    return measuredPower - 10 * exponent * RadioMath.binaryLog(meters) / RadioMath.binaryLogOfTen
   }
 }
 
@@ -101,18 +67,6 @@ extension DistanceModel {
     }
     return Float(max(there, level ?? -.infinity))
   }
-}
-
-/// The filter that smooths the levels of a track.
-package enum LevelFilterKind: UInt8, Hashable, Sendable {
-  /// A Kalman filter of one state: the default.
-  case kalman
-  /// The mean of the last ten samples without the highest and the lowest tenth, as AltBeacon's running average.
-  case trimmedMean
-  /// The median of the last ten samples.
-  case median
-  /// The mean of the last ten samples.
-  case movingAverage
 }
 
 /// The level of a track, smoothed, and how sure it is.
@@ -215,101 +169,6 @@ extension KalmanLevel {
   /// Time passes without a sample.
   mutating func age(by seconds: Float) {
     spread = min(spread + Float(KalmanLevel.drift) * max(seconds, 0), Float(KalmanLevel.drift) * 60)
-  }
-}
-
-/// The last ten levels of a track, for the filters that look at a window.
-package struct LevelWindow: Hashable, Sendable {
-  /// The maximum number of samples in the window.
-  package static let capacity = 10
-
-  var samples: [Double] = []
-
-  /// Starts empty.
-  package init() {}
-
-  /// Takes a sample; the oldest goes.
-  package mutating func add(_ sample: Double) {
-    if samples.isEmpty { samples.reserveCapacity(LevelWindow.capacity) }
-    if samples.count == LevelWindow.capacity { samples.removeFirst() }
-    samples.append(sample)
-  }
-
-  /// Raises the sample taken last by so many dB.
-  package mutating func raiseLast(by difference: Double) {
-    guard !samples.isEmpty else { return }
-    samples[samples.count - 1] += difference
-  }
-
-  /// Moves all samples by so many dB.
-  mutating func shift(by difference: Double) { samples = samples.map { $0 + difference } }
-
-  /// The mean of all samples, or nil if there are none.
-  package var mean: Double? { samples.isEmpty ? nil : samples.reduce(0, +) / Double(samples.count) }
-
-  /// The middle sample, or the mean of the two in the middle.
-  package var median: Double? {
-    guard !samples.isEmpty else { return nil }
-    let sorted = samples.sorted()
-    let middle = sorted.count / 2
-    return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
-  }
-
-  /// The level by a filter that looks at a window.
-  package func level(_ kind: LevelFilterKind) -> Double? {
-    switch kind {
-    case .trimmedMean: trimmedMean
-    case .median: median
-    case .kalman, .movingAverage: mean
-    }
-  }
-
-  /// The variance of that level in dB².
-  package func variance(_ kind: LevelFilterKind) -> Double {
-    switch kind {
-    case .trimmedMean: varianceOfTrimmedMean
-    case .median: varianceOfMedian
-    case .kalman, .movingAverage: varianceOfMean
-    }
-  }
-
-  /// The mean without the highest and the lowest tenth.
-  package var trimmedMean: Double? {
-    guard !samples.isEmpty else { return nil }
-    let cut = samples.count / LevelWindow.capacity
-    let kept = samples.sorted()[cut..<(samples.count - cut)]
-    return kept.reduce(0, +) / Double(kept.count)
-  }
-
-  /// The variance of the samples, never below what rounding to whole decibels makes; the usual noise for one sample.
-  package var sampleVariance: Double {
-    guard let mean, samples.count > 1 else { return KalmanLevel.noise }
-    let sum = samples.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
-    return max(sum / Double(samples.count - 1), 1.0 / 12)
-  }
-
-  /// The variance of the mean of the samples.
-  package var varianceOfMean: Double { sampleVariance / Double(max(1, samples.count)) }
-
-  /// The variance of the median of the samples: π ÷ 2 times that of the mean, for normal noise and all but few samples.
-  package var varianceOfMedian: Double { varianceOfMean * (samples.count > 2 ? .pi / 2 : 1) }
-
-  /// The variance of the trimmed mean.
-  ///
-  /// The squared deviations of samples drawn in to the ones kept at either end, over the kept share squared.
-  ///
-  /// - Source: J. W. Tukey and D. H. McLaughlin, "Less vulnerable confidence and significance procedures for location
-  ///   based on a single sample", Sankhyā A 25, 1963.
-  package var varianceOfTrimmedMean: Double {
-    let cut = samples.count / LevelWindow.capacity
-    guard cut > 0 else { return varianceOfMean }
-    let sorted = samples.sorted()
-    let (lowest, highest) = (sorted[cut], sorted[samples.count - 1 - cut])
-    let drawn = sorted.map { min(max($0, lowest), highest) }
-    let mean = drawn.reduce(0, +) / Double(drawn.count)
-    let sum = drawn.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
-    let kept = 1 - 2 * Double(cut) / Double(samples.count)
-    return max(sum / Double(samples.count - 1), 1.0 / 12) / (kept * kept * Double(samples.count))
   }
 }
 

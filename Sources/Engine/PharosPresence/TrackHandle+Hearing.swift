@@ -4,7 +4,7 @@ import PharosModel
 ///
 /// Nearly every advert is the next one, or one of the next few, of a beacon that is here for sure, from the same address, at a
 /// level that is nothing unusual: ``hearFast(_:observer:)`` takes it with the hot half alone. All others go through
-/// ``hear(_:catalog:filter:)``, which gives the same result where both may be used.
+/// ``hear(_:catalog:)``, which gives the same result where both may be used.
 extension TrackHandle {
   /// One advert as a track sees it.
   struct Sample {
@@ -167,7 +167,6 @@ extension TrackHandle {
   func hear(
     _ sample: Sample,
     catalog: borrowing RegionCatalog,
-    filter kind: LevelFilterKind,
     silence: () -> AdaptiveSilence
   ) -> Outcome {
     flush()
@@ -182,7 +181,7 @@ extension TrackHandle {
       hot.lastHeard = time
       sampleStart = start
     } else {
-      begin(sample, at: time, from: start, kind, silence, &outcome)
+      begin(sample, at: time, from: start, silence, &outcome)
       hot.lastHeard = time
       sampleStart = time
     }
@@ -197,7 +196,7 @@ extension TrackHandle {
     // Nearly every advert: here already, nothing waits, and no level could change that.
     let isCalm = phase == .inside && cold.marks.isDisjoint(with: [.waiting, .several])
     if isCalm, !cold.marks.contains(.levels) { return outcome }
-    decide(sample, catalog: catalog, filter: kind, silence, &outcome)
+    decide(sample, catalog: catalog, silence, &outcome)
     return outcome
   }
 
@@ -222,11 +221,10 @@ extension TrackHandle {
   private func decide(
     _ sample: Sample,
     catalog: borrowing RegionCatalog,
-    filter kind: LevelFilterKind,
     _ silence: () -> AdaptiveSilence,
     _ outcome: inout Outcome
   ) {
-    let level = sample.offsetLevel.map { Presence.Level(sample: $0, filtered: self.level(kind) ?? $0) }
+    let level = sample.offsetLevel.map { Presence.Level(sample: $0, filtered: self.level ?? $0) }
     // A report that is earlier than the latest sample is of another transmission, although it joins that sample: after a
     // pause of the server all that was sent meanwhile is read at once, and only the ages tell adverts apart.
     let isEarlier = sample.time + TrackHandle.joinSpan < sampleStart
@@ -270,11 +268,8 @@ extension TrackHandle {
     let before = sampleLevel(sample.offset)
     guard let level = sample.offsetLevel, Float(level) > before else { return }
     hot.kalman.raiseLast(by: level - Double(before))
-    if let box = cold.box, box.extras.window != nil || !box.extras.halves.open.isEmpty {
-      changeExtras { extras in
-        extras.window?.raiseLast(by: level - Double(before))
-        extras.halves.raise(number: sample.half, from: Double(before), to: level)
-      }
+    if cold.box?.extras.halves.open.isEmpty == false {
+      changeExtras { $0.halves.raise(number: sample.half, from: Double(before), to: level) }
     }
     hot.level = sample.level
   }
@@ -283,7 +278,6 @@ extension TrackHandle {
     _ sample: Sample,
     at time: Timestamp,
     from start: Timestamp,
-    _ kind: LevelFilterKind,
     _ silence: () -> AdaptiveSilence,
     _ outcome: inout Outcome
   ) {
@@ -320,7 +314,7 @@ extension TrackHandle {
       return
     }
     hot.level = sample.level
-    smooth(level, after: pause, kind)
+    smooth(level, after: pause)
     hot.usual.add(recent, after: pause, samples: cold.samples)
     guard !cold.marks.contains(.crowd) else { return }
     let wasWeak = cold.marks.contains(.weak)
@@ -356,16 +350,11 @@ extension TrackHandle {
     noteExtras()
   }
 
-  private func smooth(_ level: Float, after pause: Float, _ kind: LevelFilterKind) {
+  private func smooth(_ level: Float, after pause: Float) {
     if hot.estimate.isNaN {
       hot.kalman = KalmanLevel(first: Double(level))
     } else {
       hot.kalman.take(level, after: pause)
-    }
-    guard kind != .kalman else { return }
-    changeExtras { extras in
-      if extras.window == nil { extras.window = LevelWindow() }
-      extras.window?.add(Double(level))
     }
   }
 

@@ -57,7 +57,7 @@ extension TrackHandle {
     if !extras.declared.isNaN { parts.insert(.declared) }
     if extras.proximity.proximity != .unknown { parts.insert(.proximity) }
     if extras.hasOpenSeconds { parts.insert(.seconds) }
-    if extras.window != nil || !extras.sparse.isEmpty || marks.contains(.shared) { parts.insert(.extras) }
+    if !extras.sparse.isEmpty || marks.contains(.shared) { parts.insert(.extras) }
     return parts
   }
 
@@ -138,19 +138,12 @@ extension TrackHandle {
   }
 
   private func readExtras(from reader: inout FieldReader) throws(FieldError) {
-    var window: LevelWindow?
-    if try reader.flag() {
-      var read = LevelWindow()
-      for _ in 0..<(try reader.count(ofAtLeast: 8)) { read.add(try reader.finite("a level")) }
-      window = read
-    }
     let sparse = try SparseGaps(from: &reader)
     var others: [OtherAddress] = []
     for _ in 0..<(try reader.small("addresses", through: UInt8(TrackHandle.addresses))) {
       others.append(try OtherAddress(from: &reader))
     }
     changeExtras {
-      $0.window = window
       $0.sparse = sparse
       $0.others = others
     }

@@ -200,24 +200,15 @@ extension TrackHandle {
   }
 
   /// The filtered level in dBm, or nil before the first sample with one.
-  func level(_ kind: LevelFilterKind) -> Double? {
-    guard !hot.estimate.isNaN else { return nil }
-    guard kind != .kalman, let window = cold.box?.extras.window else { return Double(hot.estimate) }
-    return window.level(kind)
-  }
+  var level: Double? { hot.estimate.isNaN ? nil : Double(hot.estimate) }
 
   /// The variance of the filtered level in dB².
-  func variance(_ kind: LevelFilterKind) -> Double {
-    guard kind != .kalman, let window = cold.box?.extras.window else { return Double(hot.spread) }
-    return window.variance(kind)
-  }
+  var variance: Double { Double(hot.spread) }
 
   /// Moves all levels by so many dB, as the observer's offset was changed.
   func shiftLevels(by difference: Float) {
     hot.estimate = FieldReader.held(hot.estimate + difference)
     hot.usual.level = FieldReader.held(hot.usual.level + difference)
-    guard cold.box?.extras.window != nil else { return }
-    changeExtras { $0.window?.shift(by: Double(difference)) }
   }
 
   /// Indicates whether one body in the way could hide the beacon, at its usual level or at the one to which it has fallen.
@@ -414,15 +405,13 @@ struct Extras: Sendable {
   var presences: [Presence] = []
   /// Further addresses of the identity.
   var others: [OtherAddress] = []
-  /// The window of another filter than Kalman's.
-  var window: LevelWindow?
   /// The latest gaps while the beacon is outside.
   var sparse = SparseGaps()
 
   /// Indicates whether there is nothing in them.
   var isEmpty: Bool {
     losses == RareLosses() && proximity.proximity == .unknown && declared.isNaN && power.isNaN
-      && !hasOpenSeconds && presences.isEmpty && others.isEmpty && window == nil && sparse.isEmpty
+      && !hasOpenSeconds && presences.isEmpty && others.isEmpty && sparse.isEmpty
   }
 }
 
@@ -459,10 +448,8 @@ extension FieldReader {
 }
 
 extension Extras {
-  /// Writes the window of levels, the gaps while outside and the further addresses.
+  /// Writes the gaps while outside and the further addresses.
   func write(to writer: inout FieldWriter) {
-    writer.write(window != nil)
-    if let window { writer.write(window.samples) }
     sparse.write(to: &writer)
     writer.write(UInt8(others.count))
     for other in others {

@@ -111,21 +111,9 @@ struct EstimatorTests {
     #expect(abs(filter.level + 80) < 3)
   }
 
-  @Test("windows: mean, median and trimmed mean of the last ten")
-  func windows() {
-    var window = LevelWindow()
-    #expect(window.mean == nil)
-    for level in [-10.0, -90, -60, -60, -60, -60, -60, -60, -60, -60, -30] { window.add(level) }
-    #expect(window.median == -60)
-    #expect(window.trimmedMean == -60)
-    #expect(window.mean == -60)
-    window.raiseLast(by: -30)
-    #expect(window.mean == -63)
-  }
-
-  @Test("distance by log-distance and by curve, and back", arguments: [1.6, 2.0, 3.0])
+  @Test("distance by log-distance, and back", arguments: [1.6, 2.0, 3.0])
   func distances(exponent: Double) throws {
-    let model = DistanceModel.logDistance(exponent: exponent)
+    let model = DistanceModel(exponent: exponent)
     for meters in [0.1, 1, 2.5, 30] {
       let level = try #require(model.measuredPower(level: -59, meters: 1 / meters))
       let found = try #require(model.distance(level: level, deviation: 1, measuredPower: -59))
@@ -134,9 +122,6 @@ struct EstimatorTests {
       let expected = 0.23 / exponent
       #expect(abs(relative - expected) < 0.01)
     }
-    let curve = DistanceModel.curveFit(a: 0.9, b: 7.7, c: 0.1)
-    #expect(curve.distance(level: -59, deviation: 1, measuredPower: -59)?.meters == 1)
-    #expect(curve.distance(level: -59, deviation: 1, measuredPower: 0) == nil)
   }
 
   @Test("proximity holds its class until an edge is clearly crossed")

@@ -28,25 +28,6 @@ struct LevelFilterTests {
     #expect(abs(sum / count - 1) < 0.1, "\(sum / count)")
   }
 
-  @Test(
-    "the variance of each filter is that of its errors",
-    arguments: [LevelFilterKind.movingAverage, .median, .trimmedMean]
-  )
-  func windows(kind: LevelFilterKind) throws {
-    var generator = SeededGenerator(seed: 6)
-    var window = LevelWindow()
-    var (errors, said, count) = (0.0, 0.0, 0.0)
-    for step in 0..<30_000 {
-      window.add(-60 + 4 * LevelFilterTests.noise(&generator))
-      guard step >= 10, step % 10 == 0 else { continue }
-      let level = try #require(window.level(kind))
-      errors += (level + 60) * (level + 60)
-      said += window.variance(kind)
-      count += 1
-    }
-    #expect(abs(said / errors - 1) < 0.15, "\(errors / count) dB² and said to be \(said / count)")
-  }
-
   @Test("one spike is no noise and moves a settled level by a few dB; a step is followed within seconds")
   func spikeAndStep() {
     var filter = KalmanLevel(first: -60)

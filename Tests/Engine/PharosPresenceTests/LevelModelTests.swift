@@ -20,22 +20,29 @@ private struct LevelModel {
   /// How long an exit waits for reports that are held back.
   static let lag = 0.5
 
-  /// The middle of the last ten levels, the last of them at a place.
-  static func median(_ heard: [Sample], at place: Int) -> Double {
-    let window = heard[max(0, place - 9)...place].map(\.level).sorted()
-    let middle = window.count / 2
-    return window.count % 2 == 1 ? window[middle] : (window[middle - 1] + window[middle]) / 2
+  /// The filtered levels, sample by sample.
+  static func filtered(_ heard: [Sample]) -> [Double] {
+    var filter: KalmanLevel?
+    return heard.indices.map { place in
+      let sample = heard[place]
+      if filter == nil {
+        filter = KalmanLevel(first: sample.level)
+      } else {
+        filter?.add(sample.level, after: sample.time - heard[place - 1].time)
+      }
+      return filter?.level ?? sample.level
+    }
   }
 
   /// When a beacon that is inside leaves, given all samples since it entered: by level or by silence.
   private func deadline(
     _ heard: [Sample],
-    _ medians: [Double],
+    _ levels: [Double],
     entered: Int,
     last: Int
   ) -> (time: Double, isLevel: Bool) {
     let silent = heard[last].time + silence
-    let above = (entered...last).last { medians[$0] >= exit } ?? entered
+    let above = (entered...last).last { levels[$0] >= exit } ?? entered
     // Two samples in a row below, and the dwell since the first of them.
     guard last >= above + 2 else { return (silent, false) }
     let below = max(heard[above + 1].time + dwell, heard[above + 2].time)
@@ -44,14 +51,14 @@ private struct LevelModel {
 
   /// Enters and exits, each with its time in milliseconds; an exit by level is `L`, one by silence `S`.
   func story(_ heard: [Sample]) -> [String] {
-    let medians = heard.indices.map { LevelModel.median(heard, at: $0) }
+    let levels = LevelModel.filtered(heard)
     var story: [String] = []
     var entered: Int?
     var forgotten = 0
     for place in heard.indices {
       let time = heard[place].time
       if let since = entered {
-        let end = deadline(heard, medians, entered: since, last: place - 1)
+        let end = deadline(heard, levels, entered: since, last: place - 1)
         if end.time + LevelModel.lag < time {
           story.append((end.isLevel ? "L " : "S ") + LevelModel.text(end.time))
           entered = nil
@@ -60,7 +67,7 @@ private struct LevelModel {
       }
       guard entered == nil else { continue }
       let counted = (forgotten...place).filter { other in
-        min(heard[other].level, medians[other]) >= enter
+        min(heard[other].level, levels[other]) >= enter
           && time - heard[other].time <= within
       }
       if counted.count >= samples, counted.last == place {
@@ -69,7 +76,7 @@ private struct LevelModel {
       }
     }
     if let since = entered {
-      let end = deadline(heard, medians, entered: since, last: heard.count - 1)
+      let end = deadline(heard, levels, entered: since, last: heard.count - 1)
       story.append((end.isLevel ? "L " : "S ") + LevelModel.text(end.time))
     }
     return story
@@ -136,7 +143,7 @@ struct LevelModelTests {
     )
     let site = Timeline.site([region])
     var timeline = Timeline(site)
-    timeline.engine = MonitoringEngine(site: site, models: RangingModels(filter: .median))
+    timeline.engine = MonitoringEngine(site: site)
     for sample in heard { timeline.hear(at: sample.time, rssi: Int8(sample.level)) }
     timeline.advance(to: (heard.last?.time ?? 0) + 100)
     return timeline.events.compactMap { event in

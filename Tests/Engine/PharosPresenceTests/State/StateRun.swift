@@ -16,7 +16,7 @@ struct StateRun {
   }
 
   static func fresh(_ world: StateWorld, _ shards: Int, _ limits: MonitoringLimits) -> [MonitoringEngine] {
-    (0..<shards).map { _ in MonitoringEngine(site: world.site, limits: limits, models: world.models) }
+    (0..<shards).map { _ in MonitoringEngine(site: world.site, limits: limits) }
   }
 
   /// Gives one input, its instant in seconds.

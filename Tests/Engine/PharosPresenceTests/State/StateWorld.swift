@@ -20,16 +20,12 @@ struct StateWorld {
   static let tag = DeviceAddress(bits: 0xAC23_3F00_0001, kind: .public)
 
   let site: Site
-  let models: RangingModels
   var inputs: [(time: Double, input: Input)] = []
   private var random: SeededGenerator
   private var sequences: [ObserverID: (boot: UInt32, number: UInt32)] = [:]
 
   init(seed: Int, count: Int = 900, changes: Bool = true) {
     random = SeededGenerator(seed: UInt64(seed) &* 0x9E37_79B9 &+ 3)
-    models = RangingModels(
-      filter: [.kalman, .trimmedMean, .median, .movingAverage].randomElement(using: &random) ?? .kalman
-    )
     site = StateWorld.site(&random)
     var time = 0.0
     for _ in 0..<count {
