@@ -359,13 +359,19 @@ let package = Package(
       path: "Tests/PharosTestSupport",
       swiftSettings: strict
     ),
+    .target(
+      name: "PharosEncoders",
+      dependencies: ["PharosDocuments", "PharosModel", "PharosWire"],
+      path: "Tests/PharosEncoders",
+      swiftSettings: strict
+    ),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     .target(
       name: "PharosFaults",
       dependencies: [
         "CJournalFiles", "PharosModel", "PharosWire", "PharosPresence", "PharosPipeline", "PharosSecurity",
-        "PharosPublishing", "PharosJournal", "PharosMQTT", "PharosDelivery", "PharosSimulation", openCombine,
-        logging,
+        "PharosPublishing", "PharosJournal", "PharosMQTT", "PharosDelivery", "PharosSimulation",
+        "PharosEncoders", openCombine, logging,
       ] + database,
       path: "Tests/PharosFaults",
       swiftSettings: strict
@@ -387,7 +393,7 @@ let package = Package(
     // What libFuzzer runs, without its instruments: the tests replay every input that ever found a fault.
     .target(name: "CFuzzer", path: "Tests/Fuzzing/Sources/CFuzzer"),
     fuzzTargets("FuzzSupport", []),
-    fuzzTargets("FuzzWire", ["PharosDocuments", "PharosModel", "PharosWire"]),
+    fuzzTargets("FuzzWire", ["PharosDocuments", "PharosModel", "PharosWire", "PharosEncoders"]),
     fuzzTargets(
       "FuzzDecoders",
       [
@@ -399,8 +405,7 @@ let package = Package(
       "FuzzEngine",
       [
         "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence", "PharosFixes",
-        "PharosPipeline", "PharosSpace", "PharosWays", "PharosSite", "FuzzDecoders",
-        "FuzzWire",
+        "PharosPipeline", "PharosSpace", "PharosWays", "PharosSite", "FuzzDecoders", "FuzzWire",
       ]
     ),
     fuzzTargets(
@@ -467,7 +472,7 @@ let package = Package(
       "PharosSpaceTests",
       ["PharosDocuments", "PharosModel", "PharosSpace", "PharosWays", "PharosSite"]
     ),
-    tests("PharosWireTests", ["PharosDocuments", "PharosModel", "PharosWire", "FuzzWire"]),
+    tests("PharosWireTests", ["PharosDocuments", "PharosModel", "PharosWire", "FuzzWire", "PharosEncoders"]),
     tests(
       "PharosSecurityTests",
       ["PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosSecurity"]
@@ -495,7 +500,7 @@ let package = Package(
       [
         "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosRooms", "PharosFixes",
         "PharosPipeline", "PharosSpace", "PharosWays", "PharosFiles", "PharosSite", "PharosSimulation",
-        "PharosSurvey",
+        "PharosSurvey", "PharosSimulatedWorlds",
       ]
     ),
     tests(
@@ -510,7 +515,7 @@ let package = Package(
       [
         "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence",
         "PharosRooms", "PharosFixes", "PharosPipeline", "PharosSpace", "PharosIngest", "PharosSecurity",
-        .product(name: "Atomics", package: "swift-atomics"), logging,
+        "PharosEncoders", .product(name: "Atomics", package: "swift-atomics"), logging,
       ] + nio
     ),
     tests(
@@ -615,7 +620,7 @@ if extras.contains("fuzzing") {
   package.targets += [
     .target(
       name: "FuzzDriver",
-      dependencies: ["CFuzzer", "FuzzSupport"],
+      dependencies: ["CFuzzer"],
       path: "Tests/Fuzzing/Sources/FuzzDriver",
       swiftSettings: strict
     ),
@@ -696,7 +701,8 @@ if extras.contains("benchmarks") {
       "SuiteSupport",
       ["CScaleMeter", "Traffic", .product(name: "Benchmark", package: "benchmark")]
     ),
-    suite("Decode"), suite("Wire"), suite("Table"), suite("Engine"), suite("Ranging"), suite("Captures"),
+    suite("Decode"), suite("Wire", ["PharosEncoders"]), suite("Table"), suite("Engine"), suite("Ranging"),
+    suite("Captures"),
     suite("Publishing", ["PharosPublishing", openCombine]),
   ]
   program("presence-quality", "PresenceQuality", core + ["PharosSimulatedWorlds"])

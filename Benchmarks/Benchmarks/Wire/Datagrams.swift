@@ -1,3 +1,4 @@
+import PharosEncoders
 import Benchmark
 import PharosModel
 import PharosWire

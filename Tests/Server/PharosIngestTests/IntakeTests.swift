@@ -1,3 +1,4 @@
+import PharosEncoders
 import PharosCaptures
 import PharosIngest
 import PharosDocuments

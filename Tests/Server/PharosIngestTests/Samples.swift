@@ -1,3 +1,4 @@
+import PharosEncoders
 import PharosModel
 import PharosWire
 

@@ -1,3 +1,4 @@
+import PharosPipeline
 import PharosCaptures
 import PharosIngest
 import PharosModel

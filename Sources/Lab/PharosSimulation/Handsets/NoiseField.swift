@@ -37,7 +37,7 @@ package struct NoiseField: Hashable, Sendable {
   }
 
   /// The value at a place on a line, for what differs with time.
-  func value(at position: Double) -> Double { value(at: Point(x: position, y: 0)) }
+  package func value(at position: Double) -> Double { value(at: Point(x: position, y: 0)) }
 
   private static func eased(_ share: Double) -> Double { share * share * (3 - 2 * share) }
 

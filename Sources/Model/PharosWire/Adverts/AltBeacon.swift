@@ -42,7 +42,7 @@ public struct AltBeacon: Hashable, Sendable {
   }
 
   /// The two bytes behind the company identifier.
-  static let code: UInt16 = 0xBEAC
+  package static let code: UInt16 = 0xBEAC
   /// The shortest manufacturer data that hold the frame: those without the manufacturer's byte.
   static let length = 25
 

@@ -5,9 +5,9 @@ public import PharosModel
 ///
 /// - Source: google/eddystone, `protocol-specification.md`.
 @usableFromInline
-enum Eddystone {
+package enum Eddystone {
   /// The 16-bit service UUID under which all frames are sent.
-  static let service: UInt16 = 0xFEAA
+  package static let service: UInt16 = 0xFEAA
 
   /// The loss in the first metre: Eddystone states its power at 0 m, all other formats at 1 m.
   ///
@@ -51,7 +51,7 @@ public struct EddystoneUID: Hashable, Sendable {
   @inlinable public var instance: UInt64 { low & 0xFFFF_FFFF_FFFF }
 
   /// The first byte of the frame.
-  static let code: UInt8 = 0x00
+  package static let code: UInt8 = 0x00
   /// The shortest frame: one without the reserved bytes.
   static let length = 18
 
@@ -81,7 +81,7 @@ public struct EddystoneEID: Hashable, Sendable {
   }
 
   /// The first byte of the frame.
-  static let code: UInt8 = 0x30
+  package static let code: UInt8 = 0x30
   /// The shortest frame.
   static let length = 10
 
@@ -147,7 +147,7 @@ public struct EddystoneURL: Sendable {
   public var encoded: [UInt8] { (0..<Int(count)).map { bytes[$0] } }
 
   /// The first byte of the frame.
-  static let code: UInt8 = 0x10
+  package static let code: UInt8 = 0x10
   /// The number of bytes before the rest.
   static let headLength = 3
   /// The longest rest that the specification allows: what fits beside flags and the list of services.
@@ -238,9 +238,9 @@ extension EddystoneURL {
 ///   4 temperature (signed 8.8, °C), 6 adverts sent (u32), 10 time since start (u32, 0.1 s); 14 bytes.
 public struct EddystoneTLM: Hashable, Sendable {
   /// The battery's voltage as sent: 0 if there is no battery or no way to measure it.
-  let batteryWord: UInt16
+  package let batteryWord: UInt16
   /// The temperature as sent: `8000` if there is no sensor.
-  let temperatureWord: UInt16
+  package let temperatureWord: UInt16
   /// The number of frames that the beacon has advertised since it started.
   public let advertCount: UInt32
   /// The time for which the beacon has been running, as sent.
@@ -278,9 +278,9 @@ public struct EddystoneTLM: Hashable, Sendable {
   public var uptime: TimeSpan { .milliseconds(Int64(uptimeTenths) * 100) }
 
   /// The first byte of the frame, plain or encrypted.
-  static let code: UInt8 = 0x20
+  package static let code: UInt8 = 0x20
   /// The second byte of a frame in the clear.
-  static let version: UInt8 = 0x00
+  package static let version: UInt8 = 0x00
   /// The shortest frame.
   static let length = 14
   /// The temperature that a beacon without a sensor sends: −128 °C.
@@ -318,7 +318,7 @@ public struct EddystoneEncryptedTLM: Hashable, Sendable {
   }
 
   /// The second byte of an encrypted frame.
-  static let version: UInt8 = 0x01
+  package static let version: UInt8 = 0x01
   /// The shortest frame.
   static let length = 18
 

@@ -38,7 +38,7 @@ public struct IBeacon: Hashable, Sendable {
   }
 
   /// The two bytes behind the company identifier: the kind of frame and the count of bytes that follow.
-  static let code: UInt16 = 0x0215
+  package static let code: UInt16 = 0x0215
   /// The shortest manufacturer data that hold the frame.
   static let length = 25
 

@@ -331,3 +331,15 @@ extension PharosDatagramEncoder {
     bytes.append(UInt8(bitPattern: level?.dBm ?? PharosDatagramLayout.noLevel))
   }
 }
+
+extension Report {
+  /// The time of the report's event, as far as the report itself states it: the receive time less the age, or the
+  /// sender's time.
+  package var sendersTime: Timestamp {
+    switch timing {
+    case .received: received
+    case .age(let age): received - age
+    case .sent(let time): time
+    }
+  }
+}

@@ -120,17 +120,17 @@ public enum RaddecFormat: DatagramFormat {
 /// - Shape: flag 0x10, u16 total length, u8 transmitter type, transmitter, u8 number of receivers, receivers,
 ///   options, u8 checksum.
 /// - Source: reelyactive/raddec, `lib/raddec.js`.
-struct RaddecLayout {
-  static let flag: UInt8 = 0x10
-  static let timestampFlag: UInt8 = 0xF0
-  static let packetsFlag: UInt8 = 0xF1
+package struct RaddecLayout {
+  package static let flag: UInt8 = 0x10
+  package static let timestampFlag: UInt8 = 0xF0
+  package static let packetsFlag: UInt8 = 0xF1
   static let eventsFlag: UInt8 = 0xF2
   static let positionFlag: UInt8 = 0xF3
   /// The value that ends a position whose further axes are absent.
   static let endOfPosition: UInt64 = 0x7FFF_FFFF_FFFF_FFFF
   /// The flag, the length, a transmitter of type 0, no receiver, and the checksum.
   static let shortest = 6
-  static let maximumPackets = 15
+  package static let maximumPackets = 15
 
   let transmitterType: RaddecIdentifierType
   /// The range of the transmitter's identifier.
@@ -237,7 +237,7 @@ struct RaddecReceiver {
 /// The type of a transmitter's or receiver's identifier.
 ///
 /// - Source: reelyactive/raddec, `lib/identifiers.js`.
-enum RaddecIdentifierType: UInt8 {
+package enum RaddecIdentifierType: UInt8 {
   case unknown
   case eui64
   /// A public device address.

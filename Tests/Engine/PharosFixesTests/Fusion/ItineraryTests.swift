@@ -1,3 +1,4 @@
+import PharosSimulatedWorlds
 import PharosDocuments
 import PharosModel
 import PharosFixes

@@ -1,3 +1,4 @@
+import PharosSimulatedWorlds
 import PharosModel
 import PharosFixes
 import PharosSimulation

@@ -1,3 +1,4 @@
+import PharosEncoders
 import FuzzWire
 import PharosModel
 import PharosTestSupport

@@ -1,3 +1,4 @@
+import PharosEncoders
 import FuzzSupport
 import PharosModel
 import PharosWire

@@ -1,15 +1,17 @@
-public import PharosModel
+import PharosDocuments
+package import PharosModel
+import PharosWire
 
 /// Writes sightings as raddec datagrams.
-public enum RaddecEncoder {
+package enum RaddecEncoder {
   /// The most AD bytes that a packet can hold: its length is one byte, and so is that of the PDU within.
-  public static let longestData = 247
+  package static let longestData = 247
 
   /// The datagram of a sighting, or nil if raddec cannot say it.
   ///
   /// It cannot if an observer has but a name, if there are more than 15 receivers or packets, if a packet's
   /// data is longer than ``longestData``, or if the time lies before 1970.
-  public static func encode(_ sighting: RaddecSighting) -> [UInt8]? {
+  package static func encode(_ sighting: RaddecSighting) -> [UInt8]? {
     guard sighting.receivers.count <= 15, sighting.packets.count <= RaddecLayout.maximumPackets else {
       return nil
     }
@@ -81,18 +83,18 @@ public enum RaddecEncoder {
 }
 
 /// One sighting of one transmitter, as a raddec reports it: the observer, the level, the time, and what it sent.
-public struct RaddecSighting: Equatable, Sendable {
+package struct RaddecSighting: Equatable, Sendable {
   /// An observer that heard the transmitter.
-  public struct Receiver: Equatable, Sendable {
+  package struct Receiver: Equatable, Sendable {
     /// The observer: an EUI-48, an EUI-64 or a UUID; raddec has no names.
-    public var observer: ObserverID
+    package var observer: ObserverID
     /// The level, or nil if the radio had none.
-    public var rssi: RSSI?
+    package var rssi: RSSI?
     /// The number of packets whose mean is the level.
-    public var decodings: UInt8
+    package var decodings: UInt8
 
     /// Makes a receiver.
-    public init(observer: ObserverID, rssi: RSSI?, decodings: UInt8 = 1) {
+    package init(observer: ObserverID, rssi: RSSI?, decodings: UInt8 = 1) {
       self.observer = observer
       self.rssi = rssi
       self.decodings = decodings
@@ -100,31 +102,31 @@ public struct RaddecSighting: Equatable, Sendable {
   }
 
   /// One of the transmitter's packets: the AD structures of an advert.
-  public struct Packet: Equatable, Sendable {
+  package struct Packet: Equatable, Sendable {
     /// The PDU that carried it; a raddec's packets are legacy PDUs, others are written as non-connectable
     /// ones.
-    public var pdu: Advert.PDU
+    package var pdu: Advert.PDU
     /// The AD structures, up to 247 bytes.
-    public var data: [UInt8]
+    package var data: [UInt8]
 
     /// Makes a packet.
-    public init(pdu: Advert.PDU, data: [UInt8]) {
+    package init(pdu: Advert.PDU, data: [UInt8]) {
       self.pdu = pdu
       self.data = data
     }
   }
 
-  /// The transmitter's address; one of unknown kind is written as a public one.
-  public var transmitter: DeviceAddress
+  /// The transmitter's address; one of unknown kind is written as a package one.
+  package var transmitter: DeviceAddress
   /// The receivers: at most 15.
-  public var receivers: [Receiver]
+  package var receivers: [Receiver]
   /// The time by the sender's clock, to the millisecond; nil leaves the time out.
-  public var time: Timestamp?
+  package var time: Timestamp?
   /// The packets: at most 15.
-  public var packets: [Packet]
+  package var packets: [Packet]
 
   /// Makes a sighting.
-  public init(transmitter: DeviceAddress, receivers: [Receiver], time: Timestamp?, packets: [Packet]) {
+  package init(transmitter: DeviceAddress, receivers: [Receiver], time: Timestamp?, packets: [Packet]) {
     self.transmitter = transmitter
     self.receivers = receivers
     self.time = time
@@ -135,7 +137,7 @@ public struct RaddecSighting: Equatable, Sendable {
   /// known.
   ///
   /// Its time is the report's event time.
-  public init?(_ report: Report, from batch: borrowing ReportBatch) {
+  package init?(_ report: Report, from batch: borrowing ReportBatch) {
     guard case .advert(let advert) = report.body, let address = advert.address else { return nil }
     let payload = batch.payloads[Int(advert.payload.lowerBound)..<Int(advert.payload.upperBound)]
     self.init(
@@ -144,17 +146,5 @@ public struct RaddecSighting: Equatable, Sendable {
       time: report.sendersTime,
       packets: [Packet(pdu: advert.pdu, data: Array(payload))]
     )
-  }
-}
-
-extension Report {
-  /// The time of the report's event, as far as the report itself states it: the receive time less the age, or the
-  /// sender's time.
-  var sendersTime: Timestamp {
-    switch timing {
-    case .received: received
-    case .age(let age): received - age
-    case .sent(let time): time
-    }
   }
 }

@@ -1,3 +1,4 @@
+import PharosSimulation
 package import PharosModel
 package import PharosSpace
 
