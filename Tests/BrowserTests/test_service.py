@@ -101,11 +101,11 @@ class Service(support.BrowserTest):
                 ("overview", "1 unknown beacon"),
                 ("regions", "cold-room"),
                 ("events", "entered"),
-                ("observers", "till"),
+                ("gateways", "till"),
                 ("heard", "1 unregistered beacon"),
                 ("webhooks", "No webhooks"),
                 ("access", "No tokens"),
-                ("status", "Ingest"),
+                ("status", "All is well"),
             ):
                 page.goto(f"{server.base}#/{name}")
                 support.expect(page.locator("main").get_by_text(text).first).to_be_visible(timeout=60000)

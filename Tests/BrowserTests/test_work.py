@@ -136,7 +136,7 @@ class Work(support.BrowserTest):
         support.expect(subject).to_have_value("observer")
 
     def test_the_quarantine_is_left_by_a_button(self):
-        self.open("observers")
+        self.open("gateways")
         self.page.get_by_role("button", name="Accept ac:23:3f:ff:00:99").click()
         support.expect(self.page.get_by_role("heading", name="Waiting to be accepted")).to_be_hidden()
         self.assertEqual(self.mock.world.accepted, {"ac:23:3f:ff:00:99"})

@@ -23,7 +23,7 @@ const pages = new Map([
   ["regions", ["Regions", regions]],
   ["events", ["Events", events]],
   ["history", ["History", history]],
-  ["observers", ["Observers", observers]],
+  ["gateways", ["Gateways", observers]],
   ["heard", ["Heard", heard]],
   ["compare", ["Compare", compare]],
   ["webhooks", ["Webhooks", webhooks]],
@@ -31,13 +31,17 @@ const pages = new Map([
   ["status", ["Status", status]],
 ]);
 
+/** Pages that moved: addresses that readers have kept lead on. */
+const moved = new Map([["observers", "gateways"]]);
+
 const main = document.getElementById("main");
 let leaving = null;
 
 /** The address behind the hash: `#/events/12?kind=…` is a page, its rest and its query. */
 function address() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
-  const [name, ...rest] = path.split("/").map(decodeURIComponent);
+  const [first, ...rest] = path.split("/").map(decodeURIComponent);
+  const name = moved.get(first) ?? first;
   return { name: pages.has(name) ? name : "overview", rest, query: new URLSearchParams(query) };
 }
 

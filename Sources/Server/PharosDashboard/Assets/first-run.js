@@ -4,6 +4,7 @@ import { change, part } from "./api.js";
 import { notify } from "./dialog.js";
 import { follow, h, replace, setText } from "./dom.js";
 import { plural } from "./format.js";
+import { divide } from "./gateways.js";
 import { field } from "./parts.js";
 import * as suggestions from "./suggestions.js";
 
@@ -24,10 +25,10 @@ export class FirstRun {
   }
 
   /** Shows what is new; `heard` are the beacons that are heard, and applications have their regions as `list`. */
-  set({ observers, quarantined, heard, applications, zones }) {
+  set({ observers, quarantined, heard, applications, zones, fixes }) {
     this.site = { applications, zones };
     const placed = new Set(zones.flatMap((zone) => zone.observers));
-    const nameless = observers.filter((row) => !row.listed && !placed.has(row.id) && suggestions.isGateway(row.id));
+    const nameless = divide(observers, zones, fixes).gateways.filter((row) => !row.listed && !placed.has(row.id));
     const beacons = new Map();
     for (const row of heard) {
       if (!beacons.has(row.observer)) beacons.set(row.observer, new Map());
@@ -49,7 +50,7 @@ export class FirstRun {
     if (unknown) parts.push(h("a", { href: "#/heard" }, plural(unknown, "unknown beacon")));
     const gateways = (number, words) => {
       const verb = number === 1 ? words[0] : words[1];
-      parts.push(h("span", null, h("a", { href: "#/observers" }, plural(number, "gateway")), ` ${verb}`));
+      parts.push(h("span", null, h("a", { href: "#/gateways" }, plural(number, "gateway")), ` ${verb}`));
     };
     if (quarantined) gateways(quarantined, ["waits to be accepted", "wait to be accepted"]);
     if (nameless) gateways(nameless, ["waits for a name", "wait for a name"]);

@@ -36,7 +36,7 @@ export function showOne(root, { signal }, id) {
   const head = pageHead(
     names.nameOf(id),
     id,
-    h("a", { class: "button", href: "#/observers" }, "All observers"),
+    h("a", { class: "button", href: "#/gateways" }, "All observers"),
     h("a", { class: "button", href: `#/history/observer/${part(id)}?range=24h` }, "History"),
     displayOn,
   );

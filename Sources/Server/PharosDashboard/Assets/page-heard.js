@@ -153,7 +153,7 @@ function nothing(all, which, text) {
   return empty(
     "No unregistered beacons are heard",
     "Is a gateway sending? Turn a beacon on near one, or show all devices.",
-    h("a", { class: "button", href: "#/observers" }, "See the observers"),
+    h("a", { class: "button", href: "#/gateways" }, "See the observers"),
   );
 }
 

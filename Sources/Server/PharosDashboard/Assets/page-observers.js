@@ -63,7 +63,7 @@ function nameCell() {
 }
 
 function updateName(node, row) {
-  setAttribute(node, "href", `#/observers/${encodeURIComponent(row.id)}`);
+  setAttribute(node, "href", `#/gateways/${encodeURIComponent(row.id)}`);
   setText(node.firstChild, row.name || row.id);
   setText(node.lastChild, row.name ? row.id : row.format ?? "");
 }

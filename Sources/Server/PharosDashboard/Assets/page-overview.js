@@ -17,6 +17,7 @@ import { PlanView } from "./plan-view.js";
 import { poll } from "./poll.js";
 import { Rooms } from "./rooms.js";
 import { TimeTravel } from "./time-travel.js";
+import { Verdict } from "./verdict.js";
 import { kindOf } from "./words.js";
 
 /** How often the lists are read again, in ms; between, the stream moves what moves. */
@@ -44,6 +45,7 @@ export function show(root, { signal }) {
     h(
       "div",
       { class: "stack" },
+      new Verdict(signal, { onlyBad: true }).element,
       begin.element,
       figures.element,
       h("div", { class: "split overview" }, plan, rooms.element, recent),
@@ -89,6 +91,7 @@ class Plan {
     this.chosen = null;
     this.view = null;
     this.fixesAt = -Infinity;
+    this.fixes = [];
     this.known = { zones: [], tags: [], observers: [] };
     this.past = null;
     this.travel = new TimeTravel(signal, (frame) => this.showPast(frame));
@@ -133,6 +136,7 @@ class Plan {
     );
     if (fixes) {
       names.learn(fixes, (entry) => entry.subject);
+      this.fixes = fixes;
       this.sources.floor.set(fixes);
       this.fixesAt = serverNow();
     }
@@ -147,6 +151,7 @@ class Plan {
         quarantined,
         heard,
         zones,
+        fixes: this.fixes,
         applications: applications.map((application, index) => ({
           ...application,
           list: regions[index].regions ?? [],

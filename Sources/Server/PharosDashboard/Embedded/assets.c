@@ -82,6 +82,9 @@ static const unsigned char form_parts_js[] = {
 static const unsigned char format_js[] = {
 #embed "../Assets/format.js"
 };
+static const unsigned char gateways_js[] = {
+#embed "../Assets/gateways.js"
+};
 static const unsigned char history_detail_js[] = {
 #embed "../Assets/history-detail.js"
 };
@@ -208,6 +211,9 @@ static const unsigned char timeline_js[] = {
 static const unsigned char tokens_js[] = {
 #embed "../Assets/tokens.js"
 };
+static const unsigned char verdict_js[] = {
+#embed "../Assets/verdict.js"
+};
 static const unsigned char webhook_card_js[] = {
 #embed "../Assets/webhook-card.js"
 };
@@ -244,6 +250,7 @@ static const cdashboard_file_t files[] = {
   {"floor-view.js", floor_view_js, sizeof floor_view_js},
   {"form-parts.js", form_parts_js, sizeof form_parts_js},
   {"format.js", format_js, sizeof format_js},
+  {"gateways.js", gateways_js, sizeof gateways_js},
   {"history-detail.js", history_detail_js, sizeof history_detail_js},
   {"history.js", history_js, sizeof history_js},
   {"icon.svg", icon_svg, sizeof icon_svg},
@@ -286,6 +293,7 @@ static const cdashboard_file_t files[] = {
   {"time-travel.js", time_travel_js, sizeof time_travel_js},
   {"timeline.js", timeline_js, sizeof timeline_js},
   {"tokens.js", tokens_js, sizeof tokens_js},
+  {"verdict.js", verdict_js, sizeof verdict_js},
   {"webhook-card.js", webhook_card_js, sizeof webhook_card_js},
   {"webhook-form.js", webhook_form_js, sizeof webhook_form_js},
   {"words.js", words_js, sizeof words_js},
