@@ -76,7 +76,7 @@ class FirstRun(support.BrowserTest):
         self.page.get_by_role("button", name="Not now").first.click()
         support.expect(self.page.get_by_role("heading", name=waiting[3])).to_be_visible()
         banner.get_by_role("link", name="17 unknown beacons").click()
-        support.expect(self.page.get_by_role("heading", name="17 unregistered beacons")).to_be_visible()
+        support.expect(self.page.get_by_role("heading", name="17 unknown beacons")).to_be_visible()
         link = self.page.get_by_role("link", name=f"Make a region of {UUID}/40/3", exact=True)
         link.click()
         sheet = self.page.get_by_role("dialog")

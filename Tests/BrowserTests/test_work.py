@@ -68,7 +68,7 @@ class Work(support.BrowserTest):
         self.assertEqual(self.mock.world.applications["lost-property"]["regions"], {})
 
     def test_one_click_leads_from_a_beacon_to_a_region(self):
-        self.open("heard")
+        self.open("things?show=unknown")
         self.page.get_by_role("link", name=f"Make a region of {UUID}/3/14").click()
         sheet = self.page.get_by_role("dialog")
         support.expect(sheet.get_by_label("UUID", exact=True)).to_have_value(UUID)
@@ -118,14 +118,14 @@ class Work(support.BrowserTest):
             for observer, rssi in (("hall", -50), ("yard", -60), ("roof", -70))
             for address in addresses
         ]
-        self.open("heard")
+        self.open("things?show=unknown")
         support.expect(self.page.get_by_text("Great hall and 2 more", exact=True)).to_be_visible()
 
     def test_a_new_region_is_about_what_the_others_are_about(self):
         for application in self.mock.world.applications.values():
             for region in application["regions"].values():
                 region["subject"] = "beacon"
-        self.open("heard")
+        self.open("things?show=unknown")
         self.page.get_by_role("link", name=f"Make a region of {UUID}/3/14").click()
         subject = self.page.get_by_role("dialog").get_by_label("Whose state is it")
         support.expect(subject).to_have_value("beacon")
@@ -191,7 +191,7 @@ class Work(support.BrowserTest):
                 "evidence": {"rule": hostile},
             },
         )
-        self.open("heard")
+        self.open("things?show=unknown")
         support.expect(self.page.get_by_text(hostile).first).to_be_visible()
         self.open("events")
         self.page.get_by_text(f"{hostile} entered").click()

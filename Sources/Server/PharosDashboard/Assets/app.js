@@ -5,34 +5,36 @@ import { askForToken } from "./dialog.js";
 import { h, replace, setAttribute } from "./dom.js";
 import * as feed from "./feed.js";
 import { plural } from "./format.js";
+import { pageOf } from "./history.js";
 import * as names from "./names.js";
 import { refusal } from "./parts.js";
 import * as access from "./page-access.js";
 import * as compare from "./page-compare.js";
 import * as events from "./page-events.js";
-import * as heard from "./page-heard.js";
-import * as history from "./page-history.js";
-import * as observers from "./page-observers.js";
+import * as gateways from "./page-gateways.js";
 import * as overview from "./page-overview.js";
 import * as regions from "./page-regions.js";
+import * as rooms from "./page-rooms.js";
 import * as status from "./page-status.js";
+import * as things from "./page-things.js";
 import * as webhooks from "./page-webhooks.js";
+import * as watches from "./watches.js";
 
 const pages = new Map([
   ["overview", ["Overview", overview]],
-  ["regions", ["Regions", regions]],
+  ["things", ["Things", things]],
+  ["rooms", ["Rooms", rooms]],
+  ["gateways", ["Gateways", gateways]],
   ["events", ["Events", events]],
-  ["history", ["History", history]],
-  ["gateways", ["Gateways", observers]],
-  ["heard", ["Heard", heard]],
-  ["compare", ["Compare", compare]],
+  ["status", ["Status", status]],
+  ["regions", ["Regions", regions]],
   ["webhooks", ["Webhooks", webhooks]],
   ["access", ["Access", access]],
-  ["status", ["Status", status]],
+  ["compare", ["Compare", compare]],
 ]);
 
 /** Pages that moved: addresses that readers have kept lead on. */
-const moved = new Map([["observers", "gateways"]]);
+const moved = new Map([["observers", "gateways"], ["heard", "things"]]);
 
 const main = document.getElementById("main");
 let leaving = null;
@@ -41,7 +43,7 @@ let leaving = null;
 function address() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
   const [first, ...rest] = path.split("/").map(decodeURIComponent);
-  const name = moved.get(first) ?? first;
+  const name = first === "history" ? pageOf(rest.shift()) : moved.get(first) ?? first;
   return { name: pages.has(name) ? name : "overview", rest, query: new URLSearchParams(query) };
 }
 
@@ -155,6 +157,7 @@ addEventListener("hashchange", () => showPage());
 buildPages();
 applyTheme();
 watchStream();
+watches.start();
 // Loads names first, so that no list flickers from identities to names, but waits `namePatience` ms at most.
 await Promise.race([names.load().catch(() => {}), new Promise((resolve) => setTimeout(resolve, namePatience))]);
 showPage(true);

@@ -93,8 +93,8 @@ export function askForToken(wasRefused) {
 /** How long a notice stays in ms: time to read two lines. */
 const noticeTime = 7000;
 
-/** Says something that passes, read out by screen readers. */
-export function notify(text) {
+/** Shows a text that passes, or with `stays` stays until it is dismissed; screen readers read it out. */
+export function notify(text, { stays = false } = {}) {
   const place = document.getElementById("notices");
   const notice = h("div", { class: "notice" }, h("span", null, text));
   notice.append(
@@ -102,7 +102,7 @@ export function notify(text) {
   );
   place.append(notice);
   while (place.children.length > 3) place.firstElementChild.remove();
-  setTimeout(() => notice.remove(), noticeTime);
+  if (!stays) setTimeout(() => notice.remove(), noticeTime);
 }
 
 /** Does something and says how it went; true if it went well. */

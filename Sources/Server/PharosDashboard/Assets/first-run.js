@@ -47,7 +47,7 @@ export class FirstRun {
 
   showBanner(unknown, quarantined, nameless) {
     const parts = [];
-    if (unknown) parts.push(h("a", { href: "#/heard" }, plural(unknown, "unknown beacon")));
+    if (unknown) parts.push(h("a", { href: "#/things?show=unknown" }, plural(unknown, "unknown beacon")));
     const gateways = (number, words) => {
       const verb = number === 1 ? words[0] : words[1];
       parts.push(h("span", null, h("a", { href: "#/gateways" }, plural(number, "gateway")), ` ${verb}`));

@@ -27,6 +27,11 @@ export function divide(observers, zones, fixes) {
   };
 }
 
+/** The rooms that a gateway hears, in words. */
+export function roomsOf(id, zones) {
+  return zones.filter((zone) => zone.observers.includes(id)).map((zone) => zone.name || zone.id).join(", ");
+}
+
 /** The gateways that should be up: those that are listed, and others until an hour after their last report. */
 export function expected(gateways, now) {
   return gateways.filter((row) => row.listed || row.isUp || now - instant(row.lastHeard) < expectedFor);

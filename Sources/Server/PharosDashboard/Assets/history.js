@@ -2,6 +2,7 @@
 
 import { part, Problem, send, serverNow } from "./api.js";
 import { h, setAttribute, setText } from "./dom.js";
+import { saveFile } from "./files.js";
 import { field } from "./parts.js";
 
 const hour = 3600000;
@@ -30,6 +31,11 @@ export class Range {
 
   get to() {
     return this.fixed?.to ?? serverNow();
+  }
+
+  /** The length of the range in ms. */
+  get length() {
+    return this.to - this.from;
   }
 
   /** The range as a part of a page's address. */
@@ -141,9 +147,7 @@ export function downloadButton(pathOf, nameOf) {
     try {
       const response = await send(pathOf(), { headers: { accept: "text/csv" } });
       if (!response.ok) throw new Problem(response.status, null);
-      const address = URL.createObjectURL(await response.blob());
-      h("a", { href: address, download: `${nameOf().replace(/[^\p{L}\p{N}.-]+/gu, "-")}.csv` }).click();
-      setTimeout(() => URL.revokeObjectURL(address), 10000);
+      saveFile(`${nameOf()}.csv`, await response.blob());
       setText(button, "Download CSV");
     } catch (error) {
       setText(button, `Not downloaded: ${error.message}`);
@@ -154,9 +158,17 @@ export function downloadButton(pathOf, nameOf) {
   return button;
 }
 
+/** The page that shows the past of a subject, an observer, a zone or a region. */
+const pages = { subject: "things", observer: "gateways", zone: "rooms", region: "regions" };
+
+/** Where the history of a kind is now: addresses that readers have kept lead on. */
+export function pageOf(kind) {
+  return pages[kind] ?? "things";
+}
+
 /** The address of the page of a subject, an observer, a zone or a region. */
 export function historyAddress(kind, ...ids) {
-  return `#/history/${kind}/${ids.map(part).join("/")}`;
+  return `#/${pages[kind]}/${ids.map(part).join("/")}`;
 }
 
 /** A tone for each value in the order of first occurrence; six tones are distinguishable. */

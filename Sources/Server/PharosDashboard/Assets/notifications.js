@@ -47,7 +47,7 @@ export function notifications(signal) {
           empty("No notifications", "Say hello when someone enters a region, or goodbye when they leave."),
         );
       }
-      if (!place.contains(table.element)) replace(place, h("div", { class: "scroll" }, table.element));
+      table.showIn(place);
       return table.show(rules);
     },
     period,

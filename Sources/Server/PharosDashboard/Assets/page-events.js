@@ -219,7 +219,7 @@ class EventsPage {
       : empty(
         "No events yet",
         "Events appear when a subject enters or leaves a region. Is anything heard?",
-        h("a", { class: "button", href: "#/heard" }, "See what is heard"),
+        h("a", { class: "button", href: "#/things?show=unknown" }, "See what is heard"),
       );
   }
 

@@ -121,7 +121,7 @@ class Plan {
       return rows.map((row) => ({ ...row, application: application.id }));
     }))).flat();
     names.learn(observers, (entry) => entry.id);
-    names.learn(zones, (entry) => entry.id);
+    names.learnRooms(zones);
     names.learn(tags, (entry) => entry.beacon);
     this.known = { zones, tags, observers };
     this.showZones();

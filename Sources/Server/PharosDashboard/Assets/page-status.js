@@ -4,6 +4,7 @@ import { get, getText } from "./api.js";
 import { attempt } from "./dialog.js";
 import { h, replace } from "./dom.js";
 import { bytes, count, decimal, none, seconds, time, utc } from "./format.js";
+import { saveFile } from "./files.js";
 import { card, pageHead, refusal, Table } from "./parts.js";
 import { poll } from "./poll.js";
 import { Verdict } from "./verdict.js";
@@ -48,12 +49,9 @@ export function show(root, { signal }) {
   );
 }
 
-/** Saves the present site as a file: a link of its own would carry no token. */
+/** Saves the present site as a file. */
 async function downloadSite() {
-  const file = new Blob([await getText("/v1/site")], { type: "application/yaml" });
-  const link = h("a", { href: URL.createObjectURL(file), download: "site.yaml" });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href));
+  saveFile("site.yaml", await getText("/v1/site"), "application/yaml");
 }
 
 function sections(status, open) {

@@ -142,7 +142,7 @@ export class RegionsSource {
     return empty(
       "No regions",
       "No application has registered a region yet.",
-      h("a", { class: "button", href: "#/heard" }, "See what is heard"),
+      h("a", { class: "button", href: "#/things?show=unknown" }, "See what is heard"),
       h("a", { class: "button", href: "#/regions" }, "Add a region"),
     );
   }

@@ -1,9 +1,9 @@
 // One region: whom it asks about, and who is inside, how near.
 
-import { part } from "./api.js";
 import { drawSparkline, sparkline } from "./charts.js";
 import { h, setAttribute, setText } from "./dom.js";
 import { level, metres, none, plural } from "./format.js";
+import { historyAddress } from "./history.js";
 import { constraintText } from "./identity.js";
 import * as names from "./names.js";
 import { chip, setAgo, setChip, Table } from "./parts.js";
@@ -65,7 +65,7 @@ export class RegionBlock {
     setAttribute(
       this.history,
       "href",
-      `#/history/region/${part(this.card.application.id)}/${part(region.id)}?range=24h`,
+      `${historyAddress("region", this.card.application.id, region.id)}?range=24h`,
     );
     setAttribute(this.history, "aria-label", `History of ${region.id}`);
     const isSite = region.source === "site";

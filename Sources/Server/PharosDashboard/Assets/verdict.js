@@ -1,6 +1,6 @@
 // What is wrong with the site now, in words: since when, what it means, and what to do about it.
 
-import { get, getAll, getIfAllowed, send, serverNow } from "./api.js";
+import { getIfAllowed, listIfAllowed, send, serverNow } from "./api.js";
 import { follow, h, replace, setAttribute, setText } from "./dom.js";
 import { ago, instant, plural, time } from "./format.js";
 import { divide, expected } from "./gateways.js";
@@ -173,14 +173,14 @@ function sentences(...texts) {
 
 /** Reads what the verdict is made of; what this token may not see is left out. */
 async function readSite(signal) {
-  const list = (path, member) => getIfAllowed(path, {}, signal).then((body) => body[member] ?? []);
+  const list = (path, member) => listIfAllowed(path, member, signal);
   const [observers, zones, fixes, quarantined, webhooks, applications, status, readiness] = await Promise.all([
     list("/v1/observers", "observers"),
     list("/v1/zones", "zones"),
-    getAll("/v1/fixes", "fixes", signal).catch(() => []),
+    list("/v1/fixes", "fixes"),
     list("/v1/quarantine", "observers"),
     list("/v1/webhooks", "webhooks"),
-    get("/v1/applications", signal).then((body) => body.applications ?? []),
+    list("/v1/applications", "applications"),
     getIfAllowed("/v1/status", null, signal),
     // A server that is not ready says so with a status of 503 and a document.
     send("/readyz", { signal }).then((response) => response.json()).catch(() => ({})),
@@ -214,7 +214,8 @@ export class Verdict {
     setText(this.title, troubles.length ? some : "All is well");
     const all = due.length === 1 ? "The gateway is up" : `All ${due.length} gateways are up`;
     const up = due.length ? all : "No gateway is heard yet";
-    setText(this.note, troubles.length ? "Each with what to do about it." : `${up}, the journal is written, and no webhook fails.`);
+    const well = `${up}, the journal is written, and no webhook fails.`;
+    setText(this.note, troubles.length ? "Each with what to do about it." : well);
     follow(this.list, troubles, ({ key }) => key, () => h("li"), updateTrouble);
   }
 }
