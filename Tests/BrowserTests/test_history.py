@@ -136,7 +136,7 @@ class History(support.BrowserTest):
         self.assertNotEqual(slider.get_attribute("aria-valuetext"), before)
         frame = answer.value.json()["frames"][0]["subjects"]
         ground = [row for row in frame if row.get("level") == 0 and "latitude" in row]
-        shown = self.page.get_by_role("img", name=f"Ground floor: {len(ground)} subjects", exact=True)
+        shown = self.page.get_by_role("img", name=f"Ground floor: {len(ground)} things", exact=True)
         support.expect(shown).to_be_visible()
         # Two seconds of live fixes and the lists' own rhythm change nothing in it.
         self.page.evaluate("new Promise((resolve) => setTimeout(resolve, 2000))")

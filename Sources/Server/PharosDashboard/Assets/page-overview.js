@@ -31,7 +31,7 @@ const minutesOfHour = 61;
 /** How many of the latest events stand beside the plan. */
 const latest = 9;
 
-export function show(root, { signal }) {
+export function show(root, { signal, query }) {
   const figures = new Figures();
   const plan = h("section", { class: "card" });
   const begin = new FirstRun(() => picture.startOver());
@@ -62,7 +62,7 @@ export function show(root, { signal }) {
   };
   showLatest();
   signal.addEventListener("abort", feed.listen(showLatest));
-  const picture = new Plan(plan, signal, figures, begin);
+  const picture = new Plan(plan, signal, figures, begin, query.get("subject"));
   const lastHour = new Range({ span: "1h" });
   poll(
     async () => {
@@ -82,7 +82,8 @@ function isNews(event) {
 
 /** The plan's card: which picture, the picture, and what it shows in words. */
 class Plan {
-  constructor(element, signal, figures, begin) {
+  constructor(element, signal, figures, begin, subject) {
+    this.subject = subject;
     this.element = element;
     this.signal = signal;
     this.figures = figures;
@@ -131,6 +132,7 @@ class Plan {
       states,
     );
     this.sources.floor.setVenues(venues);
+    this.sources.floor.setDown(observers.filter((row) => !row.isUp).map((row) => row.id));
     this.sources.floor.setFences(
       fencesOf(applications.map(({ id }, index) => ({ id, regions: regions[index].regions ?? [] }))),
     );
@@ -188,6 +190,8 @@ class Plan {
   }
 
   preferred() {
+    if (this.sources.floor.subjects.has(this.subject)) return "floor";
+    if (this.sources.zones.marks.has(this.subject)) return "zones";
     if (this.sources.floor.subjects.size) return "floor";
     return ["zones", "floor", "regions"].find((name) => this.sources[name].hasPlaces) ?? "regions";
   }
@@ -201,7 +205,8 @@ class Plan {
     const choices = ["floor", "zones", "regions"].filter((key) => this.sources[key].hasPlaces);
     if (this.chosen !== name || this.choices?.join() !== choices.join()) {
       this.view?.close();
-      this.view = source.hasPlaces ? viewOf(source) : null;
+      this.view = source.hasPlaces ? viewOf(source, this.subject) : null;
+      const isAskedFor = this.subject !== null && this.chosen === null;
       this.chosen = name;
       this.choices = choices;
       replace(
@@ -210,6 +215,7 @@ class Plan {
         this.travel.element,
         this.view ? this.view.element : source.nothing(),
       );
+      if (isAskedFor) this.view?.element.scrollIntoView({ block: "center" });
     }
     this.view?.refresh();
   }
@@ -247,8 +253,8 @@ class Plan {
   }
 }
 
-function viewOf(source) {
-  return source.isFloorPlan ? new FloorView(source) : new PlanView(source);
+function viewOf(source, subject) {
+  return source.isFloorPlan ? new FloorView(source, subject) : new PlanView(source, subject);
 }
 
 /** The figures above the plan. */

@@ -55,6 +55,9 @@ static const unsigned char floor_drawing_js[] = {
 static const unsigned char floor_frame_js[] = {
 #embed "../Assets/floor-frame.js"
 };
+static const unsigned char floor_labels_js[] = {
+#embed "../Assets/floor-labels.js"
+};
 static const unsigned char floor_list_js[] = {
 #embed "../Assets/floor-list.js"
 };
@@ -72,9 +75,6 @@ static const unsigned char floor_source_js[] = {
 };
 static const unsigned char floor_switch_js[] = {
 #embed "../Assets/floor-switch.js"
-};
-static const unsigned char floor_tiles_js[] = {
-#embed "../Assets/floor-tiles.js"
 };
 static const unsigned char floor_view_js[] = {
 #embed "../Assets/floor-view.js"
@@ -262,13 +262,13 @@ static const cdashboard_file_t files[] = {
   {"first-run.js", first_run_js, sizeof first_run_js},
   {"floor-drawing.js", floor_drawing_js, sizeof floor_drawing_js},
   {"floor-frame.js", floor_frame_js, sizeof floor_frame_js},
+  {"floor-labels.js", floor_labels_js, sizeof floor_labels_js},
   {"floor-list.js", floor_list_js, sizeof floor_list_js},
   {"floor-marks.js", floor_marks_js, sizeof floor_marks_js},
   {"floor-overlays.js", floor_overlays_js, sizeof floor_overlays_js},
   {"floor-shapes.js", floor_shapes_js, sizeof floor_shapes_js},
   {"floor-source.js", floor_source_js, sizeof floor_source_js},
   {"floor-switch.js", floor_switch_js, sizeof floor_switch_js},
-  {"floor-tiles.js", floor_tiles_js, sizeof floor_tiles_js},
   {"floor-view.js", floor_view_js, sizeof floor_view_js},
   {"form-parts.js", form_parts_js, sizeof form_parts_js},
   {"format.js", format_js, sizeof format_js},
