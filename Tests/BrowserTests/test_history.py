@@ -128,7 +128,7 @@ class History(support.BrowserTest):
         support.expect(slider).to_be_focused()
         support.expect(card).to_have_class(support.matching(".*is-past"))
         status = self.page.locator(".travel [role=status]")
-        support.expect(status).to_have_text("55 subjects, as they were then.")
+        support.expect(status).to_have_text("55 things, as they were then.")
         support.expect(self.page.locator(".floor-stage")).to_have_class(support.matching(".*is-past"))
         before = slider.get_attribute("aria-valuetext")
         with self.page.expect_response("**/v1/history/positions?at=*") as answer:
@@ -143,12 +143,33 @@ class History(support.BrowserTest):
         support.expect(shown).to_be_visible()
         self.page.get_by_role("button", name="Ten minutes earlier").click()
         support.expect(slider).not_to_have_attribute("aria-valuetext", before)
-        self.page.get_by_role("button", name="Zones", exact=True).click()
+        self.page.get_by_role("button", name="Rooms", exact=True).click()
         support.expect(self.page.locator(".travel")).to_be_visible()
         self.page.get_by_role("button", name="Back to live").click()
         support.expect(self.page.locator(".travel")).to_be_hidden()
         support.expect(self.page.get_by_role("button", name="Look back in time")).to_be_focused()
         support.expect(self.page.locator(".card.is-past")).to_have_count(0)
+
+    def test_the_way_back_begins_where_data_begin(self):
+        self.page.goto(f"{self.mock.base}#/overview")
+        support.expect(self.page.get_by_role("img", name="Ground floor:")).to_be_visible()
+        first = self.page.evaluate("new Date(Date.now() - 240000).toISOString().slice(0, 17) + '00Z'")
+        self.page.evaluate(
+            """(first) => {
+              const real = window.fetch;
+              window.fetch = async (path, options) => {
+                if (!String(path).includes('/v1/history/subjects?limit=3&')) return real(path, options);
+                return new Response(JSON.stringify({ subjects: [{ first }], next: null }), { status: 200 });
+              };
+            }""",
+            first,
+        )
+        self.page.get_by_role("button", name="Look back in time").click()
+        slider = self.page.get_by_role("slider", name="Time of day")
+        expected = self.page.evaluate("(first) => new Date(first).getHours() * 60 + new Date(first).getMinutes()", first)
+        support.expect(slider).to_have_value(str(expected))
+        self.page.get_by_role("button", name="Ten minutes earlier").click()
+        support.expect(slider).to_have_value(str(expected))
 
     def test_all_of_it_fits_and_can_be_read(self):
         pages = [

@@ -59,6 +59,18 @@ class Work(support.BrowserTest):
         card = self.page.locator("section.card", has=self.page.get_by_role("heading", name="lost-property"))
         support.expect(card.get_by_role("button", name="Add region").first).to_be_disabled()
 
+    def test_a_region_of_tags_has_no_columns_that_stay_empty(self):
+        self.open("regions")
+
+        def heads(name):
+            heading = self.page.get_by_role("heading", name=name, exact=True)
+            return self.page.locator("section.region", has=heading).locator("th")
+
+        support.expect(heads("museum").filter(has_text="Distance")).to_have_count(1)
+        support.expect(heads("trolleys").filter(has_text="RSSI")).to_have_count(1)
+        for title in ("Proximity", "Distance", "Nearest beacon"):
+            support.expect(heads("trolleys").filter(has_text=title)).to_have_count(0)
+
     def test_a_region_of_the_site_file_is_left_to_it(self):
         self.open("regions")
         support.expect(self.page.get_by_role("button", name="Change entrance")).to_be_disabled()
@@ -268,6 +280,18 @@ class Tokens(support.BrowserTest):
             self.assertNotIn("pht_", kept[1] + kept[2])
             visit.forgive("401")
             self.assertEqual(visit.errors, [])
+
+    def test_a_wall_display_keeps_its_token(self):
+        with support.Mock(token="pht_right") as mock, support.Visit(self.browser) as visit:
+            visit.page.goto(mock.base)
+            visit.page.get_by_role("textbox", name="Token").fill("pht_right")
+            visit.page.get_by_label("Keep it in this browser").check()
+            visit.page.get_by_role("button", name="Use token").click()
+            support.expect(visit.page.locator("canvas")).to_be_visible()
+            again = visit.context.new_page()
+            again.goto(mock.base)
+            support.expect(again.locator("canvas")).to_be_visible()
+            support.expect(again.get_by_role("dialog")).to_have_count(0)
 
     def test_who_declines_is_left_in_peace(self):
         with support.Mock(token="pht_right") as mock, support.Visit(self.browser) as visit:

@@ -1,4 +1,4 @@
-// Requests to the server that this page came from; the token lives in this tab alone.
+// Requests to the server that this page came from; the token lives in this tab, or on a wall display in its browser.
 
 const tokenKey = "pharos.token";
 let asking = null;
@@ -20,22 +20,22 @@ export class Problem extends Error {
   }
 }
 
-/** Names the function that asks a person for a token and gives it, or null if they decline. */
+/** Names the function that asks a person for a token and gives `{ token, isKept }`, or null if they decline. */
 export function onTokenNeeded(ask) {
   askForToken = ask;
 }
 
-/** The token of this tab, or null. */
+/** The token of this tab, or the one that this browser keeps, or null. */
 export function token() {
-  return sessionStorage.getItem(tokenKey);
+  return sessionStorage.getItem(tokenKey) ?? localStorage.getItem(tokenKey);
 }
 
-/** Removes or replaces the token of this tab; a person who declined to give one may be asked again. */
-export function setToken(value) {
+/** Removes or replaces the token; with `isKept` it stays after the tab is closed. It may be asked for again. */
+export function setToken(value, isKept = false) {
   isDeclined = false;
   forbidden.clear();
-  if (value) sessionStorage.setItem(tokenKey, value);
-  else sessionStorage.removeItem(tokenKey);
+  for (const store of [sessionStorage, localStorage]) store.removeItem(tokenKey);
+  if (value) (isKept ? localStorage : sessionStorage).setItem(tokenKey, value);
 }
 
 /** The time by the server's clock in milliseconds, as well as its answers' dates tell. */
@@ -68,7 +68,7 @@ export async function send(path, options = {}) {
     const given = await asking;
     isDeclined = !given;
     if (!given) return response;
-    setToken(given);
+    setToken(given.token, given.isKept);
   }
 }
 

@@ -33,6 +33,8 @@ const pages = new Map([
   ["compare", ["Compare", compare]],
 ]);
 
+/** The first pages are the owner's; those after them are the expert's. */
+const ownerPages = 6;
 /** Pages that moved: addresses that readers have kept lead on. */
 const moved = new Map([["observers", "gateways"], ["heard", "things"]]);
 
@@ -71,7 +73,8 @@ function buildPages() {
   const links = [...pages].map(([name, [title]]) =>
     h("li", null, h("a", { href: `#/${name}`, "data-page": name }, title))
   );
-  replace(document.getElementById("pages"), h("ul", null, links));
+  const expert = h("ul", { class: "expert", "aria-label": "For experts" }, links.splice(ownerPages));
+  replace(document.getElementById("pages"), h("ul", null, links), expert);
 }
 
 /** How long names may keep the first page waiting, in ms. */

@@ -53,13 +53,15 @@ export function askForToken(wasRefused) {
       required: true,
       id: "token",
     });
+    const kept = h("input", { type: "checkbox", id: "token-kept" });
     return h(
       "form",
       {
         method: "dialog",
         onSubmit: (event) => {
           event.preventDefault();
-          close(input.value.trim() || null);
+          const entered = input.value.trim();
+          close(entered ? { token: entered, isKept: kept.checked } : null);
         },
       },
       h(
@@ -79,6 +81,12 @@ export function askForToken(wasRefused) {
           { class: "hint" },
           "It begins with pht_ and is made by “pharos token create”. It is kept in this tab only, until you close it.",
         ),
+      ),
+      h(
+        "label",
+        { class: "choice", for: "token-kept" },
+        kept,
+        h("span", null, "Keep it in this browser: for a wall display, whose token should be an application's"),
       ),
       h(
         "footer",

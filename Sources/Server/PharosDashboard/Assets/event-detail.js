@@ -27,7 +27,7 @@ const facts = [
   ["threshold", "Compared with", level],
   ["distance", "Given distance", metres],
   ["belowFor", "Below for", seconds],
-  ["deafFor", "Observer deaf for", seconds],
+  ["deafFor", "Gateway deaf for", seconds],
   ["waitedForProof", "Waited for proof", seconds],
   ["stretch", "Stretched for scanning", (value) => `× ${decimal(value, 2)}`],
 ];
@@ -70,7 +70,7 @@ function factList(event) {
     fact("Happened", exactTime(event.time), utc(event.time)),
     fact("Decided", exactTime(data.decidedAt), utc(data.decidedAt)),
   ];
-  if (event.subject) list.push(fact("Subject", names.nameOf(event.subject), event.subject));
+  if (event.subject) list.push(fact("Tag or person", names.nameOf(event.subject), event.subject));
   if (data.application) list.push(fact("Application", data.application));
   if (data.region) list.push(fact("Region", data.region));
   if (data.from || data.to) list.push(fact("Change", `${data.from ?? "nowhere"} → ${data.to ?? "nowhere"}`));

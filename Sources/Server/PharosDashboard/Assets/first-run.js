@@ -118,11 +118,11 @@ class GatewayCard {
   describe() {
     const regions = this.regions().map((region) => region.id);
     const made = regions.length
-      ? `${regions.length === 1 ? "region" : "regions"} ${regions.join(", ")}`
+      ? `and the ${regions.length === 1 ? "region" : "regions"} ${regions.join(", ")}, whose beacons it then places`
       : this.gateway.heard.length
-      ? "no region: all that it hears is asked about"
-      : "no region yet: it hears no beacon";
-    setText(this.note, `Makes zone ${this.zone()} and ${made}. Change or remove them on their pages.`);
+      ? "which places all that it hears"
+      : "though it hears no beacon yet";
+    setText(this.note, `Makes the room ${this.zone()} ${made}. Change or remove it on the page Rooms.`);
   }
 
   zone() {
@@ -152,7 +152,9 @@ class GatewayCard {
       ({ constraint }) => {
         const id = suggestions.unusedIdentifier(suggestions.regionIdentifier(constraint, subject), taken);
         taken.add(id);
-        return { id, document: { ...constraint, subject } };
+        // The room's events say each move: those of a region of all tags would say it twice.
+        const events = subject === "beacon" ? { notifyOnEntry: false, notifyOnExit: false } : {};
+        return { id, document: { ...constraint, subject, ...events } };
       },
     );
   }

@@ -1,6 +1,6 @@
 // What pages of the past have in common: ranges of time, runs of what stayed the same, tables for spreadsheets.
 
-import { part, Problem, send, serverNow } from "./api.js";
+import { get, part, Problem, send, serverNow } from "./api.js";
 import { h, setAttribute, setText } from "./dom.js";
 import { saveFile } from "./files.js";
 import { field } from "./parts.js";
@@ -53,6 +53,12 @@ export class Range {
 export function rangeOf(query) {
   const at = (name) => (query.get(name) ? Date.parse(query.get(name)) : null);
   return new Range({ span: query.get("range"), from: at("from"), to: at("to") });
+}
+
+/** The first minute of which something is stored of one of the first subjects, in ms; without any it is now. */
+export async function firstStored(signal) {
+  const { subjects = [] } = await get(`/v1/history/subjects?limit=3&${new Range({ span: "30d" }).query(30)}`, signal);
+  return Math.min(serverNow(), ...subjects.map((row) => Date.parse(row.first)));
 }
 
 function iso(at) {

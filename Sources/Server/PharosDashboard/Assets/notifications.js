@@ -15,7 +15,7 @@ const period = 5000;
 export function notifications(signal) {
   const place = h("div");
   const note =
-    "A text for each subject that enters or leaves a region, published as an event to webhooks and feeds.";
+    "A text for each tag or person that enters or leaves a region, published as an event to webhooks and feeds.";
   const element = card("Notifications", note, place);
   const add = async (rule) => {
     if (await openNotificationForm(rule)) ask();

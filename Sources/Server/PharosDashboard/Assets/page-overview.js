@@ -8,7 +8,8 @@ import { FirstRun } from "./first-run.js";
 import { fencesOf } from "./floor-overlays.js";
 import { FloorSource } from "./floor-source.js";
 import { FloorView } from "./floor-view.js";
-import { count, none, percent, plural, rate } from "./format.js";
+import { count, none, plural } from "./format.js";
+import { divide, expected } from "./gateways.js";
 import { Range } from "./history.js";
 import * as names from "./names.js";
 import { card, empty, pageHead, refusal, segments } from "./parts.js";
@@ -36,12 +37,12 @@ export function show(root, { signal, query }) {
   const plan = h("section", { class: "card" });
   const begin = new FirstRun(() => picture.startOver());
   const events = h("ol", { class: "feed tight" });
-  const rooms = new Rooms("The last hour", "The number of subjects in each room and region.");
+  const rooms = new Rooms("The last hour", "The number of things in each room and region.");
   const recent = card("Latest events", null, events);
   recent.firstChild.append(h("a", { href: "#/events" }, "All events"));
   replace(
     root,
-    pageHead("Overview", "Who is where, as the server has decided it."),
+    pageHead("Overview", "Where everything is now, and what happened last."),
     h(
       "div",
       { class: "stack" },
@@ -142,7 +143,8 @@ class Plan {
       this.sources.floor.set(fixes);
       this.fixesAt = serverNow();
     }
-    this.figures.set(seen, tags, states);
+    const { gateways } = divide(observers, zones, this.fixes);
+    this.figures.set(seen && gateways, tags, states, this.fixes);
     if (seen) {
       const [{ observers: quarantined }, heard] = await Promise.all([
         get("/v1/quarantine", this.signal),
@@ -274,29 +276,24 @@ class Figures {
     this.element = h(
       "dl",
       { class: "figures" },
-      figure("observers", "Observers up"),
-      figure("adverts", "Adverts heard"),
+      figure("gateways", "Gateways up"),
+      figure("tags", "Tags in a room"),
+      figure("people", "People located"),
       figure("inside", "Inside a region"),
-      figure("tags", "Tags in a zone"),
-      figure("lost", "Datagrams lost"),
     );
   }
 
-  /** Shows what is known; `observers` is null where this token may not see them. */
-  set(observers, tags, states) {
-    const sum = (member) => observers?.reduce((total, observer) => total + (observer[member] ?? 0), 0);
+  /** Shows what is known; `gateways` is null where this token may not see them. */
+  set(gateways, tags, states, fixes) {
+    const due = gateways && expected(gateways, serverNow());
     const inside = new Set(states.filter((row) => row.state === "inside").map((row) => row.subject));
-    const lost = sum("lostDatagrams");
-    const received = sum("datagrams");
-    setText(this.values.observers, count(observers?.filter((observer) => observer.isUp).length));
-    setText(this.values.observersNote, observers ? `of ${count(observers.length)}` : "an operator sees them");
-    setText(this.values.adverts, rate(sum("advertsPerSecond")));
+    setText(this.values.gateways, count(due?.filter((row) => row.isUp).length));
+    setText(this.values.gatewaysNote, due ? `of ${count(due.length)}` : "an operator sees them");
+    setText(this.values.tags, due ? count(tags.filter((tag) => tag.zone).length) : none);
+    setText(this.values.tagsNote, tags.length ? `of ${plural(tags.length, "tag")}` : due ? "no rooms" : "");
+    setText(this.values.people, count(fixes.filter((fix) => fix.subjectKind === "observer").length));
     setText(this.values.inside, count(inside.size));
-    setText(this.values.insideNote, inside.size === 1 ? "subject" : "subjects");
-    setText(this.values.tags, observers ? count(tags.filter((tag) => tag.zone).length) : none);
-    setText(this.values.tagsNote, tags.length ? `of ${plural(tags.length, "tag")}` : observers ? "no zones" : "");
-    setText(this.values.lost, count(lost));
-    setText(this.values.lostNote, received ? percent(lost / (lost + received)) : "");
+    setText(this.values.insideNote, inside.size === 1 ? "thing" : "things");
     setAttribute(this.element, "aria-label", "Figures of the moment");
   }
 }
