@@ -108,7 +108,7 @@ class FirstRunOfTheServer(support.BrowserTest):
                 visit.page.goto(f"{server.base}#/events?kind=region.enter,zone.enter")
                 rows = visit.page.locator(".feed .row")
                 support.expect(rows.filter(has_text="came to Room 1").first).to_be_visible(timeout=30_000)
-                # The region only says which beacons are tags: each move is told once.
+                # The region only names the tags: each move makes one event.
                 support.expect(rows.filter(has_text="entered tags-7c3b1f0e")).to_have_count(0)
                 visit.page.goto(f"{server.base}#/overview")
                 tags = visit.page.locator(".figure", has_text="Tags in a room")
@@ -122,21 +122,26 @@ class FirstRunOfTheServer(support.BrowserTest):
 
 
 class Gateway:
-    """A gateway that hears three tags, five times a second, and sends JSON."""
+    """A gateway that hears tags, five times a second, and sends JSON; `levels` are those of the tags by their minors."""
 
-    def __init__(self, port):
+    def __init__(self, port, identity=GATEWAY, levels=None):
+        self.identity = identity
+        self.levels = levels or {1: -60, 2: -60, 3: -60}
         self.stopping = threading.Event()
         self.thread = threading.Thread(target=self.send, args=(port,), daemon=True)
 
-    def send(self, port):
+    def message(self):
+        head = f"0201061aff4c000215{UUID.replace('-', '')}0028"
         adverts = [
-            {"mac": f"c4:21:00:28:00:0{minor}", "rssi": -60, "data": f"0201061aff4c000215{UUID.replace('-', '')}0028000{minor}c5"}
-            for minor in (1, 2, 3)
+            {"mac": f"c4:21:00:28:00:0{minor}", "rssi": level, "data": f"{head}000{minor}c5"}
+            for minor, level in self.levels.items()
         ]
-        message = json.dumps({"observer": GATEWAY, "adverts": adverts}).encode()
+        return json.dumps({"observer": self.identity, "adverts": adverts}).encode()
+
+    def send(self, port):
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as endpoint:
             for _ in itertools.takewhile(lambda _: not self.stopping.wait(0.2), itertools.count()):
-                endpoint.sendto(message, ("127.0.0.1", port))
+                endpoint.sendto(self.message(), ("127.0.0.1", port))
 
     def __enter__(self):
         self.thread.start()

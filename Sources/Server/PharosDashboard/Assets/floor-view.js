@@ -160,7 +160,7 @@ export class FloorView {
     this.#wake();
   }
 
-  /** Shows who is on the floor with some room around them, or all of it where they are all over it or nobody is. */
+  /** Shows who is on the floor with some room around them, or all of it where they are all over it, or it is empty. */
   #showThings() {
     if (!this.#floor?.bounds || this.#view.width < 2) return;
     const { frame, bounds } = this.#floor;

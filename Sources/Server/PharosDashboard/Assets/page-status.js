@@ -111,7 +111,6 @@ const words = {
   udp: "UDP",
   sse: "Live streams",
   feeds: "Live streams",
-  teller: "Publisher",
   id: "Id",
   url: "URL",
   ok: "OK",

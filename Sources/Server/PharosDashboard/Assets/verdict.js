@@ -33,28 +33,18 @@ const checkTitles = {
   journal: "The journal cannot be written or is damaged",
   ingest: "No reports of gateways are received",
 };
+const checkActions = {
+  journal: "Decisions are kept and the write is tried again. Check the space of the disk; “Operations” says what to do",
+  ingest: "Check the server's log",
+};
 
-function checkTroubles({ checks, status }) {
-  const failed = checks.filter((check) => !check.ok);
-  const troubles = failed.map(({ name, problem }) => ({
+function checkTroubles({ checks }) {
+  return checks.filter((check) => !check.ok).map(({ name, problem }) => ({
     key: `check ${name}`,
     tone: "bad",
     title: checkTitles[name] ?? `The server is not ready: ${name}`,
-    text: sentences(problem, name === "journal" ? "See “Operations: the journal” for what to do." : ""),
+    text: sentences(problem, checkActions[name]),
   }));
-  const { failing, lastFailure, waiting } = status?.teller ?? {};
-  if (failing && !failed.some(({ name }) => name === "journal")) {
-    troubles.push({
-      key: "teller",
-      tone: "bad",
-      title: checkTitles.journal,
-      text: sentences(
-        lastFailure,
-        `${plural(waiting, "event waits", "events wait")}, and the write is tried again. Check the space of the disk.`,
-      ),
-    });
-  }
-  return troubles;
 }
 
 function gatewayTroubles({ gateways, zones, now }) {
