@@ -140,6 +140,21 @@ class Things(support.BrowserTest):
         self.page.get_by_role("button", name="Stop").click()
         support.expect(self.page.get_by_text("notified in this browser")).to_have_count(0)
 
+    def test_a_person_is_named_here_and_a_tag_in_the_site_file(self):
+        rename = self.page.get_by_role("button", name="Rename")
+        self.open("things/" + urllib.parse.quote(list(self.world.zone_of)[1], safe=""))
+        support.expect(self.page.locator(".facts")).to_contain_text("Tag")
+        support.expect(rename).to_be_hidden()
+        self.open("things/visitor-7")
+        rename.click()
+        sheet = self.page.get_by_role("dialog")
+        sheet.get_by_label("Name").fill("Ann")
+        sheet.get_by_role("button", name="Save").click()
+        support.expect(sheet).to_have_count(0)
+        self.assertEqual(self.world.named, {"visitor-7": {"name": "Ann"}})
+        # Nothing is stored of the visitor in the mock.
+        self.visit.forgive("404")
+
     def test_a_text_that_a_spreadsheet_would_compute_stays_a_text(self):
         self.page.goto(self.mock.base)
         text = self.page.evaluate(

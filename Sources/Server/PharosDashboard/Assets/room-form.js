@@ -1,4 +1,4 @@
-// The sheets in which a room or a gateway gets its name, and a gateway its room.
+// The sheets in which a room, a gateway or a person gets a name, and a gateway its room.
 
 import { openDialog } from "./dialog.js";
 import { h, setText } from "./dom.js";
@@ -51,6 +51,17 @@ export function openGatewayForm({ gateway, zones }) {
       },
     });
   });
+}
+
+/** Opens the sheet in which a person's handset gets a name; true once it was saved. */
+export function openPersonForm({ id, name }) {
+  return openDialog(`Name ${name}`, (close) =>
+    nameSheet(names.isNamed(id) ? name : "", "Name", close, {
+      describe: () => fine,
+      rest: [],
+      watched: [],
+      save: (entered) => saveGateway(id, entered, undefined, []),
+    }));
 }
 
 /** What it means to take the only gateway out of a room. */

@@ -7,6 +7,7 @@ import { showSubject } from "./history-detail.js";
 import * as names from "./names.js";
 import { card, timeNode } from "./parts.js";
 import { poll } from "./poll.js";
+import { openPersonForm } from "./room-form.js";
 import { entryText, Things } from "./things.js";
 import { openWatchForm, watchList } from "./watches.js";
 import { headline } from "./words.js";
@@ -34,16 +35,29 @@ export function showThing(root, context, id) {
   const watch = h("button", {
     type: "button",
     class: "primary",
-    onClick: () => openWatchForm({ id, name: names.nameOf(id) }, things),
+    onClick: async () => {
+      if (!things.list.length) await things.load(signal).catch(() => {});
+      await openWatchForm({ id, name: names.nameOf(id) }, things);
+    },
   }, "Notify me when…");
+  const rename = h("button", {
+    type: "button",
+    hidden: true,
+    onClick: async () => {
+      if (await openPersonForm({ id, name: names.nameOf(id) })) ask();
+    },
+  }, "Rename");
   const watching = watchList(id, signal);
   const before = [watching, h("div", { class: "split even" }, now, why)];
-  showSubject(root, context, id, { actions: [map, watch], before });
-  poll(
+  showSubject(root, context, id, { actions: [map, rename, watch], before });
+  const ask = poll(
     async () => {
       const thing = (await things.load(signal)).find((found) => found.id === id || found.identities.includes(id));
       setText(where, thing?.where || "Not in a room");
       setText(heard, heardWords(thing));
+      // A tag is named in the site file.
+      rename.hidden = thing?.kind !== "person";
+      setText(root.querySelector("h1"), names.nameOf(id));
       map.hidden = !thing?.fix && !thing?.zone;
       const list = thing ? factsOf(thing) : [];
       replace(facts, list.map(([title, text]) => h("div", null, h("dt", null, title), h("dd", null, text))));
