@@ -93,6 +93,12 @@ class Modules(support.BrowserTest):
             self.assertTrue(300 <= x <= 500 and 60 <= y <= 340, (x, y))
         self.assertEqual(found[0], [300, 200])
 
+    def test_reasons_say_names_and_leave_words_alone(self):
+        body = """it.learn([{ id: 'ac:23:3f:a0:00:61', name: 'till' }, { id: 'customer', name: 'handset of a customer' }],
+            (entry) => entry.id);
+          return it.spell('ac:23:3f:a0:00:61 hears the handset of a customer.');"""
+        self.assertEqual(self.run_in("names.js", body), "till hears the handset of a customer.")
+
     def test_a_uuid_is_checked_as_one_types(self):
         check = "return given.map((text) => it.checkUUID(text));"
         good = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"

@@ -33,10 +33,10 @@ export function ofRoom(name) {
   return rooms.get(name?.toLowerCase()) ?? name;
 }
 
-/** A text with names in the place of the identities that it holds. */
+/** A text with names in the place of the identities that it holds; an identity that is a word may be part of a name. */
 export function spell(text) {
   let spelled = text;
-  for (const [id, name] of names) if (spelled.includes(id)) spelled = spelled.replaceAll(id, name);
+  for (const [id, name] of names) if (/[:/]/.test(id)) spelled = spelled.replaceAll(id, name);
   return spelled;
 }
 
