@@ -99,6 +99,16 @@ class Modules(support.BrowserTest):
           return it.spell('ac:23:3f:a0:00:61 hears the handset of a customer.');"""
         self.assertEqual(self.run_in("names.js", body), "till hears the handset of a customer.")
 
+    def test_reasons_of_rooms_say_the_rooms_names(self):
+        body = """const names = await import('/assets/names.js');
+          names.learnRooms([{ id: 'store-room', name: 'Store room' }, { id: 'shop', name: 'Shop' }, { id: 'a.b', name: 'Ab' }]);
+          const data = { zone: 'store-room', to: 'store-room', runnerUp: { zone: 'shop' }, from: 'a.b' };
+          const text = 'store-room leads; shop came next, the shop-2 and workshop did not; a.b, not aXb.';
+          return ['pharos.zone.enter', 'pharos.region.enter'].map((type) => it.reasonText({ type, data }, text));"""
+        rooms, region = self.run_in("words.js", body)
+        self.assertEqual(rooms, "Store room leads; Shop came next, the shop-2 and workshop did not; Ab, not aXb.")
+        self.assertEqual(region, "store-room leads; shop came next, the shop-2 and workshop did not; a.b, not aXb.")
+
     def test_a_uuid_is_checked_as_one_types(self):
         check = "return given.map((text) => it.checkUUID(text));"
         good = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"

@@ -7,7 +7,7 @@ import { Range, historyAddress } from "./history.js";
 import { levelPicture } from "./level-picture.js";
 import * as names from "./names.js";
 import { timeline } from "./timeline.js";
-import { ruleWords } from "./words.js";
+import { reasonText, ruleWords } from "./words.js";
 
 /** What evidence holds, what it is called and how it is written. */
 const facts = [
@@ -49,7 +49,7 @@ export function eventDetail(item, signal) {
     replace(words, h("p", { class: "soft" }, "Asking for the reason in words …"));
     get(`/v1/events/${item.sequence}`, signal).then((entry) => {
       const lines = Array.isArray(entry.words) ? entry.words : String(entry.words ?? "").split(/\n\s*\n/);
-      replace(words, lines.filter(Boolean).map((line) => h("p", null, names.spell(line))));
+      replace(words, lines.filter(Boolean).map((line) => h("p", null, reasonText(item.event, line))));
     }, (error) => {
       if (!signal.aborted) {
         replace(words, h("p", { class: "soft" }, `The reason in words cannot be had: ${error.message}`));

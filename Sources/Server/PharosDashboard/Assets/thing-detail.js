@@ -10,7 +10,7 @@ import { poll } from "./poll.js";
 import { openPersonForm } from "./room-form.js";
 import { entryText, Things } from "./things.js";
 import { openWatchForm, watchList } from "./watches.js";
-import { headline } from "./words.js";
+import { headline, reasonText } from "./words.js";
 
 const period = 3000;
 /** How many of the last decisions are given with their reasons, and the kinds of events that decide about a place. */
@@ -116,6 +116,6 @@ async function reasonOf({ sequence, event }, signal) {
     h("a", { href: `#/events/${sequence}` }, headline(event).text),
     " ",
     h("span", { class: "soft" }, timeNode(event.time)),
-    h("p", { class: "soft" }, names.spell([words].flat().join(" "))),
+    h("p", { class: "soft" }, reasonText(event, [words].flat().join(" "))),
   );
 }

@@ -1,6 +1,6 @@
 // Events in words: what a list says in one line. The whole reason comes from the server.
 
-import { nameOf } from "./names.js";
+import { nameOf, spell } from "./names.js";
 import { metres, percent, seconds } from "./format.js";
 import { shortIdentity } from "./identity.js";
 
@@ -152,6 +152,22 @@ export function headline(event) {
   const kind = kindOf(event);
   const [tone, text] = writers[kind]?.(event, event.data ?? {}) ?? ["", `${who(event)}: ${plain(kind)}`];
   return { tone, text: text.replace(measure, "$1\u00a0$2") };
+}
+
+/**
+ * The server's reason of an event with names in the place of identities.
+ *
+ * The identity of a room may be a word: it is taken for the room only where the event is about rooms.
+ */
+export function reasonText(event, text) {
+  const { from, to, zone, runnerUp } = event.data ?? {};
+  const zones = kindOf(event).startsWith("zone.") ? [from, to, zone, runnerUp?.zone] : [];
+  let spelled = spell(text);
+  for (const id of new Set(zones.filter(Boolean))) {
+    const word = id.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+    spelled = spelled.replace(new RegExp(`(?<![\\p{L}\\p{N}-])${word}(?![\\p{L}\\p{N}-])`, "gu"), () => nameOf(id));
+  }
+  return spelled;
 }
 
 /** An authorisation in words. */
