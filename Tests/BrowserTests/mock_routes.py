@@ -99,7 +99,7 @@ class Handler(Answers):
         self.answer({"fixes": self.world.fix_rows(), "next": None})
 
     def do_visits(self):
-        self.answer({"visits": [], "next": None})
+        self.answer({"visits": self.world.visits, "next": None})
 
     def do_guidance(self):
         self.answer({"guidance": [], "next": None})

@@ -61,6 +61,7 @@ class World:
         self.named = {}
         self.made_zones = {}
         self.comparisons = []
+        self.visits = []
         self.site = "applications: []\n"
         self.checks = [{"name": "ingest", "ok": True}, {"name": "journal", "ok": True}]
         self.observers = [] if empty else [f"ac:23:3f:a0:00:{n + 1:02x}" for n in range(len(ZONES))]

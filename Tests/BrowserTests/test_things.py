@@ -140,6 +140,24 @@ class Things(support.BrowserTest):
         self.page.get_by_role("button", name="Stop").click()
         support.expect(self.page.get_by_text("notified in this browser")).to_have_count(0)
 
+    def test_a_stay_that_has_not_ended_is_where_a_person_is(self):
+        def visit(place, departure):
+            return {
+                "subject": "visitor-7",
+                "arrivalDate": "2026-01-01T00:00:00Z",
+                "departureDate": departure,
+                "place": {"kind": "pointOfInterest", "id": "p", "name": place},
+            }
+
+        # West of the door, where the venue draws no room.
+        self.world.locate("visitor-7", x=-8.0, level=None)
+        self.world.visits = [visit("Garden", "4001-01-01T00:00:00Z"), visit("Kiosk", "2026-01-01T01:00:00Z")]
+        self.open("things?show=person")
+        row = self.page.get_by_role("row", name="visitor-7")
+        support.expect(row).to_contain_text("Garden")
+        self.world.visits = [visit("Garden", "2026-01-01T02:00:00Z"), visit("Kiosk", "2026-01-01T01:00:00Z")]
+        support.expect(row).to_contain_text("outdoors")
+
     def test_a_person_is_named_here_and_a_tag_in_the_site_file(self):
         rename = self.page.get_by_role("button", name="Rename")
         self.open("things/" + urllib.parse.quote(list(self.world.zone_of)[1], safe=""))

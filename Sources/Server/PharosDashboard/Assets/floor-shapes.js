@@ -40,12 +40,14 @@ export function shapesOf({ features }, frame) {
     hasWalls: false,
   };
   const boxes = [];
+  // One outline around all of a floor is the floor: its name is no room's.
+  const hasRooms = features.filter(({ geometry }) => geometry.type === "Polygon").length > 1;
   for (const { geometry, properties } of features) {
     const { kind } = properties;
     if (geometry.type === "Polygon") {
       const box = addRings(kind === "walkable" ? shapes.walkable : shapes.obstacles, geometry.coordinates, frame);
       boxes.push(box);
-      if (properties.name) shapes.names.push({ text: properties.name, ...box });
+      if (properties.name && hasRooms) shapes.names.push({ text: properties.name, ...box });
     } else if (geometry.type === "MultiLineString") {
       shapes.hasWalls = true;
       for (const line of geometry.coordinates) boxes.push(addLine(shapes.walls, line, frame));

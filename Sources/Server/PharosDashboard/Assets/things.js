@@ -14,6 +14,9 @@ const storedFor = 86400000;
 /** Of how many tags that are heard seldom the page asks what they lack to enter, and how seldom that is, a second. */
 const [maximumEntries, seldom] = [20, 0.1];
 
+/** How many of the latest visits are read: those of who stays somewhere are among them. */
+const maximumVisits = 500;
+
 /** What the kinds of things are called. */
 export const kinds = { tag: "Tag", person: "Person", unknown: "Unknown beacon", other: "Other device" };
 
@@ -28,12 +31,13 @@ export class Things {
   /** Reads all; with `others` also devices that are no beacons, a row of each of which would be asked for in vain. */
   async load(signal, { others = false } = {}) {
     const all = (path, member) => listIfAllowed(path, member, signal);
-    const [observers, zones, tags, fixes, heard, { applications = [] }] = await Promise.all([
+    const [observers, zones, tags, fixes, heard, { visits = [] }, { applications = [] }] = await Promise.all([
       all("/v1/observers", "observers"),
       all("/v1/zones", "zones"),
       all("/v1/tags", "tags"),
       all("/v1/fixes", "fixes"),
       all(others ? "/v1/heard" : "/v1/heard?identified=true", "beacons"),
+      getIfAllowed(`/v1/visits?limit=${maximumVisits}`, {}, signal),
       get("/v1/applications", signal),
       this.#loadSlow(signal),
     ]);
@@ -47,7 +51,7 @@ export class Things {
     names.learn(fixes, (row) => row.subject);
     names.learn(this.#stored, (row) => row.subject);
     Object.assign(this, { zones, applications });
-    this.list = gather({ observers, zones, tags, fixes, heard, inside: inside.flat(), stored: this.#stored });
+    this.list = gather({ observers, zones, tags, fixes, heard, visits, inside: inside.flat(), stored: this.#stored });
     await noteEntries(this.list, signal);
     return this.list;
   }
@@ -66,7 +70,7 @@ export class Things {
 }
 
 /** Makes one thing of all that is known of it under any of its identities. */
-function gather({ observers, zones, tags, fixes, heard, inside, stored }) {
+function gather({ observers, zones, tags, fixes, heard, visits, inside, stored }) {
   const { gateways, handsets } = divide(observers, zones, fixes);
   const isGateway = new Set(gateways.map((row) => row.id));
   const things = new Map();
@@ -105,6 +109,12 @@ function gather({ observers, zones, tags, fixes, heard, inside, stored }) {
     found.rate = Math.max(found.rate ?? 0, entry.advertsPerSecond ?? 0);
     add(found, entry.observer, entry.rssi, entry.lastHeard);
   }
+  // The newest decision comes first: of a subject it is the one that counts, and a stay that has not ended is where it is.
+  for (const visit of visits.toReversed()) {
+    const isOpen = !(Date.parse(visit.departureDate) <= serverNow());
+    const found = byIdentity.get(visit.subject);
+    if (found) found.stay = isOpen && visit.place ? visit : null;
+  }
   for (const { subject, region } of inside) byIdentity.get(subject)?.regions.push(region);
   for (const row of stored) {
     if (isGateway.has(row.subject)) continue;
@@ -136,13 +146,15 @@ function finish(thing, isGateway) {
   const short = shortIdentity(thing.id);
   thing.under = thing.name === short ? kinds[thing.kind] : `${kinds[thing.kind]} · ${short}`;
   thing.where = whereOf(thing);
+  if (!thing.zone && thing.stay) thing.since = thing.stay.arrivalDate;
   thing.text = [thing.name, thing.id, thing.address, thing.where, ...thing.identities].join(" ").toLowerCase();
 }
 
-/** Where a thing is, in a few words: its room, else the venue's room or floor, else the regions that it is inside. */
-function whereOf({ zone, zoneState, lastZone, fix, room, regions }) {
+/** Where a thing is, in a few words: its room, else the venue's room, place or floor, else the regions that it is in. */
+function whereOf({ zone, zoneState, lastZone, fix, room, stay, regions }) {
   if (zone) return zoneState === "unmonitored" ? `${names.nameOf(zone)}, last known` : names.nameOf(zone);
   if (room) return room;
+  if (stay) return stay.place.name || stay.place.id;
   if (fix) return fix.building === undefined ? "outdoors" : fix.floorName || `floor ${fix.level}`;
   if (regions.length) return [...new Set(regions)].join(", ");
   return lastZone ? `${names.nameOf(lastZone)}, last known` : "";
