@@ -195,7 +195,7 @@ class Plan {
     if (this.sources.floor.subjects.has(this.subject)) return "floor";
     if (this.sources.zones.marks.has(this.subject)) return "zones";
     if (this.sources.floor.subjects.size) return "floor";
-    return ["zones", "floor", "regions"].find((name) => this.sources[name].hasPlaces) ?? "regions";
+    return ["zones", "floor", "regions"].find((name) => this.sources[name].hasPlaces) ?? "zones";
   }
 
   choose(wanted) {

@@ -111,7 +111,8 @@ class ThingsPage {
   }
 
   nothing() {
-    if (this.search.value.trim() || this.room.value) return empty("Nothing fits", "No thing in this room has this name.");
+    const isFiltered = this.search.value.trim() || this.room.value;
+    if (isFiltered) return empty("Nothing fits", "No thing in this room has this name.");
     const unknown = this.things.list.filter((thing) => thing.kind === "unknown").length;
     if (this.kind.value === "unknown" || !unknown) {
       const text = this.things.list.length

@@ -109,7 +109,7 @@ function gather({ observers, zones, tags, fixes, heard, visits, inside, stored }
     found.rate = Math.max(found.rate ?? 0, entry.advertsPerSecond ?? 0);
     add(found, entry.observer, entry.rssi, entry.lastHeard);
   }
-  // The newest decision comes first: of a subject it is the one that counts, and a stay that has not ended is where it is.
+  // The newest decision comes first: of each subject it counts, and a stay that has not ended is where it is.
   for (const visit of visits.toReversed()) {
     const isOpen = !(Date.parse(visit.departureDate) <= serverNow());
     const found = byIdentity.get(visit.subject);
@@ -150,7 +150,7 @@ function finish(thing, isGateway) {
   thing.text = [thing.name, thing.id, thing.address, thing.where, ...thing.identities].join(" ").toLowerCase();
 }
 
-/** Where a thing is, in a few words: its room, else the venue's room, place or floor, else the regions that it is in. */
+/** Where a thing is, in a few words: its room, else the venue's room, place or floor, else its regions. */
 function whereOf({ zone, zoneState, lastZone, fix, room, stay, regions }) {
   if (zone) return zoneState === "unmonitored" ? `${names.nameOf(zone)}, last known` : names.nameOf(zone);
   if (room) return room;
