@@ -26,7 +26,7 @@ def main():
         print(f"gateway found after {time.monotonic() - begun:.1f} s")
         visit.page.get_by_role("button", name="Make the room").click()
         support.expect(visit.page.get_by_text("Room 1 is a room now.")).to_be_visible()
-        tags = visit.page.locator(".figure", has_text="Tags in a zone")
+        tags = visit.page.locator(".figure", has_text="Tags in a room")
         support.expect(tags).to_contain_text("3 of 3 tags", timeout=30_000)
         print(f"first room with three tags after {time.monotonic() - begun:.1f} s")
         assert visit.errors == [], visit.errors

@@ -62,6 +62,10 @@ class Answers(BaseHTTPRequestHandler):
         is_binary = self.headers.get("content-type") == "application/octet-stream"
         self.body = sent if is_binary else json.loads(sent or b"null")
         try:
+            if path == "/readyz":
+                isReady = all(check["ok"] for check in self.world.checks)
+                body = {"status": "ready" if isReady else "notReady", "checks": self.world.checks}
+                return self.answer(body, 200 if isReady else 503)
             if not path.startswith("/v1/"):
                 return self.asset(path)
             wanted = self.server.token

@@ -18,6 +18,9 @@ class Handler(Answers):
     def do_status(self):
         self.answer(self.world.status())
 
+    def do_site(self):
+        self.answer(self.world.site.encode(), kind="application/yaml")
+
     def do_observers(self, identity=None, verb=None):
         if verb == "accept":
             self.world.accepted.add(identity)
@@ -27,6 +30,10 @@ class Handler(Answers):
         if self.command == "PUT":
             self.world.named[identity] = self.body
             return self.answer({"id": identity, **self.body}, 201)
+        if self.command == "DELETE":
+            if self.world.named.pop(identity, None) is None:
+                raise Refusal(404, "Not found", f"Observer {identity} was neither named nor accepted over HTTP.")
+            return self.answer(b"", 204)
         rows = self.world.observer_rows()
         if identity is None:
             return self.answer({"observers": rows})
@@ -65,6 +72,9 @@ class Handler(Answers):
         if self.command == "PUT":
             self.world.made_zones[identity] = self.body
             return self.answer({"id": identity, **self.body}, 201)
+        if self.command == "DELETE":
+            self.world.made_zones.pop(identity)
+            return self.answer(b"", 204)
         zones = (
             [{"id": key, "adjacent": [], "occupants": 0, **zone} for key, zone in self.world.made_zones.items()]
             if self.world.empty
@@ -89,7 +99,7 @@ class Handler(Answers):
         self.answer({"fixes": self.world.fix_rows(), "next": None})
 
     def do_visits(self):
-        self.answer({"visits": [], "next": None})
+        self.answer({"visits": self.world.visits, "next": None})
 
     def do_guidance(self):
         self.answer({"guidance": [], "next": None})

@@ -61,6 +61,9 @@ class World:
         self.named = {}
         self.made_zones = {}
         self.comparisons = []
+        self.visits = []
+        self.site = "applications: []\n"
+        self.checks = [{"name": "ingest", "ok": True}, {"name": "journal", "ok": True}]
         self.observers = [] if empty else [f"ac:23:3f:a0:00:{n + 1:02x}" for n in range(len(ZONES))]
         self.zone_of = {}
         self.since = {}
@@ -443,7 +446,9 @@ class World:
                     {"format": "raddec", "reason": "checksum", "count": 12},
                     {"format": "pharos", "reason": "cut short", "count": 2},
                 ],
-                "refusedSources": [{"source": "10.0.0.91", "count": 14, "lastRefused": rfc3339(time.time() - 40)}],
+                "refusedSources": []
+                if self.empty
+                else [{"source": "10.0.0.91", "count": 14, "lastRefused": rfc3339(time.time() - 40)}],
                 "monitoring": {
                     "adverts": 4500000,
                     "matched": 4100000,

@@ -6,7 +6,8 @@ import support
 
 
 def address(*parts):
-    return "#/history/" + "/".join(urllib.parse.quote(part, safe="") for part in parts)
+    pages = {"subject": "things", "zone": "rooms", "region": "regions", "observer": "gateways"}
+    return f"#/{pages[parts[0]]}/" + "/".join(urllib.parse.quote(part, safe="") for part in parts[1:])
 
 
 class History(support.BrowserTest):
@@ -23,30 +24,41 @@ class History(support.BrowserTest):
     def tearDown(self):
         self.assertEqual(self.visit.errors, [])
 
-    def test_the_page_lists_subjects_and_rooms_and_leads_to_each(self):
-        self.page.goto(f"{self.mock.base}#/history")
-        rows = self.page.get_by_role("table", name="Subjects").get_by_role("row")
-        # 30 tags, 5 handsets and 20 located visitors below a head.
-        support.expect(rows).to_have_count(56)
-        self.page.get_by_label("Find a subject").fill("trolley 1")
-        support.expect(rows.nth(1)).to_contain_text("Trolley 1")
-        shown = rows.count()
-        self.assertTrue(1 < shown < 20, shown)
-        line = rows.nth(1).get_by_role("img")
-        support.expect(line).to_have_attribute("aria-label", support.matching("RSSI of Trolley 1.* dBm"))
-        # The server was stopped once, five hours ago: two stretches.
-        self.page.get_by_role("button", name="6 h", exact=True).click()
-        support.expect(line.locator("path")).to_have_count(2)
-        self.page.get_by_role("link", name="Great hall", exact=False).first.click()
+    def test_rooms_and_gateways_have_a_past(self):
+        self.page.goto(f"{self.mock.base}#/rooms")
+        self.page.get_by_role("link", name="Great hall").click()
         support.expect(self.page.locator("h1")).to_have_text("Great hall")
         support.expect(self.page.get_by_role("img", name="Great hall. At most")).to_be_visible()
-        self.page.get_by_role("link", name="All of the history").click()
-        self.page.get_by_role("link", name="ac:23:3f:a0:00:04").click()
+        self.page.goto(self.mock.base + address("observer", self.mock.world.observers[3]) + "?range=24h")
         support.expect(self.page.get_by_role("img", name="4 outages")).to_be_visible()
         self.page.get_by_text("The same in words").click()
         outages = self.page.get_by_role("table", name="Outages").get_by_role("row")
         support.expect(outages).to_have_count(5)
         support.expect(outages.nth(2)).to_contain_text("25 min 0 s")
+
+    def test_old_addresses_of_the_history_lead_on(self):
+        for old, title in (("history/zone/hall", "Great hall"), ("history", "Things"), ("heard", "Things")):
+            self.page.goto(f"{self.mock.base}#/{old}")
+            support.expect(self.page.locator("h1")).to_have_text(title)
+
+    def test_a_range_that_is_not_chosen_begins_where_data_begin(self):
+        self.page.goto(self.mock.base + address("zone", "hall"))
+        support.expect(self.page.get_by_role("button", name="24 h")).to_have_attribute("aria-pressed", "true")
+        self.page.evaluate(
+            """async () => {
+              const { serverNow } = await import('/assets/api.js');
+              const real = window.fetch;
+              window.fetch = async (path, options) => {
+                const answer = await real(path, options);
+                if (!String(path).includes('/history/zones/')) return answer;
+                const body = await answer.json();
+                body.points = body.points.filter((point) => serverNow() - Date.parse(point.time) < 1800000);
+                return new Response(JSON.stringify(body), { status: 200 });
+              };
+              location.hash = '#/rooms/lobby';
+            }"""
+        )
+        support.expect(self.page.get_by_role("button", name="1 h", exact=True)).to_have_attribute("aria-pressed", "true")
 
     def test_a_timeline_has_bars_a_curve_and_words_for_each_range(self):
         self.page.goto(self.mock.base + address("subject", self.tag) + "?range=6h")
@@ -80,7 +92,7 @@ class History(support.BrowserTest):
         support.expect(self.page.locator(".empty b")).to_have_text("Nothing stored")
         support.expect(self.page).to_have_url(support.matching(r".*from=2001-02-03T.*&to=2001-02-03T.*"))
         self.page.reload()
-        support.expect(self.page.locator("h2").first).to_contain_text("Feb 3")
+        support.expect(self.page.locator(".detail-split h2").first).to_contain_text("Feb 3")
         support.expect(start).to_have_value("2001-02-03T04:00")
 
     def test_a_table_for_spreadsheets_can_be_saved(self):
@@ -116,7 +128,7 @@ class History(support.BrowserTest):
         support.expect(slider).to_be_focused()
         support.expect(card).to_have_class(support.matching(".*is-past"))
         status = self.page.locator(".travel [role=status]")
-        support.expect(status).to_have_text("55 subjects, as they were then.")
+        support.expect(status).to_have_text("55 things, as they were then.")
         support.expect(self.page.locator(".floor-stage")).to_have_class(support.matching(".*is-past"))
         before = slider.get_attribute("aria-valuetext")
         with self.page.expect_response("**/v1/history/positions?at=*") as answer:
@@ -124,19 +136,40 @@ class History(support.BrowserTest):
         self.assertNotEqual(slider.get_attribute("aria-valuetext"), before)
         frame = answer.value.json()["frames"][0]["subjects"]
         ground = [row for row in frame if row.get("level") == 0 and "latitude" in row]
-        shown = self.page.get_by_role("img", name=f"Ground floor: {len(ground)} subjects", exact=True)
+        shown = self.page.get_by_role("img", name=f"Ground floor: {len(ground)} things", exact=True)
         support.expect(shown).to_be_visible()
         # Two seconds of live fixes and the lists' own rhythm change nothing in it.
         self.page.evaluate("new Promise((resolve) => setTimeout(resolve, 2000))")
         support.expect(shown).to_be_visible()
         self.page.get_by_role("button", name="Ten minutes earlier").click()
         support.expect(slider).not_to_have_attribute("aria-valuetext", before)
-        self.page.get_by_role("button", name="Zones", exact=True).click()
+        self.page.get_by_role("button", name="Rooms", exact=True).click()
         support.expect(self.page.locator(".travel")).to_be_visible()
         self.page.get_by_role("button", name="Back to live").click()
         support.expect(self.page.locator(".travel")).to_be_hidden()
         support.expect(self.page.get_by_role("button", name="Look back in time")).to_be_focused()
         support.expect(self.page.locator(".card.is-past")).to_have_count(0)
+
+    def test_the_way_back_begins_where_data_begin(self):
+        self.page.goto(f"{self.mock.base}#/overview")
+        support.expect(self.page.get_by_role("img", name="Ground floor:")).to_be_visible()
+        first = self.page.evaluate("new Date(Date.now() - 240000).toISOString().slice(0, 17) + '00Z'")
+        self.page.evaluate(
+            """(first) => {
+              const real = window.fetch;
+              window.fetch = async (path, options) => {
+                if (!String(path).includes('/v1/history/subjects?limit=3&')) return real(path, options);
+                return new Response(JSON.stringify({ subjects: [{ first }], next: null }), { status: 200 });
+              };
+            }""",
+            first,
+        )
+        self.page.get_by_role("button", name="Look back in time").click()
+        slider = self.page.get_by_role("slider", name="Time of day")
+        expected = self.page.evaluate("(first) => new Date(first).getHours() * 60 + new Date(first).getMinutes()", first)
+        support.expect(slider).to_have_value(str(expected))
+        self.page.get_by_role("button", name="Ten minutes earlier").click()
+        support.expect(slider).to_have_value(str(expected))
 
     def test_all_of_it_fits_and_can_be_read(self):
         pages = [

@@ -42,8 +42,9 @@ class Modules(support.BrowserTest):
 
     def test_names_on_a_floor_cover_neither_marks_nor_each_other(self):
         def places(*names):
-            body = "return it.placeNames(given, given, 400).map((place) => place && [place.left, place.y]);"
-            return self.run_in("floor-marks.js", body, names)
+            body = """const labels = given.map((name) => ({ ...name, candidates: it.around(name.x, name.y, name.width) }));
+              return it.placeLabels(labels, given, 400).map((place) => place && [place.left, place.y]);"""
+            return self.run_in("floor-labels.js", body, names)
 
         name = {"x": 100, "y": 100, "width": 60}
         self.assertEqual(places(name), [[112, 100]])
@@ -56,6 +57,57 @@ class Modules(support.BrowserTest):
         self.assertEqual(places(name, *around)[0], None)
         # Names stay in the picture.
         self.assertEqual(places({"x": 390, "y": 100, "width": 60}), [[318, 100]])
+
+    def test_no_place_is_named_twice_and_a_room_gives_way_to_who_is_in_it(self):
+        body = """const { Viewport } = await import('/assets/floor-frame.js');
+          const view = Object.assign(new Viewport(), { width: 400, height: 400, scale: 10 });
+          const written = [];
+          const pen = {
+            measureText: (text) => ({ width: 7 * text.length }),
+            strokeText: () => {},
+            fillText: (text, left, y) => written.push([text, left, y]),
+          };
+          const room = (text, left, right, bottom, top) => ({ text, left, right, bottom, top });
+          const names = [room('Café', -10, 10, -8, 8), room('café', -8, 8, -14, -9), room('Hall', 12, 19, 12, 19)];
+          const mark = { key: 'tag', x: 0, y: 0, look: { name: () => 'Trolley', tone: 'accent' } };
+          const shapes = { names, points: [], image: null };
+          const fences = [{ id: 'CAFÉ', x: 50, y: 50 }, { id: 'yard', x: 60, y: 60 }];
+          it.drawLabels(pen, { marks: [mark], shapes, fences, chosen: null }, view, {});
+          return written;"""
+        written = self.run_in("floor-labels.js", body)
+        self.assertEqual([text for text, _, _ in written], ["Trolley", "Café", "Hall", "yard"])
+        # The mark stands in the middle of the café: the room's name goes above it.
+        self.assertEqual(written[1][2], 160)
+        self.assertEqual(written[2][2], 200 - 155)
+
+    def test_a_place_is_brought_into_the_free_part_of_a_picture(self):
+        body = """const { Viewport } = it;
+          const view = Object.assign(new Viewport(), { width: 600, height: 400, scale: 10 });
+          const free = { left: 300, right: 500, top: 60, bottom: 340 };
+          return [[0, 0], [-30, 20], [40, -30], [5, 5]].map(([x, y]) => {
+            view.reveal(x, y, free);
+            return [view.pixelX(x), view.pixelY(y)].map(Math.round);
+          });"""
+        found = self.run_in("floor-frame.js", body)
+        for x, y in found:
+            self.assertTrue(300 <= x <= 500 and 60 <= y <= 340, (x, y))
+        self.assertEqual(found[0], [300, 200])
+
+    def test_reasons_say_names_and_leave_words_alone(self):
+        body = """it.learn([{ id: 'ac:23:3f:a0:00:61', name: 'till' }, { id: 'customer', name: 'handset of a customer' }],
+            (entry) => entry.id);
+          return it.spell('ac:23:3f:a0:00:61 hears the handset of a customer.');"""
+        self.assertEqual(self.run_in("names.js", body), "till hears the handset of a customer.")
+
+    def test_reasons_of_rooms_say_the_rooms_names(self):
+        body = """const names = await import('/assets/names.js');
+          names.learnRooms([{ id: 'store-room', name: 'Store room' }, { id: 'shop', name: 'Shop' }, { id: 'a.b', name: 'Ab' }]);
+          const data = { zone: 'store-room', to: 'store-room', runnerUp: { zone: 'shop' }, from: 'a.b' };
+          const text = 'store-room leads; shop came next, the shop-2 and workshop did not; a.b, not aXb.';
+          return ['pharos.zone.enter', 'pharos.region.enter'].map((type) => it.reasonText({ type, data }, text));"""
+        rooms, region = self.run_in("words.js", body)
+        self.assertEqual(rooms, "Store room leads; Shop came next, the shop-2 and workshop did not; Ab, not aXb.")
+        self.assertEqual(region, "store-room leads; shop came next, the shop-2 and workshop did not; a.b, not aXb.")
 
     def test_a_uuid_is_checked_as_one_types(self):
         check = "return given.map((text) => it.checkUUID(text));"

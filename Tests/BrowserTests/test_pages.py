@@ -2,7 +2,7 @@
 
 import support
 
-PAGES = ["overview", "regions", "events", "history", "observers", "heard", "compare", "webhooks", "access", "status"]
+PAGES = ["overview", "things", "rooms", "gateways", "events", "status", "regions", "webhooks", "access", "compare"]
 
 
 class Pages(support.BrowserTest):
@@ -37,7 +37,9 @@ class Pages(support.BrowserTest):
                 with self.subTest(width=width, theme=theme):
                     self.look_at(mock.base, width, theme)
             with support.Visit(self.browser) as visit:
-                for name in ("overview", "regions", "events", "observers", "heard", "webhooks", "access"):
+                visit.page.goto(f"{mock.base}#/overview")
+                support.expect(visit.page.get_by_text("Add a room, and tags appear in it.")).to_be_visible()
+                for name in ("overview", "things", "rooms", "gateways", "events", "regions", "webhooks", "access"):
                     visit.page.goto(f"{mock.base}#/{name}")
                     support.expect(visit.page.locator(".empty b").first).to_be_visible()
 

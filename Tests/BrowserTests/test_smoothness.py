@@ -11,7 +11,7 @@ class Smoothness(support.BrowserTest):
             page = visit.page
             page.goto(mock.base)
             support.expect(page.locator("canvas")).to_be_visible()
-            for name in ("Zones", "Floor plan"):
+            for name in ("Rooms", "Floor plan"):
                 page.get_by_role("button", name=name, exact=True).click()
                 support.expect(page.get_by_role("button", name=name, exact=True)).to_have_attribute(
                     "aria-pressed", "true"

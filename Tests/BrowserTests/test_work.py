@@ -59,6 +59,18 @@ class Work(support.BrowserTest):
         card = self.page.locator("section.card", has=self.page.get_by_role("heading", name="lost-property"))
         support.expect(card.get_by_role("button", name="Add region").first).to_be_disabled()
 
+    def test_a_region_of_tags_has_no_columns_that_stay_empty(self):
+        self.open("regions")
+
+        def heads(name):
+            heading = self.page.get_by_role("heading", name=name, exact=True)
+            return self.page.locator("section.region", has=heading).locator("th")
+
+        support.expect(heads("museum").filter(has_text="Distance")).to_have_count(1)
+        support.expect(heads("trolleys").filter(has_text="RSSI")).to_have_count(1)
+        for title in ("Proximity", "Distance", "Nearest beacon"):
+            support.expect(heads("trolleys").filter(has_text=title)).to_have_count(0)
+
     def test_a_region_of_the_site_file_is_left_to_it(self):
         self.open("regions")
         support.expect(self.page.get_by_role("button", name="Change entrance")).to_be_disabled()
@@ -68,7 +80,7 @@ class Work(support.BrowserTest):
         self.assertEqual(self.mock.world.applications["lost-property"]["regions"], {})
 
     def test_one_click_leads_from_a_beacon_to_a_region(self):
-        self.open("heard")
+        self.open("things?show=unknown")
         self.page.get_by_role("link", name=f"Make a region of {UUID}/3/14").click()
         sheet = self.page.get_by_role("dialog")
         support.expect(sheet.get_by_label("UUID", exact=True)).to_have_value(UUID)
@@ -118,14 +130,14 @@ class Work(support.BrowserTest):
             for observer, rssi in (("hall", -50), ("yard", -60), ("roof", -70))
             for address in addresses
         ]
-        self.open("heard")
+        self.open("things?show=unknown")
         support.expect(self.page.get_by_text("Great hall and 2 more", exact=True)).to_be_visible()
 
     def test_a_new_region_is_about_what_the_others_are_about(self):
         for application in self.mock.world.applications.values():
             for region in application["regions"].values():
                 region["subject"] = "beacon"
-        self.open("heard")
+        self.open("things?show=unknown")
         self.page.get_by_role("link", name=f"Make a region of {UUID}/3/14").click()
         subject = self.page.get_by_role("dialog").get_by_label("Whose state is it")
         support.expect(subject).to_have_value("beacon")
@@ -136,7 +148,7 @@ class Work(support.BrowserTest):
         support.expect(subject).to_have_value("observer")
 
     def test_the_quarantine_is_left_by_a_button(self):
-        self.open("observers")
+        self.open("gateways")
         self.page.get_by_role("button", name="Accept ac:23:3f:ff:00:99").click()
         support.expect(self.page.get_by_role("heading", name="Waiting to be accepted")).to_be_hidden()
         self.assertEqual(self.mock.world.accepted, {"ac:23:3f:ff:00:99"})
@@ -191,7 +203,7 @@ class Work(support.BrowserTest):
                 "evidence": {"rule": hostile},
             },
         )
-        self.open("heard")
+        self.open("things?show=unknown")
         support.expect(self.page.get_by_text(hostile).first).to_be_visible()
         self.open("events")
         self.page.get_by_text(f"{hostile} entered").click()
@@ -268,6 +280,18 @@ class Tokens(support.BrowserTest):
             self.assertNotIn("pht_", kept[1] + kept[2])
             visit.forgive("401")
             self.assertEqual(visit.errors, [])
+
+    def test_a_wall_display_keeps_its_token(self):
+        with support.Mock(token="pht_right") as mock, support.Visit(self.browser) as visit:
+            visit.page.goto(mock.base)
+            visit.page.get_by_role("textbox", name="Token").fill("pht_right")
+            visit.page.get_by_label("Keep it in this browser").check()
+            visit.page.get_by_role("button", name="Use token").click()
+            support.expect(visit.page.locator("canvas")).to_be_visible()
+            again = visit.context.new_page()
+            again.goto(mock.base)
+            support.expect(again.locator("canvas")).to_be_visible()
+            support.expect(again.get_by_role("dialog")).to_have_count(0)
 
     def test_who_declines_is_left_in_peace(self):
         with support.Mock(token="pht_right") as mock, support.Visit(self.browser) as visit:

@@ -1,10 +1,12 @@
-// Requests to the server that this page came from; the token lives in this tab alone.
+// Requests to the server that this page came from; the token lives in this tab, or on a wall display in its browser.
 
 const tokenKey = "pharos.token";
 let asking = null;
 let askForToken = null;
 let isDeclined = false;
 let clockOffset = 0;
+/** The lists that the server gives whole: it refuses a limit there. */
+const unpaged = new Set(["/v1/observers", "/v1/zones", "/v1/quarantine", "/v1/webhooks", "/v1/applications"]);
 /** What this tab's token was refused: asking again would change nothing. */
 const forbidden = new Set();
 
@@ -18,22 +20,22 @@ export class Problem extends Error {
   }
 }
 
-/** Names the function that asks a person for a token and gives it, or null if they decline. */
+/** Names the function that asks a person for a token and gives `{ token, isKept }`, or null if they decline. */
 export function onTokenNeeded(ask) {
   askForToken = ask;
 }
 
-/** The token of this tab, or null. */
+/** The token of this tab, or the one that this browser keeps, or null. */
 export function token() {
-  return sessionStorage.getItem(tokenKey);
+  return sessionStorage.getItem(tokenKey) ?? localStorage.getItem(tokenKey);
 }
 
-/** Removes or replaces the token of this tab; a person who declined to give one may be asked again. */
-export function setToken(value) {
+/** Removes or replaces the token; with `isKept` it stays after the tab is closed. It may be asked for again. */
+export function setToken(value, isKept = false) {
   isDeclined = false;
   forbidden.clear();
-  if (value) sessionStorage.setItem(tokenKey, value);
-  else sessionStorage.removeItem(tokenKey);
+  for (const store of [sessionStorage, localStorage]) store.removeItem(tokenKey);
+  if (value) (isKept ? localStorage : sessionStorage).setItem(tokenKey, value);
 }
 
 /** The time by the server's clock in milliseconds, as well as its answers' dates tell. */
@@ -66,7 +68,7 @@ export async function send(path, options = {}) {
     const given = await asking;
     isDeclined = !given;
     if (!given) return response;
-    setToken(given);
+    setToken(given.token, given.isKept);
   }
 }
 
@@ -103,11 +105,11 @@ export async function change(method, path, body) {
   return answer(await send(path, options));
 }
 
-/** Gets a document, or something else where this token may not see it: an application's page shows less, not nothing. */
-export async function getIfAllowed(path, otherwise, signal) {
+/** Gives what `ask` gives, or something else where this token may not see it: a page shows less then, not nothing. */
+async function ifAllowed(path, otherwise, ask) {
   if (forbidden.has(path)) return otherwise;
   try {
-    return await get(path, signal);
+    return await ask();
   } catch (error) {
     if (error.status !== 403) throw error;
     forbidden.add(path);
@@ -115,14 +117,25 @@ export async function getIfAllowed(path, otherwise, signal) {
   }
 }
 
-/** All pages of a list, up to so many entries. */
+/** Gets a document, or something else where this token may not see it. */
+export function getIfAllowed(path, otherwise, signal) {
+  return ifAllowed(path, otherwise, () => get(path, signal));
+}
+
+/** All entries of a list, or none where this token may not see it; of a list without pages its one page. */
+export function listIfAllowed(path, member, signal) {
+  const whole = () => get(path, signal).then((body) => body[member] ?? []);
+  return ifAllowed(path, [], () => (unpaged.has(path) ? whole() : getAll(path, member, signal)));
+}
+
+/** All pages of a list, up to so many entries; a path may name the limit of a page. */
 export async function getAll(path, member, signal, most = 5000) {
   const items = [];
   let cursor = null;
   do {
-    const glue = path.includes("?") ? "&" : "?";
-    const page = cursor ? `${path}${glue}limit=1000&cursor=${encodeURIComponent(cursor)}` : `${path}${glue}limit=1000`;
-    const body = await get(page, signal);
+    const query = [path.includes("limit=") ? "" : "limit=1000", cursor && `cursor=${encodeURIComponent(cursor)}`];
+    const added = query.filter(Boolean).join("&");
+    const body = await get(added ? `${path}${path.includes("?") ? "&" : "?"}${added}` : path, signal);
     items.push(...(body?.[member] ?? []));
     cursor = body?.next ?? null;
   } while (cursor && items.length < most);

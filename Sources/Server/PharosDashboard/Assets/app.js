@@ -5,31 +5,38 @@ import { askForToken } from "./dialog.js";
 import { h, replace, setAttribute } from "./dom.js";
 import * as feed from "./feed.js";
 import { plural } from "./format.js";
+import { pageOf } from "./history.js";
 import * as names from "./names.js";
 import { refusal } from "./parts.js";
 import * as access from "./page-access.js";
 import * as compare from "./page-compare.js";
 import * as events from "./page-events.js";
-import * as heard from "./page-heard.js";
-import * as history from "./page-history.js";
-import * as observers from "./page-observers.js";
+import * as gateways from "./page-gateways.js";
 import * as overview from "./page-overview.js";
 import * as regions from "./page-regions.js";
+import * as rooms from "./page-rooms.js";
 import * as status from "./page-status.js";
+import * as things from "./page-things.js";
 import * as webhooks from "./page-webhooks.js";
+import * as watches from "./watches.js";
 
 const pages = new Map([
   ["overview", ["Overview", overview]],
-  ["regions", ["Regions", regions]],
+  ["things", ["Things", things]],
+  ["rooms", ["Rooms", rooms]],
+  ["gateways", ["Gateways", gateways]],
   ["events", ["Events", events]],
-  ["history", ["History", history]],
-  ["observers", ["Observers", observers]],
-  ["heard", ["Heard", heard]],
-  ["compare", ["Compare", compare]],
+  ["status", ["Status", status]],
+  ["regions", ["Regions", regions]],
   ["webhooks", ["Webhooks", webhooks]],
   ["access", ["Access", access]],
-  ["status", ["Status", status]],
+  ["compare", ["Compare", compare]],
 ]);
+
+/** The first pages are the owner's; those after them are the expert's. */
+const ownerPages = 6;
+/** Pages that moved: addresses that readers have kept lead on. */
+const moved = new Map([["observers", "gateways"], ["heard", "things"]]);
 
 const main = document.getElementById("main");
 let leaving = null;
@@ -37,7 +44,8 @@ let leaving = null;
 /** The address behind the hash: `#/events/12?kind=…` is a page, its rest and its query. */
 function address() {
   const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
-  const [name, ...rest] = path.split("/").map(decodeURIComponent);
+  const [first, ...rest] = path.split("/").map(decodeURIComponent);
+  const name = first === "history" ? pageOf(rest.shift()) : moved.get(first) ?? first;
   return { name: pages.has(name) ? name : "overview", rest, query: new URLSearchParams(query) };
 }
 
@@ -65,7 +73,8 @@ function buildPages() {
   const links = [...pages].map(([name, [title]]) =>
     h("li", null, h("a", { href: `#/${name}`, "data-page": name }, title))
   );
-  replace(document.getElementById("pages"), h("ul", null, links));
+  const expert = h("ul", { class: "expert", "aria-label": "For experts" }, links.splice(ownerPages));
+  replace(document.getElementById("pages"), h("ul", null, links), expert);
 }
 
 /** How long names may keep the first page waiting, in ms. */
@@ -151,6 +160,7 @@ addEventListener("hashchange", () => showPage());
 buildPages();
 applyTheme();
 watchStream();
+watches.start();
 // Loads names first, so that no list flickers from identities to names, but waits `namePatience` ms at most.
 await Promise.race([names.load().catch(() => {}), new Promise((resolve) => setTimeout(resolve, namePatience))]);
 showPage(true);

@@ -71,7 +71,7 @@ export class ApplicationCard {
             class: "primary",
             onClick: () => this.page.add({ application: application.id }),
           }, "Add region"),
-          h("a", { class: "button", href: "#/heard" }, "See what is heard"),
+          h("a", { class: "button", href: "#/things?show=unknown" }, "See what is heard"),
         ),
       );
       return;

@@ -53,13 +53,15 @@ export function askForToken(wasRefused) {
       required: true,
       id: "token",
     });
+    const kept = h("input", { type: "checkbox", id: "token-kept" });
     return h(
       "form",
       {
         method: "dialog",
         onSubmit: (event) => {
           event.preventDefault();
-          close(input.value.trim() || null);
+          const entered = input.value.trim();
+          close(entered ? { token: entered, isKept: kept.checked } : null);
         },
       },
       h(
@@ -81,6 +83,12 @@ export function askForToken(wasRefused) {
         ),
       ),
       h(
+        "label",
+        { class: "choice", for: "token-kept" },
+        kept,
+        h("span", null, "Keep it in this browser: for a wall display, whose token should be an application's"),
+      ),
+      h(
         "footer",
         null,
         h("button", { type: "button", onClick: () => close(null) }, "Not now"),
@@ -93,8 +101,8 @@ export function askForToken(wasRefused) {
 /** How long a notice stays in ms: time to read two lines. */
 const noticeTime = 7000;
 
-/** Says something that passes, read out by screen readers. */
-export function notify(text) {
+/** Shows a text that passes, or with `stays` stays until it is dismissed; screen readers read it out. */
+export function notify(text, { stays = false } = {}) {
   const place = document.getElementById("notices");
   const notice = h("div", { class: "notice" }, h("span", null, text));
   notice.append(
@@ -102,7 +110,7 @@ export function notify(text) {
   );
   place.append(notice);
   while (place.children.length > 3) place.firstElementChild.remove();
-  setTimeout(() => notice.remove(), noticeTime);
+  if (!stays) setTimeout(() => notice.remove(), noticeTime);
 }
 
 /** Does something and says how it went; true if it went well. */

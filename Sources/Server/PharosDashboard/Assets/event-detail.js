@@ -7,7 +7,7 @@ import { Range, historyAddress } from "./history.js";
 import { levelPicture } from "./level-picture.js";
 import * as names from "./names.js";
 import { timeline } from "./timeline.js";
-import { ruleWords } from "./words.js";
+import { reasonText, ruleWords } from "./words.js";
 
 /** What evidence holds, what it is called and how it is written. */
 const facts = [
@@ -27,7 +27,7 @@ const facts = [
   ["threshold", "Compared with", level],
   ["distance", "Given distance", metres],
   ["belowFor", "Below for", seconds],
-  ["deafFor", "Observer deaf for", seconds],
+  ["deafFor", "Gateway deaf for", seconds],
   ["waitedForProof", "Waited for proof", seconds],
   ["stretch", "Stretched for scanning", (value) => `× ${decimal(value, 2)}`],
 ];
@@ -49,7 +49,7 @@ export function eventDetail(item, signal) {
     replace(words, h("p", { class: "soft" }, "Asking for the reason in words …"));
     get(`/v1/events/${item.sequence}`, signal).then((entry) => {
       const lines = Array.isArray(entry.words) ? entry.words : String(entry.words ?? "").split(/\n\s*\n/);
-      replace(words, lines.filter(Boolean).map((line) => h("p", null, line)));
+      replace(words, lines.filter(Boolean).map((line) => h("p", null, reasonText(item.event, line))));
     }, (error) => {
       if (!signal.aborted) {
         replace(words, h("p", { class: "soft" }, `The reason in words cannot be had: ${error.message}`));
@@ -70,7 +70,7 @@ function factList(event) {
     fact("Happened", exactTime(event.time), utc(event.time)),
     fact("Decided", exactTime(data.decidedAt), utc(data.decidedAt)),
   ];
-  if (event.subject) list.push(fact("Subject", names.nameOf(event.subject), event.subject));
+  if (event.subject) list.push(fact("Tag or person", names.nameOf(event.subject), event.subject));
   if (data.application) list.push(fact("Application", data.application));
   if (data.region) list.push(fact("Region", data.region));
   if (data.from || data.to) list.push(fact("Change", `${data.from ?? "nowhere"} → ${data.to ?? "nowhere"}`));

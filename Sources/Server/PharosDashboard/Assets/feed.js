@@ -28,6 +28,9 @@ export const items = [];
 /** How the stream stands. */
 export let state = { kind: "connecting" };
 
+/** Whether the stream goes on while the tab is hidden. */
+let staysOpen = false;
+
 const listeners = new Set();
 const stateListeners = new Set();
 let pausedAt = null;
@@ -46,6 +49,11 @@ export function listenToState(listener) {
   stateListeners.add(listener);
   listener(state);
   return () => stateListeners.delete(listener);
+}
+
+/** Keeps the stream open while the tab is hidden, or no longer. */
+export function stayOpen(stays) {
+  staysOpen = stays;
 }
 
 /** The last sequence number seen, or null. */
@@ -68,6 +76,7 @@ async function begin() {
       type: "event",
       sequence: entry.sequence,
       event: entry.event,
+      isOld: true,
     }));
     loaded.sort((left, right) => left.sequence - right.sequence);
     take(loaded);
@@ -101,6 +110,7 @@ function watchVisibility() {
   clearTimeout(hiding);
   if (document.hidden) {
     hiding = setTimeout(() => {
+      if (staysOpen) return;
       pausedAt = serverNow();
       stream.stop();
       setState({ kind: "paused" });

@@ -4,6 +4,7 @@ import { change, part } from "./api.js";
 import { notify } from "./dialog.js";
 import { follow, h, replace, setText } from "./dom.js";
 import { plural } from "./format.js";
+import { divide } from "./gateways.js";
 import { field } from "./parts.js";
 import * as suggestions from "./suggestions.js";
 
@@ -24,10 +25,10 @@ export class FirstRun {
   }
 
   /** Shows what is new; `heard` are the beacons that are heard, and applications have their regions as `list`. */
-  set({ observers, quarantined, heard, applications, zones }) {
+  set({ observers, quarantined, heard, applications, zones, fixes }) {
     this.site = { applications, zones };
     const placed = new Set(zones.flatMap((zone) => zone.observers));
-    const nameless = observers.filter((row) => !row.listed && !placed.has(row.id) && suggestions.isGateway(row.id));
+    const nameless = divide(observers, zones, fixes).gateways.filter((row) => !row.listed && !placed.has(row.id));
     const beacons = new Map();
     for (const row of heard) {
       if (!beacons.has(row.observer)) beacons.set(row.observer, new Map());
@@ -46,10 +47,10 @@ export class FirstRun {
 
   showBanner(unknown, quarantined, nameless) {
     const parts = [];
-    if (unknown) parts.push(h("a", { href: "#/heard" }, plural(unknown, "unknown beacon")));
+    if (unknown) parts.push(h("a", { href: "#/things?show=unknown" }, plural(unknown, "unknown beacon")));
     const gateways = (number, words) => {
       const verb = number === 1 ? words[0] : words[1];
-      parts.push(h("span", null, h("a", { href: "#/observers" }, plural(number, "gateway")), ` ${verb}`));
+      parts.push(h("span", null, h("a", { href: "#/gateways" }, plural(number, "gateway")), ` ${verb}`));
     };
     if (quarantined) gateways(quarantined, ["waits to be accepted", "wait to be accepted"]);
     if (nameless) gateways(nameless, ["waits for a name", "wait for a name"]);
@@ -117,11 +118,11 @@ class GatewayCard {
   describe() {
     const regions = this.regions().map((region) => region.id);
     const made = regions.length
-      ? `${regions.length === 1 ? "region" : "regions"} ${regions.join(", ")}`
+      ? `and the ${regions.length === 1 ? "region" : "regions"} ${regions.join(", ")}, whose beacons it then places`
       : this.gateway.heard.length
-      ? "no region: all that it hears is asked about"
-      : "no region yet: it hears no beacon";
-    setText(this.note, `Makes zone ${this.zone()} and ${made}. Change or remove them on their pages.`);
+      ? "which places all that it hears"
+      : "though it hears no beacon yet";
+    setText(this.note, `Makes the room ${this.zone()} ${made}. Change or remove it on the page Rooms.`);
   }
 
   zone() {
@@ -151,7 +152,9 @@ class GatewayCard {
       ({ constraint }) => {
         const id = suggestions.unusedIdentifier(suggestions.regionIdentifier(constraint, subject), taken);
         taken.add(id);
-        return { id, document: { ...constraint, subject } };
+        // The room's events say each move: those of a region of all tags would say it twice.
+        const events = subject === "beacon" ? { notifyOnEntry: false, notifyOnExit: false } : {};
+        return { id, document: { ...constraint, subject, ...events } };
       },
     );
   }

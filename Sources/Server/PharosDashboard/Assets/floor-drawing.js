@@ -1,29 +1,19 @@
 // The still parts of a floor: its image, where one can walk, walls, ways in and up, and how long ten metres are.
 
-import { fit } from "./plan-drawing.js";
-
-const symbols = { stairs: "≣", lift: "⇅", escalator: "⇗", ramp: "⟋" };
-const wayNames = { stairs: "Stairs", lift: "Lift", escalator: "Escalator", ramp: "Ramp" };
+/** What stands for a way in or up. */
+export const symbols = { entrance: "⇄", stairs: "≣", lift: "⇅", escalator: "⇗", ramp: "⟋" };
 /** From so many pixels a metre on, radios are drawn; before, they would be a rash. */
 const radiosFrom = 5;
-/** From so many pixels a metre on, ways up and down are named. */
-const namesFrom = 7;
 
-/** Draws a floor as a viewport shows it: its map tiles if there are any, and its shapes until they have come. */
-export function drawFloor(pen, shapes, tiles, view, palette, density) {
+/** Draws a floor as a viewport shows it; `down` are the gateways that are down. */
+export function drawFloor(pen, shapes, view, palette, density, down) {
   pen.setTransform(density, 0, 0, density, 0, 0);
   pen.clearRect(0, 0, view.width, view.height);
   pen.fillStyle = palette.sunk;
   pen.fillRect(0, 0, view.width, view.height);
-  // Tiles are drawn for a light page.
-  const isTiled = Boolean(tiles) && !tiles.isBroken && !palette.isDark;
   if (shapes) drawOutlines(pen, shapes, view, palette, density);
   pen.setTransform(density, 0, 0, density, 0, 0);
-  if (isTiled) tiles.draw(pen, view, density);
-  if (shapes) {
-    if (!isTiled && !showsImage(shapes, palette)) drawNames(pen, shapes, view, palette);
-    drawPoints(pen, shapes, view, palette, isTiled);
-  }
+  if (shapes) drawPoints(pen, shapes, view, palette, down);
   drawScale(pen, view, palette);
 }
 
@@ -39,7 +29,7 @@ function drawOutlines(pen, shapes, view, palette, density) {
   pen.fillStyle = palette.surface;
   pen.fill(shapes.walkable);
   pen.lineJoin = "round";
-  if (showsImage(shapes, palette)) {
+  if (shapes.image) {
     drawImage(pen, shapes.image, palette);
   } else {
     pen.fillStyle = palette.sunk;
@@ -56,47 +46,28 @@ function drawOutlines(pen, shapes, view, palette, density) {
   pen.stroke(shapes.walls);
 }
 
-/** Whether the plan's image is shown: on a dark page outlines with names say the same without glare. */
-function showsImage({ image, names }, palette) {
-  return Boolean(image) && !(palette.isDark && names.length);
-}
-
-/** The image of the plan, faint where the page is dark: plans are drawn on white. */
+/** The image of the plan; plans are drawn on white, so that a dark page inverts them, or shows them faintly. */
 function drawImage(pen, { bitmap, start, right, down, width, height }, palette) {
   pen.save();
   pen.transform(right.x, right.y, down.x, down.y, start.x, start.y);
-  pen.globalAlpha = palette.isDark ? 0.22 : 0.8;
+  const canInvert = palette.isDark && typeof pen.filter === "string";
+  if (canInvert) pen.filter = "invert(1) hue-rotate(180deg)";
+  pen.globalAlpha = palette.isDark && !canInvert ? 0.22 : 0.8;
   pen.drawImage(bitmap, 0, 0, width, height);
   pen.restore();
 }
 
-function drawNames(pen, { names }, view, palette) {
-  pen.font = palette.plain;
-  pen.textAlign = "center";
-  pen.textBaseline = "middle";
-  pen.fillStyle = palette.soft;
-  for (const { text, left, right, bottom, top } of names) {
-    const room = (right - left) * view.scale - 8;
-    const [x, y] = [(left + right) / 2, (bottom + top) / 2];
-    if (room < 40 || (top - bottom) * view.scale < 18 || !view.shows(x, y)) continue;
-    const shown = fit(pen, text, room);
-    if (shown.length > 3 || shown === text) pen.fillText(shown, view.pixelX(x), view.pixelY(y));
-  }
-}
-
-function drawPoints(pen, { points }, view, palette, isTiled) {
+function drawPoints(pen, { points }, view, palette, down) {
   for (const point of points) {
     if (!view.shows(point.x, point.y)) continue;
-    // Tiles show the ways in and up, but not where radios hang.
-    if (isTiled && (symbols[point.kind] || point.kind === "entrance")) continue;
     const [x, y] = [view.pixelX(point.x), view.pixelY(point.y)];
-    if (symbols[point.kind]) drawWay(pen, point, x, y, view, palette);
-    else if (point.kind === "entrance") drawEntrance(pen, x, y, palette);
-    else if (view.scale >= radiosFrom) drawRadio(pen, point.kind, x, y, palette);
+    if (point.isBadge) drawWay(pen, point, x, y, palette);
+    else if (down.has(point.id)) drawRadio(pen, point.kind, x, y, palette, palette.bad);
+    else if (view.scale >= radiosFrom) drawRadio(pen, point.kind, x, y, palette, palette.soft);
   }
 }
 
-function drawWay(pen, { kind }, x, y, view, palette) {
+function drawWay(pen, { kind }, x, y, palette) {
   pen.beginPath();
   pen.roundRect(x - 8, y - 8, 16, 16, 4);
   pen.fillStyle = palette.paper;
@@ -109,42 +80,30 @@ function drawWay(pen, { kind }, x, y, view, palette) {
   pen.textBaseline = "middle";
   pen.fillStyle = palette.ink;
   pen.fillText(symbols[kind], x, y + 0.5);
-  if (view.scale < namesFrom) return;
-  pen.font = palette.plain;
-  pen.textAlign = "left";
-  pen.fillStyle = palette.soft;
-  pen.fillText(wayNames[kind], x + 12, y + 0.5);
 }
 
-/** A door to the outdoors: an opening with its two posts. */
-function drawEntrance(pen, x, y, palette) {
-  pen.beginPath();
-  pen.arc(x, y, 5, 0, 2 * Math.PI);
-  pen.fillStyle = palette.surface;
-  pen.fill();
-  pen.strokeStyle = palette.good;
-  pen.lineWidth = 2;
-  pen.stroke();
-}
-
-function drawRadio(pen, kind, x, y, palette) {
-  pen.fillStyle = palette.soft;
+/** A gateway is a triangle, a fixed beacon a cross, an access point a square: discs and diamonds are who is there. */
+function drawRadio(pen, kind, x, y, palette, tone) {
+  pen.fillStyle = pen.strokeStyle = tone;
+  pen.lineWidth = 1.5;
   pen.beginPath();
   if (kind === "observer") {
     pen.moveTo(x, y - 6);
     pen.lineTo(x + 5, y + 3);
     pen.lineTo(x - 5, y + 3);
     pen.closePath();
-  } else {
-    pen.arc(x, y, kind === "beacon" ? 2 : 2.5, 0, 2 * Math.PI);
-  }
-  if (kind === "accessPoint") {
-    pen.strokeStyle = palette.soft;
-    pen.lineWidth = 1;
-    pen.stroke();
-  } else {
     pen.fill();
+    return;
   }
+  if (kind === "beacon") {
+    for (const side of [-1, 1]) {
+      pen.moveTo(x - 3, y - 3 * side);
+      pen.lineTo(x + 3, y + 3 * side);
+    }
+  } else {
+    pen.rect(x - 2.5, y - 2.5, 5, 5);
+  }
+  pen.stroke();
 }
 
 /** How long some round number of metres is, and where north is. */

@@ -63,11 +63,11 @@ export class Viewport {
     this.isMoved = true;
   }
 
-  /** Moves just so far that a place is not at the edge. */
-  reveal(x, y) {
-    const reach = { x: 0.35 * this.width / this.scale, y: 0.35 * this.height / this.scale };
-    this.x = Math.min(x + reach.x, Math.max(x - reach.x, this.x));
-    this.y = Math.min(y + reach.y, Math.max(y - reach.y, this.y));
+  /** Moves just so far that a place is within a part of the picture, `{ left, right, top, bottom }` in pixels. */
+  reveal(x, y, { left, right, top, bottom }) {
+    const [atX, atY] = [this.pixelX(x), this.pixelY(y)];
+    this.x += (atX - Math.max(left, Math.min(right, atX))) / this.scale;
+    this.y -= (atY - Math.max(top, Math.min(bottom, atY))) / this.scale;
   }
 
   pixelX(x) {

@@ -1,12 +1,13 @@
-// The subjects on a floor as a list of names, for screen readers and for people who look for a name.
+// Everyone on the map as a list of names with their rooms, for screen readers and for people who look for a name.
 
 import { follow, h, setAttribute, setText } from "./dom.js";
+import { whereWords } from "./floor-source.js";
 import { metres, plural } from "./format.js";
 
 /** How many are listed; beyond, a number says how many there are more. */
 const most = 200;
 
-/** A list of subjects, each a button that chooses it; `onChoose` gets the subject. */
+/** A list of things, each a button that chooses it; `onChoose` gets the subject. */
 export class FloorList {
   #title = h("summary", null, "The same in words");
   #items = h("ul", { class: "floor-list" });
@@ -17,9 +18,9 @@ export class FloorList {
     this.element = h("details", { class: "body plan-words" }, this.#title, this.#items, this.#more);
   }
 
-  /** Follows who is on the floor. */
-  follow(floor, marks, chosen) {
-    setText(this.#title, `The same in words: ${floor}, ${plural(marks.length, "subject")}`);
+  /** Follows who is on the map, on whatever floor. */
+  follow(marks, chosen) {
+    setText(this.#title, `The same in words: ${plural(marks.length, "thing")}`);
     if (!this.element.open) return;
     const names = marks.map((mark) => [mark.name(), mark]).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
     follow(
@@ -37,7 +38,7 @@ export class FloorList {
         setText(item.firstChild, name);
         setAttribute(item.firstChild, "title", mark.subject);
         setAttribute(item.firstChild, "aria-pressed", String(mark.subject === chosen));
-        setText(item.lastChild, `±${metres(mark.accuracy)}${mark.floor === null ? ", outdoors" : ""}`);
+        setText(item.lastChild, `${whereWords(mark)}, ±${metres(mark.accuracy)}`);
       },
     );
     this.#more.hidden = names.length <= most;

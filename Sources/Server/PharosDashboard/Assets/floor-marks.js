@@ -1,34 +1,11 @@
 // The parts of a floor that move: who is where, how sure that is, where they came from and where they go.
 
-import { fit } from "./plan-drawing.js";
-
 const turn = 2 * Math.PI;
-/** With more marks than this in the picture, rings and names would hide what they are about; the areas stay. */
-const maximumRings = 60;
-const maximumNames = 40;
+/** With more marks than this in the picture, wide trails and arrows would hide what they are about. */
+const maximumTrails = 60;
 const maximumArrows = 200;
-/** How far a name stands from the middle of its mark, and how far a mark itself reaches, in pixels. */
-const besideMark = 12;
-const aboveMark = 16;
-const markReach = 8;
 /** Who goes slower than this goes nowhere: m/s. */
 const minimumSpeed = 0.3;
-
-/** The area in which 68 % of truths lie: all areas as one shape, so that many together stay pale. */
-export function drawAreas(pen, marks, view, palette) {
-  pen.beginPath();
-  for (const mark of marks) circle(pen, view, mark, Math.max(6, mark.look.accuracy * view.scale) * mark.shown);
-  pen.fillStyle = palette.accent;
-  pen.globalAlpha = marks.length > maximumRings ? 0.1 : 0.13;
-  pen.fill();
-  if (marks.length <= maximumRings) {
-    pen.strokeStyle = palette.accent;
-    pen.lineWidth = 1;
-    pen.globalAlpha = 0.45;
-    pen.stroke();
-  }
-  pen.globalAlpha = 1;
-}
 
 /** Where each was in the last `span` ms: paler the longer ago, in as many strokes as there are shades. */
 export function drawTrails(pen, marks, view, palette, { now, span, frame }) {
@@ -48,7 +25,7 @@ export function drawTrails(pen, marks, view, palette, { now, span, frame }) {
   }
   pen.strokeStyle = palette.accent;
   // A hairline is drawn ten times as fast as anything wider.
-  pen.lineWidth = marks.length > maximumRings ? 1 : 2;
+  pen.lineWidth = marks.length > maximumTrails ? 1 : 2;
   pen.lineJoin = "bevel";
   for (const { alpha, path } of shades) {
     pen.globalAlpha = alpha;
@@ -123,10 +100,14 @@ function drawCourses(pen, marks, view, palette, size) {
   pen.fill();
 }
 
-/** Draws the mark that the user chose. */
+/** Draws around the mark that the user chose the area in which 68 % of truths lie, and a ring. */
 export function drawChosen(pen, mark, view, palette) {
   pen.beginPath();
   circle(pen, view, mark, Math.max(6, mark.look.accuracy * view.scale));
+  pen.fillStyle = palette.accent;
+  pen.globalAlpha = 0.13;
+  pen.fill();
+  pen.globalAlpha = 1;
   pen.strokeStyle = palette.accent;
   pen.lineWidth = 1.5;
   pen.stroke();
@@ -135,59 +116,6 @@ export function drawChosen(pen, mark, view, palette) {
   pen.strokeStyle = palette.ink;
   pen.lineWidth = 2;
   pen.stroke();
-}
-
-/** Names beside their marks, the chosen one's first; one without room is left out, but never the chosen one's. */
-export function drawNames(pen, marks, view, palette, chosen) {
-  const named = marks.length <= maximumNames ? [...marks] : marks.filter((mark) => mark.key === chosen);
-  named.sort((a, b) => Number(b.key === chosen) - Number(a.key === chosen));
-  pen.font = palette.plain;
-  pen.textAlign = "left";
-  pen.textBaseline = "middle";
-  pen.lineJoin = "round";
-  const point = (mark) => ({ x: view.pixelX(mark.x), y: view.pixelY(mark.y) });
-  const names = named.map((mark) => {
-    const text = fit(pen, mark.look.name(), 150);
-    return { ...point(mark), mark, text, width: pen.measureText(text).width };
-  });
-  const places = placeNames(names, named.length === marks.length ? names : marks.map(point), view.width);
-  for (const [index, { mark, text, x, y }] of names.entries()) {
-    const place = places[index] ?? (mark.key === chosen ? { left: x + besideMark, y } : null);
-    if (!place) continue;
-    pen.lineWidth = 3;
-    pen.strokeStyle = palette.surface;
-    pen.strokeText(text, place.left, place.y);
-    pen.fillStyle = mark.look.tone === "off" ? palette.soft : palette.ink;
-    pen.fillText(text, place.left, place.y);
-  }
-}
-
-/**
- * Places of names, `{ left, y }`: beside, above or below their marks so that none covers a mark or another name; null
- * without room.
- *
- * `names` are `{ x, y, width }` with the places of their marks, the most important first; `marks` are all marks' places.
- */
-export function placeNames(names, marks, pictureWidth) {
-  const taken = [];
-  const isFree = ({ left, right, y }) =>
-    left >= 0 && right <= pictureWidth &&
-    !taken.some((other) => Math.abs(other.y - y) < 16 && left < other.right + 6 && other.left < right + 6) &&
-    !marks.some((mark) =>
-      Math.abs(mark.y - y) < 7 + markReach && left < mark.x + markReach && mark.x - markReach < right
-    );
-  return names.map(({ x, y, width }) => {
-    const candidates = [
-      { left: x + besideMark, y },
-      { left: x - besideMark - width, y },
-      { left: x - width / 2, y: y - aboveMark },
-      { left: x - width / 2, y: y + aboveMark },
-    ];
-    const box = candidates.map((place) => ({ ...place, right: place.left + width })).find(isFree);
-    if (!box) return null;
-    taken.push(box);
-    return { left: box.left, y: box.y };
-  });
 }
 
 function circle(pen, view, mark, radius) {

@@ -3,7 +3,6 @@
 import { get, part } from "./api.js";
 import { metres, seconds } from "./format.js";
 import { polygonsOf } from "./identity.js";
-import { fit } from "./plan-drawing.js";
 
 /** The geofences among the regions of applications. */
 export function fencesOf(lists) {
@@ -16,27 +15,30 @@ export function fencesOf(lists) {
   );
 }
 
-/** Draws the geofences that belong to a floor: its own, and on the ground floor those of all floors. */
+/** The geofences of a floor. */
+export function fencesOn(floor, fences) {
+  return fences.filter((fence) => isOn(floor, fence));
+}
+
+/** Draws the geofences of a floor, on the ground floor also those of all floors; gives where their names belong. */
 export function drawFences(pen, fences, floor, view, palette) {
   pen.save();
   pen.lineWidth = 1.5;
   pen.setLineDash([6, 4]);
   pen.strokeStyle = palette.warn;
   pen.fillStyle = palette.warn;
-  pen.font = palette.plain;
-  pen.textAlign = "center";
-  pen.textBaseline = "top";
-  for (const fence of fences) {
-    if (!isOn(floor, fence)) continue;
+  const labels = [];
+  for (const fence of fencesOn(floor, fences)) {
     const top = outline(pen, fence, floor.frame, view);
     if (!top) continue;
     pen.globalAlpha = 0.06;
     pen.fill("evenodd");
     pen.globalAlpha = 0.9;
     pen.stroke();
-    pen.fillText(fit(pen, fence.id, 150), top.x, top.y + 4);
+    labels.push({ id: fence.id, ...top });
   }
   pen.restore();
+  return labels;
 }
 
 function isOn(floor, { level, building }) {
@@ -141,7 +143,7 @@ export function drawWay(pen, guidance, floor, view, palette) {
   pen.stroke();
   if (end) {
     pen.beginPath();
-    pen.arc(end.x, end.y, 6, 0, 2 * Math.PI);
+    pen.rect(end.x - 5, end.y - 5, 10, 10);
     pen.fillStyle = palette.good;
     pen.fill();
   }

@@ -1,10 +1,12 @@
 // A floor's outlines as a canvas draws them: GeoJSON made into paths of metres, and the image of its plan.
 
-import { get, send } from "./api.js";
+import { send } from "./api.js";
+import { symbols } from "./floor-drawing.js";
 import { around } from "./floor-frame.js";
+import { loadOutlines } from "./venue-rooms.js";
 
 /** What stands at a point of a floor. */
-const pointKinds = new Set(["entrance", "stairs", "lift", "escalator", "ramp", "beacon", "observer", "accessPoint"]);
+const pointKinds = new Set([...Object.keys(symbols), "beacon", "observer", "accessPoint"]);
 
 /** Half the width of the room for the name of a place, in metres. */
 const nameRoom = 6;
@@ -12,7 +14,7 @@ const nameRoom = 6;
 /** Fetches what is drawn of a floor; what cannot be had is left out, since the marks say more than the walls. */
 export async function loadShapes(floor, signal) {
   const [outlines, image] = await Promise.all([
-    get(floor.outlines, signal).catch(() => null),
+    loadOutlines(floor.outlines, signal).catch(() => null),
     floor.plan ? loadImage(floor.plan.image, signal).catch(() => null) : null,
   ]);
   const shapes = outlines ? shapesOf(outlines, floor.frame) : shapesOf({ features: [] }, floor.frame);
@@ -38,12 +40,14 @@ export function shapesOf({ features }, frame) {
     hasWalls: false,
   };
   const boxes = [];
+  // One outline around all of a floor is the floor: its name is no room's.
+  const hasRooms = features.filter(({ geometry }) => geometry.type === "Polygon").length > 1;
   for (const { geometry, properties } of features) {
     const { kind } = properties;
     if (geometry.type === "Polygon") {
       const box = addRings(kind === "walkable" ? shapes.walkable : shapes.obstacles, geometry.coordinates, frame);
       boxes.push(box);
-      if (properties.name) shapes.names.push({ text: properties.name, ...box });
+      if (properties.name && hasRooms) shapes.names.push({ text: properties.name, ...box });
     } else if (geometry.type === "MultiLineString") {
       shapes.hasWalls = true;
       for (const line of geometry.coordinates) boxes.push(addLine(shapes.walls, line, frame));
@@ -54,7 +58,8 @@ export function shapesOf({ features }, frame) {
       shapes.names.push({ text: properties.name, ...room });
     } else if (pointKinds.has(kind)) {
       const [longitude, latitude] = geometry.coordinates;
-      shapes.points.push({ kind, id: properties.id ?? "", x: frame.x(longitude), y: frame.y(latitude) });
+      const place = { x: frame.x(longitude), y: frame.y(latitude) };
+      shapes.points.push({ kind, id: properties.id ?? "", isBadge: kind in symbols, ...place });
     }
   }
   shapes.bounds = around(boxes.filter(Boolean));

@@ -3,9 +3,11 @@
 import { serverNow } from "./api.js";
 import { metres, plural, seconds } from "./format.js";
 import { around, Frame } from "./floor-frame.js";
+import { fencesOn } from "./floor-overlays.js";
 import { loadShapes } from "./floor-shapes.js";
-import { nameOf } from "./names.js";
+import { nameOf, ofRoom } from "./names.js";
 import { empty } from "./parts.js";
+import { learnVenues, loadRooms, roomOf } from "./venue-rooms.js";
 import { kindOf } from "./words.js";
 
 /** A fix this old, in ms, is shown as one that may no longer hold; five times older, it is not shown. */
@@ -22,13 +24,15 @@ const outdoors = 60;
 /** Fixes on the floors of venues. */
 export class FloorSource {
   title = "Floor plan";
-  note = "Where each subject is now. Circle: 68 % confidence.";
+  note = "Where each tag and person is now.";
   isFloorPlan = true;
   /** What keeps a live stream of fixes open while this is shown, and how often a second each subject may move. */
   streamQuery = "?kind=fix&rate=5";
   floors = new Map();
   /** The geofences of all applications. */
   fences = [];
+  /** The gateways that are down. */
+  down = new Set();
   /** Changes when a floor came or its shapes were loaded. */
   version = 0;
   #venues = "";
@@ -64,6 +68,18 @@ export class FloorSource {
     this.version += 1;
   }
 
+  /** Takes the gateways that are down. */
+  setDown(ids) {
+    if (ids.length === this.down.size && ids.every((id) => this.down.has(id))) return;
+    this.down = new Set(ids);
+    this.version += 1;
+  }
+
+  /** Loads the rooms of the floors that someone is on. */
+  async loadRooms(signal) {
+    await loadRooms([...this.subjects.values()].map((mark) => mark.fix), signal);
+  }
+
   get hasPlaces() {
     return this.floors.size > 0;
   }
@@ -73,6 +89,7 @@ export class FloorSource {
     const text = JSON.stringify(venues);
     if (text === this.#venues) return;
     this.#venues = text;
+    learnVenues(venues);
     this.floors = new Map();
     for (const venue of venues) {
       for (const building of venue.buildings) this.#addBuilding(venue, building);
@@ -101,7 +118,6 @@ export class FloorSource {
         isGround: Math.abs(floor.level) === ground,
         outlines: floor.outlines,
         plan: floor.plan ?? null,
-        tiles: floor.tiles ?? null,
         frame,
         bounds: boundsOf(floor.bounds, frame),
         shapes: null,
@@ -202,6 +218,11 @@ export class FloorSource {
     this.version += 1;
   }
 
+  /** The marks of all who were located in the last minutes. */
+  *present() {
+    for (const mark of this.subjects.values()) if (this.now - mark.at <= goneAfter) yield mark;
+  }
+
   /** The marks that belong into a floor's picture: who is on it, and around the ground floor who is outdoors. */
   *marksOn(floor) {
     const { now } = this;
@@ -224,19 +245,37 @@ export class FloorSource {
     return counts;
   }
 
-  legend() {
-    return [
-      ["accent", "a handset"],
+  /** What the marks of a floor's picture stand for: `[mark, text]`. */
+  legend(floor) {
+    const kinds = new Set(floor?.shapes?.points.map((point) => point.kind));
+    const legend = [
+      ["accent", "a person"],
       ["diamond", "a tag"],
       ["good", "outdoors"],
       ["off", `not located for ${seconds(staleAfter / 1000)}`],
+      ["trail", `the way of the last ${seconds(trailSpan / 1000)}`.replace(".0", "")],
     ];
+    for (const [kind, text] of Object.entries(pointWords)) if (kinds.has(kind)) legend.push([kind, text]);
+    if (this.down.size) legend.push(["down", "a gateway that is down"]);
+    if (floor && fencesOn(floor, this.fences).length) legend.push(["fence", "a region drawn on the map"]);
+    return legend;
   }
 
   nothing() {
     return empty("No venue", "Add a venue to the site file; located subjects then appear on its floors.");
   }
 }
+
+const pointWords = {
+  observer: "a gateway",
+  beacon: "a fixed beacon",
+  accessPoint: "a Wi-Fi access point",
+  entrance: "a way in",
+  stairs: "stairs",
+  lift: "a lift",
+  escalator: "an escalator",
+  ramp: "a ramp",
+};
 
 /** The key of a floor among all floors of all venues. */
 function keyOf(venue, building, level) {
@@ -258,16 +297,24 @@ function isAround({ bounds, frame, isGround }, { latitude, longitude }) {
 
 function tipOf(mark, now) {
   const age = Math.max(0, (now - mark.at) / 1000);
-  return `${mark.name()}: ±${metres(mark.accuracy)}, ${seconds(age)} ago`;
+  return `${mark.name()}: ${whereWords(mark)}, ±${metres(mark.accuracy)}, ${seconds(age)} ago`;
+}
+
+/** Where a mark is, in words: its room and floor. */
+export function whereWords({ fix }) {
+  if (fix.building === undefined) return "outdoors";
+  const floor = fix.floorName || `floor ${fix.level}`;
+  const room = ofRoom(roomOf(fix));
+  return room ? `${room}, ${floor}` : floor;
 }
 
 /** What there is to say about a mark at a time: pairs of a title and a text. */
 export function factsOf(mark, now) {
   const { fix } = mark;
   const facts = [
+    [roomOf(fix) ? "Room" : "Floor", whereWords(mark)],
     ["Accuracy", `±${metres(mark.accuracy)}`],
     ["Located", `${seconds(Math.max(0, (now - mark.at) / 1000))} ago`],
-    ["Floor", fix.building === undefined ? "outdoors" : fix.floorName || String(fix.level)],
     ["Made from", (fix.sources ?? []).map((source) => sourceWords[source] ?? source).join(", ") || "nothing new"],
   ];
   if (mark.speed !== null) facts.push(["Speed", `${mark.speed.toFixed(1)} m/s`]);
@@ -282,10 +329,10 @@ const sourceWords = {
   beacons: "beacons",
   motion: "motion",
   outside: "satellites",
-  observers: "observers",
+  observers: "gateways",
 };
 
-/** How many subjects stand on a floor, in words. */
+/** How many are on a floor, in words. */
 export function countWords(count) {
-  return count ? plural(count, "subject") : "no subjects";
+  return count ? plural(count, "thing") : "no things";
 }

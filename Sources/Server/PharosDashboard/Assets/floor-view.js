@@ -1,21 +1,28 @@
 // The picture of a floor on a canvas: one floor at a time, to be moved, zoomed and switched by hand or by keys.
 
 import { follow, h, replace, s, setAttribute, setText } from "./dom.js";
-import { drawFloor } from "./floor-drawing.js";
-import { Viewport } from "./floor-frame.js";
+import { drawFloor, symbols } from "./floor-drawing.js";
+import { around, Viewport } from "./floor-frame.js";
+import { drawLabels } from "./floor-labels.js";
 import { FloorList } from "./floor-list.js";
-import { drawAreas, drawChosen, drawNames, drawSubjects, drawTrails } from "./floor-marks.js";
+import { drawChosen, drawSubjects, drawTrails } from "./floor-marks.js";
 import { factsOf, trailSpan } from "./floor-source.js";
 import { ChosenDetails, drawFences, drawWay } from "./floor-overlays.js";
 import { FloorSwitch } from "./floor-switch.js";
-import { FloorTiles } from "./floor-tiles.js";
 import { plural } from "./format.js";
+import { historyAddress } from "./history.js";
 import { readPalette } from "./plan-drawing.js";
 import { Scene } from "./plan-scene.js";
 import { EventStream } from "./stream.js";
 
 /** How near a pointer must come to a mark, in pixels. */
 const reach = 14;
+/** The room around those who are on a floor at the first look, in metres; from what share on all of it is shown. */
+const [thingRoom, wholeFrom] = [10, 0.6];
+/** Around a chosen subject at most so many metres are shown, or so many times its accuracy. */
+const [chosenRoom, chosenAccuracies] = [40, 6];
+/** How far from the controls a chosen subject stays, in pixels. */
+const besideControls = 36;
 /** A press that moves farther than this many pixels drags; else it chooses. */
 const dragFrom = 4;
 /** How far a key moves the picture, in pixels, and how much it zooms. */
@@ -42,16 +49,19 @@ export class FloorView {
   #view = new Viewport();
   #canvas = h("canvas", { role: "img" });
   #still = document.createElement("canvas");
-  #tiles = new Map();
   #trails = document.createElement("canvas");
   #trailsAt = 0;
   #stage;
   #tip = h("div", { class: "tip", hidden: true });
+  #legend = h("div", { class: "legend-row" });
+  #fences = [];
   #facts = h("section", { class: "floor-facts", hidden: true });
   #switch;
   #list;
   #floor = null;
   #chosen = null;
+  /** Whether the picture has still to come near the subject that was chosen. */
+  #isZoomDue = false;
   #details = new ChosenDetails();
   #detailsAt = 0;
   #palette = readPalette();
@@ -63,7 +73,8 @@ export class FloorView {
   #stop = new AbortController();
   #stream;
 
-  constructor(source) {
+  /** Shows a source; a subject that is `chosen` already is in view from the start. */
+  constructor(source, chosen = null) {
     this.#source = source;
     this.#switch = new FloorSwitch((key) => this.#show(key));
     this.#list = new FloorList((subject) => this.#choose(subject));
@@ -74,7 +85,7 @@ export class FloorView {
         tabindex: "0",
         role: "group",
         "aria-label": "Floor plan. Arrow keys move it, plus and minus zoom, 0 shows all of it, Page Up and Page Down " +
-          "change floors, Escape deselects the subject.",
+          "change floors, Escape deselects.",
         onKeydown: (event) => this.#key(event),
       },
       this.#canvas,
@@ -83,7 +94,8 @@ export class FloorView {
       this.#switch.element,
       this.#facts,
     );
-    this.element = h("div", { class: "plan" }, this.#stage, this.#legend(), this.#list.element);
+    this.element = h("div", { class: "plan" }, this.#stage, this.#legend, this.#list.element);
+    this.#list.element.addEventListener("toggle", () => this.refresh());
     const { signal } = this.#stop;
     this.#resizer.observe(this.#stage);
     addEventListener("pharos:theme", () => this.#redraw(true), { signal });
@@ -92,6 +104,8 @@ export class FloorView {
     signal.addEventListener("abort", () => clearInterval(timer));
     this.#stream = new EventStream({ query: source.streamQuery, onItems: (items) => this.#take(items) });
     this.#stream.start(null);
+    this.#chosen = chosen;
+    this.#isZoomDue = chosen !== null;
   }
 
   #resizer = new ResizeObserver(() => this.#resize());
@@ -106,7 +120,7 @@ export class FloorView {
     this.#stage.classList.toggle("is-past", this.#source.isPast);
     if (this.#version !== this.#source.version) {
       this.#version = this.#source.version;
-      if (!this.#view.isMoved) this.#showAll();
+      if (!this.#view.isMoved) this.#showThings();
       if (this.#floor) this.#source.load(this.#floor, this.#stop.signal);
       this.#isStillDue = true;
     }
@@ -138,12 +152,34 @@ export class FloorView {
     this.#hide();
     this.#isStillDue = true;
     if (!floor) return;
-    if (!stays) this.#showAll();
+    if (!stays) this.#showThings();
     this.#source.load(floor, this.#stop.signal).then(() => this.refresh());
     this.#switch.mark(floor.key);
     this.#aim();
     this.#describe();
     this.#wake();
+  }
+
+  /** Shows who is on the floor with some room around them, or all of it where they are all over it, or it is empty. */
+  #showThings() {
+    if (!this.#floor?.bounds || this.#view.width < 2) return;
+    const { frame, bounds } = this.#floor;
+    const marks = [...this.#source.marksOn(this.#floor)];
+    const box = around(marks.map((mark) => ({ x: frame.x(mark.longitude), y: frame.y(mark.latitude) })));
+    if (!box) return this.#showAll();
+    const near = {
+      left: box.left - thingRoom,
+      right: box.right + thingRoom,
+      bottom: box.bottom - thingRoom,
+      top: box.top + thingRoom,
+    };
+    const share = Math.max(
+      (near.right - near.left) / (bounds.right - bounds.left),
+      (near.top - near.bottom) / (bounds.top - bounds.bottom),
+    );
+    if (share > wholeFrom && marks.every((mark) => mark.floor !== null)) return this.#showAll();
+    this.#view.showAll(near);
+    this.#redraw();
   }
 
   #showAll() {
@@ -168,7 +204,8 @@ export class FloorView {
       canvas.width = Math.round(width * density);
       canvas.height = Math.round(height * density);
     }
-    if (!this.#view.isMoved) this.#showAll();
+    if (!this.#view.isMoved) this.#showThings();
+    this.#followChosen();
     this.#redraw();
   }
 
@@ -196,9 +233,32 @@ export class FloorView {
     const mark = this.#source.subjects.get(this.#chosen);
     if (!mark) return;
     if (mark.floor && mark.floor !== this.#floor.key && this.#source.floors.has(mark.floor)) this.#show(mark.floor);
-    const { x, y } = this.#view;
-    this.#view.reveal(this.#floor.frame.x(mark.longitude), this.#floor.frame.y(mark.latitude));
-    if (x !== this.#view.x || y !== this.#view.y) this.#isStillDue = true;
+    const [x, y] = [this.#floor.frame.x(mark.longitude), this.#floor.frame.y(mark.latitude)];
+    const view = this.#view;
+    const before = [view.x, view.y, view.scale];
+    if (this.#isZoomDue && view.width > 1) {
+      this.#isZoomDue = false;
+      const across = Math.max(chosenRoom, chosenAccuracies * mark.accuracy);
+      view.zoom(Math.max(1, Math.min(view.width, view.height) / across / view.scale), view.pixelX(x), view.pixelY(y));
+    }
+    view.reveal(x, y, this.#free());
+    if (before.join() !== [view.x, view.y, view.scale].join()) this.#isStillDue = true;
+  }
+
+  /** The part of the picture that no control covers, in pixels. */
+  #free() {
+    const { width, height } = this.#view;
+    const edge = besideControls;
+    const free = { left: edge, right: width - edge, top: edge, bottom: height - edge };
+    const [facts, floors] = [this.#facts, this.#switch.element];
+    if (!facts.hidden && facts.offsetWidth < width / 2) free.left += facts.offsetLeft + facts.offsetWidth;
+    else if (!facts.hidden) free.bottom = facts.offsetTop - edge;
+    if (floors.offsetWidth < width / 2 && free.left < floors.offsetLeft - 2 * edge) {
+      free.right = floors.offsetLeft - edge;
+    } else {
+      free.top += floors.offsetTop + floors.offsetHeight;
+    }
+    return { ...free, right: Math.max(free.left, free.right), bottom: Math.max(free.top, free.bottom) };
   }
 
   #wake() {
@@ -215,8 +275,8 @@ export class FloorView {
     const [view, palette] = [this.#view, this.#palette];
     if (this.#isStillDue) {
       const under = this.#still.getContext("2d");
-      drawFloor(under, this.#floor?.shapes, this.#tilesOf(this.#floor), view, palette, density);
-      if (this.#floor) drawFences(under, this.#source.fences, this.#floor, view, palette);
+      drawFloor(under, this.#floor?.shapes, view, palette, density, this.#source.down);
+      this.#fences = this.#floor ? drawFences(under, this.#source.fences, this.#floor, view, palette) : [];
       this.#trailsAt = 0;
     }
     this.#isStillDue = false;
@@ -228,23 +288,11 @@ export class FloorView {
     if (moves) this.#wake();
   }
 
-  /** The map tiles of a floor, kept as long as the picture; null if the server draws none. */
-  #tilesOf(floor) {
-    if (!floor?.tiles) return null;
-    let tiles = this.#tiles.get(floor.key);
-    if (tiles?.frame !== floor.frame) {
-      tiles = new FloorTiles(floor.tiles, floor.frame, this.#stop.signal, () => this.#redraw());
-      this.#tiles.set(floor.key, tiles);
-    }
-    return tiles;
-  }
-
   #drawMarks(pen, view, palette, now) {
     const density = Math.min(devicePixelRatio || 1, sharpest);
     const shown = [];
     for (const mark of this.#scene.marks.values()) if (view.shows(mark.x, mark.y, mark.look.accuracy)) shown.push(mark);
     if (!this.#source.isPast) drawWay(pen, this.#details.guidance, this.#floor, view, palette);
-    drawAreas(pen, shown.filter((mark) => mark.look.tone !== "off"), view, palette);
     if (now - this.#trailsAt >= trailPace) {
       this.#trailsAt = now;
       const under = this.#trails.getContext("2d");
@@ -256,7 +304,8 @@ export class FloorView {
     drawSubjects(pen, shown, view, palette, density);
     const chosen = this.#scene.marks.get(this.#chosen);
     if (chosen) drawChosen(pen, chosen, view, palette);
-    drawNames(pen, shown, view, palette, this.#chosen);
+    const { shapes } = this.#floor;
+    drawLabels(pen, { marks: shown, shapes, fences: this.#fences, chosen: this.#chosen }, view, palette);
   }
 
   // What people do.
@@ -322,17 +371,21 @@ export class FloorView {
     this.#redraw();
   }
 
+  /** Zooms about a pixel: without one about the chosen subject, else the middle. */
   #zoom(factor, x, y) {
-    this.#view.zoom(factor, x, y);
+    const chosen = x === undefined ? this.#scene.marks.get(this.#chosen) : null;
+    if (chosen) this.#view.zoom(factor, this.#view.pixelX(chosen.x), this.#view.pixelY(chosen.y));
+    else this.#view.zoom(factor, x, y);
     this.#redraw();
   }
 
   #choose(subject) {
     this.#chosen = subject;
+    this.#isZoomDue = subject !== null;
     this.#detailsAt = 0;
     this.#hide();
-    this.#followChosen();
     this.#describe();
+    this.#followChosen();
     this.#wake();
   }
 
@@ -369,12 +422,20 @@ export class FloorView {
     );
   }
 
-  #legend() {
+  #showLegend() {
     const marks = { accent: "dot plan-accent", diamond: "diamond", good: "dot good", off: "dot off hollow" };
-    return h(
-      "div",
-      { class: "legend-row" },
-      this.#source.legend().map(([mark, text]) => h("span", null, h("i", { class: marks[mark] }), text)),
+    const lines = { fence: "fence", trail: "trail", way: "way" };
+    const others = { observer: "radio gateway", down: "radio gateway down", ...lines };
+    const icons = { beacon: "×", accessPoint: "▫", ...symbols };
+    const way = this.#details.guidance ? [["way", "the way to its destination"]] : [];
+    follow(
+      this.#legend,
+      [...this.#source.legend(this.#floor), ...way],
+      ([mark]) => mark,
+      ([mark, text]) => {
+        const sign = { class: marks[mark] ?? others[mark] ?? "sign", "aria-hidden": "true" };
+        return h("span", null, h("i", sign, icons[mark]), text);
+      },
     );
   }
 
@@ -389,8 +450,10 @@ export class FloorView {
   #describe() {
     if (!this.#floor) return;
     const marks = [...this.#source.marksOn(this.#floor)];
-    setAttribute(this.#canvas, "aria-label", `${this.#floor.name}: ${plural(marks.length, "subject")}`);
-    this.#list.follow(this.#floor.name, marks, this.#chosen);
+    setAttribute(this.#canvas, "aria-label", `${this.#floor.name}: ${plural(marks.length, "thing")}`);
+    if (this.#list.element.open) this.#source.loadRooms(this.#stop.signal);
+    this.#list.follow([...this.#source.present()], this.#chosen);
+    this.#showLegend();
     const chosen = this.#source.subjects.get(this.#chosen);
     this.#readDetails();
     this.#facts.hidden = !chosen;
@@ -399,10 +462,11 @@ export class FloorView {
       this.#facts.dataset.subject = chosen.subject;
       const close = h(
         "button",
-        { type: "button", class: "small", "aria-label": "Deselect this subject", onClick: () => this.#choose(null) },
+        { type: "button", class: "small", "aria-label": "Deselect", onClick: () => this.#choose(null) },
         "✕",
       );
-      replace(this.#facts, h("header", null, h("h3", { title: chosen.subject }, chosen.name()), close), h("dl"));
+      const link = h("a", { href: historyAddress("subject", chosen.subject), title: chosen.subject }, chosen.name());
+      replace(this.#facts, h("header", null, h("h3", null, link), close), h("dl"));
     }
     follow(
       this.#facts.lastChild,

@@ -1,10 +1,10 @@
-// The past of one subject, observer, zone or region: lanes over time, the same in words, and what the journal has of it.
+// The past of one thing, gateway, room or region: lanes over time, the same in words, and what the journal has.
 
-import { get, isAbort, part } from "./api.js";
+import { get, isAbort, part, serverNow } from "./api.js";
 import { timeChart } from "./charts.js";
 import { h, replace, setText } from "./dom.js";
 import { count, dayTime, decimal, level, none, percent, plural, rate, seconds } from "./format.js";
-import { curveOf, downloadButton, RangeForm, rangeOf, runsOf, tonesOf } from "./history.js";
+import { curveOf, downloadButton, Range, RangeForm, rangeOf, runsOf, spans, tonesOf } from "./history.js";
 import * as names from "./names.js";
 import { card, chip, empty, pageHead, refusal, Table, timeNode } from "./parts.js";
 import { poll } from "./poll.js";
@@ -13,11 +13,13 @@ import { stateTone } from "./words.js";
 const period = 60000;
 /** How many steps a picture has: about one for three pixels. */
 const points = 360;
+/** How many of the latest decisions are listed. */
+const maximumDecisions = 25;
 /** How many runs are listed in words. */
 const maximumRuns = 200;
 
-/** The page of a subject: its states, rooms, nearest observers and RSSI. */
-export function showSubject(root, context, subject) {
+/** The past of a thing: states, rooms, nearest gateways, RSSI; `more` holds further `actions` and what is `before`. */
+export function showSubject(root, context, subject, more) {
   const path = `/v1/history/subjects/${part(subject)}`;
   return new Detail(root, context, {
     path,
@@ -25,14 +27,16 @@ export function showSubject(root, context, subject) {
     title: names.nameOf(subject),
     lanes: subjectLanes,
     words: runWords,
+    ...more,
   });
 }
 
-/** The page of an observer: its rate and outages. */
-export function showObserver(root, context, observer) {
+/** The past of a gateway or handset: its rate and outages; `more` as for a subject. */
+export function showObserver(root, context, observer, more) {
   const path = `/v1/history/observers/${part(observer)}`;
   const title = names.nameOf(observer);
-  return new Detail(root, context, { path, id: observer, title, lanes: observerLanes, words: outageWords });
+  const own = { path, id: observer, title, lanes: observerLanes, words: outageWords };
+  return new Detail(root, context, { ...own, ...more });
 }
 
 /** The page of a zone or region: how many were inside. */
@@ -41,14 +45,16 @@ export function showPlace(root, context, { zone, application, region }) {
     ? `/v1/history/zones/${part(zone)}`
     : `/v1/history/applications/${part(application)}/regions/${part(region)}`;
   const title = zone ? names.nameOf(zone) : region;
-  const id = zone ? `Zone ${zone}` : `Region of ${application}`;
-  return new Detail(root, context, { path, id, title, lanes: placeLanes, words: placeWords });
+  const id = zone ? `Room ${zone}` : `Region of ${application}`;
+  const actions = zone ? h("a", { class: "button", href: "#/rooms" }, "All rooms") : null;
+  return new Detail(root, context, { path, id, title, lanes: placeLanes, words: placeWords, actions });
 }
 
 class Detail {
   constructor(root, { signal, query }, subject) {
     Object.assign(this, subject);
     this.signal = signal;
+    this.isChosen = query.has("range") || query.has("from");
     this.form = new RangeForm(rangeOf(query), (range) => this.turnTo(range));
     this.picture = h("div", { class: "body" });
     this.legend = h("div", { class: "legend-row" });
@@ -61,17 +67,19 @@ class Detail {
     this.head = pageHead(
       this.title,
       this.id,
-      h("a", { class: "button", href: `#/history?range=24h` }, "All of the history"),
+      this.actions ?? null,
       downloadButton(() => `${this.path}?${this.form.range.query(1500)}`, () => `pharos-${this.title}`),
     );
     const chart = card("Over time", null, this.form.element, this.picture, this.legend);
     chart.append(h("details", { class: "body plan-words" }, this.summary, this.list));
     this.chart = chart;
-    replace(root, this.head, h("div", { class: "split detail-split" }, chart, this.transitions));
+    const past = h("div", { class: "split detail-split" }, chart, this.transitions);
+    replace(root, this.head, h("div", { class: "stack" }, this.before ?? null, past));
     this.ask = poll(() => this.load(), period, signal, (error) => this.refuse(error));
   }
 
   turnTo(range) {
+    this.isChosen = true;
     const [page] = location.hash.split("?");
     history.replaceState(null, "", `${page}?${range.address}`);
     this.load().catch((error) => {
@@ -87,6 +95,7 @@ class Detail {
   async load() {
     const { range } = this.form;
     const body = await get(`${this.path}?${range.query(points)}`, this.signal);
+    if (!this.isChosen && this.narrow(body)) return;
     if (body.name) setText(this.head.querySelector("h1"), body.name);
     const [from, to] = [
       Date.parse(body.from),
@@ -111,6 +120,16 @@ class Detail {
     this.showTransitions(body.transitions ?? []);
   }
 
+  /** Shows the shortest time that holds all that is stored, unless the reader chose one; true if it does. */
+  narrow({ points: [first] }) {
+    this.isChosen = true;
+    const age = first ? serverNow() - Date.parse(first.time) : Infinity;
+    const shorter = spans.find(([, , length]) => length >= age && length < this.form.range.length)?.[0];
+    if (!shorter) return false;
+    this.form.set(new Range({ span: shorter }));
+    return true;
+  }
+
   showTransitions(transitions) {
     this.transitions.hidden = !transitions.length;
     replace(
@@ -118,7 +137,7 @@ class Detail {
       h(
         "ol",
         { class: "feed tight" },
-        transitions.slice(-100).reverse().map((entry) =>
+        transitions.slice(-maximumDecisions).reverse().map((entry) =>
           h(
             "li",
             null,
@@ -243,17 +262,17 @@ function placeLanes({ points: all }, step) {
   const curve = curveOf(all, step, { value: "inside", low: "inside", high: "insideMost" });
   const lanes = [{
     kind: "curve",
-    title: "Subjects inside: mean and largest number",
+    title: "Things inside: mean and largest number",
     points: curve,
     unit: "",
     least: 0,
   }];
   if (all.some((point) => point.unmonitored > 0)) {
     const points = curveOf(all, step, { value: "unmonitored" });
-    lanes.push({ kind: "curve", title: "Unmonitored: their observers were down", points, unit: "", least: 0 });
+    lanes.push({ kind: "curve", title: "Unmonitored: their gateways were down", points, unit: "", least: 0 });
   }
   const most = Math.max(0, ...all.map((point) => point.insideMost ?? 0));
-  return { lanes, label: `At most ${plural(most, "subject")} inside`, legend: [] };
+  return { lanes, label: `At most ${plural(most, "thing")} inside`, legend: [] };
 }
 
 // The same in words.
@@ -299,7 +318,7 @@ function placeWords({ points: all }) {
     { title: "Largest number", class: "number", text: (row) => count(row.insideMost) },
     { title: "Unmonitored", class: "number", text: (row) => decimal(row.unmonitored, 1) },
   ];
-  return table("Numbers of subjects, the newest first", columns, all.slice(-maximumRuns).reverse());
+  return table("Numbers of things, the newest first", columns, all.slice(-maximumRuns).reverse());
 }
 
 const times = [

@@ -1,7 +1,8 @@
 // What pages of the past have in common: ranges of time, runs of what stayed the same, tables for spreadsheets.
 
-import { part, Problem, send, serverNow } from "./api.js";
+import { get, part, Problem, send, serverNow } from "./api.js";
 import { h, setAttribute, setText } from "./dom.js";
+import { saveFile } from "./files.js";
 import { field } from "./parts.js";
 
 const hour = 3600000;
@@ -32,6 +33,11 @@ export class Range {
     return this.fixed?.to ?? serverNow();
   }
 
+  /** The length of the range in ms. */
+  get length() {
+    return this.to - this.from;
+  }
+
   /** The range as a part of a page's address. */
   get address() {
     return this.fixed ? `from=${iso(this.from)}&to=${iso(this.to)}` : `range=${this.span}`;
@@ -47,6 +53,12 @@ export class Range {
 export function rangeOf(query) {
   const at = (name) => (query.get(name) ? Date.parse(query.get(name)) : null);
   return new Range({ span: query.get("range"), from: at("from"), to: at("to") });
+}
+
+/** The first minute of which something is stored of one of the first subjects, in ms; without any it is now. */
+export async function firstStored(signal) {
+  const { subjects = [] } = await get(`/v1/history/subjects?limit=3&${new Range({ span: "30d" }).query(30)}`, signal);
+  return Math.min(serverNow(), ...subjects.map((row) => Date.parse(row.first)));
 }
 
 function iso(at) {
@@ -141,9 +153,7 @@ export function downloadButton(pathOf, nameOf) {
     try {
       const response = await send(pathOf(), { headers: { accept: "text/csv" } });
       if (!response.ok) throw new Problem(response.status, null);
-      const address = URL.createObjectURL(await response.blob());
-      h("a", { href: address, download: `${nameOf().replace(/[^\p{L}\p{N}.-]+/gu, "-")}.csv` }).click();
-      setTimeout(() => URL.revokeObjectURL(address), 10000);
+      saveFile(`${nameOf()}.csv`, await response.blob());
       setText(button, "Download CSV");
     } catch (error) {
       setText(button, `Not downloaded: ${error.message}`);
@@ -154,9 +164,17 @@ export function downloadButton(pathOf, nameOf) {
   return button;
 }
 
+/** The page that shows the past of a subject, an observer, a zone or a region. */
+const pages = { subject: "things", observer: "gateways", zone: "rooms", region: "regions" };
+
+/** Where the history of a kind is now: addresses that readers have kept lead on. */
+export function pageOf(kind) {
+  return pages[kind] ?? "things";
+}
+
 /** The address of the page of a subject, an observer, a zone or a region. */
 export function historyAddress(kind, ...ids) {
-  return `#/history/${kind}/${ids.map(part).join("/")}`;
+  return `#/${pages[kind]}/${ids.map(part).join("/")}`;
 }
 
 /** A tone for each value in the order of first occurrence; six tones are distinguishable. */

@@ -4,10 +4,17 @@ import { get, getAll } from "./api.js";
 import { shortIdentity } from "./identity.js";
 
 const names = new Map();
+const rooms = new Map();
 
 /** Remembers the names of a list's entries. */
 export function learn(entries, idOf) {
   for (const entry of entries ?? []) if (entry.name) names.set(idOf(entry), entry.name);
+}
+
+/** Remembers the rooms of a site. */
+export function learnRooms(zones) {
+  learn(zones, (zone) => zone.id);
+  for (const { id, name } of zones ?? []) rooms.set((name || id).toLowerCase(), name || id);
 }
 
 /** The name of an observer, beacon or zone; without one its identity, shortened. */
@@ -21,11 +28,23 @@ export function isNamed(id) {
   return names.has(id);
 }
 
+/** The owner's writing of a room that a venue names: one that differs in case alone is the same room. */
+export function ofRoom(name) {
+  return rooms.get(name?.toLowerCase()) ?? name;
+}
+
+/** A text with names in the place of the identities that it holds; an identity that is a word may be part of a name. */
+export function spell(text) {
+  let spelled = text;
+  for (const [id, name] of names) if (/[:/]/.test(id)) spelled = spelled.replaceAll(id, name);
+  return spelled;
+}
+
 /** Loads what is called what; what cannot be had stays without names. */
 export async function load(signal) {
   const parts = [
     get("/v1/observers", signal).then((body) => learn(body.observers, (entry) => entry.id)),
-    get("/v1/zones", signal).then((body) => learn(body.zones, (entry) => entry.id)),
+    get("/v1/zones", signal).then((body) => learnRooms(body.zones)),
     getAll("/v1/tags", "tags", signal).then((tags) => learn(tags, (entry) => entry.beacon)),
   ];
   await Promise.allSettled(parts);

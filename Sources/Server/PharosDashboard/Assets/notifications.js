@@ -15,7 +15,7 @@ const period = 5000;
 export function notifications(signal) {
   const place = h("div");
   const note =
-    "A text for each subject that enters or leaves a region, published as an event to webhooks and feeds.";
+    "A text for each tag or person that enters or leaves a region, published as an event to webhooks and feeds.";
   const element = card("Notifications", note, place);
   const add = async (rule) => {
     if (await openNotificationForm(rule)) ask();
@@ -47,7 +47,7 @@ export function notifications(signal) {
           empty("No notifications", "Say hello when someone enters a region, or goodbye when they leave."),
         );
       }
-      if (!place.contains(table.element)) replace(place, h("div", { class: "scroll" }, table.element));
+      table.showIn(place);
       return table.show(rules);
     },
     period,

@@ -23,8 +23,8 @@ const groups = [
     "region.enter,region.exit,region.state,region.unmonitored,region.holdExceeded,region.limitExceeded",
     "Everything about regions",
   ],
-  ["zone.enter,zone.exit,zone.unmonitored,zone.monitored,zone.holdExceeded", "Zones"],
-  ["observer.online,observer.offline,observer.restarted,observer.quarantined", "Observers"],
+  ["zone.enter,zone.exit,zone.unmonitored,zone.monitored,zone.holdExceeded", "Rooms"],
+  ["observer.online,observer.offline,observer.restarted,observer.quarantined", "Gateways"],
   ["beacon.battery", "Batteries"],
   ["notification,authorisation.changed,clock.stepped", "Other"],
 ];
@@ -98,9 +98,8 @@ class EventsPage {
         onSubmit: (event) => event.preventDefault(),
       },
       field("Kind", kind).element,
-      entry("application", "Application", "any"),
-      entry("region", "Region or zone", "any"),
-      entry("subject", "Subject", "any"),
+      entry("region", "Room or region", "any"),
+      entry("subject", "Tag or person", "any"),
     );
   }
 
@@ -218,8 +217,8 @@ class EventsPage {
       )
       : empty(
         "No events yet",
-        "Events appear when a subject enters or leaves a region. Is anything heard?",
-        h("a", { class: "button", href: "#/heard" }, "See what is heard"),
+        "Events appear when something comes to a room or a region, or leaves it. Is anything heard?",
+        h("a", { class: "button", href: "#/things?show=unknown" }, "See what is heard"),
       );
   }
 

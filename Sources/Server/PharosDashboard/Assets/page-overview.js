@@ -8,7 +8,8 @@ import { FirstRun } from "./first-run.js";
 import { fencesOf } from "./floor-overlays.js";
 import { FloorSource } from "./floor-source.js";
 import { FloorView } from "./floor-view.js";
-import { count, none, percent, plural, rate } from "./format.js";
+import { count, none, plural } from "./format.js";
+import { divide, expected } from "./gateways.js";
 import { Range } from "./history.js";
 import * as names from "./names.js";
 import { card, empty, pageHead, refusal, segments } from "./parts.js";
@@ -17,6 +18,7 @@ import { PlanView } from "./plan-view.js";
 import { poll } from "./poll.js";
 import { Rooms } from "./rooms.js";
 import { TimeTravel } from "./time-travel.js";
+import { Verdict } from "./verdict.js";
 import { kindOf } from "./words.js";
 
 /** How often the lists are read again, in ms; between, the stream moves what moves. */
@@ -30,20 +32,21 @@ const minutesOfHour = 61;
 /** How many of the latest events stand beside the plan. */
 const latest = 9;
 
-export function show(root, { signal }) {
+export function show(root, { signal, query }) {
   const figures = new Figures();
   const plan = h("section", { class: "card" });
   const begin = new FirstRun(() => picture.startOver());
   const events = h("ol", { class: "feed tight" });
-  const rooms = new Rooms("The last hour", "The number of subjects in each room and region.");
+  const rooms = new Rooms("The last hour", "The number of things in each room and region.");
   const recent = card("Latest events", null, events);
   recent.firstChild.append(h("a", { href: "#/events" }, "All events"));
   replace(
     root,
-    pageHead("Overview", "Who is where, as the server has decided it."),
+    pageHead("Overview", "Where everything is now, and what happened last."),
     h(
       "div",
       { class: "stack" },
+      new Verdict(signal, { onlyBad: true }).element,
       begin.element,
       figures.element,
       h("div", { class: "split overview" }, plan, rooms.element, recent),
@@ -60,7 +63,7 @@ export function show(root, { signal }) {
   };
   showLatest();
   signal.addEventListener("abort", feed.listen(showLatest));
-  const picture = new Plan(plan, signal, figures, begin);
+  const picture = new Plan(plan, signal, figures, begin, query.get("subject"));
   const lastHour = new Range({ span: "1h" });
   poll(
     async () => {
@@ -80,7 +83,8 @@ function isNews(event) {
 
 /** The plan's card: which picture, the picture, and what it shows in words. */
 class Plan {
-  constructor(element, signal, figures, begin) {
+  constructor(element, signal, figures, begin, subject) {
+    this.subject = subject;
     this.element = element;
     this.signal = signal;
     this.figures = figures;
@@ -89,6 +93,7 @@ class Plan {
     this.chosen = null;
     this.view = null;
     this.fixesAt = -Infinity;
+    this.fixes = [];
     this.known = { zones: [], tags: [], observers: [] };
     this.past = null;
     this.travel = new TimeTravel(signal, (frame) => this.showPast(frame));
@@ -118,7 +123,7 @@ class Plan {
       return rows.map((row) => ({ ...row, application: application.id }));
     }))).flat();
     names.learn(observers, (entry) => entry.id);
-    names.learn(zones, (entry) => entry.id);
+    names.learnRooms(zones);
     names.learn(tags, (entry) => entry.beacon);
     this.known = { zones, tags, observers };
     this.showZones();
@@ -128,15 +133,18 @@ class Plan {
       states,
     );
     this.sources.floor.setVenues(venues);
+    this.sources.floor.setDown(observers.filter((row) => !row.isUp).map((row) => row.id));
     this.sources.floor.setFences(
       fencesOf(applications.map(({ id }, index) => ({ id, regions: regions[index].regions ?? [] }))),
     );
     if (fixes) {
       names.learn(fixes, (entry) => entry.subject);
+      this.fixes = fixes;
       this.sources.floor.set(fixes);
       this.fixesAt = serverNow();
     }
-    this.figures.set(seen, tags, states);
+    const { gateways } = divide(observers, zones, this.fixes);
+    this.figures.set(seen && gateways, tags, states, this.fixes);
     if (seen) {
       const [{ observers: quarantined }, heard] = await Promise.all([
         get("/v1/quarantine", this.signal),
@@ -147,6 +155,7 @@ class Plan {
         quarantined,
         heard,
         zones,
+        fixes: this.fixes,
         applications: applications.map((application, index) => ({
           ...application,
           list: regions[index].regions ?? [],
@@ -183,8 +192,10 @@ class Plan {
   }
 
   preferred() {
+    if (this.sources.floor.subjects.has(this.subject)) return "floor";
+    if (this.sources.zones.marks.has(this.subject)) return "zones";
     if (this.sources.floor.subjects.size) return "floor";
-    return ["zones", "floor", "regions"].find((name) => this.sources[name].hasPlaces) ?? "regions";
+    return ["zones", "floor", "regions"].find((name) => this.sources[name].hasPlaces) ?? "zones";
   }
 
   choose(wanted) {
@@ -196,7 +207,8 @@ class Plan {
     const choices = ["floor", "zones", "regions"].filter((key) => this.sources[key].hasPlaces);
     if (this.chosen !== name || this.choices?.join() !== choices.join()) {
       this.view?.close();
-      this.view = source.hasPlaces ? viewOf(source) : null;
+      this.view = source.hasPlaces ? viewOf(source, this.subject) : null;
+      const isAskedFor = this.subject !== null && this.chosen === null;
       this.chosen = name;
       this.choices = choices;
       replace(
@@ -205,6 +217,7 @@ class Plan {
         this.travel.element,
         this.view ? this.view.element : source.nothing(),
       );
+      if (isAskedFor) this.view?.element.scrollIntoView({ block: "center" });
     }
     this.view?.refresh();
   }
@@ -242,8 +255,8 @@ class Plan {
   }
 }
 
-function viewOf(source) {
-  return source.isFloorPlan ? new FloorView(source) : new PlanView(source);
+function viewOf(source, subject) {
+  return source.isFloorPlan ? new FloorView(source, subject) : new PlanView(source, subject);
 }
 
 /** The figures above the plan. */
@@ -263,29 +276,24 @@ class Figures {
     this.element = h(
       "dl",
       { class: "figures" },
-      figure("observers", "Observers up"),
-      figure("adverts", "Adverts heard"),
+      figure("gateways", "Gateways up"),
+      figure("tags", "Tags in a room"),
+      figure("people", "People located"),
       figure("inside", "Inside a region"),
-      figure("tags", "Tags in a zone"),
-      figure("lost", "Datagrams lost"),
     );
   }
 
-  /** Shows what is known; `observers` is null where this token may not see them. */
-  set(observers, tags, states) {
-    const sum = (member) => observers?.reduce((total, observer) => total + (observer[member] ?? 0), 0);
+  /** Shows what is known; `gateways` is null where this token may not see them. */
+  set(gateways, tags, states, fixes) {
+    const due = gateways && expected(gateways, serverNow());
     const inside = new Set(states.filter((row) => row.state === "inside").map((row) => row.subject));
-    const lost = sum("lostDatagrams");
-    const received = sum("datagrams");
-    setText(this.values.observers, count(observers?.filter((observer) => observer.isUp).length));
-    setText(this.values.observersNote, observers ? `of ${count(observers.length)}` : "an operator sees them");
-    setText(this.values.adverts, rate(sum("advertsPerSecond")));
+    setText(this.values.gateways, count(due?.filter((row) => row.isUp).length));
+    setText(this.values.gatewaysNote, due ? `of ${count(due.length)}` : "an operator sees them");
+    setText(this.values.tags, due ? count(tags.filter((tag) => tag.zone).length) : none);
+    setText(this.values.tagsNote, tags.length ? `of ${plural(tags.length, "tag")}` : due ? "no rooms" : "");
+    setText(this.values.people, count(fixes.filter((fix) => fix.subjectKind === "observer").length));
     setText(this.values.inside, count(inside.size));
-    setText(this.values.insideNote, inside.size === 1 ? "subject" : "subjects");
-    setText(this.values.tags, observers ? count(tags.filter((tag) => tag.zone).length) : none);
-    setText(this.values.tagsNote, tags.length ? `of ${plural(tags.length, "tag")}` : observers ? "no zones" : "");
-    setText(this.values.lost, count(lost));
-    setText(this.values.lostNote, received ? percent(lost / (lost + received)) : "");
+    setText(this.values.insideNote, inside.size === 1 ? "thing" : "things");
     setAttribute(this.element, "aria-label", "Figures of the moment");
   }
 }

@@ -5,6 +5,7 @@ import { ApplicationCard } from "./application-card.js";
 import { openApplicationForm } from "./application-form.js";
 import { attempt, confirmThat, notify } from "./dialog.js";
 import { follow, h, replace } from "./dom.js";
+import { showPlace } from "./history-detail.js";
 import { Range } from "./history.js";
 import { empty, pageHead, refusal } from "./parts.js";
 import { poll } from "./poll.js";
@@ -20,9 +21,12 @@ const maximumLines = 100;
 /** An hour up to now touches so many minutes. */
 const minutesOfHour = 61;
 
-export function show(root, { signal, query }) {
+export function show(root, context) {
+  const { signal, query, rest: [application, region] } = context;
+  if (region) return showPlace(root, context, { application, region });
   const page = new RegionsPage(root, signal);
   if (query.get("new") !== null) page.add(Object.fromEntries(query));
+  return undefined;
 }
 
 class RegionsPage {

@@ -1,26 +1,37 @@
-// All that the server counts: shown by the names it gives, so that nothing counted is left out.
+// Whether all is well, in words; behind that all that the server counts, by the names that it gives.
 
 import { get, getText } from "./api.js";
 import { attempt } from "./dialog.js";
 import { h, replace } from "./dom.js";
 import { bytes, count, decimal, none, seconds, time, utc } from "./format.js";
-import { card, pageHead, refusal } from "./parts.js";
+import { saveFile } from "./files.js";
+import { card, pageHead, refusal, Table } from "./parts.js";
 import { poll } from "./poll.js";
+import { Verdict } from "./verdict.js";
 
 const period = 2000;
+/** How many rows of a list are shown. */
+const maximumRows = 200;
 
 export function show(root, { signal }) {
   const place = h("div", { class: "stack" });
+  const summary = h("summary", null, "Counters: what came in, what was refused or lost, and what is kept");
+  const counters = h("details", null, summary, place);
   replace(
     root,
     pageHead(
       "Status",
-      "What has come in, what was refused and why, what was lost, and what is kept.",
+      "Whether all is well, and what to do where it is not.",
       h("button", { type: "button", onClick: () => attempt(downloadSite) }, "Site file"),
       h("a", { class: "button", href: "/metrics" }, "Metrics"),
       h("a", { class: "button", href: "/openapi.json" }, "API"),
     ),
-    place,
+    h(
+      "div",
+      { class: "stack" },
+      h("section", { class: "card" }, h("div", { class: "body" }, new Verdict(signal).element)),
+      counters,
+    ),
   );
   let isShown = false;
   poll(
@@ -38,12 +49,9 @@ export function show(root, { signal }) {
   );
 }
 
-/** Saves the present site as a file: a link of its own would carry no token. */
+/** Saves the present site as a file. */
 async function downloadSite() {
-  const file = new Blob([await getText("/v1/site")], { type: "application/yaml" });
-  const link = h("a", { href: URL.createObjectURL(file), download: "site.yaml" });
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href));
+  saveFile("site.yaml", await getText("/v1/site"), "application/yaml");
 }
 
 function sections(status, open) {
@@ -78,32 +86,14 @@ function list(items, key) {
     return facts(items.map(({ name, count: value }) => [name, value]));
   }
   const names = [...new Set(items.flatMap((item) => Object.keys(item ?? {})))];
-  return h(
-    "div",
-    { class: "scroll" },
-    h(
-      "table",
-      { class: "table", role: "table" },
-      h(
-        "thead",
-        { role: "rowgroup" },
-        h("tr", { role: "row" }, names.map((name) => h("th", { role: "columnheader", scope: "col" }, title(name)))),
-      ),
-      h(
-        "tbody",
-        { role: "rowgroup" },
-        items.slice(0, 200).map((item) =>
-          h(
-            "tr",
-            { role: "row" },
-            names.map((name) =>
-              h("td", { role: "cell", "data-label": title(name), title: hint(item[name]) }, write(name, item[name]))
-            ),
-          )
-        ),
-      ),
-    ),
-  );
+  const columns = names.map((name) => ({
+    title: title(name),
+    text: (item) => write(name, item[name]),
+    hint: (item) => hint(item[name]),
+  }));
+  const table = new Table(title(key.split(".").at(-1)), columns, (item) => item);
+  table.show(items.slice(0, maximumRows));
+  return h("div", { class: "scroll" }, table.element);
 }
 
 function facts(entries) {
@@ -116,7 +106,15 @@ function facts(entries) {
   );
 }
 
-const words = { http: "HTTP", udp: "UDP", sse: "Live streams", id: "Id", url: "URL", ok: "OK" };
+const words = {
+  http: "HTTP",
+  udp: "UDP",
+  sse: "Live streams",
+  feeds: "Live streams",
+  id: "Id",
+  url: "URL",
+  ok: "OK",
+};
 
 /** A member's name as words: `kernelDrops` is “Kernel drops”. */
 function title(name) {

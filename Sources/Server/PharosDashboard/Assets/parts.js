@@ -1,6 +1,6 @@
 // Small parts that many pages use.
 
-import { follow, h, setAttribute, setText } from "./dom.js";
+import { follow, h, replace, setAttribute, setText } from "./dom.js";
 import { serverNow } from "./api.js";
 import { ago, none, time, utc } from "./format.js";
 
@@ -70,26 +70,64 @@ export function setAgo(node, text) {
 /**
  * A table that follows a list by key.
  *
- * A column is `{ title, class, text(item), hint(item) }`, or with nodes of its own `{ title, make(item), update(node, item) }`.
+ * A column is `{ title, class, text(item), hint(item) }`, or with nodes of its own
+ * `{ title, make(item), update(node, item) }`; one with `sort(item)`, a number, a text or null, can be sorted by.
  */
 export class Table {
   constructor(caption, columns, keyOf) {
     this.columns = columns;
     this.keyOf = keyOf;
-    const heads = columns.map((column) =>
-      h("th", { scope: "col", role: "columnheader", class: column.class?.replace("first", "") }, column.title)
-    );
+    this.sorted = null;
+    this.isDown = false;
+    const isSortable = columns.some((column) => column.sort);
+    const heads = columns.map((column) => {
+      const head = h("th", { scope: "col", role: "columnheader", class: column.class?.replace("first", "") });
+      const onClick = () => this.#sort(column, head);
+      head.append(column.sort ? h("button", { type: "button", class: "sort", onClick }, column.title) : column.title);
+      return head;
+    });
+    this.heads = heads;
     this.body = h("tbody", { role: "rowgroup" });
     this.element = h(
       "table",
-      { class: "table", role: "table", "aria-label": caption },
+      { class: `table${isSortable ? " sortable" : ""}`, role: "table", "aria-label": caption },
       h("thead", { role: "rowgroup" }, h("tr", { role: "row" }, heads)),
       this.body,
     );
   }
 
-  show(items) {
-    follow(this.body, items, this.keyOf, (item) => this.#make(item), (row, item) => this.#update(row, item));
+  /** Puts the table in the place of what an element held, unless it is there. */
+  showIn(place) {
+    if (!place.contains(this.element)) replace(place, h("div", { class: "scroll" }, this.element));
+  }
+
+  /** Sorts by a column, or the other way round. */
+  #sort(column, head) {
+    this.isDown = this.sorted === column && !this.isDown;
+    this.sorted = column;
+    for (const other of this.heads) setAttribute(other, "aria-sort", null);
+    setAttribute(head, "aria-sort", this.isDown ? "descending" : "ascending");
+    this.show(this.items, this.most);
+  }
+
+  /** The items in the order that the reader chose; what has no value comes last. */
+  order(items) {
+    if (!this.sorted) return items;
+    const valued = items.map((item) => [this.sorted.sort(item), item]);
+    const isNone = (value) => value === null || value === undefined || Number.isNaN(value);
+    valued.sort(([a], [b]) => {
+      if (isNone(a) || isNone(b)) return Number(isNone(a)) - Number(isNone(b));
+      const order = typeof a === "number" ? a - b : a.localeCompare(b, undefined, { numeric: true });
+      return this.isDown ? -order : order;
+    });
+    return valued.map(([, item]) => item);
+  }
+
+  /** Shows items, at most so many. */
+  show(items, most = Infinity) {
+    Object.assign(this, { items, most });
+    const shown = this.order(items).slice(0, most);
+    follow(this.body, shown, this.keyOf, (item) => this.#make(item), (row, item) => this.#update(row, item));
   }
 
   #make(item) {

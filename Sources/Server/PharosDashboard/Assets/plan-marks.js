@@ -39,6 +39,16 @@ export function drawMarks(pen, marks, palette) {
   }
 }
 
+/** A ring around a mark, if there is one. */
+export function drawRing(pen, mark, palette) {
+  if (!mark) return;
+  pen.beginPath();
+  circle(pen, mark, 10);
+  pen.strokeStyle = palette.ink;
+  pen.lineWidth = 2;
+  pen.stroke();
+}
+
 /** The names of marks that have room for theirs. */
 export function drawLabels(pen, marks, palette) {
   pen.font = palette.plain;

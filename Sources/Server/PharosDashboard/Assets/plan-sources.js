@@ -9,8 +9,8 @@ import { kindOf } from "./words.js";
 
 /** Tags in the zones that the gateways' levels place them in. */
 export class ZonesSource {
-  title = "Zones";
-  note = "A cell is a zone; bars between cells are doors. A dot is a tag.";
+  title = "Rooms";
+  note = "A cell is a room; bars between cells are doors. A dot is a tag.";
   groups = [];
   marks = new Map();
   version = 0;
@@ -79,21 +79,22 @@ export class ZonesSource {
   }
 
   legend() {
-    return [["accent", "a tag in its zone"], ["warn", "a tag that is unmonitored in its last zone"], [
+    return [["accent", "a tag in its room"], ["warn", "a tag in the last room known"], [
       "off",
       "a tag that is nowhere for sure",
-    ], ["observer", "an observer"], ["observer-down", "an observer that is down"]];
+    ], ["observer", "a gateway"], ["observer-down", "a gateway that is down"]];
   }
 
   nothing() {
-    return empty("No zones", "Give the site file zones made of observers, and tags appear in them.");
+    const link = h("a", { class: "button", href: "#/rooms" }, "Add a room");
+    return empty("No rooms", "Add a room, and tags appear in it.", link);
   }
 }
 
 /** Who is inside which region. */
 export class RegionsSource {
   title = "Regions";
-  note = "A cell is a region. A dot is a subject that is inside it.";
+  note = "A cell is a region. A dot is a thing that is inside it.";
   groups = [];
   marks = new Map();
   version = 0;
@@ -142,7 +143,7 @@ export class RegionsSource {
     return empty(
       "No regions",
       "No application has registered a region yet.",
-      h("a", { class: "button", href: "#/heard" }, "See what is heard"),
+      h("a", { class: "button", href: "#/things?show=unknown" }, "See what is heard"),
       h("a", { class: "button", href: "#/regions" }, "Add a region"),
     );
   }

@@ -3,7 +3,7 @@
 import { follow, h, setText } from "./dom.js";
 import { plural } from "./format.js";
 import { cellFrames, drawStill, readPalette } from "./plan-drawing.js";
-import { drawCounts, drawLabels, drawMarks } from "./plan-marks.js";
+import { drawCounts, drawLabels, drawMarks, drawRing } from "./plan-marks.js";
 import { Scene, Slots } from "./plan-scene.js";
 
 /** How near a pointer must come to a mark, in pixels. */
@@ -33,9 +33,12 @@ export class PlanView {
   #request = 0;
   #drawnAt = 0;
   #pointed = null;
+  #chosen;
 
-  constructor(source) {
+  /** Shows a source; a ring is around the mark of a subject that is `chosen`. */
+  constructor(source, chosen = null) {
     this.#source = source;
+    this.#chosen = chosen;
     this.element = h(
       "div",
       { class: "plan" },
@@ -168,6 +171,7 @@ export class PlanView {
     const { places } = this.#frames;
     drawCounts(pen, places, this.#palette);
     drawMarks(pen, this.#scene.marks, this.#palette);
+    drawRing(pen, this.#scene.marks.get(this.#chosen), this.#palette);
     drawLabels(pen, this.#scene.marks, this.#palette);
     if (moves) this.#wake();
   }

@@ -1,9 +1,9 @@
 // One region: whom it asks about, and who is inside, how near.
 
-import { part } from "./api.js";
 import { drawSparkline, sparkline } from "./charts.js";
-import { h, setAttribute, setText } from "./dom.js";
+import { h, replace, setAttribute, setText } from "./dom.js";
 import { level, metres, none, plural } from "./format.js";
+import { historyAddress } from "./history.js";
 import { constraintText } from "./identity.js";
 import * as names from "./names.js";
 import { chip, setAgo, setChip, Table } from "./parts.js";
@@ -33,8 +33,7 @@ export class RegionBlock {
       class: "small danger",
       onClick: () => card.page.remove(card.application, this.region),
     }, "Remove");
-    this.table = new Table("Who this region knows", [...columns, this.levels()], (row) => row.subject);
-    this.table.element.hidden = true;
+    this.rows = h("div", { hidden: true });
     this.silent = h("p", { class: "soft small" });
     this.more = h("p", { class: "soft small", hidden: true });
     this.element = h(
@@ -47,7 +46,7 @@ export class RegionBlock {
         h("div", { class: "actions" }, this.history, this.edit, this.delete),
       ),
       this.silent,
-      this.table.element,
+      this.rows,
       this.more,
     );
   }
@@ -60,12 +59,18 @@ export class RegionBlock {
 
   set(region) {
     this.region = region;
+    const { kind = "", subject } = region;
+    if (this.shape !== `${kind} ${subject}`) {
+      this.shape = `${kind} ${subject}`;
+      this.table = new Table("Who this region knows", [...columnsOf(region), this.levels()], (row) => row.subject);
+      this.table.showIn(replace(this.rows));
+    }
     setText(this.name, region.id);
     setText(this.constraint, constraintText(region));
     setAttribute(
       this.history,
       "href",
-      `#/history/region/${part(this.card.application.id)}/${part(region.id)}?range=24h`,
+      `${historyAddress("region", this.card.application.id, region.id)}?range=24h`,
     );
     setAttribute(this.history, "aria-label", `History of ${region.id}`);
     const isSite = region.source === "site";
@@ -128,7 +133,7 @@ export class RegionBlock {
       inside ? "good" : "",
       `${plural(inside, "inside", "inside")}${away ? ` · ${away} unmonitored` : ""}`,
     );
-    this.table.element.hidden = !shown.length;
+    this.rows.hidden = !shown.length;
     this.silent.hidden = shown.length > 0;
     const outside = rows.length - shown.length;
     setText(
@@ -145,6 +150,14 @@ export class RegionBlock {
 function distanceOf(row) {
   const distance = row.nearest?.distance;
   return typeof distance === "number" && distance >= 0 ? distance : Infinity;
+}
+
+/** Columns that say something of a region: a tag has no nearest beacon, and an area hears nothing. */
+function columnsOf({ kind, subject }) {
+  const isArea = kind === "circle" || kind === "polygon";
+  const empty = isArea ? ["Proximity", "Distance", "RSSI", "Nearest beacon", "Heard"] : [];
+  if (subject === "beacon") empty.push("Proximity", "Distance", "Nearest beacon");
+  return columns.filter((column) => !empty.includes(column.title));
 }
 
 const columns = [

@@ -16,7 +16,7 @@ export class Rooms {
 
   set(places, range) {
     this.list.hidden = !places.length;
-    replace(this.rest, places.length ? null : empty("No rooms", "Zones and regions appear here after a minute."));
+    replace(this.rest, places.length ? null : empty("No rooms", "Rooms and regions appear here after a minute."));
     follow(
       this.list,
       places,
@@ -34,11 +34,11 @@ export class Rooms {
       ? historyAddress("zone", place.zone)
       : historyAddress("region", place.application, place.region);
     setAttribute(link, "href", `${address}?${range.address}`);
-    setAttribute(link, "title", place.zone ? "Zone" : `Region of ${place.application}`);
+    setAttribute(link, "title", place.zone ? "Room" : `Region of ${place.application}`);
     setText(name, text);
     const known = place.inside.filter((value) => value !== null);
     setText(number, known.length ? count(known.at(-1)) : none);
     const words = known.length ? `: ${count(known.at(-1))} now, at most ${count(Math.max(...known))}` : "";
-    drawSparkline(line, place.inside, `Subjects in ${text}${words}`, { least: 0, most: 2 });
+    drawSparkline(line, place.inside, `Things in ${text}${words}`, { least: 0, most: 2 });
   }
 }

@@ -1,23 +1,20 @@
 // Suggested names and beacons of a new region, zone or room.
 
+import { mayBeGateway } from "./gateways.js";
 import { parseIdentity } from "./identity.js";
-
-/** Whether an observer is a gateway: handsets are known by UUIDs, gateways by addresses and names. */
-export function isGateway(id) {
-  return !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id);
-}
 
 /** What most regions of the site are about; without any, what those who hear a beacon are: gateways hear tags. */
 export function usualSubject(applications, observers = []) {
   const regions = applications.flatMap((application) => application.list ?? []);
   const aboutBeacons = regions.filter((region) => region.subject === "beacon");
   if (regions.length) return aboutBeacons.length > regions.length / 2 ? "beacon" : "observer";
-  return observers.some(isGateway) ? "beacon" : "observer";
+  return observers.some(mayBeGateway) ? "beacon" : "observer";
 }
 
-/** An identifier made of a name: “Room 1” is `room-1`. */
+/** An identifier made of a name: “Room 1” is `room-1`, and “Théâtre” is `theatre`: a letter loses its accent only. */
 export function identifierOf(name) {
-  return name.toLowerCase().normalize("NFKD").replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "").slice(0, 40);
+  const plain = name.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
+  return plain.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "").slice(0, 40);
 }
 
 /** The identifier, or the first with a number behind it that is not taken. */

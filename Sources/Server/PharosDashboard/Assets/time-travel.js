@@ -3,7 +3,7 @@
 import { get, isAbort, serverNow } from "./api.js";
 import { h, replace, setText } from "./dom.js";
 import { dayTime, plural } from "./format.js";
-import { localInput } from "./history.js";
+import { firstStored, localInput } from "./history.js";
 
 const minute = 60000;
 const lastOfDay = 24 * 60 - 1;
@@ -17,6 +17,8 @@ export class TimeTravel {
     this.onFrame = onFrame;
     /** The beginning of the minute that is shown, in ms; null while that is now. */
     this.at = null;
+    /** The first minute of which something is stored. */
+    this.first = -Infinity;
     this.open = h("button", { type: "button", class: "small", onClick: () => this.begin() }, "Look back in time");
     this.day = h("input", { type: "date", id: "travel-day", onChange: () => this.turnTo(this.dayStart, this.minutes) });
     this.slider = h("input", {
@@ -64,10 +66,12 @@ export class TimeTravel {
     return Number(this.slider.value);
   }
 
-  /** Begins ten minutes ago. */
-  begin() {
+  /** Begins ten minutes ago, or where data begin. */
+  async begin() {
     this.element.hidden = false;
     this.open.hidden = true;
+    this.first = await firstStored(this.signal).catch(() => -Infinity);
+    this.day.min = Number.isFinite(this.first) ? localInput(this.first).slice(0, 10) : "";
     this.show(serverNow() - 10 * minute);
     this.slider.focus();
   }
@@ -93,7 +97,7 @@ export class TimeTravel {
   show(at) {
     // The last minute that is over: what came later is not stored.
     const last = Math.floor(serverNow() / minute) * minute - minute;
-    this.at = Math.min(Math.floor(at / minute) * minute, last);
+    this.at = Math.min(Math.max(Math.floor(at / minute) * minute, this.first), last);
     const local = localInput(this.at);
     this.day.value = local.slice(0, 10);
     this.day.max = localInput(last).slice(0, 10);
@@ -117,7 +121,7 @@ export class TimeTravel {
       setText(
         this.status,
         subjects.length
-          ? `${plural(subjects.length, "subject")}, as they were then.`
+          ? `${plural(subjects.length, "thing")}, as they were then.`
           : "Nothing is stored of this minute.",
       );
       this.onFrame({ at: at + minute, subjects });

@@ -1,6 +1,6 @@
 // Events in words: what a list says in one line. The whole reason comes from the server.
 
-import { nameOf } from "./names.js";
+import { nameOf, spell } from "./names.js";
 import { metres, percent, seconds } from "./format.js";
 import { shortIdentity } from "./identity.js";
 
@@ -8,7 +8,7 @@ const stateWords = {
   unknown: "not known yet",
   inside: "inside",
   outside: "outside",
-  unmonitored: "not monitored: its observer is silent",
+  unmonitored: "not monitored: its gateway is silent",
 };
 
 const rules = {
@@ -16,16 +16,16 @@ const rules = {
   level: "the level stayed below the exit level",
   adaptiveSilence: "a silence too long for this beacon",
   fixedSilence: "a silence as long as the fixed time-out",
-  neverHeard: "a live observer has heard none of it",
-  observerOutage: "its observer fell silent",
-  scanOff: "its observer stopped scanning",
-  recovery: "its observer is back",
-  alreadyInside: "another beacon or observer settles it",
+  neverHeard: "a live gateway has heard none of it",
+  observerOutage: "its gateway fell silent",
+  scanOff: "its gateway stopped scanning",
+  recovery: "its gateway is back",
+  alreadyInside: "another beacon or gateway settles it",
   assumed: "given when monitoring began",
   displayOn: "a display was turned on",
   requested: "a client asked",
   regionChange: "the region was changed",
-  eviction: "the observer hears more than is kept",
+  eviction: "the gateway hears more than is kept",
   position: "its position, surely enough and for long enough",
   crossing: "its way between two fixes passed through",
   nested: "an area within this one decides it",
@@ -62,7 +62,7 @@ const writers = {
     d.answer
       ? ["", `${who(e)} is ${d.to} for ${d.region} (asked)`]
       : [stateTone(d.to), `${d.region}: ${who(e)} is ${stateWord(d.to)}`],
-  "region.unmonitored": (e, d) => ["warn", `${d.region}: ${who(e)} is not monitored, its observer is silent`],
+  "region.unmonitored": (e, d) => ["warn", `${d.region}: ${who(e)} is not monitored, its gateway is silent`],
   "region.holdExceeded": (e, d) => ["warn", `${d.region}: ${who(e)} has been unmonitored for too long`],
   "region.limitExceeded": (_, d) => ["bad", `${d.application}: region ${d.refused} refused, ${d.limit} is the limit`],
   "zone.enter": (
@@ -70,7 +70,7 @@ const writers = {
     d,
   ) => ["good", `${who(e)} came to ${nameOf(d.to ?? d.zone)}${d.from ? ` from ${nameOf(d.from)}` : ""}`],
   "zone.exit": (e, d) => ["off", `${who(e)} left ${nameOf(d.from ?? d.zone)}`],
-  "zone.unmonitored": (e, d) => ["warn", `${nameOf(d.zone)}: ${who(e)} is not monitored, its observer is silent`],
+  "zone.unmonitored": (e, d) => ["warn", `${nameOf(d.zone)}: ${who(e)} is not monitored, its gateway is silent`],
   "zone.monitored": (e, d) => ["good", `${nameOf(d.zone)}: ${who(e)} is monitored again`],
   "zone.holdExceeded": (e, d) => ["warn", `${nameOf(d.zone)}: ${who(e)} has been unmonitored for too long`],
   "observer.online": (e) => ["good", `${who(e)} is heard`],
@@ -79,12 +79,12 @@ const writers = {
     d,
   ) => ["warn", `${who(e)} fell silent${d.allowedGap ? ` (${seconds(d.allowedGap)} allowed)` : ""}`],
   "observer.restarted": (e) => ["", `${who(e)} restarted`],
-  "observer.quarantined": (e) => ["warn", `${who(e)} is not accepted yet: see Observers`],
+  "observer.quarantined": (e) => ["warn", `${who(e)} is not accepted yet: see Gateways`],
   "beacon.battery": (e, d) => ["", `${who(e)} has a battery of ${(d.millivolts / 1000).toFixed(2)} V`],
   "clock.stepped": (_, d) => ["warn", `The server's clock was set by ${seconds(d.step)}`],
   "zone.occupancy": (_, d) => [
     d.direction === "above" ? "warn" : "",
-    `${nameOf(d.zone)} has ${d.count} beacons, ${d.direction} its threshold`,
+    `${nameOf(d.zone)} has ${d.count} tags, ${d.direction} its threshold`,
   ],
   "visit.arrive": (e, d) => ["good", `${who(e)} stays at ${placeName(d)}`],
   "visit.depart": (e, d) => ["off", `${who(e)} left ${placeName(d)}${stayOf(d)}`],
@@ -152,6 +152,22 @@ export function headline(event) {
   const kind = kindOf(event);
   const [tone, text] = writers[kind]?.(event, event.data ?? {}) ?? ["", `${who(event)}: ${plain(kind)}`];
   return { tone, text: text.replace(measure, "$1\u00a0$2") };
+}
+
+/**
+ * The server's reason of an event with names in the place of identities.
+ *
+ * The identity of a room may be a word: it is taken for the room only where the event is about rooms.
+ */
+export function reasonText(event, text) {
+  const { from, to, zone, runnerUp } = event.data ?? {};
+  const zones = kindOf(event).startsWith("zone.") ? [from, to, zone, runnerUp?.zone] : [];
+  let spelled = spell(text);
+  for (const id of new Set(zones.filter(Boolean))) {
+    const word = id.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+    spelled = spelled.replace(new RegExp(`(?<![\\p{L}\\p{N}-])${word}(?![\\p{L}\\p{N}-])`, "gu"), () => nameOf(id));
+  }
+  return spelled;
 }
 
 /** An authorisation in words. */

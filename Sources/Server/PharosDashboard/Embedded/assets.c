@@ -43,6 +43,9 @@ static const unsigned char event_row_js[] = {
 static const unsigned char feed_js[] = {
 #embed "../Assets/feed.js"
 };
+static const unsigned char files_js[] = {
+#embed "../Assets/files.js"
+};
 static const unsigned char first_run_js[] = {
 #embed "../Assets/first-run.js"
 };
@@ -51,6 +54,9 @@ static const unsigned char floor_drawing_js[] = {
 };
 static const unsigned char floor_frame_js[] = {
 #embed "../Assets/floor-frame.js"
+};
+static const unsigned char floor_labels_js[] = {
+#embed "../Assets/floor-labels.js"
 };
 static const unsigned char floor_list_js[] = {
 #embed "../Assets/floor-list.js"
@@ -70,9 +76,6 @@ static const unsigned char floor_source_js[] = {
 static const unsigned char floor_switch_js[] = {
 #embed "../Assets/floor-switch.js"
 };
-static const unsigned char floor_tiles_js[] = {
-#embed "../Assets/floor-tiles.js"
-};
 static const unsigned char floor_view_js[] = {
 #embed "../Assets/floor-view.js"
 };
@@ -81,6 +84,12 @@ static const unsigned char form_parts_js[] = {
 };
 static const unsigned char format_js[] = {
 #embed "../Assets/format.js"
+};
+static const unsigned char gateway_detail_js[] = {
+#embed "../Assets/gateway-detail.js"
+};
+static const unsigned char gateways_js[] = {
+#embed "../Assets/gateways.js"
 };
 static const unsigned char history_detail_js[] = {
 #embed "../Assets/history-detail.js"
@@ -112,9 +121,6 @@ static const unsigned char notification_form_js[] = {
 static const unsigned char notifications_js[] = {
 #embed "../Assets/notifications.js"
 };
-static const unsigned char observer_detail_js[] = {
-#embed "../Assets/observer-detail.js"
-};
 static const unsigned char page_access_js[] = {
 #embed "../Assets/page-access.js"
 };
@@ -124,14 +130,8 @@ static const unsigned char page_compare_js[] = {
 static const unsigned char page_events_js[] = {
 #embed "../Assets/page-events.js"
 };
-static const unsigned char page_heard_js[] = {
-#embed "../Assets/page-heard.js"
-};
-static const unsigned char page_history_js[] = {
-#embed "../Assets/page-history.js"
-};
-static const unsigned char page_observers_js[] = {
-#embed "../Assets/page-observers.js"
+static const unsigned char page_gateways_js[] = {
+#embed "../Assets/page-gateways.js"
 };
 static const unsigned char page_overview_js[] = {
 #embed "../Assets/page-overview.js"
@@ -139,8 +139,14 @@ static const unsigned char page_overview_js[] = {
 static const unsigned char page_regions_js[] = {
 #embed "../Assets/page-regions.js"
 };
+static const unsigned char page_rooms_js[] = {
+#embed "../Assets/page-rooms.js"
+};
 static const unsigned char page_status_js[] = {
 #embed "../Assets/page-status.js"
+};
+static const unsigned char page_things_js[] = {
+#embed "../Assets/page-things.js"
 };
 static const unsigned char page_webhooks_js[] = {
 #embed "../Assets/page-webhooks.js"
@@ -184,11 +190,17 @@ static const unsigned char region_identity_js[] = {
 static const unsigned char region_rules_js[] = {
 #embed "../Assets/region-rules.js"
 };
+static const unsigned char room_form_js[] = {
+#embed "../Assets/room-form.js"
+};
 static const unsigned char rooms_js[] = {
 #embed "../Assets/rooms.js"
 };
 static const unsigned char secret_js[] = {
 #embed "../Assets/secret.js"
+};
+static const unsigned char site_changes_js[] = {
+#embed "../Assets/site-changes.js"
 };
 static const unsigned char sse_js[] = {
 #embed "../Assets/sse.js"
@@ -199,6 +211,12 @@ static const unsigned char stream_js[] = {
 static const unsigned char suggestions_js[] = {
 #embed "../Assets/suggestions.js"
 };
+static const unsigned char thing_detail_js[] = {
+#embed "../Assets/thing-detail.js"
+};
+static const unsigned char things_js[] = {
+#embed "../Assets/things.js"
+};
 static const unsigned char time_travel_js[] = {
 #embed "../Assets/time-travel.js"
 };
@@ -207,6 +225,15 @@ static const unsigned char timeline_js[] = {
 };
 static const unsigned char tokens_js[] = {
 #embed "../Assets/tokens.js"
+};
+static const unsigned char venue_rooms_js[] = {
+#embed "../Assets/venue-rooms.js"
+};
+static const unsigned char verdict_js[] = {
+#embed "../Assets/verdict.js"
+};
+static const unsigned char watches_js[] = {
+#embed "../Assets/watches.js"
 };
 static const unsigned char webhook_card_js[] = {
 #embed "../Assets/webhook-card.js"
@@ -231,19 +258,22 @@ static const cdashboard_file_t files[] = {
   {"event-detail.js", event_detail_js, sizeof event_detail_js},
   {"event-row.js", event_row_js, sizeof event_row_js},
   {"feed.js", feed_js, sizeof feed_js},
+  {"files.js", files_js, sizeof files_js},
   {"first-run.js", first_run_js, sizeof first_run_js},
   {"floor-drawing.js", floor_drawing_js, sizeof floor_drawing_js},
   {"floor-frame.js", floor_frame_js, sizeof floor_frame_js},
+  {"floor-labels.js", floor_labels_js, sizeof floor_labels_js},
   {"floor-list.js", floor_list_js, sizeof floor_list_js},
   {"floor-marks.js", floor_marks_js, sizeof floor_marks_js},
   {"floor-overlays.js", floor_overlays_js, sizeof floor_overlays_js},
   {"floor-shapes.js", floor_shapes_js, sizeof floor_shapes_js},
   {"floor-source.js", floor_source_js, sizeof floor_source_js},
   {"floor-switch.js", floor_switch_js, sizeof floor_switch_js},
-  {"floor-tiles.js", floor_tiles_js, sizeof floor_tiles_js},
   {"floor-view.js", floor_view_js, sizeof floor_view_js},
   {"form-parts.js", form_parts_js, sizeof form_parts_js},
   {"format.js", format_js, sizeof format_js},
+  {"gateway-detail.js", gateway_detail_js, sizeof gateway_detail_js},
+  {"gateways.js", gateways_js, sizeof gateways_js},
   {"history-detail.js", history_detail_js, sizeof history_detail_js},
   {"history.js", history_js, sizeof history_js},
   {"icon.svg", icon_svg, sizeof icon_svg},
@@ -254,16 +284,15 @@ static const cdashboard_file_t files[] = {
   {"names.js", names_js, sizeof names_js},
   {"notification-form.js", notification_form_js, sizeof notification_form_js},
   {"notifications.js", notifications_js, sizeof notifications_js},
-  {"observer-detail.js", observer_detail_js, sizeof observer_detail_js},
   {"page-access.js", page_access_js, sizeof page_access_js},
   {"page-compare.js", page_compare_js, sizeof page_compare_js},
   {"page-events.js", page_events_js, sizeof page_events_js},
-  {"page-heard.js", page_heard_js, sizeof page_heard_js},
-  {"page-history.js", page_history_js, sizeof page_history_js},
-  {"page-observers.js", page_observers_js, sizeof page_observers_js},
+  {"page-gateways.js", page_gateways_js, sizeof page_gateways_js},
   {"page-overview.js", page_overview_js, sizeof page_overview_js},
   {"page-regions.js", page_regions_js, sizeof page_regions_js},
+  {"page-rooms.js", page_rooms_js, sizeof page_rooms_js},
   {"page-status.js", page_status_js, sizeof page_status_js},
+  {"page-things.js", page_things_js, sizeof page_things_js},
   {"page-webhooks.js", page_webhooks_js, sizeof page_webhooks_js},
   {"parts.css", parts_css, sizeof parts_css},
   {"parts.js", parts_js, sizeof parts_js},
@@ -278,14 +307,21 @@ static const cdashboard_file_t files[] = {
   {"region-form.js", region_form_js, sizeof region_form_js},
   {"region-identity.js", region_identity_js, sizeof region_identity_js},
   {"region-rules.js", region_rules_js, sizeof region_rules_js},
+  {"room-form.js", room_form_js, sizeof room_form_js},
   {"rooms.js", rooms_js, sizeof rooms_js},
   {"secret.js", secret_js, sizeof secret_js},
+  {"site-changes.js", site_changes_js, sizeof site_changes_js},
   {"sse.js", sse_js, sizeof sse_js},
   {"stream.js", stream_js, sizeof stream_js},
   {"suggestions.js", suggestions_js, sizeof suggestions_js},
+  {"thing-detail.js", thing_detail_js, sizeof thing_detail_js},
+  {"things.js", things_js, sizeof things_js},
   {"time-travel.js", time_travel_js, sizeof time_travel_js},
   {"timeline.js", timeline_js, sizeof timeline_js},
   {"tokens.js", tokens_js, sizeof tokens_js},
+  {"venue-rooms.js", venue_rooms_js, sizeof venue_rooms_js},
+  {"verdict.js", verdict_js, sizeof verdict_js},
+  {"watches.js", watches_js, sizeof watches_js},
   {"webhook-card.js", webhook_card_js, sizeof webhook_card_js},
   {"webhook-form.js", webhook_form_js, sizeof webhook_form_js},
   {"words.js", words_js, sizeof words_js},

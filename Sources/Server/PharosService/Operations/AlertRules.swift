@@ -103,7 +103,7 @@ package enum AlertRules {
         condition: "rate(pharos_monitoring_reports_quarantined_total{\(job)}[10m]) > 0",
         duration: "15m",
         summary: "Observers that are not accepted send reports",
-        action: "Accept them on the Observers page or with `pharos observer accept`, or find out what sends."
+        action: "Accept them on the Gateways page or with `pharos observer accept`, or find out what sends."
       ),
       Rule(
         name: "PharosKernelDrops",

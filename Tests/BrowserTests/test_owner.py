@@ -1,0 +1,114 @@
+"""An owner's first hour with the real server and three gateways, at both widths: each task in a few clicks."""
+
+import tempfile
+
+import support
+from test_first_run import Gateway
+
+#: More clicks than this for one task are too many.
+MAXIMUM_CLICKS = 6
+GATEWAYS = [f"ac:23:3f:a0:00:{number}" for number in (61, 62, 63)]
+ROOMS = ["Ward 3", "Théâtre 1", "Store"]
+
+
+class Owner(support.BrowserTest):
+    """Rooms are named, a tag is found, watched and missed, a gateway dies, and the owner looks back."""
+
+    def setUp(self):
+        self.binary = support.pharos_binary()
+        if not self.binary or not support.serves_http(self.binary):
+            self.skipTest("there is no built server with pages")
+
+    def test_the_tasks_of_the_first_hour_on_a_desk(self):
+        self.spend_the_hour(1440)
+
+    def test_the_tasks_of_the_first_hour_on_a_telephone(self):
+        self.spend_the_hour(390)
+
+    def spend_the_hour(self, width):
+        with (
+            tempfile.TemporaryDirectory() as data,
+            support.Pharos(self.binary, data, arguments=["--udp", "127.0.0.1:0"], demo=False) as server,
+            support.Visit(self.browser, width=width) as visit,
+        ):
+            self.page = visit.page
+            count = "window.clicks = 0; addEventListener('click', () => { window.clicks += 1; }, true);"
+            visit.page.add_init_script(count)
+            port = server.udp_port()
+            gateways = [Gateway(port, identity, levels) for identity, levels in zip(GATEWAYS, self.levels())]
+            for gateway in gateways:
+                gateway.__enter__()
+                self.addCleanup(gateway.__exit__)
+            visit.page.goto(server.base)
+            self.task("name three rooms", self.name_rooms)
+            self.task("rename a room", self.rename_a_room)
+            self.task("find a tag", self.find_a_tag)
+            self.task("be notified", lambda: self.be_notified(gateways))
+            self.task("look back", self.look_back)
+            self.task("see the dead gateway", lambda: self.see_the_dead_gateway(gateways[2]))
+            # Of the first minute nothing is stored of a tag.
+            visit.forgive("404")
+            self.assertEqual(visit.errors, [])
+
+    @staticmethod
+    def levels():
+        """Each gateway hears one tag well, and the others from afar."""
+        return [{minor: -55 if minor == own else -85 for minor in (1, 2, 3)} for own in (1, 2, 3)]
+
+    def task(self, name, work):
+        before = self.page.evaluate("window.clicks")
+        work()
+        clicks = self.page.evaluate("window.clicks") - before
+        self.assertLessEqual(clicks, MAXIMUM_CLICKS, name)
+        print(f"{name}: {clicks} clicks", end="; ", flush=True)
+
+    def go(self, name):
+        self.page.get_by_role("navigation", name="Pages").get_by_role("link", name=name, exact=True).click()
+
+    def name_rooms(self):
+        for identity, room in zip(GATEWAYS, ROOMS):
+            card = self.page.locator("section.card", has=self.page.get_by_role("heading", name=identity))
+            support.expect(card).to_be_visible(timeout=30_000)
+            card.get_by_label("Room").fill(room)
+            card.get_by_role("button", name="Make the room").click()
+            support.expect(card).to_have_count(0)
+
+    def rename_a_room(self):
+        self.go("Rooms")
+        self.page.get_by_role("button", name="Change Store").click()
+        sheet = self.page.get_by_role("dialog")
+        sheet.get_by_label("Room").fill("Store room")
+        sheet.get_by_role("button", name="Save").click()
+        support.expect(self.page.get_by_role("link", name="Store room")).to_be_visible()
+
+    def find_a_tag(self):
+        self.go("Things")
+        self.page.get_by_label("Find").fill("40/2")
+        row = self.page.get_by_role("table", name="Things").get_by_role("row").nth(1)
+        support.expect(row).to_contain_text("Théâtre 1", timeout=30_000)
+        row.get_by_role("link").first.click()
+        support.expect(self.page.locator("h2").first).to_have_text("Théâtre 1")
+        self.page.get_by_role("link", name="Show on map").click()
+        support.expect(self.page.locator("canvas")).to_be_in_viewport()
+        self.page.go_back()
+
+    def be_notified(self, gateways):
+        self.page.get_by_role("button", name="Notify me when…").click()
+        self.page.get_by_role("button", name="Notify me", exact=True).click()
+        support.expect(self.page.get_by_text("in this browser when it leaves Théâtre 1")).to_be_visible()
+        gateways[1].levels[2], gateways[0].levels[2] = -95, -50
+        support.expect(self.page.locator(".notice", has_text="Théâtre 1")).to_be_visible(timeout=60_000)
+
+    def look_back(self):
+        self.go("Overview")
+        self.page.get_by_role("button", name="Look back in time").click()
+        support.expect(self.page.locator(".travel [role=status]")).to_have_text(
+            support.matching(r"\d things?, as they were then\.|Nothing is stored of this minute\.")
+        )
+        self.page.get_by_role("button", name="Back to live").click()
+
+    def see_the_dead_gateway(self, gateway):
+        gateway.__exit__()
+        line = self.page.locator(".troubles li").first
+        support.expect(line).to_contain_text("Gateway Store is down since", timeout=120_000)
+        support.expect(line).to_contain_text("Store room hears nothing")
