@@ -264,7 +264,7 @@ extension PharosServer {
         Problem.name(of: reason),
         "The datagram was refused",
         status: 400,
-        detail: reason.description
+        detail: WireFormat.advice(on: reason)
       )
     }
   }
