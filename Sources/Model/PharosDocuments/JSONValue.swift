@@ -57,31 +57,27 @@ extension JSONValue {
       throw JSONError(offset: error.byteOffsets.lowerBound, reason: "a text is not UTF-8", expected: "UTF-8")
     }
     let text = unsafe bytes.span.bytes
-    var scanner = JSONScanner(0..<bytes.count)
-    let value = try scanner.value(text)
-    guard scanner.isAtEnd(text) else { throw scanner.problem("something follows the value", "nothing more") }
-    try self.init(value, text)
+    let tree = try JSONReader.value(text, 0..<bytes.count)
+    try self.init(tree.root, of: tree, text)
   }
 
   /// The value of a slice.
-  private init(_ slice: JSONSlice, _ bytes: RawSpan) throws(JSONError) {
+  private init(_ slice: JSONSlice, of tree: JSONTree, _ bytes: RawSpan) throws(JSONError) {
     switch slice.kind {
     case .absent, .null: self = .null
     case .yes: self = .bool(true)
     case .no: self = .bool(false)
     case .number: try self.init(number: slice, bytes)
-    case .string: self = .string(String(decoding: slice.text(bytes), as: UTF8.self))
+    case .string: self = .string(slice.string(bytes))
     case .array:
       var elements: [JSONValue] = []
-      var scanner = JSONScanner(slice.range)
-      while let element = scanner.nextElement(bytes) { elements.append(try JSONValue(element, bytes)) }
+      for element in tree.elements(of: slice) { elements.append(try JSONValue(element, of: tree, bytes)) }
       self = .array(elements)
     case .object:
       var members: [Member] = []
       var seen: Set<String> = []
-      var scanner = JSONScanner(slice.range)
-      while let (key, value) = scanner.nextMember(bytes) {
-        let name = String(decoding: key.text(bytes), as: UTF8.self)
+      for (key, value) in tree.members(of: slice) {
+        let name = key.string(bytes)
         guard seen.insert(name).inserted else {
           throw JSONError(
             offset: key.range.upperBound + 1,
@@ -89,14 +85,14 @@ extension JSONValue {
             expected: "each key once"
           )
         }
-        members.append(Member(name: name, value: try JSONValue(value, bytes)))
+        members.append(Member(name: name, value: try JSONValue(value, of: tree, bytes)))
       }
       self = .object(members)
     }
   }
 
   private init(number: JSONSlice, _ bytes: RawSpan) throws(JSONError) {
-    let text = String(decoding: number.text(bytes), as: UTF8.self)
+    let text = number.string(bytes)
     if let whole = Int64(text) {
       self = .integer(whole)
     } else if let number = Double(text), number.isFinite {

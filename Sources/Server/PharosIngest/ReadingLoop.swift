@@ -266,7 +266,7 @@ extension ReadingLoop {
         metadata: [
           LogKey.source: "\(line.source)",
           LogKey.reason: "\(line.reason.name)",
-          LogKey.explanation: "\(line.reason)",
+          LogKey.explanation: "\(WireFormat.advice(on: line.reason))",
           LogKey.suppressed: "\(line.suppressed)",
         ]
       )

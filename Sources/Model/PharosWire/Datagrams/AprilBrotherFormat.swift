@@ -6,10 +6,10 @@ public import PharosModel
 ///   2 scannable, 3 not connectable, 4 scan response), address of 6 as printed, u8 level (256 is added to dBm), AD bytes.
 /// - Source: wiki.aprbrother.com, User Guide For AB BLE Gateway V4, "Data Format"; the MessagePack specification.
 public enum AprilBrotherFormat: DatagramFormat {
-  /// The format.
-  public static let format = WireFormat.aprilBrother
   /// The name in metrics, logs and site files.
   public static let name = "april-brother"
+  /// The first bytes, for operators.
+  public static let beginning = "a MessagePack map"
 
   /// Returns whether the datagram begins with a small MessagePack map whose first key is a short text.
   public static func recognises(_ datagram: RawSpan) -> Bool {
@@ -29,9 +29,17 @@ public enum AprilBrotherFormat: DatagramFormat {
     var devices: [Range<Int>] = []
     do throws(DatagramRefusal) {
       for _ in 0..<members {
-        guard case .bytes(let key) = try cursor.next(datagram) else { throw .badText }
+        guard case .bytes(let key) = try cursor.peek(datagram) else {
+          notes.skip(.badField)
+          try cursor.skip(datagram)
+          try cursor.skip(datagram)
+          continue
+        }
+        try cursor.skip(datagram)
         if WireText.isEqual(datagram, key, "mac"), case .bytes(let place) = try cursor.peek(datagram) {
-          observer = try WireText.observer(datagram, place)
+          notes.attempt(&batch) { _ throws(DatagramRefusal) in
+            observer = try WireText.observer(datagram, place)
+          }
         }
         if WireText.isEqual(datagram, key, "devices"), case .array(let count) = try cursor.peek(datagram) {
           _ = try cursor.next(datagram)

@@ -11,19 +11,19 @@ import PharosModel
 enum CassiaLayout: JSONLayout {
   /// Reads an event.
   static func read(
-    _ object: JSONObject,
+    _ object: JSONMembers,
     _ bytes: RawSpan,
-    _ context: JSONReader.Context,
-    by reader: inout JSONReader,
+    _ context: JSONReportReader.Context,
+    by reader: inout JSONReportReader,
     into batch: inout ReportBatch
   ) throws(DatagramRefusal) -> Bool {
     guard object[.addresses].kind == .array else { return false }
-    var scanner = JSONScanner(object[.addresses].range)
-    guard let first = scanner.nextElement(bytes), first.kind == .object else { throw .badIdentity }
-    let device = JSONObject(bytes, first)
+    var addresses = reader.tree.elements(of: object[.addresses])
+    guard let first = addresses.next(), first.kind == .object else { throw .badIdentity }
+    let device = reader.members(of: first, bytes)
     guard let address = try JSONSighting.address(device, bytes) else { throw .badIdentity }
     var inner = context
-    if object.has(.accessPoint) { inner.observer = try JSONObject.observer(object[.accessPoint], bytes) }
+    if object.has(.accessPoint) { inner.observer = try JSONMembers.observer(object[.accessPoint], bytes) }
     var advert = Advert(address: address, rssi: try object.level(bytes), payload: 0..<0)
     if let digits = try object.text(.data), !digits.isEmpty {
       guard let payload = WireText.withHex(bytes, digits, { batch.append(payload: $0) }) else {

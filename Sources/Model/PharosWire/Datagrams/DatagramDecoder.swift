@@ -106,10 +106,10 @@ public struct DatagramCounters: Equatable, Sendable {
   }
 
   /// Returns the number of datagrams of a format that were decoded.
-  public func datagrams(_ format: WireFormat) -> UInt64 { decoded[Int(format.rawValue)] }
+  public func datagrams(_ format: WireFormat) -> UInt64 { decoded[format.place] }
 
   /// Returns the number of reports in the datagrams of a format.
-  public func reports(_ format: WireFormat) -> UInt64 { reported[Int(format.rawValue)] }
+  public func reports(_ format: WireFormat) -> UInt64 { reported[format.place] }
 
   /// Returns the number of datagrams of a format (nil: of no known one) that were refused for a reason.
   public func refusals(_ format: WireFormat?, _ reason: DatagramRefusal) -> UInt64 {
@@ -176,8 +176,8 @@ public struct DatagramCounters: Equatable, Sendable {
 
   /// Counts a datagram that was decoded.
   mutating func count(_ format: WireFormat, reports: Int) {
-    decoded[Int(format.rawValue)] &+= 1
-    reported[Int(format.rawValue)] &+= UInt64(reports)
+    decoded[format.place] &+= 1
+    reported[format.place] &+= UInt64(reports)
   }
 
   /// Counts what was skipped in a datagram that was decoded.
@@ -188,8 +188,8 @@ public struct DatagramCounters: Equatable, Sendable {
 
   /// Takes back what was counted of a datagram that was decoded, but for the members that were ignored.
   mutating func takeBack(_ format: WireFormat, reports: Int, _ notes: DecodingNotes) {
-    decoded[Int(format.rawValue)] &-= 1
-    reported[Int(format.rawValue)] &-= UInt64(reports)
+    decoded[format.place] &-= 1
+    reported[format.place] &-= UInt64(reports)
     for (reason, count) in notes.skipped { skipped[DatagramCounters.index(format, reason)] &-= count }
   }
 
@@ -199,6 +199,6 @@ public struct DatagramCounters: Equatable, Sendable {
   }
 
   private static func index(_ format: WireFormat?, _ reason: DatagramRefusal) -> Int {
-    (format.map { Int($0.rawValue) } ?? formats) * reasons + Int(reason.rawValue)
+    (format?.place ?? formats) * reasons + Int(reason.rawValue)
   }
 }

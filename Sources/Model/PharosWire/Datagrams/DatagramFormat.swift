@@ -5,15 +5,19 @@ public import PharosModel
 /// A format has no state and reads no clock. Each one passes the same conformance suite: any bytes at all are
 /// decoded or refused, never more.
 public protocol DatagramFormat: SendableMetatype {
-  /// The format.
-  static var format: WireFormat { get }
   /// The name in metrics, logs and site files.
   static var name: String { get }
+  /// The first bytes, for the message to an operator whose datagrams begin with none of these.
+  static var beginning: String { get }
 
   /// Returns whether a datagram is in this format, judged by its first bytes.
   ///
   /// No two formats recognise the same datagram.
   static func recognises(_ datagram: RawSpan) -> Bool
+
+  /// Returns whether a datagram that no format recognises by its first bytes is in this format further on, as text is that
+  /// begins in the middle of a line.
+  static func recognisesWithin(_ datagram: RawSpan) -> Bool
 
   /// Appends the reports of a datagram to a batch.
   ///
@@ -36,6 +40,9 @@ public protocol DatagramFormat: SendableMetatype {
 }
 
 extension DatagramFormat {
+  /// It is not: without its first bytes nothing of it can be read.
+  public static func recognisesWithin(_ datagram: RawSpan) -> Bool { false }
+
   /// Appends the reports of a datagram of which nothing is known but when it was received.
   ///
   /// - Throws: the reason for the refusal.
@@ -85,69 +92,21 @@ public struct DecodingNotes: Equatable, Sendable {
   }
 
   /// Reads one element of a batch; counts it if it cannot be read, and leaves the batch as it was.
+  ///
+  /// - Returns: whether it was read.
+  @discardableResult
   mutating func attempt(
     _ batch: inout ReportBatch,
     _ read: (inout ReportBatch) throws(DatagramRefusal) -> Void
-  ) {
+  ) -> Bool {
     let mark = batch.mark
     do throws(DatagramRefusal) {
       try read(&batch)
+      return true
     } catch {
       batch.removeAll(behind: mark)
       skip(error)
+      return false
     }
   }
-}
-
-/// A datagram format that Pharos understands.
-public enum WireFormat: UInt8, CaseIterable, Hashable, Sendable {
-  /// reelyActive's radio decoding, binary: the open convention on UDP 50001.
-  case raddec
-  /// The Pharos datagram, version 1.
-  case pharos
-  /// JSON: an object, an array of objects, or objects one behind the other.
-  case json
-  /// Ingics gateways: lines that begin with `$`.
-  case ingics
-  /// Huawei access points.
-  case huawei
-  /// Minew gateways, binary.
-  case minew
-  /// A message from an MQTT broker, with its topic.
-  case mqtt
-  /// Minew gateways with MINEW-CONNECT.
-  case minewConnect
-  /// April Brother's gateways.
-  case aprilBrother
-  /// HCI events in hexadecimal digits.
-  case hciText
-
-  /// The formats in the order of their raw values: what a new one is added to, beside its case.
-  package static let list: [any DatagramFormat.Type] = [
-    RaddecFormat.self, PharosFormat.self, JSONFormat.self, IngicsFormat.self, HuaweiFormat.self,
-    MinewFormat.self,
-    MQTTFormat.self, MinewConnectFormat.self, AprilBrotherFormat.self, HCITextFormat.self,
-  ]
-
-  /// How the format is recognised and read.
-  var layout: any DatagramFormat.Type { WireFormat.list[Int(rawValue)] }
-
-  /// The name in metrics, logs and site files.
-  public var name: String { layout.name }
-
-  /// Recognises the format of a datagram by its first bytes; nil if it is in no known format.
-  ///
-  /// No two formats begin alike, so the order of the checks does not matter.
-  public init?(recognising datagram: RawSpan) {
-    for layout in WireFormat.list where layout.recognises(datagram) {
-      self = layout.format
-      return
-    }
-    return nil
-  }
-}
-
-extension WireFormat: CustomStringConvertible {
-  /// The name.
-  public var description: String { name }
 }

@@ -1,6 +1,6 @@
 /// The reason for which a datagram was refused, or an element of one skipped: a small fixed set, so that it can be counted and put on a graph.
 ///
-/// ``description`` explains each reason to the operator.
+/// ``description`` explains each reason to the operator; ``WireFormat/advice(on:)`` names the formats too.
 public enum DatagramRefusal: UInt8, CaseIterable, Error, Hashable, Sendable {
   /// There is nothing in it.
   case empty
@@ -80,10 +80,8 @@ extension DatagramRefusal: CustomStringConvertible {
     case .empty:
       "The datagram is empty. Expected at least one report; check what the gateway is configured to send."
     case .unrecognised:
-      "The datagram begins like no format that Pharos knows. Expected raddec (0x10), a Pharos datagram"
-        + " (PHAR), JSON ({ or [), Ingics text ($), Huawei (HW), Minew (bb01), Minew-Connect (bb02), April-Brother"
-        + " (a MessagePack map) or HCI-text (043E); choose one of these in the gateway's settings. Check that no other"
-        + " program sends to this port or publishes on this MQTT topic."
+      "The datagram begins like no format that Pharos knows. Choose one that it knows in the gateway's settings. Check that"
+        + " no other program sends to this port or publishes on this MQTT topic."
     case .truncated:
       "The datagram is longer than the buffer that received it, so its end is lost. Let the gateway put"
         + " fewer reports into a datagram."

@@ -8,10 +8,10 @@ public import PharosModel
 /// - Shape: `04`, `3E`, length, then subevent `02` (legacy) or `0D` (extended) with its reports, all as hexadecimal digits.
 /// - Source: myhomeiot/esphome-components; Bluetooth Core Specification 5.4, Vol 4, Part E, 7.7.65.2 and 7.7.65.13.
 public enum HCITextFormat: DatagramFormat {
-  /// The format.
-  public static let format = WireFormat.hciText
   /// The name in metrics, logs and site files.
   public static let name = "hci-text"
+  /// The first bytes, for operators.
+  public static let beginning = "043E"
 
   /// The longest event.
   private static let longest = 3 + 255
@@ -31,7 +31,7 @@ public enum HCITextFormat: DatagramFormat {
   ) throws(DatagramRefusal) {
     guard let observer = context.observer else { throw .noObserver }
     var end = WireText.end(datagram)
-    while end > 0, JSONScanner.isSpace(datagram.byte(at: end - 1)) { end -= 1 }
+    while end > 0, JSONReader.isSpace(datagram.byte(at: end - 1)) { end -= 1 }
     guard end <= 2 * longest else { throw .lengthMismatch }
     let before = batch.count
     let outcome: Result<Void, DatagramRefusal>? = WireText.withHex(datagram, 0..<end) { event in

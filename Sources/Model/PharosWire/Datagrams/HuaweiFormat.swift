@@ -10,10 +10,10 @@ public import PharosModel
 /// - Source: reelyactive/barnowl-huawei, `lib/binarypacketdecoder.js`; unlike there, zeros that begin a MAC
 ///   are kept.
 public enum HuaweiFormat: DatagramFormat {
-  /// The format.
-  public static let format = WireFormat.huawei
   /// The name in metrics, logs and site files.
   public static let name = "huawei"
+  /// The first bytes, for operators.
+  public static let beginning = "HW"
 
   /// `HW`.
   private static let magic: UInt16 = 0x4857

@@ -38,22 +38,16 @@ package struct IgnoredIdentities: Sendable, Equatable {
     for (name, count) in right.sorted { left.add(name, count) }
   }
 
-  /// Counts the members of an object that look like an identity.
-  mutating func count(_ object: JSONSlice, _ bytes: RawSpan) {
-    var scanner = JSONScanner(object.range)
-    while let (key, value) = scanner.nextMember(bytes) {
-      guard value.kind == .number || value.kind == .string, !value.range.isEmpty else { continue }
-      if let field = JSONField(bytes, key: key.range) {
-        guard field.isIdentity else { continue }
-      } else {
-        guard IgnoredIdentities.words.contains(where: { Self.contains(bytes, key.range, $0) }) else {
-          continue
-        }
-      }
-      let isShort = key.range.count <= IgnoredIdentities.longestName && !key.isEscaped
-      let name = isShort ? WireText.string(bytes, key.range) : nil
-      add(name.map { PlainText.clean($0) } ?? IgnoredIdentities.other, 1)
-    }
+  /// Counts a member by its name; an empty range is a name that is not kept.
+  mutating func count(_ name: Range<Int>, _ bytes: RawSpan) {
+    let isKept = 1...IgnoredIdentities.longestName ~= name.count
+    let text = isKept ? WireText.string(bytes, name) : nil
+    add(text.map { PlainText.clean($0) } ?? IgnoredIdentities.other, 1)
+  }
+
+  /// Returns whether a name looks like one of an identity.
+  static func isIdentity(_ bytes: RawSpan, _ name: Range<Int>) -> Bool {
+    words.contains { contains(bytes, name, $0) }
   }
 
   private mutating func add(_ name: String, _ count: UInt64) {

@@ -13,38 +13,29 @@ public import PharosModel
 ///
 /// - Source: iGS01S user manual, page 3; iGS03M user manual, page 6; the heartbeat as gateways send it.
 public enum IngicsFormat: DatagramFormat {
-  /// The format.
-  public static let format = WireFormat.ingics
   /// The name in metrics, logs and site files.
   public static let name = "ingics"
+  /// The first bytes, for operators.
+  public static let beginning = "$"
 
   /// The error of a receiver at an HDOP of 1.
   ///
   /// - Units: metres; the user range error that receivers commonly assume, 68 %.
   static let metresPerHDOP = 5.0
 
-  /// Returns whether the datagram begins with a `$`, or is text in which a later line begins with a known type.
-  ///
-  /// Gateways on serial servers begin in the middle of a line.
+  /// Returns whether the datagram begins with a `$`.
   public static func recognises(_ datagram: RawSpan) -> Bool {
-    guard !datagram.isEmpty else { return false }
-    let first = datagram.byte(at: 0)
-    if first == UInt8(ascii: "$") { return true }
-    guard !JSONFormat.recognises(datagram) else { return false }
-    var lines = TextFields(0..<WireText.end(datagram))
-    while let line = lines.nextLine(datagram) {
-      if line.count > 6, datagram.byte(at: line.lowerBound) == UInt8(ascii: "$"),
-        datagram.byte(at: line.lowerBound + 5) == UInt8(ascii: ","),
-        IngicsLine(rawValue: datagram.u32(at: line.lowerBound + 1)) != nil
-      {
-        return true
-      }
-      guard line.allSatisfy({ 0x20..<0x7F ~= datagram.byte(at: $0) }) else { return false }
-    }
-    return false
+    !datagram.isEmpty && datagram.byte(at: 0) == UInt8(ascii: "$")
   }
 
-  /// Appends one report for each line; one that cannot be read, or is of another type, is skipped.
+  /// Returns whether a line begins further on: gateways on serial servers begin in the middle of a line, or with noise.
+  public static func recognisesWithin(_ datagram: RawSpan) -> Bool {
+    nextStart(datagram, in: datagram.wholeRange) != nil
+  }
+
+  /// Appends one report for each line; what cannot be read, or is of another type, is skipped.
+  ///
+  /// Where bytes were lost or added, a line also begins behind what is no line.
   public static func decode(
     _ datagram: RawSpan,
     within context: MessageContext,
@@ -54,11 +45,24 @@ public enum IngicsFormat: DatagramFormat {
     let before = batch.count
     var lines = TextFields(0..<WireText.end(datagram))
     while let line = lines.nextLine(datagram) {
-      notes.attempt(&batch) { batch throws(DatagramRefusal) in
-        try decode(line: line, of: datagram, received: context.received, into: &batch)
+      var rest: Range<Int>? = line
+      while let line = rest {
+        let isRead = notes.attempt(&batch) { batch throws(DatagramRefusal) in
+          try decode(line: line, of: datagram, received: context.received, into: &batch)
+        }
+        rest = isRead ? nil : nextStart(datagram, in: line.dropFirst()).map { $0..<line.upperBound }
       }
     }
     guard batch.count > before else { throw notes.firstReason ?? .nothingUnderstood }
+  }
+
+  /// The first place in a range at which a line of a known type begins.
+  private static func nextStart(_ datagram: RawSpan, in range: Range<Int>) -> Int? {
+    guard range.count > 5 else { return nil }
+    return range.dropLast(5).first {
+      datagram.byte(at: $0) == UInt8(ascii: "$") && datagram.byte(at: $0 + 5) == UInt8(ascii: ",")
+        && IngicsLine(rawValue: datagram.u32(at: $0 + 1)) != nil
+    }
   }
 
   private static func decode(

@@ -16,7 +16,7 @@ enum JSONSighting {
   case device(DeviceAddress)
 
   /// Reads the sighting in an object, or returns nil if there is none.
-  init?(_ object: JSONObject, _ bytes: RawSpan) throws(DatagramRefusal) {
+  init?(_ object: JSONMembers, _ bytes: RawSpan) throws(DatagramRefusal) {
     let address = try JSONSighting.address(object, bytes)
     if object[.data].kind == .string, address != nil || object.has(.rssi) {
       guard let place = try object.text(.data) else { return nil }
@@ -51,7 +51,7 @@ enum JSONSighting {
   /// - Throws: the reason to refuse the object.
   func body(
     _ bytes: RawSpan,
-    _ object: JSONObject,
+    _ object: JSONMembers,
     of device: DeviceAddress?,
     appendingTo batch: inout ReportBatch
   ) throws(DatagramRefusal) -> ReportBody {
@@ -86,7 +86,7 @@ enum JSONSighting {
 
   /// The device's address: the field for it, or an `id` that is one.
   static func address(
-    _ object: JSONObject,
+    _ object: JSONMembers,
     _ bytes: RawSpan
   ) throws(DatagramRefusal) -> DeviceAddress? {
     let kind = try kind(object, bytes)
@@ -100,7 +100,7 @@ enum JSONSighting {
   }
 
   private static func kind(
-    _ object: JSONObject,
+    _ object: JSONMembers,
     _ bytes: RawSpan
   ) throws(DatagramRefusal) -> DeviceAddress.Kind {
     let word = object.word(.addressType, bytes, JSONWords.addressKinds)
@@ -113,12 +113,12 @@ enum JSONSighting {
     }
   }
 
-  private static func hasServiceData(_ object: JSONObject, _ bytes: RawSpan) -> Bool {
+  private static func hasServiceData(_ object: JSONMembers, _ bytes: RawSpan) -> Bool {
     object[.serviceData].kind == .string && serviceUUID(object, bytes) != nil
   }
 
   /// The 16-bit UUID of service data: `feaa`, `0xfeaa`, or as a UUID of 32 or 128 bits.
-  private static func serviceUUID(_ object: JSONObject, _ bytes: RawSpan) -> UInt64? {
+  private static func serviceUUID(_ object: JSONMembers, _ bytes: RawSpan) -> UInt64? {
     guard object[.serviceUUID].kind == .string else { return nil }
     var range = object[.serviceUUID].range
     if let uuid = WireText.uuid(bytes, range) { return BluetoothUUID.short(of: uuid).map { UInt64($0) } }
@@ -131,7 +131,7 @@ enum JSONSighting {
 
   /// Appends the AD structures that manufacturer data and service data are.
   private static func appendParts(
-    _ object: JSONObject,
+    _ object: JSONMembers,
     _ bytes: RawSpan,
     to batch: inout ReportBatch
   ) throws(DatagramRefusal) -> Range<UInt32> {
@@ -158,7 +158,7 @@ extension JSONSighting {
   ///
   /// The canonical text of Pharos, UUID with major and minor, Eddystone namespace with instance, or an
   /// ESPresense id.
-  static func beacon(_ object: JSONObject, _ bytes: RawSpan) throws(DatagramRefusal) -> BeaconID? {
+  static func beacon(_ object: JSONMembers, _ bytes: RawSpan) throws(DatagramRefusal) -> BeaconID? {
     if object[.beacon].kind == .string {
       guard let place = try object.text(.beacon), let text = WireText.string(bytes, place) else {
         throw .badIdentity
@@ -189,7 +189,7 @@ extension JSONSighting {
     guard let colon = id.first(where: { bytes.byte(at: $0) == UInt8(ascii: ":") }) else { return nil }
     let scheme = id.lowerBound..<colon
     let rest = colon + 1..<id.upperBound
-    if spells(bytes, scheme, "ibeacon") || spells(bytes, scheme, "abeacon") {
+    if WireText.spells(bytes, scheme, "ibeacon") || WireText.spells(bytes, scheme, "abeacon") {
       guard rest.count > 37 else { return nil }
       let middle = rest.lowerBound + 36
       guard let uuid = WireText.uuid(bytes, rest.lowerBound..<middle) else { return nil }
@@ -201,7 +201,7 @@ extension JSONSighting {
       guard let major = UInt16(exactly: major), let minor = UInt16(exactly: minor) else { return nil }
       return .proximity(uuid, major: major, minor: minor)
     }
-    guard spells(bytes, scheme, "eddy"), rest.count == 33 else { return nil }
+    guard WireText.spells(bytes, scheme, "eddy"), rest.count == 33 else { return nil }
     guard bytes.byte(at: rest.lowerBound + 20) == UInt8(ascii: "-") else { return nil }
     return eddystone(
       bytes,
@@ -217,11 +217,5 @@ extension JSONSighting {
     guard let low = WireText.octets(bytes, middle..<namespace.upperBound, count: 2) else { return nil }
     guard let instance = WireText.octets(bytes, instance, count: 6) else { return nil }
     return .eddystone(EddystoneNamespace(high: high, low: UInt16(low)), instance: instance)
-  }
-
-  /// Returns whether a range spells a word of lower-case letters, in any case.
-  private static func spells(_ bytes: RawSpan, _ range: Range<Int>, _ word: StaticString) -> Bool {
-    guard range.count == word.utf8CodeUnitCount else { return false }
-    return range.allSatisfy { unsafe bytes.byte(at: $0) | 0x20 == word.utf8Start[$0 - range.lowerBound] }
   }
 }

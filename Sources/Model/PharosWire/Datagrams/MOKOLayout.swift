@@ -9,14 +9,14 @@ import PharosModel
 enum MOKOLayout: JSONLayout {
   /// Reads a message.
   static func read(
-    _ object: JSONObject,
+    _ object: JSONMembers,
     _ bytes: RawSpan,
-    _ context: JSONReader.Context,
-    by reader: inout JSONReader,
+    _ context: JSONReportReader.Context,
+    by reader: inout JSONReportReader,
     into batch: inout ReportBatch
   ) throws(DatagramRefusal) -> Bool {
     guard object[.deviceInfo].kind == .object else { return false }
-    let gateway = JSONObject(bytes, object[.deviceInfo])
+    let gateway = reader.members(of: object[.deviceInfo], bytes)
     guard let place = try gateway.text(.address) else { return false }
     var inner = context
     inner.observer = try WireText.observer(bytes, place)
@@ -24,7 +24,8 @@ enum MOKOLayout: JSONLayout {
     case .array:
       reader.read(list: object[.data], under: .value, bytes, inner, into: &batch)
       return true
-    case .object where JSONObject(bytes, object[.data]).word(.netState, bytes, JSONWords.online) != nil:
+    case .object
+    where reader.members(of: object[.data], bytes).word(.netState, bytes, JSONWords.online) != nil:
       try reader.append(.heartbeat(Heartbeat()), .received, inner, to: &batch)
       return true
     default: return false

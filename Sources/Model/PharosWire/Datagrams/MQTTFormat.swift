@@ -11,10 +11,10 @@ public import PharosModel
 /// - Shape: `MQTT`, u8 version (1), u8 the level of the topic that names the observer (from 1; 0: none is set), u16 length of
 ///   the topic (big-endian), topic in UTF-8, payload.
 public enum MQTTFormat: DatagramFormat {
-  /// The format.
-  public static let format = WireFormat.mqtt
   /// The name in metrics, logs and site files.
   public static let name = "mqtt"
+  /// The first bytes, for operators.
+  public static let beginning = "MQTT"
 
   private static let magic: UInt32 = 0x4D51_5454
   private static let version: UInt8 = 1
@@ -156,12 +156,18 @@ private struct MessageReading {
   ) throws(DatagramRefusal) {
     switch source {
     case .theengs(let gateway), .espresense(room: let gateway):
-      try read(payload, in: [.json], of: gateway, into: &batch, notes: &notes)
+      try read(payload, in: [JSONFormat.self], of: gateway, into: &batch, notes: &notes)
     case .ruuvi(let gateway, let tag):
-      try read(payload, in: [.json], of: gateway, tag: tag, into: &batch, notes: &notes)
+      try read(payload, in: [JSONFormat.self], of: gateway, tag: tag, into: &batch, notes: &notes)
     case .minew(let gateway):
       let before = batch.count
-      try read(payload, in: [.minew, .minewConnect, .json], of: gateway, into: &batch, notes: &notes)
+      try read(
+        payload,
+        in: [MinewFormat.self, MinewConnectFormat.self, JSONFormat.self],
+        of: gateway,
+        into: &batch,
+        notes: &notes
+      )
       if batch.count == before { appendHeartbeat(of: gateway, to: &batch) }
     case .availability(let gateway):
       if try isOnline(payload) { appendHeartbeat(of: gateway, to: &batch) }
@@ -170,27 +176,27 @@ private struct MessageReading {
       guard try object(payload) != nil else { throw .nothingUnderstood }
       appendHeartbeat(of: gateway, to: &batch)
     case .named(let observer):
-      try read(payload, in: WireFormat.allCases, of: observer, into: &batch, notes: &notes)
+      try read(payload, in: nil, of: observer, into: &batch, notes: &notes)
     case .other:
       // The payload names its observer itself.
-      try read(payload, in: WireFormat.allCases, into: &batch, notes: &notes)
+      try read(payload, in: nil, into: &batch, notes: &notes)
     }
   }
 
-  /// Reads a payload that is a datagram in one of some formats.
+  /// Reads a payload that is a datagram in one of some formats; nil for any.
   private func read(
     _ payload: RawSpan,
-    in formats: [WireFormat],
+    in formats: [any DatagramFormat.Type]?,
     of gateway: ObserverID? = nil,
     tag: DeviceAddress? = nil,
     into batch: inout ReportBatch,
     notes: inout DecodingNotes
   ) throws(DatagramRefusal) {
-    guard let format = WireFormat(recognising: payload), format != .mqtt, formats.contains(format) else {
-      throw .unrecognised
-    }
+    guard let format = WireFormat(recognising: payload)?.layout, format != MQTTFormat.self,
+      formats?.contains(where: { $0 == format }) ?? true
+    else { throw .unrecognised }
     let context = MessageContext(received: received, observer: gateway, address: tag)
-    try format.layout.decode(payload, within: context, into: &batch, notes: &notes)
+    try format.decode(payload, within: context, into: &batch, notes: &notes)
   }
 
   private func appendHeartbeat(of observer: ObserverID, to batch: inout ReportBatch) {
@@ -213,14 +219,13 @@ private struct MessageReading {
   }
 
   /// Reads a payload that is one JSON object; nil if it is no JSON at all.
-  private func object(_ payload: RawSpan) throws(DatagramRefusal) -> JSONObject? {
+  private func object(_ payload: RawSpan) throws(DatagramRefusal) -> JSONMembers? {
     guard JSONFormat.recognises(payload) else { return nil }
     let text = 0..<WireText.end(payload)
-    var scanner = JSONScanner(text, deepest: JSONFormat.deepest)
-    guard WireText.isUTF8(payload, text), let value = try? scanner.value(payload),
-      scanner.isAtEnd(payload)
+    guard WireText.isUTF8(payload, text),
+      let tree = try? JSONReader.value(payload, text, deepest: JSONFormat.deepest)
     else { throw .badText }
-    guard value.kind == .object else { throw .nothingUnderstood }
-    return JSONObject(payload, value)
+    guard tree.root.kind == .object else { throw .nothingUnderstood }
+    return JSONMembers(tree.root, of: tree, payload)
   }
 }

@@ -12,14 +12,14 @@ import PharosModel
 enum MerakiLayout: JSONLayout {
   /// Reads a post.
   static func read(
-    _ object: JSONObject,
+    _ object: JSONMembers,
     _ bytes: RawSpan,
-    _ context: JSONReader.Context,
-    by reader: inout JSONReader,
+    _ context: JSONReportReader.Context,
+    by reader: inout JSONReportReader,
     into batch: inout ReportBatch
   ) throws(DatagramRefusal) -> Bool {
     guard object[.data].kind == .object else { return false }
-    let content = JSONObject(bytes, object[.data])
+    let content = reader.members(of: object[.data], bytes)
     guard content[.observations].kind == .array else { return false }
     reader.forEachObject(of: content[.reportingAps], bytes, &batch) {
       reader,
@@ -36,10 +36,10 @@ enum MerakiLayout: JSONLayout {
       batch throws(DatagramRefusal) in
       guard let address = try JSONSighting.address(device, bytes) else { throw .badIdentity }
       guard device[.latestRecord].kind == .object else { throw .badField }
-      let record = JSONObject(bytes, device[.latestRecord])
+      let record = reader.members(of: device[.latestRecord], bytes)
       guard record.has(.observer) else { throw .noObserver }
       var inner = context
-      inner.observer = try JSONObject.observer(record[.observer], bytes)
+      inner.observer = try JSONMembers.observer(record[.observer], bytes)
       var advert = Advert(address: address, rssi: try record.level(bytes), payload: 0..<0)
       let before = batch.count
       reader.forEachObject(of: device[.bleBeacons], bytes, &batch) {

@@ -10,10 +10,10 @@ public import PharosModel
 ///   u8 length, AD bytes, and perhaps a block about angles.
 /// - Source: reelyactive/barnowl-minew, `lib/connectpacketdecoder.js`.
 public enum MinewConnectFormat: DatagramFormat {
-  /// The format.
-  public static let format = WireFormat.minewConnect
   /// The name in metrics, logs and site files.
   public static let name = "minew-connect"
+  /// The first bytes, for operators.
+  public static let beginning = "bb02"
 
   private static let magic: UInt16 = 0xBB02
   /// The offset of the first record.

@@ -11,10 +11,10 @@ public import PharosModel
 ///   Big-endian.
 /// - Source: reelyactive/barnowl-minew, `lib/binarypacketdecoder.js`; unlike there, zeros that begin a MAC are kept.
 public enum MinewFormat: DatagramFormat {
-  /// The format.
-  public static let format = WireFormat.minew
   /// The name in metrics, logs and site files.
   public static let name = "minew"
+  /// The first bytes, for operators.
+  public static let beginning = "bb01"
 
   private static let magic: UInt16 = 0xBB01
   private static let tail: UInt8 = 0xDD

@@ -9,10 +9,10 @@ public import PharosModel
 ///
 /// - Shape: see the article "The Pharos datagram, version 1".
 public enum PharosFormat: DatagramFormat {
-  /// The format.
-  public static let format = WireFormat.pharos
   /// The name in metrics, logs and site files.
   public static let name = "pharos"
+  /// The first bytes, for operators.
+  public static let beginning = "PHAR"
 
   /// Returns whether the datagram begins with `PHAR`.
   public static func recognises(_ datagram: RawSpan) -> Bool {
@@ -404,48 +404,6 @@ extension PharosFormat {
     if rotation == Rotation(w: 0, x: 0, y: 0, z: 0) { return nil }
     guard rotation.isUnit else { throw .badField }
     return rotation
-  }
-}
-
-extension WireLimits {
-  /// A fix, or nil if it lies nowhere on Earth or its accuracy is no length; a speed below 0 is none.
-  static func fix(
-    _ latitude: Double,
-    _ longitude: Double,
-    _ accuracy: Double,
-    _ speed: Float,
-    _ source: OutsideFix.Source
-  ) -> OutsideFix? {
-    guard -90...90 ~= latitude, -180...180 ~= longitude, accuracy >= 0, accuracy.isFinite else { return nil }
-    return OutsideFix(
-      latitude: latitude,
-      longitude: longitude,
-      horizontalAccuracy: Meters(accuracy),
-      speed: speed.isFinite && speed >= 0 ? speed : nil,
-      source: source
-    )
-  }
-
-  /// A movement, or nil if it is made of no numbers, or took no time.
-  static func pose(
-    _ session: UInt32,
-    _ interval: TimeSpan,
-    _ x: Float,
-    _ y: Float,
-    _ z: Float,
-    _ rotation: Rotation?,
-    _ quality: RelativePose.Quality
-  ) -> RelativePose? {
-    guard x.isFinite, y.isFinite, z.isFinite, interval > .zero else { return nil }
-    return RelativePose(
-      session: session,
-      interval: interval,
-      x: x,
-      y: y,
-      z: z,
-      rotation: rotation,
-      quality: quality
-    )
   }
 }
 

@@ -17,10 +17,10 @@ public import PharosModel
 ///
 /// - Source: reelyactive/raddec, `lib/raddec.js`, `lib/rssi.js`, `lib/position.js`.
 public enum RaddecFormat: DatagramFormat {
-  /// The format.
-  public static let format = WireFormat.raddec
   /// The name in metrics, logs and site files.
   public static let name = "raddec"
+  /// The first bytes, for operators.
+  public static let beginning = "10"
 
   /// Returns whether the datagram begins with the flag of a raddec.
   public static func recognises(_ datagram: RawSpan) -> Bool {

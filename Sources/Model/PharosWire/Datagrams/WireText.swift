@@ -138,6 +138,20 @@ enum WireText {
     return range.allSatisfy { unsafe bytes.byte(at: $0) == text.utf8Start[$0 - range.lowerBound] }
   }
 
+  /// Returns whether a range is this word in any case.
+  static func spells(_ bytes: RawSpan, _ range: Range<Int>, _ word: StaticString) -> Bool {
+    guard range.count == word.utf8CodeUnitCount else { return false }
+    return range.allSatisfy {
+      unsafe bytes.byte(at: $0) | 0x20 == word.utf8Start[$0 - range.lowerBound] | 0x20
+    }
+  }
+
+  /// Returns whether a range begins with this text.
+  static func begins(_ bytes: RawSpan, _ range: Range<Int>, with text: StaticString) -> Bool {
+    range.count >= text.utf8CodeUnitCount
+      && isEqual(bytes, range.prefix(text.utf8CodeUnitCount), text)
+  }
+
   static func isDigit(_ ascii: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= ascii }
 
   private static func hexByte(_ bytes: RawSpan, at offset: Int) -> UInt8? {
@@ -222,6 +236,46 @@ enum WireLimits {
 
   /// Returns whether a number that a sender reports is a level.
   static func isLevel(_ dBm: Int8) -> Bool { dBm != 0 && dBm >= -127 && dBm <= 20 }
+
+  /// A fix, or nil if it lies nowhere on Earth or its accuracy is no length; a speed below 0 is none.
+  static func fix(
+    _ latitude: Double,
+    _ longitude: Double,
+    _ accuracy: Double,
+    _ speed: Float,
+    _ source: OutsideFix.Source
+  ) -> OutsideFix? {
+    guard -90...90 ~= latitude, -180...180 ~= longitude, accuracy >= 0, accuracy.isFinite else { return nil }
+    return OutsideFix(
+      latitude: latitude,
+      longitude: longitude,
+      horizontalAccuracy: Meters(accuracy),
+      speed: speed.isFinite && speed >= 0 ? speed : nil,
+      source: source
+    )
+  }
+
+  /// A movement, or nil if it is made of no numbers, or took no time.
+  static func pose(
+    _ session: UInt32,
+    _ interval: TimeSpan,
+    _ x: Float,
+    _ y: Float,
+    _ z: Float,
+    _ rotation: Rotation?,
+    _ quality: RelativePose.Quality
+  ) -> RelativePose? {
+    guard x.isFinite, y.isFinite, z.isFinite, interval > .zero else { return nil }
+    return RelativePose(
+      session: session,
+      interval: interval,
+      x: x,
+      y: y,
+      z: z,
+      rotation: rotation,
+      quality: quality
+    )
+  }
 }
 
 /// The lines of a text, or the fields of a line with commas between them.

@@ -265,7 +265,7 @@ extension PharosServer {
         Problem.name(of: reason),
         "The datagram was refused",
         status: 400,
-        detail: reason.description
+        detail: WireFormat.advice(on: reason)
       )
     }
   }

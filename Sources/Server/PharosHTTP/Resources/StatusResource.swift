@@ -244,6 +244,6 @@ extension DatagramCounters.Reason {
     json.member("reason", reason.name)
     json.member("format", ifPresent: format?.name)
     json.member("count", count)
-    json.member("meaning", reason.description)
+    json.member("meaning", WireFormat.advice(on: reason))
   }
 }

@@ -98,6 +98,51 @@ struct BadElementTests {
     #expect(read(Array(envelope.utf8)).lines?.count == 2)
   }
 
+  @Test("an element with a brace in a text is dropped as any other that is malformed")
+  func braces() {
+    let bad = #"{"mac":"C300000A0B0D","bleName":"a{b","rssi":NaN}"#
+    let (lines, notes) = read(Array("[\(Self.gateway),\(bad),\(Self.good)]".utf8))
+    #expect(lines == [Self.heartbeat, Self.heard])
+    #expect(notes.skipped == [.badText: 1])
+  }
+
+  @Test("a malformed or missing tag of an object of tags costs that tag")
+  func tags() {
+    let good = ["D4155C775668", "C4BE84E7EC3E"].map { #""\#($0)":{"rssi":-61,"data":"020106"}"# }
+    let heard = ["d4:15:5c:77:56:68", "c4:be:84:e7:ec:3e"].map {
+      "ac:23:3f:c0:ff:ee advert \($0)/unknown -61 unknown [020106] received"
+    }
+    func message(_ tags: String) -> [UInt8] {
+      Array(#"{"data":{"gw_mac":"AC233FC0FFEE","tags":{\#(tags)"#.utf8)
+    }
+    for bad in [
+      #""D4155C775669":{"rssi":NaN}"#, #""D4155C775669":{"rssi":-61,"data":"0"2"}"#, #""x":{"a":"}","b":}"#,
+    ] {
+      let (lines, notes) = read(message("\(good[0]),\(bad),\(good[1])}}}"))
+      #expect(lines == [Self.heartbeat] + heard, "\(bad)")
+      #expect(notes.skipped == [.badText: 1])
+    }
+    #expect(read(message("\(good[0]),\(good[1].dropLast(9))")).lines == [Self.heartbeat, heard[0]])
+  }
+
+  @Test("server-sent events that begin within a line cost that line")
+  func eventStream() {
+    let event =
+      #"{"bdaddrs":[{"bdaddr":"C3:00:00:0A:0B:0C","bdaddrType":"public"}],"rssi":-61,"adData":"020106","ap":"AC233FC0FFEE"}"#
+    let stream = "data: \(event)\n\ndata: \(event)\n\n"
+    let whole = read(Array(stream.utf8))
+    #expect(whole.lines?.count == 2)
+    #expect(whole.notes.skipped.isEmpty)
+    for start in 1..<event.utf8.count {
+      let (lines, notes) = read(Array(stream.utf8.dropFirst(start)))
+      // Of a line of which only the name of its field is missing, the data is whole; one that begins with a colon is a comment.
+      let isWhole = start == 5 || start == 6
+      let isComment = stream.utf8.dropFirst(start).first == UInt8(ascii: ":")
+      #expect(lines == whole.lines?.suffix(isWhole ? 2 : 1), "\(start)")
+      #expect(notes.skipped.isEmpty == (isWhole || isComment), "\(start)")
+    }
+  }
+
   @Test("text that is malformed throughout is refused in little time")
   func malformedThroughout() {
     for piece in [
@@ -115,6 +160,45 @@ struct BadElementTests {
     let (lines, notes) = read(Array(text.utf8))
     #expect(lines?.count == 2)
     #expect(notes.skipped == [.badIdentity: 1, .nothingUnderstood: 1, .badText: 1, .tooShort: 1])
+  }
+
+  @Test("Ingics lines behind noise, and within a line whose end was lost, are read")
+  func noise() {
+    let good = "$GPRP,0C61CFC1452E,E7DAE08E6FC3,-44,020106"
+    let whole = read(Array("\(good)\r\n\(good)".utf8)).lines
+    #expect(whole?.count == 2)
+    for noise: [UInt8] in [
+      [0xFF], [0, 0x81, 0x24, 0x0A, 0xFE], Array("1,-44,0201\r\n".utf8), Array("$GPRP,0C61".utf8),
+    ] {
+      let (lines, notes) = read(noise + Array("\(good)\r\n\(good)".utf8))
+      #expect(lines == whole, "\(noise)")
+      #expect(notes.skipped.values.reduce(0, +) >= 1)
+      #expect(read(Array("\(good)\r\n".utf8) + noise + Array(good.utf8)).lines == whole, "\(noise)")
+    }
+    #expect(read([0xFF, 0x80] + Array("$NEWS,1".utf8)).lines == nil)
+  }
+
+  @Test("a bad member of April Brother's map costs that member")
+  func aprilBrother() throws {
+    let device = "c4 0b 03 c300000a0b0c c3 020106"
+    func map(_ members: String) throws -> [UInt8] {
+      try #require(Hex.bytes("83 a1 61 01 \(members)".filter { !$0.isWhitespace }))
+    }
+    let gateway = "a3 6d6163 ac 414332333346433046464545"
+    let heard = "ac:23:3f:c0:ff:ee advert c3:00:00:0a:0b:0c/unknown -61 nonConnectable [020106] received"
+    let good = try map("\(gateway) a7 64657669636573 92 \(device) \(device)")
+    #expect(read(good).lines == [heard, heard])
+    let mixed = try map("\(gateway) a7 64657669636573 94 \(device) 05 c4 02 0300 \(device)")
+    #expect(read(mixed).lines == [heard, heard])
+    #expect(read(mixed).notes.skipped == [.badField: 1, .tooShort: 1])
+    // A key that is a number, with a list as its value.
+    var numbered = try map("")
+    numbered[0] = 0x84
+    numbered += try #require(
+      Hex.bytes("07 92 01 02 \(gateway) a7 64657669636573 91 \(device)".filter { !$0.isWhitespace })
+    )
+    #expect(read(numbered).lines == [heard])
+    #expect(read(numbered).notes.skipped == [.badField: 1])
   }
 
   @Test("a raddec packet that is none costs that packet")

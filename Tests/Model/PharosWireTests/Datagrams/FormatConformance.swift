@@ -57,7 +57,7 @@ struct FormatConformance<Format: DatagramFormat> {
   func recognisesOnlyItsOwn() {
     for sample in samples {
       let format = WireFormat(recognising: sample.span.bytes)
-      #expect(format == Format.format)
+      #expect(format == WireFormat(Format.self))
       let count = WireFormat.list.count { $0.recognises(sample.span.bytes) }
       #expect(count == 1)
     }

@@ -11,25 +11,17 @@ final class DatagramsTarget: FuzzTarget {
   private var check = DatagramCheck()
 
   func take(_ input: RawSpan) {
-    let recognised = WireFormat.list.count { $0.recognises(input) }
-    demand(recognised <= 1, "no two formats recognise a datagram")
+    let recognised = WireFormat.list.filter { $0.recognises(input) }
+    demand(recognised.count <= 1, "no two formats recognise a datagram")
     demand(
-      (WireFormat(recognising: input) != nil) == (recognised == 1),
-      "one that is recognised has a format"
+      recognised.isEmpty || WireFormat(recognising: input)?.name == recognised[0].name,
+      "one that is recognised has its format"
     )
     _ = check.decode(input, by: &decoder)
     check.forget()
   }
 
-  static var words: [[UInt8]] {
-    PharosDatagramsTarget.words + JSONDatagramsTarget.words + IngicsTarget.words + HuaweiTarget.words
-      + MinewTarget.words + MQTTTarget.words + MinewConnectTarget.words + AprilBrotherTarget.words
-  }
+  static var words: [[UInt8]] { formatTargets.flatMap { $0.words } }
 
-  static func seeds() throws -> [[UInt8]] {
-    try RaddecTarget.seeds() + PharosDatagramsTarget.seeds() + JSONDatagramsTarget.seeds()
-      + IngicsTarget.seeds()
-      + HuaweiTarget.seeds() + MinewTarget.seeds() + MQTTTarget.seeds() + MinewConnectTarget.seeds()
-      + AprilBrotherTarget.seeds() + HCITextTarget.seeds()
-  }
+  static func seeds() throws -> [[UInt8]] { try formatTargets.flatMap { try $0.seeds() } }
 }

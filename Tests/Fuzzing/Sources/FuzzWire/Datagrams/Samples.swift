@@ -1,9 +1,18 @@
 import PharosDocuments
 package import PharosModel
-import PharosWire
+package import PharosWire
 
 /// Whole valid datagrams of every format.
 package enum Samples {
+  /// The datagrams of a format, by its name: those of a new one are an entry here.
+  package static func vectors(of format: any DatagramFormat.Type) -> [[UInt8]] { byFormat[format.name] ?? [] }
+
+  private static let byFormat: [String: [[UInt8]]] = [
+    "raddec": raddec, "pharos": pharos, "json": json + ruuvi + vendorJSON, "ingics": ingics, "huawei": huawei,
+    "minew": minew, "mqtt": mqtt, "minew-connect": minewConnect, "april-brother": aprilBrother,
+    "hci-text": hciText,
+  ]
+
   /// The four vectors of `test/unit/raddec.test.js` in reelyactive/raddec, and one composed of their parts
   /// with an iBeacon.
   package static let raddec: [[UInt8]] = [

@@ -25,26 +25,3 @@ final class JSONDatagramsTarget: FuzzTarget {
 
   static func seeds() throws -> [[UInt8]] { Samples.json + Samples.ruuvi + Samples.vendorJSON }
 }
-
-/// Lines of Ingics gateways.
-final class IngicsTarget: FuzzTarget {
-  static let name = "ingics"
-  static let longest = 1_024
-
-  private var check = DatagramCheck()
-
-  func take(_ input: RawSpan) {
-    _ = check.decode(input, as: IngicsFormat.self)
-    check.forget()
-  }
-
-  static var words: [[UInt8]] {
-    [
-      "$GPRP,", "$RSPR,", "$LRAD,", "$LRSR,", "$1MAD,", "$HBRP,", "$GPSR,", "0C61CFC1452E", ",-44,", "\r\n",
-      ",1574921085.25",
-    ]
-    .map { Array($0.utf8) }
-  }
-
-  static func seeds() throws -> [[UInt8]] { Samples.ingics }
-}

@@ -2,23 +2,6 @@ import FuzzSupport
 import PharosModel
 import PharosWire
 
-/// Datagrams of Huawei access points.
-final class HuaweiTarget: FuzzTarget {
-  static let name = "huawei"
-  static let longest = 1_024
-
-  private var check = DatagramCheck()
-
-  func take(_ input: RawSpan) {
-    _ = check.decode(input, as: HuaweiFormat.self)
-    check.forget()
-  }
-
-  static var words: [[UInt8]] { [[0x48, 0x57, 0x01]] }
-
-  static func seeds() throws -> [[UInt8]] { Samples.huawei }
-}
-
 /// Datagrams of Minew gateways, their length put right three times in four.
 final class MinewTarget: FuzzTarget {
   static let name = "minew"
@@ -74,42 +57,6 @@ final class MinewConnectTarget: FuzzTarget {
   static var words: [[UInt8]] { [[0xBB, 0x02], [0x84, 0x3E]] }
 
   static func seeds() throws -> [[UInt8]] { Samples.minewConnect }
-}
-
-/// MessagePack of April Brother's gateways.
-final class AprilBrotherTarget: FuzzTarget {
-  static let name = "april-brother"
-  static let longest = 1_024
-
-  private var check = DatagramCheck()
-
-  func take(_ input: RawSpan) {
-    _ = check.decode(input, as: AprilBrotherFormat.self)
-    check.forget()
-  }
-
-  static var words: [[UInt8]] {
-    ["devices", "mac"].map { Array($0.utf8) } + [[0xC4], [0xDC, 0], [0xDE, 0], [0xD9]]
-  }
-
-  static func seeds() throws -> [[UInt8]] { Samples.aprilBrother }
-}
-
-/// HCI events in digits, by an observer that the topic names.
-final class HCITextTarget: FuzzTarget {
-  static let name = "hci-text"
-  static let longest = 600
-
-  private var check = DatagramCheck()
-
-  func take(_ input: RawSpan) {
-    _ = check.decode(input, as: HCITextFormat.self, of: .name("hall"))
-    check.forget()
-  }
-
-  static var words: [[UInt8]] { ["043E", "0201", "0D01"].map { Array($0.utf8) } }
-
-  static func seeds() throws -> [[UInt8]] { Samples.hciText }
 }
 
 /// Messages from an MQTT broker, the length of their topic put right three times in four.

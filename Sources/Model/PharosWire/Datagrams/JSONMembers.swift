@@ -1,15 +1,14 @@
 import PharosDocuments
 import PharosModel
 
-/// The understood members of one object, each at its place; of a name that stands twice the last one counts.
-struct JSONObject {
+/// The understood members of one object, each at its place; of a name that occurs twice the last one counts.
+struct JSONMembers {
   private var values: InlineArray<88, JSONSlice>
 
   /// Reads the members of an object.
-  init(_ bytes: RawSpan, _ object: JSONSlice) {
+  init(_ object: JSONSlice, of tree: JSONTree, _ bytes: RawSpan) {
     values = InlineArray(repeating: .absent)
-    var scanner = JSONScanner(object.range)
-    while let (key, value) = scanner.nextMember(bytes) {
+    for (key, value) in tree.members(of: object) {
       guard let field = JSONField(bytes, key: key.range) else { continue }
       values[Int(field.rawValue)] = value
     }
@@ -67,21 +66,16 @@ struct JSONObject {
   func word(_ field: JSONField, _ bytes: RawSpan, _ words: [StaticString]) -> Int? {
     let value = self[field]
     guard value.kind == .string else { return nil }
-    return words.firstIndex { word in
-      guard word.utf8CodeUnitCount == value.range.count else { return false }
-      return value.range.allSatisfy {
-        unsafe bytes.byte(at: $0) | 0x20 == word.utf8Start[$0 - value.range.lowerBound] | 0x20
-      }
-    }
+    return words.firstIndex { WireText.spells(bytes, value.range, $0) }
   }
 
   /// Returns the observer that reports: the field for it, otherwise the room.
   ///
   /// Where `orName` is true, the name is the last resort; in an advert, `name` is the device's.
   func observer(_ bytes: RawSpan, orName: Bool) throws(DatagramRefusal) -> ObserverID? {
-    if has(.observer) { return try JSONObject.observer(self[.observer], bytes) }
-    if has(.room) { return try JSONObject.observer(self[.room], bytes) }
-    return orName && has(.name) ? try JSONObject.observer(self[.name], bytes) : nil
+    if has(.observer) { return try JSONMembers.observer(self[.observer], bytes) }
+    if has(.room) { return try JSONMembers.observer(self[.room], bytes) }
+    return orName && has(.name) ? try JSONMembers.observer(self[.name], bytes) : nil
   }
 
   /// The identity that a string spells.
@@ -269,4 +263,28 @@ package enum JSONField: UInt8, CaseIterable {
   private static func isLeftOut(_ ascii: UInt8) -> Bool {
     ascii == UInt8(ascii: "_") || ascii == UInt8(ascii: "-") || ascii == UInt8(ascii: " ")
   }
+}
+
+/// The words that members may hold, compared without regard to case.
+enum JSONWords {
+  static let gateway: [StaticString] = ["gateway"]
+  static let online: [StaticString] = ["online"]
+  static let addressKinds: [StaticString] = ["public", "random"]
+  static let scanStates: [StaticString] = ["off", "windowed", "foreground"]
+  static let fixSources: [StaticString] = ["gnss", "vps"]
+  /// In the order of `RelativePose.Quality`.
+  static let qualities: [StaticString] = ["lost", "limited", "normal"]
+  /// In the order of `PositioningState`.
+  static let states: [StaticString] = ["notPositioning", "degradedPositioning", "accuratePositioning"]
+  /// In the order of `ScanStatus`.
+  static let scans: [StaticString] = ["stopped", "started", "failed"]
+  /// In the order of `MotionSample.Kind`.
+  static let motionKinds: [StaticString] = [
+    "accelerometer", "gyroscope", "magnetometer", "rotationVector", "barometer", "step",
+  ]
+  /// In the order of `Advert.PDU`; then the names of the specification in the same order.
+  static let pdus: [StaticString] = [
+    "connectable", "directed", "scannable", "nonConnectable", "scanResponse", "extended",
+    "ADV_IND", "ADV_DIRECT_IND", "ADV_SCAN_IND", "ADV_NONCONN_IND", "SCAN_RSP", "ADV_EXT_IND",
+  ]
 }

@@ -1,0 +1,236 @@
+import PharosModel
+
+/// Turns JSON objects into reports.
+struct JSONReportReader {
+  /// R.
+  let received: Timestamp
+  /// What holds for objects that do not state it themselves.
+  private let outer: Context
+  /// Indicates whether anything was understood, even if it held no report, as an empty list does.
+  private(set) var understood = false
+  /// What was skipped.
+  private(set) var notes: DecodingNotes
+
+  /// The properties that an object inherits from the object that holds it, or from the topic of its message.
+  struct Context {
+    var observer: ObserverID?
+    /// The address of the device that was heard.
+    var address: DeviceAddress?
+    var timing = ReportTiming.received
+  }
+
+  /// The values of the text.
+  let tree: JSONTree
+  private let layouts: [any JSONLayout.Type]
+
+  /// Makes a reader of the values of a text.
+  init(
+    _ tree: JSONTree,
+    _ layouts: [any JSONLayout.Type],
+    within context: MessageContext,
+    _ notes: DecodingNotes
+  ) {
+    self.tree = tree
+    self.layouts = layouts
+    received = context.received
+    outer = Context(observer: context.observer, address: context.address)
+    self.notes = notes
+  }
+
+  /// Reads all values of the text.
+  ///
+  /// It skips objects that it does not understand, and counts them: other programs put their own objects beside adverts.
+  mutating func readAll(_ bytes: RawSpan, into batch: inout ReportBatch) {
+    for value in tree.values {
+      var context = outer
+      if value.kind == .array {
+        if value.range.isEmpty { understood = true }
+        for element in tree.elements(of: value) { read(element: element, bytes, &context, into: &batch) }
+      } else {
+        read(element: value, bytes, &context, into: &batch)
+      }
+    }
+  }
+
+  /// The members of an object of the text.
+  func members(of object: JSONSlice, _ bytes: RawSpan) -> JSONMembers { JSONMembers(object, of: tree, bytes) }
+
+  /// Reads one element; counts it if it cannot be read, and leaves the batch as it was.
+  ///
+  /// - Returns: what the closure returns; nil if the element cannot be read.
+  @discardableResult
+  mutating func attempt<Value>(
+    _ batch: inout ReportBatch,
+    _ read: (inout JSONReportReader, inout ReportBatch) throws(DatagramRefusal) -> Value
+  ) -> Value? {
+    let mark = batch.mark
+    do throws(DatagramRefusal) {
+      return try read(&self, &batch)
+    } catch {
+      batch.removeAll(behind: mark)
+      notes.skip(error)
+      return nil
+    }
+  }
+
+  private mutating func read(
+    element: JSONSlice,
+    _ bytes: RawSpan,
+    _ context: inout Context,
+    into batch: inout ReportBatch
+  ) {
+    guard element.kind == .object else { return notes.skip(.nothingUnderstood) }
+    var inner = context
+    let isUnderstood = attempt(&batch) { reader, batch throws(DatagramRefusal) in
+      try reader.read(object: element, bytes, &inner, into: &batch)
+    }
+    // Behind a gateway that cannot be read, the one before it may not stand.
+    let isGateway =
+      isUnderstood == nil && members(of: element, bytes).word(.type, bytes, JSONWords.gateway) != nil
+    context = isGateway ? outer : inner
+    if isUnderstood == true { understood = true }
+    if isUnderstood == false { notes.skip(.nothingUnderstood) }
+  }
+
+  /// Reads the elements of a list that an object holds; those that are not understood are counted.
+  ///
+  /// An element may have all that it says under a member of its own, the wrapper.
+  mutating func read(
+    list: JSONSlice,
+    under wrapper: JSONField? = nil,
+    _ bytes: RawSpan,
+    _ context: Context,
+    into batch: inout ReportBatch
+  ) {
+    for element in tree.elements(of: list) {
+      attempt(&batch) { reader, batch throws(DatagramRefusal) in
+        guard element.kind == .object else { throw .badField }
+        var (inner, object) = (context, element)
+        if let wrapper {
+          let wrapped = reader.members(of: element, bytes)[wrapper]
+          if wrapped.kind == .object { object = wrapped }
+        }
+        guard try reader.read(object: object, bytes, &inner, into: &batch) else { throw .nothingUnderstood }
+      }
+    }
+  }
+
+  /// Hands over each object of a list; an element that cannot be read is counted.
+  ///
+  /// - Returns: whether all could be read.
+  @discardableResult
+  mutating func forEachObject(
+    of list: JSONSlice,
+    _ bytes: RawSpan,
+    _ batch: inout ReportBatch,
+    _ read: (inout JSONReportReader, JSONMembers, inout ReportBatch) throws(DatagramRefusal) -> Void
+  ) -> Bool {
+    var isWhole = true
+    for element in tree.elements(of: list) {
+      let part: Void? = attempt(&batch) { reader, batch throws(DatagramRefusal) in
+        guard element.kind == .object else { throw .badField }
+        try read(&reader, reader.members(of: element, bytes), &batch)
+      }
+      if part == nil { isWhole = false }
+    }
+    return isWhole
+  }
+
+  /// Reads an object, and says whether it was understood.
+  private mutating func read(
+    object value: JSONSlice,
+    _ bytes: RawSpan,
+    _ context: inout Context,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) -> Bool {
+    let object = members(of: value, bytes)
+    for layout in layouts {
+      if try layout.read(object, bytes, context, by: &self, into: &batch) { return true }
+    }
+    if object.word(.type, bytes, JSONWords.gateway) != nil, object.has(.address) {
+      // Minew: the first element of an array names the gateway that heard those behind it.
+      guard let place = try object.text(.address) else { throw .badIdentity }
+      context.observer = try WireText.observer(bytes, place)
+      try append(.heartbeat(Heartbeat()), .received, context, to: &batch)
+      return true
+    }
+    var inner = context
+    var sighting = try JSONSighting(object, bytes)
+    if case .device(let address)? = sighting, !object.has(.rssi), JSONReportReader.holdsReports(object) {
+      // An address without a level beside lists of reports is not heard but hears.
+      inner.observer = .eui48(address.bits)
+      sighting = nil
+    }
+    if sighting?.hasIdentity != true, object.has(.rssi) { countIgnored(value, bytes) }
+    inner.observer = try object.observer(bytes, orName: sighting == nil) ?? inner.observer
+    inner.timing = try object.timing(bytes, within: context.timing)
+    let isEnvelope = readEnvelope(object, bytes, inner, into: &batch)
+    guard let sighting else { return isEnvelope }
+    let body = try sighting.body(bytes, object, of: inner.address, appendingTo: &batch)
+    try append(body, inner.timing, inner, to: &batch)
+    if case .advert(let advert) = body {
+      try appendScanResponse(object, bytes, to: advert, inner, into: &batch)
+    }
+    return true
+  }
+
+  /// Counts the members of an object that look like an identity.
+  private mutating func countIgnored(_ object: JSONSlice, _ bytes: RawSpan) {
+    for (key, value) in tree.members(of: object) {
+      guard value.kind == .number || value.kind == .string, !value.range.isEmpty else { continue }
+      let field = JSONField(bytes, key: key.range)
+      guard field?.isIdentity ?? IgnoredIdentities.isIdentity(bytes, key.range) else { continue }
+      notes.ignored.count(key.isEscaped ? 0..<0 : key.range, bytes)
+    }
+  }
+
+  /// Appends what a device answered to a scan request, where an object holds it beside the advert.
+  func appendScanResponse(
+    _ object: JSONMembers,
+    _ bytes: RawSpan,
+    to advert: Advert,
+    _ context: Context,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) {
+    guard object[.scanData].kind == .string, let digits = try object.text(.scanData), !digits.isEmpty else {
+      return
+    }
+    guard let payload = WireText.withHex(bytes, digits, { batch.append(payload: $0) }) else { throw .badText }
+    var response = advert
+    response.pdu = .scanResponse
+    response.payload = payload
+    try append(.advert(response), context.timing, context, to: &batch)
+  }
+
+  /// Returns whether an object holds lists or single reports of the observer that it is about.
+  private static func holdsReports(_ object: JSONMembers) -> Bool {
+    object[.adverts].kind == .array || object[.rangedBeacons].kind == .array || object.has(.heartbeat)
+      || object.has(.scanState) || object.has(.displayOn) || object.has(.wifiScan)
+      || object[.motion].kind == .array || object[.fix].kind == .object
+      || object[.relativePoses].kind == .array || object[.visualStatus].kind == .object
+  }
+
+  /// Appends a report by the observer at hand.
+  func append(
+    _ body: ReportBody,
+    _ timing: ReportTiming,
+    _ context: Context,
+    to batch: inout ReportBatch
+  ) throws(DatagramRefusal) {
+    guard let observer = context.observer else { throw .noObserver }
+    let index = batch.index(of: observer)
+    batch.append(Report(observer: index, received: received, timing: timing, body: body))
+  }
+}
+
+/// A layout of JSON objects by one maker, where names alone do not tell what an object means.
+protocol JSONLayout: SendableMetatype {
+  /// Reads an object, and returns whether it is in this layout.
+  static func read(
+    _ object: JSONMembers,
+    _ bytes: RawSpan,
+    _ context: JSONReportReader.Context,
+    by reader: inout JSONReportReader,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) -> Bool
+}
