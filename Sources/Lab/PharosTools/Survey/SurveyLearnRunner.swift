@@ -1,4 +1,5 @@
 import PharosCaptures
+import PharosModel
 import PharosPositioning
 package import PharosService
 import PharosSurvey
@@ -91,7 +92,7 @@ package struct SurveyLearnRunner: Sendable {
   private func say(_ unmatched: [String: [TraceFile]], on console: Console) {
     for (reason, files) in unmatched.sorted(by: { $0.key < $1.key }) {
       let many = Wording.count(files.count, "trace")
-      console.say("\(many) left out, such as \(files[0].path): \(reason).")
+      console.say("\(many) left out, such as \(files[0].path): \(Wording.clause(reason)).")
     }
   }
 

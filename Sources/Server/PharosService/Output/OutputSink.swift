@@ -1,5 +1,6 @@
 import Glibc
 package import PharosFiles
+import PharosModel
 import PharosVenues
 import Synchronization
 
@@ -219,7 +220,9 @@ extension FileOutput {
       guard mkdir(path, 0o755) != 0, errno != EEXIST else { continue }
       let reason = String(cString: strerror(errno))
       guard !VenueFiles.isFolder(path) else { continue }
-      throw CommandFailure("cannot make the folder \(path): \(reason). Choose one that can be made.")
+      throw CommandFailure(
+        "cannot make the folder \(path): \(Wording.clause(reason)). Choose one that can be made."
+      )
     }
   }
 }
@@ -237,7 +240,9 @@ package final class AppendedFile: OutputSink {
     sink = DescriptorSink(descriptor: descriptor)
     guard descriptor >= 0 else {
       let reason = String(cString: strerror(errno))
-      throw CommandFailure("cannot write \(path): \(reason). Choose a folder that can be written to.")
+      throw CommandFailure(
+        "cannot write \(path): \(Wording.clause(reason)). Choose a folder that can be written to."
+      )
     }
   }
 
