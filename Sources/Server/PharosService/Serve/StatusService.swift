@@ -224,23 +224,23 @@ package struct LimitWatch {
   /// The watched limits: a name, the metric that counts it, and its meaning.
   private static let watched: [(limit: String, metric: String, explanation: String)] = [
     (
-      "tracks", "pharos_monitoring_evictions_total",
+      "tracks", Metric.monitoringEvictions.name,
       "too many beacons at one observer; its oldest are dropped, those of other observers are kept"
     ),
     (
-      "observers", "pharos_monitoring_evictions_total",
+      "observers", Metric.monitoringEvictions.name,
       "too many observers; the oldest are dropped. Accept only known ones: ingest: { policy: allowlist }"
     ),
     (
-      "tables of heard devices and refused senders", "pharos_ingest_table_evictions_total",
+      "tables of heard devices and refused senders", Metric.tableEvictions.name,
       "too many devices or senders to list; the oldest are dropped from the list, decisions are not affected"
     ),
     (
-      "beacons compared", "pharos_positioning_evictions_total",
+      "beacons compared", Metric.positioningEvictions.name,
       "too many beacons to compare observers; the oldest are dropped"
     ),
     (
-      "events waiting in live streams", "pharos_feeds_events_dropped_total",
+      "events waiting in live streams", Metric.eventsMissedByStreams.name,
       "slow live streams missed readings; each stream reports to its client how many"
     ),
   ]
