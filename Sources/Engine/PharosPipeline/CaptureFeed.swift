@@ -264,7 +264,7 @@ extension CaptureFeedError: CustomStringConvertible {
     switch self {
     case .capture(let error): error.description
     case .recording(let error, let offset):
-      "at byte \(offset): recorded input, \(error). The file is damaged, or another version wrote it: record again."
+      "at byte \(offset): recorded input, \(Wording.clause(error)). The file is damaged, or another version wrote it: record again."
     }
   }
 }

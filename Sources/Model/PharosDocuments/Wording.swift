@@ -41,6 +41,12 @@ package enum Wording {
     "\(number) \(noun)\(number == 1 ? "" : "s")"
   }
 
+  /// Returns a reason as a part of a longer sentence: without the full stop with which it may end.
+  package static func clause(_ reason: Any) -> String {
+    let text = "\(reason)"
+    return text.hasSuffix(".") ? String(text.dropLast()) : text
+  }
+
   /// So many times, in words where that reads better.
   package static func times(_ number: Int) -> String {
     switch number {

@@ -82,13 +82,27 @@ struct LogOptions: ParsableArguments {
   )
   var logFormat: LogFormat?
 
+  /// Returns whether arguments that may be wrong, or else the environment, ask for a log in JSON.
+  static func areJSON(_ arguments: [String]) -> Bool {
+    let option = "--log-format"
+    if let joined = arguments.first(where: { $0.hasPrefix("\(option)=") }) {
+      return joined == "\(option)=\(LogFormat.json.rawValue)"
+    }
+    guard let place = arguments.firstIndex(of: option) else {
+      return ProcessEnvironment.variables()["PHAROS_LOG_FORMAT"] == LogFormat.json.rawValue
+    }
+    return arguments.dropFirst(place + 1).first == LogFormat.json.rawValue
+  }
+
   /// The settings; what is left open the environment says.
   func settings() throws -> LogSettings {
+    let environment = ProcessEnvironment.variables()
     do throws(CommandFailure) {
-      let environment = ProcessEnvironment.variables()
       return try LogSettings(level: logLevel, format: logFormat, environment: environment)
     } catch {
-      Console.standard().say(error.message)
+      // The format may be known although the level is wrong.
+      let settings = try? LogSettings(level: .notice, format: logFormat, environment: environment)
+      (settings?.console() ?? .standard()).say(error.message, .error)
       throw ExitCode(error.status.rawValue)
     }
   }

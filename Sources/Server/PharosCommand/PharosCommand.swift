@@ -41,6 +41,25 @@ struct PharosCommand: AsyncParsableCommand {
       SystemdUnitCommand.self, AlertsCommand.self, GrafanaCommand.self,
     ]
   )
+
+  /// Runs the command; where the log is JSON, a mistake on the command line is a line of the log.
+  static func main() async {
+    do {
+      var command = try parseAsRoot()
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+    } catch {
+      let (code, text) = (exitCode(for: error), message(for: error))
+      guard !code.isSuccess, !text.isEmpty, LogOptions.areJSON(CommandLine.arguments) else {
+        exit(withError: error)
+      }
+      LogSettings(format: .json).console().say(text, .error)
+      exit(withError: code)
+    }
+  }
 }
 
 extension CommandStatus {

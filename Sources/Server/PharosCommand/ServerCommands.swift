@@ -98,7 +98,8 @@ struct ServeCommand: AsyncParsableCommand {
       environment: ProcessEnvironment.variables()
     )
     options.comparing = { try ComparisonPage.make(path: $0, name: $1, timeout: $2, check: $3) }
-    try await ServeRunner(options, logger: log.settings().logger()).run(on: .standard()).leave()
+    let settings = try log.settings()
+    try await ServeRunner(options, logger: settings.logger()).run(on: settings.console()).leave()
   }
 }
 
@@ -135,7 +136,8 @@ struct ListenCommand: AsyncParsableCommand {
 
   func run() async throws {
     let runner = ListenRunner(site: site, udp: udp, duration: duration)
-    try await runner.run(on: .standard(), logger: try log.settings().logger()).leave()
+    let settings = try log.settings()
+    try await runner.run(on: settings.console(), logger: settings.logger()).leave()
   }
 }
 

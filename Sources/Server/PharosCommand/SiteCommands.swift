@@ -33,7 +33,8 @@ struct InitCommand: AsyncParsableCommand {
 
   func run() async throws {
     let runner = InitRunner(folder: folder, listening: listen, udp: udp)
-    try await runner.run(on: .standard(), logger: try log.settings().logger()).leave()
+    let settings = try log.settings()
+    try await runner.run(on: settings.console(), logger: settings.logger()).leave()
   }
 }
 
@@ -85,7 +86,8 @@ struct SiteCommand: AsyncParsableCommand {
 
     func run() async throws {
       let runner = SiteExportRunner(site: server.site, try server.access())
-      try await runner.run(on: .standard(), logger: try log.settings().logger()).leave()
+      let settings = try log.settings()
+      try await runner.run(on: settings.console(), logger: settings.logger()).leave()
     }
   }
 }

@@ -14,7 +14,7 @@ import Synchronization
 //   5. waits for the signal (mail, committed events), or for the earliest of the consumer's alarm, the save and the retry.
 //
 // The consumer saves its cursor only behind what it has accepted, so a kill between the two delivers those events again and
-// loses none. While the journal fails, nothing is read or saved; pauses grow up to a limit, and the log names the failure
+// loses none. An orderly stop waits for the requests in flight and ends with a save, so it repeats none that was accepted. While the journal fails, nothing is read or saved; pauses grow up to a limit, and the log names the failure
 // once and the recovery once.
 
 /// A consumer of the journal's events: a value that a ``JournalFollower`` owns, without a clock, a task or a lock of its own.
@@ -44,6 +44,9 @@ package protocol JournalConsumer: Sendable {
   /// The time for which its unsaved changes may stay unsaved, or nil if there are none.
   var saveDelay: TimeSpan? { get }
   /// Saves its unsaved changes; if it throws, they are still unsaved.
+  ///
+  /// The last save follows an orderly stop and contains every event that the receiver has accepted, in whatever order it
+  /// accepted them: none of them comes again after the restart.
   mutating func save(to journal: Journal) throws
   /// Returns the time of its next work if nothing happens before.
   func wakeTime(at now: Timestamp) -> Timestamp?

@@ -55,7 +55,7 @@ extension IngestError: CustomStringConvertible {
       "cannot listen on descriptor \(descriptor): it is no UDP socket. "
         + "Write ListenDatagram= in the socket unit, not ListenStream=."
     case .cannotJoin(let group, let address, let detail):
-      "cannot join multicast group \(group) on \(address): \(detail). "
+      "cannot join multicast group \(group) on \(address): \(Wording.clause(detail)). "
         + "A group is an address from 224.0.0.0 to 239.255.255.255 or in ff00::/8, of the listener's version."
     case .nothingToListenAt:
       "nothing to listen at: give at least one address, such as listen: { udp: [\"127.0.0.1:50001\"] }."
@@ -64,7 +64,7 @@ extension IngestError: CustomStringConvertible {
     case .outOfMemory:
       "not enough memory for the receive slots. Use fewer loops or a smaller largestDatagram."
     case .unreadableCheckpoint(let error):
-      "the checkpoint cannot be used, \(error). Start from the published events alone, and report this as a bug."
+      "the checkpoint cannot be used, \(Wording.clause(error)). Start from the published events alone, and report this as a bug."
     case .overloaded(let waiting):
       "\(waiting) requests wait for the loops to catch up, and no further ones are accepted. Ask again in a moment, or send less."
     case .stopped:

@@ -49,7 +49,7 @@ extension JournalError: CustomStringConvertible {
   package var description: String {
     switch problem {
     case .folder(let reason):
-      "\(place): the folder for the journal cannot be used: \(reason). Choose another one with --data, or change its rights."
+      "\(place): the folder for the journal cannot be used: \(Wording.clause(reason)). Choose another one with --data, or change its rights."
     case .inUse(let process):
       "\(place): \(process.map { "process \($0)" } ?? "another process") uses this journal. "
         + "Stop it, or give this one another folder with --data."
@@ -71,7 +71,7 @@ extension JournalError: CustomStringConvertible {
       "\(place): the journal belongs to the stream \"\(found)\", the site says \"\(expected)\". "
         + "Use another folder, or change the site's stream back."
     case .refused(let detail):
-      "\(place): the journal cannot be used: \(detail)."
+      "\(place): the journal cannot be used: \(Wording.clause(detail))."
     }
   }
 }

@@ -102,35 +102,81 @@ enum GeofenceDocument {
     let isList = node.elements?.first?.elements?.first?.elements?.first?.elements != nil
     var polygons: [[[Geofence.Position]]] = []
     for (number, part) in (isList ? node.elements ?? [] : [node]).enumerated() {
-      let owner = isList ? " of polygon \(number)" : ""
+      let owner = isList ? " of polygon \(number + 1)" : ""
       guard let rings = rings(part, fields, key, owner: owner, closed: closed) else { return nil }
       polygons.append(rings)
     }
     let shape = Geofence.Shape.polygon(rings: Array(polygons.joined()))
-    var names: [String] = []
-    for (number, polygon) in polygons.enumerated() {
-      names += polygon.indices.map { isList ? "ring \($0) of polygon \(number)" : "ring \($0)" }
-    }
     if let problem = Geofence(shape: shape).problem {
-      fields.mistake(key, problem.description { names[$0] }, expected: "simple polygons beside each other")
+      let message = describe(problem, of: polygons, isList: isList)
+      fields.mistake(key, message, expected: "simple polygons beside each other")
       return nil
     }
     for (number, polygon) in polygons.enumerated() {
       guard let found = shape.polygons.first(where: { $0.first == polygon.first }) else {
         fields.mistake(
           key,
-          "polygon \(number) lies within another one",
+          "polygon \(number + 1) lies within another one",
           expected: "polygons beside each other"
         )
         return nil
       }
       guard let stray = polygon.firstIndex(where: { !found.contains($0) }) else { continue }
-      let place = isList ? " of polygon \(number)" : ""
+      let place = isList ? " of polygon \(number + 1)" : ""
       let message = "ring \(stray)\(place) is a hole that does not lie within the outline alone"
       fields.mistake(key, message, expected: "an outline and its holes, or a list of polygons")
       return nil
     }
     return shape
+  }
+
+  /// Returns a description of what is wrong with polygons, which are counted from 1: of two that overlap with a place where
+  /// they do, of one with its ring and its corner.
+  private static func describe(
+    _ problem: Geofence.Problem,
+    of polygons: [[[Geofence.Position]]],
+    isList: Bool
+  ) -> String {
+    let rings = Array(polygons.joined())
+    let owners = polygons.enumerated().flatMap { number, polygon in
+      polygon.indices.map { (polygon: number + 1, ring: $0) }
+    }
+    switch problem {
+    case .crossing(let ring, let edge, let otherRing, let otherEdge)
+    where owners[ring].polygon != owners[otherRing].polygon:
+      let place = crossing(of: rings[ring], edge, rings[otherRing], otherEdge)
+      return "polygons \(owners[ring].polygon) and \(owners[otherRing].polygon) overlap near "
+        + "\(Wording.decimal(place.latitude, places: 5)), \(Wording.decimal(place.longitude, places: 5))"
+    case .repeatedRing(let ring, let otherRing) where owners[ring].polygon != owners[otherRing].polygon:
+      return
+        "polygons \(owners[ring].polygon) and \(owners[otherRing].polygon) have an outline or a hole in common"
+    default:
+      return problem.description { ring in
+        isList ? "ring \(owners[ring].ring) of polygon \(owners[ring].polygon)" : "ring \(ring)"
+      }
+    }
+  }
+
+  /// Returns the position at which two edges cross, each of which is named by its first corner; that corner of the first edge
+  /// where they only touch or lie on each other.
+  private static func crossing(
+    of ring: [Geofence.Position],
+    _ edge: Int,
+    _ otherRing: [Geofence.Position],
+    _ otherEdge: Int
+  ) -> Geofence.Position {
+    let (start, end) = (ring[edge], ring[(edge + 1) % ring.count])
+    let (other, otherEnd) = (otherRing[otherEdge], otherRing[(otherEdge + 1) % otherRing.count])
+    let along = (x: end.longitude - start.longitude, y: end.latitude - start.latitude)
+    let across = (x: otherEnd.longitude - other.longitude, y: otherEnd.latitude - other.latitude)
+    let turn = along.x * across.y - along.y * across.x
+    guard turn != 0 else { return start }
+    let between = (x: other.longitude - start.longitude, y: other.latitude - start.latitude)
+    let part = min(max((between.x * across.y - between.y * across.x) / turn, 0), 1)
+    return Geofence.Position(
+      latitude: start.latitude + part * along.y,
+      longitude: start.longitude + part * along.x
+    )
   }
 
   /// Reads a ring, or a list of rings.

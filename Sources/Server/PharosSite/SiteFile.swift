@@ -104,12 +104,28 @@ extension DocumentNode {
     self.init(content, line: node.mark?.line ?? 1)
   }
 
+  /// Returns the number of the line at which the parser stopped, or of the one before it, if it is indented with a tab.
+  private static func lineIndentedWithTab(in text: String, at line: Int) -> Int? {
+    let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
+    return [line, line - 1].first { number in
+      guard lines.indices.contains(number - 1) else { return false }
+      return lines[number - 1].prefix { $0 == " " || $0 == "\t" }.contains("\t")
+    }
+  }
+
   /// Converts an error of the YAML parser.
   private static func problem(of error: any Error, in text: String) -> DocumentProblem {
     switch error {
     case YamlError.scanner(let context, let problem, let mark, _),
       YamlError.parser(let context, let problem, let mark, _),
       YamlError.composer(let context, let problem, let mark, _):
+      if let line = lineIndentedWithTab(in: text, at: mark.line) {
+        return DocumentProblem(
+          place: .line(line),
+          message: "the line is indented with a tab",
+          expected: "spaces, since YAML takes no tab there"
+        )
+      }
       let situation = context.map { " \($0.text)" } ?? ""
       return DocumentProblem(place: .line(mark.line), message: "not YAML\(situation): \(problem)")
     case YamlError.duplicatedKeysInMapping(let duplicates, let context):

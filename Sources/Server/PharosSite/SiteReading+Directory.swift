@@ -58,6 +58,13 @@ extension SiteReading {
       if zones.contains(where: { $0.identifier == zone.identifier }) {
         fields.mistake("id", "this id is already in use", expected: "each zone once")
       }
+      if let other = zones.first(where: { $0.cannotBeToldFrom(zone) }) {
+        fields.warning(
+          "observers",
+          "its observers are those of zone \"\(other.identifier)\", so no tag can be located in one rather than the other",
+          expected: "an observer of its own in each zone"
+        )
+      }
       zones.append(zone)
     }
     checkNeighbours(neighbours, of: zones)
@@ -197,6 +204,13 @@ extension SiteReading {
       }
     }
     return ids
+  }
+}
+
+extension Zone {
+  /// Returns whether the same observers place the same beacons in another zone.
+  fileprivate func cannotBeToldFrom(_ other: Zone) -> Bool {
+    !observers.isEmpty && Set(observers) == Set(other.observers) && Set(beacons) == Set(other.beacons)
   }
 }
 

@@ -87,21 +87,24 @@ enum ErasureText {
     "Not touched: recordings (--record), event files (--output), backups, what webhooks and streams have delivered, and the "
     + "site file. They are yours; if the subject is in them, remove them too."
 
-  private static let words: [String: String] = [
-    "events": "events about it",
-    "mentions": "events about others that named it",
-    "rows": "rows of where it stands, or that named it",
-    "names": "entries in the list of names",
-    "postings": "entries in the index of events",
-    "history": "hours of summaries about it, or that named it",
-    "deliveries": "deliveries that waited for it",
-    "deadLetters": "deliveries that were given up",
-    "checkpoints": "checkpoints, as a whole",
-    "authorisations": "authorisations",
-    "comparisons": "comparisons of captures that showed it",
-    "persons": "marks that it is a person",
-    "acceptances": "acceptances as an observer",
-    "notifications": "memories of notifications",
+  /// The words for one thing and for several, by the name of the count.
+  private static let words: [String: (one: String, several: String)] = [
+    "events": ("event about it", "events about it"),
+    "mentions": ("event about others that named it", "events about others that named it"),
+    "rows": ("row of where it stands, or that named it", "rows of where it stands, or that named it"),
+    "names": ("entry in the list of names", "entries in the list of names"),
+    "postings": ("entry in the index of events", "entries in the index of events"),
+    "history": (
+      "hour of summaries about it, or that named it", "hours of summaries about it, or that named it"
+    ),
+    "deliveries": ("delivery that waited for it", "deliveries that waited for it"),
+    "deadLetters": ("delivery that was given up", "deliveries that were given up"),
+    "checkpoints": ("checkpoint, as a whole", "checkpoints, as a whole"),
+    "authorisations": ("authorisation", "authorisations"),
+    "comparisons": ("comparison of captures that showed it", "comparisons of captures that showed it"),
+    "persons": ("mark that it is a person", "marks that it is a person"),
+    "acceptances": ("acceptance as an observer", "acceptances as an observer"),
+    "notifications": ("memory of notifications", "memories of notifications"),
   ]
 
   /// The lines that say what was removed and what still names the subject.
@@ -114,7 +117,10 @@ enum ErasureText {
     var lines = [
       removed.isEmpty ? "Nothing was stored about \(subject)." : "Removed of \(subject):"
     ]
-    for (name, count) in removed { lines.append("  \(padded(count)) \(words[name] ?? name)") }
+    for (name, count) in removed {
+      let noun = words[name].map { count == 1 ? $0.one : $0.several } ?? name
+      lines.append("  \(padded(count)) \(noun)")
+    }
     if !remaining.isEmpty {
       lines.append("Rules that still name it, which an operator made and may change:")
       for (kind, count) in remaining { lines.append("  \(padded(count)) of the kind \(kind)") }

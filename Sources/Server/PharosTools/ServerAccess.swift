@@ -3,6 +3,7 @@ import NIOCore
 import NIOHTTP1
 import PharosDelivery
 import PharosJournal
+import PharosDocuments
 import PharosModel
 package import PharosService
 import Yams
@@ -135,7 +136,7 @@ struct ServerClient {
     } catch {
       let reason = SendFailure.words(for: error, timeout: ServerClient.timeout)
       throw CommandFailure(
-        "cannot reach \(url): \(reason). Is it running, and is that where it serves HTTP? For a server that is stopped "
+        "cannot reach \(url): \(Wording.clause(reason)). Is it running, and is that where it serves HTTP? For a server that is stopped "
           + "give --data DIR."
       )
     }

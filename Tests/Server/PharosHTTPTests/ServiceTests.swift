@@ -119,6 +119,22 @@ struct ServiceTests {
   }
 
   @Test(
+    "kinds are asked for by group as well, and a kind that there is not is answered with those that there are"
+  )
+  func kindGroups() async throws {
+    #expect(EventKind.named("visit") == [.visitArrive, .visitDepart])
+    #expect(EventKind.named("pharos.fix") == EventKind.named("fix"))
+    try await TestService.run { service in
+      for kind in ["visit", "zone,visit.arrive", "state"] {
+        #expect(try await service.request("GET", "/v1/events?kind=\(kind)").status == 200)
+      }
+      let answer = try await service.request("GET", "/v1/events?kind=visits")
+      #expect(answer.status == 400)
+      for name in EventKind.names { #expect(answer.text.contains(name), "\(name)") }
+    }
+  }
+
+  @Test(
     "targets that cannot be decoded are refused",
     arguments: ["/v1/%zz", "/v1/tags?zone=%f", "/%00", "/v1/%ff"]
   )

@@ -220,6 +220,12 @@ struct SiteMistakeTests {
           + "beacon with it)"
       ),
       (
+        "zones:\n  - { id: lobby, observers: [desk, arch] }\n  - { id: hall, observers: [arch, desk] }\n"
+          + "  - { id: yard, observers: [arch] }",
+        "site.yaml:3: warning: zone \"hall\": its observers are those of zone \"lobby\", so no tag can be located in one "
+          + "rather than the other (expected an observer of its own in each zone)"
+      ),
+      (
         "positioning: { interval: 2s }",
         "site.yaml:1: warning: site: positioning is set without venues: nothing is located"
       ),
@@ -334,6 +340,18 @@ struct SiteMistakeTests {
     #expect(problems.count == 1)
     #expect(try #require(problems.first).hasPrefix("site.yaml:"))
     #expect(try #require(problems.first).contains("not YAML"))
+  }
+
+  @Test(
+    "a tab in the indentation is named as a tab",
+    arguments: ["\tid: b", "  \t- { id: b }", "\t- { id: b }"]
+  )
+  func tab(line: String) {
+    #expect(
+      SiteMistakeTests.problems("stream: a\nzones:\n\(line)\n") == [
+        "site.yaml:3: the line is indented with a tab (expected spaces, since YAML takes no tab there)"
+      ]
+    )
   }
 
   @Test("bytes that are no text name the line of the damage")

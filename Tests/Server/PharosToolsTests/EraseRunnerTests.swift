@@ -86,8 +86,8 @@ struct EraseRunnerTests {
     let text = kept.output.text
     #expect(text.contains("Removed of c0:ff:ee:00:00:01:"))
     #expect(text.contains("    26 events about it"))
-    #expect(text.contains("     1 marks that it is a person"))
-    #expect(text.contains("     1 checkpoints, as a whole"))
+    #expect(text.contains("     1 mark that it is a person"))
+    #expect(text.contains("     1 checkpoint, as a whole"))
     #expect(kept.errors.text.contains("Not touched: recordings"))
     for file in try FileManager.default.contentsOfDirectory(atPath: folder) {
       let data = try Data(contentsOf: URL(filePath: "\(folder)/\(file)"))

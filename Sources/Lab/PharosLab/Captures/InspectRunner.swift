@@ -56,7 +56,7 @@ package struct InspectRunner: Sendable {
     on console: Console
   ) throws -> (damage: String?, isUnderstood: Bool) {
     var chunks = try FileChunks(named: path)
-    var inspection = Inspection(view: view, format: format)
+    var inspection = Inspection(view: view, format: format, isWhole: !console.outputStyle.isTerminal)
     if view != .summary, format == .table { try console.print(inspection.header) }
     var reader = CaptureReader()
     var bar = ProgressBar(path, on: console)
@@ -89,7 +89,10 @@ package struct InspectRunner: Sendable {
     if view == .summary, format == .jsonl || reader.format != nil {
       switch format {
       case .jsonl: try console.print(summary.json)
-      case .table: for line in summary.lines { try console.print(line) }
+      case .table:
+        for line in summary.lines {
+          try console.print(console.outputStyle.isTerminal ? PlainText.cut(line, to: TextTable.widest) : line)
+        }
       }
     }
     return (damage, summary.isUnderstood)
@@ -100,6 +103,8 @@ package struct InspectRunner: Sendable {
 package struct Inspection {
   private let view: InspectRunner.View
   private let format: EventFormat
+  /// Indicates whether cells are written whole, since no terminal limits the width of a line.
+  private let isWhole: Bool
   private var assembler = DatagramAssembler()
   private var extractor = AdvertExtractor()
   private var decoder = DatagramDecoder()
@@ -109,9 +114,10 @@ package struct Inspection {
   private var tally = CaptureSummary()
   private var parts = PartAssembly()
 
-  init(view: InspectRunner.View, format: EventFormat) {
+  init(view: InspectRunner.View, format: EventFormat, isWhole: Bool) {
     self.view = view
     self.format = format
+    self.isWhole = isWhole
   }
 
   /// The titles of the table of a view.
@@ -208,11 +214,12 @@ package struct Inspection {
     guard format == .table else { return line.append(to: &json) }
     let level = if case .dBm(let level) = line.level { "\(level)" } else { "" }
     append(
-      Inspection.adverts.line([
+      Inspection.adverts,
+      [
         "\(line.frame)", line.time.map { Wording.clock($0) } ?? "",
         line.address?.description ?? "anonymous",
-        level, Inspection.content(of: line.data),
-      ])
+        level, content(of: line.data),
+      ]
     )
   }
 
@@ -240,25 +247,31 @@ package struct Inspection {
       return json.newLine()
     }
     append(
-      Inspection.adverts.line([
+      Inspection.adverts,
+      [
         "\(datagram.frame)", datagram.time.map { Wording.clock($0) } ?? "",
         ranged.beacon.address?.description ?? "", level.map { "\($0)" } ?? "",
-        Inspection.shortened(ranged.beacon, to: 36),
-      ])
+        fitted(ranged.beacon),
+      ]
     )
   }
 
   /// The beacon that a payload holds, or the device's name, or the bytes.
-  private static func content(of data: ArraySlice<UInt8>) -> String {
+  private func content(of data: ArraySlice<UInt8>) -> String {
     let payload = data.span.bytes
     for frame in FrameDecoder().frames(in: payload) {
-      if let beacon = frame.beacon { return shortened(beacon, to: 36) }
+      if let beacon = frame.beacon { return fitted(beacon) }
     }
     if let company = FrameDecoder().unreadIBeaconCompany(in: payload) {
       return "iBeacon layout of company \(Hex.text(UInt64(company), bytes: 2))"
     }
     if let name = AdvertSummary(of: payload).localName, !name.isEmpty { return "\"\(name)\"" }
     return Hex.text(data.prefix(32))
+  }
+
+  /// Returns a beacon as its column holds it.
+  private func fitted(_ beacon: BeaconID) -> String {
+    isWhole ? beacon.description : Inspection.shortened(beacon, to: 36)
   }
 
   /// Returns a beacon in so many columns; major and minor distinguish beacons, so the UUID is cut.
@@ -287,15 +300,16 @@ package struct Inspection {
       case .failure(let reason): "refused: \(reason.name)"
       }
     append(
-      Inspection.datagrams.line([
+      Inspection.datagrams,
+      [
         "\(datagram.frame)", datagram.time.map { Wording.clock($0) } ?? "", datagram.source.description,
         "\(datagram.originalLength)", content,
-      ])
+      ]
     )
   }
 
-  private mutating func append(_ line: String) {
-    text.append(contentsOf: line.utf8)
+  private mutating func append(_ table: TextTable, _ cells: [String]) {
+    text.append(contentsOf: table.line(cells, isWhole: isWhole).utf8)
     text.append(UInt8(ascii: "\n"))
   }
 }
@@ -378,7 +392,7 @@ struct CaptureSummary {
 
   /// The summary for people.
   var lines: [String] {
-    var lines = [PlainText.cut(PlainText.clean(path), to: TextTable.widest)]
+    var lines = [PlainText.clean(path)]
     lines.append(row("format", "\(formatName), \(linkTypeNames)"))
     lines.append(row("packets", "\(packets)\(blocks > 0 ? ", and \(blocks) other blocks" : "")"))
     lines.append(row("time", span))
@@ -404,7 +418,7 @@ struct CaptureSummary {
     }
     lines += ranking("observers", observers) { "\($0)" }
     lines += ranking("beacons", beacons) { "\($0)" }
-    return lines.map { PlainText.cut($0, to: TextTable.widest) }
+    return lines
   }
 
   private var datagramLines: [String] {

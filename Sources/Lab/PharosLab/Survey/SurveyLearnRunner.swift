@@ -1,6 +1,7 @@
 import PharosDocuments
 import PharosCaptures
 import PharosFixes
+import PharosModel
 package import PharosService
 import PharosSurvey
 import PharosSpace
@@ -92,7 +93,7 @@ package struct SurveyLearnRunner: Sendable {
   private func say(_ unmatched: [String: [TraceFile]], on console: Console) {
     for (reason, files) in unmatched.sorted(by: { $0.key < $1.key }) {
       let many = Wording.count(files.count, "trace")
-      console.say("\(many) left out, such as \(files[0].path): \(reason).")
+      console.say("\(many) left out, such as \(files[0].path): \(Wording.clause(reason)).")
     }
   }
 

@@ -85,6 +85,9 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
     case authorisation
     /// Messages to people.
     case notification
+
+    /// The kinds of the group.
+    package var kinds: Set<EventKind> { Set(EventKind.allCases.filter { $0.group == self }) }
   }
 
   /// The significance of an event to people, which lists show as a colour.
@@ -146,6 +149,18 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
     guard let kind = EventKind.allCases.first(where: { $0.type == type || $0.type == "pharos.\(type)" })
     else { return nil }
     self = kind
+  }
+
+  /// The kinds that a text names: the CloudEvents type of one, with or without `pharos.` before it, or a group of them; nil
+  /// where there are none.
+  package static func named(_ text: String) -> Set<EventKind>? {
+    EventKind(type: text).map { [$0] } ?? Group(rawValue: text)?.kinds
+  }
+
+  /// The texts that name kinds: the types without `pharos.`, then the groups.
+  package static var names: [String] {
+    let types = allCases.map { String($0.type.dropFirst("pharos.".count)) }
+    return types + Group.allCases.map(\.rawValue).filter { !types.contains($0) }
   }
 
   /// Indicates whether a beacon changed zones; a beacon is in one zone at a time.

@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// The lists and single reports that an object of an observer holds.

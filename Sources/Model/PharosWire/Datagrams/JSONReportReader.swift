@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// Turns JSON objects into reports.

@@ -451,6 +451,20 @@ extension DeliverySchedule {
   /// Indicates whether the cursor differs from the saved one.
   package var isCursorMoved: Bool { cursor != writtenCursor }
 
+  /// Gives each subject with unsettled events a cursor of its own, so that the next update contains every settled event.
+  ///
+  /// Otherwise the common cursor stands before the oldest unsettled event, which takes no row for each subject; after a
+  /// kill, events behind it that were delivered are delivered once more. An orderly stop must repeat none of them.
+  package mutating func separateLanes() {
+    for key in flowing {
+      guard let first = lanes[key]?.entries.first else { continue }
+      lanes[key]?.isBehind = true
+      lanes[key]?.after = first.sequence - 1
+      changedLanes.insert(key)
+    }
+    flowing.removeAll()
+  }
+
   /// Returns the unsaved changes and marks them as saved.
   ///
   /// - Parameter receiver: the identifier of the webhook.

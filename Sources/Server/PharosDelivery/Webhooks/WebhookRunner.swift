@@ -292,6 +292,7 @@ struct WebhookWork: JournalConsumer {
     guard !isDeleted else { return try journal.forgetDeliveries(to: definition.id) }
     // What the journal refused before goes first: the schedule counts it as saved.
     if let unsaved { try journal.save([unsaved], deadLimit: parts.settings.deadLimit) }
+    if stoppingSince != nil { schedule.separateLanes() }
     unsaved = schedule.takeUpdate(receiver: definition.id)
     if unsaved == nil, definition.isEnabled == isPauseSaved {
       unsaved = DeliveryUpdate(

@@ -106,13 +106,13 @@ struct EventResource: Resource {
     _ request: APIRequest
   ) throws(Problem) -> EventFilter {
     var filter = EventFilter()
-    filter.kinds = query.list(
+    let kinds = query.list(
       "kind",
-      "is not an event type",
-      expected: "an event type, such as pharos.region.enter"
-    ) {
-      EventKind(type: $0)
-    }
+      "is neither an event type nor a group of them",
+      expected: "one of \(EventKind.names.joined(separator: ", "))",
+      EventKind.named
+    )
+    filter.kinds = kinds?.reduce(into: []) { $0.formUnion($1) }
     filter.applications = query.texts("application")
     filter.regions = query.texts("region")
     filter.subjects = query.subjects("subject")

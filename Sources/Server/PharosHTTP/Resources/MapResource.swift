@@ -1,6 +1,8 @@
 import HTTPTypes
 import PharosMaps
 import PharosSpace
+import PharosDocuments
+import PharosModel
 
 /// The maps of venues: tiles, and the bundle that works without a network.
 struct MapResource: Resource {
@@ -51,7 +53,7 @@ struct MapResource: Resource {
       return bytes.isEmpty ? .noContent : .bytes(bytes, type: type)
     } catch {
       throw Problem.unavailable(
-        "Floor \(floor.id) cannot be drawn: \(error). `pharos check` says what is wrong with the venue's folder."
+        "Floor \(floor.id) cannot be drawn: \(Wording.clause(error)). `pharos check` says what is wrong with the venue's folder."
       )
     }
   }
@@ -73,7 +75,7 @@ struct MapResource: Resource {
       found = try await bundles.download(served, since: since?.lowercased())
     } catch {
       throw Problem.unavailable(
-        "The bundle of venue \"\(served.venue.identifier)\" cannot be made: \(error). `pharos check` says what is wrong "
+        "The bundle of venue \"\(served.venue.identifier)\" cannot be made: \(Wording.clause(error)). `pharos check` says what is wrong "
           + "with the venue's folder."
       )
     }

@@ -1,3 +1,4 @@
+package import PharosDocuments
 package import PharosModel
 package import PharosSite
 
@@ -92,9 +93,9 @@ extension HTTPServiceError: CustomStringConvertible {
         + "any client could read and change everything. Make a token first (pharos token create --operator "
         + "--data DIR), or listen on 127.0.0.1."
     case .cannotListen(let address, let reason):
-      "cannot serve HTTP on \(address): \(reason). Change listen.http or --http, or stop the process on that port."
+      "cannot serve HTTP on \(address): \(Wording.clause(reason)). Change listen.http or --http, or stop the process on that port."
     case .badCertificate(let files, let reason):
-      "cannot serve HTTP with certificate \(files.certificate) and key \(files.key): \(reason). Both must be PEM files "
+      "cannot serve HTTP with certificate \(files.certificate) and key \(files.key): \(Wording.clause(reason)). Both must be PEM files "
         + "that this process can read and that belong together."
     case .stopped: "the HTTP interface has stopped"
     }

@@ -61,7 +61,7 @@ package enum AlertRules {
       Rule(
         name: "PharosNothingArrives",
         severity: "critical",
-        condition: "rate(pharos_ingest_datagrams_total{\(job)}[5m]) == 0",
+        condition: "rate(\(Metric.datagrams.selected(job))[5m]) == 0",
         duration: "5m",
         summary: "Pharos on {{ $labels.instance }} receives no datagram",
         action: "Check the network, the firewall and the destination that the gateways are configured with."
@@ -69,7 +69,7 @@ package enum AlertRules {
       Rule(
         name: "PharosObserverDown",
         severity: "warning",
-        condition: "pharos_observer_up{\(job)} == 0",
+        condition: "\(Metric.observerUp.selected(job)) == 0",
         duration: "5m",
         summary: "Observer \(observer) is down",
         action: "Its regions are unmonitored: no exit is reported for them. Check its power and its network."
@@ -78,8 +78,8 @@ package enum AlertRules {
         name: "PharosObserverLosesDatagrams",
         severity: "warning",
         condition: """
-          rate(pharos_observer_datagrams_missing_total{\(job)}[10m]) > \
-          0.05 * (rate(pharos_observer_datagrams_total{\(job)}[10m]) + rate(pharos_observer_datagrams_missing_total{\(job)}[10m]))
+          rate(\(Metric.observerMissing.selected(job))[10m]) > \
+          0.05 * (rate(\(Metric.observerDatagrams.selected(job))[10m]) + rate(\(Metric.observerMissing.selected(job))[10m]))
           """,
         duration: "15m",
         summary: "More than 5 % of the datagrams of observer \(observer) are lost",
@@ -89,8 +89,8 @@ package enum AlertRules {
         name: "PharosDatagramsRefused",
         severity: "warning",
         condition: """
-          sum without (format) (rate(pharos_ingest_datagrams_refused_total{\(job)}[10m])) > \
-          on (instance) group_left () (0.05 * rate(pharos_ingest_datagrams_total{\(job)}[10m]))
+          sum without (format) (rate(\(Metric.datagramsRefused.selected(job))[10m])) > \
+          on (instance) group_left () (0.05 * rate(\(Metric.datagrams.selected(job))[10m]))
           """,
         duration: "15m",
         summary: "More than 5 % of the datagrams are refused: {{ $labels.reason }}",
@@ -100,7 +100,7 @@ package enum AlertRules {
       Rule(
         name: "PharosObserversQuarantined",
         severity: "info",
-        condition: "rate(pharos_monitoring_reports_quarantined_total{\(job)}[10m]) > 0",
+        condition: "rate(\(Metric.quarantined.selected(job))[10m]) > 0",
         duration: "15m",
         summary: "Observers that are not accepted send reports",
         action: "Accept them on the Gateways page or with `pharos observer accept`, or find out what sends."
@@ -108,7 +108,7 @@ package enum AlertRules {
       Rule(
         name: "PharosKernelDrops",
         severity: "warning",
-        condition: "increase(pharos_ingest_kernel_drops_total{\(job)}[10m]) > 0",
+        condition: "increase(\(Metric.kernelDrops.selected(job))[10m]) > 0",
         duration: "0m",
         summary: "The kernel dropped datagrams because a receive buffer was full",
         action: "Raise net.core.rmem_max, or start the server with more --loops."
@@ -116,16 +116,16 @@ package enum AlertRules {
       Rule(
         name: "PharosEventsLate",
         severity: "warning",
-        condition: "pharos_ingest_delivery_lag_seconds{\(job)} > 10",
+        condition: "\(Metric.deliveryLag.selected(job)) > 10",
         duration: "5m",
         summary: "Events are delivered {{ $value | humanizeDuration }} behind the datagrams",
         action:
-          "The machine is overloaded or its disk is slow. Compare process_cpu_seconds_total and pharos_journal_last_commit_seconds."
+          "The machine is overloaded or its disk is slow. Compare \(Metric.processorTime.name) and \(Metric.lastCommit.name)."
       ),
       Rule(
         name: "PharosJournalRefuses",
         severity: "critical",
-        condition: "pharos_journal_refusing{\(job)} == 1",
+        condition: "\(Metric.journalRefusing.selected(job)) == 1",
         duration: "1m",
         summary: "The journal cannot be written",
         action:
@@ -134,7 +134,7 @@ package enum AlertRules {
       Rule(
         name: "PharosEventsLost",
         severity: "critical",
-        condition: "increase(pharos_events_lost_total{\(job)}[10m]) > 0",
+        condition: "increase(\(Metric.eventsLost.selected(job))[10m]) > 0",
         duration: "0m",
         summary: "{{ $value | humanize }} events were lost because the journal refused writes for too long",
         action: "Mend the disk of the data folder; clients should read the present states again."
@@ -142,7 +142,7 @@ package enum AlertRules {
       Rule(
         name: "PharosWebhookFails",
         severity: "warning",
-        condition: #"pharos_webhooks{\#(job),state=~"failing|disabled"} > 0"#,
+        condition: #"\#(Metric.webhookStates.selected(#"\#(job),state=~"failing|disabled""#)) > 0"#,
         duration: "10m",
         summary: "{{ $value }} webhooks are {{ $labels.state }}",
         action: "The Webhooks page gives the answer of the receiver. Events are kept and sent again."
@@ -150,7 +150,8 @@ package enum AlertRules {
       Rule(
         name: "PharosFilesRunOut",
         severity: "warning",
-        condition: "process_open_fds{\(job)} > 0.8 * process_max_fds{\(job)}",
+        condition:
+          "\(Metric.openDescriptors.selected(job)) > 0.8 * \(Metric.maximumDescriptors.selected(job))",
         duration: "5m",
         summary: "Pharos uses {{ $value | humanize }} files, more than 80 % of its limit",
         action: "Raise LimitNOFILE of the unit, or lower PHAROS_HTTP_CONNECTIONS."
@@ -158,7 +159,7 @@ package enum AlertRules {
       Rule(
         name: "PharosRestarts",
         severity: "warning",
-        condition: "changes(process_start_time_seconds{\(job)}[15m]) > 2",
+        condition: "changes(\(Metric.processStart.selected(job))[15m]) > 2",
         duration: "0m",
         summary: "Pharos started {{ $value }} times within 15 minutes",
         action: "Look at `journalctl -u pharos`: systemd restarts a server that fails or does not answer."

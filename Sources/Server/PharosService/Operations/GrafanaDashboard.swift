@@ -39,7 +39,7 @@ package enum GrafanaDashboard {
           ],
           [
             "name": "instance", "label": "Server", "type": "query", "datasource": source,
-            "query": #"label_values(pharos_build_info{job="$job"}, instance)"#,
+            "query": #"label_values(\#(Metric.buildInfo.selected(#"job="$job""#)), instance)"#,
             "refresh": 2, "includeAll": true, "multi": true, "allValue": ".*",
             "current": ["text": "All", "value": "$__all"],
           ] as [String: Any],
@@ -95,13 +95,13 @@ package enum GrafanaDashboard {
   }
 
   /// A selector of the server, and further labels.
-  private static func of(_ family: String, _ labels: String = "") -> String {
-    #"\#(family){job="$job",instance=~"$instance"\#(labels.isEmpty ? "" : ",\(labels)")}"#
+  private static func of(_ metric: Metric, _ labels: String = "") -> String {
+    metric.selected(#"job="$job",instance=~"$instance"\#(labels.isEmpty ? "" : ",\(labels)")"#)
   }
 
   /// The rate of a counter.
-  private static func rate(_ family: String, _ labels: String = "") -> String {
-    "rate(\(of(family, labels))[$__rate_interval])"
+  private static func rate(_ metric: Metric, _ labels: String = "") -> String {
+    "rate(\(of(metric, labels))[$__rate_interval])"
   }
 
   private static let panels: [Panel] = [
@@ -109,59 +109,59 @@ package enum GrafanaDashboard {
       title: "Observers up",
       kind: .stat,
       width: 4,
-      queries: [("sum(\(of("pharos_observer_up")))", "up")]
+      queries: [("sum(\(of(.observerUp)))", "up")]
     ),
     Panel(
       title: "Observers down",
       kind: .stat,
       width: 4,
-      queries: [("count(\(of("pharos_observer_up")) == 0) or vector(0)", "down")]
+      queries: [("count(\(of(.observerUp)) == 0) or vector(0)", "down")]
     ),
     Panel(
       title: "Adverts",
       kind: .stat,
       unit: "cps",
       width: 4,
-      queries: [("sum(\(rate("pharos_monitoring_adverts_total")))", "adverts")]
+      queries: [("sum(\(rate(.adverts)))", "adverts")]
     ),
     Panel(
       title: "Events decided in an hour",
       kind: .stat,
       width: 4,
-      queries: [("sum(increase(\(of("pharos_events_decided_total"))[1h]))", "events")]
+      queries: [("sum(increase(\(of(.eventsDecided))[1h]))", "events")]
     ),
     Panel(
       title: "Delay of events",
       kind: .stat,
-      unit: "s",
+      unit: Metric.deliveryLag.unit,
       width: 4,
-      queries: [("max(\(of("pharos_ingest_delivery_lag_seconds")))", "delay")]
+      queries: [("max(\(of(.deliveryLag)))", "delay")]
     ),
     Panel(
       title: "Journal refuses writes",
       kind: .stat,
       unit: "bool_yes_no",
       width: 4,
-      queries: [("max(\(of("pharos_journal_refusing")))", "refuses")]
+      queries: [("max(\(of(.journalRefusing)))", "refuses")]
     ),
     Panel(
       title: "Observers",
       kind: .stateTimeline,
       width: 24,
-      queries: [(of("pharos_observer_up"), "{{name}} {{observer}}")]
+      queries: [(of(.observerUp), "{{name}} {{observer}}")]
     ),
     Panel(
       title: "Adverts of each observer",
       unit: "cps",
-      queries: [(rate("pharos_observer_adverts_total"), "{{name}} {{observer}}")]
+      queries: [(rate(.observerAdverts), "{{name}} {{observer}}")]
     ),
     Panel(
       title: "Datagrams of each observer that are missing",
       unit: "percentunit",
       queries: [
         (
-          "\(rate("pharos_observer_datagrams_missing_total")) / "
-            + "(\(rate("pharos_observer_datagrams_total")) + \(rate("pharos_observer_datagrams_missing_total")))",
+          "\(rate(.observerMissing)) / "
+            + "(\(rate(.observerDatagrams)) + \(rate(.observerMissing)))",
           "{{name}} {{observer}}"
         )
       ]
@@ -169,61 +169,61 @@ package enum GrafanaDashboard {
     Panel(
       title: "Datagrams, by format",
       unit: "cps",
-      queries: [("sum by (format) (\(rate("pharos_ingest_datagrams_decoded_total"))) > 0", "{{format}}")]
+      queries: [("sum by (format) (\(rate(.datagramsDecoded))) > 0", "{{format}}")]
     ),
     Panel(
       title: "Datagrams refused, dropped and late",
       unit: "cps",
       queries: [
-        ("sum by (reason) (\(rate("pharos_ingest_datagrams_refused_total"))) > 0", "refused: {{reason}}"),
-        ("sum(\(rate("pharos_ingest_kernel_drops_total")))", "dropped by the kernel"),
-        ("sum(\(rate("pharos_monitoring_late_total")))", "late"),
-        ("sum(\(rate("pharos_monitoring_reports_quarantined_total")))", "quarantined"),
+        ("sum by (reason) (\(rate(.datagramsRefused))) > 0", "refused: {{reason}}"),
+        ("sum(\(rate(.kernelDrops)))", "dropped by the kernel"),
+        ("sum(\(rate(.late)))", "late"),
+        ("sum(\(rate(.quarantined)))", "quarantined"),
       ]
     ),
     Panel(
       title: "Tracks, tags and located subjects",
       queries: [
-        ("sum(\(of("pharos_monitoring_tracks")))", "tracks"),
-        ("sum(\(of("pharos_positioning_tags")))", "tags"),
-        ("sum(\(of("pharos_locating_subjects")))", "located subjects"),
-        ("sum(\(of("pharos_heard_devices")))", "devices heard"),
+        ("sum(\(of(.tracks)))", "tracks"),
+        ("sum(\(of(.tags)))", "tags"),
+        ("sum(\(of(.locatedSubjects)))", "located subjects"),
+        ("sum(\(of(.heardDevices)))", "devices heard"),
       ]
     ),
     Panel(
       title: "Events",
       unit: "cps",
       queries: [
-        ("sum(\(rate("pharos_events_decided_total")))", "decided"),
-        ("sum by (path) (\(rate("pharos_events_told_total")))", "published: {{path}}"),
-        ("sum(\(rate("pharos_feeds_events_delivered_total")))", "to live streams"),
-        ("sum(\(rate("pharos_events_lost_total")))", "lost"),
+        ("sum(\(rate(.eventsDecided)))", "decided"),
+        ("sum by (path) (\(rate(.eventsPublished)))", "published: {{path}}"),
+        ("sum(\(rate(.eventsStreamed)))", "to live streams"),
+        ("sum(\(rate(.eventsLost)))", "lost"),
       ]
     ),
     Panel(
       title: "Webhooks",
       queries: [
-        ("max(\(of("pharos_webhooks_lag_events")))", "events behind the journal"),
-        ("sum(\(of("pharos_webhooks_dead_letters")))", "given up"),
-        ("sum by (state) (\(of("pharos_webhooks")))", "{{state}}"),
+        ("max(\(of(.webhookLag)))", "events behind the journal"),
+        ("sum(\(of(.deadLetters)))", "given up"),
+        ("sum by (state) (\(of(.webhookStates)))", "{{state}}"),
       ]
     ),
     Panel(
       title: "Journal",
-      unit: "s",
-      queries: [("max(\(of("pharos_journal_last_commit_seconds")))", "last commit")]
+      unit: Metric.lastCommit.unit,
+      queries: [("max(\(of(.lastCommit)))", "last commit")]
     ),
     Panel(
       title: "Processor time",
       unit: "percentunit",
-      queries: [(rate("process_cpu_seconds_total"), "{{instance}}")]
+      queries: [(rate(.processorTime), "{{instance}}")]
     ),
     Panel(
       title: "Memory",
-      unit: "bytes",
+      unit: Metric.residentMemory.unit,
       queries: [
-        (of("process_resident_memory_bytes"), "{{instance}} resident"),
-        (of("pharos_journal_size_bytes"), "{{instance}} journal on disk"),
+        (of(.residentMemory), "{{instance}} resident"),
+        (of(.journalSize), "{{instance}} journal on disk"),
       ]
     ),
   ]

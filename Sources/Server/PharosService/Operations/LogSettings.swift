@@ -17,6 +17,18 @@ package enum LogLevel: String, CaseIterable, Sendable {
   case warning
   /// Losses.
   case error
+
+  /// The level as loggers call it.
+  var level: Logger.Level {
+    switch self {
+    case .trace: .trace
+    case .debug: .debug
+    case .info: .info
+    case .notice: .notice
+    case .warning: .warning
+    case .error: .error
+    }
+  }
 }
 
 /// The format of the log.
@@ -59,8 +71,13 @@ package struct LogSettings: Hashable, Sendable {
     var logger = Logger(label: "pharos") { label in
       LineLogHandler(label: label, format: format, sink: DescriptorSink(descriptor: 2, threshold: 0))
     }
-    logger.logLevel = Logger.Level(rawValue: level.rawValue) ?? .notice
+    logger.logLevel = level.level
     return logger
+  }
+
+  /// The console of this process: with a log in JSON, its messages are lines of the log.
+  package func console() -> Console {
+    format == .json ? Console.standard().logging(to: logger()) : Console.standard()
   }
 
   private static func variable<Value: RawRepresentable<String> & CaseIterable>(

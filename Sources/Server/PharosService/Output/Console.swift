@@ -1,5 +1,6 @@
 import Glibc
 import PharosDocuments
+package import Logging
 import PharosModel
 
 /// The output of a command: one sink for results, another for messages about them.
@@ -12,6 +13,8 @@ package struct Console: Sendable {
   package let outputStyle: TerminalStyle
   /// The style of errors and progress.
   package let errorStyle: TerminalStyle
+  /// The log that takes messages, if standard error has the format of the log.
+  private var log: Logger?
 
   /// Makes a console from two sinks; without styles they are taken for pipes.
   package init(
@@ -56,10 +59,44 @@ package struct Console: Sendable {
     try print(outputStyle.paint(line, isMistake ? .red : .yellow))
   }
 
+  /// Returns the console with messages that are lines of a log, so that all of standard error has one format.
+  package func logging(to logger: Logger) -> Console {
+    var console = self
+    console.log = logger
+    return console
+  }
+
   /// Writes a message to ``errors``, and ignores a failure to write.
-  package func say(_ text: String) {
-    try? errors.write(Array((text + "\n").utf8))
-    try? errors.flush()
+  ///
+  /// - Parameters:
+  ///   - text: the message.
+  ///   - level: its level in a log; text for people has none.
+  ///   - details: values by name: rows below the text, or metadata of the log.
+  package func say(_ text: String, _ level: LogLevel = .notice, details: [Detail] = []) {
+    guard let log else {
+      let lines = [text] + details.map(\.row)
+      try? errors.write(Array(lines.map { $0 + "\n" }.joined().utf8))
+      try? errors.flush()
+      return
+    }
+    let metadata = Dictionary(details.map { ($0.name, $0.value) }) { "\($0); \($1)" }
+      .mapValues { Logger.MetadataValue.string(LogPrivacy.hidden($0)) }
+    log.log(level: level.level, "\(LogPrivacy.hidden(text))", metadata: metadata)
+  }
+
+  /// A value of a message, with its name.
+  package struct Detail: Sendable {
+    let name: String
+    let value: String
+
+    /// Makes a value.
+    package init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+
+    /// The value as a line below the message.
+    var row: String { "  \(name.padded(to: 11))\(value)" }
   }
 
   /// Runs a command's body and turns whatever stops it into an exit status and a sentence.
@@ -89,17 +126,17 @@ package struct Console: Sendable {
     case OutputError.closed:
       return .success
     case OutputError.failed(let reason):
-      say(reason)
+      say(reason, .error)
       return .failure
     case let failure as CommandFailure:
       try? output.flush()
-      say(failure.message)
+      say(failure.message, .error)
       return failure.status
     case is CancellationError:
       return .success
     default:
       try? output.flush()
-      say("\(error)")
+      say("\(error)", .error)
       return .failure
     }
   }

@@ -66,9 +66,7 @@ package struct KindSelection: Hashable, Sendable {
 
   /// The words and what they stand for.
   package static let words: [(word: String, kinds: Set<EventKind>)] =
-    EventKind.Group.allCases.map { group in
-      (group.rawValue, Set(EventKind.allCases.filter { $0.group == group }))
-    } + [("all", Set(EventKind.allCases))]
+    EventKind.Group.allCases.map { ($0.rawValue, $0.kinds) } + [("all", Set(EventKind.allCases))]
 
   /// Reads words with commas between them, as in `region,zone`; nil if one of them is unknown.
   package init?(_ text: String) {

@@ -1,6 +1,8 @@
 import Glibc
 package import PharosFiles
 import PharosSpace
+import PharosDocuments
+import PharosModel
 import Synchronization
 
 /// A destination of a command's output: standard output, a file, or an array in a test.
@@ -219,7 +221,9 @@ extension FileOutput {
       guard mkdir(path, 0o755) != 0, errno != EEXIST else { continue }
       let reason = String(cString: strerror(errno))
       guard !VenueFiles.isFolder(path) else { continue }
-      throw CommandFailure("cannot make the folder \(path): \(reason). Choose one that can be made.")
+      throw CommandFailure(
+        "cannot make the folder \(path): \(Wording.clause(reason)). Choose one that can be made."
+      )
     }
   }
 }
@@ -237,7 +241,9 @@ package final class AppendedFile: OutputSink {
     sink = DescriptorSink(descriptor: descriptor)
     guard descriptor >= 0 else {
       let reason = String(cString: strerror(errno))
-      throw CommandFailure("cannot write \(path): \(reason). Choose a folder that can be written to.")
+      throw CommandFailure(
+        "cannot write \(path): \(Wording.clause(reason)). Choose a folder that can be written to."
+      )
     }
   }
 

@@ -44,11 +44,11 @@ package struct TextTable: Sendable {
   /// The line with the titles.
   package var header: String { line(columns.map(\.title)) }
 
-  /// One line; what is too long for its column is cut with an ellipsis.
-  package func line(_ cells: [String]) -> String {
+  /// One line; what is too long for its column is cut with an ellipsis, or left whole for a reader that is no terminal.
+  package func line(_ cells: [String], isWhole: Bool = false) -> String {
     let padded = zip(columns, cells).map { column, cell in
-      let text = PlainText.cut(PlainText.clean(cell), to: column.width)
-      let padding = String(repeating: " ", count: column.width - text.count)
+      let text = PlainText.cut(PlainText.clean(cell), to: isWhole ? .max : column.width)
+      let padding = String(repeating: " ", count: max(0, column.width - text.count))
       return column.alignment == .left ? text + padding : padding + text
     }
     let line = padded.joined(separator: " ")

@@ -225,7 +225,7 @@ package struct MQTTLinks: Sendable {
       configuration.mqttOutput == nil ? nil : "publish.mqtt",
     ].compactMap { $0 }
     guard !keys.isEmpty, let reason = Mosquitto.isMissing else { return nil }
-    return "\(keys.joined(separator: " and ")) cannot be used: \(reason)."
+    return "\(keys.joined(separator: " and ")) cannot be used: \(Wording.clause(reason))."
   }
 }
 

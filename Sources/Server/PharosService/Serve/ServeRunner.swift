@@ -301,7 +301,7 @@ enum FreePort {
   static func http(_ console: Console) -> HostPort {
     let usual = HostPort(host: "127.0.0.1", port: 8_080)
     guard !isFree(usual.port) else { return usual }
-    console.say("Port \(usual.port) is in use; the dashboard takes another one.")
+    console.say("Port \(usual.port) is in use; the dashboard takes another one.", .warning)
     return HostPort(host: usual.host, port: 0)
   }
 

@@ -303,24 +303,23 @@ extension ServerParts {
 
   /// All metrics in Prometheus' text format.
   func metrics() async -> String {
-    var text = PrometheusText()
-    text.write(
-      .current(),
-      startedAt: Double(startedAt.nanoseconds) / 1e9,
-      version: version
-    )
+    var sources = MetricSources()
+    sources.process = (.current(), Double(startedAt.nanoseconds) / 1e9, version)
     if let snapshot = try? await server.snapshot() {
-      text.write(snapshot)
+      sources.snapshot = snapshot
       let gate = commitPublisher.presentGate(to: nil)
-      text.write(observersOf: registrar.site, snapshot.observers) { gate.shows(.observer($0)) }
+      sources.observers = ListedObserver.all(of: registrar.site, snapshot.observers) {
+        gate.shows(.observer($0))
+      }
     }
-    text.write(journal.statistics())
-    text.write(commitPublisher.statistics)
-    text.write(feeds.statistics)
-    text.write(webhooks.list())
-    text.write(mqttFeed?.statistics, mqtt?.standing)
-    text.write(tally.statistics)
-    return text.text
+    sources.journal = journal.statistics()
+    sources.committed = commitPublisher.statistics
+    sources.feeds = feeds.statistics
+    sources.webhooks = webhooks.list()
+    sources.mqttInput = mqttFeed?.statistics
+    sources.mqttOutput = mqtt?.standing
+    sources.http = tally.statistics
+    return PrometheusText.text(of: sources)
   }
 
   /// Checks that the server listens and decides, and that the journal keeps its events.

@@ -18,8 +18,8 @@ extension SiteFile {
     do throws(DocumentError) {
       let configuration = try parse(bytes: bytes, path: path, files: files(beside: path))
         .resolved(against: path)
-      for warning in configuration.warnings { console.say(warning.text(in: path)) }
-      if let warning = KeyExposure.warning(path, configuration) { console.say(warning) }
+      for warning in configuration.warnings { console.say(warning.text(in: path), .warning) }
+      if let warning = KeyExposure.warning(path, configuration) { console.say(warning, .warning) }
       return configuration
     } catch {
       throw CommandFailure(error.description, status: .configuration)

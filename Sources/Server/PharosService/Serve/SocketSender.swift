@@ -1,6 +1,7 @@
 import Glibc
 import PharosCaptures
 package import PharosIngest
+import PharosDocuments
 import PharosModel
 
 /// A UDP socket towards one address.
@@ -45,7 +46,7 @@ extension HostPort {
     guard outcome == 0, let address = found?.pointee.ai_addr, let length = found?.pointee.ai_addrlen else {
       let reason = outcome == 0 ? "no address" : String(cString: gai_strerror(outcome))
       throw CommandFailure(
-        "cannot send to \(self): host \"\(host)\": \(reason). Give an address or a known name."
+        "cannot send to \(self): host \"\(host)\": \(Wording.clause(reason)). Give an address or a known name."
       )
     }
     var text = [CChar](repeating: 0, count: 64)

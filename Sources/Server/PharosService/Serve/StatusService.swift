@@ -26,7 +26,7 @@ package struct StatusService: Service {
   package func run() async throws {
     let addresses = try await addresses()
     let web = try await http?.address()
-    for line in banner.lines(addresses, http: web) { console.say(line) }
+    console.say(banner.title(addresses), details: banner.details(addresses, http: web))
     onListening(addresses, web)
     await cancelWhenGracefulShutdown {
       var before = IngestSnapshot()
@@ -111,10 +111,20 @@ package struct Banner {
     self.configuration = configuration
   }
 
+  /// The lines of text.
   package func lines(_ addresses: [HostPort], http: HostPort?) -> [String] {
+    [title(addresses)] + details(addresses, http: http).map(\.row)
+  }
+
+  /// The first line.
+  func title(_ addresses: [HostPort]) -> String {
     let places = addresses.map { "udp \($0)" }.joined(separator: ", ")
-    var lines = ["Pharos is listening on \(places). Ctrl-C ends."]
-    lines.append(row("site", site))
+    return PlainText.clean("Pharos is listening on \(places). Ctrl-C ends.")
+  }
+
+  /// The values below it.
+  func details(_ addresses: [HostPort], http: HostPort?) -> [Console.Detail] {
+    var lines = [row("site", site)]
     if let http {
       let scheme = settings.tls == nil ? "http" : "https"
       let place = HostPort(host: Banner.reachable(http.host), port: http.port)
@@ -128,10 +138,12 @@ package struct Banner {
     if let record = settings.record { lines.append(row("recording", record)) }
     lines += missing(addresses).map { row("not yet", $0) }
     lines.append(row("try next", next(addresses)))
-    return lines.map(PlainText.clean)
+    return lines
   }
 
-  private func row(_ name: String, _ value: String) -> String { "  \(name.padded(to: 11))\(value)" }
+  private func row(_ name: String, _ value: String) -> Console.Detail {
+    Console.Detail(name: name, value: PlainText.clean(value))
+  }
 
   private var site: String {
     let site = configuration.site
@@ -213,23 +225,23 @@ package struct LimitWatch {
   /// The watched limits: a name, the metric that counts it, and its meaning.
   private static let watched: [(limit: String, metric: String, explanation: String)] = [
     (
-      "tracks", "pharos_monitoring_evictions_total",
+      "tracks", Metric.monitoringEvictions.name,
       "too many beacons at one observer; its oldest are dropped, those of other observers are kept"
     ),
     (
-      "observers", "pharos_monitoring_evictions_total",
+      "observers", Metric.monitoringEvictions.name,
       "too many observers; the oldest are dropped. Accept only known ones: ingest: { policy: allowlist }"
     ),
     (
-      "tables of heard devices and refused senders", "pharos_ingest_table_evictions_total",
+      "tables of heard devices and refused senders", Metric.tableEvictions.name,
       "too many devices or senders to list; the oldest are dropped from the list, decisions are not affected"
     ),
     (
-      "beacons compared", "pharos_positioning_evictions_total",
+      "beacons compared", Metric.positioningEvictions.name,
       "too many beacons to compare observers; the oldest are dropped"
     ),
     (
-      "events waiting in live streams", "pharos_feeds_events_dropped_total",
+      "events waiting in live streams", Metric.eventsMissedByStreams.name,
       "slow live streams missed readings; each stream reports to its client how many"
     ),
   ]

@@ -44,7 +44,7 @@ package struct VenueContents: Equatable, Sendable {
     _ console: Console
   ) throws(DocumentError) -> Venue {
     let (venue, warnings) = try VenueFolder.read(folder, files: files)
-    for warning in warnings { console.say(warning.text(in: folder)) }
+    for warning in warnings { console.say(warning.text(in: folder), .warning) }
     return venue
   }
 
@@ -57,7 +57,7 @@ package struct VenueContents: Equatable, Sendable {
     do throws(DocumentError) {
       return try read()
     } catch {
-      for problem in error.problems { console.say(problem.text(in: folder)) }
+      for problem in error.problems { console.say(problem.text(in: folder), .error) }
       let count = error.problems.count { $0.severity == .mistake }
       throw CommandFailure(
         "\(folder): \(Wording.count(count, "mistake")). `pharos check \(folder)` lists them, too.",
@@ -178,8 +178,8 @@ package struct LoadedVenues: Sendable {
           status: .configuration
         )
       }
-      if let remark = contents.remark { console.say("\(folder): warning: \(remark)") }
-      for turn in contents.radio?.turns ?? [] { console.say("\(folder): warning: \(turn)") }
+      if let remark = contents.remark { console.say("\(folder): warning: \(remark)", .warning) }
+      for turn in contents.radio?.turns ?? [] { console.say("\(folder): warning: \(turn)", .warning) }
       entries.append(Entry(folder: folder, contents: contents))
     }
     self.entries = entries

@@ -20,15 +20,36 @@ struct InspectRunnerTests {
     )
   }
 
-  private func inspect(_ view: InspectRunner.View, _ format: EventFormat) -> (CommandStatus, KeptConsole) {
+  private func inspect(
+    _ view: InspectRunner.View,
+    _ format: EventFormat,
+    onTerminal isTerminal: Bool = false
+  ) -> (CommandStatus, KeptConsole) {
     let kept = KeptConsole()
+    let style = TerminalStyle(isTerminal: isTerminal, usesColor: false, width: 80)
+    let console = Console(output: kept.output, errors: kept.errors, outputStyle: style)
     let runner = InspectRunner(captures: [capture], view: view, format: format)
-    return (runner.run(on: kept.console), kept)
+    return (runner.run(on: console), kept)
   }
 
-  @Test("no view is wider than 80 columns", arguments: [InspectRunner.View.summary, .adverts, .datagrams])
+  @Test("into a pipe, adverts and the reasons of refusals are written whole")
+  func whole() throws {
+    let beacon = try #require(inspect(.adverts, .table).1.output.text.firstMatch(of: /[0-9A-F-]{36}\S+/))
+      .output
+    #expect(!inspect(.adverts, .table, onTerminal: true).1.output.text.contains(beacon))
+    try write(packets: [Array("{ \"observer\": 7".utf8)], linkType: 101, protocolNumber: 17)
+    let whole = inspect(.datagrams, .table).1.output.text.split(separator: "\n")
+    #expect(whole.count == 2)
+    #expect(whole.allSatisfy { !$0.contains("…") })
+    #expect(whole.last?.contains("refused: ") == true)
+  }
+
+  @Test(
+    "on a terminal, no view is wider than 80 columns",
+    arguments: [InspectRunner.View.summary, .adverts, .datagrams]
+  )
   func widths(view: InspectRunner.View) {
-    let (status, kept) = inspect(view, .table)
+    let (status, kept) = inspect(view, .table, onTerminal: true)
     #expect(status == .success)
     let lines = kept.output.text.split(separator: "\n")
     #expect(lines.count > 5)

@@ -1,5 +1,6 @@
 import PharosTestSupport
 import Foundation
+import Logging
 import PharosService
 import PharosLab
 import Testing
@@ -54,6 +55,26 @@ struct ConsoleTests {
     #expect(status == .configuration)
     #expect(output.text == "before\n")
     #expect(errors == "the site is wrong\n")
+  }
+
+  @Test("messages that go to a log are lines of it, with their levels, and a failure is an error")
+  func logged() throws {
+    let kept = KeptConsole()
+    let logger = Logger(label: "pharos") { LineLogHandler(label: $0, format: .json, sink: kept.errors) }
+    let console = kept.console.logging(to: logger)
+    let status = console.run {
+      console.say("listening", details: [.init(name: "site", value: "a"), .init(name: "site", value: "b")])
+      console.say("site.yaml:1: warning: mac 00:11:22:33:44:55", .warning)
+      throw CommandFailure("the site\nis wrong", status: .configuration)
+    }
+    #expect(status == .configuration)
+    let lines = try kept.errors.text.split(separator: "\n").map {
+      try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+    }
+    #expect(lines.map { $0["level"] as? String } == ["notice", "warning", "error"])
+    #expect(lines.map { $0["message"] as? String }.last == "the site\nis wrong")
+    #expect(lines[0]["metadata"] as? [String: String] == ["site": "a; b"])
+    #expect(lines[1]["message"] as? String == "site.yaml:1: warning: mac (address)")
   }
 
   @Test("a descriptor takes what it is given in order, and tells a closed pipe from a failure")

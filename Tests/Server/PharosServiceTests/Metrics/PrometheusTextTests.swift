@@ -14,19 +14,20 @@ import Testing
 struct PrometheusTextTests {
   /// A text with every family that there is.
   static func whole() throws -> String {
-    var text = PrometheusText()
-    text.write(.current(), startedAt: 1_700_000_000.5, version: "1 \"quoted\" \\ line\nend")
-    text.write(IngestSnapshot())
-    text.write(observersOf: site, heard)
+    var sources = MetricSources()
+    sources.process = (.current(), 1_700_000_000.5, "1 \"quoted\" \\ line\nend")
+    sources.snapshot = IngestSnapshot()
+    sources.observers = ListedObserver.all(of: site, heard)
     let journal = try Journal.open(.memory, stream: "metrics")
     try journal.save(checkpoint: [1], instant: Timestamp(seconds: 1_700_000_000), through: 0)
-    text.write(journal.statistics())
-    text.write(CommitPublisherStatistics())
-    text.write(FeedStatistics())
-    text.write([])
-    text.write(HTTPStatistics())
-    text.write(MQTTFeedStatistics(), MQTTStanding())
-    return text.text
+    sources.journal = journal.statistics()
+    sources.committed = CommitPublisherStatistics()
+    sources.feeds = FeedStatistics()
+    sources.webhooks = []
+    sources.http = HTTPStatistics()
+    sources.mqttInput = MQTTFeedStatistics()
+    sources.mqttOutput = MQTTStanding()
+    return PrometheusText.text(of: sources)
   }
 
   /// A site that lists one gateway, and names another in a zone.
@@ -88,6 +89,14 @@ struct PrometheusTextTests {
     }
   }
 
+  @Test("each metric of the table is written once, and those without a source are left out")
+  func table() throws {
+    let names = Metric.all.map(\.name)
+    #expect(Set(names).count == names.count)
+    #expect(try families().count == names.count)
+    #expect(PrometheusText.text(of: MetricSources()).isEmpty)
+  }
+
   @Test("labels are escaped, and numbers are what Prometheus reads")
   func escapes() throws {
     let text = try PrometheusTextTests.whole()
@@ -104,9 +113,9 @@ struct PrometheusTextTests {
     busy.datagrams = 7
     busy.monitoring.matched = 3
     let series = [IngestSnapshot(), busy].map { snapshot in
-      var text = PrometheusText()
-      text.write(snapshot)
-      return text.text.split(separator: "\n").map { $0.prefix { $0 != " " } }
+      var sources = MetricSources()
+      sources.snapshot = snapshot
+      return PrometheusText.text(of: sources).split(separator: "\n").map { $0.prefix { $0 != " " } }
     }
     #expect(series[0] == series[1])
     #expect(series[0].count > 100)
@@ -124,11 +133,13 @@ struct PrometheusTextTests {
       )
     )
     #expect(!text.contains("00:00:00:00:00:09"))
-    var crowded = PrometheusText()
-    let many = PrometheusText.maximumObservers + 5
-    crowded.write(observersOf: Site(observers: (0..<many).map { ObserverEntry(id: .eui48(UInt64($0))) }), [])
-    let up = crowded.text.split(separator: "\n").count { $0.hasPrefix("pharos_observer_up{") }
-    #expect(up == PrometheusText.maximumObservers)
+    let many = (0..<ListedObserver.maximumCount + 5).map { ObserverEntry(id: .eui48(UInt64($0))) }
+    var crowded = MetricSources()
+    crowded.observers = ListedObserver.all(of: Site(observers: many), [])
+    let up = PrometheusText.text(of: crowded).split(separator: "\n").count {
+      $0.hasPrefix("pharos_observer_up{")
+    }
+    #expect(up == ListedObserver.maximumCount)
   }
 
   @Test("the table of the guide has the families of the text, with their kinds, labels and help")

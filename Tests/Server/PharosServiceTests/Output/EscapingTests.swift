@@ -55,12 +55,12 @@ struct EscapingTests {
 
   private static func prometheus(_ names: [String]) -> String {
     var text = ""
-    for start in stride(from: 0, to: names.count, by: PrometheusText.maximumObservers) {
-      var part = PrometheusText()
-      let observers = names.enumerated().dropFirst(start).prefix(PrometheusText.maximumObservers)
+    for start in stride(from: 0, to: names.count, by: ListedObserver.maximumCount) {
+      let observers = names.enumerated().dropFirst(start).prefix(ListedObserver.maximumCount)
         .map { ObserverEntry(id: .name("gateway-\($0.offset)"), name: $0.element) }
-      part.write(observersOf: Site(observers: observers), [])
-      text += part.text
+      var sources = MetricSources()
+      sources.observers = ListedObserver.all(of: Site(observers: observers), [])
+      text += PrometheusText.text(of: sources)
     }
     return text
   }

@@ -46,5 +46,39 @@ struct WebhookHouse {
   }
 }
 
+/// A sender that accepts each event at once, except for one that it holds until the attempt is cancelled.
+final class HoldingSender: WebhookSender {
+  private let held: String?
+  private let ids = Mutex<[String]>([])
+  private let changes = AsyncStream<Void>.makeStream()
+
+  /// Makes a sender that holds the event with an id.
+  init(holding held: String? = nil) { self.held = held }
+
+  /// The ids of the accepted events, in order.
+  var accepted: [String] { ids.withLock { $0 } }
+
+  /// Waits until so many events were accepted.
+  func wait(for count: Int) async {
+    if accepted.count >= count { return }
+    for await _ in changes.stream where accepted.count >= count { return }
+  }
+
+  func send(_ request: WebhookRequest) async -> DeliveryOutcome {
+    let id = request.headers.first { $0.name == "webhook-id" }?.value ?? ""
+    guard id != held else {
+      let (cancellation, continuation) = AsyncStream<Void>.makeStream()
+      for await _ in cancellation {}
+      continuation.finish()
+      return .failed(reason: "it was cancelled", retryAfter: nil)
+    }
+    ids.withLock { $0.append(id) }
+    changes.continuation.yield()
+    return .delivered
+  }
+
+  func shutdown() async {}
+}
+
 /// A JSON document.
 func json(_ text: String) -> [UInt8] { Array(text.utf8) }

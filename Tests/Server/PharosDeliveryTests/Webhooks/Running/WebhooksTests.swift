@@ -87,6 +87,43 @@ struct WebhooksTests {
     }
   }
 
+  @Test("after an orderly stop only events come again that the receiver has not accepted")
+  func orderlyStop() async throws {
+    let journal = try Journal.open(.memory, stream: Samples.stream)
+    let clock = StandingClock()
+    var settings = DeliverySettings()
+    // No save happens but the last one.
+    settings.saveInterval = .minutes(60)
+    let all = (1...12).map { Samples.event(subject: $0 % 6, counter: UInt64($0)) }
+    let first = HoldingSender(holding: "\(all[0].id)")
+    let house = try WebhookHouse(journal, clock: clock, settings: settings, sender: first)
+    let document = #"{"url": "http://192.0.2.1/hooks", "concurrency": 4}"#
+    let id = try house.webhooks.create(json: json(document)).standing.definition.id
+    try await withThrowingDiscardingTaskGroup { group in
+      group.addTask { await house.webhooks.run() }
+      try house.tell(all)
+      await first.wait(for: 10)
+      house.webhooks.stop()
+      // The request that is in flight is cancelled once its time is over.
+      let end = clock.now + .seconds(1)
+      await clock.waitForAlarm(at: end)
+      clock.advance(to: end)
+    }
+    let ledger = try #require(try journal.deliveries(to: id))
+    #expect(ledger.cursor == 12)
+    #expect(ledger.lanes.map(\.subject) == [Samples.subject(1)])
+
+    let second = HoldingSender()
+    let restarted = try WebhookHouse(journal, clock: clock, settings: settings, sender: second)
+    await withDiscardingTaskGroup { group in
+      group.addTask { await restarted.webhooks.run() }
+      await second.wait(for: 2)
+      restarted.webhooks.stop()
+    }
+    #expect(second.accepted == [all[0], all[6]].map { "\($0.id)" })
+    #expect(try journal.deliveries(to: id)?.delivered == 12)
+  }
+
   @Test("a new webhook gets later events, of the kinds, regions and application it asks for")
   func filter() async throws {
     let receiver = try await Receiver { _ in .init(status: .noContent) }

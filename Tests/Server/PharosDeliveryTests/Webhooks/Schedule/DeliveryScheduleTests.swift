@@ -45,6 +45,23 @@ struct DeliveryScheduleTests {
     #expect(world.ledger.lanes.isEmpty)
   }
 
+  @Test(
+    "an orderly stop at any moment repeats no event that was settled, and loses none",
+    arguments: Seeds.drawn(1..<17)
+  )
+  func stops(seed: UInt64) {
+    var settings = DeliverySettings()
+    settings.readAhead = 8
+    settings.laneReadAhead = 2
+    var world = ScheduleWorld(seed: seed, settings: settings, subjects: 5, count: 120, concurrency: 3)
+    world.run(stops: 40) { _, _, generator in
+      Int.random(in: 0..<3, using: &generator) > 0
+        ? .delivered : .failed(reason: "status 500", retryAfter: nil)
+    }
+    #expect(world.ledger.cursor == 120)
+    #expect(world.ledger.lanes.isEmpty)
+  }
+
   @Test("a subject that always fails holds back itself alone, and its events die one by one")
   func poison() {
     var world = ScheduleWorld(seed: 3, settings: DeliverySettings(), subjects: 4, count: 60, concurrency: 4)

@@ -53,9 +53,11 @@ struct ScheduleWorld {
   ///
   /// - Parameters:
   ///   - crashes: how often, of a thousand steps, everything since the last save is lost.
+  ///   - stops: how often, of a thousand steps, an orderly stop and a restart happen.
   ///   - outcome: how an attempt ends.
   mutating func run(
     crashes: Int = 0,
+    stops: Int = 0,
     outcome: (_ attempt: DeliveryAttempt, _ now: Timestamp, _ generator: inout SeededGenerator) ->
       DeliveryOutcome
   ) {
@@ -67,6 +69,10 @@ struct ScheduleWorld {
       if Int.random(in: 0..<4, using: &generator) == 0 { save() }
       if crashes > 0, Int.random(in: 0..<1_000, using: &generator) < crashes {
         restart()
+        continue
+      }
+      if stops > 0, Int.random(in: 0..<1_000, using: &generator) < stops {
+        stop()
         continue
       }
       if schedule.isIdle, flying.isEmpty, schedule.readThrough == events.last?.sequence { break }
@@ -206,6 +212,17 @@ struct ScheduleWorld {
       update.caughtUp.contains(lane.subject) || update.lanes.contains { $0.subject == lane.subject }
     }
     ledger.lanes += update.lanes
+  }
+
+  /// Stops in an orderly way and starts again: attempts under way are cancelled, and nothing that was settled is open again.
+  mutating func stop() {
+    for attempt in flying.map(\.attempt) { schedule.abandon(attempt) }
+    schedule.separateLanes()
+    save()
+    restart()
+    for sequence in everSettled.sorted() {
+      #expect(fates[sequence] == .delivered, "event \(sequence) was settled and comes again after the stop")
+    }
   }
 
   /// Everything since the last save is lost; what was under way may have arrived or not.
