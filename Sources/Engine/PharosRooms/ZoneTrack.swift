@@ -275,10 +275,7 @@ extension ZoneTrack {
     if let own = weighing.candidates.first(where: { $0.zone == zone }) {
       probability = weighing.probability(of: own)
     }
-    let best = weighing.candidates.max { left, right in
-      (left.probability, -left.zone) < (right.probability, -right.zone)
-    }
-    if let best, best.isLive, best.zone != zone, let needed = neededProbability(at: instant) {
+    if let best = challenger(in: weighing), let needed = neededProbability(at: instant) {
       let found = weighing.probability(of: best)
       if found > needed { return challenge(best, probability: found, at: instant, around, weighing) }
     }
@@ -412,11 +409,14 @@ extension ZoneTrack {
     return move
   }
 
-  /// Returns the most probable of the zones that the beacon is not in, after a look.
+  /// Returns the most probable of the zones that the beacon is not in, if an observer that is up hears the beacon there.
+  private func challenger(in weighing: ZoneWeighing) -> ZoneWeighing.Candidate? {
+    weighing.runnerUp(behind: zone ?? ZoneWeighing.elsewhere).flatMap { $0.isLive ? $0 : nil }
+  }
+
+  /// Returns the zone that challenges the present one after a look, and what it lacks to be reported.
   package func rival(at instant: Timestamp, _ around: Surroundings, _ weighing: ZoneWeighing) -> ZoneRival? {
-    guard let best = weighing.runnerUp(behind: zone ?? ZoneWeighing.elsewhere), best.isLive else {
-      return nil
-    }
+    guard let best = challenger(in: weighing) else { return nil }
     let needed = neededProbability(at: instant)
     var rival = ZoneRival(
       zone: around.plan.zones[best.zone].identifier,
