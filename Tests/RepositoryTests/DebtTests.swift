@@ -126,6 +126,38 @@ struct DebtTests {
     print("debts: \(count) \(idea)")
   }
 
+  /// Whatever of the engine and the server keeps a site in a variable or behind a lock, by file and name, and why it does not
+  /// own the site of a server: only ``SiteRegistry`` may be asked to change that.
+  static let keptSites = [
+    "SiteRegistry.state": "the owner",
+    "RegisteredSite.site": "a part of the owner's value",
+    "RegisteredSite.sources": "a part of the owner's value",
+    "Pipeline.site": "the owner where captures are processed, without a server",
+    "EngineContext.site": "a shard's view, without regions: it follows the changes that the owner accepted",
+    "MonitoringEngine.awaitedSite": "the site of a checkpoint, until the engine resumes from it",
+    "HistorySampler.site": "read from the owner for one minute's summary",
+    "ServerParts.configuration": "settings of the server; the site in it is empty, or filled in by the owner",
+    "SiteReloader.next": "a file that is being read",
+  ]
+
+  @Test("the site of a server has one owner")
+  func siteOwners() throws {
+    let types = "(?:Site|SiteSources|RegisteredSite|SiteConfiguration)"
+    let properties = try [
+      #"(?m)^ +(?:[\w()]+ )*var (\w+): \#(types)\??(?: = .*)?$"#,
+      #"(?m)^ +(?:[\w()]+ )*(?:var|let) (\w+)(?:: Mutex<\#(types)\??>| = Mutex\(\#(types)\()"#,
+    ].map { try Regex<(Substring, Substring)>($0) }
+    var found: Set<String> = []
+    for file in try ["Sources/Engine", "Sources/Server"].flatMap(HouseTests.swiftFiles) {
+      let name = file.path.split(separator: "/").last?.dropLast(".swift".count) ?? ""
+      for match in properties.flatMap({ file.text.matches(of: $0) }) {
+        found.insert("\(name).\(match.output.1)")
+      }
+    }
+    #expect(found == Set(Self.keptSites.keys))
+    print("debts: \(Self.keptSites.values.count { $0 == "the owner" }) owners of the site")
+  }
+
   @Test("the expressions in which Tests/mutations plants bugs still occur, once each")
   func mutations() throws {
     let root = SharedData.repository

@@ -23,7 +23,7 @@ public struct Pipeline: Sendable {
   var resolver: Resolver?
   var shards: [MonitoringEngine]
   var merger: EventMerger
-  var registry: RegionRegistry
+  var site: RegisteredSite
   var output = StageOutput()
   private var owners: [Int] = []
   /// The R of the last input.
@@ -55,7 +55,7 @@ public struct Pipeline: Sendable {
     positioning: PositioningLimits = PositioningLimits(),
     venues: [LocatableVenue] = []
   ) throws(RegionRefusal) {
-    registry = try RegionRegistry(site: site)
+    self.site = try RegisteredSite(site: site)
     resolver = Resolver(site: site)
     let engine = MonitoringEngine(site: site, limits: monitoring, sensing: SensingScope(venues))
     self.shards = Array(repeating: engine, count: max(1, shards))
@@ -121,7 +121,7 @@ public struct Pipeline: Sendable {
   public mutating func apply(_ change: RegionChange, at instant: Timestamp) -> [Event] {
     let instant = enter(at: instant)
     do throws(RegionRefusal) {
-      try registry.accept(change)
+      try site.accept(change)
       carryOut([change], at: instant)
     } catch {
       counters.refusedChanges &+= 1
@@ -145,7 +145,7 @@ public struct Pipeline: Sendable {
   ///
   /// - Throws: the refusal that it would meet.
   package func check(_ change: RegionChange) throws(RegionRefusal) {
-    var trial = registry
+    var trial = site
     try trial.accept(change)
   }
 
@@ -208,7 +208,7 @@ public struct Pipeline: Sendable {
   }
 
   /// The applications and their regions as they are now.
-  package var applications: [Application] { registry.applications }
+  package var applications: [Application] { site.applications }
 
   /// The counters of stage one, all shards together.
   package var monitoringCounters: MonitoringCounters {
@@ -394,7 +394,7 @@ extension Pipeline {
   package mutating func adopt(_ site: Site, at instant: Timestamp) throws(RegionRefusal) -> [Event] {
     let instant = enter(at: instant)
     do throws(RegionRefusal) {
-      carryOut(try registry.adopt(site), at: instant)
+      carryOut(try self.site.adopt(site), at: instant)
     } catch {
       counters.refusedChanges &+= 1
       throw error

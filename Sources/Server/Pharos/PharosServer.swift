@@ -21,12 +21,11 @@ import Synchronization
 /// ```
 public final class PharosServer: Service, RegionControl, Sendable {
   /// The current site: that of the start, with all changes since.
-  public var site: Site { phase.listening?.site ?? settled.withLock { $0 } }
+  public var site: Site { registry.site }
   /// The hub of all decisions.
   public let hub = EventHub()
 
-  /// The site before it listens, and after it has stopped.
-  private let settled: Mutex<Site>
+  private let registry: SiteRegistry
   private let venues: [LocatableVenue]
   private let publishesSensings: Bool
   private let configuration: IngestConfiguration
@@ -47,7 +46,7 @@ public final class PharosServer: Service, RegionControl, Sendable {
   ///     were, and the time between is no evidence of anything. The site must declare all that is to resume, including
   ///     regions that applications added at run time.
   ///   - logger: the logger for problems; a working server is silent.
-  public init(
+  public convenience init(
     site: Site,
     venues: [LocatableVenue] = [],
     publishesSensings: Bool = false,
@@ -55,7 +54,27 @@ public final class PharosServer: Service, RegionControl, Sendable {
     restoring restoration: Restoration? = nil,
     logger: Logger = Logger(label: "pharos")
   ) {
-    settled = Mutex(site)
+    self.init(
+      registry: SiteRegistry(RegisteredSite(SiteSources(declared: site))),
+      venues: venues,
+      publishesSensings: publishesSensings,
+      configuration: configuration,
+      restoring: restoration,
+      logger: logger
+    )
+  }
+
+  /// Creates a server whose site is owned by a registry that others read and change as well; all else is as with
+  /// ``init(site:venues:publishesSensings:configuration:restoring:logger:)``.
+  package init(
+    registry: SiteRegistry,
+    venues: [LocatableVenue] = [],
+    publishesSensings: Bool = false,
+    configuration: IngestConfiguration,
+    restoring restoration: Restoration? = nil,
+    logger: Logger = Logger(label: "pharos")
+  ) {
+    self.registry = registry
     self.venues = venues
     self.publishesSensings = publishesSensings
     self.configuration = configuration
@@ -84,7 +103,7 @@ public final class PharosServer: Service, RegionControl, Sendable {
     if publishesSensings { sense = { [hub] sensings in hub.publish(sensings: sensings) } }
     do {
       ingest = try await IngestServer.start(
-        site: site,
+        registry: registry,
         venues: venues,
         configuration: configuration,
         restoring: restoration.withLock { restoration in
@@ -104,7 +123,6 @@ public final class PharosServer: Service, RegionControl, Sendable {
     // Both a graceful shutdown and a cancellation end the wait, and both are a reason to drain.
     try? await gracefulShutdown()
     await ingest.shutdown()
-    settled.withLock { $0 = ingest.site }
     phase.stop(IngestError.stopped)
   }
 
@@ -136,18 +154,9 @@ public final class PharosServer: Service, RegionControl, Sendable {
   /// - Throws: `RegionRefusal` where a declared application is refused, nothing having changed.
   public func adopt(_ site: Site) async throws { try await phase.ingest().adopt(site) }
 
-  /// Takes over an edited site in place of a former one; `commit` writes it down between the engine's check and the change.
-  package func adopt(
-    _ site: Site,
-    replacing former: Site,
-    committing commit: () async throws -> Void
-  ) async throws {
-    try await phase.ingest().adopt(site, replacing: former, committing: commit)
-  }
-
-  /// Carries out several changes; `commit` writes them down between the engine's check and the changes.
-  package func apply(all changes: [RegionChange], committing commit: () async throws -> Void) async throws {
-    try await phase.ingest().apply(all: changes, committing: commit)
+  /// Makes an edit of the site; `commit` writes it down between the registry's check and the change.
+  package func change(_ edit: SiteEdit, committing commit: () async throws -> Void) async throws {
+    try await phase.ingest().change(edit, committing: commit)
   }
 
   /// Takes over other keys for signed datagrams, once the server listens; returns when they count everywhere.
@@ -190,14 +199,6 @@ final class Phase: Sendable {
         }
       }
       if let known { continuation.resume(with: known) }
-    }
-  }
-
-  /// The ingest server, if it listens now.
-  var listening: IngestServer? {
-    state.withLock { state in
-      guard case .listening(let ingest) = state else { return nil }
-      return ingest
     }
   }
 

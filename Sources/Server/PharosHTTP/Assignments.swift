@@ -58,7 +58,7 @@ package final class Assignments: Sendable {
   package func assign(_ kind: Kind, _ document: [UInt8]?, to subject: SubjectID) async throws {
     guard let change = kind.change(subject, document) else { return }
     try await turns.take {
-      try await server.apply(all: [change]) { try await put(document, kind, of: subject) }
+      try await server.change(.changes([change])) { try await put(document, kind, of: subject) }
     }
   }
 

@@ -1,36 +1,29 @@
 package import Logging
 package import Pharos
 package import PharosDelivery
+package import PharosIngest
 import PharosJournal
 package import PharosModel
+import PharosPresence
 package import PharosSecurity
 package import PharosSite
 import Synchronization
 
-/// The registrations over HTTP: applications, their regions and ranging requests, observers, zones, and keys.
+/// The changes of the site that a running server takes: the registrations over HTTP (applications, their regions and ranging
+/// requests, observers, zones), and the edited site file.
 ///
-/// As Core Location's regions outlive the app that registered them, these outlive a restart: each is a document of the
-/// journal, and the site that the engine starts with is the site file's with them added. Of two that have one name the
-/// site file's counts. Changes are made one after the other: the engine checks one, the journal keeps it, the engine makes it.
+/// As Core Location's regions outlive the app that registered them, registrations outlive a restart: each is a document of
+/// the journal. Of two declarations that have one name the site file's counts. Changes are made one after the other, all of
+/// them by one function: the registry checks one, the journal keeps it, the engine makes it. The registry owns the site.
 package final class Registrar: Sendable {
+  /// The owner of the site.
+  package let registry: SiteRegistry
   private let store: any DocumentStore
   private let logger: Logger
-  private let state: Mutex<State>
   private let server = Mutex<PharosServer?>(nil)
   private let turns = AsyncMutex()
   /// The keys that observers sign with.
   let keys: ObserverKeys
-
-  /// A register and the site that it merges, which is read far more often than it changes.
-  private struct State {
-    var register: Register { didSet { site = register.site } }
-    private(set) var site: Site
-
-    init(_ register: Register) {
-      self.register = register
-      site = register.site
-    }
-  }
 
   /// Reads the registrations and merges them with a site.
   ///
@@ -43,30 +36,27 @@ package final class Registrar: Sendable {
     self.store = store
     self.logger = logger
     keys = try ObserverKeys(store: store)
-    var register = Register(declared: declared)
+    var sources = SiteSources(declared: declared)
     do throws(JournalError) {
-      try RegistrarDocuments.read(from: store, into: &register, logger: logger)
+      try RegistrationDocuments.read(from: store, into: &sources, logger: logger)
     } catch {
       throw .store(error)
     }
-    state = Mutex(State(register))
-    Registrar.tell(register.conflicts, logger)
+    registry = SiteRegistry(RegisteredSite(sources))
+    warn(of: sources)
   }
 
-  /// The site that the engine starts with: the site file's declarations merged with the registrations over HTTP.
-  package var site: Site { state.withLock { $0.site } }
+  /// The site that counts.
+  package var site: Site { registry.site }
 
-  private var register: Register { state.withLock { $0.register } }
-
-  private func settle(_ register: Register) { state.withLock { $0.register = register } }
+  /// The declarations of the site file and the registrations over HTTP.
+  package var sources: SiteSources { registry.value.sources }
 
   /// The applications: those of the site file in its order, then those made over HTTP by identifier.
-  package var applications: [RegisteredApplication] { register.applications }
+  package var applications: [RegisteredApplication] { sources.applications }
 
   /// One application, or nil.
-  package func application(_ name: String) -> RegisteredApplication? {
-    register.application(name)
-  }
+  package func application(_ name: String) -> RegisteredApplication? { sources.application(name) }
 
   /// Sets the server that carries out the changes; called once, before there are any.
   package func attach(to server: PharosServer) { self.server.withLock { $0 = server } }
@@ -82,20 +72,10 @@ package final class Registrar: Sendable {
     ending: (_ application: String) -> PendingChange = { _ in PendingChange() }
   ) async throws {
     try await turns.take {
-      var next = register
+      var next = sources
       next.declared = declared
-      let ends = try Registrar.endings(of: next, store, ending)
-      func commit() throws {
-        try store.change(ends.documents)
-        settle(next)
-        ends.adopt()
-      }
-      if let server = server.withLock({ $0 }) {
-        try await server.adopt(next.site, replacing: site, committing: commit)
-      } else {
-        try commit()
-      }
-      Registrar.tell(next.conflicts, logger)
+      try await carryOut(.file(declared), committing: try Registrar.endings(of: next, store, ending))
+      warn(of: next)
     }
   }
 
@@ -104,9 +84,7 @@ package final class Registrar: Sendable {
   /// - Parameter ending: returns the change that ends the access of an application.
   /// - Throws: the error of the store.
   package func endRemoved(_ ending: (_ application: String) -> PendingChange) throws {
-    let ends = try Registrar.endings(of: register, store, ending)
-    try store.change(ends.documents)
-    ends.adopt()
+    try commit(try Registrar.endings(of: sources, store, ending))
   }
 
   /// Returns the change that ends the access of applications that a site file declared and that are gone, and that keeps
@@ -114,25 +92,24 @@ package final class Registrar: Sendable {
   ///
   /// An application that was never declared keeps its tokens: it makes itself with its first region.
   private static func endings(
-    of register: Register,
+    of sources: SiteSources,
     _ store: any DocumentStore,
     _ ending: (String) -> PendingChange
   ) throws -> PendingChange {
-    let kind = RegistrarDocuments.declaredApplication
+    let kind = RegistrationDocuments.declaredApplication
     let known = Set(try store.documents(kind: kind).map(\.key))
-    let declared = Set(register.declared.applications.map(\.identifier))
+    let declared = Set(sources.declared.applications.map(\.identifier))
     func change(_ name: String, _ isThere: Bool) -> DocumentChange {
       DocumentChange(kind: kind, key: name, document: isThere ? [] : nil)
     }
     let changed = known.symmetricDifference(declared).sorted()
-    let gone = known.subtracting(declared).filter { register.made[$0] == nil }
+    let gone = known.subtracting(declared).filter { sources.made[$0] == nil }
     return gone.sorted().reduce(
       PendingChange(documents: changed.map { change($0, declared.contains($0)) })
     ) { $0.and(ending($1)) }
   }
 
-  /// Changes the register: tries the change on a copy, has the engine check it, writes it to the journal in one transaction,
-  /// and has the engine make it.
+  /// Changes the registrations: tries the change on a copy, and carries it out with its documents.
   ///
   /// - Parameters:
   ///   - whileStopped: indicates whether the change may also be made while there is no server, for the next start.
@@ -143,30 +120,38 @@ package final class Registrar: Sendable {
   func edit<Value>(
     whileStopped: Bool = false,
     with other: () throws -> PendingChange = { PendingChange() },
-    _ change: (inout Register) throws -> (Value, [RegionChange])
+    _ change: (inout SiteSources) throws -> (Value, [RegionChange])
   ) async throws -> Value {
     try await turns.take {
-      let before = register
+      let before = sources
       var after = before
       let (value, changes) = try change(&after)
-      let other = try other()
-      guard after != before || !other.documents.isEmpty else { return value }
-      let server = self.server.withLock { $0 }
-      guard server != nil || whileStopped else {
+      var pending = try other()
+      guard after != before || !pending.documents.isEmpty else { return value }
+      guard whileStopped || server.withLock({ $0 != nil }) else {
         throw Problem.unavailable("The server is still starting; try again in a moment.")
       }
-      func commit() throws {
-        try store.change(RegistrarDocuments.changes(to: after, from: before) + other.documents)
-        settle(after)
-        other.adopt()
-      }
-      if let server, !changes.isEmpty {
-        try await server.apply(all: changes, committing: commit)
-      } else {
-        try commit()
-      }
+      pending.documents = RegistrationDocuments.changes(to: after, from: before) + pending.documents
+      try await carryOut(.changes(changes, sources: after), committing: pending)
       return value
     }
+  }
+
+  /// Changes the site: the registry checks the edit, the journal commits it in one transaction with what belongs to it, and
+  /// the engine makes it.
+  private func carryOut(_ edit: SiteEdit, committing pending: PendingChange) async throws {
+    guard let server = server.withLock({ $0 }), edit.changesSite else {
+      try registry.check(edit)
+      try commit(pending)
+      _ = try registry.carryOut(edit)
+      return
+    }
+    try await server.change(edit) { try commit(pending) }
+  }
+
+  private func commit(_ pending: PendingChange) throws {
+    try store.change(pending.documents)
+    pending.adopt()
   }
 
   /// Changes keys: kept by the change itself, then adopted by the server.
@@ -182,8 +167,8 @@ package final class Registrar: Sendable {
     }
   }
 
-  private static func tell(_ conflicts: [String], _ logger: Logger) {
-    for conflict in conflicts { logger.warning("\(conflict)") }
+  private func warn(of sources: SiteSources) {
+    for conflict in sources.conflicts { logger.warning("\(conflict)") }
   }
 }
 
@@ -201,22 +186,22 @@ extension Registrar {
   ///
   /// - Parameters:
   ///   - name: its identifier.
-  ///   - document: its settings.
+  ///   - settings: its settings.
   ///   - other: a change of other stores that is made with it, or not at all.
   /// - Returns: `true` if it is new.
   /// - Throws: the reason for the refusal; nothing has changed then.
   package func put(
     application name: String,
-    _ document: ApplicationDocument,
+    _ settings: ApplicationSettings,
     with other: () throws -> PendingChange = { PendingChange() }
   ) async throws -> Bool {
-    try await edit(with: other) { register in
-      try Registrar.refuseDeclared(register, name)
-      let isNew = register.made[name] == nil
-      try Registrar.makeRoom(in: register, for: name)
+    try await edit(with: other) { sources in
+      try Registrar.refuseDeclared(sources, name)
+      let isNew = sources.made[name] == nil
+      try Registrar.makeRoom(in: sources, for: name)
       // First, so that a limit that is too low is refused, and no region is left out for it.
-      let limit = RegionChange.setRegionLimit(application: name, document.regionLimit)
-      let others = register.update(name) { $0.document = document }.filter { $0 != limit }
+      let limit = RegionChange.setRegionLimit(application: name, settings.regionLimit)
+      let others = sources.update(name) { $0.settings = settings }.filter { $0 != limit }
       return (isNew, [limit] + others)
     }
   }
@@ -231,12 +216,12 @@ extension Registrar {
     application name: String,
     with other: () throws -> PendingChange = { PendingChange() }
   ) async throws {
-    try await edit(with: other) { register in
-      try Registrar.refuseDeclared(register, name)
-      guard register.made[name] != nil else {
+    try await edit(with: other) { sources in
+      try Registrar.refuseDeclared(sources, name)
+      guard sources.made[name] != nil else {
         throw Problem.notFound("There is no application \"\(name)\".")
       }
-      return ((), register.update(name) { $0 = MadeApplication() })
+      return ((), sources.update(name) { $0 = MadeApplication() })
     }
   }
 
@@ -248,20 +233,15 @@ extension Registrar {
   /// - Returns: `true` if it is new.
   /// - Throws: the reason for the refusal, such as the 21st region of an application; nothing has changed then.
   package func put(region: Region, application name: String) async throws -> Bool {
-    try await edit { register in
-      let declared = register.declared.applications.first { $0.identifier == name }
-      if let declared, Register.declares(declared, region: region.identifier) {
-        throw Problem.conflict(
-          "declaredBySite",
-          "Region \"\(region.identifier)\" of application \"\(name)\" is declared by the site file; change it there."
-        )
+    try await edit { sources in
+      try Registrar.refuseDeclared(region: region.identifier, of: name, in: sources)
+      let isDeclared = sources.declaration(of: name) != nil
+      if !isDeclared { try Registrar.makeRoom(in: sources, for: name) }
+      let isNew = sources.made[name]?.regions[region.identifier] == nil
+      if !isDeclared, sources.made[name]?.settings == nil {
+        sources.made[name, default: MadeApplication()].settings = ApplicationSettings()
       }
-      if declared == nil { try Registrar.makeRoom(in: register, for: name) }
-      let isNew = register.made[name]?.regions[region.identifier] == nil
-      if declared == nil, register.made[name]?.document == nil {
-        register.made[name, default: MadeApplication()].document = ApplicationDocument()
-      }
-      register.made[name, default: MadeApplication()].regions[region.identifier] = region
+      sources.made[name, default: MadeApplication()].regions[region.identifier] = region
       return (isNew, [.startMonitoring(application: name, region)])
     }
   }
@@ -273,18 +253,12 @@ extension Registrar {
   ///   - name: the application.
   /// - Throws: the reason for the refusal; nothing has changed then.
   package func delete(region identifier: String, application name: String) async throws {
-    try await edit { register in
-      let declared = register.declared.applications.first { $0.identifier == name }
-      if let declared, Register.declares(declared, region: identifier) {
-        throw Problem.conflict(
-          "declaredBySite",
-          "Region \"\(identifier)\" of application \"\(name)\" is declared by the site file; remove it there."
-        )
-      }
-      guard register.made[name]?.regions[identifier] != nil else {
+    try await edit { sources in
+      try Registrar.refuseDeclared(region: identifier, of: name, in: sources)
+      guard sources.made[name]?.regions[identifier] != nil else {
         throw Problem.notFound("Application \"\(name)\" has no region \"\(identifier)\".")
       }
-      return ((), register.update(name) { $0.regions[identifier] = nil })
+      return ((), sources.update(name) { $0.regions[identifier] = nil })
     }
   }
 
@@ -293,8 +267,8 @@ extension Registrar {
   /// - Parameter observer: the observer.
   /// - Throws: the error of the store or the engine; the observer is not accepted then.
   package func accept(_ observer: ObserverID) async throws {
-    try await edit(whileStopped: true) { register in
-      register.accepted.insert(observer)
+    try await edit(whileStopped: true) { sources in
+      sources.accepted.insert(observer)
       return ((), [.acceptObserver(observer)])
     }
   }
@@ -305,12 +279,12 @@ extension Registrar {
   /// - Returns: `true` if it was accepted.
   /// - Throws: the error of the store or the engine; nothing has changed then.
   package func forget(_ observer: ObserverID) async throws -> Bool {
-    try await edit(whileStopped: true) { register in
-      let wasAccepted = register.accepted.remove(observer) != nil
-      let wasNamed = register.observers.removeValue(forKey: observer) != nil
-      let changes = wasNamed ? [RegionChange.declare(register.site.settings)] : []
+    try await edit(whileStopped: true) { sources in
+      let wasAccepted = sources.accepted.remove(observer) != nil
+      let wasNamed = sources.observers.removeValue(forKey: observer) != nil
+      let changes = wasNamed ? [RegionChange.declare(sources.settings)] : []
       return (
-        wasAccepted || wasNamed, register.declares(observer) ? [] : changes + [.dismissObserver(observer)]
+        wasAccepted || wasNamed, sources.declares(observer) ? [] : changes + [.dismissObserver(observer)]
       )
     }
   }
@@ -321,15 +295,15 @@ extension Registrar {
   /// - Returns: `true` if it was neither named nor configured over HTTP.
   /// - Throws: the reason for the refusal; nothing has changed then.
   package func put(observer entry: ObserverEntry) async throws -> Bool {
-    try await edit { register in
-      guard !register.declares(entry.id) else { throw Registrar.declaredBySite("Observer", "\(entry.id)") }
+    try await edit { sources in
+      guard !sources.declares(entry.id) else { throw Registrar.declaredBySite("Observer", "\(entry.id)") }
       try Registrar.makeRoom(
-        register.observers.count,
-        isNew: register.observers[entry.id] == nil,
+        sources.observers.count,
+        isNew: sources.observers[entry.id] == nil,
         "observers"
       )
-      let isNew = register.observers.updateValue(entry, forKey: entry.id) == nil
-      return (isNew, [.declare(register.site.settings)])
+      let isNew = sources.observers.updateValue(entry, forKey: entry.id) == nil
+      return (isNew, [.declare(sources.settings)])
     }
   }
 
@@ -339,18 +313,18 @@ extension Registrar {
   /// - Returns: `true` if it is new.
   /// - Throws: the reason for the refusal; nothing has changed then.
   package func put(zone: Zone) async throws -> Bool {
-    try await edit { register in
+    try await edit { sources in
       let identifier = zone.identifier
-      guard !register.declares(zone: identifier) else { throw Registrar.declaredBySite("Zone", identifier) }
+      guard !sources.declares(zone: identifier) else { throw Registrar.declaredBySite("Zone", identifier) }
       for other in zone.adjacent
-      where other == identifier || register.zones[other] == nil && !register.declares(zone: other) {
+      where other == identifier || sources.zones[other] == nil && !sources.declares(zone: other) {
         throw Problem.invalidBody([
           Problem.Field("adjacent", "has \"\(other.shortened)\"", expected: "other zones that there are")
         ])
       }
-      try Registrar.makeRoom(register.zones.count, isNew: register.zones[identifier] == nil, "zones")
-      let isNew = register.zones.updateValue(zone, forKey: identifier) == nil
-      return (isNew, [.declare(register.site.settings)])
+      try Registrar.makeRoom(sources.zones.count, isNew: sources.zones[identifier] == nil, "zones")
+      let isNew = sources.zones.updateValue(zone, forKey: identifier) == nil
+      return (isNew, [.declare(sources.settings)])
     }
   }
 
@@ -359,19 +333,21 @@ extension Registrar {
   /// - Parameter identifier: its identifier.
   /// - Throws: the reason for the refusal; nothing has changed then.
   package func delete(zone identifier: String) async throws {
-    try await edit { register in
-      guard !register.declares(zone: identifier) else { throw Registrar.declaredBySite("Zone", identifier) }
-      guard register.zones.removeValue(forKey: identifier) != nil else {
+    try await edit { sources in
+      guard !sources.declares(zone: identifier) else { throw Registrar.declaredBySite("Zone", identifier) }
+      guard sources.zones.removeValue(forKey: identifier) != nil else {
         throw Problem.notFound("There is no zone \"\(identifier.shortened)\".")
       }
-      return ((), [.declare(register.site.settings)])
+      return ((), [.declare(sources.settings)])
     }
   }
 
-  private static func declaredBySite(_ what: String, _ name: String) -> Problem {
-    .conflict(
+  private static func declaredBySite(_ what: String, _ name: String, of application: String? = nil) -> Problem
+  {
+    let owner = application.map { " of application \"\($0)\"" } ?? ""
+    return .conflict(
       "declaredBySite",
-      "\(what) \"\(name)\" is declared by the site file; change or remove it there."
+      "\(what) \"\(name)\"\(owner) is declared by the site file; change or remove it there."
     )
   }
 
@@ -380,16 +356,22 @@ extension Registrar {
     throw Problem.conflict("tooManyPlaces", "\(maximumPlaces) \(what) were made over HTTP, the maximum.")
   }
 
-  static func refuseDeclared(_ register: Register, _ name: String) throws {
-    guard register.declared.applications.contains(where: { $0.identifier == name }) else { return }
-    throw Problem.conflict(
-      "declaredBySite",
-      "Application \"\(name)\" is declared by the site file; change or remove it there."
-    )
+  private static func refuseDeclared(_ sources: SiteSources, _ name: String) throws {
+    guard sources.declaration(of: name) != nil else { return }
+    throw Registrar.declaredBySite("Application", name)
   }
 
-  static func makeRoom(in register: Register, for name: String) throws {
-    guard register.made[name] == nil, register.made.count >= maximumApplications else { return }
+  private static func refuseDeclared(
+    region identifier: String,
+    of application: String,
+    in sources: SiteSources
+  ) throws {
+    guard sources.declares(region: identifier, of: application) else { return }
+    throw Registrar.declaredBySite("Region", identifier, of: application)
+  }
+
+  private static func makeRoom(in sources: SiteSources, for name: String) throws {
+    guard sources.made[name] == nil, sources.made.count >= maximumApplications else { return }
     throw Problem.conflict(
       "tooManyApplications",
       "\(maximumApplications) applications were made over HTTP, the maximum. Remove one first."
@@ -442,10 +424,10 @@ extension Registrar {
     name: String,
     application: String
   ) async throws -> Bool {
-    try await edit { register in
-      let shown = register.application(application)
+    try await edit { sources in
+      let shown = sources.application(application)
       if let other = shown?.ranging.first(where: { $0.name == name && $0.source == .site }) {
-        throw Registrar.declared(other.name, application)
+        throw Registrar.declaredBySite("Ranging request", other.name, of: application)
       }
       if let other = shown?.ranging.first(where: {
         $0.request.constraint == request.constraint && $0.name != name
@@ -455,16 +437,16 @@ extension Registrar {
           "Application \"\(application)\" ranges \(request.constraint) already, as \"\(other.name)\"."
         )
       }
-      if shown == nil { try Registrar.makeRoom(in: register, for: application) }
-      let isNew = register.made[application]?.ranging[name] == nil
-      guard !isNew || (register.made[application]?.ranging.count ?? 0) < Registrar.maximumRanging
+      if shown == nil { try Registrar.makeRoom(in: sources, for: application) }
+      let isNew = sources.made[application]?.ranging[name] == nil
+      guard !isNew || (sources.made[application]?.ranging.count ?? 0) < Registrar.maximumRanging
       else {
         throw Problem.conflict(
           "tooManyRangingRequests",
           "Application \"\(application)\" ranges \(Registrar.maximumRanging) constraints, the maximum over HTTP."
         )
       }
-      return (isNew, register.update(application) { $0.ranging[name] = request })
+      return (isNew, sources.update(application) { $0.ranging[name] = request })
     }
   }
 
@@ -475,23 +457,18 @@ extension Registrar {
   ///   - application: the application.
   /// - Throws: the reason for the refusal; nothing has changed then.
   package func delete(ranging name: String, application: String) async throws {
-    try await edit { register in
-      let shown = register.application(application)?.ranging.first { $0.name == name }
-      if let shown, shown.source == .site { throw Registrar.declared(name, application) }
-      guard register.made[application]?.ranging[name] != nil else {
+    try await edit { sources in
+      let shown = sources.application(application)?.ranging.first { $0.name == name }
+      if let shown, shown.source == .site {
+        throw Registrar.declaredBySite("Ranging request", name, of: application)
+      }
+      guard sources.made[application]?.ranging[name] != nil else {
         throw Problem.notFound(
           "Application \"\(application)\" ranges nothing by the name \"\(name)\"."
         )
       }
-      return ((), register.update(application) { $0.ranging[name] = nil })
+      return ((), sources.update(application) { $0.ranging[name] = nil })
     }
-  }
-
-  private static func declared(_ name: String, _ application: String) -> Problem {
-    .conflict(
-      "declaredBySite",
-      "What application \"\(application)\" ranges as \"\(name)\" is declared by the site file; change it there."
-    )
   }
 }
 
@@ -518,11 +495,11 @@ extension Registrar {
     at now: Timestamp
   ) async throws -> ObserverKey {
     var pending = PendingChange()
-    let key = try await edit(whileStopped: true, with: { pending }) { register in
+    let key = try await edit(whileStopped: true, with: { pending }) { sources in
       let (key, change) = try keys.adding(observer, radios: radios, overlap: overlap, at: now)
       pending = change
       let accepted = [observer] + (radios ?? [])
-      register.accepted.formUnion(accepted)
+      sources.accepted.formUnion(accepted)
       return (key, accepted.map { RegionChange.acceptObserver($0) })
     }
     try await turns.take { try await server.withLock { $0 }?.adopt(keys: keys.list()) }
@@ -600,12 +577,11 @@ extension Registrar {
   /// - Parameter configuration: the configuration whose site this registrar was given.
   /// - Returns: the configuration, which `SiteFile.text(of:)` writes.
   package func merged(into configuration: SiteConfiguration) -> SiteConfiguration {
-    let register = register
+    let sources = sources
     var merged = configuration
-    merged.site = register.site
-    for (name, made) in register.made
-    where !register.declared.applications.contains(where: { $0.identifier == name }) {
-      merged.access.purposes[name] = made.document?.purpose
+    merged.site = sources.site
+    for (name, made) in sources.made where sources.declaration(of: name) == nil {
+      merged.access.purposes[name] = made.settings?.purpose
     }
     // A file that lists observers lists all that it mentions. Where all observers count, a line for one changes nothing.
     if merged.site.admission == .open, !merged.site.observers.isEmpty {

@@ -458,6 +458,9 @@ package struct KnownDevices: Hashable, Sendable {
   package init(_ site: Site) {
     beacons = site.beacons
     iBeaconCompanies = site.iBeaconCompanies
+    constraints.reserveCapacity(
+      site.applications.reduce(site.beacons.count) { $0 + $1.regions.count + $1.ranging.count }
+    )
     for application in site.applications {
       let regions = application.regions + application.rotation.flatMap(\.allRegions)
       constraints.formUnion(regions.compactMap { $0.constraint?.withoutKind })

@@ -12,6 +12,9 @@ import PharosSecurity
 struct IngestParts {
   /// The settings from which the loops and the merger are made.
   struct Plan: Sendable {
+    /// The owner of the site.
+    let registry: SiteRegistry
+    /// The site at the start.
     let site: Site
     /// The venues in which handsets and tags are located.
     let venues: [LocatableVenue]
@@ -26,14 +29,15 @@ struct IngestParts {
 
     /// Maps the clock, behind the run before if there was one.
     init(
-      _ site: Site,
+      _ registry: SiteRegistry,
       _ venues: [LocatableVenue],
       _ configuration: IngestConfiguration,
       _ restoration: Restoration?,
       takesSensings: Bool,
       _ logger: Logger
     ) {
-      self.site = site
+      self.registry = registry
+      site = registry.site
       self.venues = venues
       self.takesSensings = takesSensings
       self.configuration = configuration
@@ -56,8 +60,8 @@ struct IngestParts {
   let merger: NIOLoopBound<MergerLoop>
   let recorder: NIOLoopBound<RecorderLoop>?
   let signingStore: SigningStore
-  /// The site with all changes so far.
-  let site: LiveSite
+  /// The owner of the site.
+  let registry: SiteRegistry
 
   /// Makes all of it.
   static func make(
@@ -66,8 +70,7 @@ struct IngestParts {
     deliver: @escaping @Sendable ([Event]) -> Void
   ) async throws -> IngestParts {
     let configuration = plan.configuration
-    let registry = try RegionRegistry(site: plan.site)
-    let site = LiveSite(plan.site)
+    try plan.registry.value.check()
     let writer = configuration.record == nil ? nil : try plan.recordingWriter()
     // It keeps what the run before has left, and so may wait for a disk.
     let signingStore = try await NIOThreadPool.singleton.runIfActive {
@@ -102,8 +105,7 @@ struct IngestParts {
             signingStore,
             index == 0
               ? ServerInputs(
-                registry: registry,
-                site: site,
+                registry: plan.registry,
                 watch: ClockWatch(configuration.clock, eventOffset: plan.timeline.eventOffset)
               ) : nil
           )
@@ -120,7 +122,7 @@ struct IngestParts {
         merger: merger,
         recorder: recorder,
         signingStore: signingStore,
-        site: site
+        registry: plan.registry
       )
     } catch {
       try? await readers.shutdownGracefully()

@@ -44,7 +44,7 @@ package final class IngestServer: Sendable {
   /// Opens the sockets and starts the server.
   ///
   /// - Parameters:
-  ///   - site: the site's declarations.
+  ///   - registry: the owner of the site.
   ///   - venues: the venues in which handsets and tags are located; without venues, nothing is located.
   ///   - configuration: the settings.
   ///   - restoration: the state that the previous run has left. States resume, and the time between the runs is no
@@ -57,7 +57,7 @@ package final class IngestServer: Sendable {
   /// - Throws: ``IngestError``; `RegionRefusal` if a declared application has more regions than it may hold; a
   ///   `CaptureError` if the site is too large to be recorded.
   package static func start(
-    site: Site,
+    registry: SiteRegistry,
     venues: [LocatableVenue] = [],
     configuration: IngestConfiguration,
     restoring restoration: Restoration? = nil,
@@ -67,7 +67,7 @@ package final class IngestServer: Sendable {
   ) async throws -> IngestServer {
     try configuration.check()
     let parts = try await IngestParts.make(
-      IngestParts.Plan(site, venues, configuration, restoration, takesSensings: sense != nil, logger),
+      IngestParts.Plan(registry, venues, configuration, restoration, takesSensings: sense != nil, logger),
       sense: sense,
       deliver: deliver
     )
@@ -161,7 +161,7 @@ package final class IngestServer: Sendable {
 
 extension IngestServer {
   /// The site with all changes so far.
-  package var site: Site { parts.site.value }
+  package var site: Site { parts.registry.site }
 
   /// Changes the site, at an instant that has its place among all inputs.
   ///
@@ -173,53 +173,35 @@ extension IngestServer {
   /// Makes several changes at one instant, all of them or none.
   ///
   /// - Throws: `RegionRefusal`, nothing having changed; ``IngestError/stopped``.
-  package func apply(all changes: [RegionChange]) async throws { try await apply(changes, .whole) }
+  package func apply(all changes: [RegionChange]) async throws { try await make(.changes(changes), .whole) }
 
-  /// Makes several changes that a store keeps as well.
-  ///
-  /// The engine checks them, the store commits them, and the engine makes them. No other change of the site may be asked for
-  /// meanwhile.
-  ///
-  /// - Throws: `RegionRefusal`, ``IngestError/overloaded(waiting:)`` or the error of the commit, nothing having changed;
-  ///   ``IngestError/stopped``, in which case the next start may find the changes committed.
-  package func apply(all changes: [RegionChange], committing commit: () async throws -> Void) async throws {
-    try await ask { .changes(changes, .check, $0) }
-    try await commit()
-    try await apply(changes, .committed)
-  }
-
-  private func apply(_ changes: [RegionChange], _ part: ServerInputs.ChangePart) async throws {
-    try await ask { .changes(changes, part, $0) }
-    for case .forget(let traces) in changes {
-      for loop in loops { try await loop.look { $0.intake.forget(traces) } }
-    }
-    if changes.contains(where: \.changesSite) { updateLoops() }
-  }
-
-  /// Takes over an edited site, at an instant that has its place among all inputs.
+  /// Takes over an edited site file, at an instant that has its place among all inputs.
   ///
   /// Unchanged declarations go on as they were, and the regions that applications added at run time stay. Returns once
   /// the site is accepted.
   ///
-  /// - Parameters:
-  ///   - site: the edited site.
-  ///   - former: the site that it takes the place of; nil for the one that was declared last.
   /// - Throws: `RegionRefusal`, nothing having changed; ``IngestError/stopped``.
-  package func adopt(_ site: Site, replacing former: Site? = nil) async throws {
-    try await ask { .adoption(site, replacing: former, .whole, $0) }
-    updateLoops()
+  package func adopt(_ site: Site) async throws { try await make(.file(site), .whole) }
+
+  /// Makes an edit that a store keeps as well.
+  ///
+  /// The registry checks it, the store commits it, and the engine makes it. No other change of the site may be asked for
+  /// meanwhile.
+  ///
+  /// - Throws: `RegionRefusal`, ``IngestError/overloaded(waiting:)`` or the error of the commit, nothing having changed;
+  ///   ``IngestError/stopped``, in which case the next start may find the edit committed.
+  package func change(_ edit: SiteEdit, committing commit: () async throws -> Void) async throws {
+    try await ask { .change(edit, .check, $0) }
+    try await commit()
+    try await make(edit, .committed)
   }
 
-  /// Takes over an edited site that a store keeps as well, as ``apply(all:committing:)`` does.
-  package func adopt(
-    _ site: Site,
-    replacing former: Site,
-    committing commit: () async throws -> Void
-  ) async throws {
-    try await ask { .adoption(site, replacing: former, .check, $0) }
-    try await commit()
-    try await ask { .adoption(site, replacing: former, .committed, $0) }
-    updateLoops()
+  private func make(_ edit: SiteEdit, _ part: ServerInputs.ChangePart) async throws {
+    try await ask { .change(edit, part, $0) }
+    for case .forget(let traces) in edit.changes {
+      for loop in loops { try await loop.look { $0.intake.forget(traces) } }
+    }
+    if edit.changesSite { updateLoops() }
   }
 
   /// Passes the devices and the observers that the site names to the loops.

@@ -4,7 +4,6 @@ import PharosCaptures
 import PharosModel
 import PharosPresence
 import PharosWire
-import Synchronization
 
 /// The inputs that no socket brings: changes of regions and of the site, datagrams that came over HTTP, markers of
 /// checkpoints, and steps of the wall clock.
@@ -28,10 +27,8 @@ struct ServerInputs {
 
   /// A request that waits for room in the rings, with the promise for its answer.
   enum Request {
-    /// Changes of the site, all of them or none.
-    case changes([RegionChange], ChangePart, EventLoopPromise<Void>)
-    /// An edited site, and the one that it takes the place of; nil for the one that was declared last.
-    case adoption(Site, replacing: Site?, ChangePart, EventLoopPromise<Void>)
+    /// An edit of the site.
+    case change(SiteEdit, ChangePart, EventLoopPromise<Void>)
     /// Datagrams of one sender, at most ``IngestServer/maximumAtOnce``, and the policy under which they are taken.
     case datagrams([[UInt8]], from: Endpoint, ListenPolicy, EventLoopPromise<[Receipt]>)
     /// A checkpoint.
@@ -39,10 +36,8 @@ struct ServerInputs {
 
     /// Indicates whether it changes a site that is committed already.
     var isCommitted: Bool {
-      switch self {
-      case .changes(_, .committed, _), .adoption(_, replacing: _, .committed, _): true
-      default: false
-      }
+      guard case .change(_, .committed, _) = self else { return false }
+      return true
     }
 
     /// The length of its datagrams.
@@ -54,17 +49,15 @@ struct ServerInputs {
     /// Fails the request's promise.
     func fail(_ error: any Error) {
       switch self {
-      case .changes(_, _, let answer), .adoption(_, replacing: _, _, let answer): answer.fail(error)
+      case .change(_, _, let answer): answer.fail(error)
       case .datagrams(_, from: _, _, let answer): answer.fail(error)
       case .checkpoint(let answer): answer.fail(error)
       }
     }
   }
 
-  /// Accepts or refuses changes before any shard sees them.
-  var registry: RegionRegistry
-  /// The registry's site, for all threads.
-  let site: LiveSite
+  /// The owner of the site, which accepts or refuses changes before any shard sees them.
+  let registry: SiteRegistry
   /// The requests, in order of arrival.
   var requests: [Request] = []
   /// Notices steps of the wall clock.
@@ -81,19 +74,6 @@ struct ServerInputs {
   weak var lease: CheckpointLease?
   /// The promises of those who have asked for the next checkpoint.
   var checkpointAnswers: [EventLoopPromise<Void>] = []
-}
-
-/// The site with all changes so far, which loop 0 makes and any thread reads.
-final class LiveSite: Sendable {
-  private let site: Mutex<Site>
-
-  init(_ site: Site) { self.site = Mutex(site) }
-
-  /// The site now.
-  var value: Site { site.withLock { $0 } }
-
-  /// Takes over the site after a change.
-  func replace(with next: Site) { site.withLock { $0 = next } }
 }
 
 extension ReadingLoop {
@@ -197,15 +177,7 @@ extension ReadingLoop {
   private func take(_ request: ServerInputs.Request) {
     let received = clock.next()
     switch request {
-    case .changes(let changes, let part, let answer):
-      take(changes, part, at: received, answer) { (registry) throws(RegionRefusal) in
-        try registry.accept(changes)
-        return changes
-      }
-    case .adoption(let site, replacing: let former, let part, let answer):
-      take([], part, at: received, answer) { (registry) throws(RegionRefusal) in
-        try registry.adopt(site, replacing: former)
-      }
+    case .change(let edit, let part, let answer): take(edit, part, at: received, answer)
     case .datagrams(let datagrams, from: let source, let policy, let answer):
       answer.succeed(take(datagrams, from: source, under: policy, at: received))
     case .checkpoint(let answer):
@@ -214,24 +186,22 @@ extension ReadingLoop {
     }
   }
 
-  /// Has the registry accept changes, and, unless they are only checked, passes them on to all shards, the merger and the
-  /// recorder.
+  /// Has the registry accept an edit, and, unless it is only checked, passes its changes on to all shards, the merger and
+  /// the recorder.
   private func take(
-    _ asked: [RegionChange],
+    _ edit: SiteEdit,
     _ part: ServerInputs.ChangePart,
     at received: Timestamp,
-    _ answer: EventLoopPromise<Void>,
-    accept: (inout RegionRegistry) throws(RegionRefusal) -> [RegionChange]
+    _ answer: EventLoopPromise<Void>
   ) {
-    guard var registry = server?.registry else { return answer.fail(IngestError.stopped) }
+    guard let registry = server?.registry else { return answer.fail(IngestError.stopped) }
     do throws(RegionRefusal) {
-      let changes = try accept(&registry)
       guard part != .check else {
+        try registry.check(edit)
         publishInputs(through: received)
         return answer.succeed(())
       }
-      server?.registry = registry
-      server?.site.replace(with: registry.site)
+      let changes = try registry.carryOut(edit)
       for recyclingQueue in exchange.toShards[index] {
         push(ShardParcel(received: received, content: .changes(changes)), to: recyclingQueue.full)
       }
@@ -240,8 +210,8 @@ extension ReadingLoop {
     } catch {
       // The merger and the recorder receive a change that is refused on its own too: the merger publishes an event for
       // each one that exceeds the region limit, both now and when the recording is processed.
-      if asked.count == 1 {
-        announce(.changes(asked, refusal: error), at: received)
+      if edit.changes.count == 1 {
+        announce(.changes(edit.changes, refusal: error), at: received)
       } else {
         publishInputs(through: received)
       }

@@ -22,23 +22,12 @@ enum Document {
   }
 }
 
-/// The settings of an application that is created over HTTP.
-package struct ApplicationDocument: Hashable, Sendable {
-  /// The purpose for which it wants to know where people are; nil if it does not ask about people.
-  package var purpose: String?
-  /// The maximum number of regions that it may have.
-  package var regionLimit: Int
-
+/// An application that is created over HTTP as a JSON document.
+extension ApplicationSettings {
   /// The maximum limit that may be requested over HTTP: fifty times Core Location's.
   ///
   /// Each region costs the matcher an entry and each subject a row; a venue with more uses a rotation in the site file.
   package static let highestRegionLimit = 1_000
-
-  /// Makes a document.
-  package init(purpose: String? = nil, regionLimit: Int = Application.defaultRegionLimit) {
-    self.purpose = purpose
-    self.regionLimit = regionLimit
-  }
 
   /// Reads a document.
   ///
@@ -62,8 +51,8 @@ package struct ApplicationDocument: Hashable, Sendable {
           expected: "at most \(Application.longestPurpose)"
         )
       }
-      let limit = fields.value("regionLimit", .integer(in: 1...ApplicationDocument.highestRegionLimit))
-      return ApplicationDocument(purpose: purpose, regionLimit: limit ?? Application.defaultRegionLimit)
+      let limit = fields.value("regionLimit", .integer(in: 1...ApplicationSettings.highestRegionLimit))
+      return ApplicationSettings(purpose: purpose, regionLimit: limit ?? Application.defaultRegionLimit)
     }
   }
 

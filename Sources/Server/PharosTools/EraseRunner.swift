@@ -32,7 +32,9 @@ package struct EraseRunner: Sendable {
       let remaining: [(kind: String, count: Int)]
       switch access {
       case .folder(let folder, let stream):
-        let report = try await EraseRunner.erase(traces, in: DataFolder.open(folder, stream: stream), logger)
+        let journal = try DataFolder.open(folder, stream: stream)
+        let report = try await SubjectStores(of: journal, logger: logger).erase(traces)
+        try journal.rewrite()
         counts = report.counts.map { ("\($0.name)", $0.count) }
         remaining = report.remaining.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
       case .http(let url, let token):
@@ -53,30 +55,6 @@ package struct EraseRunner: Sendable {
       console.say(ErasureText.whatIsYours)
       return .success
     }
-  }
-
-  /// Erases a subject from the data folder of a server that does not run.
-  static func erase(
-    _ traces: SubjectTraces,
-    in journal: Journal,
-    _ logger: Logger
-  ) async throws -> ErasureReport {
-    var acceptances = 0
-    if let observer = traces.observer {
-      let registrar = try Registrar(declared: Site(), store: journal, logger: logger)
-      acceptances = try await registrar.forget(observer) ? 1 : 0
-    }
-    let authorisations = try Authorisations(store: journal).erase(traces)
-    let notifications = try Notifications.forget(traces, keptIn: journal)
-    let report = try ErasureReport(
-      erasing: traces,
-      from: journal,
-      authorisations: authorisations,
-      acceptances: acceptances,
-      notifications: notifications
-    )
-    try journal.rewrite()
-    return report
   }
 }
 

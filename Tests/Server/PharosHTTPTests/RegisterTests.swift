@@ -19,31 +19,31 @@ struct RegisterTests {
     "the site file's own takes precedence over what was made over HTTP, which is reported and comes back"
   )
   func fileWins() throws {
-    var register = Register(declared: .gallery)
+    var sources = SiteSources(declared: .gallery)
     let hidden = try region("anywhere", major: 9)
-    register.made["gallery"] = MadeApplication(regions: [
+    sources.made["gallery"] = MadeApplication(regions: [
       "anywhere": hidden, "more": try region("more"),
     ])
-    let shown = try #require(register.application("gallery"))
+    let shown = try #require(sources.application("gallery"))
     #expect(shown.regions.map(\.region.identifier) == ["anywhere", "tags", "more"])
     #expect(shown.regions.map(\.source) == [.site, .site, .http])
-    #expect(register.conflicts.count == 1)
-    #expect(register.conflicts[0].contains("\"anywhere\""))
-    register.declared = Site()
-    #expect(register.application("gallery")?.regions.map(\.region) == [hidden, try region("more")])
-    #expect(register.conflicts.isEmpty)
+    #expect(sources.conflicts.count == 1)
+    #expect(sources.conflicts[0].contains("\"anywhere\""))
+    sources.declared = Site()
+    #expect(sources.application("gallery")?.regions.map(\.region) == [hidden, try region("more")])
+    #expect(sources.conflicts.isEmpty)
   }
 
   @Test("what no longer fits under the limit is left out and reported")
   func limit() throws {
-    var register = Register(declared: .gallery)
-    register.declared.applications[0].regionLimit = 3
-    register.made["gallery"] = MadeApplication(regions: [
+    var sources = SiteSources(declared: .gallery)
+    sources.declared.applications[0].regionLimit = 3
+    sources.made["gallery"] = MadeApplication(regions: [
       "a": try region("a"), "b": try region("b"),
     ])
-    #expect(register.site.applications[0].regions.map(\.identifier) == ["anywhere", "tags", "a"])
-    #expect(register.conflicts.count == 1)
-    #expect(register.conflicts[0].contains("\"b\""))
+    #expect(sources.site.applications[0].regions.map(\.identifier) == ["anywhere", "tags", "a"])
+    #expect(sources.conflicts.count == 1)
+    #expect(sources.conflicts[0].contains("\"b\""))
   }
 
   @Test("an application goes with its regions, authorisations, purpose and rules in one transaction")
@@ -97,15 +97,15 @@ struct RegisterTests {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     var generator = SeededGenerator(seed: 11)
     let journal = try Journal.open(.memory, stream: "test")
-    var register = Register(declared: .gallery)
+    var sources = SiteSources(declared: .gallery)
     for _ in 0..<60 {
-      let former = register
+      let former = sources
       let application = ["shop", "a/b %", "gallery", "é"].randomElement(using: &generator) ?? ""
       let name = ["one", "two/three", "%41", "ü b"].randomElement(using: &generator) ?? ""
-      var made = register.made[application] ?? MadeApplication()
+      var made = sources.made[application] ?? MadeApplication()
       switch Int.random(in: 0..<5, using: &generator) {
       case 0:
-        made.document = ApplicationDocument(regionLimit: Int.random(in: 1...50, using: &generator))
+        made.settings = ApplicationSettings(regionLimit: Int.random(in: 1...50, using: &generator))
       case 1:
         made.regions[name] = try region(name, major: UInt16.random(in: 0...9, using: &generator))
       case 2: made.regions[name] = nil
@@ -116,18 +116,18 @@ struct RegisterTests {
         )
       default: made = MadeApplication()
       }
-      register.made[application] = made.isEmpty ? nil : made
+      sources.made[application] = made.isEmpty ? nil : made
       if let observer = ObserverID("observer-\(Int.random(in: 0..<5, using: &generator))") {
-        register.accepted.formSymmetricDifference([observer])
-        register.observers[observer] =
+        sources.accepted.formSymmetricDifference([observer])
+        sources.observers[observer] =
           Bool.random(using: &generator) ? ObserverEntry(id: observer, name: name, rssiOffset: -2.5) : nil
-        register.zones[name] =
+        sources.zones[name] =
           Bool.random(using: &generator) ? Zone(identifier: name, observers: [observer], floor: 1) : nil
       }
-      try journal.change(RegistrarDocuments.changes(to: register, from: former))
-      var read = Register(declared: .gallery)
-      try RegistrarDocuments.read(from: journal, into: &read, logger: logger)
-      #expect(read == register)
+      try journal.change(RegistrationDocuments.changes(to: sources, from: former))
+      var read = SiteSources(declared: .gallery)
+      try RegistrationDocuments.read(from: journal, into: &read, logger: logger)
+      #expect(read == sources)
     }
   }
 
@@ -135,14 +135,14 @@ struct RegisterTests {
   func damage() throws {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let journal = try Journal.open(.memory, stream: "test")
-    var register = Register(declared: .gallery)
-    register.made["shop"] = MadeApplication(regions: ["good": try region("good")])
-    try journal.change(RegistrarDocuments.changes(to: register, from: Register(declared: .gallery)))
+    var sources = SiteSources(declared: .gallery)
+    sources.made["shop"] = MadeApplication(regions: ["good": try region("good")])
+    try journal.change(RegistrationDocuments.changes(to: sources, from: SiteSources(declared: .gallery)))
     try journal.put(Array("{\"uuid\":7".utf8), kind: "http.region", key: "shop/bad")
     try journal.put(Array("{}".utf8), kind: "http.region", key: "%%%")
-    var read = Register(declared: .gallery)
-    try RegistrarDocuments.read(from: journal, into: &read, logger: logger)
-    #expect(read == register)
+    var read = SiteSources(declared: .gallery)
+    try RegistrationDocuments.read(from: journal, into: &read, logger: logger)
+    #expect(read == sources)
     #expect(try journal.document(kind: "http.region", key: "shop/bad") != nil)
   }
 
@@ -151,19 +151,19 @@ struct RegisterTests {
   )
   func places() throws {
     let (desk, roof) = (try #require(ObserverID("front-desk")), try #require(ObserverID("roof")))
-    var register = Register(declared: .gallery, accepted: [roof])
-    register.observers = [
+    var sources = SiteSources(declared: .gallery, accepted: [roof])
+    sources.observers = [
       desk: ObserverEntry(id: desk, name: "other"), roof: ObserverEntry(id: roof, name: "the roof"),
     ]
-    register.zones = [
+    sources.zones = [
       "lobby": Zone(identifier: "lobby", observers: [roof]),
       "attic": Zone(identifier: "attic", observers: [roof], adjacent: ["lobby", "gone"]),
     ]
-    let site = register.site
+    let site = sources.site
     #expect(site.observers.map(\.name) == ["front desk", "the roof"])
     #expect(site.zones.map(\.identifier) == ["lobby", "attic"])
     #expect(site.zones.map(\.observers) == [[desk], [roof]])
     #expect(site.zones[1].adjacent == ["lobby"])
-    #expect(register.conflicts.count == 2)
+    #expect(sources.conflicts.count == 2)
   }
 }

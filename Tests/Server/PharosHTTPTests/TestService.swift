@@ -106,7 +106,7 @@ struct TestService {
     let registrar = try Registrar(declared: site, store: journal, logger: logger)
     var configuration = IngestConfiguration(listeners: [ListenAddress(host: "127.0.0.1", port: 0)])
     configuration.clock = clock
-    let server = PharosServer(site: registrar.site, configuration: configuration, logger: logger)
+    let server = PharosServer(registry: registrar.registry, configuration: configuration, logger: logger)
     registrar.attach(to: server)
     let authorisations = try Authorisations(store: journal)
     let commitPublisher = CommitPublisher(

@@ -172,12 +172,12 @@ private struct Trace {
 
   /// What a pipeline says that starts from a checkpoint and takes what came behind it.
   func events(behind checkpoint: Checkpoint, shards: Int) throws -> [Event] {
-    var registry = try RegionRegistry(site: Samples.site)
+    var registered = try RegisteredSite(site: Samples.site)
     for (received, _, input) in inputs where received <= checkpoint.instant {
-      if case .change(let change) = input { try? registry.accept(change) }
+      if case .change(let change) = input { try? registered.accept(change) }
     }
     var site = Samples.site
-    site.applications = registry.applications
+    site.applications = registered.applications
     let pipeline = try Pipeline(site: site, restoring: checkpoint, shards: shards)
     return events(of: inputs.filter { $0.received > checkpoint.instant }, by: pipeline)
   }
@@ -214,7 +214,7 @@ private struct Trace {
     var shards = (0..<loops).map {
       Shard(index: $0, exchange: exchange, engine: MonitoringEngine(site: Samples.site))
     }
-    var registry = try RegionRegistry(site: Samples.site)
+    var registered = try RegisteredSite(site: Samples.site)
     var queues = (0..<loops).map { loop in inputs.filter { $0.loop == loop }[...] }
     while queues.contains(where: { !$0.isEmpty }) {
       let loop = Int.random(in: 0..<loops, using: &generator)
@@ -224,7 +224,7 @@ private struct Trace {
       case 2: merger.run()
       default:
         guard let (received, _, input) = queues[loop].popFirst() else { continue }
-        try push(input, at: received, of: loop, to: exchange, &registry)
+        try push(input, at: received, of: loop, to: exchange, &registered)
         exchange.publishInputs(of: loop, through: received)
       }
       // A loop without inputs still says that time passes; here as far as the others' inputs allow it to matter.
@@ -244,7 +244,7 @@ private struct Trace {
     at received: Timestamp,
     of loop: Int,
     to exchange: Exchange,
-    _ registry: inout RegionRegistry
+    _ registered: inout RegisteredSite
   ) throws {
     switch input {
     case .marker:
@@ -257,7 +257,7 @@ private struct Trace {
       #expect(exchange.serverInputs.push(ServerInput(received: received, content: .clockStep(step))))
     case .change(let change):
       var refusal: RegionRefusal?
-      do throws(RegionRefusal) { try registry.accept(change) } catch { refusal = error }
+      do throws(RegionRefusal) { try registered.accept(change) } catch { refusal = error }
       for recyclingQueue in exchange.toShards[loop] where refusal == nil {
         #expect(recyclingQueue.full.push(ShardParcel(received: received, content: .changes([change]))))
       }

@@ -44,13 +44,15 @@ struct IngestServerInputTests {
     )
     let lower = RegionChange.setRegionLimit(application: "app", 0)
     await #expect(throws: RegionRefusal.self) {
-      try await harness.server.apply(all: [add, lower]) { Issue.record("a refused change was committed") }
+      try await harness.server.change(.changes([add, lower])) {
+        Issue.record("a refused change was committed")
+      }
     }
     await #expect(throws: Failure.self) {
-      try await harness.server.apply(all: [add]) { throw Failure() }
+      try await harness.server.change(.changes([add])) { throw Failure() }
     }
     #expect(harness.server.site == before)
-    try await harness.server.apply(all: [add]) { #expect(harness.server.site == before) }
+    try await harness.server.change(.changes([add])) { #expect(harness.server.site == before) }
     #expect(harness.server.site != before)
     await harness.server.shutdown()
     #expect(try harness.replayed(shards: 2) == harness.output.all)

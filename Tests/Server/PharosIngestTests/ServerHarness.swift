@@ -2,6 +2,7 @@ import Logging
 import PharosCaptures
 import PharosIngest
 import PharosModel
+import PharosPresence
 import PharosPipeline
 import PharosFixes
 import PharosTestSupport
@@ -70,7 +71,7 @@ final class ServerHarness: Sendable {
     configuration.checkpoint = { output.keep($0) }
     configure(&configuration)
     let server = try await IngestServer.start(
-      site: site,
+      registry: SiteRegistry(RegisteredSite(SiteSources(declared: site))),
       venues: venues,
       configuration: configuration,
       restoring: restoration,

@@ -153,13 +153,13 @@ struct RegionDocumentTests {
   @Test("an application says what for, and how many regions")
   func applications() throws {
     let text = #"{"id":"care","purpose":"to help","regionLimit":40}"#
-    let document = try ApplicationDocument(json: Array(text.utf8), identifier: "care")
-    #expect(document == ApplicationDocument(purpose: "to help", regionLimit: 40))
-    #expect(try ApplicationDocument(json: Array("{}".utf8), identifier: "x") == ApplicationDocument())
+    let document = try ApplicationSettings(json: Array(text.utf8), identifier: "care")
+    #expect(document == ApplicationSettings(purpose: "to help", regionLimit: 40))
+    #expect(try ApplicationSettings(json: Array("{}".utf8), identifier: "x") == ApplicationSettings())
     for wrong in [#"{"purpose":" "}"#, #"{"regionLimit":0}"#, #"{"regionLimit":1001}"#, #"{"id":"y"}"#, "[]"]
     {
       #expect(throws: DocumentError.self, "\(wrong)") {
-        _ = try ApplicationDocument(json: Array(wrong.utf8), identifier: "x")
+        _ = try ApplicationSettings(json: Array(wrong.utf8), identifier: "x")
       }
     }
   }

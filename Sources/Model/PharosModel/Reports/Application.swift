@@ -37,6 +37,11 @@ public struct Application: Hashable, Sendable {
     self.regionLimit = regionLimit
   }
 
+  /// Returns whether the application has a region, in its list or its rotation.
+  package func hasRegion(_ identifier: String) -> Bool {
+    (regions + rotation.flatMap(\.allRegions)).contains { $0.identifier == identifier }
+  }
+
   /// Returns how many further regions an application may hold, or, below 0, how many it holds too many.
   ///
   /// This is the one rule of the limit. A recording may hold any limit; one below 0 counts as 0.

@@ -374,10 +374,13 @@ extension Site {
   }
 
   /// The site without its applications.
-  package var settings: Site {
-    var settings = self
-    settings.applications = []
-    return settings
+  package var settings: Site { with([]) }
+
+  /// Returns the same settings with other applications.
+  package func with(_ applications: [Application]) -> Site {
+    var site = self
+    site.applications = applications
+    return site
   }
 
   private var applicationsByName: [String: Application] {

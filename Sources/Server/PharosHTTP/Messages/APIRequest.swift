@@ -110,10 +110,17 @@ extension APIRequest {
   /// Returns the subject that the path names.
   ///
   /// - Throws: 404 if the text is none.
-  func subject() throws(Problem) -> SubjectID {
+  func subject() throws(Problem) -> SubjectID { try subject { SubjectID($0) } }
+
+  /// Returns whatever the subject that the path names may be known by.
+  ///
+  /// - Throws: 404 if the text is none.
+  func subjectTraces() throws(Problem) -> SubjectTraces { try subject { SubjectTraces($0) } }
+
+  private func subject<Subject>(_ read: (String) -> Subject?) throws(Problem) -> Subject {
     let text = parameter("subject")
-    guard let subject = SubjectID(text) else {
-      throw .notFound("\"\(text.shortened)\" is neither an observer nor a beacon.")
+    guard let subject = read(text) else {
+      throw .notFound("\"\(text.shortened)\" is neither an observer nor a beacon as events name them.")
     }
     return subject
   }

@@ -36,7 +36,7 @@ struct ApplicationResource: Resource {
   private func putApplication(_ request: APIRequest) async throws -> APIAnswer {
     let name = request.parameter("app")
     // A body is optional: an application without a purpose and with the usual limit needs no words.
-    let document = try ApplicationDocument(
+    let document = try ApplicationSettings(
       json: request.body.isEmpty ? Array("{}".utf8) : request.body,
       identifier: name
     )
@@ -97,7 +97,7 @@ struct RegionResource: Resource {
 
   private func putRegion(_ request: APIRequest) async throws -> APIAnswer {
     let (name, identifier) = (request.parameter("app"), request.parameter("id"))
-    try ApplicationDocument.check(name)
+    try ApplicationSettings.check(name)
     let region = try RegionDocument.region(json: request.body, identifier: identifier)
     let isNew = try await registrar.put(region: region, application: name)
     let counts = try await counts(of: name, request)
@@ -155,7 +155,7 @@ struct RangingResource: Resource {
 
   private func putRanging(_ request: APIRequest) async throws -> APIAnswer {
     let (application, name) = (request.parameter("app"), request.parameter("name"))
-    try ApplicationDocument.check(application)
+    try ApplicationSettings.check(application)
     guard name.utf8.count <= 128, !PlainText.hasControls(name) else {
       let expected = "at most 128 without control characters"
       throw Problem.invalidBody([
@@ -179,9 +179,9 @@ struct RangingResource: Resource {
   }
 }
 
-extension ApplicationDocument {
+extension ApplicationSettings {
   /// Refuses names that no application may have, before one is made by registering something for it.
   fileprivate static func check(_ name: String) throws {
-    _ = try ApplicationDocument(json: Array("{}".utf8), identifier: name)
+    _ = try ApplicationSettings(json: Array("{}".utf8), identifier: name)
   }
 }

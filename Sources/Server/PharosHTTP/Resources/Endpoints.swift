@@ -30,15 +30,8 @@ package struct Endpoints: Sendable {
         clock: clock
       ),
       ErasureResource(
-        server: backend.server,
-        registrar: backend.registrar,
-        commitPublisher: backend.commitPublisher,
-        authorisations: backend.authorisations,
-        webhooks: backend.webhooks,
-        mqtt: backend.mqtt,
-        notifications: backend.notifications,
-        journal: backend.journal,
-        cache: cache
+        stores: SubjectStores(of: backend, cache: cache),
+        commitPublisher: backend.commitPublisher
       ),
       EventResource(
         journal: backend.journal,

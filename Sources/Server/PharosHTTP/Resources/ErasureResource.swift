@@ -1,6 +1,7 @@
 import HTTPTypes
+package import Logging
 import Pharos
-package import PharosDelivery
+import PharosDelivery
 import PharosIngest
 package import PharosJournal
 import PharosDocuments
@@ -8,72 +9,132 @@ package import PharosModel
 
 /// The erasure of subjects from all stores.
 struct ErasureResource: Resource {
-  let server: PharosServer
-  let registrar: Registrar
+  let stores: SubjectStores
   let commitPublisher: CommitPublisher
-  let authorisations: Authorisations
-  let webhooks: Webhooks
-  let mqtt: MQTTPublisher?
-  let notifications: Notifications
-  let journal: Journal
-  let cache: LiveStateCache
 
+  var routes: [Route] {
+    [Route(.delete, "/v1/subjects/{subject}", access: .operation, handler: erase)]
+  }
+
+  private func erase(_ request: APIRequest) async throws -> APIAnswer {
+    let traces = try request.subjectTraces()
+    guard !commitPublisher.statistics.isFailing else {
+      throw Problem.unavailable(
+        "The journal takes nothing at present, so nothing can be removed from it. Try again later."
+      )
+    }
+    let report = try await stores.erase(traces)
+    return .json { report.write(to: &$0) }
+  }
+}
+
+/// The stores that keep something about subjects.
+package struct SubjectStores: Sendable {
+  let registrar: Registrar
+  let authorisations: Authorisations
+  let journal: Journal
+  /// The stores that only a running server has.
+  let running: Running?
+
+  /// The stores of a running server.
+  struct Running {
+    let server: PharosServer
+    let commitPublisher: CommitPublisher
+    let webhooks: Webhooks
+    let mqtt: MQTTPublisher?
+    let notifications: Notifications
+    let cache: LiveStateCache
+  }
+
+  /// Opens the stores of a server that does not run.
+  ///
+  /// - Parameters:
+  ///   - journal: the server's journal.
+  ///   - logger: the logger for documents that cannot be read.
+  /// - Throws: the error of a journal that cannot be read.
+  package init(of journal: Journal, logger: Logger) throws {
+    registrar = try Registrar(declared: Site(), store: journal, logger: logger)
+    authorisations = try Authorisations(store: journal)
+    self.journal = journal
+    running = nil
+  }
+
+  /// Gathers the stores of a running server.
+  init(of backend: any HTTPBackend, cache: LiveStateCache) {
+    registrar = backend.registrar
+    authorisations = backend.authorisations
+    journal = backend.journal
+    running = Running(
+      server: backend.server,
+      commitPublisher: backend.commitPublisher,
+      webhooks: backend.webhooks,
+      mqtt: backend.mqtt,
+      notifications: backend.notifications,
+      cache: cache
+    )
+  }
+
+  /// Erases a subject: the engine forgets it first, then the stores that keep, then those that show.
+  ///
+  /// - Throws: the error of a store; the call may be repeated.
+  package func erase(_ traces: SubjectTraces) async throws -> ErasureReport {
+    var acceptances = 0
+    if let observer = traces.observer { acceptances = try await registrar.forget(observer) ? 1 : 0 }
+    let forgotten = try await running?.decideNothing(about: traces)
+    let authorisations = try self.authorisations.erase(traces)
+    running?.webhooks.forget(traces)
+    running?.mqtt?.forget(traces)
+    let notifications =
+      try running?.notifications.forget(traces) ?? Notifications.forget(traces, keptIn: journal)
+    let (comparisons, erased, remaining) = try await Blocking.run { [journal] in
+      try Assignments.erase(traces, in: journal)
+      let comparisons = try ComparisonStore(journal: journal).erase(traces)
+      let erased = try journal.erase(traces, keepingCheckpointsFrom: forgotten)
+      return (comparisons, erased, try journal.documents(naming: traces))
+    }
+    running?.cache.forget(traces)
+    running?.commitPublisher.forget(traces)
+    return ErasureReport(
+      traces: traces,
+      counts: [
+        ("events", erased.events), ("mentions", erased.mentions), ("rows", erased.rows),
+        ("names", erased.names), ("postings", erased.postings), ("history", erased.history),
+        ("deliveries", erased.deliveries),
+        ("deadLetters", erased.deadLetters), ("checkpoints", erased.checkpoints),
+        ("authorisations", authorisations.authorisations), ("persons", authorisations.persons),
+        ("acceptances", acceptances), ("notifications", notifications),
+        ("comparisons", comparisons),
+      ],
+      remaining: remaining
+    )
+  }
+}
+
+extension SubjectStores.Running {
   /// The interval between checks whether the last decisions about a subject have been published.
   private static let glance = Duration.milliseconds(5)
   /// The number of checks before the request fails, over 10 s in all: a decision is published within milliseconds, or
   /// within a second where the disk is slow.
   private static let patience = 2_000
 
-  var routes: [Route] {
-    [Route(.delete, "/v1/subjects/{subject}", access: .operation, handler: erase)]
-  }
-
-  /// Erases a subject: first the engine forgets it, then the journal and the other stores remove its traces.
-  private func erase(_ request: APIRequest) async throws -> APIAnswer {
-    let text = request.parameter("subject")
-    guard let traces = SubjectTraces(text) else {
-      throw Problem.notFound("\"\(text.shortened)\" is neither an observer nor a beacon.")
-    }
-    guard !commitPublisher.statistics.isFailing else {
-      throw Problem.unavailable(
-        "The journal takes nothing at present, so nothing can be removed from it. Try again later."
-      )
-    }
-    let acceptances = try await acceptances(traces)
+  /// Has the engine forget a subject; returns when all that was decided about it is committed, and a checkpoint without it is
+  /// taken.
+  ///
+  /// - Returns: the time from which checkpoints do not contain the subject.
+  fileprivate func decideNothing(about traces: SubjectTraces) async throws -> Timestamp {
     try await server.apply(.forget(traces))
     let forgotten = try await server.snapshot().time
     try await settle(through: forgotten)
     try await server.checkpoint()
     await commitPublisher.drain()
-    let authorisations = try self.authorisations.erase(traces)
-    webhooks.forget(traces)
-    mqtt?.forget(traces)
-    let notifications = try self.notifications.forget(traces)
-    let report = try await Blocking.run { [journal] in
-      try ErasureReport(
-        erasing: traces,
-        from: journal,
-        keepingCheckpointsFrom: forgotten,
-        authorisations: authorisations,
-        acceptances: acceptances,
-        notifications: notifications
-      )
-    }
-    cache.forget(traces)
-    commitPublisher.forget(traces)
-    return .json { report.write(to: &$0) }
-  }
-
-  private func acceptances(_ traces: SubjectTraces) async throws -> Int {
-    guard let observer = traces.observer else { return 0 }
-    return try await registrar.forget(observer) ? 1 : 0
+    return forgotten
   }
 
   /// Waits until everything that was decided up to an instant has been delivered.
   private func settle(through instant: Timestamp) async throws {
-    for _ in 0..<ErasureResource.patience {
+    for _ in 0..<Self.patience {
       if try await server.snapshot().deliveredThrough >= instant { return }
-      try await Task.sleep(for: ErasureResource.glance)
+      try await Task.sleep(for: Self.glance)
     }
     throw Problem.unavailable("The server is too far behind to erase a subject at present. Try again later.")
   }
@@ -87,40 +148,6 @@ package struct ErasureReport: Sendable {
   package let counts: [(name: StaticString, count: Int)]
   /// The documents that still name it, by kind, because they are a client's rules and not its trace.
   package let remaining: [String: Int]
-
-  /// Removes a subject from a journal, and puts the counts of all stores together.
-  ///
-  /// - Parameters:
-  ///   - traces: the subject.
-  ///   - journal: the journal.
-  ///   - instant: the time from which checkpoints no longer contain the subject and are kept; nil drops all.
-  ///   - authorisations: the counts of authorisations and person marks.
-  ///   - acceptances: the number of acceptances out of quarantine: 1 or 0.
-  ///   - notifications: the number of notification states: 1 or 0.
-  /// - Throws: the error of the journal; the call may be repeated.
-  package init(
-    erasing traces: SubjectTraces,
-    from journal: Journal,
-    keepingCheckpointsFrom instant: Timestamp? = nil,
-    authorisations: ErasedAuthorisations,
-    acceptances: Int,
-    notifications: Int
-  ) throws {
-    try Assignments.erase(traces, in: journal)
-    let comparisons = try ComparisonStore(journal: journal).erase(traces)
-    let erased = try journal.erase(traces, keepingCheckpointsFrom: instant)
-    self.traces = traces
-    remaining = try journal.documents(naming: traces)
-    counts = [
-      ("events", erased.events), ("mentions", erased.mentions), ("rows", erased.rows),
-      ("names", erased.names), ("postings", erased.postings), ("history", erased.history),
-      ("deliveries", erased.deliveries),
-      ("deadLetters", erased.deadLetters), ("checkpoints", erased.checkpoints),
-      ("authorisations", authorisations.authorisations), ("persons", authorisations.persons),
-      ("acceptances", acceptances), ("notifications", notifications),
-      ("comparisons", comparisons),
-    ]
-  }
 
   /// Writes the counts as JSON.
   fileprivate func write(to json: inout JSONText) {

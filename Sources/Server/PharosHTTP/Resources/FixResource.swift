@@ -60,9 +60,7 @@ struct FixResource: Resource {
 
   private func fix(_ request: APIRequest) async throws -> APIAnswer {
     let text = request.parameter("subject")
-    guard let subject = SubjectID(text) else {
-      throw Problem.notFound("\"\(text.shortened)\" is neither an observer nor a beacon as events name them.")
-    }
+    let subject = try request.subject()
     guard
       let event = try await cache.fix(
         of: subject,

@@ -149,9 +149,7 @@ struct HistoryResource: Resource {
     var query = request.query
     let range = range(&query)
     try query.finish()
-    guard let subject = SubjectID(text) else {
-      throw Problem.notFound("\"\(text.shortened)\" is neither an observer nor a beacon as events name them.")
-    }
+    let subject = try request.subject()
     let gate = commitPublisher.gate(for: request.principal)
     guard gate.shows(subject) else { throw HistoryResource.noHistory(text) }
     var filter = EventFilter(subjects: [subject])

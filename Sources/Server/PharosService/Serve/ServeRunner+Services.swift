@@ -59,7 +59,7 @@ extension ServeRunner {
     )
     let reloader = SiteReloader(
       path: around.settings.site,
-      current: around.configuration,
+      current: { parts.siteFile },
       venues: parts.venues,
       logger: logger,
       adopt: { try await parts.adopt($0) }

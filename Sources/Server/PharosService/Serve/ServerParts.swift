@@ -29,7 +29,8 @@ struct ServerParts: HTTPBackend {
   let notifications: Notifications
   let mqtt: MQTTPublisher?
   let mqttFeed: MQTTFeed?
-  private let current: ConfigurationHolder
+  private let settings: ServeSettings
+  private let fileSettings: FileSettings
   let startedAt: Timestamp
   private let startedSinceBoot = TimeSpan(nanoseconds: pharos_clock_since_boot())
   var uptime: TimeSpan { TimeSpan(nanoseconds: pharos_clock_since_boot()) - startedSinceBoot }
@@ -84,7 +85,8 @@ struct ServerParts: HTTPBackend {
       authorisations.declare(plan.configuration.access)
       tokens = try Tokens(store: journal)
       startedAt = .wallClock
-      current = ConfigurationHolder(plan.configuration, plan.settings)
+      settings = plan.settings
+      fileSettings = FileSettings(plan.configuration)
       var ingest = plan.ingest
       ingest.signing = try ServerParts.signing(registrar, journal, clock: ingest.clock)
       let keys = ingest.signing.observers.count
@@ -95,7 +97,7 @@ struct ServerParts: HTTPBackend {
       ingest.journalHead = journal.head
       ingest.checkpoint = { checkpointService.take($0) }
       server = PharosServer(
-        site: registrar.site,
+        registry: registrar.registry,
         venues: plan.venues.locatable,
         configuration: ingest,
         restoring: restoration,
@@ -164,7 +166,7 @@ struct ServerParts: HTTPBackend {
   func adopt(_ configuration: SiteConfiguration) async throws {
     try await registrar.reload(configuration.site, ending: endingAccess)
     authorisations.declare(configuration.access)
-    current.adopt(configuration)
+    fileSettings.adopt(configuration)
   }
 
   /// Returns the publisher to an MQTT broker; without one, the journal stops keeping events for it.
@@ -251,34 +253,31 @@ private final class CheckpointService: Sendable {
   }
 }
 
-/// The configuration as it is now: the site file's, with the settings that took precedence when the server started.
-private final class ConfigurationHolder: Sendable {
-  private let settings: ServeSettings
+/// The settings of the server in the site file as it was read last; the site itself is in the registry.
+private final class FileSettings: Sendable {
   private let configuration: Mutex<SiteConfiguration>
 
-  init(_ configuration: SiteConfiguration, _ settings: ServeSettings) {
-    self.settings = settings
-    self.configuration = Mutex(configuration)
-  }
-
-  /// The configuration, with paths that hold anywhere on this machine.
-  var value: SiteConfiguration {
-    var value = configuration.withLock { $0 }
-    // Addresses of the command line have the site's own policy, which no file can say where listeners have policies.
-    if !settings.udp.isEmpty, value.listenerPolicies.isEmpty { value.listen = settings.udp }
-    // Port 0 was any free one; the next start is to take the usual one.
-    if value.listenerPolicies.isEmpty, value.listen.contains(where: { $0.port == 0 }) {
-      value.listen = SiteConfiguration.defaultListen
-    }
-    value.http = settings.http.flatMap { $0.port == 0 ? nil : $0 }
-    value.tls = settings.tls
-    value.data = settings.data
-    value.retention = settings.retention
-    return value.resolved(against: FileManager.default.currentDirectoryPath + "/")
-  }
+  init(_ configuration: SiteConfiguration) { self.configuration = Mutex(configuration.with(Site())) }
 
   /// Takes an edited site file.
-  func adopt(_ next: SiteConfiguration) { configuration.withLock { $0 = next } }
+  func adopt(_ next: SiteConfiguration) {
+    let next = next.with(Site())
+    configuration.withLock { $0 = next }
+  }
+
+  /// The settings, with the site that the file declares.
+  func configuration(of declared: Site) -> SiteConfiguration {
+    configuration.withLock { $0 }.with(declared)
+  }
+}
+
+extension SiteConfiguration {
+  /// The same settings for another site.
+  fileprivate func with(_ site: Site) -> SiteConfiguration {
+    var configuration = self
+    configuration.site = site
+    return configuration
+  }
 }
 
 extension Authorisations {
@@ -297,7 +296,25 @@ extension ServerParts {
 
   func clock() -> Timestamp { .wallClock }
 
-  var configuration: SiteConfiguration { current.value }
+  /// The site file as it was read last.
+  var siteFile: SiteConfiguration { fileSettings.configuration(of: registrar.sources.declared) }
+
+  /// The site file's configuration with the settings that took precedence when the server started, and with paths that hold
+  /// anywhere on this machine.
+  var configuration: SiteConfiguration {
+    var value = siteFile
+    // Addresses of the command line have the site's own policy, which no file can say where listeners have policies.
+    if !settings.udp.isEmpty, value.listenerPolicies.isEmpty { value.listen = settings.udp }
+    // Port 0 was any free one; the next start is to take the usual one.
+    if value.listenerPolicies.isEmpty, value.listen.contains(where: { $0.port == 0 }) {
+      value.listen = SiteConfiguration.defaultListen
+    }
+    value.http = settings.http.flatMap { $0.port == 0 ? nil : $0 }
+    value.tls = settings.tls
+    value.data = settings.data
+    value.retention = settings.retention
+    return value.resolved(against: FileManager.default.currentDirectoryPath + "/")
+  }
 
   func narrate(_ event: Event) -> String { Narrator(registrar.site).narrate(event) }
 

@@ -6,9 +6,9 @@ import ServiceLifecycle
 import UnixSignals
 
 /// Reads the site file again while the server runs: a right file takes effect, a wrong one changes nothing.
-package actor SiteReloader {
+package struct SiteReloader: Sendable {
   private let path: String?
-  private var current: SiteConfiguration
+  private let current: @Sendable () -> SiteConfiguration
   private let venues: LoadedVenues
   private let adopt: @Sendable (SiteConfiguration) async throws -> Void
   private let logger: Logger
@@ -17,13 +17,13 @@ package actor SiteReloader {
   ///
   /// - Parameters:
   ///   - path: the site file, or nil if the server was started without one.
-  ///   - current: the configuration with which the server started.
+  ///   - current: returns the configuration of the file as it was read last.
   ///   - venues: the contents of the venues' folders at that time.
   ///   - logger: the logger for the changes, or for every mistake of a refused file.
   ///   - adopt: a closure that applies a new configuration, whole or not at all.
   package init(
     path: String?,
-    current: SiteConfiguration,
+    current: @escaping @Sendable () -> SiteConfiguration,
     venues: LoadedVenues = .none,
     logger: Logger,
     adopt: @escaping @Sendable (SiteConfiguration) async throws -> Void
@@ -53,6 +53,7 @@ package actor SiteReloader {
       refuse(SiteReloader.mistakes(error))
       return false
     }
+    let current = current()
     let restart = SiteDifference.needingRestart(from: current, to: next)
     // The name of the stream is part of every event's id, so a new name takes effect at the next start only.
     next.site.stream = current.site.stream
@@ -70,7 +71,6 @@ package actor SiteReloader {
     for change in restart { logger.warning("\(path): \(change) takes effect at the next start only") }
     let summary = changes.isEmpty ? "nothing has changed" : changes.joined(separator: "; ")
     logger.notice("\(path) was reloaded: \(LogPrivacy.hidden(summary))")
-    current = next
     return true
   }
 

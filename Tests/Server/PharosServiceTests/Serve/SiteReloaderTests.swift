@@ -36,9 +36,10 @@ struct SiteReloaderTests {
     let folder = try TemporaryFolder()
     let path = try folder.write(text ?? SiteReloaderTests.first, to: "site.yaml")
     let record = Record()
+    let first = try SiteFile.parse(SiteReloaderTests.first, path: "site.yaml")
     let reloader = SiteReloader(
       path: text == nil ? nil : path,
-      current: try SiteFile.parse(SiteReloaderTests.first, path: "site.yaml"),
+      current: { first },
       logger: record.logger
     ) { configuration in
       if let refusal { throw CommandFailure(refusal) }

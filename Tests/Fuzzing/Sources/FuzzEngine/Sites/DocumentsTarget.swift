@@ -21,8 +21,8 @@ final class DocumentsTarget: FuzzTarget {
         let again = try? RegionDocument.region(json: text, identifier: "r")
         demand(again == region, "a region comes back as it was: \(region) is \(String(describing: again))")
       case 1:
-        let document = try ApplicationDocument(json: body, identifier: "a")
-        let again = try? ApplicationDocument(json: json { document.write(to: &$0) }, identifier: "a")
+        let document = try ApplicationSettings(json: body, identifier: "a")
+        let again = try? ApplicationSettings(json: json { document.write(to: &$0) }, identifier: "a")
         demand(again == document, "an application comes back as it was")
       default:
         let request = try RangingDocument.request(json: body)

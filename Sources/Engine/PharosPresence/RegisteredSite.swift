@@ -1,36 +1,57 @@
 public import PharosModel
 
-/// The site as it is: accepts or refuses every change of it before any engine sees it.
+/// The site: what its file declares, what was registered beside it, and the site that follows from both and counts.
 ///
-/// One registry stands before all shards, so that the limit of regions holds once and every engine can trust what it is
-/// given. A refused change leaves it as it was.
-package struct RegionRegistry: Sendable {
-  /// The site with every change that was accepted; its applications are in the order in which they came.
+/// A value, so that a change can be tried before it is committed. It accepts or refuses every change before any engine
+/// sees it: the limit of regions holds once, and engines can trust what they are given. A refused change leaves it as it
+/// was.
+package struct RegisteredSite: Sendable {
+  /// The declarations and registrations.
+  package private(set) var sources: SiteSources
+  /// The site that counts; its applications are in the order in which they came.
+  ///
+  /// Programs that embed a server change it without registering anything.
   package private(set) var site: Site
-  /// The site as it was declared last, which an edited one is compared with.
-  private var declared: Site
 
   /// The applications with their regions as they are now.
   package var applications: [Application] { site.applications }
+
+  /// Merges declarations and registrations, unchecked.
+  package init(_ sources: SiteSources) {
+    self.sources = sources
+    site = sources.site
+  }
 
   /// Takes what a site declares; applications that come later hold as many regions as Core Location allows.
   ///
   /// - Throws: the first refusal that a declared application meets.
   package init(site: Site) throws(RegionRefusal) {
-    var names: Set<String> = []
-    for application in site.applications {
-      guard names.insert(application.identifier).inserted else {
-        throw .duplicateApplication(application.identifier)
-      }
-      try RegionRegistry.check(application)
+    self.init(SiteSources(declared: site))
+    try check()
+  }
+
+  /// Checks the applications.
+  ///
+  /// - Throws: the first refusal that one of them meets.
+  package func check() throws(RegionRefusal) { try RegisteredSite.check(site.applications) }
+
+  /// Makes an edit, as a whole or not at all.
+  ///
+  /// - Returns: the changes that lead to the new site, in their order.
+  /// - Throws: the first refusal that one of them meets; nothing has changed then.
+  package mutating func carryOut(_ edit: SiteEdit) throws(RegionRefusal) -> [RegionChange] {
+    switch edit {
+    case .file(let declared): return try adopt(declared)
+    case .changes(let changes, let sources):
+      try accept(changes)
+      if let sources { self.sources = sources }
+      return changes
     }
-    self.site = site
-    declared = site
   }
 
   /// Accepts changes, all of them or none.
   ///
-  /// - Throws: the first refusal that one of them meets; the registry is unchanged then.
+  /// - Throws: the first refusal that one of them meets; nothing has changed then.
   package mutating func accept(_ changes: [RegionChange]) throws(RegionRefusal) {
     var trial = self
     for change in changes { try trial.accept(change) }
@@ -42,7 +63,7 @@ package struct RegionRegistry: Sendable {
   /// An application that is not known yet is made with the default limit. Replacing a region by its identifier is
   /// accepted at the limit. To stop what is not monitored changes nothing and is no error, as in Core Location.
   ///
-  /// - Throws: the refusal; the registry is unchanged then.
+  /// - Throws: the refusal; nothing has changed then.
   package mutating func accept(_ change: RegionChange) throws(RegionRefusal) {
     switch change {
     case .startMonitoring(let name, let region, assuming: _):
@@ -79,29 +100,27 @@ package struct RegionRegistry: Sendable {
     case .dismissObserver(let id): site.observers.removeAll { $0.id == id }
     case .forget, .setItinerary, .setGuidance: break
     case .declare(let settings):
-      declared = settings.with(declared.applications)
+      sources.declared = settings.with(sources.declared.applications)
       site = settings.with(site.applications)
     }
   }
 
-  /// Accepts an edited site, as a whole or not at all.
+  /// Accepts an edited site file, as a whole or not at all.
   ///
-  /// Regions and requests that applications have added at run time stay, and count towards their limits.
+  /// What was registered, and what programs changed at run time, stays and counts towards the limits.
   ///
-  /// - Parameters:
-  ///   - next: the edited site.
-  ///   - former: the site that it takes the place of; nil for the one that was declared last.
-  /// - Returns: the changes that lead to it, in their order.
-  /// - Throws: the first refusal that one of them meets; the registry is unchanged then.
-  package mutating func adopt(
-    _ next: Site,
-    replacing former: Site? = nil
-  ) throws(RegionRefusal) -> [RegionChange] {
+  /// - Parameter declared: the declarations of the edited file.
+  /// - Returns: the changes that lead to the new site, in their order.
+  /// - Throws: the first refusal that one of them meets; nothing has changed then.
+  package mutating func adopt(_ declared: Site) throws(RegionRefusal) -> [RegionChange] {
+    var next = sources
+    next.declared = declared
+    let merged = next.site
     // Report mistakes in the site itself before conflicts with changes that applications made at run time.
-    _ = try RegionRegistry(site: next)
-    let changes = (former ?? declared).changes(to: next)
+    try RegisteredSite.check(merged.applications)
+    let changes = sources.site.changes(to: merged)
     try accept(changes)
-    declared = next
+    sources = next
     return changes
   }
 
@@ -116,7 +135,7 @@ package struct RegionRegistry: Sendable {
     let index = site.applications.firstIndex { $0.identifier == name }
     var application = index.map { site.applications[$0] } ?? Application(identifier: name)
     body(&application)
-    try RegionRegistry.check(application)
+    try RegisteredSite.check(application)
     if let index { site.applications[index] = application } else { site.applications.append(application) }
   }
 
@@ -125,6 +144,16 @@ package struct RegionRegistry: Sendable {
     guard let index = site.applications.firstIndex(where: { $0.identifier == name }) else { return }
     body(&site.applications[index])
     if site.applications[index] == Application(identifier: name) { site.applications.remove(at: index) }
+  }
+
+  private static func check(_ applications: [Application]) throws(RegionRefusal) {
+    var names: Set<String> = []
+    for application in applications {
+      guard names.insert(application.identifier).inserted else {
+        throw .duplicateApplication(application.identifier)
+      }
+      try check(application)
+    }
   }
 
   private static func check(_ application: Application) throws(RegionRefusal) {
@@ -168,19 +197,22 @@ package struct RegionRegistry: Sendable {
   }
 }
 
-extension Site {
-  /// The same settings with other applications.
-  func with(_ applications: [Application]) -> Site {
-    var site = self
-    site.applications = applications
-    return site
-  }
-}
+/// An edit of the site.
+package enum SiteEdit: Sendable {
+  /// Changes, all of them or none; with the declarations and registrations from which they follow, or nil where a program
+  /// asks for them that registers nothing.
+  case changes([RegionChange], sources: SiteSources? = nil)
+  /// An edited site file.
+  case file(Site)
 
-extension Application {
-  fileprivate func hasRegion(_ identifier: String) -> Bool {
-    regions.contains { $0.identifier == identifier }
-      || rotation.contains { $0.allRegions.contains { $0.identifier == identifier } }
+  /// The changes that are known beforehand.
+  package var changes: [RegionChange] {
+    if case .changes(let changes, sources: _) = self { changes } else { [] }
+  }
+
+  /// Indicates whether the site may be another one afterwards.
+  package var changesSite: Bool {
+    if case .changes(let changes, sources: _) = self { changes.contains(where: \.changesSite) } else { true }
   }
 }
 
