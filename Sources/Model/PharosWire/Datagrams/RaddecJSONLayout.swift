@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// raddec in JSON: the same sighting as in the binary format, with its parts spelt out.

@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// The message of a Ruuvi gateway: `{"data": {"gw_mac": …, "tags": {MAC: {"rssi": …, "data": …}}}}`.

@@ -1,4 +1,4 @@
-package import PharosDocuments
+import PharosDocuments
 package import PharosModel
 package import PharosSite
 

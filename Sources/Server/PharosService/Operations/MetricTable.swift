@@ -1,3 +1,5 @@
+import PharosPipeline
+import PharosFixes
 import PharosDelivery
 import PharosHTTP
 import PharosIngest

@@ -1,3 +1,5 @@
+import PharosDocuments
+
 /// Metrics in Prometheus' text format, version 0.0.4.
 ///
 /// - Source: prometheus.io/docs/instrumenting/exposition_formats.
