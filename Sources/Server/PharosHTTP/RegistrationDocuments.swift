@@ -1,7 +1,7 @@
 package import Logging
 package import PharosDelivery
 package import PharosJournal
-package import PharosDocuments
+import PharosDocuments
 package import PharosModel
 import PharosSite
 
