@@ -73,7 +73,7 @@ extension ServeRunner {
     services.append(parts.server)
     services.append(AssignmentService(parts: parts, logger: logger))
     if let feed = parts.mqttFeed { services.append(feed) }
-    services.append(HistoryService(backend: parts, logger: logger))
+    services.append(HistoryUntilShutdown(history: HistoryService(backend: parts, logger: logger)))
     if let http { services.append(http) }
     services.append(status)
     services.append(ReloadService(reloader: reloader, notifier: notifier))
@@ -170,6 +170,16 @@ struct AssignmentService: Service {
     } catch {
       logger.error("itineraries and guidance cannot be resumed", metadata: [LogKey.reason: "\(error)"])
     }
+    try? await gracefulShutdown()
+  }
+}
+
+/// The history of a server; where the server cannot listen there is none, and the service waits for the shutdown.
+struct HistoryUntilShutdown: Service {
+  let history: HistoryService
+
+  func run() async throws {
+    try await history.run()
     try? await gracefulShutdown()
   }
 }
