@@ -32,14 +32,15 @@ extension ServeRunner {
   /// Shutdown runs in reverse order, one service after the other: the demo and the status line end first; the HTTP
   /// interface accepts no further requests and ends its streams; the summaries of the running minute are stored; the
   /// engine drains and hands over its last checkpoint; the event output writes the last events; the commit publisher
-  /// commits them; webhooks finish their deliveries in progress; the journal ends last.
+  /// commits them; webhooks finish their deliveries in progress; the journal ends last. A service that fails, as one whose
+  /// port is in use, begins the same shutdown: cancelling the others would make them report errors of their own.
   func services(
     _ parts: ServerParts,
     http: HTTPService?,
     output: EventOutputService?,
+    stop: StopService,
     _ around: Surroundings
   ) -> [ServiceGroupConfiguration.ServiceConfiguration] {
-    let stop = StopService()
     let notifier = SystemdNotifier(environment: options.environment, processID: getpid())
     let status = StatusService(
       parts: parts,
@@ -70,9 +71,9 @@ extension ServeRunner {
     services += [parts.commitPublisher, parts.feeds] as [any Service]
     if let output { services.append(output) }
     services.append(parts.server)
-    services.append(AssignmentService(assignments: parts.assignments, logger: logger))
+    services.append(AssignmentService(parts: parts, logger: logger))
     if let feed = parts.mqttFeed { services.append(feed) }
-    services.append(HistoryService(backend: parts, logger: logger))
+    services.append(HistoryUntilShutdown(history: HistoryService(backend: parts, logger: logger)))
     if let http { services.append(http) }
     services.append(status)
     services.append(ReloadService(reloader: reloader, notifier: notifier))
@@ -81,27 +82,30 @@ extension ServeRunner {
         NotifyService(notifier: notifier, server: parts.server, ready: { try await status.places() })
       )
     }
-    var configured: [ServiceGroupConfiguration.ServiceConfiguration] = []
-    for service in services { configured.append(.init(service: NamedService(service))) }
-    configured.append(
-      .init(service: NamedService(stop), successTerminationBehavior: .gracefullyShutdownGroup)
-    )
+    var configured = services.map { ServeRunner.configured($0) }
+    configured.append(ServeRunner.configured(stop, endsGroup: true))
     if options.isDemo {
-      let demo = DemoService(parts: parts, scene: .demo, logger: logger)
-      configured.append(.init(service: NamedService(demo)))
+      configured.append(ServeRunner.configured(DemoService(parts: parts, scene: .demo, logger: logger)))
     }
     return configured
   }
 
-  /// The group that runs them until SIGTERM or SIGINT.
+  private static func configured(
+    _ service: any Service,
+    endsGroup: Bool = false
+  ) -> ServiceGroupConfiguration.ServiceConfiguration {
+    ServiceGroupConfiguration.ServiceConfiguration(
+      service: NamedService(service),
+      successTerminationBehavior: endsGroup ? .gracefullyShutdownGroup : .cancelGroup,
+      failureTerminationBehavior: .gracefullyShutdownGroup
+    )
+  }
+
+  /// The group that runs them until the ``StopService`` among them ends.
   func group(
     _ services: [ServiceGroupConfiguration.ServiceConfiguration]
   ) -> ServiceGroupConfiguration {
-    var configuration = ServiceGroupConfiguration(
-      services: services,
-      gracefulShutdownSignals: [.sigterm, .sigint],
-      logger: logger
-    )
+    var configuration = ServiceGroupConfiguration(services: services, logger: logger)
     configuration.maximumGracefulShutdownDuration = ServeRunner.longestDrain
     return configuration
   }
@@ -154,17 +158,28 @@ struct JournalService: Service {
 
 /// Gives the engine the itineraries and the guidance that its checkpoint did not know yet.
 struct AssignmentService: Service {
-  let assignments: Assignments
+  let parts: ServerParts
   let logger: Logger
 
   func run() async throws {
     do {
-      try await assignments.resume()
-    } catch is CancellationError {
-      return
+      // A server that cannot listen reports the reason itself.
+      if (try? await parts.server.addresses()) != nil { try await parts.assignments.resume() }
+    } catch is CancellationError, IngestError.stopped {
+      // The server stops; its next start resumes them.
     } catch {
       logger.error("itineraries and guidance cannot be resumed", metadata: [LogKey.reason: "\(error)"])
     }
+    try? await gracefulShutdown()
+  }
+}
+
+/// The history of a server; where the server cannot listen there is none, and the service waits for the shutdown.
+struct HistoryUntilShutdown: Service {
+  let history: HistoryService
+
+  func run() async throws {
+    try await history.run()
     try? await gracefulShutdown()
   }
 }

@@ -86,6 +86,8 @@ package struct ServeRunner: Sendable {
     onListening: @escaping @Sendable (Serving) -> Void = { _ in }
   ) async -> CommandStatus {
     await console.run {
+      let stop = await StopService()
+      defer { withExtendedLifetime(stop) {} }
       pharos_settle_memory()
       DescriptorLimit.raise()
       let (settings, configuration) = try settled(console)
@@ -97,6 +99,7 @@ package struct ServeRunner: Sendable {
           configuration,
           recording: recording,
           tally: tally,
+          stop: stop,
           console: console,
           onListening: onListening
         )
@@ -120,6 +123,7 @@ package struct ServeRunner: Sendable {
     _ configuration: SiteConfiguration,
     recording: FileOutput?,
     tally: EventTally,
+    stop: StopService,
     console: Console,
     onListening: @escaping @Sendable (Serving) -> Void
   ) async throws {
@@ -156,7 +160,7 @@ package struct ServeRunner: Sendable {
       onListening: onListening
     )
     let group = ServiceGroup(
-      configuration: group(services(parts, http: http, output: output, surroundings))
+      configuration: group(services(parts, http: http, output: output, stop: stop, surroundings))
     )
     try await group.run()
     let counters = parts.commitPublisher.statistics
@@ -282,16 +286,27 @@ package struct Serving: Sendable {
   }
 }
 
-/// A service that ends its group gracefully on request.
+/// A service that ends its group gracefully on SIGTERM, on SIGINT or on request.
+///
+/// Signals count from the moment it is made, long before its group runs: until then they wait.
 struct StopService: Service {
+  private let signals: UnixSignalsSequence
   // One request is enough: further ones replace it.
-  private let asked = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+  private let requests = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
-  /// Asks for the end.
-  func request() { asked.continuation.yield() }
+  /// Installs the handlers of the signals, which remain as long as the service exists.
+  init() async { signals = await UnixSignalsSequence(trapping: .sigterm, .sigint) }
+
+  /// Requests the end.
+  func request() { requests.continuation.yield() }
 
   func run() async throws {
-    for await _ in asked.stream.cancelOnGracefulShutdown() { break }
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { for await _ in signals { break } }
+      group.addTask { for await _ in requests.stream.cancelOnGracefulShutdown() { break } }
+      await group.next()
+      group.cancelAll()
+    }
   }
 }
 

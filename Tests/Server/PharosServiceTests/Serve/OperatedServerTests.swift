@@ -262,4 +262,80 @@ struct OperatedServerTests {
     }
     #expect(status == .success)
   }
+
+  /// A console whose standard error is a log of the format.
+  private func logged(_ kept: KeptConsole, _ format: LogFormat) -> (console: Console, logger: Logger) {
+    let logger = Logger(label: "pharos") { LineLogHandler(label: $0, format: format, sink: kept.errors) }
+    return (format == .json ? kept.console.logging(to: logger) : kept.console, logger)
+  }
+
+  @Test("a server that cannot listen writes one line: what, which port and what to do")
+  func oneLine() async throws {
+    let folder = try TemporaryFolder()
+    let data = folder.path("data")
+    let options = ServeRunner.Options(udp: [anyPort], http: anyPort, data: data, loops: 1)
+    let status = try await serving(options, on: KeptConsole()) { serving in
+      let udp = try #require(serving.addresses.first)
+      let attempts: [(options: ServeRunner.Options, line: String)] = [
+        (
+          .init(udp: [udp], http: anyPort, loops: 2),
+          "cannot listen on udp \(udp): address in use. Another process holds the port; "
+            + "change listen.udp or stop it.\n"
+        ),
+        (
+          .init(udp: [anyPort], http: serving.http, loops: 1),
+          "cannot serve HTTP on \(try #require(serving.http)): the address is in use. "
+            + "Change listen.http or --http, or stop the process on that port.\n"
+        ),
+        (
+          .init(udp: [anyPort], data: data, loops: 1),
+          "\(data): process \(ProcessInfo.processInfo.processIdentifier) uses this journal. "
+            + "Stop it, or give this one another folder with --data.\n"
+        ),
+      ]
+      for attempt in attempts {
+        let kept = KeptConsole()
+        let (console, logger) = logged(kept, .text)
+        #expect(await ServeRunner(attempt.options, logger: logger).run(on: console) == .failure)
+        #expect(kept.errors.text == attempt.line)
+      }
+    }
+    #expect(status == .success)
+  }
+
+  @Test("with a log in JSON, the banner, the status lines and a fatal error are objects as well")
+  func objects() async throws {
+    let folder = try TemporaryFolder()
+    let site = try folder.write(
+      "observers: [{ id: desk }]\nzones: [{ id: hall, observers: [desk] }]\n",
+      to: "site.yaml"
+    )
+    let options = ServeRunner.Options(
+      site: site,
+      udp: [anyPort],
+      http: anyPort,
+      loops: 1,
+      statusPeriod: .milliseconds(1)
+    )
+    let kept = KeptConsole()
+    let (console, logger) = logged(kept, .json)
+    let (stream, continuation) = AsyncStream<Serving>.makeStream()
+    async let status = ServeRunner(options, logger: logger).run(on: console) { continuation.yield($0) }
+    for await serving in stream {
+      while !kept.errors.text.contains("datagrams/s") { await Task.yield() }
+      let taken = ServeRunner.Options(udp: serving.addresses, loops: 1)
+      #expect(await ServeRunner(taken, logger: logger).run(on: console) == .failure)
+      serving.stop()
+      break
+    }
+    #expect(await status == .success)
+    let lines = try kept.errors.text.split(separator: "\n").map {
+      try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any], "\($0)")
+    }
+    let messages = lines.compactMap { $0["message"] as? String }
+    #expect(messages.count == lines.count)
+    #expect(messages.first?.hasPrefix("Pharos is listening on udp 127.0.0.1:") == true)
+    #expect((lines.first?["metadata"] as? [String: String])?["site"]?.hasPrefix(site) == true)
+    #expect(messages.contains { $0.hasPrefix("cannot listen on udp") })
+  }
 }
