@@ -38,7 +38,7 @@ package struct GatewayReport: Sendable {
       let reason = trouble.map { ": \($0)" } ?? " in time"
       lines.append("\(counters.unsent) adverts could not be sent\(reason).")
     }
-    if foreign.bytes > 0 { lines.append("\(name(of: input)): \(foreign).") }
+    if !foreign.isEmpty { lines.append("\(name(of: input)): \(foreign).") }
     if holdsNothing {
       lines.append(
         "\(name(of: input)) holds no Bluetooth packets. pharos replay sends captures of datagrams; pharos inspect shows "

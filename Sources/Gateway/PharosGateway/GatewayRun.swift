@@ -190,7 +190,7 @@ extension GatewayRun {
   }
 
   private mutating func reportForeignBytes() {
-    guard !hasReportedForeignBytes, reader.foreign.bytes > 0 else { return }
+    guard !hasReportedForeignBytes, !reader.foreign.isEmpty else { return }
     hasReportedForeignBytes = true
     say("\(reader.foreign).")
   }

@@ -140,22 +140,39 @@ struct BtsnoopFormat: Sendable {
   }
 }
 
-/// The bytes in a stream of records that belong to no record.
+/// What a capture holds beside its packets that is passed over: bytes that belong to no record, and packets that contradict
+/// the block or the section that they are in.
 package struct ForeignBytes: Sendable, Equatable {
   /// The number of bytes.
   package var bytes: UInt64 = 0
   /// The number of runs of such bytes.
   package var places = 0
+  /// The number of packets of pcapng that say more bytes than their block has, or an interface that is not described.
+  package var malformedPackets = 0
 
   /// Counts nothing.
   package init() {}
+
+  /// Indicates whether nothing was passed over.
+  package var isEmpty: Bool { bytes == 0 && malformedPackets == 0 }
 }
 
 extension ForeignBytes: CustomStringConvertible {
-  /// Two sentences for an operator, without the last full stop: how many there were, and what to do.
+  /// Sentences for an operator, without the last full stop: how many there were, and what to do.
   package var description: String {
-    "\(bytes) foreign bytes in \(places) \(places == 1 ? "place" : "places") between the records were passed over. "
-      + "If they are text of btmon, start it as `btmon -w /dev/fd/3 3>&1 >/dev/null | …`"
+    var sentences: [String] = []
+    if malformedPackets > 0 {
+      sentences.append(
+        "\(malformedPackets) malformed \(malformedPackets == 1 ? "packet was" : "packets were") passed over"
+      )
+    }
+    if bytes > 0 {
+      sentences.append(
+        "\(bytes) foreign bytes in \(places) \(places == 1 ? "place" : "places") between the records were passed over. "
+          + "If they are text of btmon, start it as `btmon -w /dev/fd/3 3>&1 >/dev/null | …`"
+      )
+    }
+    return sentences.joined(separator: ". ")
   }
 }
 

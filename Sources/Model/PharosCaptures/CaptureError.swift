@@ -31,12 +31,8 @@ public struct CaptureError: Error, Equatable, Sendable {
     case blockTrailer(head: UInt32, trailer: UInt32)
     /// A pcapng section begins with no byte-order magic.
     case byteOrderMagic(UInt32)
-    /// A pcapng packet names an interface that its section has not described.
-    case unknownInterface(id: UInt32, described: Int)
     /// A pcapng section describes more interfaces than are kept.
     case tooManyInterfaces(limit: Int)
-    /// A pcapng packet states more captured bytes than its block has room for.
-    case packetLength(captured: UInt32, room: Int)
     /// A payload to be written fits into no UDP datagram.
     case payloadTooLong(length: Int, limit: Int)
     /// A packet or local block to be written is longer than is read back.
@@ -92,8 +88,7 @@ extension CaptureError: CustomStringConvertible {
       "a payload of \(length) bytes fits into no UDP datagram: \(limit) is the most. Split it."
     case .blockTooLong(let length, let limit):
       "a packet or block of \(length) bytes is not written: \(limit) is the most that is read back. Split it."
-    case .tooLong, .blockLength, .blockTrailer, .byteOrderMagic, .unknownInterface, .tooManyInterfaces,
-      .packetLength:
+    case .tooLong, .blockLength, .blockTrailer, .byteOrderMagic, .tooManyInterfaces:
       "\(at)\(damage). Everything before was read; the file is damaged from here on. "
         + "`editcap -F pcapng OLD NEW` saves what can be saved."
     }
@@ -112,12 +107,8 @@ extension CaptureError: CustomStringConvertible {
       "a block begins with total length \(head) and ends with \(trailer); the two should be equal"
     case .byteOrderMagic(let magic):
       "a section begins with 0x\(String(magic, radix: 16)) in place of the byte-order magic 0x1a2b3c4d"
-    case .unknownInterface(let id, let described):
-      "a packet names interface \(id), but its section has described \(described)"
     case .tooManyInterfaces(let limit):
       "a section describes more than \(limit) interfaces"
-    case .packetLength(let captured, let room):
-      "a packet says \(captured) captured bytes in a block with room for \(room)"
     case .empty, .notACapture, .compressed, .zip, .androidText, .modifiedPcap, .unsupportedVersion,
       .unsupportedDatalink, .cut,
       .payloadTooLong, .blockTooLong:

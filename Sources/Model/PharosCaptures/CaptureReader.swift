@@ -53,8 +53,8 @@ package struct CaptureReader: Sendable {
   /// The program that wrote the present pcapng section, as it names itself.
   package var application: String? { pcapng.application }
 
-  /// The bytes between the records of a btsnoop file that belong to none and were passed over.
-  package var foreign: ForeignBytes { btsnoop.foreign }
+  /// The bytes between the records of a btsnoop file and the malformed packets of pcapng, which were passed over.
+  package var foreign: ForeignBytes { format == .pcapng ? pcapng.foreign : btsnoop.foreign }
 
   /// The number of bytes of the capture that have been read.
   ///

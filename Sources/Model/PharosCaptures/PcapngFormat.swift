@@ -12,6 +12,8 @@ struct PcapngFormat: Sendable {
     static let oldPacket: UInt32 = 2
     static let simplePacket: UInt32 = 3
     static let enhancedPacket: UInt32 = 6
+    /// Those that hold a packet.
+    static let packets: [UInt32] = [oldPacket, simplePacket, enhancedPacket]
     /// Entries of the systemd journal and blocks of a company's own; Wireshark lists them among the packets,
     /// so they take a number.
     static let numbered: [UInt32] = [9, 0xBAD, 0x4000_0BAD]
@@ -21,6 +23,8 @@ struct PcapngFormat: Sendable {
 
   private var order = ByteOrder.little
   private var packets = 0
+  /// The malformed packets that were passed over.
+  private(set) var foreign = ForeignBytes()
   private var skipped: (total: UInt32, offset: UInt64)?
   /// The offset of the block that is being skipped and whose end has not arrived yet.
   var offsetOfSkipped: UInt64? { skipped?.offset }
@@ -71,6 +75,11 @@ struct PcapngFormat: Sendable {
     try check(trailer: head.u32(Int(total) - 4, order), head: total, at: buffer.offset)
     let body = ByteView(head.slice(8, Int(total) - 12))
     let item = try read(type: type, body: body, at: buffer.offset)
+    if item == nil, BlockType.packets.contains(type) {
+      // The lengths of the block agree, so the next one begins behind it.
+      packets += 1
+      foreign.malformedPackets += 1
+    }
     buffer.consume(Int(total))
     return item.map { .item($0) } ?? .passed
   }
@@ -111,9 +120,9 @@ struct PcapngFormat: Sendable {
     case BlockType.interface:
       try readInterface(body, at: offset)
       return nil
-    case BlockType.enhancedPacket: return try packet(body, isOld: false, at: offset)
-    case BlockType.oldPacket: return try packet(body, isOld: true, at: offset)
-    case BlockType.simplePacket: return try simplePacket(body, at: offset)
+    case BlockType.enhancedPacket: return packet(body, isOld: false)
+    case BlockType.oldPacket: return packet(body, isOld: true)
+    case BlockType.simplePacket: return simplePacket(body)
     default: return .block(LocalBlock(type: type, body: body.bytes))
     }
   }
@@ -174,20 +183,13 @@ extension PcapngFormat {
 
   /// Enhanced packet, and the obsolete packet block, whose interface is a u16 and a count of drops: 4 time
   /// high u32, 8 time low u32, 12 captured u32, 16 original u32, 20 bytes.
-  private mutating func packet(
-    _ body: ByteView,
-    isOld: Bool,
-    at offset: UInt64
-  ) throws(CaptureError) -> CaptureItem {
-    guard body.count >= 20 else {
-      throw CaptureError(.blockLength(UInt32(body.count + 12)), at: offset)
-    }
+  ///
+  /// - Returns: nil if the packet is malformed.
+  private mutating func packet(_ body: ByteView, isOld: Bool) -> CaptureItem? {
+    guard body.count >= 20 else { return nil }
     let id = isOld ? UInt32(body.u16(0, order)) : body.u32(0, order)
-    guard id < interfaces.count else {
-      throw CaptureError(.unknownInterface(id: id, described: interfaces.count), at: offset)
-    }
     let captured = body.u32(12, order)
-    try check(captured: captured, room: body.count - 20, at: offset)
+    guard id < interfaces.count, fits(captured, room: body.count - 20) else { return nil }
     packets += 1
     let ticks = UInt64(body.u32(4, order)) << 32 | UInt64(body.u32(8, order))
     return .packet(
@@ -206,17 +208,13 @@ extension PcapngFormat {
   /// Simple packet: 0 original length u32, 4 bytes.
   ///
   /// It is of interface 0, and cut to that one's snap length.
-  private mutating func simplePacket(_ body: ByteView, at offset: UInt64) throws(CaptureError) -> CaptureItem
-  {
-    guard body.count >= 4 else {
-      throw CaptureError(.blockLength(UInt32(body.count + 12)), at: offset)
-    }
-    guard let interface = interfaces.first else {
-      throw CaptureError(.unknownInterface(id: 0, described: 0), at: offset)
-    }
+  ///
+  /// - Returns: nil if the packet is malformed.
+  private mutating func simplePacket(_ body: ByteView) -> CaptureItem? {
+    guard body.count >= 4, let interface = interfaces.first else { return nil }
     let original = body.u32(0, order)
     let captured = interface.snapLength == 0 ? original : min(original, interface.snapLength)
-    try check(captured: captured, room: body.count - 4, at: offset)
+    guard fits(captured, room: body.count - 4) else { return nil }
     packets += 1
     return .packet(
       Packet(
@@ -230,16 +228,8 @@ extension PcapngFormat {
     )
   }
 
-  private func check(captured: UInt32, room: Int, at offset: UInt64) throws(CaptureError) {
-    guard captured <= room else {
-      throw CaptureError(.packetLength(captured: captured, room: room), at: offset)
-    }
-    guard captured <= CaptureLimits.packet else {
-      throw CaptureError(
-        .tooLong(part: "a packet", length: UInt64(captured), limit: UInt64(CaptureLimits.packet)),
-        at: offset
-      )
-    }
+  private func fits(_ captured: UInt32, room: Int) -> Bool {
+    Int(captured) <= min(room, CaptureLimits.packet)
   }
 }
 

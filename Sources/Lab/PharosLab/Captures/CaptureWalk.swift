@@ -78,7 +78,7 @@ struct CaptureWalk {
       say("\(error)")
     }
     if let time = feed.latestTime { latest = max(time, latest ?? time) }
-    if feed.counters.foreign.bytes > 0 { say("\(path): \(feed.counters.foreign).") }
+    if !feed.counters.foreign.isEmpty { say("\(path): \(feed.counters.foreign).") }
     sayPassedOver(feed.counters, in: path)
   }
 

@@ -82,7 +82,7 @@ package struct InspectRunner: Sendable {
     }
     bar.clear()
     try console.output.write(inspection.takeLines())
-    if reader.foreign.bytes > 0 { console.say("\(path): \(reader.foreign).") }
+    if !reader.foreign.isEmpty { console.say("\(path): \(reader.foreign).") }
     let summary = inspection.summary(of: path, reader)
     for line in summary.passedOver + summary.hints { console.say("\(path): \(line).") }
     // Nothing can be summarised of a file in no known format.
@@ -408,6 +408,9 @@ struct CaptureSummary {
         row("iBeacons", "\(count) of company \(number): `iBeaconCompanies: [0x\(number)]` reads them")
       )
     }
+    if foreign.malformedPackets > 0 {
+      lines.append(row("malformed", Wording.count(foreign.malformedPackets, "packet")))
+    }
     if foreign.bytes > 0 {
       lines.append(row("foreign", "\(foreign.bytes) bytes in \(Wording.count(foreign.places, "place"))"))
     }
@@ -510,6 +513,7 @@ struct CaptureSummary {
       )
       json.member("devices", addresses.count)
       json.member("damagedAdverts", damagedAdverts)
+      if foreign.malformedPackets > 0 { json.member("malformedPackets", foreign.malformedPackets) }
       if foreign.bytes > 0 { json.member("foreignBytes", foreign.bytes) }
       json.strings("observers", observers.keys.sorted().map(\.description))
       json.strings("beacons", beacons.keys.sorted().map(\.description))

@@ -171,7 +171,7 @@ package struct ReplayRunner: Sendable {
       damage = "\(error)"
     }
     bar.clear()
-    if loop == 0, reader.foreign.bytes > 0 { console.say("\(options.capture): \(reader.foreign).") }
+    if loop == 0, !reader.foreign.isEmpty { console.say("\(options.capture): \(reader.foreign).") }
     return Pass(period: ReplayRunner.period(end: end, count: count), damage: damage)
   }
 
