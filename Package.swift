@@ -520,7 +520,7 @@ let package = Package(
     ),
     tests(
       "PharosMapsTests",
-      ["PharosModel", "PharosSpace", "PharosMaps"] + database
+      ["PharosModel", "PharosSpace", "PharosWays", "PharosMaps"] + database
     ),
     tests(
       "PharosSiteTests",
