@@ -1,5 +1,5 @@
-import PharosSimulation
 package import PharosModel
+import PharosSimulation
 package import PharosSpace
 
 /// A walk with a handset whose visual positioning drifts, jumps and pauses, beside the truth.

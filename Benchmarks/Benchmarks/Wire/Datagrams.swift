@@ -1,5 +1,5 @@
-import PharosEncoders
 import Benchmark
+import PharosEncoders
 import PharosModel
 import PharosWire
 import Traffic

@@ -1,7 +1,7 @@
 import CScaleMeter
+import PharosFixes
 import PharosModel
 import PharosPipeline
-import PharosFixes
 
 /// Locates subjects and takes the time and the memory of it.
 struct FixMeasurement {

@@ -1,9 +1,9 @@
 import Foundation
 import PharosModel
-import PharosStays
 import PharosPipeline
 import PharosSimulation
 import PharosSpace
+import PharosStays
 
 /// Measures geofences against simulated walks, whose truth is known, and their cost in a large site.
 ///

@@ -1,7 +1,7 @@
-import PharosSimulatedWorlds
-import PharosModel
 import PharosFixes
+import PharosModel
 import PharosPipeline
+import PharosSimulatedWorlds
 import PharosSimulation
 import PharosSpace
 import PharosWays

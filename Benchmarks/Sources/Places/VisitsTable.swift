@@ -1,9 +1,9 @@
 import Foundation
-import PharosModel
 import PharosFixes
-import PharosStays
+import PharosModel
 import PharosSimulation
 import PharosSpace
+import PharosStays
 
 /// Measures the visits of 100 simulated days against their truth.
 ///

@@ -1,7 +1,7 @@
 import Foundation
+import PharosLab
 import PharosModel
 import PharosService
-import PharosLab
 
 /// Memory and delay over time, as SVG.
 struct SoakPicture {

@@ -1,7 +1,7 @@
 public import PharosDocuments
+package import PharosFixes
 public import PharosModel
 package import PharosPresence
-package import PharosFixes
 
 /// All that decisions to come depend on, as of one instant: what a server saves now and then, and starts again from.
 ///

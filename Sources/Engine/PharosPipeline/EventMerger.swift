@@ -1,8 +1,8 @@
 package import PharosDocuments
+package import PharosFixes
 package import PharosModel
 package import PharosPresence
 package import PharosRooms
-package import PharosFixes
 package import PharosStays
 
 /// The merger of all shards of stage one into one ordered stream of events, with stage two behind it.

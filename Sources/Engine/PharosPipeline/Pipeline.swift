@@ -1,11 +1,11 @@
-import PharosStays
 import PharosDocuments
+package import PharosFixes
 public import PharosModel
 public import PharosPresence
 package import PharosRooms
-package import PharosFixes
 import PharosSecurity
 import PharosSpace
+import PharosStays
 
 /// The two stages composed on one thread: inputs in, events in their order out.
 ///

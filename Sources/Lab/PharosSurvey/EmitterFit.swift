@@ -1,5 +1,5 @@
-import PharosModel
 import PharosFixes
+import PharosModel
 import PharosSpace
 
 /// Fits one emitter's levels on every floor where it was heard.

@@ -1,5 +1,5 @@
-import PharosModel
 import PharosFixes
+import PharosModel
 import PharosSpace
 
 /// The readings of one emitter in the survey.

@@ -1,5 +1,5 @@
-import PharosModel
 import PharosFixes
+import PharosModel
 import PharosSpace
 
 /// The transfer of levels to the unsurveyed parts of the floors above and below.

@@ -1,5 +1,5 @@
-package import PharosModel
 import PharosFixes
+package import PharosModel
 package import PharosSpace
 
 /// The parts of a floor that the survey covered with walks, scans and listening for beacons.

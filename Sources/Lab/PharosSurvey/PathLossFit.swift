@@ -1,5 +1,5 @@
-import PharosModel
 package import PharosFixes
+import PharosModel
 
 /// A fit of the position of an emitter and of its path loss to levels at known places.
 ///

@@ -1,5 +1,5 @@
-import PharosModel
 package import PharosFixes
+import PharosModel
 package import PharosSpace
 import PharosWays
 

@@ -1,5 +1,5 @@
-package import PharosModel
 package import PharosFixes
+package import PharosModel
 package import PharosSpace
 
 /// Learns a radio map from walks through a venue.

@@ -1,5 +1,5 @@
-package import PharosModel
 package import PharosFixes
+package import PharosModel
 package import PharosSpace
 import PharosWays
 

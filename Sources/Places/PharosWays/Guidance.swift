@@ -1,5 +1,5 @@
-public import PharosSpace
 public import PharosModel
+public import PharosSpace
 
 /// Guides a subject along a route: follows its fixes, gives the next instruction, finds a new route after the subject has
 /// left the old one, and notices the arrival.

@@ -1,6 +1,6 @@
-package import PharosSpace
 package import PharosDocuments
 import PharosModel
+package import PharosSpace
 
 /// The form of the lines in a route's document.
 package enum RouteGeometry: String, CaseIterable, Sendable {

@@ -1,5 +1,5 @@
-import PharosSpace
 import PharosModel
+import PharosSpace
 
 /// Draws a plan as a route: finds its turns, doors and places, and cuts it into steps.
 struct RouteDrawing {

@@ -1,6 +1,6 @@
-public import PharosSpace
 import PharosDocuments
 import PharosModel
+public import PharosSpace
 
 /// The limit on the searches that answer one question, which another thread may end.
 public struct SearchBudget: Sendable {

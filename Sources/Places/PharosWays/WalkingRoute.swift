@@ -1,5 +1,5 @@
-public import PharosSpace
 public import PharosModel
+public import PharosSpace
 
 /// A route through a venue, in steps.
 public struct WalkingRoute: Hashable, Sendable {

@@ -1,11 +1,11 @@
 public import Logging
+public import PharosFixes
 public import PharosIngest
 public import PharosModel
-package import PharosPresence
 public import PharosPipeline
-package import PharosRooms
-public import PharosFixes
+package import PharosPresence
 public import PharosPublishing
+package import PharosRooms
 public import PharosSecurity
 public import ServiceLifecycle
 import Synchronization

@@ -1,6 +1,6 @@
 public import ArgumentParser
-public import PharosService
 public import PharosLab
+public import PharosService
 import PharosTools
 public import PharosWays
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PharosGateway
-import PharosService
 import PharosLab
+import PharosService
 
 /// The `pharos` command.
 @main

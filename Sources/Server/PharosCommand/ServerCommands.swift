@@ -1,6 +1,6 @@
 import ArgumentParser
-import PharosService
 import PharosLab
+import PharosService
 import PharosTools
 
 /// `pharos serve`.

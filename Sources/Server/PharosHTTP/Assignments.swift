@@ -1,6 +1,6 @@
 package import Pharos
-package import PharosJournal
 import PharosDocuments
+package import PharosJournal
 package import PharosModel
 
 /// The itineraries and the guidance of subjects, which are documents of the journal first and then followed by the engine.

@@ -1,7 +1,7 @@
 import HTTPTypes
 import PharosDelivery
-package import PharosJournal
 package import PharosDocuments
+package import PharosJournal
 package import PharosModel
 
 /// A comparison of presence rules on a capture, as the journal keeps it: the page, and what a list shows of it.

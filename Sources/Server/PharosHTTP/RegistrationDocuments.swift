@@ -1,7 +1,7 @@
 package import Logging
 package import PharosDelivery
-package import PharosJournal
 import PharosDocuments
+package import PharosJournal
 package import PharosModel
 import PharosSite
 

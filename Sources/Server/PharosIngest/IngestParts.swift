@@ -2,10 +2,10 @@ import Logging
 import NIOCore
 import NIOPosix
 import PharosDocuments
-import PharosModel
-import PharosPresence
-import PharosPipeline
 import PharosFixes
+import PharosModel
+import PharosPipeline
+import PharosPresence
 import PharosSecurity
 
 /// The loops of a server and their threads, made and joined but not reading yet.

@@ -3,11 +3,11 @@ package import Logging
 import NIOCore
 import NIOPosix
 import PharosCaptures
-package import PharosModel
-package import PharosPresence
-package import PharosPipeline
-package import PharosRooms
 package import PharosFixes
+package import PharosModel
+package import PharosPipeline
+package import PharosPresence
+package import PharosRooms
 package import PharosSecurity
 package import PharosWire
 import Synchronization

@@ -1,7 +1,7 @@
 import PharosCaptures
 package import PharosModel
-package import PharosPresence
 package import PharosPipeline
+package import PharosPresence
 package import PharosWire
 
 /// The counters and tables of ingest, put together from all loops at about one moment.

@@ -1,8 +1,8 @@
 import Atomics
 import NIOCore
 package import PharosModel
-import PharosPresence
 package import PharosPipeline
+import PharosPresence
 
 /// The only consumer of all shards: restores the order of events and delivers them.
 ///

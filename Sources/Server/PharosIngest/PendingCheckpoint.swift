@@ -1,7 +1,7 @@
 package import NIOCore
 public import PharosModel
-import PharosPresence
 import PharosPipeline
+import PharosPresence
 
 /// A checkpoint that was taken and is still to be written: copies of the engines as they were at one instant.
 ///

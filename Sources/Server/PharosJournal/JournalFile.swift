@@ -1,7 +1,7 @@
 import CJournalFiles
 import Foundation
-import GRDB
 import Glibc
+import GRDB
 
 /// The file of a journal before it is opened: made whole where there is none, and readable by its owner alone.
 enum JournalFile {

@@ -1,5 +1,5 @@
-package import PharosMQTT
 import PharosModel
+package import PharosMQTT
 
 #if MQTT
 import CMosquitto

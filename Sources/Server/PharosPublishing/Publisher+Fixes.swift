@@ -1,6 +1,6 @@
 public import OpenCombine
-public import PharosModel
 public import PharosFixes
+public import PharosModel
 import Synchronization
 
 extension Publisher where Output == Sensing, Failure == Never {

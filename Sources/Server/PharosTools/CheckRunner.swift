@@ -1,10 +1,10 @@
-import PharosFixes
 import PharosDocuments
+import PharosFixes
 import PharosModel
-import PharosStays
 package import PharosService
 import PharosSite
 package import PharosSpace
+import PharosStays
 import PharosWays
 
 /// `pharos check`: every mistake of a site file and of its venues at once, with its line.

@@ -1,5 +1,5 @@
-package import PharosIngest
 import PharosDocuments
+package import PharosIngest
 package import PharosModel
 import PharosService
 import PharosSite

@@ -1,9 +1,9 @@
-import PharosLab
 package import Logging
 import Pharos
 import PharosCaptures
-package import PharosIngest
 import PharosDocuments
+package import PharosIngest
+import PharosLab
 package import PharosModel
 package import PharosService
 import PharosSite

@@ -1,8 +1,8 @@
 package import Logging
 import PharosDelivery
+import PharosDocuments
 import PharosHTTP
 import PharosJournal
-import PharosDocuments
 package import PharosModel
 import PharosSecurity
 package import PharosService

@@ -2,8 +2,8 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 import PharosDelivery
-import PharosJournal
 import PharosDocuments
+import PharosJournal
 import PharosModel
 package import PharosService
 import Yams

@@ -1,7 +1,7 @@
 import PharosDelivery
+import PharosDocuments
 import PharosHTTP
 import PharosJournal
-import PharosDocuments
 package import PharosModel
 package import PharosService
 import Yams

@@ -1,5 +1,5 @@
-import PharosMaps
 import PharosDocuments
+import PharosMaps
 import PharosModel
 package import PharosService
 import PharosSpace

@@ -1,6 +1,6 @@
 import PharosModel
-import PharosPresence
 import PharosPipeline
+import PharosPresence
 import Testing
 
 @Suite("A pipeline takes over an edited site")

@@ -1,6 +1,6 @@
 import PharosModel
-import PharosPresence
 import PharosPipeline
+import PharosPresence
 import Testing
 
 @Suite("The same inputs give the same bytes")

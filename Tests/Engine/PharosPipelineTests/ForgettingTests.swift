@@ -1,7 +1,7 @@
 import PharosDocuments
 import PharosModel
-import PharosPresence
 import PharosPipeline
+import PharosPresence
 import PharosTestSupport
 import Testing
 

@@ -1,9 +1,9 @@
 import Foundation
-import PharosModel
 import PharosFixes
+import PharosModel
+import PharosSpace
 import PharosStays
 import PharosTestSupport
-import PharosSpace
 import Testing
 
 /// Pictures of tracks, with the columns in which visits begin and end.

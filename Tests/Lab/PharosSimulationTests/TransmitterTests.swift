@@ -1,7 +1,7 @@
 import PharosModel
 import PharosSimulation
-import PharosTestSupport
 import PharosSpace
+import PharosTestSupport
 import Testing
 
 @Suite("Transmitter")

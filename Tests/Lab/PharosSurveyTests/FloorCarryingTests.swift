@@ -1,9 +1,9 @@
 import Foundation
-import PharosModel
 import PharosFixes
+import PharosModel
+import PharosSpace
 import PharosSurvey
 import PharosTestSupport
-import PharosSpace
 import Testing
 
 /// Two floors, the upper one's origin 10 m farther east; the lower one walked all over, the upper one on its western edge only.

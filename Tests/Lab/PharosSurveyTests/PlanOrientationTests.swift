@@ -1,8 +1,8 @@
-import PharosModel
 import PharosFixes
+import PharosModel
+import PharosSpace
 import PharosSurvey
 import PharosTestSupport
-import PharosSpace
 import PharosWays
 import Testing
 

@@ -1,9 +1,9 @@
 import Foundation
-import PharosModel
 import PharosFixes
+import PharosModel
+import PharosSpace
 import PharosSurvey
 import PharosTestSupport
-import PharosSpace
 import PharosWays
 import Testing
 

@@ -1,7 +1,7 @@
-import PharosModel
 import PharosFixes
-import PharosSurvey
+import PharosModel
 import PharosSpace
+import PharosSurvey
 import PharosWays
 import Testing
 

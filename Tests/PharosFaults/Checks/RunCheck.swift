@@ -1,6 +1,6 @@
 import PharosDelivery
-import PharosPresence
 import PharosPipeline
+import PharosPresence
 import PharosWire
 
 /// Holds one run of the server against its own counts, when it ends.

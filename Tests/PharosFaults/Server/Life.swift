@@ -2,8 +2,8 @@ import Logging
 import PharosDelivery
 import PharosJournal
 import PharosModel
-import PharosPresence
 import PharosPipeline
+import PharosPresence
 import PharosPublishing
 import PharosWire
 

@@ -1,7 +1,7 @@
 import PharosDelivery
 import PharosJournal
-import PharosMQTT
 import PharosModel
+import PharosMQTT
 import PharosSimulation
 
 /// An MQTT broker, and each run's connection to it: the real outbox over the real journal.

@@ -1,8 +1,8 @@
-import PharosWays
 import Foundation
 import GRDB
 import PharosMaps
 import PharosSpace
+import PharosWays
 import Testing
 
 @Suite("Venue bundles")

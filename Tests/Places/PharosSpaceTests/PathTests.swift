@@ -1,6 +1,6 @@
 import PharosModel
-import PharosTestSupport
 import PharosSpace
+import PharosTestSupport
 import Testing
 
 @Suite("Path")

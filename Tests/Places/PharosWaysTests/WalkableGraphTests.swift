@@ -1,8 +1,8 @@
 import PharosModel
 import PharosSimulatedWorlds
 import PharosSimulation
-import PharosTestSupport
 import PharosSpace
+import PharosTestSupport
 import PharosWays
 import Testing
 

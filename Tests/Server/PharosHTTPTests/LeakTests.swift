@@ -4,8 +4,8 @@ import Pharos
 import PharosDelivery
 import PharosHTTP
 import PharosJournal
-import PharosMQTT
 import PharosModel
+import PharosMQTT
 import PharosPublishing
 import PharosSite
 import PharosTestSupport

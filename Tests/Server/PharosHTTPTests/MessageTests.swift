@@ -1,5 +1,5 @@
-import PharosHTTP
 import PharosDocuments
+import PharosHTTP
 import PharosModel
 import PharosTestSupport
 import Testing

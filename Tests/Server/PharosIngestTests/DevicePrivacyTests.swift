@@ -1,6 +1,6 @@
 import PharosCaptures
-import PharosIngest
 import PharosDocuments
+import PharosIngest
 import PharosModel
 import PharosPipeline
 import PharosSecurity

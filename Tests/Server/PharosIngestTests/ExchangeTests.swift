@@ -1,7 +1,7 @@
 import PharosIngest
 import PharosModel
-import PharosPresence
 import PharosPipeline
+import PharosPresence
 import PharosTestSupport
 import Synchronization
 import Testing

@@ -1,10 +1,10 @@
-import PharosPipeline
+import PharosFixes
 import PharosIngest
 import PharosModel
+import PharosPipeline
 import PharosPresence
-import PharosFixes
-import PharosTestSupport
 import PharosSpace
+import PharosTestSupport
 import PharosWire
 import Synchronization
 import Testing

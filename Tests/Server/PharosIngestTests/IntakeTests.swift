@@ -1,7 +1,7 @@
-import PharosEncoders
 import PharosCaptures
-import PharosIngest
 import PharosDocuments
+import PharosEncoders
+import PharosIngest
 import PharosModel
 import PharosTestSupport
 import PharosWire

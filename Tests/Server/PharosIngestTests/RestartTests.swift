@@ -1,8 +1,8 @@
 import PharosCaptures
 import PharosIngest
 import PharosModel
-import PharosPresence
 import PharosPipeline
+import PharosPresence
 import Testing
 
 /// A server over real sockets that is stopped as if it were killed, and another one that goes on from what it left.

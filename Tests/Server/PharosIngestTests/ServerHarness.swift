@@ -1,10 +1,10 @@
 import Logging
 import PharosCaptures
+import PharosFixes
 import PharosIngest
 import PharosModel
-import PharosPresence
 import PharosPipeline
-import PharosFixes
+import PharosPresence
 import PharosTestSupport
 import Synchronization
 import Testing

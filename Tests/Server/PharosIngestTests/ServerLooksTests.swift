@@ -1,7 +1,7 @@
-import PharosPipeline
 import PharosCaptures
 import PharosIngest
 import PharosModel
+import PharosPipeline
 import PharosPresence
 import PharosRooms
 import PharosWire

@@ -1,6 +1,6 @@
 import Foundation
-import PharosMQTT
 import PharosModel
+import PharosMQTT
 import Testing
 
 /// The keys that Home Assistant's documentation lists for each type of entity.

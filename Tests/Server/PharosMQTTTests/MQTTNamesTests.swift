@@ -1,5 +1,5 @@
-import PharosMQTT
 import PharosModel
+import PharosMQTT
 import PharosTestSupport
 import Testing
 

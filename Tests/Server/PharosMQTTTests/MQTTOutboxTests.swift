@@ -1,8 +1,8 @@
 import Foundation
 import PharosHTTP
 import PharosJournal
-import PharosMQTT
 import PharosModel
+import PharosMQTT
 import PharosTestSupport
 import Testing
 

@@ -1,5 +1,5 @@
-import PharosMQTT
 import PharosModel
+import PharosMQTT
 
 /// A small site with two rooms, and events about it.
 enum Samples {

@@ -1,6 +1,6 @@
 import OpenCombine
-import PharosModel
 import PharosFixes
+import PharosModel
 import PharosPublishing
 import PharosSpace
 import Testing

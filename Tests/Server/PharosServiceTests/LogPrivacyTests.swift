@@ -1,5 +1,5 @@
-import PharosService
 import PharosLab
+import PharosService
 import Testing
 
 @Suite("Addresses in log lines")

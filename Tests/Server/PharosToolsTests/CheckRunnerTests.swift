@@ -1,9 +1,9 @@
-import PharosTestSupport
-import PharosConsoleSupport
 import Foundation
+import PharosConsoleSupport
 import PharosModel
 import PharosService
 import PharosSite
+import PharosTestSupport
 import PharosTools
 import Testing
 

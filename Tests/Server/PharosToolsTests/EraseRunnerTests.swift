@@ -1,6 +1,6 @@
-import PharosConsoleSupport
 import Foundation
 import Logging
+import PharosConsoleSupport
 import PharosDelivery
 import PharosHTTP
 import PharosJournal

@@ -1,9 +1,9 @@
-import PharosTestSupport
-import PharosConsoleSupport
 import Logging
+import PharosConsoleSupport
 import PharosModel
 import PharosService
 import PharosSite
+import PharosTestSupport
 import PharosTools
 import Testing
 

@@ -1,10 +1,10 @@
-import PharosTestSupport
-import PharosConsoleSupport
 import Logging
+import PharosConsoleSupport
 import PharosJournal
 import PharosModel
 import PharosService
 import PharosSite
+import PharosTestSupport
 import PharosTools
 import Testing
 

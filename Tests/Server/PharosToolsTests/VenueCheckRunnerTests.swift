@@ -1,10 +1,10 @@
-import PharosFixes
-import PharosTestSupport
 import Foundation
+import PharosFixes
 import PharosRooms
 import PharosService
-import PharosTools
 import PharosSpace
+import PharosTestSupport
+import PharosTools
 import Testing
 
 @Suite("Check of a venue")

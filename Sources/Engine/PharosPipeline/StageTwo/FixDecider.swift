@@ -1,6 +1,6 @@
 import PharosFixes
-import PharosStays
 import PharosModel
+import PharosStays
 
 /// A part of stage two that decides by the fixes of located subjects.
 ///

@@ -1,6 +1,6 @@
 import PharosFixes
-import PharosStays
 package import PharosModel
+import PharosStays
 
 extension StageTwo {
   /// The time for which a live observer must have heard nothing of a beacon before the beacon counts as outside.

@@ -1,8 +1,8 @@
-import PharosRooms
-import PharosFixes
-import PharosStays
 package import PharosDocuments
+import PharosFixes
 package import PharosModel
+import PharosRooms
+import PharosStays
 
 extension StageTwo {
   /// The version of the bytes that ``writeState(to:)`` writes.

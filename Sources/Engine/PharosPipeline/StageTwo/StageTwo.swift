@@ -1,7 +1,7 @@
-package import PharosRooms
 package import PharosFixes
-package import PharosStays
 package import PharosModel
+package import PharosRooms
+package import PharosStays
 
 /// Stage two: what compares observers.
 ///

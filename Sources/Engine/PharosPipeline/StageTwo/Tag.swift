@@ -1,7 +1,7 @@
-import PharosRooms
-import PharosFixes
 import PharosDocuments
+import PharosFixes
 import PharosModel
+import PharosRooms
 
 /// All that stage two keeps about one beacon.
 struct Tag: Equatable, Sendable {

@@ -1,7 +1,7 @@
 import PharosFixes
+package import PharosModel
 package import PharosRooms
 package import PharosStays
-package import PharosModel
 
 /// The present location of one beacon, as stage two knows it.
 ///

@@ -1,5 +1,5 @@
-import PharosFixes
 package import PharosDocuments
+import PharosFixes
 package import PharosModel
 import PharosSpace
 

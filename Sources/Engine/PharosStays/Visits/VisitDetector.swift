@@ -1,5 +1,5 @@
-import PharosFixes
 import PharosDocuments
+import PharosFixes
 package import PharosModel
 package import PharosSpace
 

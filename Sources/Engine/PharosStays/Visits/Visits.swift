@@ -1,5 +1,5 @@
-package import PharosFixes
 package import PharosDocuments
+package import PharosFixes
 package import PharosModel
 import PharosSpace
 

@@ -1,6 +1,6 @@
 import PharosCaptures
-import PharosFiles
 import PharosDocuments
+import PharosFiles
 import PharosModel
 import PharosPipeline
 import PharosService

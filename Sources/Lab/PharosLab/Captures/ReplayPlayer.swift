@@ -1,8 +1,8 @@
 import CPharos
 import Glibc
 import Histogram
-package import PharosIngest
 import PharosDocuments
+package import PharosIngest
 package import PharosModel
 package import PharosService
 import PharosSite

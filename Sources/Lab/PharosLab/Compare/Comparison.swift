@@ -1,7 +1,7 @@
 import PharosComparators
 import PharosModel
-import PharosPresence
 import PharosPipeline
+import PharosPresence
 import PharosService
 
 /// A run of captures through Pharos and the peers' rules in one pass, with a tally of what each rule decides.

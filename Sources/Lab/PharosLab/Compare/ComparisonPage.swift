@@ -1,5 +1,5 @@
-import PharosHTTP
 import PharosDocuments
+import PharosHTTP
 package import PharosModel
 import PharosService
 import Synchronization

@@ -1,6 +1,6 @@
 import PharosModel
-import PharosPresence
 import PharosPipeline
+import PharosPresence
 import PharosSecurity
 import PharosService
 

@@ -1,8 +1,8 @@
-import PharosModel
 import PharosFixes
+import PharosModel
 import PharosService
-import PharosSurvey
 import PharosSpace
+import PharosSurvey
 
 /// The walks that a survey holds back from a second map, to see how far from the truth the fixes of a map are.
 struct HeldBackWalks {

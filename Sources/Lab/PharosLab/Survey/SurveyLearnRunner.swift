@@ -1,10 +1,10 @@
-import PharosDocuments
 import PharosCaptures
+import PharosDocuments
 import PharosFixes
 import PharosModel
 package import PharosService
-import PharosSurvey
 import PharosSpace
+import PharosSurvey
 
 /// `pharos survey learn`: makes a venue's radio map from walks with waypoints.
 package struct SurveyLearnRunner: Sendable {

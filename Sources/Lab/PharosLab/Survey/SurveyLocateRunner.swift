@@ -1,8 +1,8 @@
 import Glibc
 import PharosDocuments
+package import PharosFixes
 package import PharosModel
 import PharosPipeline
-package import PharosFixes
 package import PharosService
 import PharosSpace
 

@@ -1,12 +1,12 @@
 import Foundation
 package import PharosCaptures
-import PharosFiles
 import PharosDocuments
+import PharosFiles
 import PharosModel
 import PharosRooms
 package import PharosService
-import PharosSurvey
 import PharosSpace
+import PharosSurvey
 import PharosWays
 
 /// A trace on the disk: one walk of a surveyor.

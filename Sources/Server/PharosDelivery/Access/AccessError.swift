@@ -1,5 +1,5 @@
-package import PharosJournal
 package import PharosDocuments
+package import PharosJournal
 package import PharosModel
 
 /// The reason for which a change or a read of tokens, keys or authorisations failed.

@@ -1,5 +1,5 @@
-package import PharosJournal
 import PharosDocuments
+package import PharosJournal
 import PharosModel
 
 /// A store of tokens and authorisations, such as the journal: small documents by kind and key.

@@ -1,5 +1,5 @@
-import PharosJournal
 package import PharosDocuments
+import PharosJournal
 package import PharosModel
 import PharosSecurity
 import Synchronization

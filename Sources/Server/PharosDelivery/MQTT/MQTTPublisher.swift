@@ -1,8 +1,8 @@
 package import Logging
-package import PharosJournal
-package import PharosMQTT
 import PharosDocuments
+package import PharosJournal
 package import PharosModel
+package import PharosMQTT
 package import PharosPublishing
 import ServiceLifecycle
 import Synchronization

@@ -1,6 +1,6 @@
 package import Logging
-package import PharosJournal
 import PharosDocuments
+package import PharosJournal
 package import PharosModel
 package import PharosPublishing
 import ServiceLifecycle

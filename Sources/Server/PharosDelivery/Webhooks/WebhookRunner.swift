@@ -1,6 +1,6 @@
 import Logging
-import PharosJournal
 import PharosDocuments
+import PharosJournal
 import PharosModel
 import PharosPublishing
 import Synchronization

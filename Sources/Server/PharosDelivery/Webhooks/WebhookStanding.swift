@@ -1,5 +1,5 @@
-package import PharosJournal
 package import PharosDocuments
+package import PharosJournal
 package import PharosModel
 
 /// A webhook and its delivery state.

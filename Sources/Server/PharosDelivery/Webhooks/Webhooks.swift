@@ -1,7 +1,7 @@
 import Foundation
 package import Logging
-package import PharosJournal
 import PharosDocuments
+package import PharosJournal
 package import PharosModel
 package import PharosPublishing
 import ServiceLifecycle

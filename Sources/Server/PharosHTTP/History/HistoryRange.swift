@@ -1,5 +1,5 @@
-import PharosJournal
 import PharosDocuments
+import PharosJournal
 package import PharosModel
 
 /// A range of minutes, and the steps into which an answer divides it.

@@ -4,8 +4,8 @@ package import PharosDelivery
 import PharosIngest
 package import PharosJournal
 package import PharosModel
-package import PharosPresence
 package import PharosPipeline
+package import PharosPresence
 import ServiceLifecycle
 
 /// The state of a server, or of a simulated one, that the summaries of a minute are taken from.

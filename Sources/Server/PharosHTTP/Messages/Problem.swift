@@ -1,8 +1,8 @@
 import HTTPTypes
 import PharosDelivery
+import PharosDocuments
 import PharosIngest
 import PharosJournal
-import PharosDocuments
 import PharosModel
 import PharosPresence
 import PharosSite

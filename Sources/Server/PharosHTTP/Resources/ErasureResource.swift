@@ -2,9 +2,9 @@ import HTTPTypes
 package import Logging
 import Pharos
 import PharosDelivery
+import PharosDocuments
 import PharosIngest
 package import PharosJournal
-import PharosDocuments
 package import PharosModel
 
 /// The erasure of subjects from all stores.

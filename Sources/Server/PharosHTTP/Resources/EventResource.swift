@@ -1,7 +1,7 @@
 import HTTPTypes
 import PharosDelivery
-import PharosJournal
 import PharosDocuments
+import PharosJournal
 import PharosModel
 
 /// The events of the journal, in pages and as live streams.

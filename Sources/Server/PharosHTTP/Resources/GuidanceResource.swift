@@ -1,8 +1,8 @@
 import HTTPTypes
 import Pharos
 import PharosDelivery
-import PharosJournal
 import PharosDocuments
+import PharosJournal
 import PharosModel
 import PharosSpace
 import PharosWays

@@ -1,8 +1,8 @@
 import HTTPTypes
 import Pharos
 import PharosDelivery
-import PharosIngest
 import PharosDocuments
+import PharosIngest
 import PharosModel
 import PharosPresence
 import PharosSecurity

@@ -1,7 +1,7 @@
 import HTTPTypes
 import PharosDelivery
-import PharosJournal
 import PharosDocuments
+import PharosJournal
 import PharosModel
 import PharosSite
 

@@ -1,8 +1,8 @@
 import HTTPTypes
-import PharosMaps
-import PharosSpace
 import PharosDocuments
+import PharosMaps
 import PharosModel
+import PharosSpace
 
 /// The maps of venues: tiles, and the bundle that works without a network.
 struct MapResource: Resource {

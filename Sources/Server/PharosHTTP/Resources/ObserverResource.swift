@@ -3,8 +3,8 @@ import NIOCore
 import Pharos
 import PharosCaptures
 import PharosDelivery
-import PharosIngest
 import PharosDocuments
+import PharosIngest
 import PharosModel
 import PharosPresence
 import PharosSecurity

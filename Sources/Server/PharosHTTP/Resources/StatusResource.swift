@@ -4,9 +4,9 @@ import Pharos
 import PharosCaptures
 import PharosDashboard
 import PharosDelivery
+import PharosDocuments
 import PharosIngest
 import PharosJournal
-import PharosDocuments
 import PharosModel
 import PharosPresence
 import PharosRooms

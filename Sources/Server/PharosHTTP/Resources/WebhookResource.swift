@@ -1,6 +1,6 @@
-import PharosDocuments
 import HTTPTypes
 import PharosDelivery
+import PharosDocuments
 import PharosJournal
 import PharosModel
 

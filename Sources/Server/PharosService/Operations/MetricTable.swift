@@ -1,10 +1,10 @@
-import PharosPipeline
-import PharosFixes
 import PharosDelivery
+import PharosFixes
 import PharosHTTP
 import PharosIngest
 import PharosJournal
 import PharosModel
+import PharosPipeline
 import PharosPresence
 import PharosRooms
 import PharosWire

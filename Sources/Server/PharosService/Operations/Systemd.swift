@@ -1,8 +1,8 @@
 import CPharos
 import Glibc
 import Pharos
-import PharosIngest
 import PharosDocuments
+import PharosIngest
 import PharosModel
 import PharosPresence
 import ServiceLifecycle

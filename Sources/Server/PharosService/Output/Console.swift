@@ -1,6 +1,6 @@
 import Glibc
-import PharosDocuments
 package import Logging
+import PharosDocuments
 import PharosModel
 
 /// The output of a command: one sink for results, another for messages about them.

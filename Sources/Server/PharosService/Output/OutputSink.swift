@@ -1,8 +1,8 @@
 import Glibc
-package import PharosFiles
-import PharosSpace
 import PharosDocuments
+package import PharosFiles
 import PharosModel
+import PharosSpace
 import Synchronization
 
 /// A destination of a command's output: standard output, a file, or an array in a test.

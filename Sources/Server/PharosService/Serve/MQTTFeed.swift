@@ -1,11 +1,11 @@
 package import Logging
 import PharosCaptures
 import PharosDelivery
-package import PharosIngest
-package import PharosMQTT
 import PharosDocuments
+package import PharosIngest
 import PharosModel
 import PharosMosquitto
+package import PharosMQTT
 package import PharosSite
 import PharosWire
 import ServiceLifecycle

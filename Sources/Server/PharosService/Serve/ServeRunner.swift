@@ -3,10 +3,10 @@ import Glibc
 package import Logging
 import Pharos
 import PharosDelivery
+import PharosDocuments
 package import PharosHTTP
 import PharosIngest
 import PharosJournal
-import PharosDocuments
 package import PharosModel
 import PharosSimulation
 import PharosSite

@@ -6,10 +6,10 @@ import PharosDelivery
 import PharosHTTP
 import PharosIngest
 import PharosJournal
-import PharosMQTT
 import PharosModel
-import PharosPresence
+import PharosMQTT
 import PharosPipeline
+import PharosPresence
 import PharosSecurity
 import PharosSite
 import Synchronization

@@ -1,7 +1,7 @@
 import Glibc
 import PharosCaptures
-package import PharosIngest
 import PharosDocuments
+package import PharosIngest
 import PharosModel
 
 /// A UDP socket towards one address.

@@ -2,9 +2,9 @@ import Logging
 import Pharos
 import PharosCaptures
 package import PharosDelivery
+import PharosDocuments
 import PharosHTTP
 package import PharosIngest
-import PharosDocuments
 import PharosModel
 import PharosPresence
 import PharosRooms

@@ -1,9 +1,9 @@
 import Glibc
-import PharosFiles
-package import PharosHTTP
 package import PharosDocuments
-import PharosModel
+import PharosFiles
 package import PharosFixes
+package import PharosHTTP
+import PharosModel
 import PharosSite
 package import PharosSpace
 

@@ -1,7 +1,7 @@
-import PharosModel
 import PharosFixes
-import PharosTestSupport
+import PharosModel
 import PharosSpace
+import PharosTestSupport
 import Testing
 
 /// A hall of 60 by 24 m with eight access points, whose levels are what the map says and some noise; drawn walks through it.

@@ -1,5 +1,5 @@
-import PharosModel
 import PharosFixes
+import PharosModel
 import PharosSpace
 
 /// What the particle filter should come to, worked out the slow and obvious way: a probability for every half metre of a

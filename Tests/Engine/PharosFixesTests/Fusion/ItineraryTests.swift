@@ -1,11 +1,11 @@
-import PharosSimulatedWorlds
 import PharosDocuments
-import PharosModel
 import PharosFixes
+import PharosModel
 import PharosPipeline
+import PharosSimulatedWorlds
 import PharosSimulation
-import PharosTestSupport
 import PharosSpace
+import PharosTestSupport
 import PharosWays
 import Testing
 

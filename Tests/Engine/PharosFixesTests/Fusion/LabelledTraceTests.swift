@@ -1,10 +1,10 @@
 import Foundation
-import PharosModel
 import PharosFixes
+import PharosModel
 import PharosSite
+import PharosSpace
 import PharosSurvey
 import PharosTestSupport
-import PharosSpace
 import PharosWays
 import Testing
 

@@ -1,8 +1,8 @@
 import PharosFixes
 import PharosModel
 import PharosRooms
-import PharosTestSupport
 import PharosSpace
+import PharosTestSupport
 import Testing
 
 @Suite("A locator's time")

@@ -1,7 +1,7 @@
-import PharosModel
 import PharosFixes
-import PharosTestSupport
+import PharosModel
 import PharosSpace
+import PharosTestSupport
 import Testing
 
 @Suite("How loud a look is as a whole")

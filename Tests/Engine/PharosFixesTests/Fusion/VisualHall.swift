@@ -1,6 +1,6 @@
-import PharosSimulatedWorlds
-import PharosModel
 import PharosFixes
+import PharosModel
+import PharosSimulatedWorlds
 import PharosSimulation
 import PharosSpace
 import Testing

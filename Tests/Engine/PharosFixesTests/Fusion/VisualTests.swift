@@ -1,9 +1,9 @@
-import PharosSimulatedWorlds
-import PharosModel
 import PharosFixes
+import PharosModel
+import PharosSimulatedWorlds
 import PharosSimulation
-import PharosTestSupport
 import PharosSpace
+import PharosTestSupport
 import Testing
 
 @Suite("Visual positioning")

@@ -1,9 +1,9 @@
-import PharosSimulatedWorlds
 import PharosModel
 import PharosPipeline
+import PharosSimulatedWorlds
 import PharosSimulation
-import PharosTestSupport
 import PharosSpace
+import PharosTestSupport
 import Testing
 
 @Suite("Conveyors and escalators")

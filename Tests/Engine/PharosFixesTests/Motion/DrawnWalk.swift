@@ -1,6 +1,6 @@
 import Foundation
-import PharosModel
 import PharosFixes
+import PharosModel
 
 /// A walk by formula: what the sensors of a handset read that is carried so.
 ///

@@ -1,8 +1,8 @@
 import Foundation
 import PharosCaptures
 import PharosFiles
-import PharosModel
 import PharosFixes
+import PharosModel
 import PharosTestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 import PharosDocuments
-import PharosModel
 import PharosFixes
-import PharosTestSupport
+import PharosModel
 import PharosSpace
+import PharosTestSupport
 import Testing
 
 @Suite("Radio maps as bytes")

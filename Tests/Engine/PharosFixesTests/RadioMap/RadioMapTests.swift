@@ -1,6 +1,6 @@
 import Foundation
-import PharosModel
 import PharosFixes
+import PharosModel
 import PharosSpace
 import Testing
 

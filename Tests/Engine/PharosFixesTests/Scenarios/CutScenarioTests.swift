@@ -1,8 +1,8 @@
 import PharosModel
 import PharosRooms
 import PharosSimulation
-import PharosTestSupport
 import PharosSpace
+import PharosTestSupport
 import Testing
 
 @Suite("Scenarios: causality")

@@ -1,8 +1,8 @@
-import PharosModel
 import PharosFixes
+import PharosModel
 import PharosSimulation
-import PharosSurvey
 import PharosSpace
+import PharosSurvey
 import PharosWays
 import PharosWire
 import Synchronization

@@ -1,6 +1,6 @@
+import PharosFixes
 import PharosModel
 import PharosPipeline
-import PharosFixes
 import PharosSimulation
 import PharosSpace
 

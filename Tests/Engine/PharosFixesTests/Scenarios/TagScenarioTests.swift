@@ -1,5 +1,5 @@
-import PharosModel
 import PharosFixes
+import PharosModel
 import PharosSimulation
 import PharosSpace
 import Testing

@@ -1,8 +1,8 @@
-import PharosDocuments
 import PharosCaptures
+import PharosDocuments
 import PharosModel
-import PharosPresence
 import PharosPipeline
+import PharosPresence
 import PharosTestSupport
 import Testing
 

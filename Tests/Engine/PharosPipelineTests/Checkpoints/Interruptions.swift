@@ -1,6 +1,6 @@
 import PharosModel
-import PharosPresence
 import PharosPipeline
+import PharosPresence
 import PharosTestSupport
 
 /// A run with interruptions: at random cuts the pipeline is written as a checkpoint, and a new one goes on from

@@ -1,9 +1,9 @@
 import PharosFixes
 import PharosModel
-import PharosPresence
 import PharosPipeline
-import PharosTestSupport
+import PharosPresence
 import PharosSpace
+import PharosTestSupport
 import Testing
 
 /// Handsets and tags are located by the pipeline that decides everything else.

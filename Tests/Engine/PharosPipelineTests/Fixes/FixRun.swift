@@ -1,8 +1,8 @@
+import PharosFixes
 import PharosModel
 import PharosPipeline
-import PharosFixes
-import PharosTestSupport
 import PharosSpace
+import PharosTestSupport
 
 /// One way to hand the same inputs to a pipeline.
 struct FixRun {

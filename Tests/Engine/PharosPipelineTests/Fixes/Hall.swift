@@ -1,8 +1,8 @@
 import Foundation
-import PharosModel
 import PharosFixes
-import PharosTestSupport
+import PharosModel
 import PharosSpace
+import PharosTestSupport
 import Testing
 
 /// A hall of 60 by 24 m with access points, gateways and beacons that hang at known places, and people and tags in it.

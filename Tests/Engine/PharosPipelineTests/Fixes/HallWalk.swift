@@ -1,6 +1,6 @@
 import PharosModel
-import PharosTestSupport
 import PharosSpace
+import PharosTestSupport
 
 /// What handsets and gateways report while people and tags move through a hall: one report a batch, in order of receipt.
 struct HallWalk {

@@ -1,8 +1,8 @@
 import PharosModel
 import PharosPipeline
+import PharosSpace
 import PharosStays
 import PharosTestSupport
-import PharosSpace
 import Testing
 
 /// Visits as the whole pipeline decides them, from reports of handsets and of gateways.

@@ -1,5 +1,5 @@
-import PharosModel
 import PharosFixes
+import PharosModel
 import PharosPipeline
 import PharosTestSupport
 import Testing

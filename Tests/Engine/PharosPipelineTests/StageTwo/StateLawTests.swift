@@ -1,6 +1,6 @@
 import PharosDocuments
-import PharosModel
 import PharosFixes
+import PharosModel
 import PharosPipeline
 import PharosTestSupport
 import Testing

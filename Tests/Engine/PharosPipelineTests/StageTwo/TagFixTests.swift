@@ -1,8 +1,8 @@
-import PharosModel
 import PharosFixes
+import PharosModel
 import PharosPipeline
-import PharosTestSupport
 import PharosSpace
+import PharosTestSupport
 import Testing
 
 /// Tags that fixed observers hear, in two rooms of an angled flat with a door between them.

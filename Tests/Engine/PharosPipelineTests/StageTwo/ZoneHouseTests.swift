@@ -1,6 +1,6 @@
-import PharosRooms
 import PharosModel
 import PharosPipeline
+import PharosRooms
 import PharosTestSupport
 import Testing
 

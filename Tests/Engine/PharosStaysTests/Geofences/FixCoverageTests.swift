@@ -1,8 +1,8 @@
-import PharosModel
 import PharosFixes
-import PharosStays
+import PharosModel
 import PharosSimulation
 import PharosSpace
+import PharosStays
 import Testing
 
 @Suite("The coverage of a venue")

@@ -1,7 +1,7 @@
 import PharosModel
+import PharosSpace
 import PharosStays
 import PharosTestSupport
-import PharosSpace
 import Testing
 
 @Suite("The area of a geofence")

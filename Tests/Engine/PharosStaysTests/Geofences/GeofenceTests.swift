@@ -1,7 +1,7 @@
 import PharosDocuments
 import PharosModel
-import PharosStays
 import PharosPipeline
+import PharosStays
 import PharosTestSupport
 import Testing
 

@@ -1,5 +1,5 @@
-import PharosDocuments
 import FuzzSupport
+import PharosDocuments
 import PharosHTTP
 import PharosModel
 

@@ -1,4 +1,4 @@
-import FuzzDriver
 import FuzzBodies
+import FuzzDriver
 
 FuzzProgram.run(bodyTargets)

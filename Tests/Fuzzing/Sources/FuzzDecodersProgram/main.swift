@@ -1,4 +1,4 @@
-import FuzzDriver
 import FuzzDecoders
+import FuzzDriver
 
 FuzzProgram.run(decoderTargets)

@@ -1,8 +1,8 @@
-import PharosTestSupport
-import PharosConsoleSupport
 import Foundation
-import PharosService
+import PharosConsoleSupport
 import PharosLab
+import PharosService
+import PharosTestSupport
 import Testing
 
 @Suite("Inspect")

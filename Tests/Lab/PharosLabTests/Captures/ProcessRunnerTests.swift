@@ -1,10 +1,10 @@
-import PharosTestSupport
-import PharosConsoleSupport
 import Foundation
+import PharosConsoleSupport
+import PharosLab
 import PharosModel
 import PharosService
 import PharosSimulation
-import PharosLab
+import PharosTestSupport
 import Testing
 
 @Suite("Process")

@@ -1,9 +1,9 @@
 import PharosCaptures
+import PharosLab
 import PharosModel
 import PharosService
 import PharosSimulation
 import PharosSite
-import PharosLab
 import Testing
 
 @Suite("Simulate")

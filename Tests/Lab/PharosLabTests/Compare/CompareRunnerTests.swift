@@ -1,9 +1,9 @@
-import PharosTestSupport
-import PharosConsoleSupport
 import Foundation
+import PharosConsoleSupport
+import PharosLab
 import PharosModel
 import PharosService
-import PharosLab
+import PharosTestSupport
 import Testing
 
 @Suite("Compare")

@@ -1,8 +1,8 @@
-import PharosTestSupport
 import Foundation
 import PharosHTTP
-import PharosModel
 import PharosLab
+import PharosModel
+import PharosTestSupport
 import Testing
 
 #if canImport(FoundationXML)

@@ -1,7 +1,7 @@
-import PharosTestSupport
-import PharosConsoleSupport
 import Foundation
+import PharosConsoleSupport
 import PharosService
+import PharosTestSupport
 import Testing
 
 #if canImport(FoundationXML)

@@ -1,6 +1,6 @@
+import PharosLab
 import PharosService
 import PharosTestSupport
-import PharosLab
 import Testing
 
 @Suite("What fits into a picture")

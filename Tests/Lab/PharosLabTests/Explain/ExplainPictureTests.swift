@@ -1,8 +1,8 @@
-import PharosConsoleSupport
 import Foundation
+import PharosConsoleSupport
+import PharosLab
 import PharosService
 import PharosTestSupport
-import PharosLab
 import Testing
 
 @Suite("The picture of explain")

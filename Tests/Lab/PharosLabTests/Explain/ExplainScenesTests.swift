@@ -1,9 +1,9 @@
-import PharosConsoleSupport
 import Foundation
+import PharosConsoleSupport
+import PharosLab
 import PharosModel
 import PharosService
 import PharosTestSupport
-import PharosLab
 import Testing
 
 @Suite("Explain tells what process decides")

@@ -1,8 +1,8 @@
 import PharosDocuments
+import PharosLab
 import PharosModel
 import PharosService
 import PharosTestSupport
-import PharosLab
 import PharosWire
 import Testing
 

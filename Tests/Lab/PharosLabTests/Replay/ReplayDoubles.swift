@@ -1,7 +1,7 @@
 import PharosIngest
+import PharosLab
 import PharosModel
 import PharosService
-import PharosLab
 import Synchronization
 
 /// A clock on which an hour passes in no time: waiting moves it.

@@ -1,8 +1,8 @@
 import Foundation
 import PharosCaptures
+import PharosLab
 import PharosModel
 import PharosService
-import PharosLab
 import Testing
 
 @Suite("Replay")

@@ -1,7 +1,7 @@
-import PharosTestSupport
 import PharosConsoleSupport
-import PharosService
 import PharosLab
+import PharosService
+import PharosTestSupport
 import PharosTools
 import Testing
 

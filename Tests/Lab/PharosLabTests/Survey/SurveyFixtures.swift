@@ -1,8 +1,8 @@
 import Foundation
+import PharosLab
 import PharosModel
 import PharosService
 import PharosTestSupport
-import PharosLab
 
 /// A building of one floor, 40 m by 20 m, and walks through it, written as surveyors' phones write them.
 enum SurveyFixtures {

@@ -1,12 +1,12 @@
-import PharosConsoleSupport
 import Foundation
 import PharosCaptures
+import PharosConsoleSupport
 import PharosDocuments
+import PharosLab
 import PharosModel
 import PharosPipeline
 import PharosService
 import PharosTestSupport
-import PharosLab
 import PharosWire
 import Testing
 

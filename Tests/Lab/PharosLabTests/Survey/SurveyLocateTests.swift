@@ -1,12 +1,12 @@
-import PharosFixes
-import PharosTestSupport
-import PharosConsoleSupport
 import Foundation
+import PharosConsoleSupport
+import PharosFixes
+import PharosLab
 import PharosModel
 import PharosPipeline
 import PharosService
-import PharosLab
 import PharosSpace
+import PharosTestSupport
 import Testing
 
 @Suite("Learning from walks and locating by them")

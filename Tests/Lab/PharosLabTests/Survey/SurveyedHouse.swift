@@ -1,9 +1,9 @@
-import PharosTestSupport
 import PharosConsoleSupport
-import PharosModel
 import PharosFixes
-import PharosService
 import PharosLab
+import PharosModel
+import PharosService
+import PharosTestSupport
 
 /// The house of the fixtures with its radio map, learned once for all tests.
 final class SurveyedHouse: Sendable {

@@ -1,8 +1,8 @@
 import PharosDocuments
 import PharosModel
 import PharosSimulation
-import PharosTestSupport
 import PharosSpace
+import PharosTestSupport
 import Testing
 
 @Suite("Indoor scenes")

@@ -1,5 +1,5 @@
-import PharosEncoders
 import FuzzWire
+import PharosEncoders
 import PharosModel
 import PharosTestSupport
 import PharosWire

@@ -1,6 +1,6 @@
-import PharosTestSupport
-import PharosSpace
 import PharosMaps
+import PharosSpace
+import PharosTestSupport
 import Testing
 
 @Suite("Vector tiles")

@@ -1,6 +1,6 @@
 import Foundation
-import PharosTestSupport
 import PharosSpace
+import PharosTestSupport
 import Testing
 
 @Suite("Floor plane")

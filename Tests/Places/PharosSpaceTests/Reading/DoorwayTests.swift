@@ -1,7 +1,7 @@
 import PharosModel
 import PharosSite
-import PharosTestSupport
 import PharosSpace
+import PharosTestSupport
 import PharosWays
 import Testing
 

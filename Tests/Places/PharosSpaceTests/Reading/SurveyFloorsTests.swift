@@ -1,7 +1,7 @@
 import Foundation
 import PharosSite
-import PharosTestSupport
 import PharosSpace
+import PharosTestSupport
 import PharosWays
 import Testing
 

@@ -1,8 +1,8 @@
 import PharosDocuments
 import PharosModel
 import PharosSite
-import PharosTestSupport
 import PharosSpace
+import PharosTestSupport
 import PharosWays
 import Testing
 

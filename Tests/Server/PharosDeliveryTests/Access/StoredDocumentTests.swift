@@ -1,6 +1,6 @@
 import PharosDelivery
-import PharosJournal
 import PharosDocuments
+import PharosJournal
 import PharosModel
 import PharosSecurity
 import Testing

@@ -1,8 +1,8 @@
 import Logging
 import PharosDelivery
 import PharosJournal
-import PharosMQTT
 import PharosModel
+import PharosMQTT
 import PharosPublishing
 import Synchronization
 import Testing

@@ -1,8 +1,8 @@
-import PharosTestSupport
 import Foundation
 import Logging
-import PharosService
 import PharosLab
+import PharosService
+import PharosTestSupport
 import Testing
 
 @Suite("What stops a command")

@@ -1,7 +1,7 @@
 import Foundation
+import PharosLab
 import PharosService
 import PharosTestSupport
-import PharosLab
 import Testing
 
 @Suite("Tables and bars as people read them")

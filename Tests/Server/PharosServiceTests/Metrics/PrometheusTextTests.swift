@@ -3,11 +3,11 @@ import PharosDelivery
 import PharosHTTP
 import PharosIngest
 import PharosJournal
+import PharosLab
 import PharosModel
 import PharosPresence
 import PharosService
 import PharosTestSupport
-import PharosLab
 import Testing
 
 @Suite("Metrics as Prometheus reads them")

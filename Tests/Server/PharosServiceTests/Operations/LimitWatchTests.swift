@@ -1,5 +1,5 @@
-import PharosService
 import PharosLab
+import PharosService
 import Testing
 
 /// Limits that are reached: named once, counted always.

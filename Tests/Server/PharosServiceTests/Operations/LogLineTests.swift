@@ -1,8 +1,8 @@
 import Foundation
 import Logging
+import PharosLab
 import PharosModel
 import PharosService
-import PharosLab
 import Testing
 
 @Suite("Lines of the log")

@@ -1,6 +1,6 @@
-import PharosTestSupport
 import Foundation
 import PharosService
+import PharosTestSupport
 import Testing
 
 #if canImport(Glibc)

@@ -1,14 +1,14 @@
 import Foundation
 import Logging
 import PharosDelivery
-import PharosHTTP
 import PharosDocuments
+import PharosHTTP
+import PharosLab
 import PharosModel
 import PharosPublishing
 import PharosService
 import PharosSite
 import PharosTestSupport
-import PharosLab
 import PharosWire
 import Testing
 

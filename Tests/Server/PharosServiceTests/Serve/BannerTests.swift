@@ -1,9 +1,9 @@
 import PharosDelivery
 import PharosIngest
+import PharosLab
 import PharosModel
 import PharosService
 import PharosSite
-import PharosLab
 import Testing
 
 @Suite("What a server says about itself")

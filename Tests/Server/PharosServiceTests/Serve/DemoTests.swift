@@ -1,12 +1,12 @@
-import PharosTestSupport
-import PharosConsoleSupport
 import Foundation
+import PharosConsoleSupport
+import PharosLab
 import PharosModel
 import PharosService
 import PharosSimulation
-import PharosLab
-import PharosTools
 import PharosSpace
+import PharosTestSupport
+import PharosTools
 import Testing
 
 /// What the demo has to show within its first two minutes.

@@ -1,7 +1,7 @@
 import Logging
 import PharosIngest
-import PharosMQTT
 import PharosModel
+import PharosMQTT
 import PharosService
 import PharosSite
 import PharosWire

@@ -1,5 +1,5 @@
-import PharosService
 import PharosLab
+import PharosService
 import ServiceLifecycle
 import Synchronization
 import Testing

@@ -1,12 +1,12 @@
-import PharosTestSupport
-import PharosConsoleSupport
 import Foundation
 import Logging
+import PharosConsoleSupport
 import PharosJournal
 import PharosModel
 import PharosService
 import PharosSimulation
 import PharosSite
+import PharosTestSupport
 import Synchronization
 import Testing
 

@@ -1,13 +1,13 @@
-import PharosTestSupport
-import PharosConsoleSupport
 import Foundation
 import Logging
 import PharosCaptures
+import PharosConsoleSupport
+import PharosLab
 import PharosModel
 import PharosService
 import PharosSimulation
 import PharosSite
-import PharosLab
+import PharosTestSupport
 import Synchronization
 import Testing
 

@@ -1,9 +1,9 @@
-import PharosTestSupport
 import Logging
+import PharosLab
 import PharosModel
 import PharosService
 import PharosSite
-import PharosLab
+import PharosTestSupport
 import Synchronization
 import Testing
 

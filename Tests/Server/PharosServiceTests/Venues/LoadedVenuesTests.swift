@@ -1,10 +1,10 @@
 import Foundation
-import PharosModel
 import PharosFixes
+import PharosModel
 import PharosService
 import PharosSite
-import PharosTools
 import PharosSpace
+import PharosTools
 import Testing
 
 @Suite("Venues of a site")

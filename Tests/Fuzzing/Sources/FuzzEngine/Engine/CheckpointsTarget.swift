@@ -1,8 +1,8 @@
 import FuzzSupport
 import PharosDocuments
 import PharosModel
-import PharosPresence
 import PharosPipeline
+import PharosPresence
 import PharosWire
 
 /// A checkpoint, its magic, version and checksum put right, and a pipeline that goes on from it.

@@ -1,8 +1,8 @@
 import FuzzSupport
 import PharosDocuments
 import PharosModel
-import PharosPresence
 import PharosPipeline
+import PharosPresence
 
 /// A pipeline that is fed until it has had enough, and what it said mixed into a number.
 struct EngineRun {

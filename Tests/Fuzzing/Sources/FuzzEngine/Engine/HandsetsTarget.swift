@@ -1,9 +1,9 @@
 import FuzzDecoders
 import FuzzSupport
 import FuzzWire
+import PharosFixes
 import PharosModel
 import PharosPipeline
-import PharosFixes
 import PharosSite
 import PharosSpace
 import PharosWire

@@ -1,7 +1,7 @@
 import FuzzSupport
 import PharosDocuments
-import PharosModel
 import PharosFixes
+import PharosModel
 import PharosSpace
 
 /// A radio map, its magic, version and checksum put right.

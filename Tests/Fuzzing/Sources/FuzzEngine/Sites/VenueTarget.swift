@@ -1,7 +1,7 @@
-import PharosDocuments
 import FuzzSupport
-import PharosModel
+import PharosDocuments
 import PharosFixes
+import PharosModel
 import PharosSite
 import PharosSpace
 import PharosWays

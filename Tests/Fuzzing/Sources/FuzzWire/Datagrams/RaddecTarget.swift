@@ -1,5 +1,5 @@
-import PharosEncoders
 import FuzzSupport
+import PharosEncoders
 import PharosModel
 import PharosWire
 

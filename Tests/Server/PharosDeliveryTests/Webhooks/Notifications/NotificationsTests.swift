@@ -1,8 +1,8 @@
 import Foundation
 import Logging
 import PharosDelivery
-import PharosJournal
 import PharosDocuments
+import PharosJournal
 import PharosModel
 import PharosPublishing
 import Synchronization

@@ -1,8 +1,8 @@
 import Foundation
 import NIOHTTP1
 import PharosDelivery
-import PharosJournal
 import PharosDocuments
+import PharosJournal
 import PharosModel
 import PharosTestSupport
 import Synchronization
