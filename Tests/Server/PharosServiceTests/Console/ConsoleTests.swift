@@ -1,3 +1,4 @@
+import PharosConsoleSupport
 import Foundation
 import Logging
 import PharosLab
