@@ -166,22 +166,25 @@ extension Locator {
   /// Returns the radius meant to hold 68 % of truths.
   ///
   /// The spread of the belief shows the uncertainty that readings and steps leave. It does not show the errors of the
-  /// map, which grow with the distance to the nearest surveyed place. The factor of the radio map corrects the whole for
-  /// the venue.
+  /// map, which grow with the distance to the nearest surveyed place and appear in readings that fit worse than usual.
+  /// The factor of the radio map corrects the whole for the venue.
   private func radius(of middle: Middle, at time: Timestamp) -> Float {
     if isCarried(at: time), carriage.scanned != .distantPast {
       let (spread, hidden) = (middle.spread, rules.visualHiddenError)
       return (spread * spread + hidden * hidden).squareRoot()
     }
     let away = content.floors[middle.floor].radio.map { content.remoteness(of: middle.point, floor: $0) } ?? 0
+    let misfit = min(Locator.maximumMisfitting, max(0, evidence.misfit - LocatorEvidence.usualMisfit))
     let isSeen = seesMotion(at: time)
     let least = isSeen ? rules.hiddenError : offset.isOpen ? 0 : rules.blindHiddenError
-    let hidden = least + rules.remoteError * min(away, Locator.maximumRemote)
+    let hidden = least + rules.remoteError * min(away, Locator.maximumRemote) + rules.misfitError * misfit
     let spread = middle.spread * (isSeen ? rules.spreadFactor : 1)
     let factor = offset.isOpen ? 1 : content.radiusFactors[isSeen ? .moving : .blind] ?? 1
     return factor * (spread * spread + hidden * hidden).squareRoot()
   }
 
+  /// The misfit beyond the usual above which the radius no longer grows with it.
+  private static let maximumMisfitting: Float = 3
   /// The distance from the survey beyond which the radius no longer grows with it.
   ///
   /// - Units: metres.

@@ -34,7 +34,7 @@ extension Locator {
     for index in weights.indices { weights[index] += look[index].marginal(variance, about: offset.mean) }
     if isScan, let listed { addUnlisted(but: listed, to: &weights) }
     cloud.weight = weights
-    learnOffset()
+    learn(at: time)
     audit(listed, at: time)
     cloud.resample(rules, on: content.floors, &noise)
   }
@@ -172,21 +172,42 @@ extension Locator {
     return first...max(first, last)
   }
 
-  /// Learns the offset by which all readings are louder than expected at the middle of the belief.
-  private mutating func learnOffset() {
-    guard let middle = middle(), let radio = content.floors[middle.floor].radio,
-      offset.isOpen || middle.spread < Locator.offsetSpread,
-      let residual = medianResidual(at: middle.point, radio)
-    else { return }
-    offset.learn(residual)
+  /// Learns from the differences between the readings and the levels expected at the middle of the belief.
+  private mutating func learn(at time: Timestamp) {
+    guard let middle = middle(), let radio = content.floors[middle.floor].radio else { return }
+    learnMisfit(at: middle.point, radio, time)
+    if offset.isOpen || middle.spread < Locator.offsetSpread { learnOffset(at: middle.point, radio) }
   }
 
   /// The spread of the belief below which its middle is used to learn an offset.
   ///
   /// - Units: metres. Levels change by 0.7 dB a metre.
   private static let offsetSpread: Float = 4
-  /// The minimum number of readings of a look from which an offset is learned.
+  /// The minimum number of readings of a look from which its misfit or offset is learned.
   private static let fewestTelling = 3
+  /// The maximum contribution of one reading to a misfit: three standard deviations, squared.
+  private static let maximumMisfit: Float = 9
+
+  private mutating func learnMisfit(at point: Point, _ floor: Int, _ time: Timestamp) {
+    guard pool.count >= Locator.fewestTelling else { return }
+    var sum: Float = 0
+    for reading in pool {
+      let expected =
+        content.radio.prediction(of: reading.emitter, floor: floor, at: point)
+        ?? (rules.unexpectedLevel, rules.unexpectedDeviation)
+      let noise = content.radio.noises[Int(reading.emitter)]
+      let stale = staleness(of: reading, at: time)
+      let variance = expected.deviation * expected.deviation + noise * noise + stale * stale
+      let rest = reading.level - offset.decibels - expected.level
+      sum += min(Locator.maximumMisfit, rest * rest / variance)
+    }
+    evidence.learn(misfit: sum / Float(pool.count))
+  }
+
+  /// Learns the offset by which all readings are louder than expected.
+  private mutating func learnOffset(at point: Point, _ floor: Int) {
+    if let residual = medianResidual(at: point, floor) { offset.learn(residual) }
+  }
 
   /// Returns the median difference between the readings of a look and the levels expected at a place; nil if too few
   /// are expected there.

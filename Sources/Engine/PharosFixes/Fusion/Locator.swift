@@ -435,6 +435,17 @@ struct LocatorEvidence: Sendable, Hashable {
   var reportedFloor: Int?
   /// The time at which the belief was last compared with all other places.
   var audited = Timestamp.distantPast
+  /// The misfit of readings with the map at the belief: the mean of squared deviations from the expected levels, each
+  /// in its own standard deviations.
+  ///
+  /// It begins with the usual value.
+  var misfit = LocatorEvidence.usualMisfit
+
+  /// The usual misfit: half of the fixes of held-back walks have less than 0.7, because a look's readings err
+  /// together.
+  static let usualMisfit: Float = 0.85
+  /// The share of the misfit that a look renews: five looks, or 10 s.
+  private static let renewal: Float = 0.2
 
   /// The time from one scan to the next for which the bounds on a scan's evidence were found.
   ///
@@ -451,4 +462,7 @@ struct LocatorEvidence: Sendable, Hashable {
     }
     scanned = time
   }
+
+  /// Takes the misfit of a look.
+  mutating func learn(misfit: Float) { self.misfit += (misfit - self.misfit) * LocatorEvidence.renewal }
 }

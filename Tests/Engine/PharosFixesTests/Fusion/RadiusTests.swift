@@ -7,6 +7,25 @@ import Testing
 
 @Suite("The radius of a fix")
 struct RadiusTests {
+  @Test("readings that fit nowhere make it wider", arguments: 1...3 as ClosedRange<UInt64>)
+  func misfit(seed: UInt64) throws {
+    func radius(isSensible: Bool) throws -> Double {
+      var hall = try FusionHall(seed: seed)
+      var random = SeededGenerator(seed: seed)
+      for second in 0..<20 {
+        hall.scan(at: Point(x: 30, y: 12), Double(second))
+        guard !isSensible, case .accessPoints(var points) = hall.sensings[second].body else { continue }
+        for index in points.indices {
+          points[index].rssi = RSSI(dBm: .random(in: -95 ... -35, using: &random))
+        }
+        hall.sensings[second].body = .accessPoints(points)
+      }
+      return try #require(hall.fixes().last).horizontalAccuracy
+    }
+    let (usual, odd) = (try radius(isSensible: true), try radius(isSensible: false))
+    #expect(odd > 1.5 * usual, "\(odd) m, usually \(usual) m")
+  }
+
   @Test("the factor of the survey applies to its kind of subject alone", arguments: [true, false])
   func factor(hasSteps: Bool) throws {
     func radii(_ scales: [RadiusScale]) throws -> [Double] {
