@@ -37,10 +37,9 @@ package struct FusionRules: Hashable, Sendable {
 
   /// The degrees of freedom of Student's distribution, which models the scatter of readings.
   ///
-  /// 4: bodies, doors and moved access points give outliers beyond a normal distribution. 3.8 makes those readings of two malls'
-  /// survey most probable that at least three other walks heard within the same 2 m. Instead of with 10, walks through a campus
-  /// are placed 0.18 m better (95 %: 0.08 to 0.29), and others as well as before.
-  package var tailFreedom: Float = 4
+  /// 10: bodies, doors and moved access points give outliers beyond a normal distribution; still fewer degrees leave a floor away
+  /// from the right one too probable.
+  package var tailFreedom: Float = 10
   /// The maximum number of independent readings that a scan is worth, two seconds after the last one: bodies and the
   /// place itself shift many of them together.
   ///
