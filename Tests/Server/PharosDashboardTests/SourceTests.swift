@@ -38,7 +38,7 @@ struct SourceTests {
       where !name.isEmpty {
         let exported = try Regex("export (async )?(function|class|const|let) \(name)\\b")
         #expect(source.contains(exported), "\(path) imports \(name), which \(match.2) does not export")
-        let uses = text.matches(of: try Regex("\\b\(name)\\b")).count
+        let uses = text.matches(of: try Regex("\\b\(name)\\b").wordBoundaryKind(.simple)).count
         #expect(uses > 1, "\(path) imports \(name) and does not use it")
       }
     }
