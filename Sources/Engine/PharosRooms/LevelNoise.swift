@@ -18,7 +18,7 @@ package struct LevelNoise: Hashable, Sendable {
     var count = LevelNoise.guesses
   }
 
-  /// The lags: a tenth, two fifths and one and a half times the ``guessedTime``.
+  /// The lags: a tenth, two fifths and one and a half times the `guessedTime`.
   ///
   /// - Units: seconds.
   private static let lags = (near: 2.0, middle: 8.0, far: 32.0)

@@ -5,7 +5,7 @@ package import PharosModel
 /// carried, and a model of the silences to expect.
 ///
 /// While the beacon lies still, the level is a mean that hardly changes, plus a deviation that people and doors cause and
-/// that fades within ``LevelNoise/time``, plus the noise of the second. While it is carried, the level is a random walk.
+/// that fades within `LevelNoise.time`, plus the noise of the second. While it is carried, the level is a random walk.
 /// A Kalman filter follows each of the two. The two interact with the probability that the beacon is carried, which all
 /// of its observers share: a deviation concerns one observer, a carriage all of them.
 ///

@@ -23,9 +23,9 @@ package struct ZoneWeighing: Sendable {
 
   /// One zone that the beacon may be in.
   package struct Candidate: Sendable {
-    /// The zone, or ``ZoneWeighing/elsewhere``.
+    /// The zone, or `elsewhere`.
     package let zone: Int
-    /// The floor it is on; -1 for ``ZoneWeighing/elsewhere``.
+    /// The floor it is on; -1 for `elsewhere`.
     let floor: Int
     /// The probability before this look, and after it.
     package var probability: Double
@@ -129,7 +129,7 @@ package struct ZoneWeighing: Sendable {
     }
   }
 
-  /// Sets the score of each zone, and of ``elsewhere``, from the levels.
+  /// Sets the score of each zone, and of `elsewhere`, from the levels.
   mutating func score(_ plan: ZonePlan) {
     if plan.floorRanks.count > 1 { scoreFloors(plan) }
     for index in candidates.indices where candidates[index].zone != ZoneWeighing.elsewhere {

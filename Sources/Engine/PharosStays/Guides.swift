@@ -4,7 +4,7 @@ package import PharosModel
 import PharosSpace
 import PharosWays
 
-/// The guidance of subjects to their destinations: a ``Guidance`` for each that was asked for, fed with the fixes of its
+/// The guidance of subjects to their destinations: a `Guidance` for each that was asked for, fed with the fixes of its
 /// subject.
 ///
 /// The requests are part of the written state; after a restart each subject gets a new route with its first fix.

@@ -3,7 +3,7 @@ import PharosModel
 
 /// The state of one beacon towards one region about beacons, and the observers that support it.
 ///
-/// A value without clock or output. `hear`, `lose` and `markOffline` record reports of observers, and ``settle()`` decides
+/// A value without clock or output. `hear`, `lose` and `markOffline` record reports of observers, and `settle()` decides
 /// once all reports of one instant have been recorded. So a hand-over from one gateway to the next within an instant
 /// is no exit.
 package struct BeaconRegionRow: Sendable {

@@ -330,7 +330,7 @@ package struct StageTwo: Sendable {
 extension StageTwo {
   /// Returns the offsets of the observers that stand in zones, learned from the tags in each other's zones.
   ///
-  /// The order is that in which the zones name the observers. An offset is only used where ``Calibration/isApplied``
+  /// The order is that in which the zones name the observers. An offset is only used where `Calibration.isApplied`
   /// is set.
   package func calibrations() -> [Calibration] {
     zip(around.plan.observers, around.offsets.entries).map { observer, entry in
