@@ -46,12 +46,19 @@ export function roomDependents(room, zones) {
   ].filter(Boolean).join(" ");
 }
 
-/** Removes a room; rooms beside it no longer name it. */
+/** Removes a room; rooms beside it no longer name it, unless the server refuses: then all stays as it was. */
 export async function removeRoom(room, zones) {
-  for (const zone of zones.filter(({ id, adjacent }) => id !== room.id && adjacent?.includes(room.id))) {
-    await saveRoom({ ...zone, adjacent: zone.adjacent.filter((id) => id !== room.id) });
+  const changed = [];
+  try {
+    for (const zone of zones.filter(({ id, adjacent }) => id !== room.id && adjacent?.includes(room.id))) {
+      await saveRoom({ ...zone, adjacent: zone.adjacent.filter((id) => id !== room.id) });
+      changed.push(zone);
+    }
+    await change("DELETE", `/v1/zones/${part(room.id)}`);
+  } catch (error) {
+    for (const zone of changed) await saveRoom(zone);
+    throw error;
   }
-  await change("DELETE", `/v1/zones/${part(room.id)}`);
 }
 
 /** Names a gateway, and puts it into a room; an empty `room` is none, and undefined leaves it where it is. */

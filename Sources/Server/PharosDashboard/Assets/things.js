@@ -120,7 +120,10 @@ function gather({ observers, zones, tags, fixes, heard, visits, inside, stored }
     if (isGateway.has(row.subject)) continue;
     const found = thing([row.subject], row.subjectKind === "beacon" ? "tag" : "person");
     found.storedSince = row.first;
-    if (!found.lastHeard) Object.assign(found, { lastHeard: row.last, lastZone: row.zones.findLast(Boolean) || null });
+    if (found.lastHeard) continue;
+    // The end of the hour that is still being stored is no time at which it was heard.
+    if (Date.parse(row.last) <= serverNow()) found.lastHeard = row.last;
+    found.lastZone = row.zones.findLast(Boolean) || null;
   }
   const list = [...things.values()];
   for (const found of list) finish(found, isGateway);
