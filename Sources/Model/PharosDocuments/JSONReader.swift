@@ -298,9 +298,39 @@ extension JSONReader {
       }
       if !salvageValue(bytes, depth: depth) {
         dropped += 1
+        guard depth < deepest || !skipNested(bytes) else { continue }
         skipElement(bytes, opening: UInt8(ascii: "{"), closing: UInt8(ascii: "]"))
       }
     }
+  }
+
+  /// Passes over an array or an object that is nested too deep, if all that it opens is closed.
+  private mutating func skipNested(_ bytes: RawSpan) -> Bool {
+    let start = offset
+    var depth = 0
+    repeat {
+      switch bytes.byte(at: offset) {
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+      case UInt8(ascii: "\""):
+        let mark = tree.count
+        let isWell = (try? string(bytes)) != nil
+        tree.removeAll(from: mark)
+        guard isWell else {
+          offset = start
+          return false
+        }
+        continue
+      default: break
+      }
+      offset += 1
+    } while depth > 0 && offset < end
+    budget -= offset - start
+    guard depth == 0, offset > start + 1 else {
+      offset = start
+      return false
+    }
+    return true
   }
 
   /// Keeps a value and returns true, or leaves the tree as it was and the offset within the value.

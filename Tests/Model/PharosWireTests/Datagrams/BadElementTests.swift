@@ -48,6 +48,18 @@ struct BadElementTests {
     #expect(read(message).lines == lines)
   }
 
+  @Test(
+    "a value that is nested too deep costs itself alone, with a brace or a quotation mark in it",
+    arguments: [16, 17, 40, 200]
+  )
+  func nested(depth: Int) {
+    let (opening, closing) = (String(repeating: "[", count: depth), String(repeating: "]", count: depth))
+    for inner in ["", #""}],{\"""#, #"{"a":[1,{"b":2}]}"#] {
+      let text = "[\(Self.gateway),\(Self.good),\(opening)\(inner)\(closing),\(Self.good)]"
+      #expect(read(Array(text.utf8)).lines == [Self.heartbeat, Self.heard, Self.heard])
+    }
+  }
+
   @Test("a bad part of an envelope costs that part")
   func envelope() {
     let text = """
