@@ -84,8 +84,8 @@ struct HouseTests {
   /// The modules that take values and give values: no I/O, no clock, no task.
   static let pure = [
     "PharosDocuments", "PharosModel", "PharosWire", "PharosSpace", "PharosWays", "PharosPresence",
-    "PharosRooms",
-    "PharosFixes", "PharosStays", "PharosSurvey", "PharosCaptures", "PharosSecurity", "PharosPipeline",
+    "PharosRooms", "PharosFixes", "PharosStays", "PharosSurvey", "PharosCaptures", "PharosSecurity",
+    "PharosPipeline",
     "PharosSimulation", "PharosComparators", "PharosMQTT",
   ]
 

@@ -138,14 +138,6 @@ extension SubjectTable where Row.Subject == SubjectID {
   }
 }
 
-extension SubjectTable where Row.Subject == BeaconID {
-  /// Returns the places of the beacons that are to be forgotten.
-  @inlinable
-  package func places(of traces: SubjectTraces) -> [Int] {
-    taken.filter { traces.contains(self[$0].subject) }
-  }
-}
-
 // MARK: Deadlines
 
 extension SubjectTable {

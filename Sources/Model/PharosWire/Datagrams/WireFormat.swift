@@ -3,8 +3,7 @@ public struct WireFormat: CaseIterable, Hashable, Sendable {
   /// The formats: a new one is a file and an entry here.
   package static let list: [any DatagramFormat.Type] = [
     RaddecFormat.self, PharosFormat.self, JSONFormat.self, IngicsFormat.self, HuaweiFormat.self,
-    MinewFormat.self,
-    MQTTFormat.self, MinewConnectFormat.self, AprilBrotherFormat.self, HCITextFormat.self,
+    MinewFormat.self, MQTTFormat.self, MinewConnectFormat.self, AprilBrotherFormat.self, HCITextFormat.self,
   ]
 
   /// All formats, in the order of the list.
