@@ -92,6 +92,18 @@ class Handler(Answers):
         )
         self.answer({"zones": zones})
 
+    def do_beacons(self, identity=None):
+        rows = self.world.beacon_rows()
+        if self.command == "PUT":
+            self.world.beacon_names[identity] = self.body["name"]
+            return self.answer({"id": identity, **self.body}, 201)
+        if identity is None:
+            return self.answer({"beacons": rows, "next": None})
+        own = [row for row in rows if row["id"] == identity]
+        if not own:
+            raise Refusal(404, "Not found", f"There is no beacon {identity}.")
+        return self.answer(own[0])
+
     def do_tags(self):
         self.answer({"tags": self.world.tag_rows(), "next": None})
 

@@ -36,11 +36,16 @@ def feature(kind, geometry, coordinates, **properties):
     }
 
 
+def rooms(level):
+    """The rooms that a floor has."""
+    return ROOMS[: 5 if level == 0 else 3]
+
+
 def outlines(level):
     """What is drawn of a floor."""
     features = [feature("walkable", "Polygon", [ring(0, 0, WIDTH, HEIGHT), ring(27, 10, 31, 14)[::-1]])]
     walls = []
-    for name, left, bottom, right, top in ROOMS[: 5 if level == 0 else 3]:
+    for name, left, bottom, right, top in rooms(level):
         features.append(feature("walkable", "Polygon", [ring(left, bottom, right, top)], name=name))
         walls += [[degrees(left, top), degrees(right, top)], [degrees(right, bottom), degrees(right, top - 3)]]
     features.append(feature("obstacle", "Polygon", [ring(34, 4, 36, 6)]))
@@ -107,4 +112,6 @@ def fix(x, y, level, course):
     if level is None:
         return data
     name = dict(FLOORS).get(level, "")
+    around = [room for room, left, bottom, right, top in rooms(level) if left <= x <= right and bottom <= y <= top]
+    data |= {"room": around[0]} if around else {}
     return {"building": "main", "level": level, "floorName": name, "x": round(x, 2), "y": round(y, 2)} | data

@@ -59,6 +59,8 @@ class World:
         self.accepted = set()
         self.notifications = {}
         self.named = {}
+        self.beacon_names = {}
+        self.site_beacons = set()
         self.made_zones = {}
         self.comparisons = []
         self.visits = []
@@ -385,7 +387,7 @@ class World:
         return [
             {
                 "beacon": beacon,
-                "name": f"Trolley {index + 1}" if index % 2 else None,
+                "name": self.name_of_tag(index, beacon),
                 "zone": zone,
                 "since": rfc3339(self.since[beacon]),
                 "probability": 0.93 if zone else None,
@@ -393,6 +395,18 @@ class World:
             }
             for index, (beacon, zone) in enumerate(self.zone_of.items())
         ]
+
+    def name_of_tag(self, index, beacon):
+        return self.beacon_names.get(beacon, f"Trolley {index + 1}" if index % 2 else None)
+
+    def beacon_rows(self):
+        rows = []
+        for index, beacon in enumerate(self.zone_of):
+            name = self.name_of_tag(index, beacon)
+            row = {"id": beacon, "regions": [], "battery": {"millivolts": 2930, "time": rfc3339(self.started)}}
+            source = "site" if beacon in self.site_beacons else "http"
+            rows.append(row | ({"name": name, "source": source} if name else {}))
+        return rows
 
     def fix_rows(self):
         if not self.fix_rate:

@@ -8,6 +8,7 @@ from test_first_run import Gateway
 #: More clicks than this for one task are too many.
 MAXIMUM_CLICKS = 6
 GATEWAYS = [f"ac:23:3f:a0:00:{number}" for number in (61, 62, 63)]
+TAGS = ["Bed 7", "Wheelchair 4", "Pump 12", "Bed 8", "Wheelchair 5"]
 ROOMS = ["Ward 3", "Théâtre 1", "Store"]
 
 
@@ -42,6 +43,8 @@ class Owner(support.BrowserTest):
             visit.page.goto(server.base)
             self.task("name three rooms", self.name_rooms)
             self.task("rename a room", self.rename_a_room)
+            for minor, name in enumerate(TAGS, 1):
+                self.task(f"name {name}", lambda minor=minor, name=name: self.name_a_tag(minor, name))
             self.task("find a tag", self.find_a_tag)
             self.task("be notified", lambda: self.be_notified(gateways))
             self.task("look back", self.look_back)
@@ -52,8 +55,9 @@ class Owner(support.BrowserTest):
 
     @staticmethod
     def levels():
-        """Each gateway hears one tag well, and the others from afar."""
-        return [{minor: -55 if minor == own else -85 for minor in (1, 2, 3)} for own in (1, 2, 3)]
+        """Each gateway hears one or two tags well, and the others from afar."""
+        numbers = range(1, len(TAGS) + 1)
+        return [{minor: -55 if minor % 3 == own % 3 else -85 for minor in numbers} for own in (1, 2, 3)]
 
     def task(self, name, work):
         before = self.page.evaluate("window.clicks")
@@ -81,9 +85,21 @@ class Owner(support.BrowserTest):
         sheet.get_by_role("button", name="Save").click()
         support.expect(self.page.get_by_role("link", name="Store room")).to_be_visible()
 
+    def name_a_tag(self, minor, name):
+        self.go("Things")
+        self.page.get_by_label("Find").fill(f"40/{minor}")
+        row = self.page.get_by_role("table", name="Things").get_by_role("row").nth(1)
+        support.expect(row).to_contain_text(f"40/{minor}", timeout=30_000)
+        row.get_by_role("link").first.click()
+        self.page.get_by_role("button", name="Rename").click()
+        sheet = self.page.get_by_role("dialog")
+        sheet.get_by_label("Name").fill(name)
+        sheet.get_by_role("button", name="Save").click()
+        support.expect(self.page.locator("h1")).to_have_text(name)
+
     def find_a_tag(self):
         self.go("Things")
-        self.page.get_by_label("Find").fill("40/2")
+        self.page.get_by_label("Find").fill("wheelchair 4")
         row = self.page.get_by_role("table", name="Things").get_by_role("row").nth(1)
         support.expect(row).to_contain_text("Théâtre 1", timeout=30_000)
         row.get_by_role("link").first.click()

@@ -87,24 +87,6 @@ class Things(support.BrowserTest):
         support.expect(self.rows().nth(1)).to_contain_text("−50 dBm")
         support.expect(self.rows().nth(1)).to_contain_text("and 9 more")
 
-    def test_a_person_is_in_the_room_that_the_venue_draws(self):
-        found = self.page.goto(self.mock.base) and self.page.evaluate(
-            """async () => {
-              const it = await import('/assets/venue-rooms.js');
-              const square = (x, y, side) => [[x, y], [x + side, y], [x + side, y + side], [x, y + side], [x, y]];
-              const shape = (name, ...coordinates) =>
-                ({ properties: { name, kind: 'walkable' }, geometry: { type: 'Polygon', coordinates } });
-              const features = [shape('ward', square(0, 0, 10)), shape('bath', square(1, 1, 2)),
-                shape('ring', square(20, 0, 9), square(22, 2, 4))];
-              window.fetch = async () => new Response(JSON.stringify({ features }));
-              it.learnVenues([{ id: 'v', buildings: [{ id: 'b', floors: [{ level: 0, outlines: '/v1/outlines' }] }] }]);
-              const at = (longitude, latitude) => ({ venue: 'v', building: 'b', level: 0, longitude, latitude });
-              await it.loadRooms([at(0, 0)]);
-              return [at(5, 5), at(2, 2), at(21, 1), at(24, 4), at(15, 5), { longitude: 5, latitude: 5 }].map((fix) => it.roomOf(fix));
-            }"""
-        )
-        self.assertEqual(found, ["ward", "bath", "ring", None, None, None])
-
     def test_a_row_opens_the_thing_with_its_reasons(self):
         tag = list(self.world.zone_of)[1]
         self.world.zone_of[tag] = "lobby"
@@ -117,6 +99,17 @@ class Things(support.BrowserTest):
         # The mock's words name the identity: the page says the name.
         support.expect(self.page.locator(".reasons p").first).to_contain_text("Trolley 2: zone.")
         support.expect(self.page.locator("svg.chart")).to_be_visible()
+
+    def test_a_tag_is_named(self):
+        tag = list(self.world.zone_of)[0]
+        self.open("things/" + urllib.parse.quote(tag, safe=""))
+        support.expect(self.page.locator("dl.facts").first).to_contain_text("2.93 V")
+        self.page.get_by_role("button", name="Rename").click()
+        sheet = self.page.get_by_role("dialog")
+        sheet.get_by_label("Name").fill("Wheelchair 4")
+        sheet.get_by_role("button", name="Save").click()
+        support.expect(self.page.locator("h1")).to_have_text("Wheelchair 4")
+        self.assertEqual(self.world.beacon_names[tag], "Wheelchair 4")
 
     def test_one_is_notified_when_it_leaves(self):
         tag = list(self.world.zone_of)[1]
@@ -158,11 +151,14 @@ class Things(support.BrowserTest):
         self.world.visits = [visit("Garden", "2026-01-01T02:00:00Z"), visit("Kiosk", "2026-01-01T01:00:00Z")]
         support.expect(row).to_contain_text("outdoors")
 
-    def test_a_person_is_named_here_and_a_tag_in_the_site_file(self):
+    def test_a_person_is_named_here_and_a_tag_of_the_site_file_there(self):
         rename = self.page.get_by_role("button", name="Rename")
-        self.open("things/" + urllib.parse.quote(list(self.world.zone_of)[1], safe=""))
+        tag = list(self.world.zone_of)[1]
+        self.world.site_beacons.add(tag)
+        self.open("things/" + urllib.parse.quote(tag, safe=""))
         support.expect(self.page.locator(".facts")).to_contain_text("Tag")
-        support.expect(rename).to_be_hidden()
+        support.expect(rename).to_be_disabled()
+        support.expect(rename).to_have_attribute("title", support.matching("site file"))
         self.open("things/visitor-7")
         rename.click()
         sheet = self.page.get_by_role("dialog")

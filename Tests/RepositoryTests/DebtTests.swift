@@ -129,7 +129,7 @@ struct DebtTests {
   /// Whatever of the engine and the server keeps a site in a variable or behind a lock, by file and name, and why it does not
   /// own the site of a server: only ``SiteRegistry`` may be asked to change that.
   static let keptSites = [
-    "SiteRegistry.state": "the owner",
+    "SiteRegistry.site": "the owner",
     "RegisteredSite.site": "a part of the owner's value",
     "RegisteredSite.sources": "a part of the owner's value",
     "Pipeline.site": "the owner where captures are processed, without a server",

@@ -165,7 +165,7 @@ package struct Locators: Sendable {
   private mutating func tell(_ place: Int, into events: inout [Event]) {
     while let (fix, number, decidedAt) = subjects[place].nextFix() {
       counted.fixes &+= 1
-      let detail = FixDetail(fix, in: venues[subjects[place].ground].venue)
+      let detail = FixDetail(fix, in: venues[subjects[place].ground].content)
       let event = Event(
         stream: stream,
         kind: .fix,

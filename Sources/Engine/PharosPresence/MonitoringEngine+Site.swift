@@ -18,7 +18,8 @@ extension MonitoringEngine {
     context.declare(next)
     if old.observers != next.observers { updateObservers(from: before) }
     let hasOtherClients =
-      old.beacons != next.beacons || old.zones != next.zones || old.positioning.tags != next.positioning.tags
+      old.describedBeacons != next.describedBeacons || old.zones != next.zones
+      || old.positioning.tags != next.positioning.tags
     if hasOtherClients {
       context.catalog.declare(next)
       updateFacts()

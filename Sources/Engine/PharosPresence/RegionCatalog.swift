@@ -457,34 +457,6 @@ package struct MatchSet: Hashable, Sendable {
   var needsSeconds: Bool { isZoned || !rangings.isEmpty }
 }
 
-extension BeaconConstraint {
-  /// The same constraint without what is not looked at: an address's kind, an instance's high bits.
-  var normal: BeaconConstraint {
-    switch self {
-    case .proximity: self
-    case .eddystone(let namespace, let instance):
-      .eddystone(namespace, instance: instance.map { $0 & 0xFFFF_FFFF_FFFF })
-    case .address(let address): .address(DeviceAddress(bits: address.bits, kind: .unknown))
-    }
-  }
-}
-
-extension BeaconID {
-  /// The constraints that the identity fulfils, the most specific first.
-  var constraints: [BeaconConstraint] {
-    if let uuid {
-      return [
-        .proximity(uuid, major: major, minor: minor),
-        .proximity(uuid, major: major),
-        .proximity(uuid, minor: minor),
-        .proximity(uuid),
-      ]
-    }
-    if let namespace { return [.eddystone(namespace, instance: instance), .eddystone(namespace)] }
-    return address.map { [.address($0)] } ?? []
-  }
-}
-
 extension RegionCatalog {
   /// The regions by application and identifier: there may be a word about each of many tags.
   var slotsByName: [String: [String: Int32]] {

@@ -157,18 +157,6 @@ package struct BeaconRegions: Sendable {
   }
 }
 
-extension BeaconConstraint {
-  /// The one beacon that the constraint is about, if nothing is left open.
-  package var onlyBeacon: BeaconID? {
-    switch self {
-    case .proximity(let uuid, let major?, let minor?): .proximity(uuid, major: major, minor: minor)
-    case .eddystone(let namespace, let instance?): .eddystone(namespace, instance: instance)
-    case .address(let address): .address(address)
-    case .proximity, .eddystone: nil
-    }
-  }
-}
-
 extension BeaconRegions {
   /// Restores the monitoring start and the assumed state of each region whose definition is the same as in the state.
   ///

@@ -1,3 +1,6 @@
+/// A directory of names, as those who know identities define it.
+package protocol NameDirectory: Sendable {}
+
 /// JSON text as it is written: values appended in order, commas and quotes taken care of.
 ///
 /// Foundation-free, so that the pure modules can say what they decided. The caller opens and closes containers in
@@ -6,6 +9,8 @@ public struct JSONText: Sendable {
   /// The text so far, UTF-8.
   public private(set) var utf8: [UInt8] = []
   private var needsComma = false
+  /// Gives the names that are written beside identities; nil writes identities alone.
+  package var names: (any NameDirectory)?
 
   /// Starts an empty text.
   public init() {}
@@ -53,6 +58,12 @@ public struct JSONText: Sendable {
   /// Writes a key and a string, or nothing for nil.
   public mutating func member(_ key: StaticString, ifPresent value: String?) {
     if let value { member(key, value) }
+  }
+
+  /// Writes a key with a suffix, and a string.
+  package mutating func member(_ key: StaticString, suffix: StaticString, _ value: String) {
+    write(key: key, suffix: suffix)
+    write(value)
   }
 
   /// Writes a key and a whole number.
@@ -119,10 +130,11 @@ public struct JSONText: Sendable {
     needsComma = true
   }
 
-  private mutating func write(key: StaticString) {
+  private mutating func write(key: StaticString, suffix: StaticString = "") {
     separate()
     utf8.append(UInt8(ascii: "\""))
     key.withUTF8Buffer { unsafe utf8.append(contentsOf: $0) }
+    suffix.withUTF8Buffer { unsafe utf8.append(contentsOf: $0) }
     utf8.append(UInt8(ascii: "\""))
     utf8.append(UInt8(ascii: ":"))
   }

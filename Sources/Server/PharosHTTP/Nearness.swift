@@ -158,8 +158,8 @@ extension Nearness.Nearest {
 
   /// Writes the members of an object that is open.
   func write(to json: inout JSONText) {
-    json.member("observer", observer.description)
-    json.member("beacon", beacon.description)
+    json.identity("observer", observer)
+    json.identity("beacon", .beacon(beacon))
     json.member("rssi", rssi, decimals: 1)
     if let distance { json.member("distance", distance, decimals: 2) }
     json.member("proximity", proximity.rawValue)

@@ -10,7 +10,7 @@ package import PharosSite
 import Synchronization
 
 /// The changes of the site that a running server takes: the registrations over HTTP (applications, their regions and ranging
-/// requests, observers, zones), and the edited site file.
+/// requests, observers, beacons, zones), and the edited site file.
 ///
 /// As Core Location's regions outlive the app that registered them, registrations outlive a restart: each is a document of
 /// the journal. Of two declarations that have one name the site file's counts. Changes are made one after the other, all of
@@ -48,6 +48,9 @@ package final class Registrar: Sendable {
 
   /// The site that counts.
   package var site: Site { registry.site }
+
+  /// The names that the site gives.
+  package var names: SiteNames { registry.names }
 
   /// The declarations of the site file and the registrations over HTTP.
   package var sources: SiteSources { registry.value.sources }
@@ -177,7 +180,7 @@ extension Registrar {
   ///
   /// A thousand, each of which may hold a thousand regions: far beyond any site that was heard of, and still bounded.
   static let maximumApplications = 1_000
-  /// The most observers, and the most zones, that may be named over HTTP: a large hospital has some thousand rooms.
+  /// The most observers, the most beacons, and the most zones, that may be named over HTTP: a large hospital has some thousand rooms.
   static let maximumPlaces = 10_000
   /// The most ranging requests that an application may make over HTTP; Core Location has no limit, memory does.
   static let maximumRanging = 1_000
@@ -304,6 +307,49 @@ extension Registrar {
       )
       let isNew = sources.observers.updateValue(entry, forKey: entry.id) == nil
       return (isNew, [.declare(sources.settings)])
+    }
+  }
+
+  /// Names and describes a beacon.
+  ///
+  /// - Parameters:
+  ///   - id: the beacon.
+  ///   - entry: its description.
+  /// - Returns: `true` if it had no description over HTTP before.
+  /// - Throws: the reason for the refusal; nothing has changed then.
+  package func put(beacon id: BeaconID, _ entry: BeaconEntry) async throws -> Bool {
+    try await edit { sources in
+      guard !sources.declares(id) else { throw Registrar.declaredBySite("Beacon", "\(id)") }
+      try Registrar.makeRoom(sources.beacons.count, isNew: sources.beacons[id] == nil, "beacons")
+      let isNew = sources.beacons.updateValue(entry, forKey: id) == nil
+      return (isNew, [.declare(sources.settings)])
+    }
+  }
+
+  /// Removes the description of a beacon that was made over HTTP.
+  ///
+  /// - Parameter id: the beacon.
+  /// - Throws: the reason for the refusal; nothing has changed then.
+  package func delete(beacon id: BeaconID) async throws {
+    try await edit { sources in
+      guard !sources.declares(id) else { throw Registrar.declaredBySite("Beacon", "\(id)") }
+      guard sources.beacons.removeValue(forKey: id) != nil else {
+        throw Problem.notFound("Beacon \(id) was not named over HTTP.")
+      }
+      return ((), [.declare(sources.settings)])
+    }
+  }
+
+  /// Removes the descriptions made over HTTP of the beacons of a subject that is erased; also while there is no server.
+  ///
+  /// - Parameter traces: the subject.
+  /// - Returns: the number of beacons.
+  /// - Throws: the error of the store or the engine; nothing has changed then.
+  package func forgetBeacons(_ traces: SubjectTraces) async throws -> Int {
+    try await edit(whileStopped: true) { sources in
+      let gone = sources.beacons.keys.filter { traces.contains($0) }
+      for beacon in gone { sources.beacons[beacon] = nil }
+      return (gone.count, gone.isEmpty ? [] : [.declare(sources.settings)])
     }
   }
 

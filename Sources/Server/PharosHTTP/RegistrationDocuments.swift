@@ -22,6 +22,8 @@ package enum RegistrationDocuments {
     static let accepted = "http.acceptedObserver"
     /// An observer with its name; the key is the observer.
     static let observer = "http.observer"
+    /// A beacon with its name; the key is the beacon.
+    static let beacon = "http.beacon"
     /// A zone; the key is its identifier.
     static let zone = "http.zone"
   }
@@ -67,6 +69,12 @@ package enum RegistrationDocuments {
         sources.observers[observer] = try ObserverDocument.observer(json: document, id: observer)
       }
     }
+    for (key, document) in try store.documents(kind: Kind.beacon) {
+      attempt(Kind.beacon, key, logger) {
+        guard let beacon = BeaconID(key) else { throw noKey }
+        sources.beacons[beacon] = try BeaconDocument.beacon(json: document, id: beacon)
+      }
+    }
     for (key, document) in try store.documents(kind: Kind.zone) {
       attempt(Kind.zone, key, logger) {
         sources.zones[key] = try ZoneDocument.zone(json: document, identifier: key)
@@ -98,6 +106,10 @@ package enum RegistrationDocuments {
         json { ObserverDocument.write(entry, to: &$0) }
       }
       changes.append(DocumentChange(kind: Kind.observer, key: "\(observer)", document: document))
+    }
+    for beacon in changed(sources.beacons, former.beacons) {
+      let document = sources.beacons[beacon].map { entry in json { BeaconDocument.write(entry, to: &$0) } }
+      changes.append(DocumentChange(kind: Kind.beacon, key: "\(beacon)", document: document))
     }
     for identifier in changed(sources.zones, former.zones) {
       let document = sources.zones[identifier].map { zone in json { ZoneDocument.write(zone, to: &$0) } }

@@ -1,3 +1,4 @@
+import PharosDocuments
 package import PharosDelivery
 package import PharosJournal
 package import PharosModel
@@ -50,6 +51,12 @@ package struct StateCache: Sendable {
     var reading: RangedReading
   }
 
+  /// The last report of a beacon's battery.
+  struct Battery: Hashable, Sendable {
+    var millivolts: UInt16
+    var time: Timestamp
+  }
+
   /// The maximum number of fixes: three times the 5,000 subjects that a core locates once a second.
   package static let maximumFixes = 16_384
   /// The maximum number of rangings: a thousand observers of four constraints each.
@@ -59,6 +66,8 @@ package struct StateCache: Sendable {
   package private(set) var committed = PublishedState()
   private var rangings: [RangingKey: RangingWord] = [:]
   private var lastFixes: [SubjectID: Event] = [:]
+  /// The last reports of batteries.
+  private(set) var batteries: [BeaconID: Battery] = [:]
 
   package init() {}
 
@@ -68,6 +77,10 @@ package struct StateCache: Sendable {
   /// Updates the cache with a published event.
   package mutating func note(_ event: Event) {
     if event.kind == .fix { return note(fix: event) }
+    if case .battery(let millivolts, _) = event.detail, case .beacon(let beacon) = event.subject {
+      batteries[beacon] = Battery(millivolts: millivolts, time: event.time)
+      return
+    }
     guard case .ranging(let constraint, let beacons) = event.detail else {
       committed.note(event)
       return
@@ -81,6 +94,7 @@ package struct StateCache: Sendable {
   /// Removes the fixes and rangings of a subject; its states go when the journal's rows are read again.
   mutating func forget(_ traces: SubjectTraces) {
     lastFixes = lastFixes.filter { !traces.contains($0.key) }
+    batteries = batteries.filter { !traces.contains($0.key) }
     rangings = rangings.filter { key, word in
       !traces.contains(key.observer) && !word.beacons.contains { traces.contains($0.beacon) }
     }
@@ -91,6 +105,17 @@ package struct StateCache: Sendable {
 
   /// Returns the last fix of a subject, or nil if it has none or it was evicted.
   package func fix(of subject: SubjectID) -> Event? { lastFixes[subject] }
+
+  /// Returns the room that a subject is in now: the zone of a beacon, else the room of the last fix, else the zone in which an
+  /// observer stands; nil if none is known.
+  func room(of subject: SubjectID, by names: SiteNames) -> String? {
+    if case .beacon(let beacon) = subject, let zone = committed.zone(of: beacon)?.zone {
+      return names.room(ofZone: zone)
+    }
+    if case .fix(let fix)? = lastFixes[subject]?.detail { return fix.room }
+    if case .observer(let observer) = subject { return names.room(of: observer) }
+    return nil
+  }
 
   /// The last rangings, by application, observer and constraint.
   var ranging: [RangingWord] {
@@ -189,6 +214,7 @@ package final class LiveStateCache: Sendable {
   }
 
   private let rows: @Sendable () throws(JournalError) -> PublishedState
+  private let batteries: @Sendable () throws(JournalError) -> [Event]
   private let revision: @Sendable () -> UInt64
   private let state = Mutex(State())
   private let turns = AsyncMutex()
@@ -198,13 +224,16 @@ package final class LiveStateCache: Sendable {
   /// - Parameters:
   ///   - committed: the hub of published events.
   ///   - rows: reads the journal's rows.
+  ///   - batteries: reads the last reports of batteries, the newest first.
   ///   - revision: returns the revision of the authorisations.
   package init(
     committed: CommittedEventHub,
     rows: @escaping @Sendable () throws(JournalError) -> PublishedState,
+    batteries: @escaping @Sendable () throws(JournalError) -> [Event] = { () throws(JournalError) in [] },
     revision: @escaping @Sendable () -> UInt64
   ) {
     self.rows = rows
+    self.batteries = batteries
     self.revision = revision
     committed.tap { [weak self] batch in self?.take(batch) }
   }
@@ -218,9 +247,18 @@ package final class LiveStateCache: Sendable {
     self.init(
       committed: commitPublisher.committed,
       rows: { () throws(JournalError) in try journal.publishedState() },
+      batteries: { () throws(JournalError) in
+        let filter = EventFilter(kinds: [.beaconBattery])
+        return try journal.events(before: .max, matching: filter, limit: LiveStateCache.batteryEvents).map(
+          \.event
+        )
+      },
       revision: { authorisations.view.revision }
     )
   }
+
+  /// The number of the newest reports of batteries that are read: one a day of a thousand tags for four days.
+  private static let batteryEvents = 4_096
 
   /// Reads the cache, with all events that have been published.
   ///
@@ -263,8 +301,10 @@ package final class LiveStateCache: Sendable {
       }
       do throws(JournalError) {
         let committed = try rows()
+        let batteries = try batteries()
         state.withLock { state in
           state.cache.reset(to: committed)
+          for event in batteries.reversed() { state.cache.note(event) }
           // The rows may already hold events that were published meanwhile; applying them again is harmless.
           for event in state.pending ?? [] { state.cache.note(event) }
           state.pending = nil
@@ -285,5 +325,35 @@ extension LiveStateCache {
   func fix(of subject: SubjectID, through gate: Gate) async throws -> Event? {
     guard gate.shows(subject) else { return nil }
     return try await read { $0.fix(of: subject) }
+  }
+
+  /// Returns the rooms that subjects are in now.
+  ///
+  /// The caller asks for subjects alone that its reader may learn of.
+  func rooms(of subjects: [SubjectID], by names: SiteNames) async throws -> SubjectRooms {
+    try await read { cache in
+      SubjectRooms(
+        rooms: Dictionary(
+          subjects.compactMap { subject in cache.room(of: subject, by: names).map { (subject, $0) } },
+          uniquingKeysWith: { first, _ in first }
+        )
+      )
+    }
+  }
+}
+
+/// The rooms of the subjects of an answer.
+struct SubjectRooms: Sendable {
+  fileprivate let rooms: [SubjectID: String]
+
+  subscript(subject: SubjectID) -> String? { rooms[subject] }
+}
+
+extension JSONText {
+  /// Writes a subject with its kind, its name and its room.
+  mutating func subject(_ subject: SubjectID, in rooms: SubjectRooms? = nil) {
+    identity("subject", subject)
+    member("subjectKind", subject.kindName)
+    member("room", ifPresent: rooms?[subject])
   }
 }

@@ -153,6 +153,7 @@ private struct RowReader {
 struct RowStatements {
   private let database: Database
   private let regionBefore: PreparedStatement
+  private let regionReset: PreparedStatement
   private let region: PreparedStatement
   private let zoneBefore: PreparedStatement
   private let zone: PreparedStatement
@@ -166,6 +167,10 @@ struct RowStatements {
       SELECT state, known, entered, time, decided FROM region_rows
       WHERE application = ? AND region = ? AND subject = ?
       """
+    )
+    regionReset = try PreparedStatement(
+      database,
+      "DELETE FROM region_rows WHERE application = ? AND region = ?"
     )
     region = try PreparedStatement(
       database,
@@ -209,7 +214,8 @@ struct RowStatements {
         row.application, row.region, row.subject, Int64(record.state.rawValue),
         Int64(record.lastKnown.rawValue),
         record.enteredAt?.nanoseconds, record.refinement == nil ? nil : row.rest.first,
-        record.observer == nil ? nil : row.rest.last, record.time.nanoseconds, record.decidedAt.nanoseconds,
+        record.observer == nil ? nil : row.rest.dropFirst(record.refinement == nil ? 0 : 1).first,
+        record.time.nanoseconds, record.decidedAt.nanoseconds,
         changed,
       ])
     case .zone(let record):
@@ -221,6 +227,7 @@ struct RowStatements {
       try observer.run([
         row.subject, record.isUp ? 1 : 0, record.time.nanoseconds, record.decidedAt.nanoseconds, changed,
       ])
+    case .reset: try regionReset.run([row.application, row.region])
     case .visit, .occupancy, nil: break
     }
   }
@@ -288,7 +295,7 @@ private struct RowKeys {
   var subject: Int64 = 0
   var application: Int64 = 0
   var region: Int64 = 0
-  /// The names of the detail: a region's refinement, then its observer.
+  /// The names of the detail: a region's refinement, if it has one, then its observer, then those of the evidence.
   var rest: ArraySlice<Int64>
 
   init(_ event: Event, _ keys: [Int64]) {

@@ -71,9 +71,11 @@ package struct HomeAssistantDiscovery: Sendable {
   ///
   /// - Parameters:
   ///   - entity: the entity.
-  ///   - site: the site, which has the names.
+  ///   - site: the site.
+  ///   - siteNames: the names that it gives.
   /// - Returns: a retained message.
-  package func message(announcing entity: MQTTEntity, of site: Site) -> MQTTMessage? {
+  package func message(announcing entity: MQTTEntity, of site: Site, by siteNames: SiteNames) -> MQTTMessage?
+  {
     guard let topic = names.config(entity.component, entity.object) else { return nil }
     var json = JSONText()
     json.openObject()
@@ -81,7 +83,7 @@ package struct HomeAssistantDiscovery: Sendable {
     json.member("unique_id", "\(names.node)_\(entity.object)")
     writeAvailability(of: entity, to: &json)
     json.member("qos", 1)
-    writeDevice(of: entity.subject, site, to: &json)
+    writeDevice(of: entity.subject, siteNames, to: &json)
     json.openObject("origin")
     json.member("name", "Pharos")
     json.member("sw_version", version)
@@ -154,12 +156,12 @@ package struct HomeAssistantDiscovery: Sendable {
     json.member("availability_mode", "all")
   }
 
-  private func writeDevice(of subject: SubjectID, _ site: Site, to json: inout JSONText) {
+  private func writeDevice(of subject: SubjectID, _ names: SiteNames, to json: inout JSONText) {
     json.openObject("device")
     json.openArray("identifiers")
-    json.element("\(names.node)_\(MQTTNames.level(subject))")
+    json.element("\(self.names.node)_\(MQTTNames.level(subject))")
     json.closeArray()
-    json.member("name", site.name(of: subject) ?? subject.description)
+    json.member("name", names.given(to: subject) ?? subject.description)
     json.member("manufacturer", "Pharos")
     switch subject {
     case .beacon: json.member("model", "Beacon")

@@ -44,7 +44,8 @@ package struct MQTTOutbox: Sendable {
 
   /// The kinds of events of the journal that are published.
   package static let kinds: Set<EventKind> = [
-    .regionState, .zoneEnter, .zoneExit, .zoneUnmonitored, .zoneMonitored, .observerOnline, .observerOffline,
+    .regionState, .regionReset, .zoneEnter, .zoneExit, .zoneUnmonitored, .zoneMonitored, .observerOnline,
+    .observerOffline,
   ]
 
   private enum Phase {
@@ -236,7 +237,7 @@ extension MQTTOutbox {
   package mutating func advance(to now: Timestamp) {
     for (beacon, nearest) in distances.due(at: now) {
       let subject = SubjectID.beacon(beacon)
-      let message = messages.distance(of: beacon, nearest, at: now)
+      let message = messages.distance(of: beacon, nearest, at: now, room: room(of: subject), in: site)
       take(LiveValue(message: message, subject: subject, entity: .distance(subject)))
     }
     guard case .listing(_, let found, let until) = phase, now >= until else { return }
@@ -258,19 +259,17 @@ extension MQTTOutbox {
     for topic in former.keys.sorted() where !kept.contains(topic) { remove(topic) }
     for (subject, location) in states.subjects.sorted(by: { $0.key < $1.key }) {
       for key in location.regions.keys.sorted()
-      where before.regions.contains(key) != site.regions.contains(key) {
+      where before.regions.contains(key) != site.regions.contains(key)
+        || before.names.given(to: subject) != site.names.given(to: subject)
+        || before.room(of: location) != site.room(of: location)
+      {
         if site.regions.contains(key), let standing = location.regions[key] {
           enqueue(message(key, subject, standing))
         } else {
           remove(names.topic(of: key, subject))
         }
       }
-      if isPublished(location) {
-        for message in messages.subject(subject, location, in: site) { enqueue(message) }
-      } else {
-        remove(names.location(of: subject))
-        remove(names.topic(of: subject))
-      }
+      for message in locationMessages(subject, location) { enqueue(message) }
     }
   }
 
@@ -330,7 +329,7 @@ extension MQTTOutbox {
       if let config = names.config(entity.component, entity.object) { kept.insert(config) }
       let topic = names.distance(of: subject)
       guard topics.contains(topic), kept.insert(topic).inserted else { continue }
-      enqueue(messages.distance(of: beacon, nil, at: location.time))
+      enqueue(messages.distance(of: beacon, nil, at: location.time, room: site.room(of: location), in: site))
     }
     for topic in topics.sorted() where !kept.contains(topic) { remove(topic) }
   }
@@ -338,10 +337,11 @@ extension MQTTOutbox {
   /// Takes an event into account and returns its messages; entities that are new are announced before.
   private mutating func publish(_ event: Event) -> [MQTTMessage] {
     if case .region(let transition) = event.detail, transition.isAnswer { return [] }
+    let key = RegionKey(application: event.application, region: event.region)
+    let reset = event.kind == .regionReset ? states.subjects(in: key) : []
     states.note(event)
     switch (event.kind, event.subject) {
     case (.regionState, let subject):
-      let key = RegionKey(application: event.application, region: event.region)
       guard let location = states.subjects[subject], let standing = location.regions[key] else { return [] }
       announce(.tracker(subject))
       // A region that was removed since the event has no topic: what it would retain there, nothing removes.
@@ -357,11 +357,18 @@ extension MQTTOutbox {
       guard let location = states.subjects[subject] else { return [] }
       announce(.tracker(subject))
       announce(.room(subject))
-      return messages.subject(subject, location, in: site)
+      let regions = location.regions.sorted { $0.key < $1.key }.filter { site.regions.contains($0.key) }
+      return regions.map { message($0.key, subject, $0.value) }
+        + messages.subject(subject, location, in: site)
+    case (.regionReset, _):
+      return reset.flatMap { subject in
+        let location = states.subjects[subject] ?? PublishedStates.Location()
+        return [MQTTMessage(names.topic(of: key, subject), [])] + locationMessages(subject, location)
+      }
     case (.observerOnline, .observer(let observer)), (.observerOffline, .observer(let observer)):
       guard let life = states.observers[observer] else { return [] }
       announce(.connectivity(observer))
-      return [messages.observer(observer, life)]
+      return [messages.observer(observer, life, in: site)]
     default: return []
     }
   }
@@ -459,7 +466,7 @@ extension MQTTOutbox {
       }
     case (.fix(let fix), let subject) where subject != .none:
       let entity = fix.latitude == nil ? nil : MQTTEntity.position(subject)
-      let message = messages.fix(of: subject, fix, at: event.time)
+      let message = messages.fix(of: subject, fix, at: event.time, in: site)
       take(LiveValue(message: message, subject: subject, entity: entity))
     default: break
     }
@@ -498,8 +505,11 @@ extension MQTTOutbox {
   ) -> MQTTMessage {
     var known: NearestObserver?
     if case .beacon(let beacon) = subject, standing.record.state == .inside { known = nearest[beacon] }
-    return messages.region(key, subject, standing, nearest: known)
+    return messages.region(key, subject, standing, nearest: known, room: room(of: subject), in: site)
   }
+
+  /// The name of the zone that a subject is in, if it is in one.
+  private func room(of subject: SubjectID) -> String? { states.subjects[subject].flatMap(site.room(of:)) }
 
   private mutating func take(_ value: LiveValue) {
     let topic = value.message.topic
@@ -589,7 +599,7 @@ extension MQTTOutbox {
       return
     }
     announcedEntities.insert(entity)
-    guard let message = discovery.message(announcing: entity, of: site.site) else { return }
+    guard let message = discovery.message(announcing: entity, of: site.site, by: site.names) else { return }
     announced[message.topic] = message.payload
     if former[message.topic] != message.payload { enqueue(message) }
   }
@@ -618,6 +628,12 @@ extension MQTTOutbox {
     site.site.applications.contains { $0.ranging.contains { $0.constraint.matches(beacon) } }
   }
 
+  /// The messages of the location of a subject, or those that remove it if there is nothing to publish about it.
+  private func locationMessages(_ subject: SubjectID, _ location: PublishedStates.Location) -> [MQTTMessage] {
+    guard !isPublished(location) else { return messages.subject(subject, location, in: site) }
+    return [names.location(of: subject), names.topic(of: subject)].map { MQTTMessage($0, []) }
+  }
+
   /// Returns whether the site still has a zone or a region that the location refers to.
   private func isPublished(_ location: PublishedStates.Location) -> Bool {
     location.zone != nil && !site.zones.isEmpty
@@ -628,7 +644,7 @@ extension MQTTOutbox {
   private var stateMessages: [MQTTMessage] {
     var all: [MQTTMessage] = []
     for (observer, life) in states.observers.sorted(by: { $0.key < $1.key }) {
-      all.append(messages.observer(observer, life))
+      all.append(messages.observer(observer, life, in: site))
     }
     for (subject, location) in states.subjects.sorted(by: { $0.key < $1.key }) where isPublished(location) {
       for (key, standing) in location.regions.sorted(by: { $0.key < $1.key }) where site.regions.contains(key)

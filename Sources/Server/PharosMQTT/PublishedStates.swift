@@ -61,8 +61,15 @@ struct PublishedStates: Sendable {
       subjects[event.subject]?.touch(event.time, event.id)
     case .observer(let record):
       observers[record.observer] = Standing(record: record, event: event.id)
+    case .reset(let key):
+      for subject in subjects(in: key) { subjects[subject]?.regions[key] = nil }
     case .visit, .occupancy, nil: break
     }
+  }
+
+  /// The subjects whose state towards a region is known, in order.
+  func subjects(in region: RegionKey) -> [SubjectID] {
+    subjects.filter { $0.value.regions[region] != nil }.map(\.key).sorted()
   }
 
   /// Removes identities that may no longer be published: subjects, their states in the regions of an application, and
@@ -96,8 +103,10 @@ struct PublishedSite: Sendable {
   let site: Site
   /// The regions that there are.
   let regions: Set<RegionKey>
-  /// The names of zones.
-  let zones: [String: String]
+  /// The zones that there are.
+  let zones: Set<String>
+  /// The names that the site gives.
+  let names: SiteNames
 
   init(_ site: Site) {
     self.site = site
@@ -108,7 +117,13 @@ struct PublishedSite: Sendable {
       }
     }
     self.regions = regions
-    zones = Dictionary(site.zones.map { ($0.identifier, $0.name ?? $0.identifier) }) { first, _ in first }
+    zones = Set(site.zones.map(\.identifier))
+    names = SiteNames(site)
+  }
+
+  /// The name of the zone that a location is in; nil if it is in none that there is.
+  func room(of location: PublishedStates.Location) -> String? {
+    location.zone?.zone.flatMap { zones.contains($0) ? names.room(ofZone: $0) : nil }
   }
 }
 
@@ -118,26 +133,30 @@ struct StateMessages: Sendable {
 
   /// The state of a subject towards a region.
   ///
-  /// `nearest` is the observer that hears the subject best now, where it is inside.
+  /// `nearest` is the observer that hears the subject best now, where it is inside, and `room` the one that it is in.
   func region(
     _ key: RegionKey,
     _ subject: SubjectID,
     _ standing: PublishedStates.Standing<PublishedState.RegionRecord>,
-    nearest: NearestObserver?
+    nearest: NearestObserver?,
+    room: String?,
+    in site: PublishedSite
   ) -> MQTTMessage {
     MQTTMessage(
       names.topic(of: key, subject),
       text: JSONText.object { json in
         let record = standing.record
+        json.names = site.names
         json.member("state", record.state.name)
         json.member("application", key.application)
         json.member("region", key.region)
-        json.member("subject", subject.description)
+        json.identity("subject", subject)
+        json.member("room", ifPresent: room)
         if let enteredAt = record.enteredAt { json.member("enteredAt", enteredAt.rfc3339) }
-        json.member("observer", ifPresent: (nearest?.observer ?? record.observer)?.description)
+        json.identity("observer", nearest?.observer ?? record.observer)
         if let nearest {
           json.openObject("nearest")
-          json.member("observer", nearest.observer.description)
+          json.identity("observer", nearest.observer)
           json.member("rssi", nearest.rssi, decimals: 1)
           json.member("lastHeard", nearest.lastHeard.rfc3339)
           json.closeObject()
@@ -157,10 +176,10 @@ struct StateMessages: Sendable {
     in site: PublishedSite
   ) -> [MQTTMessage] {
     let regions = location.regions.filter { site.regions.contains($0.key) }
-    let zone = location.zone?.zone.flatMap { site.zones[$0] == nil ? nil : $0 }
+    let zone = location.zone?.zone.flatMap { site.zones.contains($0) ? $0 : nil }
     let isUnmonitored = location.zone?.isUnmonitored == true
     let inside = regions.filter { $0.value.record.state == .inside }.keys.sorted()
-    let room = zone.map { site.zones[$0] ?? $0 }
+    let room = site.room(of: location)
     let word: String
     // The zones of Home Assistant that the subject is in, by identifier or by name; nil if that is not known.
     let homeAssistantZones: [String]?
@@ -174,8 +193,9 @@ struct StateMessages: Sendable {
       (word, homeAssistantZones) = ("None", nil)
     }
     let document = JSONText.object { json in
+      json.names = site.names
       json.member("location", word)
-      json.member("subject", subject.description)
+      json.identity("subject", subject)
       if let room, let zone {
         json.member("room", room)
         json.member("zone", zone)
@@ -199,13 +219,16 @@ struct StateMessages: Sendable {
   /// The state of an observer.
   func observer(
     _ observer: ObserverID,
-    _ standing: PublishedStates.Standing<PublishedState.ObserverRecord>
+    _ standing: PublishedStates.Standing<PublishedState.ObserverRecord>,
+    in site: PublishedSite
   ) -> MQTTMessage {
     MQTTMessage(
       names.topic(of: observer),
       text: JSONText.object { json in
+        json.names = site.names
         json.member("up", standing.record.isUp)
-        json.member("observer", observer.description)
+        json.identity("observer", observer)
+        json.member("room", ifPresent: site.names.room(of: observer))
         json.member("time", standing.record.time.rfc3339)
         if let event = standing.event { json.member("event", event.description) }
       }
@@ -213,20 +236,28 @@ struct StateMessages: Sendable {
   }
 
   /// The distance of a beacon from the observer that is nearest to it; nil if there is none at a time.
-  func distance(of beacon: BeaconID, _ nearest: RangedSighting?, at now: Timestamp) -> MQTTMessage {
+  func distance(
+    of beacon: BeaconID,
+    _ nearest: RangedSighting?,
+    at now: Timestamp,
+    room: String?,
+    in site: PublishedSite
+  ) -> MQTTMessage {
     MQTTMessage(
       names.distance(of: .beacon(beacon)),
       Array(
         JSONText.object { json in
+          json.names = site.names
           if let nearest {
             json.member("distance", nearest.distance, decimals: 2)
             json.member("deviation", nearest.deviation, decimals: 2)
             json.member("proximity", nearest.proximity.rawValue)
-            json.member("observer", nearest.observer.description)
+            json.identity("observer", nearest.observer)
           } else {
             json.null("distance")
           }
-          json.member("subject", beacon.description)
+          json.identity("subject", .beacon(beacon))
+          json.member("room", ifPresent: room)
           json.member("time", (nearest?.time ?? now).rfc3339)
         }.utf8
       ),
@@ -235,11 +266,14 @@ struct StateMessages: Sendable {
   }
 
   /// A fix, with the names by which Home Assistant reads a location.
-  func fix(of subject: SubjectID, _ fix: FixDetail, at time: Timestamp) -> MQTTMessage {
+  func fix(of subject: SubjectID, _ fix: FixDetail, at time: Timestamp, in site: PublishedSite) -> MQTTMessage
+  {
     MQTTMessage(
       names.fix(of: subject),
       Array(
         JSONText.object { json in
+          json.names = site.names
+          json.identity("subject", subject)
           fix.write(to: &json)
           if fix.latitude != nil { json.member("gps_accuracy", fix.horizontalAccuracy, decimals: 2) }
           json.member("time", time.rfc3339)

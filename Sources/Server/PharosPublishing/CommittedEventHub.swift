@@ -53,15 +53,25 @@ public struct PublishedEvent: Sendable {
     let sequence: Int64?
     let isLiveOnly: Bool
     let stream: String
+    let names: SiteNames?
     let event: Event
     let json = Mutex<[UInt8]?>(nil)
     let frame = Mutex<[UInt8]?>(nil)
 
-    init(sequence: Int64?, event: Event, isLiveOnly: Bool, stream: String) {
+    init(sequence: Int64?, event: Event, isLiveOnly: Bool, stream: String, names: SiteNames?) {
       self.sequence = sequence
       self.event = event
       self.isLiveOnly = isLiveOnly
       self.stream = stream
+      self.names = names
+    }
+
+    /// The event as CloudEvents JSON, with the names of what it mentions.
+    var text: [UInt8] {
+      var json = JSONText()
+      json.names = names
+      event.write(to: &json, stream: stream)
+      return json.utf8
     }
   }
 
@@ -76,7 +86,24 @@ public struct PublishedEvent: Sendable {
   ///     subject is `whenInUse`.
   ///   - stream: the name of the stream, which the JSON carries as `source`.
   public init(sequence: Int64?, event: Event, isLiveOnly: Bool = false, stream: String) {
-    storage = Storage(sequence: sequence, event: event, isLiveOnly: isLiveOnly, stream: stream)
+    self.init(sequence: sequence, event: event, isLiveOnly: isLiveOnly, stream: stream, names: nil)
+  }
+
+  /// Creates an event to publish, with the names that its JSON states beside identities.
+  package init(
+    sequence: Int64?,
+    event: Event,
+    isLiveOnly: Bool = false,
+    stream: String,
+    names: SiteNames?
+  ) {
+    storage = Storage(
+      sequence: sequence,
+      event: event,
+      isLiveOnly: isLiveOnly,
+      stream: stream,
+      names: names
+    )
   }
 
   /// The sequence number in the journal: from 1, without gaps; nil for an event that is not kept there, such as
@@ -89,17 +116,22 @@ public struct PublishedEvent: Sendable {
 
   /// Returns another text of the same event, for a reader that may not learn all that it names.
   package func telling(_ event: Event) -> PublishedEvent {
-    PublishedEvent(sequence: sequence, event: event, isLiveOnly: isLiveOnly, stream: storage.stream)
+    PublishedEvent(
+      sequence: sequence,
+      event: event,
+      isLiveOnly: isLiveOnly,
+      stream: storage.stream,
+      names: storage.names
+    )
   }
 
   /// The event as CloudEvents JSON in UTF-8, one line without its end; written when first asked for, then shared.
   public var cloudEvent: [UInt8] {
     storage.json.withLock { json in
       if let json { return json }
-      var text = JSONText()
-      storage.event.write(to: &text, stream: storage.stream)
-      json = text.utf8
-      return text.utf8
+      let text = storage.text
+      json = text
+      return text
     }
   }
 }
@@ -112,9 +144,7 @@ extension PublishedEvent {
   package func frame(_ write: (_ json: [UInt8]) -> [UInt8]) -> [UInt8] {
     storage.frame.withLock { frame in
       if let frame { return frame }
-      var text = JSONText()
-      storage.event.write(to: &text, stream: storage.stream)
-      let written = write(text.utf8)
+      let written = write(storage.text)
       frame = written
       return written
     }

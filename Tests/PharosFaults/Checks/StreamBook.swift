@@ -36,9 +36,9 @@ package struct StreamBook {
     self.hidden = hidden
   }
 
-  /// Whether a region may have lost its rows: one that was registered again, or whose subject was erased.
+  /// Whether a region may have lost its rows without an event: its subject was erased or hidden.
   private func mayBegin(_ key: Key) -> Bool {
-    erased.contains(key.subject) || hidden.contains(key.subject) || key.application == FaultPlan.edited
+    erased.contains(key.subject) || hidden.contains(key.subject)
   }
 
   /// Where each subject stands, in no order.
@@ -60,6 +60,8 @@ package struct StreamBook {
     if let owed, owed.kind != event.kind || owed.key != key { settle() }
     switch (event.kind, event.detail) {
     case (.regionState, .region(let transition)) where !transition.isAnswer: change(transition, event, key)
+    case (.regionReset, _):
+      rows = rows.filter { $0.key.application != event.application || $0.key.region != event.region }
     case (.regionEnter, _), (.regionExit, _):
       if owed?.kind != event.kind, !mayBegin(key) {
         complain(.order, event, "is published although no state changed so")

@@ -146,15 +146,19 @@ struct HistoryTests {
       let lines = answer.text.split(separator: "\r\n").map(String.init)
       #expect(
         lines == [
-          "time,minutes,zone,zoneState,state,nearest,rssi,rssiLowest,rssiHighest,venue,building,level,latitude,longitude,"
+          "time,minutes,room,zone,zoneState,state,nearest,rssi,rssiLowest,rssiHighest,venue,building,level,latitude,longitude,"
             + "horizontalAccuracy",
-          "\(time(0)),1,lobby,inside,inside,front-desk,-60,-60,-60,museum,main,0,52.52,13.4,2.5",
-          "\(time(1)),1,lobby,inside,inside,front-desk,-61,-61,-61,museum,main,0,52.520001,13.4,2.5",
-          "\(time(2)),1,lobby,inside,inside,front-desk,-62,-62,-62,museum,main,0,52.520002,13.4,2.5",
+          "\(time(0)),1,Lobby,lobby,inside,inside,front-desk,-60,-60,-60,museum,main,0,52.52,13.4,2.5",
+          "\(time(1)),1,Lobby,lobby,inside,inside,front-desk,-61,-61,-61,museum,main,0,52.520001,13.4,2.5",
+          "\(time(2)),1,Lobby,lobby,inside,inside,front-desk,-62,-62,-62,museum,main,0,52.520002,13.4,2.5",
         ]
       )
       let all = try await service.request("GET", "/v1/history/positions?at=\(time(3))", headers: csv)
-      #expect(all.text.contains("\(time(3)),'=1+1,observer,,\"a \"\"b\"\", c\",inside,inside,,,,,,,,\r\n"))
+      #expect(
+        all.text.contains(
+          "\(time(3)),'=1+1,observer,,\"a \"\"b\"\", c\",\"a \"\"b\"\", c\",inside,inside,,,,,,,,\r\n"
+        )
+      )
       for path in [
         "/v1/history/observers/front-desk", "/v1/history/zones/lobby",
         "/v1/history/applications/gallery/regions/tags",

@@ -311,6 +311,7 @@ private final class Leak: Sendable {
           evidence: Evidence(rule: .samples)
         )
       )
+    case .regionReset: return .regionReset(.removed)
     case .regionLimitExceeded: return .regionLimit(limit: 20, refused: "anywhere")
     case .ranging:
       let readings = beacons.map { beacon in

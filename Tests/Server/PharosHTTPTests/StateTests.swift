@@ -75,6 +75,61 @@ struct StateTests {
     }
   }
 
+  @Test("a region that is replaced, or removed and made again, begins without subjects, also after a restart")
+  func resets() async throws {
+    let journal = try Journal.open(.memory, stream: Site.gallery.stream)
+    let path = "/v1/applications/shop/regions/tags"
+    func region(_ major: Int) -> String {
+      #"{"uuid":"\#(String.galleryUUID)","major":\#(major),"subject":"beacon","enter":{"samples":1}}"#
+    }
+    func subjects(_ service: TestService) async throws -> [String] {
+      let states = try await service.request("GET", "/v1/applications/shop/states?state=inside").json[
+        "states"
+      ]
+      return states.elements.compactMap { $0["subject"].string }
+    }
+    let tag = "\(String.galleryUUID)/1/7"
+    try await TestService.run(journal: journal) { service in
+      #expect(try await service.request("PUT", path, body: region(1)).status == 201)
+      try await service.hear(minor: 7)
+      try await service.committed(about: tag)
+      #expect(try await subjects(service) == [tag])
+      #expect(try await service.request("PUT", path, body: region(2)).status == 200)
+      try await service.hear(minor: 7)
+      try await service.committed(EventFilter(kinds: [.regionReset], regions: ["tags"]), times: 1)
+      #expect(try await subjects(service).isEmpty)
+      #expect(try await service.request("PUT", path, body: region(1)).status == 200)
+      try await service.hear(minor: 7)
+      try await service.committed(EventFilter(kinds: [.regionReset], regions: ["tags"]), times: 2)
+      #expect(try await service.request("DELETE", path).status == 204)
+      #expect(try await service.request("PUT", path, body: region(2)).status == 201)
+      try await service.hear(minor: 7)
+      try await service.committed(EventFilter(kinds: [.regionReset], regions: ["tags"]), times: 3)
+      #expect(try await subjects(service).isEmpty)
+      let events = try await service.request("GET", "/v1/events?kind=region.reset&region=tags").json["events"]
+      let reasons = events.elements.compactMap { $0["event"]["data"]["reason"].string }
+      #expect(reasons.sorted() == ["removed", "replaced", "replaced"])
+    }
+    #expect(try journal.publishedState().regions.allSatisfy { $0.application != "shop" })
+    try await TestService.run(journal: journal) { service async throws in
+      #expect(try await subjects(service).isEmpty)
+    }
+  }
+
+  @Test("a ranging request that is removed is no longer listed")
+  func removedRanging() async throws {
+    try await TestService.run { service in
+      let request = #"{"uuid":"\#(String.galleryUUID)","major":1}"#
+      let path = "/v1/applications/shop/ranging/near"
+      #expect(try await service.request("PUT", path, body: request).status == 201)
+      try await service.committed([.ranging], about: "front-desk", in: "shop", hearing: 7)
+      let target = "/v1/ranging?application=shop"
+      #expect(try await service.request("GET", target).json["ranging"].elements.count == 1)
+      #expect(try await service.request("DELETE", path).status == 204)
+      #expect(try await service.request("GET", target).json["ranging"].elements.isEmpty)
+    }
+  }
+
   @Test("a state that is asked for comes as an event, as does one when the display is turned on")
   func answers() async throws {
     try await TestService.run(isLive: true) { service in

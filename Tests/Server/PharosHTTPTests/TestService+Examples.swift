@@ -31,7 +31,9 @@ extension TestService {
       ("/v1/applications/shop/regions/till", region),
       ("/v1/applications/shop/ranging/tills", #"{"uuid":"\#(String.galleryUUID)","major":1}"#),
       ("/v1/applications/shop/notifications/hello", Self.notification),
-      ("/v1/observers/attic", #"{"name":"the attic"}"#), ("/v1/zones/attic", #"{"observers":["attic"]}"#),
+      ("/v1/observers/attic", #"{"name":"the attic"}"#),
+      ("/v1/beacons/\(Self.tag)", #"{"name":"Wheelchair 4"}"#),
+      ("/v1/zones/attic", #"{"observers":["attic"]}"#),
     ] {
       let answer = try await request("PUT", path, body: body)
       try #require(answer.status == 201, "\(path): \(answer.text)")
@@ -55,6 +57,9 @@ extension TestService {
     await backend.commitPublisher.drain()
     try backend.journal.record(Self.sample(at: backend.clock()))
   }
+
+  /// A beacon in a path.
+  static let tag = "\(String.galleryUUID)%2F1%2F21"
 
   /// Summaries of everything that the examples name.
   private static func sample(at time: Timestamp) -> HistorySample {
@@ -84,8 +89,14 @@ extension TestService {
   }
 
   /// Waits for a kind that the journal does not keep, while an observer goes on hearing.
-  private func committed(_ kinds: Set<EventKind>, about subject: String, hearing minor: Int) async throws {
-    let feed = try backend.feeds.open(FeedRequest(filter: EventFilter(kinds: kinds)))
+  func committed(
+    _ kinds: Set<EventKind>,
+    about subject: String,
+    in application: String? = nil,
+    hearing minor: Int
+  ) async throws {
+    let filter = EventFilter(kinds: kinds, applications: application.map { [$0] })
+    let feed = try backend.feeds.open(FeedRequest(filter: filter))
     // A feed without news gives a heartbeat after 15 s only: three seconds of adverts make the news.
     for _ in 0..<3 {
       time.pass(seconds: 1)
@@ -101,6 +112,7 @@ extension TestService {
   /// A path with its names filled in by things that are there.
   func example(_ path: String) -> String {
     // The site file has what the others ask about; only what was made over HTTP can be changed over HTTP.
+    if path == "/v1/beacons/{id}" { return path.replacing("{id}", with: Self.tag) }
     if ["/v1/observers/{id}", "/v1/zones/{id}"].contains(path) {
       return path.replacing("{id}", with: "attic")
     }
@@ -155,6 +167,7 @@ extension TestService {
         #"{"observers":["attic"],"adjacent":["lobby"],"floor":3}"#,
         status: 200
       ),
+      Change("PUT", "/v1/beacons/{id}", #"{"name":"Wheelchair 5","interval":"1s"}"#, status: 200),
       Change("POST", "/v1/observers/{id}/displayOn", status: 202),
       Change("POST", "/v1/observers/{id}/accept", status: 202),
       Change("POST", "/v1/observers/{id}/keys", #"{"overlap":"1d","radios":["roof"]}"#, status: 201),
@@ -174,6 +187,7 @@ extension TestService {
       Change("PUT", "/v1/subjects/{subject}/guidance", Self.guidance, status: 200),
       Change("DELETE", "/v1/subjects/{subject}/guidance", status: 204),
       Change("DELETE", "/v1/subjects/{subject}", status: 200),
+      Change("DELETE", "/v1/beacons/{id}", status: 204),
       Change("DELETE", "/v1/observers/{id}", status: 204), Change("DELETE", "/v1/zones/{id}", status: 204),
       Change("DELETE", "/v1/webhooks/{id}", status: 204),
       Change("DELETE", app + "/notifications/{id}", status: 204),

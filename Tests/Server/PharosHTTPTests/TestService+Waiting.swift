@@ -23,6 +23,19 @@ extension TestService {
   }
 }
 
+extension TestService {
+  /// Waits until so many events of the journal match a filter.
+  func committed(_ filter: EventFilter, times: Int) async throws {
+    let feed = try backend.feeds.open(FeedRequest(filter: filter, after: 0, limit: 4_096))
+    var count = 0
+    for await items in feed {
+      for case .event in items { count += 1 }
+      if count >= times { return }
+    }
+    Issue.record("the server stopped after \(count) of \(times) events")
+  }
+}
+
 extension SubjectID {
   /// Whether it is a beacon.
   fileprivate var isBeacon: Bool { if case .beacon = self { true } else { false } }

@@ -114,6 +114,7 @@ struct TestService {
       store: journal,
       authorisations: authorisations,
       stream: site.stream,
+      names: { registrar.names },
       logger: logger
     )
     var declared = SiteConfiguration()
@@ -144,7 +145,7 @@ struct TestService {
         committed: commitPublisher.committed,
         stream: site.stream,
         tell: { commitPublisher.tell($0) },
-        names: { _ in nil },
+        names: { registrar.names },
         logger: logger
       ),
       shelf: VenueShelf([try ServedVenue.museum()]),

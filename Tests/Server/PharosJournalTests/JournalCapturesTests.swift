@@ -1,4 +1,5 @@
 import Foundation
+import PharosDocuments
 import PharosJournal
 import PharosModel
 import PharosPipeline
@@ -56,7 +57,13 @@ struct JournalCapturesTests {
     let lines = try String(contentsOf: folder.appending(path: "expected.jsonl"), encoding: .utf8)
       .split(separator: "\n").map(String.init)
     #expect(!lines.isEmpty)
-    let committed = kept.filter { $0.kind != .regionState }.map { $0.cloudEvent(stream: site.stream) }
+    let names = SiteNames(site)
+    let committed = kept.filter { $0.kind != .regionState && $0.kind != .regionReset }.map { event in
+      var json = JSONText()
+      json.names = names
+      event.write(to: &json, stream: site.stream)
+      return json.text
+    }
     #expect(committed == lines)
   }
 

@@ -61,7 +61,7 @@ struct DiscoveryTests {
 
   private func message(_ entity: MQTTEntity) throws -> MQTTMessage {
     let discovery = HomeAssistantDiscovery(names: Samples.names, version: "1.2.3")
-    return try #require(discovery.message(announcing: entity, of: Samples.site))
+    return try #require(discovery.message(announcing: entity, of: Samples.site, by: SiteNames(Samples.site)))
   }
 
   private func object(_ entity: MQTTEntity) throws -> [String: Any] {
@@ -144,7 +144,9 @@ struct DiscoveryTests {
         version: "1",
         hasTrackerStates: hasTrackerStates
       )
-      let message = try #require(discovery.message(announcing: Self.entities[0], of: Samples.site))
+      let message = try #require(
+        discovery.message(announcing: Self.entities[0], of: Samples.site, by: SiteNames(Samples.site))
+      )
       let object = try #require(JSONSerialization.jsonObject(with: Data(message.payload)) as? [String: Any])
       #expect(object["state_topic"] as? String == (hasTrackerStates ? "pharos/location/\(cat)" : nil))
       #expect(object["value_template"] == nil)
@@ -156,7 +158,9 @@ struct DiscoveryTests {
   func none() {
     let names = MQTTNames(prefix: "pharos", discovery: nil, stream: "pharos")
     let discovery = HomeAssistantDiscovery(names: names, version: "1")
-    #expect(discovery.message(announcing: Self.entities[0], of: Samples.site) == nil)
+    #expect(
+      discovery.message(announcing: Self.entities[0], of: Samples.site, by: SiteNames(Samples.site)) == nil
+    )
     #expect(!names.ownFilters.contains { $0.hasSuffix("/config") })
     #expect(names.birth == nil)
   }

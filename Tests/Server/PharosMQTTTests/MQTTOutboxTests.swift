@@ -209,19 +209,19 @@ struct MQTTOutboxTests {
         "homeassistant/device_tracker/pharos/\(Self.cat)/config",
         "homeassistant/binary_sensor/pharos/\(Self.cat)_default_house/config", Self.house,
         "pharos/location/\(Self.cat)", "pharos/subject/\(Self.cat)",
-        "homeassistant/sensor/pharos/\(Self.cat)_room/config",
+        "homeassistant/sensor/pharos/\(Self.cat)_room/config", Self.house,
         "pharos/location/\(Self.cat)", "pharos/subject/\(Self.cat)",
       ]
     )
     #expect(bench.retained["pharos/status"] == "online")
     #expect(
       bench.retained["pharos/observer/ac_23_3f_a0_00_01"]
-        == #"{"up":true,"observer":"ac:23:3f:a0:00:01","time":"2026-01-01T00:00:00.000000000Z"}"#
+        == #"{"up":true,"observer":"ac:23:3f:a0:00:01","observerName":"kitchen gateway","room":"Kitchen","time":"2026-01-01T00:00:00.000000000Z"}"#
     )
     let subject = bench.retained["pharos/subject/\(Self.cat)"] ?? ""
     #expect(
       subject.hasPrefix(
-        #"{"location":"Kitchen","subject":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7","room":"Kitchen","zone":"kitchen","zoneState":"inside","inside":["default/house"],"in_zones":["zone.home","Kitchen"],"time""#
+        #"{"location":"Kitchen","subject":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7","name":"Minka","room":"Kitchen","zone":"kitchen","zoneState":"inside","inside":["default/house"],"in_zones":["zone.home","Kitchen"],"time""#
       )
     )
     #expect(bench.outbox.cursor == 3)
@@ -427,7 +427,7 @@ struct MQTTOutboxTests {
     bench.run()
     let topic = "pharos/subject/\(Self.cat)"
     let room =
-      #""location":"Kitchen","subject":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7","room":"Kitchen","zone":"kitchen""#
+      #""location":"Kitchen","subject":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7","name":"Minka","room":"Kitchen","zone":"kitchen""#
     #expect(bench.retained[topic]?.contains(room + #","zoneState":"unmonitored""#) == true)
     bench.journal.append(Samples.zone(.zoneMonitored, "kitchen", second: 2))
     bench.run()

@@ -212,12 +212,15 @@ extension Locator {
 
 extension FixDetail {
   /// Creates the detail of an estimate, with the names of its venue.
-  init(_ fix: FixEstimate, in venue: Venue) {
+  init(_ fix: FixEstimate, in content: LocatableVenue.Content) {
+    let names = fix.floor.flatMap { content.named[$0]?.names(at: fix.point) }
     self.init(
-      venue: venue.identifier,
+      venue: content.venue.identifier,
       building: fix.floor?.building ?? "",
       level: fix.floor?.level ?? 0,
-      floorName: fix.floor.flatMap { venue.floor($0)?.names.first } ?? "",
+      floorName: fix.floor.flatMap { content.venue.floor($0)?.names.first } ?? "",
+      room: names?.room,
+      place: names?.place,
       latitude: fix.coordinate?.latitude,
       longitude: fix.coordinate?.longitude,
       x: fix.floor == nil ? 0 : fix.point.x,

@@ -13,6 +13,8 @@ public struct LocatableVenue: Sendable {
     let radio: RadioMap
     let rules: FusionRules
     package let floors: [GroundFloor]
+    /// The named places of each floor.
+    package let named: [FloorID: NamedPlaces]
     let levels: LevelTable
     /// The evidence of what scans do not list.
     package let unlisted: UnlistedField
@@ -40,6 +42,7 @@ public struct LocatableVenue: Sendable {
       radiusFactors = Dictionary(radio.radiusScales.map { ($0.kind, $0.factor) }) { first, _ in first }
       let all = venue.floors
       floorOfRadio = radio.floors.map { id in all.firstIndex { $0.id == id } }
+      named = Dictionary(uniqueKeysWithValues: all.map { ($0.id, NamedPlaces($0.floor)) })
       let exits = LocatableVenue.exits(of: venue)
       floors = all.enumerated().map { number, entry in
         GroundFloor(

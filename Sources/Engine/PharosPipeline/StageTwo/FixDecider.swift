@@ -22,7 +22,10 @@ extension FixDecider {
   static let geofences = FixDecider(
     follow: { stage, fix, events in
       guard !stage.geofences.isEmpty, let position = LocatedPosition(fix.event) else { return }
+      let first = events.count
       stage.geofences.follow(position, stage.regions, into: &events)
+      guard let room = fix.detail.room else { return }
+      for index in first..<events.count { events[index].note(room: room) }
     },
     advance: { stage, instant, events in
       stage.geofences.advance(to: instant, stage.regions, into: &events)

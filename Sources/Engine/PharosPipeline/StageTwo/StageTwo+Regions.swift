@@ -1,5 +1,6 @@
 import PharosFixes
 package import PharosModel
+import PharosRooms
 import PharosStays
 
 extension StageTwo {
@@ -48,7 +49,7 @@ extension StageTwo {
       since: now,
       isRotated: false
     )
-    if let place = regions.set(entry) { forgetRows(of: place) }
+    if let place = regions.set(entry) { reset(place, of: key, .replaced, at: now, into: &events) }
     if let place = regions.place(of: key) { geofences.update(place, regions) }
     guard isKept != true, state != .unknown, case .beacon = region.subject else { return }
     guard let beacon = region.constraint?.onlyBeacon, !region.keyedByAddress else { return }
@@ -61,13 +62,48 @@ extension StageTwo {
     touch(place)
   }
 
-  /// Removes the row of a region from all beacons and located subjects.
+  /// Removes the row of a region from all beacons and located subjects, because the region has been removed or its
+  /// definition has changed.
   ///
-  /// It publishes no event, because the region has been removed or its definition has changed.
-  mutating func forgetRows(of region: Int) {
+  /// One event says so for all subjects, of stage one too. It comes before what stage one decides at this instant, which is
+  /// about the new definition already.
+  mutating func reset(
+    _ region: Int,
+    of key: BeaconRegions.Key,
+    _ reason: RegionReset,
+    at instant: Timestamp,
+    into events: inout [Event]
+  ) {
     for place in tags.taken { tags[place].removeRow(of: region) }
     geofences.forgetRows(of: region)
     geofences.update(region, regions)
+    publishReset(of: key, reason, at: instant, into: &events)
+  }
+
+  /// Publishes that what was known about the subjects of a region no longer holds.
+  func publishReset(
+    of key: BeaconRegions.Key,
+    _ reason: RegionReset,
+    at instant: Timestamp,
+    into events: inout [Event]
+  ) {
+    // A region changes once at an instant, so that the instant makes the id.
+    let counter = UInt64(bitPattern: instant.nanoseconds)
+    events.append(
+      Event(
+        stream: stream,
+        kind: .regionReset,
+        time: instant,
+        decidedAt: instant,
+        stage: 0,
+        subject: .none,
+        application: key.application,
+        region: key.identifier,
+        counter: counter,
+        ordinal: counter,
+        detail: .regionReset(reason)
+      )
+    )
   }
 
   /// Publishes the present state of a beacon towards a region once, as the answer to a request.
@@ -91,12 +127,13 @@ extension StageTwo {
     let row = tags[place].row(of: region, assuming: entry.assuming, since: entry.since)
     tags[place].rows[row].counter += 1
     let counter = tags[place].rows[row].counter
-    let transition = RegionTransition(
+    var transition = RegionTransition(
       answering: state,
       refinement: beacon,
       enteredAt: tags[place].rows[row].machine.enteredAt,
       rule: .requested
     )
+    transition.evidence.zone = zone(of: place)
     events.append(entry.event(.regionState, subject, at: now, now, counter, transition, in: stream))
   }
 
@@ -119,6 +156,11 @@ extension StageTwo {
         tell(settled, place, index, into: &events)
       }
     }
+  }
+
+  /// The zone that a beacon is in, or nil.
+  private func zone(of place: Int) -> String? {
+    tags[place].zone.zone.map { around.plan.zones[$0].identifier }
   }
 
   private mutating func reconsiderAssumption(_ place: Int, _ index: Int) {
@@ -158,12 +200,13 @@ extension StageTwo {
     tags[place].rows[index].holdDeadline = .distantFuture
     tags[place].rows[index].counter += 1
     let beacon = tags[place].beacon
-    let transition = RegionTransition(
+    var transition = RegionTransition(
       holdOf: row.machine,
       exceeds: entry.region.maximumHold,
       by: .observerOutage,
       refinement: beacon
     )
+    transition.evidence.zone = zone(of: place)
     let counter = tags[place].rows[index].counter
     events.append(
       entry.event(
@@ -192,11 +235,13 @@ extension StageTwo {
       tags[place].rows[index].holdDeadline = now + entry.region.maximumHold
     }
     let counter = tags[place].rows[index].counter
+    var evidence = settled.evidence
+    evidence.zone = zone(of: place)
     let transition = RegionTransition(
       change,
       refinement: beacon,
       observer: settled.observer,
-      evidence: settled.evidence
+      evidence: evidence
     )
     for kind in [.regionState, change.announcement(for: entry.region)].compactMap(\.self) {
       events.append(

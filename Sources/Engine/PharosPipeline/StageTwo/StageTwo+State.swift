@@ -6,7 +6,7 @@ import PharosStays
 
 extension StageTwo {
   /// The version of the bytes that ``writeState(to:)`` writes.
-  package static let stateVersion: UInt8 = 9
+  package static let stateVersion: UInt8 = 10
 
   /// Writes everything that later decisions depend on, so that an engine that restores it makes the same decisions.
   ///
@@ -68,6 +68,7 @@ extension StageTwo {
     let keys = known.compactMap { $0?.key }
     guard Set(keys).count == keys.count else { throw reader.failure(.badIdentity) }
     let places = regions.restore(known, at: now)
+    regionsOfBefore = zip(known, places).compactMap { $1 == nil ? $0?.key : nil }
     let former = try reader.list(Zone.self)
     let plan = ZonePlan(site: Site(zones: former))
     let present = around.plan
@@ -195,7 +196,16 @@ extension StageTwo {
       for row in tags[place].rows.indices { tags[place].rows[row].resume(after: downtime) }
     }
     geofences.resume(at: now, after: downtime)
-    take(publishedState.regions, into: &events)
+    // What was published about a region that is another one now says nothing about it.
+    for key in regionsOfBefore {
+      publishReset(of: key, regions.place(of: key) == nil ? .removed : .replaced, at: now, into: &events)
+    }
+    let changed = Set(regionsOfBefore)
+    regionsOfBefore = []
+    let kept = publishedState.regions.filter {
+      !changed.contains(BeaconRegions.Key(application: $0.application, identifier: $0.region))
+    }
+    take(kept, into: &events)
     take(publishedState)
     take(publishedState.observers)
     // Counters of the state may have been used already by decisions that it does not know of.

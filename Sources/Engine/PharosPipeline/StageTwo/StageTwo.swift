@@ -30,6 +30,8 @@ package struct StageTwo: Sendable {
   let stream: String
   let limits: PositioningLimits
   var regions: BeaconRegions
+  /// The regions of a restored state that the site no longer has, or has with another definition; until ``resume(at:publishedState:into:)``.
+  var regionsOfBefore: [BeaconRegions.Key] = []
   var tags = SubjectTable<Tag>()
   /// The highest transition counter of removed tags.
   ///
@@ -132,9 +134,19 @@ package struct StageTwo: Sendable {
       start(region, of: application, assuming: assuming, into: &events)
     case .stopMonitoring(let application, let identifier):
       let key = BeaconRegions.Key(application: application, identifier: identifier)
-      if let place = regions.remove(key) { forgetRows(of: place) }
+      if let place = regions.remove(key) { reset(place, of: key, .removed, at: instant, into: &events) }
     case .setRotation(let application, let tree):
-      for place in regions.setRotation(tree, of: application, at: now) { forgetRows(of: place) }
+      let keys = regions.entries.map { $0?.key }
+      for place in regions.setRotation(tree, of: application, at: now) {
+        guard let key = keys[place] else { continue }
+        reset(
+          place,
+          of: key,
+          regions.place(of: key) == nil ? .removed : .replaced,
+          at: instant,
+          into: &events
+        )
+      }
       geofences.setRotation(tree, of: application)
       for place in regions.entries.indices where regions.entries[place]?.key.application == application {
         geofences.update(place, regions)

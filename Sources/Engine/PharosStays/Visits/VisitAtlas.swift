@@ -4,18 +4,10 @@ import PharosSpace
 
 /// The named places of venues, from which a visit gets its own.
 struct VisitAtlas: Sendable {
-  /// A named piece of a floor.
-  private struct Entry: Sendable {
-    var place: VisitDetail.Place
-    var area: Area
-    var size: Double
-  }
-
   private struct Story: Sendable {
     var name: String?
     var plane: FloorPlane
-    /// The smallest first.
-    var entries: [Entry]
+    var named: NamedPlaces?
   }
 
   private var stories: [VisitFix.Ground: Story] = [:]
@@ -24,59 +16,37 @@ struct VisitAtlas: Sendable {
   ///
   /// 0.6: of two places that do not overlap, the other one then has at most 0.4.
   static let minimumProbability = 0.6
-  /// Half the side of the square around a point of interest of which only the point is known, in metres.
-  static let reach = 3.0
 
   init(_ venues: [LocatableVenue]) {
-    for venue in venues.map(\.venue) {
-      for (id, floor) in venue.floors {
-        let points = floor.pointsOfInterest.map { point in
-          let (low, high) = (VisitAtlas.corner(point.point, -1), VisitAtlas.corner(point.point, 1))
-          let area = point.area ?? Area(outline: Polygon(rectangleFrom: low, to: high))
-          let place = VisitDetail.Place(
-            kind: .pointOfInterest,
-            identifier: point.identifier,
-            name: point.name.isEmpty ? nil : point.name
-          )
-          return Entry(place: place, area: area, size: area.size)
-        }
-        let areas = floor.walkable.filter { !$0.name.isEmpty }.map { area in
-          Entry(
-            place: VisitDetail.Place(kind: .area, identifier: area.name, name: area.name),
-            area: area,
-            size: area.size
-          )
-        }
-        let entries = (points + areas).enumerated()
-          .sorted { ($0.element.size, $0.offset) < ($1.element.size, $1.offset) }.map(\.element)
-        stories[VisitFix.Ground(venue: venue.identifier, floor: id)] = Story(
+    for venue in venues {
+      for (id, floor) in venue.venue.floors {
+        stories[VisitFix.Ground(venue: venue.venue.identifier, floor: id)] = Story(
           name: floor.names.first,
           plane: floor.plane,
-          entries: entries
+          named: venue.content.named[id]
         )
       }
     }
   }
 
-  private static func corner(_ point: Point, _ sign: Double) -> Point {
-    Point(x: point.x + sign * reach, y: point.y + sign * reach)
-  }
-
   /// Returns the smallest named place in which a stay lies with at least ``minimumProbability``, if there is one.
   func place(of stay: Stay) -> VisitDetail.Place? {
-    guard let entries = stories[stay.ground]?.entries else { return nil }
+    guard let places = stories[stay.ground]?.named?.places else { return nil }
     let deviation = stay.accuracy / VisitScale.radiusOfDeviation
-    for entry in entries {
+    for named in places {
       var inside = 0
       for step in VisitAtlas.steps {
         let point = Point(x: stay.center.x + deviation * step.x, y: stay.center.y + deviation * step.y)
-        if entry.area.contains(point) { inside += 1 }
+        if named.contains(point) { inside += 1 }
       }
       let probability = Double(inside) / Double(VisitAtlas.steps.count)
       guard probability >= VisitAtlas.minimumProbability else { continue }
-      var place = entry.place
-      place.probability = probability
-      return place
+      return VisitDetail.Place(
+        kind: named.isPointOfInterest ? .pointOfInterest : .area,
+        identifier: named.identifier,
+        name: named.name,
+        probability: probability
+      )
     }
     return nil
   }

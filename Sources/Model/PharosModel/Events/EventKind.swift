@@ -56,6 +56,8 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
   case zoneMonitored
   /// A beacon has been unmonitored in its zone for longer than its regions hold it.
   case zoneHoldExceeded
+  /// A region was removed, or replaced by one about something else: what was known about its subjects no longer holds.
+  case regionReset
 
   /// The groups by which commands select kinds, in the order in which help lists them.
   package enum Group: String, CaseIterable, Sendable {
@@ -111,6 +113,7 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
     case .regionUnmonitored: ("pharos.region.unmonitored", .region, "unmonitored", .alarming)
     case .regionHoldExceeded: ("pharos.region.holdExceeded", .region, "held long", .alarming)
     case .regionLimitExceeded: ("pharos.region.limitExceeded", .region, "refused", .alarming)
+    case .regionReset: ("pharos.region.reset", .state, "reset", .neutral)
     case .ranging: ("pharos.ranging", .ranging, "ranging", .neutral)
     case .zoneEnter: ("pharos.zone.enter", .zone, "zone enter", .good)
     case .zoneExit: ("pharos.zone.exit", .zone, "zone exit", .ended)
@@ -179,6 +182,8 @@ public enum EventDetail: Hashable, Sendable {
   case region(RegionTransition)
   /// A region was refused: the limit, and the region that did not fit.
   case regionLimit(limit: Int, refused: String)
+  /// A region was removed or replaced.
+  case regionReset(RegionReset)
   /// The beacons ranged in the last second, nearest first, unknown last.
   case ranging(constraint: BeaconConstraint, beacons: [RangedReading])
   /// A beacon changed zones.
@@ -211,6 +216,7 @@ public enum EventDetail: Hashable, Sendable {
     switch self {
     case .region(let data): data
     case .regionLimit(let limit, let refused): RegionLimit(limit: limit, refused: refused)
+    case .regionReset(let reason): ResetRegion(reason: reason)
     case .ranging(let constraint, let beacons): Ranging(constraint: constraint, beacons: beacons)
     case .zone(let data): data
     case .observer(let data): data
@@ -232,7 +238,7 @@ public enum EventDetail: Hashable, Sendable {
     RegionTransition.self, RegionLimit.self, Ranging.self, ZoneTransition.self, ObserverTransition.self,
     Battery.self, ClockStep.self, AuthorisationTransition.self, NotificationDetail.self, FixDetail.self,
     PositioningTransition.self, ScanRequest.self, GuidanceDetail.self,
-    VisitDetail.self, OccupancyTransition.self,
+    VisitDetail.self, OccupancyTransition.self, ResetRegion.self,
   ]
 }
 
@@ -342,6 +348,43 @@ extension RegionLimit: EventData {
 
   func sentences(in application: String, _: SiteNames) -> [String] {
     ["\(application) holds \(limit) regions, the maximum, so \(refused) was refused."]
+  }
+}
+
+/// The reason for which what was known about the subjects of a region no longer holds.
+public enum RegionReset: String, CaseIterable, Hashable, Sendable {
+  /// A region about something else, or with another policy, took its place; nothing is known about its subjects yet.
+  case replaced
+  /// The region is no longer monitored.
+  case removed
+}
+
+extension RegionReset: MemberChoice {
+  /// The name of the field.
+  public static var fieldName: String { "a reason for a reset" }
+}
+
+/// A region about whose subjects nothing is known.
+private struct ResetRegion: EventData, EventMembers {
+  var reason: RegionReset
+
+  static let unread = ResetRegion(reason: .replaced)
+  var detail: EventDetail { .regionReset(reason) }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.choice("reason", &reason, .behind)
+  }
+
+  func summary(of _: Event) -> String { reason.rawValue }
+
+  func sentences(in application: String, _: SiteNames) -> [String] {
+    switch reason {
+    case .replaced:
+      [
+        "\(application) monitors something else under this identifier now, so nothing is known about its subjects."
+      ]
+    case .removed: ["\(application) no longer monitors it."]
+    }
   }
 }
 
@@ -611,14 +654,21 @@ public struct NotificationDetail: Hashable, Sendable {
     case enter
     /// A subject leaves a region.
     case exit
+    /// A beacon comes into a zone.
+    case zoneEnter
+    /// A beacon leaves a zone.
+    case zoneExit
 
     /// The occasion as documents and events spell it.
     public var name: String {
       switch self {
-      case .enter: "enter"
-      case .exit: "exit"
+      case .enter, .zoneEnter: "enter"
+      case .exit, .zoneExit: "exit"
       }
     }
+
+    /// Indicates whether it is about a zone, and not a region.
+    public var isAboutZone: Bool { self == .zoneEnter || self == .zoneExit }
   }
 
   /// The identifier of the rule, which is unique within its application.

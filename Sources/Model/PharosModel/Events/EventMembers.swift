@@ -29,6 +29,8 @@ protocol MemberCoder {
     _ value: inout Value?,
     decimals: Int
   ) throws(Failure)
+  /// Codes the identifier of a zone that may be missing, beside which JSON states its name.
+  mutating func zone(_ key: StaticString, _ value: inout String?) throws(Failure)
   /// Codes a choice of a few cases.
   mutating func choice<Value: MemberChoice>(
     _ key: StaticString,
@@ -46,6 +48,8 @@ protocol MemberCoder {
 }
 
 extension MemberCoder {
+  mutating func zone(_ key: StaticString, _ value: inout String?) throws(Failure) { try member(key, &value) }
+
   /// Codes a value without decimals, or a span of time in milliseconds.
   mutating func member<Value: MemberValue>(_ key: StaticString, _ value: inout Value) throws(Failure) {
     try member(key, &value, decimals: 3)
@@ -147,13 +151,17 @@ extension String: MemberValue {
 }
 
 extension ObserverID: MemberValue {
-  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, description) }
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) {
+    json.identity(key, .observer(self))
+  }
   func write(to record: inout RecordWriter, decimals: Int) { record.name(.observer(self)) }
   init(from record: inout RecordReader, decimals: Int) throws(FieldError) { self = try record.observerName() }
 }
 
 extension BeaconID: MemberValue {
-  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, description) }
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) {
+    json.identity(key, .beacon(self))
+  }
   func write(to record: inout RecordWriter, decimals: Int) { record.name(.beacon(self)) }
   init(from record: inout RecordReader, decimals: Int) throws(FieldError) { self = try record.beaconName() }
 }
@@ -167,6 +175,10 @@ extension JSONText: MemberCoder {
 
   mutating func member<Value: MemberValue>(_ key: StaticString, _ value: inout Value?, decimals: Int) {
     value?.write(to: &self, key, decimals: decimals)
+  }
+
+  mutating func zone(_ key: StaticString, _ value: inout String?) {
+    if let value { zone(key, value) }
   }
 
   mutating func choice<Value: MemberChoice>(_ key: StaticString, _ value: inout Value, _: RecordHead.Place) {

@@ -119,6 +119,10 @@ public struct Evidence: Hashable, Sendable {
   public var silence: SilenceBasis?
   /// The position that a decision about a geofence was made from.
   public var geofence: GeofenceBasis?
+  /// The zone that the beacon was in, or nil if it was in none.
+  public var zone: String?
+  /// The room of a located subject, by the venue's name, or nil if it was in none.
+  public var room: String?
 
   /// Starts with the rule alone; what else is known is filled in.
   public init(rule: Rule) { self.rule = rule }
@@ -240,6 +244,8 @@ extension Evidence: EventMembers {
     try coder.member("waitedForProof", &waitedForProof)
     try coder.part("silence", &silence)
     try coder.part("geofence", &geofence)
+    try coder.zone("zone", &zone)
+    try coder.member("room", &room)
   }
 }
 

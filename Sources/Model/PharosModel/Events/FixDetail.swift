@@ -10,6 +10,10 @@ public struct FixDetail: Hashable, Sendable {
   public var level: Int
   /// The display name of the floor; empty outdoors, or where the venue gives it no name.
   public var floorName: String
+  /// The room that the location is in, by the venue's own name, or nil if it draws none there.
+  public var room: String?
+  /// The point of interest that the location is at, by its name, or nil if there is none.
+  public var place: String?
   /// Degrees north, WGS 84, or nil if the floor is bound to no place on the Earth.
   public var latitude: Double?
   /// Degrees east, WGS 84, or nil if the floor is bound to no place on the Earth.
@@ -49,6 +53,8 @@ public struct FixDetail: Hashable, Sendable {
     building: String = "",
     level: Int = 0,
     floorName: String = "",
+    room: String? = nil,
+    place: String? = nil,
     latitude: Double? = nil,
     longitude: Double? = nil,
     x: Double = 0,
@@ -65,6 +71,8 @@ public struct FixDetail: Hashable, Sendable {
     self.building = building
     self.level = level
     self.floorName = floorName
+    self.room = room
+    self.place = place
     self.latitude = latitude
     self.longitude = longitude
     self.x = x
@@ -96,6 +104,8 @@ extension FixDetail: EventData {
       json.member("building", building)
       json.member("level", level)
       if !floorName.isEmpty { json.member("floorName", floorName) }
+      json.member("room", ifPresent: room)
+      json.member("place", ifPresent: place)
     }
     if let latitude, let longitude {
       json.member("latitude", latitude, decimals: 8)
@@ -136,7 +146,7 @@ extension FixDetail: EventData {
     return turned >= 359.95 ? 0 : turned
   }
 
-  /// - Shape: a byte with a bit for each of floor name, coordinate, speed, course, satellites that are not needed, and itinerary, in this order;
+  /// - Shape: a byte with a bit for each of floor name, coordinate, speed, course, satellites that are not needed, itinerary, room and place, in this order;
   ///   the sources; venue and building; floor and place if there is a building; what the bits announce; accuracy and age; the itinerary: a
   ///   byte with bits for off the route and a place, distance, share and deviation, the place.
   func write(to writer: inout RecordWriter) {
@@ -144,7 +154,7 @@ extension FixDetail: EventData {
     var flags: UInt8 = 0
     let isThere = [
       isIndoors && !floorName.isEmpty, hasCoordinate, speed != nil, courseInDegrees != nil,
-      satellites == .notNeeded, progress != nil,
+      satellites == .notNeeded, progress != nil, isIndoors && room != nil, isIndoors && place != nil,
     ]
     for (bit, flag) in isThere.enumerated() where flag { flags |= 1 << UInt8(bit) }
     writer.byte(flags)
@@ -154,6 +164,8 @@ extension FixDetail: EventData {
     if isIndoors {
       writer.signed(Int64(level))
       if !floorName.isEmpty { writer.name(.text(floorName)) }
+      if let room { writer.name(.text(room)) }
+      if let place { writer.name(.text(place)) }
       writer.decimal(x, 3)
       writer.decimal(y, 3)
     }
@@ -179,7 +191,6 @@ extension FixDetail: EventData {
   /// Reads what was written.
   init(from reader: inout RecordReader) throws(FieldError) {
     let flags = try reader.byte()
-    guard flags < 1 << 6 else { throw reader.failure(.unknownTag(field: "a fix", tag: flags)) }
     let bits = try reader.byte()
     guard bits & ~FixSources.all.rawValue == 0 else {
       throw reader.failure(.unknownTag(field: "a fix's sources", tag: bits))
@@ -197,6 +208,8 @@ extension FixDetail: EventData {
     if isIndoors {
       level = Int(try reader.signed())
       if flags & 1 != 0 { floorName = try reader.textName() }
+      if flags & 64 != 0 { room = try reader.textName() }
+      if flags & 128 != 0 { place = try reader.textName() }
       x = try reader.decimal(3)
       y = try reader.decimal(3)
     }
@@ -226,13 +239,14 @@ extension FixDetail: EventData {
 
   func summary(of _: Event) -> String {
     let floor = floorName.isEmpty ? "\(building)/\(level)" : floorName
-    return "±\(Wording.meters(horizontalAccuracy)) \(isIndoors ? floor : "outdoors")"
+    return "±\(Wording.meters(horizontalAccuracy)) \(isIndoors ? room ?? place ?? floor : "outdoors")"
   }
 
   func sentences(in _: String, _: SiteNames) -> [String] {
     let floor = floorName.isEmpty ? "floor \(level)" : floorName
-    let place = isIndoors ? "on \(floor) of \(building)" : "outdoors"
-    var first = "\(Wording.meters(horizontalAccuracy)) accurate \(place)"
+    let room = (room ?? place).map { "in \($0) " } ?? ""
+    let location = isIndoors ? "\(room)on \(floor) of \(building)" : "outdoors"
+    var first = "\(Wording.meters(horizontalAccuracy)) accurate \(location)"
     let made = FixDetail.sourceWords.filter { sources.contains($0.source) }.map(\.name)
     first += made.isEmpty ? ", without new evidence" : ", by \(Wording.list(made))"
     if age > .zero { first += "; the newest of it was \(Wording.span(age)) old" }
@@ -270,51 +284,5 @@ extension FixDetail: EventData {
     ]
     let eighths = Int((course / (.pi / 4)).rounded())
     return winds[((eighths % winds.count) + winds.count) % winds.count]
-  }
-}
-
-/// The kinds of evidence that a fix was computed from.
-public struct FixSources: OptionSet, Hashable, Sendable {
-  /// A bit for each source.
-  public let rawValue: UInt8
-
-  /// Makes sources from their bits.
-  public init(rawValue: UInt8) { self.rawValue = rawValue }
-
-  /// Wi-Fi scans.
-  public static let wifi = FixSources(rawValue: 1 << 0)
-  /// Beacons that the subject hears.
-  public static let beacons = FixSources(rawValue: 1 << 1)
-  /// Its motion.
-  public static let motion = FixSources(rawValue: 1 << 2)
-  /// Locations from outside: satellites, or a visual positioning service.
-  public static let outside = FixSources(rawValue: 1 << 3)
-  /// Fixed observers that hear the subject.
-  public static let observers = FixSources(rawValue: 1 << 4)
-  /// Every source there is.
-  public static let all: FixSources = [.wifi, .beacons, .motion, .outside, .observers]
-
-  /// The sources as events spell them, in the order of their bits.
-  public static let names: [(source: FixSources, name: String)] = [
-    (.wifi, "wifi"), (.beacons, "beacons"), (.motion, "motion"), (.outside, "outside"),
-    (.observers, "observers"),
-  ]
-}
-
-/// The advice to a handset on the use of its satellite receiver.
-///
-/// Indoors the receiver takes most of the power that positioning takes, and contributes least.
-public enum SatelliteAdvice: UInt8, Hashable, Sendable {
-  /// It is worth its power: the handset is outdoors, or it is not known whether it is.
-  case needed
-  /// It may be turned off: what is heard indoors says more.
-  case notNeeded
-
-  /// The advice as events spell it.
-  public var name: String {
-    switch self {
-    case .needed: "needed"
-    case .notNeeded: "notNeeded"
-    }
   }
 }

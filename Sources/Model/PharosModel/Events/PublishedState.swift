@@ -170,6 +170,8 @@ extension PublishedState {
     case observer(ObserverRecord)
     case visit(VisitRecord)
     case occupancy(OccupancyRecord)
+    /// The records of the region are no longer valid.
+    case reset(RegionKey)
 
     /// Creates the record after an event; nil if the event changes nothing (an answer, an enter, a battery).
     ///
@@ -211,6 +213,8 @@ extension PublishedState {
             decidedAt: event.decidedAt
           )
         )
+      case (_, _, .regionReset):
+        self = .reset(RegionKey(application: event.application, region: event.region))
       case (_, _, .visit(let visit)):
         self = .visit(VisitRecord(subject: event.subject, visit: visit, decidedAt: event.decidedAt))
       case (_, _, .occupancy(let transition)):
@@ -229,10 +233,7 @@ extension PublishedState {
     let record = Record(
       event,
       region: { region(application: event.application, region: event.region, subject: event.subject) },
-      zone: { beacon in
-        let (index, isThere) = zones.place { $0.order(beacon) }
-        return isThere ? zones[index] : nil
-      }
+      zone: zone(of:)
     )
     switch record {
     case .region(let record):
@@ -248,8 +249,16 @@ extension PublishedState {
       }
     case .occupancy(let record):
       occupancies.put(record) { $0.order(record.zone, record.transition.threshold) }
+    case .reset(let key):
+      regions.removeAll { $0.application == key.application && $0.region == key.region }
     case nil: break
     }
+  }
+
+  /// The record of a beacon's zone, if there is one.
+  public func zone(of beacon: BeaconID) -> ZoneRecord? {
+    let (index, isThere) = zones.place { $0.order(beacon) }
+    return isThere ? zones[index] : nil
   }
 
   /// The word about a region and a subject, if there is one.

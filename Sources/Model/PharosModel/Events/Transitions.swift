@@ -190,8 +190,8 @@ extension ZoneTransition: EventData, EventMembers {
   }
 
   mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.member("from", &from)
-    try coder.member("to", &to)
+    try coder.zone("from", &from)
+    try coder.zone("to", &to)
     try coder.member("margin", &margin, decimals: 2)
     try coder.member("dwell", &dwell)
     try coder.choice("reason", &reason, .behind)

@@ -82,6 +82,24 @@ public struct BeaconEntry: Hashable, Sendable {
   }
 }
 
+extension BeaconEntry {
+  /// The constraint by which one beacon is described: its address, if that is part of its identity.
+  package static func constraint(of beacon: BeaconID) -> BeaconConstraint {
+    beacon.address.map { .address($0) } ?? beacon.constraints.first
+      ?? .address(DeviceAddress(bits: 0, kind: .unknown))
+  }
+
+  /// The entry without the name, which decides nothing.
+  package var withoutName: BeaconEntry {
+    var entry = self
+    entry.name = nil
+    return entry
+  }
+
+  /// Indicates whether it says nothing of the beacon but its name.
+  package var isOnlyName: Bool { withoutName == BeaconEntry(constraint: constraint) }
+}
+
 /// A place made of observers; a beacon is in at most one leaf zone at a time.
 public struct Zone: Hashable, Sendable {
   /// The zone's identifier.
@@ -364,14 +382,8 @@ extension Site {
     return changes
   }
 
-  /// The name that the directory has for a subject; nil where it has none.
-  package func name(of subject: SubjectID) -> String? {
-    switch subject {
-    case .none: nil
-    case .observer(let observer): observers.first { $0.id == observer && $0.name != nil }?.name
-    case .beacon(let beacon): beacons.first { $0.constraint.matches(beacon) && $0.name != nil }?.name
-    }
-  }
+  /// What the directory says of beacons apart from their names.
+  package var describedBeacons: [BeaconEntry] { beacons.lazy.filter { !$0.isOnlyName }.map(\.withoutName) }
 
   /// The site without its applications.
   package var settings: Site { with([]) }

@@ -12,6 +12,8 @@ package struct SiteSources: Hashable, Sendable {
   package var accepted: Set<ObserverID> = []
   /// The observers that were named or configured over HTTP, which accepts them.
   package var observers: [ObserverID: ObserverEntry] = [:]
+  /// The beacons that were named or described over HTTP.
+  package var beacons: [BeaconID: BeaconEntry] = [:]
   /// The zones that were made over HTTP, by identifier.
   package var zones: [String: Zone] = [:]
 
@@ -31,6 +33,7 @@ package struct SiteSources: Hashable, Sendable {
     site.observers += accepted.union(observers.keys).subtracting(listed).sorted().map {
       observers[$0] ?? ObserverEntry(id: $0)
     }
+    site.beacons += beacons.sorted { $0.key < $1.key }.lazy.filter { !declares($0.key) }.map(\.value)
     let names = Set(declared.zones.map(\.identifier)).union(zones.keys)
     for (identifier, zone) in zones.sorted(by: { $0.key < $1.key }) where !declares(zone: identifier) {
       var zone = zone
@@ -43,6 +46,12 @@ package struct SiteSources: Hashable, Sendable {
 
   /// Returns whether the site file lists an observer.
   package func declares(_ observer: ObserverID) -> Bool { declared.observers.contains { $0.id == observer } }
+
+  /// Returns whether the site file describes a beacon by itself.
+  package func declares(_ beacon: BeaconID) -> Bool {
+    let constraint = BeaconEntry.constraint(of: beacon)
+    return declared.beacons.contains { $0.constraint.normal == constraint.normal }
+  }
 
   /// Returns whether the site file declares a zone.
   package func declares(zone identifier: String) -> Bool {
@@ -92,7 +101,8 @@ package struct SiteSources: Hashable, Sendable {
   /// The registrations over HTTP that are not in effect, with the reasons, for the log.
   package var conflicts: [String] {
     var hidden =
-      observers.keys.filter(declares).sorted().map { "observer \"\($0)\"" }
+      observers.keys.filter { declares($0) }.sorted().map { "observer \"\($0)\"" }
+      + beacons.keys.filter { declares($0) }.sorted().map { "beacon \"\($0)\"" }
       + zones.keys.filter(declares(zone:)).sorted().map { "zone \"\($0)\"" }
     var excess: [String] = []
     for shown in applications {

@@ -43,6 +43,17 @@ public enum SubjectID: Hashable, Comparable, Sendable {
 }
 
 extension SubjectID {
+  /// The kind of the subject, as events spell it.
+  package var kindName: String {
+    switch self {
+    case .none: "none"
+    case .observer: "observer"
+    case .beacon: "beacon"
+    }
+  }
+}
+
+extension SubjectID {
   /// Reads a subject as events name it: a text that is a beacon's stands for that beacon, any other for an observer.
   package init?(_ text: String) {
     if let beacon = BeaconID(text) {

@@ -1,9 +1,8 @@
 // A floor's outlines as a canvas draws them: GeoJSON made into paths of metres, and the image of its plan.
 
-import { send } from "./api.js";
+import { get, send } from "./api.js";
 import { symbols } from "./floor-drawing.js";
 import { around } from "./floor-frame.js";
-import { loadOutlines } from "./venue-rooms.js";
 
 /** What stands at a point of a floor. */
 const pointKinds = new Set([...Object.keys(symbols), "beacon", "observer", "accessPoint"]);
@@ -14,7 +13,7 @@ const nameRoom = 6;
 /** Fetches what is drawn of a floor; what cannot be had is left out, since the marks say more than the walls. */
 export async function loadShapes(floor, signal) {
   const [outlines, image] = await Promise.all([
-    loadOutlines(floor.outlines, signal).catch(() => null),
+    get(floor.outlines, signal).catch(() => null),
     floor.plan ? loadImage(floor.plan.image, signal).catch(() => null) : null,
   ]);
   const shapes = outlines ? shapesOf(outlines, floor.frame) : shapesOf({ features: [] }, floor.frame);

@@ -7,7 +7,6 @@ import { fencesOn } from "./floor-overlays.js";
 import { loadShapes } from "./floor-shapes.js";
 import { nameOf, ofRoom } from "./names.js";
 import { empty } from "./parts.js";
-import { learnVenues, loadRooms, roomOf } from "./venue-rooms.js";
 import { kindOf } from "./words.js";
 
 /** A fix this old, in ms, is shown as one that may no longer hold; five times older, it is not shown. */
@@ -75,11 +74,6 @@ export class FloorSource {
     this.version += 1;
   }
 
-  /** Loads the rooms of the floors that someone is on. */
-  async loadRooms(signal) {
-    await loadRooms([...this.subjects.values()].map((mark) => mark.fix), signal);
-  }
-
   get hasPlaces() {
     return this.floors.size > 0;
   }
@@ -89,7 +83,6 @@ export class FloorSource {
     const text = JSON.stringify(venues);
     if (text === this.#venues) return;
     this.#venues = text;
-    learnVenues(venues);
     this.floors = new Map();
     for (const venue of venues) {
       for (const building of venue.buildings) this.#addBuilding(venue, building);
@@ -304,7 +297,7 @@ function tipOf(mark, now) {
 export function whereWords({ fix }) {
   if (fix.building === undefined) return "outdoors";
   const floor = fix.floorName || `floor ${fix.level}`;
-  const room = ofRoom(roomOf(fix));
+  const room = ofRoom(fix.room ?? fix.place);
   return room ? `${room}, ${floor}` : floor;
 }
 
@@ -312,7 +305,7 @@ export function whereWords({ fix }) {
 export function factsOf(mark, now) {
   const { fix } = mark;
   const facts = [
-    [roomOf(fix) ? "Room" : "Floor", whereWords(mark)],
+    [fix.room ?? fix.place ? "Room" : "Floor", whereWords(mark)],
     ["Accuracy", `±${metres(mark.accuracy)}`],
     ["Located", `${seconds(Math.max(0, (now - mark.at) / 1000))} ago`],
     ["Made from", (fix.sources ?? []).map((source) => sourceWords[source] ?? source).join(", ") || "nothing new"],

@@ -451,7 +451,6 @@ export class FloorView {
     if (!this.#floor) return;
     const marks = [...this.#source.marksOn(this.#floor)];
     setAttribute(this.#canvas, "aria-label", `${this.#floor.name}: ${plural(marks.length, "thing")}`);
-    if (this.#list.element.open) this.#source.loadRooms(this.#stop.signal);
     this.#list.follow([...this.#source.present()], this.#chosen);
     this.#showLegend();
     const chosen = this.#source.subjects.get(this.#chosen);

@@ -10,7 +10,7 @@ import * as names from "./names.js";
 import { card, empty, refusal, setAgo, Table } from "./parts.js";
 import { poll } from "./poll.js";
 import { openGatewayForm } from "./room-form.js";
-import { gatewayDependents, removeGateway } from "./site-changes.js";
+import { gatewayDependents, isOfSiteFile, removeGateway, siteFileHint } from "./site-changes.js";
 
 /** The interval at which the gateway is read again, in ms. */
 const period = 2000;
@@ -48,6 +48,9 @@ export function gatewayActions(zonesOf, onDone) {
       row.gateway = gateway;
       for (const button of row.children) {
         setAttribute(button, "aria-label", `${button.textContent} ${gateway.name || gateway.id}`);
+        const inFile = zonesOf().some((zone) => isOfSiteFile(zone) && zone.observers.includes(gateway.id));
+        button.disabled = isOfSiteFile(gateway) || inFile;
+        setAttribute(button, "title", button.disabled ? siteFileHint : null);
       }
     },
   };

@@ -45,7 +45,7 @@ export async function load(signal) {
   const parts = [
     get("/v1/observers", signal).then((body) => learn(body.observers, (entry) => entry.id)),
     get("/v1/zones", signal).then((body) => learnRooms(body.zones)),
-    getAll("/v1/tags", "tags", signal).then((tags) => learn(tags, (entry) => entry.beacon)),
+    getAll("/v1/beacons?named=true", "beacons", signal).then((rows) => learn(rows, (entry) => entry.id)),
   ];
   await Promise.allSettled(parts);
 }

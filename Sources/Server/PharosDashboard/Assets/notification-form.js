@@ -1,6 +1,6 @@
 // The sheet in which a notification rule is added or changed.
 
-import { change, get, part } from "./api.js";
+import { change, get, listIfAllowed, part } from "./api.js";
 import { notify, openDialog } from "./dialog.js";
 import { h, setText } from "./dom.js";
 import { checkAll, checkedText, fine, saveButton, select, sheetForm } from "./form-parts.js";
@@ -15,25 +15,31 @@ export async function openNotificationForm(rule = null) {
       get(`/v1/applications/${part(id)}/regions`).then((body) => body.regions ?? [], () => [])
     ),
   );
-  const regions = applications.flatMap(({ id }, index) =>
-    lists[index].map((region) => [`${id}/${region.id}`, id, region.id])
-  );
-  return openDialog(rule ? `Change ${rule.id}` : "Add a notification", (close) => form(regions, rule, close));
+  const zones = applications.length ? await listIfAllowed("/v1/zones", "zones").catch(() => []) : [];
+  // A rule about a room belongs to an application too: to the first, unless it has one.
+  const owner = rule?.application ?? applications[0]?.id;
+  const places = [
+    ...zones.map((zone) => [placeKey({ application: owner, zone: zone.id }), zone.name || zone.id]),
+    ...applications.flatMap(({ id: application }, index) =>
+      lists[index].map(({ id }) => [placeKey({ application, region: id }), `${id} (${application})`])
+    ),
+  ];
+  return openDialog(rule ? `Change ${rule.id}` : "Add a notification", (close) => form(places, rule, close));
 }
 
-function form(regions, rule, close) {
+/** What a rule is about, as the value of a choice. */
+function placeKey({ application, region, zone }) {
+  return JSON.stringify({ application, region, zone });
+}
+
+function form(places, rule, close) {
   let save = null;
   let entries = [];
   const check = () => {
-    save.disabled = !checkAll(entries) || !regions.length;
+    save.disabled = !checkAll(entries) || !places.length;
   };
   const needed = (text) => (entered) => entered.trim() ? fine : { ok: false, text };
-  const chosen = rule ? `${rule.application}/${rule.region}` : regions[0]?.[0];
-  const region = select(
-    "rule-region",
-    regions.map(([key, application, id]) => [key, `${id} (${application})`]),
-    chosen,
-  );
+  const place = select("rule-region", places, rule ? placeKey(rule) : places[0]?.[0]);
   const on = select("rule-on", [["enter", "enters"], ["exit", "leaves"]], rule?.on ?? "enter");
   const entry = (id, label, checkText, options) => checkedText(id, label, checkText, { onInput: check, ...options });
   const name = entry("rule-id", "Identifier", needed("A short name, as in hello."), {
@@ -41,7 +47,7 @@ function form(regions, rule, close) {
     placeholder: "hello",
   });
   name.input.disabled = Boolean(rule);
-  const hint = "{name}, {subject} and {region} are filled in.";
+  const hint = "{name}, {subject}, {region} and {room} are filled in.";
   const text = entry("rule-text", "Text", needed(hint), { value: rule?.text, placeholder: "Welcome, {name}!" });
   const time = (label) => (entered) => checkTime(entered, label);
   const once = entry("rule-once", "At most once in", time("The time"), {
@@ -66,8 +72,8 @@ function form(regions, rule, close) {
   check();
 
   const submit = async () => {
-    const [, application, id] = regions.find(([key]) => key === region.value);
-    const document = { region: id, on: on.value, text: text.input.value.trim() };
+    const { application, ...about } = JSON.parse(place.value);
+    const document = { ...about, subject: rule?.subject, on: on.value, text: text.input.value.trim() };
     if (once.input.value.trim()) document.atMostOncePer = once.input.value.trim();
     if (stay.input.value.trim()) document.onlyIfStillInsideAfter = stay.input.value.trim();
     if (from.input.value.trim()) {
@@ -86,7 +92,7 @@ function form(regions, rule, close) {
   const row = (...fields) => h("div", { class: "fields" }, fields);
   const parts = [
     problem,
-    row(name.element, field("Whenever someone", on).element, field("Region", region).element),
+    row(name.element, field("Whenever someone", on).element, field("Room or region", place).element),
     text.element,
     row(once.element, stay.element),
     row(from.element, to.element),

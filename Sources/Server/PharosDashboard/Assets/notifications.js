@@ -1,9 +1,10 @@
-// Notification rules: a hello and a goodbye for a region, sent as events and to webhooks.
+// Notification rules: a hello and a goodbye for a room or a region, sent as events and to webhooks.
 
 import { change, get, part } from "./api.js";
 import { attempt, confirmThat } from "./dialog.js";
 import { h, replace, setText } from "./dom.js";
 import { none, plural } from "./format.js";
+import * as names from "./names.js";
 import { openNotificationForm } from "./notification-form.js";
 import { card, empty, refusal, Table } from "./parts.js";
 import { poll } from "./poll.js";
@@ -15,7 +16,7 @@ const period = 5000;
 export function notifications(signal) {
   const place = h("div");
   const note =
-    "A text for each tag or person that enters or leaves a region, published as an event to webhooks and feeds.";
+    "A text for each tag or person that enters or leaves a room or a region, published as an event to webhooks and feeds.";
   const element = card("Notifications", note, place);
   const add = async (rule) => {
     if (await openNotificationForm(rule)) ask();
@@ -44,7 +45,7 @@ export function notifications(signal) {
       if (!rules.length) {
         return replace(
           place,
-          empty("No notifications", "Say hello when someone enters a region, or goodbye when they leave."),
+          empty("No notifications", "Say hello when someone enters a room or a region, or goodbye when they leave."),
         );
       }
       table.showIn(place);
@@ -79,7 +80,7 @@ function columns(change, remove) {
   };
   return [
     { title: "Text", class: "first", text: (rule) => rule.text, hint: (rule) => rule.id },
-    { title: "When", text: (rule) => `${rule.on === "exit" ? "leaves" : "enters"} ${rule.region}` },
+    { title: "When", text: (rule) => `${rule.on === "exit" ? "leaves" : "enters"} ${rule.region ?? names.nameOf(rule.zone)}` },
     { title: "Application", text: (rule) => rule.application },
     { title: "At most once in", text: (rule) => rule.atMostOncePer ?? none },
     { title: "If still inside after", text: (rule) => rule.onlyIfStillInsideAfter ?? none },

@@ -12,7 +12,7 @@ import * as names from "./names.js";
 import { card, chip, empty, pageHead, refusal, setChip, Table } from "./parts.js";
 import { poll } from "./poll.js";
 import { openRoomForm } from "./room-form.js";
-import { removeRoom, roomDependents } from "./site-changes.js";
+import { isOfSiteFile, removeRoom, roomDependents, siteFileHint } from "./site-changes.js";
 
 const period = 3000;
 /** The lines of the last hour change once a minute; an hour up to now touches so many. */
@@ -102,6 +102,8 @@ class RoomsPage {
         update: (node, row) => {
           for (const child of node.children) {
             setAttribute(child, "aria-label", `${child.textContent} ${row.name || row.id}`);
+            child.disabled = isOfSiteFile(row);
+            setAttribute(child, "title", child.disabled ? siteFileHint : null);
           }
         },
       },

@@ -5,7 +5,7 @@ import { h, setText } from "./dom.js";
 import { checkAll, checkbox, checkedText, fine, saveButton, select, sheetForm } from "./form-parts.js";
 import * as names from "./names.js";
 import { field } from "./parts.js";
-import { saveGateway, saveRoom } from "./site-changes.js";
+import { saveGateway, saveRoom, saveTag } from "./site-changes.js";
 import { identifierOf, unusedIdentifier } from "./suggestions.js";
 
 const maximumName = 60;
@@ -53,14 +53,14 @@ export function openGatewayForm({ gateway, zones }) {
   });
 }
 
-/** Opens the sheet in which a person's handset gets a name; true once it was saved. */
-export function openPersonForm({ id, name }) {
+/** Opens the sheet in which a tag or a person's handset gets a name; true once it was saved. */
+export function openThingForm({ id, name, kind }) {
   return openDialog(`Name ${name}`, (close) =>
     nameSheet(names.isNamed(id) ? name : "", "Name", close, {
       describe: () => fine,
       rest: [],
       watched: [],
-      save: (entered) => saveGateway(id, entered, undefined, []),
+      save: (entered) => (kind === "tag" ? saveTag(id, entered) : saveGateway(id, entered, undefined, [])),
     }));
 }
 

@@ -1,35 +1,20 @@
 // Changes of rooms and gateways: one function each, with what depends on a thing that is removed.
 
-import { change, get, getText, part } from "./api.js";
+import { change, get, part } from "./api.js";
 import { plural } from "./format.js";
 import * as names from "./names.js";
 
-/** What a document over HTTP may hold that no list shows: a change on a page would take it away. */
-const hidden = { zones: /\b(beacons|occupancy):/, observers: /\b(rssiOffset|liveness|lag):/ };
-
-/** Refuses to replace an entry of which the site holds more than the pages know. */
-async function guard(section, id) {
-  const [, rest = ""] = (await getText("/v1/site")).split(new RegExp(`^${section}:\n`, "m"));
-  const entries = rest.split(/^(?=\S)/m);
-  const own = [];
-  for (const entry of entries) {
-    if (!entry.startsWith("-")) break;
-    own.push(entry);
-  }
-  const entry = own.find((text) => [id, `'${id}'`].includes(/^- \{?id: ('[^']*'|[^,}\n]*)/.exec(text)?.[1]));
-  const found = hidden[section].exec(entry ?? "")?.[1];
-  if (found) {
-    throw new Error(`${names.nameOf(id)} has ${found} that was set over HTTP or in the site file: change it there.`);
-  }
+/** Whether the site file declares an entry of a list, so that it is changed there. */
+export function isOfSiteFile({ source, declaredBy }) {
+  return source === "site" || declaredBy === "site";
 }
 
-/** Makes a room or replaces it. */
-export async function saveRoom({ id, name, observers, floor, adjacent }) {
-  await guard("zones", id);
-  const document = { name, observers };
-  if (floor !== undefined) document.floor = floor;
-  if (adjacent?.length) document.adjacent = adjacent;
-  await change("PUT", `/v1/zones/${part(id)}`, document);
+/** What the buttons that change an entry say of one of the site file. */
+export const siteFileHint = "It is declared in the site file; change it there.";
+
+/** Makes a room or replaces it; what pages do not show stays as it is. */
+export async function saveRoom({ id, name, floor, observers, adjacent, beacons, occupancy }) {
+  await change("PUT", `/v1/zones/${part(id)}`, { name, floor, observers, adjacent, beacons, occupancy });
 }
 
 /** What changes when a room is removed, in words. */
@@ -50,7 +35,8 @@ export function roomDependents(room, zones) {
 export async function removeRoom(room, zones) {
   const changed = [];
   try {
-    for (const zone of zones.filter(({ id, adjacent }) => id !== room.id && adjacent?.includes(room.id))) {
+    const beside = zones.filter((zone) => zone.id !== room.id && zone.adjacent?.includes(room.id));
+    for (const zone of beside.filter((zone) => !isOfSiteFile(zone))) {
       await saveRoom({ ...zone, adjacent: zone.adjacent.filter((id) => id !== room.id) });
       changed.push(zone);
     }
@@ -61,11 +47,17 @@ export async function removeRoom(room, zones) {
   }
 }
 
+/** Names a tag; what else was said of it stays. */
+export async function saveTag(id, name) {
+  const { measuredPower, interval } = await get(`/v1/beacons/${part(id)}`).catch(() => ({}));
+  await change("PUT", `/v1/beacons/${part(id)}`, { name, measuredPower, interval });
+}
+
 /** Names a gateway, and puts it into a room; an empty `room` is none, and undefined leaves it where it is. */
 export async function saveGateway(id, name, room, zones) {
   if (name) {
-    await guard("observers", id);
-    await change("PUT", `/v1/observers/${part(id)}`, { name });
+    const { declared } = await get(`/v1/observers/${part(id)}`).catch(() => ({}));
+    await change("PUT", `/v1/observers/${part(id)}`, { ...declared, name });
   }
   if (room === undefined) return;
   const target = zones.find((zone) => zone.id === room);

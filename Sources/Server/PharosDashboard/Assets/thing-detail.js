@@ -1,13 +1,14 @@
 // One tag or person: where it is and why, its day, and what can be done about it.
 
 import { get, getIfAllowed, isAbort, part, serverNow } from "./api.js";
-import { h, replace, setText } from "./dom.js";
+import { h, replace, setAttribute, setText } from "./dom.js";
 import { ago, level, metres, none, percent, time } from "./format.js";
 import { showSubject } from "./history-detail.js";
 import * as names from "./names.js";
 import { card, timeNode } from "./parts.js";
 import { poll } from "./poll.js";
-import { openPersonForm } from "./room-form.js";
+import { openThingForm } from "./room-form.js";
+import { isOfSiteFile, siteFileHint } from "./site-changes.js";
 import { entryText, Things } from "./things.js";
 import { openWatchForm, watchList } from "./watches.js";
 import { headline, reasonText } from "./words.js";
@@ -32,6 +33,7 @@ export function showThing(root, context, id) {
   const why = card("Why it is there", "Its last decisions and their reasons.", h("div", { class: "body" }, reasons));
   why.hidden = true;
   const map = h("a", { class: "button", hidden: true, href: `#/overview?subject=${part(id)}` }, "Show on map");
+  let shown = null;
   const watch = h("button", {
     type: "button",
     class: "primary",
@@ -44,7 +46,8 @@ export function showThing(root, context, id) {
     type: "button",
     hidden: true,
     onClick: async () => {
-      if (await openPersonForm({ id, name: names.nameOf(id) })) ask();
+      const kind = shown?.kind ?? "tag";
+      if (await openThingForm({ id, name: names.nameOf(id), kind })) ask();
     },
   }, "Rename");
   const watching = watchList(id, signal);
@@ -55,8 +58,10 @@ export function showThing(root, context, id) {
       const thing = (await things.load(signal)).find((found) => found.id === id || found.identities.includes(id));
       setText(where, thing?.where || "Not in a room");
       setText(heard, heardWords(thing));
-      // A tag is named in the site file.
-      rename.hidden = thing?.kind !== "person";
+      shown = thing ?? null;
+      rename.hidden = !["tag", "person"].includes(thing?.kind);
+      rename.disabled = Boolean(thing) && isOfSiteFile(thing);
+      setAttribute(rename, "title", rename.disabled ? siteFileHint : null);
       setText(root.querySelector("h1"), names.nameOf(id));
       map.hidden = !thing?.fix && !thing?.zone;
       const list = thing ? factsOf(thing) : [];
@@ -65,16 +70,16 @@ export function showThing(root, context, id) {
     period,
     signal,
   );
-  let shown = "";
+  let drawn = "";
   poll(
     async () => {
       const path = `/v1/events?subject=${part(id)}&kind=${decisions}&before=${end}&limit=${maximumReasons}`;
       const { events = [] } = await getIfAllowed(path, {}, signal);
       const key = events.map((entry) => entry.sequence).join();
-      if (key === shown) return;
+      if (key === drawn) return;
       replace(reasons, await Promise.all(events.map((entry) => reasonOf(entry, signal))));
       why.hidden = !events.length;
-      shown = key;
+      drawn = key;
     },
     period,
     signal,
@@ -96,6 +101,9 @@ function factsOf(thing) {
   if (hearings.length) {
     const heard = hearings.map((entry) => `${names.nameOf(entry.observer)} ${level(entry.level)}`);
     facts.push(["Heard by", heard.join(", ")]);
+  }
+  if (thing.battery) {
+    facts.push(["Battery", `${(thing.battery.millivolts / 1000).toFixed(2)} V, ${ago(thing.battery.time, serverNow())}`]);
   }
   if (fix) facts.push(["Located", `±${metres(fix.horizontalAccuracy)}, ${ago(fix.time, serverNow())}`]);
   if (regions.length) facts.push(["Inside regions", [...new Set(regions)].join(", ")]);

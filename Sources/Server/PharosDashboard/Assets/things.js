@@ -5,7 +5,6 @@ import { plural, seconds } from "./format.js";
 import { divide } from "./gateways.js";
 import { shortIdentity } from "./identity.js";
 import * as names from "./names.js";
-import { learnVenues, loadRooms, roomOf } from "./venue-rooms.js";
 
 /** How often what changes seldom is read again, in ms. */
 const slowPeriod = 60000;
@@ -31,10 +30,11 @@ export class Things {
   /** Reads all; with `others` also devices that are no beacons, a row of each of which would be asked for in vain. */
   async load(signal, { others = false } = {}) {
     const all = (path, member) => listIfAllowed(path, member, signal);
-    const [observers, zones, tags, fixes, heard, { visits = [] }, { applications = [] }] = await Promise.all([
+    const [observers, zones, tags, beacons, fixes, heard, { visits = [] }, { applications = [] }] = await Promise.all([
       all("/v1/observers", "observers"),
       all("/v1/zones", "zones"),
       all("/v1/tags", "tags"),
+      all("/v1/beacons", "beacons"),
       all("/v1/fixes", "fixes"),
       all(others ? "/v1/heard" : "/v1/heard?identified=true", "beacons"),
       getIfAllowed(`/v1/visits?limit=${maximumVisits}`, {}, signal),
@@ -44,14 +44,13 @@ export class Things {
     const inside = await Promise.all(
       applications.map(({ id }) => all(`/v1/applications/${part(id)}/states?state=inside`, "states")),
     );
-    await loadRooms(fixes, signal);
     names.learn(observers, (row) => row.id);
     names.learnRooms(zones);
-    names.learn(tags, (row) => row.beacon);
+    names.learn(beacons, (row) => row.id);
     names.learn(fixes, (row) => row.subject);
     names.learn(this.#stored, (row) => row.subject);
     Object.assign(this, { zones, applications });
-    this.list = gather({ observers, zones, tags, fixes, heard, visits, inside: inside.flat(), stored: this.#stored });
+    this.list = gather({ observers, zones, tags, beacons, fixes, heard, visits, inside: inside.flat(), stored: this.#stored });
     await noteEntries(this.list, signal);
     return this.list;
   }
@@ -59,18 +58,14 @@ export class Things {
   async #loadSlow(signal) {
     if (serverNow() - this.#slowAt < slowPeriod) return;
     const [to, from] = [serverNow(), serverNow() - storedFor].map((at) => new Date(at).toISOString());
-    const [venues, stored] = await Promise.all([
-      getIfAllowed("/v1/venues", {}, signal),
-      listIfAllowed(`/v1/history/subjects?limit=90&points=24&from=${from}&to=${to}`, "subjects", signal),
-    ]);
-    learnVenues(venues.venues ?? []);
-    this.#stored = stored;
+    const path = `/v1/history/subjects?limit=90&points=24&from=${from}&to=${to}`;
+    this.#stored = await listIfAllowed(path, "subjects", signal);
     this.#slowAt = serverNow();
   }
 }
 
 /** Makes one thing of all that is known of it under any of its identities. */
-function gather({ observers, zones, tags, fixes, heard, visits, inside, stored }) {
+function gather({ observers, zones, tags, beacons, fixes, heard, visits, inside, stored }) {
   const { gateways, handsets } = divide(observers, zones, fixes);
   const isGateway = new Set(gateways.map((row) => row.id));
   const things = new Map();
@@ -89,11 +84,19 @@ function gather({ observers, zones, tags, fixes, heard, visits, inside, stored }
     Object.assign(found, { since: tag.since, probability: tag.probability });
     for (const hearing of hearings ?? []) add(found, hearing.observer, hearing.level, hearing.lastHeard);
   }
-  for (const row of handsets) Object.assign(thing([row.id], "person"), { lastHeard: row.lastHeard, isUp: row.isUp });
+  for (const { id, source, battery, lastHeard } of beacons) {
+    const found = Object.assign(thing([id], "tag"), { source, battery });
+    note(found, lastHeard);
+  }
+  for (const row of handsets) Object.assign(thing([row.id], "person"), {
+    lastHeard: row.lastHeard,
+    isUp: row.isUp,
+    declaredBy: row.declaredBy,
+  });
   for (const fix of fixes) {
     if (isGateway.has(fix.subject)) continue;
     const found = thing([fix.subject], fix.subjectKind === "beacon" ? "tag" : "person");
-    Object.assign(found, { fix, room: names.ofRoom(roomOf(fix)) });
+    Object.assign(found, { fix, room: names.ofRoom(fix.room ?? fix.place) });
     note(found, fix.time);
   }
   for (const entry of heard) {

@@ -226,9 +226,6 @@ static const unsigned char timeline_js[] = {
 static const unsigned char tokens_js[] = {
 #embed "../Assets/tokens.js"
 };
-static const unsigned char venue_rooms_js[] = {
-#embed "../Assets/venue-rooms.js"
-};
 static const unsigned char verdict_js[] = {
 #embed "../Assets/verdict.js"
 };
@@ -319,7 +316,6 @@ static const cdashboard_file_t files[] = {
   {"time-travel.js", time_travel_js, sizeof time_travel_js},
   {"timeline.js", timeline_js, sizeof timeline_js},
   {"tokens.js", tokens_js, sizeof tokens_js},
-  {"venue-rooms.js", venue_rooms_js, sizeof venue_rooms_js},
   {"verdict.js", verdict_js, sizeof verdict_js},
   {"watches.js", watches_js, sizeof watches_js},
   {"webhook-card.js", webhook_card_js, sizeof webhook_card_js},

@@ -20,6 +20,8 @@ package final class CommitPublisher: Service, Sendable {
   package let authorisations: Authorisations
   /// The name of the stream, which the JSON of its events carries as source.
   package let stream: String
+  /// Returns the names that events state beside identities.
+  package let names: @Sendable () -> SiteNames?
 
   struct State {
     var work: CommitPublisherState
@@ -44,6 +46,7 @@ package final class CommitPublisher: Service, Sendable {
   ///   - store: the journal.
   ///   - authorisations: the authorisations of the applications.
   ///   - stream: the name of the stream.
+  ///   - names: returns the names that events state beside identities.
   ///   - settings: the settings for grouping and keeping events.
   ///   - zones: the zones of beacons from before.
   ///   - logger: the logger for failures, once each, and for recoveries.
@@ -52,6 +55,7 @@ package final class CommitPublisher: Service, Sendable {
     store: any EventStore,
     authorisations: Authorisations,
     stream: String,
+    names: @escaping @Sendable () -> SiteNames? = { nil },
     settings: CommitPublisherSettings = CommitPublisherSettings(),
     zones: [PublishedState.ZoneRecord] = [],
     logger: Logger = Logger(label: "pharos.commit")
@@ -61,6 +65,7 @@ package final class CommitPublisher: Service, Sendable {
       store: store,
       authorisations: authorisations,
       stream: stream,
+      names: names,
       settings: settings,
       zones: zones,
       logger: logger,
@@ -74,6 +79,7 @@ package final class CommitPublisher: Service, Sendable {
     store: any EventStore,
     authorisations: Authorisations,
     stream: String,
+    names: @escaping @Sendable () -> SiteNames? = { nil },
     settings: CommitPublisherSettings,
     zones: [PublishedState.ZoneRecord] = [],
     logger: Logger,
@@ -83,6 +89,7 @@ package final class CommitPublisher: Service, Sendable {
     self.threads = threads
     self.authorisations = authorisations
     self.stream = stream
+    self.names = names
     self.logger = logger
     eventJudge = Mutex(EventJudge(zones: zones))
     state = Mutex(State(work: CommitPublisherState(settings: settings, head: store.head)))
@@ -282,6 +289,7 @@ extension CommitPublisher {
   private func publish(_ judged: [Judgement], sequences: [Int64?]) {
     var telling: [PublishedEvent] = []
     telling.reserveCapacity(judged.count)
+    let names = names()
     var (committed, passed, withheld) = (0 as UInt64, 0 as UInt64, 0 as UInt64)
     var next = sequences.startIndex
     for judgement in judged {
@@ -300,7 +308,8 @@ extension CommitPublisher {
           sequence: sequence,
           event: judgement.published,
           isLiveOnly: judgement.verdict == .live,
-          stream: stream
+          stream: stream,
+          names: names
         )
       )
     }

@@ -77,13 +77,20 @@ struct HistoryReader: Sendable {
 
   private let history: any EventHistory
   private let stream: String
+  private let names: @Sendable () -> SiteNames?
   private let logger: Logger
   /// The newest full pages, for clients that read the same at the same time.
   private let recent = RecentPages()
 
-  init(history: any EventHistory, stream: String, logger: Logger) {
+  init(
+    history: any EventHistory,
+    stream: String,
+    names: @escaping @Sendable () -> SiteNames? = { nil },
+    logger: Logger
+  ) {
     self.history = history
     self.stream = stream
+    self.names = names
     self.logger = logger
   }
 
@@ -100,12 +107,21 @@ struct HistoryReader: Sendable {
 
   /// Reads the first events of a span on the caller's thread, or returns nil if the journal cannot be read.
   func page(_ span: FeedState.Span, _ filter: EventFilter, limit: Int) -> Page? {
-    let key = RecentPages.Key(after: span.after, filter: filter, limit: limit, removals: history.removals)
+    let names = names()
+    let key = RecentPages.Key(
+      after: span.after,
+      filter: filter,
+      limit: limit,
+      removals: history.removals,
+      names: names.map(ObjectIdentifier.init)
+    )
     if let page = recent[key] { return page }
     do {
       let found = try history.page(after: span.after, matching: filter, limit: limit)
       let page = Page(
-        events: found.events.map { PublishedEvent(sequence: $0.sequence, event: $0.event, stream: stream) },
+        events: found.events.map {
+          PublishedEvent(sequence: $0.sequence, event: $0.event, stream: stream, names: names)
+        },
         isLast: found.isLast,
         oldest: found.oldest
       )
@@ -128,6 +144,7 @@ private final class RecentPages: Sendable {
     let filter: EventFilter
     let limit: Int
     let removals: UInt64
+    let names: ObjectIdentifier?
   }
 
   /// The number of pages that are kept: some megabytes.

@@ -1,5 +1,5 @@
 package import Logging
-import PharosModel
+package import PharosModel
 package import PharosPublishing
 import ServiceLifecycle
 import Synchronization
@@ -54,6 +54,7 @@ package final class FeedService: Service, Sendable {
       live: commitPublisher.live,
       authorisations: commitPublisher.authorisations,
       stream: commitPublisher.stream,
+      names: commitPublisher.names,
       history: history,
       settings: settings,
       logger: logger,
@@ -68,6 +69,7 @@ package final class FeedService: Service, Sendable {
     live: LiveApplications,
     authorisations: Authorisations,
     stream: String,
+    names: @escaping @Sendable () -> SiteNames? = { nil },
     history: any EventHistory,
     settings: FeedSettings,
     logger: Logger,
@@ -81,7 +83,7 @@ package final class FeedService: Service, Sendable {
     self.lost = lost
     self.clock = clock
     tally = FeedTally(limit: settings.waiting)
-    reader = HistoryReader(history: history, stream: stream, logger: logger)
+    reader = HistoryReader(history: history, stream: stream, names: names, logger: logger)
     state = Mutex(State(published: history.head))
     committed.tap({ [weak self] batch in self?.publish(batch) }, onFinish: { [weak self] in self?.finish() })
   }

@@ -47,6 +47,8 @@ package struct NotificationMachine: Sendable {
 
   let stream: String
   var rules: [String: [NotificationRule]] = [:]
+  /// The rules about zones, by zone.
+  private var zoneRules: [String: [NotificationRule]] = [:]
   /// The time of the last notification of each rule about each subject.
   var spoken: [Key: Timestamp] = [:]
   /// The stays that are not yet long enough.
@@ -66,6 +68,7 @@ package struct NotificationMachine: Sendable {
   /// Replaces the rules and removes the state that belongs to deleted rules.
   package mutating func adopt(_ new: [NotificationRule]) {
     rules = Dictionary(grouping: new, by: \.application)
+    zoneRules = Dictionary(grouping: new.filter(\.occasion.isAboutZone), by: \.region)
     let known = Set(new.map { Key(application: $0.application, rule: $0.id, subject: .none) })
     func isKnown(_ key: Key) -> Bool {
       known.contains(Key(application: key.application, rule: key.rule, subject: .none))
@@ -75,7 +78,7 @@ package struct NotificationMachine: Sendable {
     firstDeadline = stays.values.lazy.filter(\.isSure).map(\.deadline).min()
   }
 
-  /// The time at which to call ``advance(to:name:)`` if no event comes before; no stay ends earlier.
+  /// The time at which to call ``advance(to:names:)`` if no event comes before; no stay ends earlier.
   package var wakeTime: Timestamp? { firstDeadline.map { $0 + NotificationMachine.patience } }
 
   /// Processes one event of the journal.
@@ -83,28 +86,41 @@ package struct NotificationMachine: Sendable {
   /// - Parameters:
   ///   - event: the event.
   ///   - sequence: its sequence.
-  ///   - name: the name that the directory has for a subject.
-  package mutating func note(_ event: Event, sequence: Int64, name: (SubjectID) -> String?) {
-    advance(to: event.decidedAt, name: name)
+  ///   - names: the names that the site gives.
+  package mutating func note(_ event: Event, sequence: Int64, names: SiteNames?) {
+    advance(to: event.decidedAt, names: names)
     if case .notification(let detail) = event.detail { return see(event, detail) }
-    guard let rules = rules[event.application] else { return }
-    for rule in rules where rule.region == event.region && sequence > rule.startsAfter {
+    let isAboutZone = event.kind.group == .zone
+    guard let rules = isAboutZone ? zoneRules[event.region] : rules[event.application] else { return }
+    for rule in rules
+    where rule.region == event.region && rule.occasion.isAboutZone == isAboutZone
+      && sequence > rule.startsAfter
+      && rule.subject.map({ $0 == event.subject || event.subject == .none }) ?? true
+    {
       let key = Key(application: rule.application, rule: rule.id, subject: event.subject)
+      if event.kind == .regionReset {
+        stays = stays.filter { $0.key.application != rule.application || $0.key.rule != rule.id }
+        continue
+      }
       switch (event.kind, event.detail) {
-      case (.regionEnter, _) where rule.occasion == .enter:
+      case (.regionEnter, _) where rule.occasion == .enter, (.zoneEnter, _) where rule.occasion == .zoneEnter:
         if let span = rule.stayAtLeast {
           wait(for: Stay(deadline: event.time + span, cause: event.id, isSure: true), key)
         } else {
-          decide(rule, key, at: event.time, decidedAt: event.decidedAt, cause: event.id, name)
+          decide(rule, key, at: event.time, decidedAt: event.decidedAt, cause: event.id, names)
         }
-      case (.regionExit, _):
+      case (.regionExit, _), (.zoneExit, _):
         stays[key] = nil
-        if rule.occasion == .exit {
-          decide(rule, key, at: event.time, decidedAt: event.decidedAt, cause: event.id, name)
+        if rule.occasion == .exit || rule.occasion == .zoneExit {
+          decide(rule, key, at: event.time, decidedAt: event.decidedAt, cause: event.id, names)
         }
       case (.regionState, .region(let transition)) where !transition.isAnswer:
         guard var stay = stays.removeValue(forKey: key), transition.to != .outside else { break }
         stay.isSure = transition.to == .inside
+        wait(for: stay, key)
+      case (.zoneUnmonitored, _), (.zoneMonitored, _):
+        guard var stay = stays.removeValue(forKey: key) else { break }
+        stay.isSure = event.kind == .zoneMonitored
         wait(for: stay, key)
       default: break
       }
@@ -112,14 +128,14 @@ package struct NotificationMachine: Sendable {
   }
 
   /// Advances the time and decides the notifications of the stays that are long enough by now.
-  package mutating func advance(to now: Timestamp, name: (SubjectID) -> String?) {
+  package mutating func advance(to now: Timestamp, names: SiteNames?) {
     guard let wakeTime, wakeTime <= now else { return }
     let due = stays.filter { $0.value.isSure && $0.value.deadline + NotificationMachine.patience <= now }
       .sorted { ($0.value.deadline, $0.key.subject) < ($1.value.deadline, $1.key.subject) }
     for (key, stay) in due {
       stays[key] = nil
       guard let rule = rules[key.application]?.first(where: { $0.id == key.rule }) else { continue }
-      decide(rule, key, at: stay.deadline, decidedAt: stay.deadline, cause: stay.cause, name)
+      decide(rule, key, at: stay.deadline, decidedAt: stay.deadline, cause: stay.cause, names)
     }
     // If the state of a subject has been unknown for so long, a notification would come too late.
     stays = stays.filter { now - $0.value.deadline < NotificationMachine.maximumAge }
@@ -173,7 +189,7 @@ package struct NotificationMachine: Sendable {
     at time: Timestamp,
     decidedAt: Timestamp,
     cause: EventID,
-    _ name: (SubjectID) -> String?
+    _ names: SiteNames?
   ) {
     if rule.quietHours?.contains(time) == true {
       quieted += 1
@@ -188,7 +204,7 @@ package struct NotificationMachine: Sendable {
     let detail = NotificationDetail(
       rule: rule.id,
       occasion: rule.occasion,
-      text: rule.text(for: key.subject, name: name(key.subject)),
+      text: rule.text(for: key.subject, by: names),
       cause: cause
     )
     outbox.append(

@@ -2,7 +2,7 @@ import Foundation
 package import PharosDocuments
 package import PharosModel
 
-/// A rule of an application: a text to publish when a subject enters or leaves a region.
+/// A rule of an application: a text to publish when a subject enters or leaves a region or a zone.
 package struct NotificationRule: Hashable, Sendable {
   /// The maximum number of rules of an application: five for each of its twenty regions.
   package static let limit = 100
@@ -15,17 +15,20 @@ package struct NotificationRule: Hashable, Sendable {
   /// - Units: bytes of UTF-8.
   package static let longestIdentifier = 64
   /// The placeholders that a text may contain; their values are filled in when a notification is decided.
-  package static let placeholders = ["{subject}", "{name}", "{region}"]
+  package static let placeholders = ["{subject}", "{name}", "{region}", "{room}"]
 
   /// The application.
   package var application: String
   /// The identifier, unique within the application.
   package var id: String
-  /// The region.
+  /// The region, or the zone if the occasion is about one.
   package var region: String
+  /// The one subject that it is about, or nil for all.
+  package var subject: SubjectID?
   /// The occasion of the notification: an enter or an exit.
   package var occasion: NotificationDetail.Occasion
-  /// The text to publish; `{subject}`, `{name}` (from the directory, or else the subject) and `{region}` are filled in.
+  /// The text to publish; `{subject}`, `{name}` (from the directory, or else the subject),
+  /// `{region}` and `{room}` (the name of the zone) are filled in.
   package var text: String
   /// The time within which a subject is the cause of one notification at most.
   package var atMostOncePer: TimeSpan?
@@ -41,6 +44,7 @@ package struct NotificationRule: Hashable, Sendable {
     application: String,
     id: String,
     region: String,
+    subject: SubjectID? = nil,
     occasion: NotificationDetail.Occasion,
     text: String,
     atMostOncePer: TimeSpan? = nil,
@@ -51,6 +55,7 @@ package struct NotificationRule: Hashable, Sendable {
     self.application = application
     self.id = id
     self.region = region
+    self.subject = subject
     self.occasion = occasion
     self.text = text
     self.atMostOncePer = atMostOncePer
@@ -60,7 +65,7 @@ package struct NotificationRule: Hashable, Sendable {
   }
 
   /// The text for a subject.
-  package func text(for subject: SubjectID, name: String?) -> String {
+  package func text(for subject: SubjectID, by names: SiteNames?) -> String {
     var result = ""
     var rest = text[...]
     while let brace = rest.firstIndex(of: "{") {
@@ -70,11 +75,14 @@ package struct NotificationRule: Hashable, Sendable {
         result += subject.description
         rest = rest.dropFirst("{subject}".count)
       } else if rest.hasPrefix("{name}") {
-        result += name ?? subject.description
+        result += names?.given(to: subject) ?? subject.description
         rest = rest.dropFirst("{name}".count)
       } else if rest.hasPrefix("{region}") {
         result += region
         rest = rest.dropFirst("{region}".count)
+      } else if rest.hasPrefix("{room}") {
+        result += names?.room(ofZone: region) ?? region
+        rest = rest.dropFirst("{room}".count)
       } else {
         result += "{"
         rest = rest.dropFirst()
@@ -85,8 +93,8 @@ package struct NotificationRule: Hashable, Sendable {
 }
 
 extension NotificationRule: FieldStruct {
-  /// The version of the layout; another one is not read.
-  static let version: UInt8 = 1
+  /// The versions of the layout: for all subjects, and for one, which follows behind the rest.
+  private static let versions: (all: UInt8, one: UInt8) = (1, 2)
 
   /// A value whose fields are still to be read.
   package static var unread: NotificationRule {
@@ -95,7 +103,12 @@ extension NotificationRule: FieldStruct {
 
   /// Hands each field to a coder.
   package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(version: NotificationRule.version)
+    var version = subject == nil ? NotificationRule.versions.all : NotificationRule.versions.one
+    try coder.code(&version)
+    try coder.check(
+      version == NotificationRule.versions.all || version == NotificationRule.versions.one,
+      "a version of notification rules"
+    )
     try coder.code(&application)
     try coder.code(&id)
     try coder.code(&region)
@@ -105,6 +118,7 @@ extension NotificationRule: FieldStruct {
     try coder.code(&quietHours)
     try coder.code(&stayAtLeast)
     try coder.code(&startsAfter)
+    if version == NotificationRule.versions.one { try coder.code(&subject) }
   }
 }
 
@@ -191,7 +205,8 @@ package enum NotificationDocument {
     application: String,
     id: String
   ) throws(WebhookError) -> NotificationRule {
-    let known = DocumentField.keys(NotificationRule.properties) + ["quietHours"]
+    let known =
+      ["region", "zone", "subject"] + DocumentField.keys(NotificationRule.properties) + ["quietHours"]
     let ignored = ["id", "application"]
     return try WebhookError.document(json, name: "notification", known: known, ignored: ignored) { fields in
       var rule = NotificationRule(application: application, id: id, region: "", occasion: .enter, text: "")
@@ -203,9 +218,11 @@ package enum NotificationDocument {
           expected: "1 to \(NotificationRule.longestIdentifier) bytes without control characters"
         )
       }
+      readPlace(fields, into: &rule)
       DocumentField.read(NotificationRule.properties, of: fields, into: &rule)
+      if fields.has("zone") { rule.occasion = rule.occasion == .enter ? .zoneEnter : .zoneExit }
       check(rule.text, fields)
-      if rule.stayAtLeast != nil, rule.occasion == .exit {
+      if rule.stayAtLeast != nil, rule.occasion.name == NotificationDetail.Occasion.exit.name {
         fields.mistake(
           "onlyIfStillInsideAfter",
           "onlyIfStillInsideAfter is about an exit",
@@ -215,6 +232,21 @@ package enum NotificationDocument {
       rule.quietHours = fields.fields("quietHours", known: ["from", "to", "timeZone"])?.quietHours()
       return rule
     }
+  }
+
+  /// Reads the region or the zone that the rule is about, and the subject.
+  private static func readPlace(_ fields: DocumentFields, into rule: inout NotificationRule) {
+    let subject = ValueForm(expected: "an observer or a beacon as events name it") { SubjectID($0) }
+    rule.subject = fields.value("subject", subject)
+    guard fields.has("zone") else {
+      rule.region =
+        fields.requiredText("region", expected: "a region's identifier, or zone and a zone's") ?? ""
+      return
+    }
+    if fields.has("region") {
+      fields.mistake("zone", "region and zone are set together", expected: "one of them")
+    }
+    rule.region = fields.requiredText("zone", expected: "a zone's identifier") ?? ""
   }
 
   private static func check(_ text: String, _ fields: DocumentFields) {
@@ -236,7 +268,6 @@ package enum NotificationDocument {
 extension NotificationRule {
   /// The members of a document, besides the quiet hours.
   fileprivate static let properties: [DocumentField<NotificationRule>] = [
-    DocumentField("region", \.region, .filled("a region's identifier"), isRequired: true),
     DocumentField("on", \.occasion, .occasion, isRequired: true),
     DocumentField("text", \.text, .filled("a text such as \"Welcome, {name}!\""), isRequired: true),
     DocumentField("atMostOncePer", \.atMostOncePer, .span(example: "1h")),
@@ -274,8 +305,9 @@ extension DocumentFields {
     let zones = ValueForm(expected: "a name of the tz database, such as \"Europe/Berlin\"") { name in
       TimeZone(identifier: name) == nil ? nil : name
     }
-    let zone = required("timeZone", zones)
-    guard let from, let to, let zone else { return nil }
+    // Without one they are those of the place where the server stands.
+    let zone = value("timeZone", zones) ?? TimeZone.current.identifier
+    guard let from, let to else { return nil }
     if from == to { mistake("to", "to is when they begin", expected: "another time of day") }
     return QuietHours(from: from, to: to, timeZone: zone)
   }
@@ -286,6 +318,8 @@ extension NotificationRule {
   package func write(to json: inout JSONText) {
     json.member("id", id)
     json.member("application", application)
+    json.member(occasion.isAboutZone ? "zone" : "region", region)
+    json.member("subject", ifPresent: subject?.description)
     DocumentField.write(NotificationRule.properties, of: self, to: &json)
     guard let quietHours else { return }
     json.openObject("quietHours")

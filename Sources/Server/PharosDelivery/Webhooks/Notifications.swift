@@ -29,7 +29,7 @@ package final class Notifications: Service {
   ///   - committed: the hub that reports new events of the journal.
   ///   - stream: the name of the stream, which is part of the ids.
   ///   - tell: passes notifications on to be journalled and published, and returns at once.
-  ///   - names: the name that the directory has for a subject.
+  ///   - names: returns the names that the site gives.
   ///   - clock: the time.
   ///   - logger: the logger for messages to the operator.
   /// - Throws: ``WebhookError/journal(_:)`` if the rules cannot be read.
@@ -38,7 +38,7 @@ package final class Notifications: Service {
     committed: CommittedEventHub,
     stream: String,
     tell: @escaping @Sendable ([Event]) -> Void,
-    names: @escaping @Sendable (SubjectID) -> String? = { _ in nil },
+    names: @escaping @Sendable () -> SiteNames? = { nil },
     clock: any DeliveryClock = MachineClock(),
     logger: Logger
   ) throws(WebhookError) {
@@ -128,17 +128,20 @@ extension Notifications {
   ///
   /// - Parameters:
   ///   - id: its identifier.
-  ///   - json: the rule: `region`, `on`, `text`, and optionally `atMostOncePer`, `quietHours` {`from`, `to`,
+  ///   - json: the rule: `region` or `zone`, perhaps `subject`, `on`, `text`, and optionally `atMostOncePer`, `quietHours` {`from`, `to`,
   ///     `timeZone`}, `onlyIfStillInsideAfter`.
   ///   - application: its application.
+  ///   - mayNameZones: indicates whether the client may learn of zones.
   /// - Returns: the rule, and true if it is new.
   /// - Throws: ``WebhookError``.
   package func put(
     _ id: String,
     json: [UInt8],
-    application: String
+    application: String,
+    mayNameZones: Bool = true
   ) throws(WebhookError) -> (rule: NotificationRule, isNew: Bool) {
     var rule = try NotificationDocument.rule(json: json, application: application, id: id)
+    guard mayNameZones || !rule.occasion.isAboutZone else { throw .zonesAreForOperators }
     let (before, count) = rules.withLock { ($0[application]?[id], $0[application]?.count ?? 0) }
     guard before != nil || count < NotificationRule.limit else {
       throw .tooMany(limit: NotificationRule.limit)
@@ -233,7 +236,13 @@ struct NotificationWork: JournalConsumer {
   /// The number of events that are read from the journal at a time.
   private static let readLimit = 512
   /// The filter of the events that rules depend on.
-  private static let filter = EventFilter(kinds: [.regionEnter, .regionExit, .regionState, .notification])
+  private static let filter = EventFilter(
+    kinds: [
+      .regionEnter, .regionExit, .regionState, .regionReset, .zoneEnter, .zoneExit, .zoneUnmonitored,
+      .zoneMonitored,
+      .notification,
+    ]
+  )
   static var emptyMail: Mail { Mail() }
 
   private var machine: NotificationMachine
@@ -243,7 +252,7 @@ struct NotificationWork: JournalConsumer {
   private var isStopping = false
   /// Indicates whether the saved state still names an erased subject.
   private var isErasureUnsaved = false
-  private let names: @Sendable (SubjectID) -> String?
+  private let names: @Sendable () -> SiteNames?
   private let publish: @Sendable ([Event]) -> Void
 
   /// Restores the state that the journal holds; without one, begins after a sequence.
@@ -251,7 +260,7 @@ struct NotificationWork: JournalConsumer {
     stream: String,
     beginning: Int64,
     _ pages: JournalPages,
-    names: @escaping @Sendable (SubjectID) -> String?,
+    names: @escaping @Sendable () -> SiteNames?,
     publish: @escaping @Sendable ([Event]) -> Void
   ) throws {
     self.names = names
@@ -307,7 +316,8 @@ struct NotificationWork: JournalConsumer {
         limit: NotificationWork.readLimit
       )
     else { return false }
-    for entry in page.events { machine.note(entry.event, sequence: entry.sequence, name: names) }
+    let names = names()
+    for entry in page.events { machine.note(entry.event, sequence: entry.sequence, names: names) }
     cursor = page.through
     return true
   }
@@ -318,7 +328,7 @@ struct NotificationWork: JournalConsumer {
   /// it in its outbox.
   mutating func act(at now: Timestamp, isCaughtUp: Bool) -> [Action] {
     guard isCaughtUp else { return [] }
-    machine.advance(to: now, name: names)
+    machine.advance(to: now, names: names())
     guard !isStopping else { return [] }
     let decided = machine.takeDecided(at: now)
     count += UInt64(decided.count)

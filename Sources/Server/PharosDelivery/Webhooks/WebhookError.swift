@@ -7,6 +7,8 @@ package enum WebhookError: Error, Hashable, Sendable {
   case invalid([DocumentProblem])
   /// There is no such webhook or rule, or it belongs to another application.
   case unknown(String)
+  /// A rule about a zone comes from an application, which sees regions alone.
+  case zonesAreForOperators
   /// The maximum number of webhooks or rules exists already.
   case tooMany(limit: Int)
   /// The journal could not be read or written; the text contains the reason and the remedy.
@@ -24,6 +26,7 @@ extension WebhookError: CustomStringConvertible {
       }
       .joined(separator: "\n")
     case .unknown(let name): "there is none called \"\(name)\"; list them to see which there are"
+    case .zonesAreForOperators: "rules about zones are made with an operator's token"
     case .tooMany(let limit): "there are \(limit) already, as many as there may be; delete one first"
     case .journal(let text): text
     }

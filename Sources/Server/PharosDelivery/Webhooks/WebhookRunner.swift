@@ -236,6 +236,7 @@ struct WebhookWork: JournalConsumer {
   /// Returns the signed request that posts the event.
   func request(for attempt: DeliveryAttempt, at now: Timestamp) -> WebhookRequest {
     var json = JSONText()
+    json.names = parts.names()
     attempt.entry.event.write(to: &json, stream: parts.stream)
     return WebhookRequest(
       url: definition.url,

@@ -37,6 +37,7 @@ package final class Webhooks: Service {
   ///   - journal: the journal, which holds the events and the delivery state.
   ///   - committed: the hub that publishes new events of the journal.
   ///   - stream: the name of the stream, which events carry as source.
+  ///   - names: returns the names that events state beside identities.
   ///   - ownPorts: the TCP ports that the server listens on, which no webhook may post to.
   ///   - gate: returns the gate of the webhooks of an application, or, for nil, of those that belong to no application;
   ///     called before each attempt, so that a withdrawal stops waiting events at once.
@@ -50,6 +51,7 @@ package final class Webhooks: Service {
     journal: Journal,
     committed: CommittedEventHub,
     stream: String,
+    names: @escaping @Sendable () -> SiteNames? = { nil },
     ownPorts: Set<Int> = [],
     gate: @escaping @Sendable (_ application: String?) -> Gate = { _ in .open },
     sender: (any WebhookSender)? = nil,
@@ -61,6 +63,7 @@ package final class Webhooks: Service {
     parts = WebhookParts(
       journal: journal,
       stream: stream,
+      names: names,
       gate: gate,
       sender: sender ?? HTTPWebhookSender(ownPorts: ownPorts),
       clock: clock,
@@ -139,6 +142,7 @@ package final class Webhooks: Service {
 struct WebhookParts: Sendable {
   let journal: Journal
   let stream: String
+  let names: @Sendable () -> SiteNames?
   let gate: @Sendable (String?) -> Gate
   let sender: any WebhookSender
   let clock: any DeliveryClock

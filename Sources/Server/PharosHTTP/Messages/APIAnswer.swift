@@ -24,12 +24,14 @@ package struct APIAnswer: Sendable {
   /// The content that follows them.
   package var body = Body.bytes([])
 
-  /// A JSON object, whose members `build` writes.
+  /// A JSON object, whose members `build` writes, with names beside identities if some are given.
   static func json(
     status: HTTPResponse.Status = .ok,
+    names: SiteNames? = nil,
     _ build: (inout JSONText) throws -> Void
   ) rethrows -> APIAnswer {
     var json = JSONText()
+    json.names = names
     json.openObject()
     try build(&json)
     json.closeObject()

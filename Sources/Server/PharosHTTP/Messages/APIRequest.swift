@@ -96,6 +96,19 @@ extension APIRequest {
   /// Returns the observer that the path names.
   ///
   /// - Throws: 404 if the text is none.
+  func beacon() throws(Problem) -> BeaconID {
+    let text = parameter("id")
+    guard let beacon = BeaconID(text) else {
+      throw .notFound(
+        "\"\(text.shortened)\" is no beacon as events name it, as UUID/1/2 or mac:ac:23:3f:00:00:01."
+      )
+    }
+    return beacon
+  }
+
+  /// Returns the observer that the path names.
+  ///
+  /// - Throws: 404 if the text is none.
   func observer() throws(Problem) -> ObserverID {
     let text = parameter("id")
     guard let observer = ObserverID(text) else {

@@ -272,6 +272,7 @@ extension Problem {
         }
       )
     case .unknown: self = .notFound("\(error)")
+    case .zonesAreForOperators: self = .forbidden("\(error)")
     case .tooMany: self = .conflict("tooMany", "\(error)")
     case .journal: self = .unavailable("\(error)")
     }

@@ -29,6 +29,12 @@ package struct Endpoints: Sendable {
         comparing: backend.comparing,
         clock: clock
       ),
+      BeaconResource(
+        server: backend.server,
+        registrar: backend.registrar,
+        commitPublisher: backend.commitPublisher,
+        cache: cache
+      ),
       ErasureResource(
         stores: SubjectStores(of: backend, cache: cache),
         commitPublisher: backend.commitPublisher
@@ -38,9 +44,11 @@ package struct Endpoints: Sendable {
         commitPublisher: backend.commitPublisher,
         feeds: backend.feeds,
         tally: backend.tally,
+        names: { [registrar = backend.registrar] in registrar.names },
         narrate: { backend.narrate($0) }
       ),
       GuidanceResource(
+        registrar: backend.registrar,
         assignments: backend.assignments,
         journal: backend.journal,
         commitPublisher: backend.commitPublisher,
@@ -72,7 +80,8 @@ package struct Endpoints: Sendable {
       ZoneResource(
         server: backend.server,
         registrar: backend.registrar,
-        commitPublisher: backend.commitPublisher
+        commitPublisher: backend.commitPublisher,
+        cache: cache
       ),
       StateResource(
         server: backend.server,

@@ -80,6 +80,7 @@ package struct SubjectStores: Sendable {
   package func erase(_ traces: SubjectTraces) async throws -> ErasureReport {
     var acceptances = 0
     if let observer = traces.observer { acceptances = try await registrar.forget(observer) ? 1 : 0 }
+    let beacons = try await registrar.forgetBeacons(traces)
     let forgotten = try await running?.decideNothing(about: traces)
     let authorisations = try self.authorisations.erase(traces)
     running?.webhooks.forget(traces)
@@ -102,7 +103,7 @@ package struct SubjectStores: Sendable {
         ("deliveries", erased.deliveries),
         ("deadLetters", erased.deadLetters), ("checkpoints", erased.checkpoints),
         ("authorisations", authorisations.authorisations), ("persons", authorisations.persons),
-        ("acceptances", acceptances), ("notifications", notifications),
+        ("acceptances", acceptances), ("beacons", beacons), ("notifications", notifications),
         ("comparisons", comparisons),
       ],
       remaining: remaining

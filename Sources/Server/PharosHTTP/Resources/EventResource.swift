@@ -10,6 +10,7 @@ struct EventResource: Resource {
   let commitPublisher: CommitPublisher
   let feeds: FeedService
   let tally: HTTPTally
+  let names: @Sendable () -> SiteNames
   let narrate: @Sendable (Event) -> String
 
   var routes: [Route] {
@@ -67,7 +68,7 @@ struct EventResource: Resource {
       if let last = page.last { place = last.sequence }
     }
     let oldest = journal.oldest
-    return .json { json in
+    return .json(names: names()) { json in
       json.objects("events", found) { EventResource.write($1, stream: journal.stream, to: &$0) }
       json.next(isEnd ? nil : place)
       json.member("head", journal.head)
@@ -89,7 +90,7 @@ struct EventResource: Resource {
     guard request.principal.mayUse(application: found?.event.application ?? ""),
       let found = found?.passed(commitPublisher.gate(for: request.principal))
     else { throw missing }
-    return .json { json in
+    return .json(names: names()) { json in
       EventResource.write(found, stream: journal.stream, to: &json)
       json.member("words", narrate(found.event))
     }

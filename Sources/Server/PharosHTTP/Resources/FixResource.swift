@@ -51,9 +51,8 @@ struct FixResource: Resource {
     let page = Page.cut(events, limit: limit, isBehind: after.map { key in { key < $0.subject } }) {
       [$0.subject.description]
     }
-    let site = registrar.site
-    return .json { json in
-      json.objects("fixes", page.entries) { FixResource.write($1, name: site.name(of: $1.subject), to: &$0) }
+    return .json(names: registrar.names) { json in
+      json.objects("fixes", page.entries) { FixResource.write($1, to: &$0) }
       json.next(page.next)
     }
   }
@@ -72,15 +71,12 @@ struct FixResource: Resource {
           + "were since; /v1/fixes lists who was."
       )
     }
-    let site = registrar.site
-    return .json { FixResource.write(event, name: site.name(of: subject), to: &$0) }
+    return .json(names: registrar.names) { FixResource.write(event, to: &$0) }
   }
 
-  private static func write(_ event: Event, name: String?, to json: inout JSONText) {
+  private static func write(_ event: Event, to json: inout JSONText) {
     guard case .fix(let detail) = event.detail else { return }
-    json.member("subject", event.subject.description)
-    json.member("subjectKind", event.subject.kindName)
-    json.member("name", ifPresent: name)
+    json.subject(event.subject)
     json.member("time", event.time.rfc3339)
     json.member("decidedAt", event.decidedAt.rfc3339)
     detail.write(to: &json)
@@ -109,6 +105,7 @@ struct ZoneResource: Resource {
   let server: PharosServer
   let registrar: Registrar
   let commitPublisher: CommitPublisher
+  let cache: LiveStateCache
 
   var routes: [Route] {
     [
@@ -140,13 +137,11 @@ struct ZoneResource: Resource {
       occupants[zone, default: (0, 0)].all += 1
       if tag.zoneState == .unmonitored { occupants[zone, default: (0, 0)].unmonitored += 1 }
     }
+    let sources = registrar.sources
     return .json { json in
-      json.objects("zones", registrar.site.zones) { json, zone in
-        json.member("id", zone.identifier)
-        json.member("name", ifPresent: zone.name)
-        if let floor = zone.floor { json.member("floor", floor) }
-        json.strings("observers", zone.observers.map(\.description))
-        json.strings("adjacent", zone.adjacent)
+      json.objects("zones", sources.settings.zones) { json, zone in
+        ZoneDocument.write(zone, to: &json)
+        json.member("source", (sources.declares(zone: zone.identifier) ? Registration.site : .http).rawValue)
         json.member("occupants", occupants[zone.identifier]?.all ?? 0)
         json.member("unmonitored", occupants[zone.identifier]?.unmonitored ?? 0)
       }
@@ -165,23 +160,27 @@ struct ZoneResource: Resource {
     let page = Page.cut(tags, limit: limit, isBehind: after.map { key in { $0.beacon > key } }) {
       [$0.beacon.description]
     }
-    let site = registrar.site
-    return .json { json in
-      json.objects("tags", page.entries) { write($1, name: site.name(of: .beacon($1.beacon)), to: &$0) }
+    let names = registrar.names
+    let rooms = try await cache.rooms(of: page.entries.map { .beacon($0.beacon) }, by: names)
+    return .json(names: names) { json in
+      json.objects("tags", page.entries) { write($1, in: rooms, to: &$0) }
       json.next(page.next)
     }
   }
 
-  private func write(_ tag: TagStanding, name: String?, to json: inout JSONText) {
-    json.member("beacon", tag.beacon.description)
-    json.member("name", ifPresent: name)
+  private func write(_ tag: TagStanding, in rooms: SubjectRooms, to json: inout JSONText) {
+    json.identity("beacon", .beacon(tag.beacon))
+    json.member(
+      "room",
+      ifPresent: tag.zone.flatMap { json.siteNames?.room(ofZone: $0) } ?? rooms[.beacon(tag.beacon)]
+    )
     json.member("zone", ifPresent: tag.zone)
     json.member("since", ifPresent: tag.since?.rfc3339)
     json.member("zoneState", ifPresent: tag.zoneState?.name)
     json.member("unmonitoredSince", ifPresent: tag.unmonitoredSince?.rfc3339)
     if let probability = tag.probability { json.member("probability", probability, decimals: 4) }
     json.objects("hearings", tag.hearings) { json, hearing in
-      json.member("observer", hearing.observer.description)
+      json.identity("observer", hearing.observer)
       json.member("level", hearing.level, decimals: 2)
       json.member("offset", hearing.offset, decimals: 2)
       json.member("lastHeard", hearing.lastHeard.rfc3339)

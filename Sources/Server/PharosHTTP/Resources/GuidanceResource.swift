@@ -9,6 +9,7 @@ import PharosWays
 
 /// The guidance of subjects to their destinations.
 struct GuidanceResource: Resource {
+  let registrar: Registrar
   let assignments: Assignments
   let journal: Journal
   let commitPublisher: CommitPublisher
@@ -55,10 +56,11 @@ struct GuidanceResource: Resource {
     let page = Page.cut(shown, limit: limit, isBehind: after.map { key in { key < $0.subject } }) {
       [$0.subject.description]
     }
-    return .json { json in
+    let names = registrar.names
+    let rooms = try await cache.rooms(of: page.entries.map(\.subject), by: names)
+    return .json(names: names) { json in
       json.objects("guidance", page.entries) { json, entry in
-        json.member("subject", entry.subject.description)
-        json.member("subjectKind", entry.subject.kindName)
+        json.subject(entry.subject, in: rooms)
         GuidanceResource.write(entry.wanted, to: &json)
       }
       json.next(page.next)

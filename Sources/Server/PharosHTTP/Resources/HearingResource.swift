@@ -54,21 +54,30 @@ struct HearingResource: Resource {
     let page = Page.cut(heard, limit: limit, isBehind: after.map { key in { key < $0.key } }) {
       $0.key.parts
     }
-    return .json { json in
+    let names = registrar.names
+    let rooms = try await cache.rooms(of: page.entries.flatMap { $0.beacon.subjects.dropFirst() }, by: names)
+    return .json(names: names) { json in
       json.objects("beacons", page.entries) {
-        HearingResource.write($1.beacon, isRegistered: $1.isRegistered, to: &$0)
+        HearingResource.write($1.beacon, in: rooms, isRegistered: $1.isRegistered, to: &$0)
       }
       json.next(page.next)
     }
   }
 
-  private static func write(_ beacon: HeardBeacon, isRegistered: Bool, to json: inout JSONText) {
-    json.member("observer", beacon.observer.description)
+  private static func write(
+    _ beacon: HeardBeacon,
+    in rooms: SubjectRooms,
+    isRegistered: Bool,
+    to json: inout JSONText
+  ) {
+    json.identity("observer", beacon.observer)
     json.member("address", ifPresent: beacon.address?.description)
     json.member("pseudonym", ifPresent: beacon.pseudonym?.description)
     json.strings("identities", beacon.identities.map(\.description))
     if let company = beacon.iBeaconCompany { json.member("iBeaconCompany", company) }
-    json.member("name", ifPresent: beacon.name)
+    let (names, identities) = (json.siteNames, beacon.subjects.dropFirst())
+    json.member("name", ifPresent: identities.lazy.compactMap { names?.given(to: $0) }.first ?? beacon.name)
+    json.member("room", ifPresent: identities.lazy.compactMap { rooms[$0] }.first)
     if let rssi = beacon.rssi { json.member("rssi", rssi.dBm) }
     if let rate = beacon.advertsPerSecond { json.member("advertsPerSecond", rate, decimals: 2) }
     json.member("firstHeard", beacon.firstHeard.rfc3339)
@@ -103,8 +112,11 @@ struct HearingResource: Resource {
       TrackQuery(observer: observers?.first, beacon: beacons?.first, after: after, limit: limit)
     )
     let gate = commitPublisher.presentGate(for: request.principal)
-    return .json { json in
-      json.objects("tracks", tracks.filter { $0.isShown(through: gate) }) { $1.write(to: &$0, through: gate) }
+    let names = registrar.names
+    let shown = tracks.filter { $0.isShown(through: gate) }
+    let rooms = try await cache.rooms(of: shown.map { .beacon($0.beacon) }, by: names)
+    return .json(names: names) { json in
+      json.objects("tracks", shown) { $1.write(to: &$0, in: rooms, through: gate) }
       let last = tracks.count == limit ? tracks.last?.key : nil
       json.next(last.map { Page.cursor(after: [$0.observer.description, $0.beacon.description]) })
     }
@@ -116,14 +128,35 @@ struct HearingResource: Resource {
     let observers = query.observers("observer")
     try query.finish()
     let gate = commitPublisher.presentGate(for: request.principal)
+    // A request that was removed ranges no longer, whatever was ranged last.
+    let asked = RangingRequests(registrar.applications)
     let words = try await cache.read { $0.ranging }
-      .filter { request.principal.mayUse(application: $0.key.application) }
+      .filter { request.principal.mayUse(application: $0.key.application) && asked.contains($0.key) }
       .filter { applications?.contains($0.key.application) ?? true }
       .filter { observers?.contains($0.key.observer) ?? true }
       .compactMap { $0.passed(gate) }
-    return .json { json in
-      json.objects("ranging", words) { $1.write(to: &$0) }
+    let names = registrar.names
+    let beacons = words.flatMap { $0.beacons.map { SubjectID.beacon($0.beacon) } }
+    let rooms = try await cache.rooms(of: beacons, by: names)
+    return .json(names: names) { json in
+      json.objects("ranging", words) { $1.write(to: &$0, in: rooms) }
     }
+  }
+}
+
+/// The constraints that applications range now.
+private struct RangingRequests {
+  private let constraints: [String: Set<BeaconConstraint>]
+
+  init(_ applications: [RegisteredApplication]) {
+    constraints = Dictionary(
+      applications.map { ($0.identifier, Set($0.ranging.map(\.request.constraint))) },
+      uniquingKeysWith: { first, _ in first }
+    )
+  }
+
+  func contains(_ key: StateCache.RangingKey) -> Bool {
+    constraints[key.application]?.contains(key.constraint) ?? false
   }
 }
 
@@ -175,9 +208,10 @@ extension TrackInsight {
   }
 
   /// Writes all that is known; times in seconds, levels in dBm.
-  fileprivate func write(to json: inout JSONText, through gate: Gate) {
-    json.member("observer", observer.description)
-    json.member("beacon", beacon.description)
+  fileprivate func write(to json: inout JSONText, in rooms: SubjectRooms, through gate: Gate) {
+    json.identity("observer", observer)
+    json.identity("beacon", .beacon(beacon))
+    json.member("room", ifPresent: rooms[.beacon(beacon)])
     json.member("lastHeard", lastHeard.rfc3339)
     json.member("samples", samples)
     if let level { json.member("level", level, decimals: 2) }
@@ -221,13 +255,14 @@ extension RegionInsight {
 
 extension StateCache.RangingWord {
   /// Writes the ranging as events tell it.
-  fileprivate func write(to json: inout JSONText) {
+  fileprivate func write(to json: inout JSONText, in rooms: SubjectRooms) {
     json.member("application", key.application)
-    json.member("observer", key.observer.description)
+    json.identity("observer", key.observer)
     json.member("constraint", key.constraint.description)
     json.member("time", time.rfc3339)
     json.objects("beacons", beacons) { json, reading in
-      json.member("beacon", reading.beacon.description)
+      json.identity("beacon", .beacon(reading.beacon))
+      json.member("room", ifPresent: rooms[.beacon(reading.beacon)])
       json.member("proximity", reading.proximity.rawValue)
       json.member("rssi", reading.rssi, decimals: 1)
       json.member("accuracy", reading.accuracy, decimals: 2)

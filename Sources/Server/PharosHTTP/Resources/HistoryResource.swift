@@ -126,19 +126,27 @@ struct HistoryResource: Resource {
       let lines = try page.entries.map { try journal.history(of: $0.key, in: range.minutes) }
       return ((Array(page.entries), page.next), lines)
     }
-    let site = registrar.site
-    return .json { json in
+    let now = clock()
+    return .json(names: registrar.names) { json in
       range.write(to: &json)
       json.objects("subjects", zip(page.0, lines)) { json, entry in
-        HistoryResource.write(entry.0.key, site, to: &json)
+        json.subject(entry.0.key)
         json.member("first", entry.0.first.start.rfc3339)
-        json.member("last", entry.0.last.start.rfc3339)
+        // The table knows the end of the hour; the minutes know better where the range goes so far.
+        let isRead = entry.0.last.number - 59 <= range.minutes.upperBound.number
+        let last = (isRead ? entry.1.last?.minute : nil) ?? entry.0.last
+        json.member("last", min(last.start, now).rfc3339)
         var steps: [SubjectStep?] = Array(repeating: nil, count: range.count)
         for (step, minutes) in range.steps(entry.1) { steps[step] = SubjectStep(minutes) }
         json.openArray("rssi")
         for step in steps { json.element(step?.rssi?.mean ?? .nan, decimals: 1) }
         json.closeArray()
-        json.strings("zones", steps.map { $0?.zone ?? "" })
+        let zones = steps.map { $0?.zone ?? "" }
+        json.member(
+          "room",
+          ifPresent: zones.last { !$0.isEmpty }.flatMap { json.siteNames?.room(ofZone: $0) }
+        )
+        json.strings("zones", zones)
       }
       json.next(page.1)
     }
@@ -165,15 +173,18 @@ struct HistoryResource: Resource {
     }
     var table = HistoryTable(
       columns: [
-        "time", "minutes", "zone", "zoneState", "state", "nearest", "rssi", "rssiLowest", "rssiHighest",
+        "time", "minutes", "room", "zone", "zoneState", "state", "nearest", "rssi", "rssiLowest",
+        "rssiHighest",
       ]
         + HistoryResource.positionColumns
     )
+    let names = registrar.names
     for (step, minutes) in range.steps(minutes) {
       let prevailing = SubjectStep(minutes)
       table.append(
         [
-          .text(range.start(of: step).rfc3339), .whole(minutes.count), .init(prevailing.zone),
+          .text(range.start(of: step).rfc3339), .whole(minutes.count),
+          .init(prevailing.zone.map(names.room(ofZone:))), .init(prevailing.zone),
           HistoryResource.cell(zone: prevailing.zone, prevailing.isZoneUnmonitored),
           .text(prevailing.state.name),
           HistoryResource.cell(nearest: prevailing.nearest, gate),
@@ -182,9 +193,8 @@ struct HistoryResource: Resource {
         ] + HistoryResource.cells(prevailing.position)
       )
     }
-    let site = registrar.site
     return answer(request, table) { json in
-      HistoryResource.write(subject, site, to: &json)
+      json.subject(subject)
       range.write(to: &json)
       table.write("points", to: &json)
       write(events, to: &json)
@@ -227,10 +237,9 @@ struct HistoryResource: Resource {
       ])
     }
     let outages = HistoryResource.outages(minutes)
-    let site = registrar.site
     return answer(request, table) { json in
       json.member("observer", observer.description)
-      json.member("name", ifPresent: site.name(of: .observer(observer)))
+      json.member("name", ifPresent: json.siteNames?.given(to: .observer(observer)))
       range.write(to: &json)
       table.write("points", to: &json)
       json.objects("outages", outages) { json, outage in
@@ -391,13 +400,14 @@ struct HistoryResource: Resource {
       }
       return (frames, nil)
     }
-    let names = SubjectNames(registrar.site)
+    let names = registrar.names
     let columns: [StaticString] =
-      ["subject", "subjectKind", "name", "zone", "zoneState", "state", "nearest", "rssi"]
+      ["subject", "subjectKind", "name", "room", "zone", "zoneState", "state", "nearest", "rssi"]
       + HistoryResource.positionColumns
     func cells(_ subject: SubjectID, _ summary: SubjectMinute) -> [HistoryTable.Cell] {
       [
-        .text(subject.description), .text(subject.kindName), .init(names.name(of: subject)),
+        .text(subject.description), .text(subject.kindName), .init(names.given(to: subject)),
+        .init(summary.zone.map(names.room(ofZone:))),
         .init(summary.zone), HistoryResource.cell(zone: summary.zone, summary.isZoneUnmonitored),
         .text(summary.state.name),
         HistoryResource.cell(nearest: summary.nearest, gate), .init(summary.rssi),
@@ -453,7 +463,7 @@ struct HistoryResource: Resource {
     _ table: HistoryTable,
     _ build: (inout JSONText) -> Void
   ) -> APIAnswer {
-    request.accepts("text/csv") ? table.csv : .json(build)
+    request.accepts("text/csv") ? table.csv : .json(names: registrar.names, build)
   }
 
   /// The journal's events of a range that match a filter, in order; of too many the last.
@@ -484,34 +494,9 @@ struct HistoryResource: Resource {
     }
   }
 
-  private static func write(_ subject: SubjectID, _ site: Site, to json: inout JSONText) {
-    json.member("subject", subject.description)
-    json.member("subjectKind", subject.kindName)
-    json.member("name", ifPresent: site.name(of: subject))
-  }
-
   private static func noHistory(_ text: String) -> Problem {
     .notFound(
       "Nothing is stored of \"\(text.shortened)\". Summaries are stored every minute, as long as the journal keeps events."
     )
-  }
-}
-
-/// The names of subjects, each of which is looked up once.
-private struct SubjectNames {
-  private let site: Site
-  private let observers: [ObserverID: String]
-
-  init(_ site: Site) {
-    self.site = site
-    observers = Dictionary(
-      site.observers.compactMap { entry in entry.name.map { (entry.id, $0) } },
-      uniquingKeysWith: { first, _ in first }
-    )
-  }
-
-  func name(of subject: SubjectID) -> String? {
-    guard case .observer(let observer) = subject else { return site.name(of: subject) }
-    return observers[observer]
   }
 }

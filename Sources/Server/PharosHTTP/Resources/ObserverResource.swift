@@ -21,7 +21,9 @@ struct ObserverResource: Resource {
     [
       Route(.get, "/v1/observers", access: .operation, conditional: true) { request in
         let table = try await observerTable(request)
-        return .json { $0.objects("observers", table.ids) { table.write($1, to: &$0) } }
+        return .json(names: registrar.names) {
+          $0.objects("observers", table.ids) { table.write($1, to: &$0) }
+        }
       },
       Route(.get, "/v1/observers/{id}", access: .operation, conditional: true) { request in
         let id = try request.observer()
@@ -29,7 +31,7 @@ struct ObserverResource: Resource {
         guard table.ids.contains(id) else {
           throw Problem.notFound("Observer \(id) is neither heard nor listed in the site file.")
         }
-        return .json { table.write(id, to: &$0) }
+        return .json(names: registrar.names) { table.write(id, to: &$0) }
       },
       Route(.put, "/v1/observers/{id}", access: .operation, body: .json, handler: putObserver),
       Route(.delete, "/v1/observers/{id}", access: .operation) { request in
@@ -53,7 +55,7 @@ struct ObserverResource: Resource {
   private func observerTable(_ request: APIRequest) async throws -> ObserverTable {
     ObserverTable(
       try await server.snapshot(),
-      registrar.site,
+      registrar.sources,
       through: commitPublisher.presentGate(for: request.principal)
     )
   }
@@ -79,9 +81,9 @@ struct ObserverResource: Resource {
     let gate = commitPublisher.presentGate(for: request.principal)
     let sources = try await server.snapshot().heard.observers
     let entries = try await server.quarantine().filter { gate.shows(.observer($0.id)) }
-    return .json { json in
+    return .json(names: registrar.names) { json in
       json.objects("observers", entries.sorted { $0.id < $1.id }) { json, entry in
-        json.member("id", entry.id.description)
+        json.identity("id", entry.id)
         json.member("firstHeard", entry.firstHeard.rfc3339)
         json.member("lastHeard", entry.lastHeard.rfc3339)
         json.member("reports", entry.reports)
@@ -95,22 +97,30 @@ struct ObserverResource: Resource {
 /// The observers, from the site file, the engine and the sockets together.
 private struct ObserverTable {
   private let entries: [ObserverID: ObserverEntry]
+  private let sources: SiteSources
   private let statuses: [ObserverID: ObserverStatus]
   private let heard: [ObserverID: HeardObserver]
   /// All of them, in order.
   let ids: [ObserverID]
 
-  init(_ snapshot: IngestSnapshot, _ site: Site, through gate: Gate) {
-    entries = Dictionary(site.observers.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+  init(_ snapshot: IngestSnapshot, _ sources: SiteSources, through gate: Gate) {
+    self.sources = sources
+    entries = Dictionary(sources.settings.observers.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     statuses = Dictionary(snapshot.observers.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     heard = Dictionary(snapshot.heard.observers.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
     ids = Set(entries.keys).union(statuses.keys).filter { gate.shows(.observer($0)) }.sorted()
   }
 
   func write(_ id: ObserverID, to json: inout JSONText) {
-    json.member("id", id.description)
-    json.member("name", ifPresent: entries[id]?.name)
+    json.identity("id", id)
+    json.member("room", ifPresent: json.siteNames?.room(of: id))
     json.member("listed", entries[id] != nil)
+    if let entry = entries[id] {
+      json.member("declaredBy", (sources.declares(id) ? Registration.site : .http).rawValue)
+      json.openObject("declared")
+      ObserverDocument.write(entry, to: &json)
+      json.closeObject()
+    }
     if let status = statuses[id] {
       write(status, to: &json)
     } else {
@@ -154,12 +164,14 @@ struct KeyResource: Resource {
   var routes: [Route] {
     [
       Route(.get, "/v1/keys", access: .operation) { _ in
-        .json { $0.objects("observers", registrar.keyedObservers) { write($1, to: &$0) } }
+        .json(names: registrar.names) {
+          $0.objects("observers", registrar.keyedObservers) { write($1, to: &$0) }
+        }
       },
       Route(.get, "/v1/observers/{id}/keys", access: .operation) { request in
         let id = try request.observer()
         guard let observer = registrar.keyedObserver(id) else { throw KeyResource.noKeys(id) }
-        return .json { write(observer, to: &$0) }
+        return .json(names: registrar.names) { write(observer, to: &$0) }
       },
       Route(.post, "/v1/observers/{id}/keys", access: .operation, body: .json) { request in
         try await addKey(try request.observer(), request)
@@ -198,8 +210,8 @@ struct KeyResource: Resource {
       overlap: overlap ?? ObserverKeys.overlap,
       at: now
     )
-    return APIAnswer.json(status: .created) { json in
-      json.member("observer", observer.description)
+    return APIAnswer.json(status: .created, names: registrar.names) { json in
+      json.identity("observer", observer)
       json.member("id", key.idText)
       json.member("fingerprint", key.fingerprint)
       json.member("createdAt", now.rfc3339)
@@ -210,7 +222,7 @@ struct KeyResource: Resource {
 
   private func write(_ observer: KeyedObserver, to json: inout JSONText) {
     let now = clock()
-    json.member("observer", observer.id.description)
+    json.identity("observer", observer.id)
     json.strings("radios", observer.radios.map(\.description))
     json.objects("keys", observer.keys) { json, entry in
       json.member("id", entry.key.idText)

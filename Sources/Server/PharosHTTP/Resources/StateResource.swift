@@ -51,8 +51,8 @@ struct StateResource: Resource {
     var query = request.query
     let regions = query.texts("region")
     let subjects = query.subjects("subject")
-    let names = RegionState.allNamed.map(\.name).joined(separator: ", ")
-    let states = query.list("state", expected: "one of \(names)") { text in
+    let stateNames = RegionState.allNamed.map(\.name).joined(separator: ", ")
+    let states = query.list("state", expected: "one of \(stateNames)") { text in
       RegionState.allNamed.first { $0.name == text }
     }
     let limit = query.limit()
@@ -85,26 +85,30 @@ struct StateResource: Resource {
         try await server.tracks($0).filter { $0.isShown(through: gate, of: application.identifier) }
       }
     )
-    return .json { json in
-      json.objects("states", page.entries) { StateResource.write($1, nearest: nearness.nearest($1), to: &$0) }
+    let names = registrar.names
+    let rooms = try await cache.rooms(of: page.entries.map(\.subject), by: names)
+    return .json(names: names) { json in
+      json.objects("states", page.entries) {
+        StateResource.write($1, in: rooms, nearest: nearness.nearest($1), to: &$0)
+      }
       json.next(page.next)
     }
   }
 
   private static func write(
     _ row: PublishedState.RegionRecord,
+    in rooms: SubjectRooms,
     nearest: Nearness.Nearest?,
     to json: inout JSONText
   ) {
     json.member("region", row.region)
-    json.member("subject", row.subject.description)
-    json.member("subjectKind", row.subject.kindName)
+    json.subject(row.subject, in: rooms)
     json.member("state", row.state.name)
     json.member("lastKnown", row.lastKnown.name)
     json.member("since", row.time.rfc3339)
     json.member("enteredAt", ifPresent: row.enteredAt?.rfc3339)
-    json.member("refinement", ifPresent: row.refinement?.description)
-    json.member("observer", ifPresent: row.observer?.description)
+    if let refinement = row.refinement { json.identity("refinement", .beacon(refinement)) }
+    json.identity("observer", row.observer)
     if let nearest {
       json.openObject("nearest")
       nearest.write(to: &json)
@@ -127,17 +131,18 @@ struct StateResource: Resource {
         .compactMap { gate.passed($0) }
         .max { $0.decidedAt < $1.decidedAt }
     }
-    return .json { json in
+    let names = registrar.names
+    let rooms = try await cache.rooms(of: [last?.subject].compactMap(\.self), by: names)
+    return .json(names: names) { json in
       json.member("identifier", region.identifier)
       json.member("condition", region.condition.description)
       json.member("state", "\(MonitorState(last?.state ?? .unknown))")
       if let last {
         json.openObject("lastEvent")
-        json.member("subject", last.subject.description)
-        json.member("subjectKind", last.subject.kindName)
+        json.subject(last.subject, in: rooms)
         json.member("state", "\(MonitorState(last.state))")
         json.member("date", last.time.rfc3339)
-        json.member("refinement", ifPresent: last.refinement?.description)
+        if let refinement = last.refinement { json.identity("refinement", .beacon(refinement)) }
         json.closeObject()
       }
     }

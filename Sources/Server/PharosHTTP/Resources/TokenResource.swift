@@ -132,25 +132,13 @@ struct AuthorisationResource: Resource {
     )
     if let event { commitPublisher.tell([event]) }
     let now = authorisations.state(application: application.identifier, subject: subject)
-    return .json { write(subject, now, to: &$0) }
+    return .json(names: registrar.names) { write(subject, now, to: &$0) }
   }
 
   private func write(_ subject: SubjectID, _ state: AuthorisationState, to json: inout JSONText) {
-    json.member("subject", subject.description)
-    json.member("subjectKind", subject.kindName)
+    json.subject(subject)
     json.member("state", state.name)
     json.member("person", authorisations.isPerson(subject))
-  }
-}
-
-extension SubjectID {
-  /// The kind of the subject, as events spell it.
-  var kindName: String {
-    switch self {
-    case .none: "none"
-    case .observer: "observer"
-    case .beacon: "beacon"
-    }
   }
 }
 

@@ -73,13 +73,11 @@ struct VisitResource: Resource {
       isEnd = page.count < wanted
       if let last = page.last { place = last.0.sequence }
     }
-    let site = registrar.site
-    return .json { json in
+    return .json(names: registrar.names) { json in
       json.objects("visits", found) { json, entry in
         guard case .visit(let visit) = entry.event.detail else { return }
-        json.member("subject", entry.event.subject.description)
-        json.member("subjectKind", entry.event.subject.kindName)
-        json.member("name", ifPresent: site.name(of: entry.event.subject))
+        json.subject(entry.event.subject)
+        json.member("room", ifPresent: json.siteNames.flatMap(visit.room(by:)))
         visit.write(to: &json)
       }
       json.next(isEnd ? nil : Page.cursor(after: ["\(place)"]))

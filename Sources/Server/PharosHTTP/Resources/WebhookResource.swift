@@ -58,7 +58,7 @@ struct WebhookResource: Resource {
       application: request.principal.application
     )
     let stream = registrar.site.stream
-    return .json { json in
+    return .json(names: registrar.names) { json in
       json.objects("dead", letters) { $1.write(to: &$0, stream: stream) }
       json.next(letters.count == limit ? letters.last?.sequence : nil)
     }
@@ -108,7 +108,12 @@ struct NotificationResource: Resource {
       Route(.put, path + "/{id}", access: .application, body: .json) { request in
         let application = try registrar.registered(request.parameter("app")).identifier
         let id = request.parameter("id")
-        let (rule, isNew) = try notifications.put(id, json: request.body, application: application)
+        let (rule, isNew) = try notifications.put(
+          id,
+          json: request.body,
+          application: application,
+          mayNameZones: request.principal.application == nil
+        )
         return .put(isNew: isNew, at: "applications", application, "notifications", id) {
           rule.write(to: &$0)
         }

@@ -26,6 +26,7 @@ package struct EventWriter: Sendable {
     self.format = format
     self.selection = selection
     stream = site.stream
+    json.names = SiteNames(site)
     table = EventTable(site: site, style: style)
   }
 

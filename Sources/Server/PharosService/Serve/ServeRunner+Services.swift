@@ -51,7 +51,8 @@ extension ServeRunner {
       banner: Banner(
         settings: around.settings,
         isDemo: options.isDemo,
-        configuration: around.configuration
+        configuration: around.configuration,
+        sources: parts.registrar.sources
       ),
       onListening: { addresses, http in
         around.onListening(Serving(addresses: addresses, http: http, stop: { stop.request() }))

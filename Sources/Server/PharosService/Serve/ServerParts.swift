@@ -110,6 +110,7 @@ struct ServerParts: HTTPBackend {
         store: journal,
         authorisations: authorisations,
         stream: site.stream,
+        names: { [registrar] in registrar.names },
         zones: try journal.publishedState().zones,
         logger: logger
       )
@@ -131,6 +132,7 @@ struct ServerParts: HTTPBackend {
         journal: journal,
         committed: commitPublisher.committed,
         stream: site.stream,
+        names: { [registrar] in registrar.names },
         ownPorts: plan.ownPorts,
         gate: { [commitPublisher] in commitPublisher.gate(to: $0) },
         logger: logger
@@ -140,7 +142,7 @@ struct ServerParts: HTTPBackend {
         committed: commitPublisher.committed,
         stream: site.stream,
         tell: { [commitPublisher] in commitPublisher.tell($0) },
-        names: { [registrar] in registrar.site.name(of: $0) },
+        names: { [registrar] in registrar.names },
         logger: logger
       )
       mqtt = try ServerParts.publisher(plan, journal, registrar, commitPublisher, server, logger)

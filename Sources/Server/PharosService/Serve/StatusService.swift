@@ -104,11 +104,19 @@ package struct Banner {
   let settings: ServeSettings
   let isDemo: Bool
   let configuration: SiteConfiguration
+  /// What was registered over HTTP, and the site file.
+  let sources: SiteSources
 
-  package init(settings: ServeSettings, isDemo: Bool, configuration: SiteConfiguration) {
+  package init(
+    settings: ServeSettings,
+    isDemo: Bool,
+    configuration: SiteConfiguration,
+    sources: SiteSources? = nil
+  ) {
     self.settings = settings
     self.isDemo = isDemo
     self.configuration = configuration
+    self.sources = sources ?? SiteSources(declared: configuration.site)
   }
 
   /// The lines of text.
@@ -130,7 +138,7 @@ package struct Banner {
       let place = HostPort(host: Banner.reachable(http.host), port: http.port)
       lines.append(row("dashboard", "\(scheme)://\(place)/"))
     }
-    if let data = settings.data { lines.append(row("journal", data)) }
+    if let data = settings.data { lines.append(row("journal", data + registered)) }
     lines += brokers.map { row("MQTT", $0) }
     if let output = settings.output {
       lines.append(row("events", output == "-" ? "on standard output" : output))
@@ -156,6 +164,16 @@ package struct Banner {
     return "\(name): \(parts.joined(separator: ", "))"
   }
 
+  /// What was made on the dashboard, or over HTTP, and is kept in the journal.
+  private var registered: String {
+    let regions = sources.made.values.reduce(0) { $0 + $1.regions.count }
+    let names =
+      sources.observers.values.count { $0.name != nil } + sources.beacons.values.count { $0.name != nil }
+    let parts = [(sources.zones.count, "room"), (regions, "region"), (names, "name")].filter { $0.0 > 0 }
+      .map { Wording.count($0.0, $0.1) }
+    return parts.isEmpty ? "" : ": \(Wording.list(parts)) made on the dashboard"
+  }
+
   private var brokers: [String] {
     var brokers: [String] = []
     if let input = configuration.mqttInput {
@@ -170,7 +188,7 @@ package struct Banner {
 
   private func missing(_ addresses: [HostPort]) -> [String] {
     var missing: [String] = []
-    let site = configuration.site
+    let site = sources.site
     if site.applications.allSatisfy({ $0.regions.isEmpty && $0.ranging.isEmpty && $0.rotation.isEmpty }) {
       let page = settings.http == nil ? "" : "name a gateway on the dashboard, or "
       missing.append("no region to enter: \(page)pharos init writes a site file to start from")

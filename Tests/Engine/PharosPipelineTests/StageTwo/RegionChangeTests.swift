@@ -29,7 +29,9 @@ struct RegionChangeTests {
   func stop() {
     let links = [LinkScript.presence("a", .inside, at: 1), LinkScript.presence("a", .outside, at: 9)]
     let events = Self.run(links, [(5, .stopMonitoring(application: "gallery", identifier: "hall"))])
-    #expect(LinkScript.words(events) == ["region.state hall @1", "region.enter hall @1"])
+    #expect(
+      LinkScript.words(events) == ["region.state hall @1", "region.enter hall @1", "region.reset hall @5"]
+    )
   }
 
   @Test("replacing a region by the same question with other flags keeps the visit")
@@ -136,6 +138,10 @@ struct RegionChangeTests {
       LinkScript.presence("a", .outside, at: 15, region: "wing"),
     ]
     let events = Self.run(on: LinkScript.site([]), links, changes)
-    #expect(LinkScript.words(events) == ["region.state wing @5", "region.enter wing @5"])
+    #expect(
+      LinkScript.words(events) == [
+        "region.state wing @5", "region.enter wing @5", "region.reset house @10", "region.reset wing @10",
+      ]
+    )
   }
 }

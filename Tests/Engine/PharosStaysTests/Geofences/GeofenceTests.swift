@@ -149,7 +149,7 @@ struct GeofenceTests {
     let ask = RegionChange.requestState(application: "gallery", identifier: "other", subject: subject)
     stage.apply(ask, at: GeofenceScript.time(12), into: &events)
     stage.advance(to: GeofenceScript.time(12), into: &events)
-    #expect(GeofenceScript.words(events) == ["enter yard @2", "enter other @8"])
+    #expect(GeofenceScript.words(events) == ["enter yard @2", "reset yard @5", "enter other @8"])
     #expect(events.last?.transition?.isAnswer == true)
     #expect(events.last?.transition?.to == .inside)
   }

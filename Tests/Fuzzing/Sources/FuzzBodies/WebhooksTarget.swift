@@ -60,7 +60,7 @@ final class NotificationsTarget: FuzzTarget {
   func take(_ input: RawSpan) {
     do {
       let rule = try NotificationDocument.rule(json: input.array, application: "a", id: "n")
-      _ = rule.text(for: .observer(.name("x")), name: nil)
+      _ = rule.text(for: .observer(.name("x")), by: nil)
       var json = JSONText()
       json.openObject()
       rule.write(to: &json)

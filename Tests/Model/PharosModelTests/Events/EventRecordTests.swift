@@ -159,7 +159,7 @@ struct EventRecordTests {
     }
     #expect(records.sum == 17_125_018_344_764_868_095)
     #expect(texts.sum == 15_326_696_535_881_715_407)
-    #expect(evidence.sum == 6_489_446_145_776_513_866)
+    #expect(evidence.sum == 4_583_474_375_460_852_482)
   }
 }
 

@@ -13,7 +13,7 @@ struct RandomEvents {
   init(seed: UInt64, onlyPinned: Bool = false) {
     random = SeededGenerator(seed: seed)
     kinds = EventKind.allCases.filter { !onlyPinned || $0.rawValue <= EventKind.observerQuarantined.rawValue }
-    details = onlyPinned ? 16 : 22
+    details = onlyPinned ? 16 : 23
   }
 
   private static let texts = [
@@ -171,6 +171,7 @@ struct RandomEvents {
         )
       )
     case 21: .guidance(guidance())
+    case 22: .regionReset(chance() ? .replaced : .removed)
     case 14, 15: .fix(fix())
     case 0..<5: .region(transition())
     case 5: .regionLimit(limit: Int(count()), refused: text())
@@ -245,6 +246,8 @@ struct RandomEvents {
       building: chance(3) ? "" : text(),
       level: Int(count()),
       floorName: text(),
+      room: details == 16 || chance() ? nil : text(),
+      place: details == 16 || chance() ? nil : text(),
       latitude: chance() ? nil : number(),
       longitude: chance() ? nil : number(),
       x: number(),
@@ -316,6 +319,8 @@ struct RandomEvents {
     ] where chance() { evidence[keyPath: path] = number() }
     if chance() { evidence.lastHeard = time() }
     if chance() { evidence.fixedRuleAt = time() }
+    if details > 16, chance() { evidence.zone = text() }
+    if details > 16, chance() { evidence.room = text() }
     if chance() { evidence.silence = silence() }
     return evidence
   }

@@ -6,6 +6,14 @@ enum Samples {
   static let stream = "test"
   static let start = Timestamp(seconds: 1_750_000_000)
 
+  /// The names of a site that calls the first subject Ada and a zone the ward.
+  static let names = SiteNames(
+    Site(
+      observers: [ObserverEntry(id: .name("phone 1"), name: "Ada")],
+      zones: [Zone(identifier: "ward", name: "Ward 3", observers: [.name("gate")])]
+    )
+  )
+
   static func subject(_ number: Int) -> SubjectID { .observer(.name("phone \(number)")) }
 
   /// An enter or exit of a numbered subject.

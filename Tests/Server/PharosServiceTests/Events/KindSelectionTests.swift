@@ -20,7 +20,7 @@ struct KindSelectionTests {
           EventKind.zoneEnter, .zoneExit, .zoneUnmonitored, .zoneMonitored, .zoneHoldExceeded, .zoneOccupancy,
         ]
       ),
-      ("state,ranging", [.regionState, .ranging]),
+      ("state,ranging", [.regionState, .regionReset, .ranging]),
       ("all", EventKind.allCases),
     ]
   )

@@ -55,6 +55,26 @@ struct BannerTests {
     #expect(secure.contains("  dashboard  https://127.0.0.1:8080/"))
   }
 
+  @Test("after a restart the banner counts what was made on the dashboard, and lacks no region")
+  func registered() {
+    var sources = SiteSources(declared: Site())
+    sources.zones = ["a": Zone(identifier: "a", observers: []), "b": Zone(identifier: "b", observers: [])]
+    let region = Region(identifier: "tags", constraint: .proximity(UUID128(high: 1, low: 2)))
+    sources.made["default"] = MadeApplication(regions: ["tags": region])
+    sources.observers[.name("gate")] = ObserverEntry(id: .name("gate"), name: "Gate")
+    var settings = ServeSettings()
+    settings.data = "data"
+    let banner = Banner(
+      settings: settings,
+      isDemo: false,
+      configuration: SiteConfiguration(),
+      sources: sources
+    )
+    let lines = banner.lines([here], http: nil)
+    #expect(lines.contains("  journal    data: 2 rooms, 1 region and 1 name made on the dashboard"))
+    #expect(!lines.contains { $0.contains("no region to enter") })
+  }
+
   @Test("the status line gives rates, and losses only where there are any")
   func status() {
     let tally = EventTally()

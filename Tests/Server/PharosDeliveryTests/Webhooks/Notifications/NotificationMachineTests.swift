@@ -1,3 +1,4 @@
+import PharosJournal
 import PharosDelivery
 import PharosDocuments
 import PharosModel
@@ -71,12 +72,12 @@ struct NotificationMachineTests {
       while let event = rest.first, event.time <= now {
         rest.removeFirst()
         sequence += 1
-        machine.note(event, sequence: sequence, name: { _ in nil })
+        machine.note(event, sequence: sequence, names: nil)
       }
-      machine.advance(to: now, name: { _ in nil })
+      machine.advance(to: now, names: nil)
       for event in machine.takeDecided(at: now) {
         sequence += 1
-        machine.note(event, sequence: sequence, name: { _ in nil })
+        machine.note(event, sequence: sequence, names: nil)
         let column = Int((event.time - Samples.start).seconds / 10)
         if columns.indices.contains(column) { columns[column] = "n" }
       }
@@ -181,10 +182,10 @@ struct NotificationMachineTests {
     var cursor = 0
     func follow(to now: Timestamp) -> [Event] {
       while cursor < journal.count {
-        machine.note(journal[cursor], sequence: Int64(cursor + 1), name: { _ in nil })
+        machine.note(journal[cursor], sequence: Int64(cursor + 1), names: nil)
         cursor += 1
       }
-      machine.advance(to: now, name: { _ in nil })
+      machine.advance(to: now, names: nil)
       return machine.takeDecided(at: now)
     }
     var rest = events[...]
@@ -223,7 +224,7 @@ struct NotificationMachineTests {
   func late() {
     var machine = NotificationMachine(stream: Samples.stream)
     machine.adopt([Self.rule()])
-    machine.note(Samples.event(counter: 1), sequence: 1, name: { _ in nil })
+    machine.note(Samples.event(counter: 1), sequence: 1, names: nil)
     #expect(machine.takeDecided(at: Samples.start + NotificationMachine.maximumAge).isEmpty)
     #expect(machine.late == 1)
   }
@@ -234,16 +235,80 @@ struct NotificationMachineTests {
     rule.startsAfter = 5
     var machine = NotificationMachine(stream: Samples.stream)
     machine.adopt([rule])
-    machine.note(Samples.event(counter: 1), sequence: 5, name: { _ in nil })
-    machine.note(Samples.event(counter: 2, application: "museum"), sequence: 6, name: { _ in nil })
-    machine.note(Samples.event(counter: 3, region: "exit"), sequence: 7, name: { _ in nil })
+    machine.note(Samples.event(counter: 1), sequence: 5, names: nil)
+    machine.note(Samples.event(counter: 2, application: "museum"), sequence: 6, names: nil)
+    machine.note(Samples.event(counter: 3, region: "exit"), sequence: 7, names: nil)
     #expect(machine.takeDecided(at: Samples.start).isEmpty)
-    machine.note(Samples.event(counter: 4), sequence: 8, name: { _ in "Ada" })
+    machine.note(Samples.event(counter: 4), sequence: 8, names: Samples.names)
     let committed = machine.takeDecided(at: Samples.start)
     #expect(committed.count == 1)
     guard case .notification(let detail)? = committed.first?.detail else { return }
     #expect(detail.text == "Ada at entrance")
     #expect(detail.cause == Samples.event(counter: 4).id)
+  }
+
+  @Test("a rule about a zone and one tag speaks when that tag leaves, by the names of both")
+  func zones() throws {
+    let tag = SubjectID.beacon(.proximity(UUID128(high: 1, low: 2), major: 3, minor: 4))
+    var machine = NotificationMachine(stream: Samples.stream)
+    let json = #"{"zone":"ward","on":"exit","text":"{name} left {room}","subject":"\#(tag)"}"#
+    let rule = try NotificationDocument.rule(json: Array(json.utf8), application: "gallery", id: "gone")
+    #expect(try NotificationRule(encoded: rule.encoded) == rule)
+    machine.adopt([rule])
+    func event(_ kind: EventKind, _ subject: SubjectID, _ zone: String, _ counter: UInt64) -> Event {
+      Event(
+        stream: Samples.stream,
+        kind: kind,
+        time: Samples.start,
+        decidedAt: Samples.start,
+        stage: 2,
+        subject: subject,
+        region: zone,
+        counter: counter,
+        detail: .zone(ZoneTransition(from: zone, to: nil, margin: nil, dwell: nil, reason: .silence))
+      )
+    }
+    let other = SubjectID.beacon(.proximity(UUID128(high: 1, low: 2), major: 3, minor: 5))
+    for (number, (kind, subject, zone)) in [
+      (EventKind.zoneEnter, tag, "ward"), (.zoneExit, other, "ward"), (.zoneExit, tag, "hall"),
+      (.zoneExit, tag, "ward"),
+    ].enumerated() {
+      let next = event(kind, subject, zone, UInt64(number + 1))
+      machine.note(next, sequence: Int64(number + 1), names: Samples.names)
+    }
+    let decided = machine.takeDecided(at: Samples.start)
+    #expect(decided.map(\.region) == ["ward"])
+    guard case .notification(let detail)? = decided.first?.detail else {
+      Issue.record("no notification was decided")
+      return
+    }
+    #expect(detail.text == "\(tag) left Ward 3")
+    var text = JSONText()
+    text.names = Samples.names
+    decided[0].write(to: &text, stream: Samples.stream)
+    #expect(text.text.contains(#""zone":"ward""#) && text.text.contains(#""room":"Ward 3""#))
+  }
+
+  @Test("a region that is reset ends the stays that a rule waits for")
+  func reset() {
+    var machine = NotificationMachine(stream: Samples.stream)
+    machine.adopt([Self.rule(stay: .seconds(30))])
+    machine.note(Samples.event(counter: 1), sequence: 1, names: nil)
+    let reset = Event(
+      stream: Samples.stream,
+      kind: .regionReset,
+      time: Samples.start + .seconds(10),
+      decidedAt: Samples.start + .seconds(10),
+      stage: 0,
+      subject: .none,
+      application: "gallery",
+      region: "entrance",
+      counter: 1,
+      detail: .regionReset(.replaced)
+    )
+    machine.note(reset, sequence: 2, names: nil)
+    machine.advance(to: Samples.start + .seconds(60), names: nil)
+    #expect(machine.takeDecided(at: Samples.start + .seconds(60)).isEmpty)
   }
 
   @Test("quiet hours are those of the place, over midnight and in summer time")

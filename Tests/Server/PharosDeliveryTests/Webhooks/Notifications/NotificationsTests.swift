@@ -41,7 +41,7 @@ struct NotificationsTests {
       committed: commitPublisher.hub,
       stream: Samples.stream,
       tell: commitPublisher.tell,
-      names: { $0 == Samples.subject(1) ? "Ada" : nil },
+      names: { Samples.names },
       clock: clock,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     )

@@ -1,0 +1,45 @@
+/// The kinds of evidence that a fix was computed from.
+public struct FixSources: OptionSet, Hashable, Sendable {
+  /// A bit for each source.
+  public let rawValue: UInt8
+
+  /// Makes sources from their bits.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// Wi-Fi scans.
+  public static let wifi = FixSources(rawValue: 1 << 0)
+  /// Beacons that the subject hears.
+  public static let beacons = FixSources(rawValue: 1 << 1)
+  /// Its motion.
+  public static let motion = FixSources(rawValue: 1 << 2)
+  /// Locations from outside: satellites, or a visual positioning service.
+  public static let outside = FixSources(rawValue: 1 << 3)
+  /// Fixed observers that hear the subject.
+  public static let observers = FixSources(rawValue: 1 << 4)
+  /// Every source there is.
+  public static let all: FixSources = [.wifi, .beacons, .motion, .outside, .observers]
+
+  /// The sources as events spell them, in the order of their bits.
+  public static let names: [(source: FixSources, name: String)] = [
+    (.wifi, "wifi"), (.beacons, "beacons"), (.motion, "motion"), (.outside, "outside"),
+    (.observers, "observers"),
+  ]
+}
+
+/// The advice to a handset on the use of its satellite receiver.
+///
+/// Indoors the receiver takes most of the power that positioning takes, and contributes least.
+public enum SatelliteAdvice: UInt8, Hashable, Sendable {
+  /// It is worth its power: the handset is outdoors, or it is not known whether it is.
+  case needed
+  /// It may be turned off: what is heard indoors says more.
+  case notNeeded
+
+  /// The advice as events spell it.
+  public var name: String {
+    switch self {
+    case .needed: "needed"
+    case .notNeeded: "notNeeded"
+    }
+  }
+}
