@@ -25,7 +25,7 @@ struct SurveyLocateTests {
     let page = try house.coverage()
     let floor = try #require(page.titles.firstIndex(of: "Floor house/0"))
     #expect(page.figures(floor).hasPrefix("4 walks, "))
-    #expect(!page.values(floor, "2 or 3 times").isEmpty)
+    #expect(["walked once", "2 or 3 times"].contains { !page.values(floor, $0).isEmpty })
     #expect(house.ground.radio.floors.contains { $0.building == "house" && $0.level == 0 })
   }
 
