@@ -21,7 +21,7 @@ package struct Locator: Sendable {
   var inbox = LocatorInbox()
   package var cloud = ParticleCloud()
   var trail = WalkedTrail()
-  var heard = HeardTable()
+  var heard = LastHeardTable()
   /// Readings whose time has come, not weighed yet.
   var pool: [RadioReading] = []
   /// The readings of the last seconds, in order of when they were heard.
