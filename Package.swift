@@ -319,8 +319,8 @@ let package = Package(
       [
         "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence",
         "PharosRooms", "PharosFixes", "PharosPipeline", "PharosSpace", "PharosWays", "PharosIngest",
-        "PharosSecurity", "PharosFiles", "PharosSite", "PharosHTTP", "PharosService", "PharosSimulation",
-        "PharosComparators", "PharosSurvey", http1, httpClient, logging,
+        "PharosSecurity", "PharosFiles", "PharosSite", "PharosDashboard", "PharosHTTP", "PharosService",
+        "PharosSimulation", "PharosComparators", "PharosSurvey", http1, httpClient, logging,
         .product(name: "Histogram", package: "hdrhistogram-swift"), .product(name: "Yams", package: "Yams"),
       ] + nio
     ),

@@ -67,8 +67,8 @@ struct HouseTests {
     "PharosLab": [
       "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence",
       "PharosRooms", "PharosFixes", "PharosPipeline", "PharosSpace", "PharosWays", "PharosIngest",
-      "PharosSecurity", "PharosFiles", "PharosSite", "PharosHTTP", "PharosService", "PharosSimulation",
-      "PharosComparators", "PharosSurvey",
+      "PharosSecurity", "PharosFiles", "PharosSite", "PharosDashboard", "PharosHTTP", "PharosService",
+      "PharosSimulation", "PharosComparators", "PharosSurvey",
     ],
     "PharosGateway": [
       "CPharos", "PharosModel", "PharosWire", "PharosCaptures", "PharosSecurity", "PharosFiles",

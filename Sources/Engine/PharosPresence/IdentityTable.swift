@@ -37,8 +37,8 @@ package struct IdentityTable: @unchecked Sendable {
 
   private var owner = Owner(Segments())
   /// The owner's first segment and directory again, a step nearer.
-  private var first = Segment()
-  private var directory: UnsafeMutablePointer<Segment>?
+  private var first = TableSegment()
+  private var directory: UnsafeMutablePointer<TableSegment>?
   private var segmentCount = 1
   package private(set) var count = 0
 
@@ -103,7 +103,7 @@ package struct IdentityTable: @unchecked Sendable {
   package var capacity: Int { owner.segments.pointee.capacity }
 
   @inline(__always)
-  private func segment(of tag: UInt64) -> Segment {
+  private func segment(of tag: UInt64) -> TableSegment {
     guard segmentCount > 1, let directory else { return first }
     return directory[Segments.number(of: tag, among: segmentCount)]
   }
@@ -123,7 +123,7 @@ package struct IdentityTable: @unchecked Sendable {
 }
 
 /// A part of a table: slots that are probed one after the other, from the one that the hash's upper bits say.
-private struct Segment {
+private struct TableSegment {
   /// An empty table's only slot: it is never written to.
   nonisolated(unsafe) private static let nothing: UnsafeMutablePointer<UInt64> = {
     let slot = UnsafeMutablePointer<UInt64>.allocate(capacity: 1)
@@ -137,7 +137,7 @@ private struct Segment {
 
   /// The segment of an empty table.
   init() {
-    slots = Segment.nothing
+    slots = TableSegment.nothing
     capacity = 1
   }
 
@@ -188,8 +188,8 @@ private struct Segment {
 
   private func distance(_ from: Int, _ to: Int) -> Int { to >= from ? to - from : to - from + Int(capacity) }
 
-  func copy() -> Segment {
-    var copy = Segment(capacity: Int(capacity))
+  func copy() -> TableSegment {
+    var copy = TableSegment(capacity: Int(capacity))
     copy.slots.update(from: slots, count: Int(capacity))
     copy.count = count
     return copy
@@ -200,7 +200,7 @@ private struct Segment {
 
 /// The segments of a table, and what becomes of them as it grows.
 private struct Segments {
-  private(set) var directory: UnsafeMutablePointer<Segment>?
+  private(set) var directory: UnsafeMutablePointer<TableSegment>?
   private(set) var count = 1
   private var room = 0
   private var total = 0
@@ -209,7 +209,7 @@ private struct Segments {
 
   init(copying other: Segments) {
     guard let others = other.directory else {
-      add(Segment(capacity: Segment.room(for: 1)), at: 0)
+      add(TableSegment(capacity: TableSegment.room(for: 1)), at: 0)
       return
     }
     for number in 0..<other.count { add(others[number].copy(), at: number) }
@@ -245,9 +245,9 @@ private struct Segments {
     return isGone
   }
 
-  private func rebuild(_ number: Int, in directory: UnsafeMutablePointer<Segment>) {
+  private func rebuild(_ number: Int, in directory: UnsafeMutablePointer<TableSegment>) {
     let old = directory[number]
-    var grown = Segment(capacity: Segment.room(for: Int(old.count) + 2))
+    var grown = TableSegment(capacity: TableSegment.room(for: Int(old.count) + 2))
     for slot in 0..<Int(old.capacity) where old.slots[slot] != 0 { grown.put(old.slots[slot]) }
     old.free()
     directory[number] = grown
@@ -260,8 +260,8 @@ private struct Segments {
     guard let old = directory?[number] else { return }
     var moved = 0
     for slot in 0..<Int(old.capacity) where isMoving(old.slots[slot], bits) { moved += 1 }
-    var stays = Segment(capacity: Segment.room(for: Int(old.count) - moved))
-    var moves = Segment(capacity: Segment.room(for: moved))
+    var stays = TableSegment(capacity: TableSegment.room(for: Int(old.count) - moved))
+    var moves = TableSegment(capacity: TableSegment.room(for: moved))
     for slot in 0..<Int(old.capacity) where old.slots[slot] != 0 {
       if isMoving(old.slots[slot], bits) { moves.put(old.slots[slot]) } else { stays.put(old.slots[slot]) }
     }
@@ -273,9 +273,9 @@ private struct Segments {
 
   private func isMoving(_ word: UInt64, _ bits: Int) -> Bool { word >> UInt64(32 + bits) & 1 != 0 }
 
-  private mutating func add(_ segment: Segment, at number: Int) {
+  private mutating func add(_ segment: TableSegment, at number: Int) {
     if number == room {
-      let grown = UnsafeMutablePointer<Segment>.allocate(capacity: max(1, room * 2))
+      let grown = UnsafeMutablePointer<TableSegment>.allocate(capacity: max(1, room * 2))
       if let directory {
         grown.moveInitialize(from: directory, count: room)
         directory.deallocate()

@@ -65,7 +65,7 @@ package struct IntervalLearner: Hashable, Sendable {
   /// - Returns: true if the allowed silence must be recomputed.
   package mutating func learn(
     gap: Float,
-    at place: Surroundings = Surroundings(),
+    at place: GapContext = GapContext(),
     _ history: inout LossHistory
   ) -> Bool {
     guard gap >= IntervalLearner.shortest, gap.isFinite else { return false }
@@ -117,7 +117,7 @@ package struct IntervalLearner: Hashable, Sendable {
 
   private mutating func learnLonger(
     _ gap: Float,
-    at place: Surroundings,
+    at place: GapContext,
     _ history: inout LossHistory
   ) -> Bool {
     // Back at rest, in a mode that is known: nothing was lost.

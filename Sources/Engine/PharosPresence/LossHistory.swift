@@ -68,7 +68,7 @@ package struct LossHistory: Sendable {
   /// Counts a run of losses of any length.
   ///
   /// - Returns: true if the allowed silence must be recomputed.
-  mutating func note(missed: Float, at place: Surroundings = Surroundings()) -> Bool {
+  mutating func note(missed: Float, at place: GapContext = GapContext()) -> Bool {
     let missed = min(missed, 4_096)
     let whole = UInt16(missed)
     if place.levelClass != .usual {
@@ -84,7 +84,7 @@ package struct LossHistory: Sendable {
   }
 
   /// Notes an advert received below the usual level.
-  mutating func noteReceived(at place: Surroundings) {
+  mutating func noteReceived(at place: GapContext) {
     guard place.levelClass != .usual else { return }
     rare.pending.classes.noteReceived(at: place.levelClass)
   }
@@ -298,7 +298,7 @@ struct RareLosses: Hashable, Sendable {
 }
 
 /// What surrounds a gap between two adverts.
-package struct Surroundings: Hashable, Sendable {
+package struct GapContext: Hashable, Sendable {
   /// The class of the level before the gap.
   var levelClass = LevelClass.usual
   /// Indicates whether the level before or after the gap is hardly more than what the observer can receive.

@@ -108,13 +108,13 @@ extension MonitoringEngine {
   }
 
   /// Begins the next version of the catalog, of what is being performed now.
-  private mutating func begin() -> PendingChange {
+  private mutating func begin() -> PendingRegionChange {
     context.untracked.removeAll()
-    return PendingChange(version: context.catalog.turn(), instant: context.current)
+    return PendingRegionChange(version: context.catalog.turn(), instant: context.current)
   }
 
   /// Lets observers catch up with a change; all of them at once where a rotation depends on it.
-  private mutating func carryOut(_ change: PendingChange, of application: String) {
+  private mutating func carryOut(_ change: PendingRegionChange, of application: String) {
     enqueue(change)
     rotate(application)
   }
@@ -143,7 +143,7 @@ extension MonitoringEngine {
     under parent: Int32?,
     _ old: [String: Int32],
     _ kept: inout Set<Int32>,
-    _ change: inout PendingChange
+    _ change: inout PendingRegionChange
   ) {
     for node in nodes {
       let slot: Int32
@@ -168,7 +168,7 @@ extension MonitoringEngine {
   }
 
   /// Takes a region out; observers remove their rows of it when they catch up.
-  private mutating func retire(_ slot: Int32, in change: inout PendingChange) {
+  private mutating func retire(_ slot: Int32, in change: inout PendingRegionChange) {
     context.catalog.retire(slot)
     change.retired.append(slot)
     guard let constraint = context.catalog.slots[Int(slot)].region.constraint else { return }
@@ -216,7 +216,7 @@ extension MonitoringEngine {
   func isBehind(_ index: Int) -> Bool { observerEngines[index].version != context.catalog.version }
 
   /// Lets all observers catch up with a change that is in the catalog; at once where that takes no time.
-  private mutating func enqueue(_ change: PendingChange) {
+  private mutating func enqueue(_ change: PendingRegionChange) {
     pendingChanges.append(change)
     for question in change.questions { context.changing.insert(question.scope) }
     context.changedAt = change.instant
@@ -309,7 +309,7 @@ extension ObserverEngine {
   ///
   /// - Returns: the cost of that.
   mutating func catchUp(
-    _ changes: inout [PendingChange],
+    _ changes: inout [PendingRegionChange],
     cost most: Int,
     _ context: inout EngineContext
   ) -> Int {
@@ -336,7 +336,7 @@ extension ObserverEngine {
 
   /// The tracks that changes may concern.
   private mutating func concernedTracks(
-    by changes: ArraySlice<PendingChange>,
+    by changes: ArraySlice<PendingRegionChange>,
     _ cost: inout Int
   ) -> [Int] {
     var concerned = ScopeSet()
@@ -362,7 +362,7 @@ extension ObserverEngine {
   /// - Returns: the cost of that.
   private mutating func shift(
     _ concerned: [Int],
-    by change: inout PendingChange,
+    by change: inout PendingRegionChange,
     _ context: inout EngineContext
   ) -> Int {
     // All are looked at before the first is changed.
@@ -387,7 +387,7 @@ extension ObserverEngine {
   private mutating func shift(
     _ place: Int,
     _ answered: UInt64,
-    by change: inout PendingChange,
+    by change: inout PendingRegionChange,
     _ context: inout EngineContext
   ) -> Int {
     let track = tracks[place]
@@ -420,14 +420,14 @@ extension ObserverEngine {
     from old: Int32,
     _ track: TrackHandle,
     _ answered: UInt64,
-    by change: inout PendingChange,
+    by change: inout PendingRegionChange,
     _ context: inout EngineContext
-  ) -> PendingChange.Transition {
+  ) -> PendingRegionChange.Transition {
     let isKeyed = track.hot.flags.contains(.keyed)
     let isCommon =
       !isKeyed && !change.listsObservers && (!standsInZone || context.catalog.isZonedByClients)
       && change.questions.count <= 64
-    let key = PendingChange.Case(set: old, answered: answered, standsInZone: standsInZone)
+    let key = PendingRegionChange.Case(set: old, answered: answered, standsInZone: standsInZone)
     if isCommon, let known = change.transitions[key] { return known }
     let set = context.catalog.match(
       track.beacon(context.catalog.scopes),
@@ -435,7 +435,7 @@ extension ObserverEngine {
       isKeyable: isKeyed,
       version: version
     )
-    let transition = PendingChange.Transition(
+    let transition = PendingRegionChange.Transition(
       from: context.catalog.sets[Int(old)],
       to: context.catalog.sets[Int(set)],
       set

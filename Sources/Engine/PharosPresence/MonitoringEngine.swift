@@ -28,7 +28,7 @@ package struct MonitoringEngine: Sendable {
   /// The receive time of the latest input.
   var latest = Timestamp.distantPast
   /// The changes that some observers have not caught up with, in their order.
-  var pendingChanges: [PendingChange] = []
+  var pendingChanges: [PendingRegionChange] = []
   /// The cost of one slice of catching up.
   package var sliceCost = MonitoringEngine.sliceCost
   /// The number of observers that have not caught up, and the place where the next slice begins.

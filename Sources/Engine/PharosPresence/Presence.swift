@@ -1,3 +1,16 @@
+// How an enter and an exit are decided for one beacon at one observer:
+//
+//   outside  --enough samples within the window-->      inside    enter
+//   inside   --deadline passed, observer alive-->       outside   exit
+//   inside   --observer down-->                         held      unmonitored: its silence proves nothing
+//   held     --sample-->                                inside    confirmed
+//   held     --deadline passed, observer alive-->       outside   exit
+//
+// A sample counts towards an enter if both its own level and the filtered level reach the enter level. Inside, every sample
+// moves the deadline. It is the earlier of two times: the last sample plus the allowed silence, which `AdaptiveSilence`
+// computes from the interval and the losses of the track, and the dwell after two samples have shown a level below the exit
+// level. The owner keeps the timer, and when it fires asks for proof that the observer lives before it ends the visit.
+
 import PharosDocuments
 package import PharosModel
 

@@ -287,7 +287,7 @@ extension TrackHandle {
     let level = sample.offsetLevel.map { Float($0) }
     let before = sampleLevel(sample.offset)
     let recent = level.map { before.isNaN ? $0 : (before + $0) / 2 }
-    var place = Surroundings(levelClass: levelClass)
+    var place = GapContext(levelClass: levelClass)
     place.isWeak =
       cold.marks.contains(.weak)
       || sample.level != HotTrack.noLevel && sample.level <= AdaptiveSilence.edge.from
@@ -364,7 +364,7 @@ extension TrackHandle {
   /// probably false. It may still be the first sight of a tag at rest.
   ///
   /// - Returns: true if the allowed silence must be recomputed.
-  private func learn(gap: Float, at place: Surroundings) -> Bool {
+  private func learn(gap: Float, at place: GapContext) -> Bool {
     let isHere = phase != .outside
     let run = noteSparse(gap)
     // Of a beacon that was never here, single samples far apart are reflections and tell no interval.
@@ -446,7 +446,7 @@ extension TrackHandle {
   /// Returns true if a body in the way explains a gap and ordinary losses do not.
   ///
   /// The level is the usual one before and after it: what fades is leaving. It may have caused an exit, which was false.
-  private func wasHidden(for gap: Float, at place: Surroundings, _ silence: () -> AdaptiveSilence) -> Bool {
+  private func wasHidden(for gap: Float, at place: GapContext, _ silence: () -> AdaptiveSilence) -> Bool {
     guard gap > hot.interval * IntervalLearner.modes, place.isAtUsualPlace, isWithinBodyReach
     else { return false }
     guard let least = silence().unexplainedPause else { return false }

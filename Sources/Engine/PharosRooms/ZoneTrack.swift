@@ -1,3 +1,14 @@
+// How the zone of a beacon is decided. Each look, twice a second while summaries come, has four steps:
+//
+// 1. Hear. Each observer's `ObserverLevel` gives the level of the beacon and its variance, lower the longer the observer
+//    has missed it. An observer that is down keeps its last level, since its silence proves nothing.
+// 2. Weigh. `ZoneWeighing` scores each zone by how much other zones' observers lead over its own, beyond what chance explains.
+// 3. Believe. `ZoneBelief`, a hidden Markov model, first moves the probabilities towards each other for the time that has
+//    passed, ten times as fast for a beacon that is carried as for one that lies still, and then multiplies by the scores.
+// 4. Decide. If no observer of the present zone can tell, the zone becomes unmonitored; if all can and are silent, the beacon
+//    leaves it. Otherwise another zone takes its place when its probability exceeds what is needed, at once through a known
+//    door, after a dwell elsewhere. A zone that has been improbable for long, without a successor, is left too.
+
 import PharosDocuments
 package import PharosModel
 

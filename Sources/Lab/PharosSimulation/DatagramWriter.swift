@@ -52,7 +52,7 @@ package struct DatagramWriter: Sendable {
 }
 
 /// The sender of one observer, which numbers its datagrams and sends them through a network.
-package struct DatagramSender: Sendable {
+package struct SimulatedSender: Sendable {
   private let observer: ObserverID
   private let sourceAddress: String
   private let sourcePort: UInt16

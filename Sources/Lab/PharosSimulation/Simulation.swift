@@ -150,7 +150,7 @@ extension Simulation {
     for observer in scene.observers.indices {
       let heard = receive(transmitter: transmitter, index, at: place, observer: observer, time: time)
       guard let (level, channel) = heard else { continue }
-      let sighting = Sighting(
+      let sighting = PendingAdvert(
         time: time,
         transmitter: index,
         payload: payload,
@@ -211,7 +211,7 @@ extension Simulation {
 }
 
 /// An advert that an observer has received and not sent yet.
-struct Sighting: Sendable {
+struct PendingAdvert: Sendable {
   let time: TimeSpan
   let transmitter: Int
   let payload: Int
@@ -229,12 +229,12 @@ struct ObserverState: Sendable {
   var random: RandomStream
   /// The observer's phase in its scan pattern when the scene begins.
   let scanPhase: TimeSpan
-  var sender: DatagramSender
+  var sender: SimulatedSender
   /// The number of active faults that keep it without power.
   var powerFaults = 0
   var isPowered: Bool { powerFaults == 0 }
   /// The adverts received and not sent yet, in order of time.
-  var pending: [Sighting] = []
+  var pending: [PendingAdvert] = []
   var advertsHeard: UInt32 = 0
   var dropped: UInt32 = 0
 
@@ -242,7 +242,7 @@ struct ObserverState: Sendable {
     random = RandomStream(seed: seed, 3, UInt64(index))
     let observer = scene.observers[index]
     scanPhase = observer.scan.interval * (3 * random.uniform())
-    sender = DatagramSender(
+    sender = SimulatedSender(
       observer: observer.id,
       sourceAddress: observer.sourceAddress,
       sourcePort: observer.sourcePort,
@@ -289,7 +289,7 @@ extension Simulation {
   }
 
   /// Keeps an advert until the next datagram, or sends it at once.
-  mutating func note(_ sighting: Sighting, observer index: Int) {
+  mutating func note(_ sighting: PendingAdvert, observer index: Int) {
     observers[index].advertsHeard &+= 1
     guard observers[index].pending.count < ObserverState.capacity else {
       observers[index].dropped &+= 1

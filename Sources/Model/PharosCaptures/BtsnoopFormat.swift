@@ -52,13 +52,13 @@ struct BtsnoopFormat: Sendable {
     guard buffer.count >= length else {
       return .needsMore(part: "record \(records + 1)", missing: buffer.missing(for: length))
     }
-    if interface.linkType == .btsnoopMonitor, !MonitorRecord(view).isConsistent {
+    if interface.linkType == .btsnoopMonitor, !MonitorChannelRecord(view).isConsistent {
       // A malformed record or one with text in it: its successor tells which, as text is no header.
       let next = length + BtsnoopFormat.recordHeader
       guard isLost || buffer.count >= next else {
         return .needsMore(part: "the header of record \(records + 2)", missing: buffer.missing(for: next))
       }
-      guard !isLost, MonitorRecord(view.dropping(length)).hasHeader else {
+      guard !isLost, MonitorChannelRecord(view.dropping(length)).hasHeader else {
         skip(1, &buffer)
         return .passed
       }
@@ -84,7 +84,9 @@ struct BtsnoopFormat: Sendable {
       buffer.count >= BtsnoopFormat.recordHeader
       && buffer.count >= BtsnoopFormat.recordHeader + Int(buffer.view.u32(4, .big))
     let isHeader = buffer.count >= BtsnoopFormat.recordHeader
-    if isWhole || isLost && !isHeader || !isHeader && buffer.view.bytes.allSatisfy(MonitorRecord.isText) {
+    if isWhole || isLost && !isHeader
+      || !isHeader && buffer.view.bytes.allSatisfy(MonitorChannelRecord.isText)
+    {
       skip(buffer.count, &buffer)
     }
   }
@@ -93,7 +95,9 @@ struct BtsnoopFormat: Sendable {
   private mutating func skipForeignBytes(_ buffer: inout CaptureBuffer) {
     let view = buffer.view
     var start = 0
-    while start + BtsnoopFormat.recordHeader <= view.count, !MonitorRecord(view.dropping(start)).hasHeader {
+    while start + BtsnoopFormat.recordHeader <= view.count,
+      !MonitorChannelRecord(view.dropping(start)).hasHeader
+    {
       start += 1
     }
     if start > 0 { skip(start, &buffer) }
@@ -177,7 +181,7 @@ extension ForeignBytes: CustomStringConvertible {
 }
 
 /// A record of the monitor channel, as far as its bytes are there, and what tells it from foreign bytes.
-struct MonitorRecord {
+struct MonitorChannelRecord {
   private let view: ByteView
 
   init(_ view: ByteView) { self.view = view }
@@ -193,7 +197,7 @@ struct MonitorRecord {
     let adapter = view.u16(8, .big)
     let time = view.u64(16, .big)
     return included <= original && original <= CaptureLimits.packet && (adapter < 256 || adapter == .max)
-      && MonitorRecord.times.contains(time)
+      && MonitorChannelRecord.times.contains(time)
   }
 
   /// The times that a header may hold.
@@ -216,8 +220,9 @@ struct MonitorRecord {
       guard packet.count >= 2, Int(packet[1]) == packet.count - 2 else { return false }
       guard packet[0] == 0x3E, packet.count >= 4 else { return packet[0] != 0x3E || packet.count == 3 }
       return switch packet[2] {
-      case 0x02: MonitorRecord.reports(in: packet, lengthAt: 8, tail: 1) { packet[$0 + 9 + $1] }
-      case 0x0D: MonitorRecord.reports(in: packet, lengthAt: 23, tail: 0) { start, _ in packet[start + 13] }
+      case 0x02: MonitorChannelRecord.reports(in: packet, lengthAt: 8, tail: 1) { packet[$0 + 9 + $1] }
+      case 0x0D:
+        MonitorChannelRecord.reports(in: packet, lengthAt: 23, tail: 0) { start, _ in packet[start + 13] }
       default: true
       }
     case 4, 5: return packet.count >= 4 && Int(packet.u16(2, .little)) == packet.count - 4

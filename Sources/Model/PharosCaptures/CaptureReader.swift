@@ -199,7 +199,7 @@ extension CaptureReader {
   private static let longestText = 1 << 16
 
   /// Indicates whether the file begins with text.
-  private var isText: Bool { buffer.view.bytes.prefix(4).allSatisfy { MonitorRecord.isText($0) } }
+  private var isText: Bool { buffer.view.bytes.prefix(4).allSatisfy { MonitorChannelRecord.isText($0) } }
 
   /// The error of a file in no format that is read.
   private var unrecognised: CaptureError {

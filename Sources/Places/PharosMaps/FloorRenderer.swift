@@ -113,7 +113,7 @@ public final class FloorRenderer: Sendable {
 }
 
 /// The colours of the dashboard's light theme.
-private enum Palette {
+private enum TileColors {
   static let surface = Color(0xFFFFFF)
   static let sunk = Color(0xECEEEA)
   static let paper = Color(0xF5F5F1)
@@ -198,38 +198,38 @@ private struct TileDrawing {
       shapes.filter { $0.kind == .walkable }, shapes.filter { $0.kind == .obstacle }
     )
     add(walkable, to: canvas)
-    canvas.fill(Palette.surface)
+    canvas.fill(TileColors.surface)
     if images.isEmpty {
       add(obstacles, to: canvas)
-      canvas.fill(Palette.sunk)
+      canvas.fill(TileColors.sunk)
       add(shapes.filter { $0.kind == .place }, to: canvas)
-      canvas.fill(Palette.accentWash)
-      canvas.stroke(Palette.line, width: density)
+      canvas.fill(TileColors.accentWash)
+      canvas.stroke(TileColors.line, width: density)
     } else {
       drawImage(on: canvas)
     }
     add(obstacles, to: canvas)
-    canvas.stroke(Palette.line, width: density)
+    canvas.stroke(TileColors.line, width: density)
     add(walkable, to: canvas)
-    canvas.stroke(Palette.strong, width: (floor.walls.isEmpty ? 1.5 : 1) * density)
+    canvas.stroke(TileColors.strong, width: (floor.walls.isEmpty ? 1.5 : 1) * density)
     canvas.begin()
     for wall in floor.walls where touches(wall.segment) {
       canvas.line([pixel(wall.segment.start), pixel(wall.segment.end)], isClosed: false)
     }
-    canvas.stroke(Palette.soft, width: min(0.25 * pixelsPerMeter, 2 * density))
+    canvas.stroke(TileColors.soft, width: min(0.25 * pixelsPerMeter, 2 * density))
     canvas.begin()
     for door in floor.doors where touches(door.segment) {
       canvas.line([pixel(door.segment.start), pixel(door.segment.end)], isClosed: false)
     }
-    canvas.stroke(Palette.line, width: min(0.25 * pixelsPerMeter, 2 * density))
+    canvas.stroke(TileColors.line, width: min(0.25 * pixelsPerMeter, 2 * density))
     for symbol in symbols { draw(symbol.mark, at: symbol.place - corner, on: canvas) }
     canvas.font(size: LabelLayout.textSize * density)
     for name in names {
       canvas.write(
         name.text,
         at: name.start - corner,
-        name.isMuted ? Palette.soft : Palette.ink,
-        halo: Palette.halo,
+        name.isMuted ? TileColors.soft : TileColors.ink,
+        halo: TileColors.halo,
         width: name.isMuted ? 0 : 3 * density
       )
     }
@@ -262,21 +262,21 @@ private struct TileDrawing {
     switch mark.kind {
     case .entrance:
       canvas.circle(place, radius: 5 * density)
-      canvas.fill(Palette.surface)
-      canvas.stroke(Palette.good, width: 2 * density)
+      canvas.fill(TileColors.surface)
+      canvas.stroke(TileColors.good, width: 2 * density)
     case .place:
       canvas.circle(place, radius: 4 * density)
-      canvas.stroke(Palette.surface, width: 3 * density)
-      canvas.fill(Palette.accent)
+      canvas.stroke(TileColors.surface, width: 3 * density)
+      canvas.fill(TileColors.accent)
     case .connector(let kind):
       canvas.box(place, reach: 8 * density, corner: 4 * density)
-      canvas.fill(Palette.paper)
-      canvas.stroke(Palette.strong, width: density)
+      canvas.fill(TileColors.paper)
+      canvas.stroke(TileColors.strong, width: density)
       canvas.begin()
       for line in TileDrawing.lines(of: kind) {
         canvas.line(line.map { place + $0 * density }, isClosed: false)
       }
-      canvas.stroke(Palette.ink, width: 1.5 * density)
+      canvas.stroke(TileColors.ink, width: 1.5 * density)
     }
   }
 

@@ -73,24 +73,8 @@ struct RouteDrawing {
     for (from, to) in zip(points, points.dropFirst()) {
       lengths.append(lengths[lengths.count - 1] + from.distance(to: to))
     }
-    var first = Event(kind: .depart, point: points[0], index: 0, meters: 0)
-    if isFirst {
-      if start.isEntrance {
-        first.kind = .enter
-        first.name = graph.buildings[graph.floors[floor].part.id.building] ?? ""
-      }
-    } else {
-      first.kind = .resume
-      if case .ride(let connector, let from, let to, _, _) = before {
-        let stops = graph.connectors[connector].stops
-        if stops[from].floor.building != stops[to].floor.building {
-          first.kind = .enter
-          first.name = graph.buildings[stops[to].floor.building] ?? ""
-        }
-      }
-    }
     let events =
-      [first]
+      [beginning(floor, points[0], after: before, isFirst: isFirst)]
       + merged(
         turns(points, lengths) + doors(floor, points, lengths)
           + edges(floor, points, lengths, isFirst, isLast)
@@ -129,6 +113,28 @@ struct RouteDrawing {
       bearing -= 360 * (bearing / 360).rounded(.down)
     }
     return steps
+  }
+
+  /// Returns what begins a walk: a departure, an entrance, or what follows a connector.
+  private func beginning(
+    _ floor: Int,
+    _ point: Point,
+    after before: WayPlan.Part?,
+    isFirst: Bool
+  ) -> Event {
+    var first = Event(kind: isFirst ? .depart : .resume, point: point, index: 0, meters: 0)
+    var entered: String?
+    if isFirst {
+      if start.isEntrance { entered = graph.floors[floor].part.id.building }
+    } else if case .ride(let connector, let from, let to, _, _) = before {
+      let stops = graph.connectors[connector].stops
+      if stops[from].floor.building != stops[to].floor.building { entered = stops[to].floor.building }
+    }
+    if let entered {
+      first.kind = .enter
+      first.name = graph.buildings[entered] ?? ""
+    }
+    return first
   }
 
   /// The corners at which the way turns.

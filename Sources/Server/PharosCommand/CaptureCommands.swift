@@ -68,13 +68,13 @@ struct DemoCommand: ParsableCommand {
     abstract: "Play a scripted day in a mall offline; its events go to standard output.",
     usage: "pharos demo [--map <file>] [options]",
     discussion: """
-      pharos demo --map day.svg
+      pharos demo --map day.html
           a visitor looks at a shelf, has a coffee, loses the way to a toy shop and arrives there after all: \
       every decision as a line, and a picture of the floors.
       """
   )
 
-  @Option(help: ArgumentHelp("Draw the floors with every decision into an SVG file.", valueName: "file"))
+  @Option(help: ArgumentHelp("Draw the floors with every decision into a page of HTML.", valueName: "file"))
   var map: String?
 
   @Option(help: ArgumentHelp(KindSelection.help, valueName: "kinds"))

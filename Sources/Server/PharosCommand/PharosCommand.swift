@@ -13,7 +13,7 @@ struct PharosCommand: AsyncParsableCommand {
       Gateways and handsets send the adverts that they receive over UDP; Pharos decides who is inside \
       which region, how near, in which room and where on the floor plan.
 
-      See it at once:              pharos serve --demo, pharos demo --map day.svg
+      See it at once:              pharos serve --demo, pharos demo --map day.html
       Your first gateway:          pharos listen --udp 0.0.0.0:50001
       A site of your own:          pharos init, pharos check site.yaml,
                                    pharos serve --site site.yaml --data pharos-data

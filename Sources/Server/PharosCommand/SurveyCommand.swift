@@ -60,8 +60,8 @@ struct SurveyLearnCommand: ParsableCommand {
     abstract: "Make a venue's radio map from walks with waypoints.",
     discussion: """
       pharos survey learn survey/ -o venue/
-          writes venue/radio-map.pharos, and a picture of each floor with what was covered \
-      into venue/coverage/.
+          writes venue/radio-map.pharos, and a page with a picture of what was covered of each \
+      floor, venue/coverage.html.
 
       Walks are placed by their own steps between waypoints. Emitters that move are left out. \
       A trace belongs to the building that is called as its SiteName, or as a folder above it.
@@ -188,7 +188,8 @@ struct SurveyScoreCommand: ParsableCommand {
       pharos survey score fixes.csv test/ --coverage survey/ --by-floor
           at each waypoint the latest fix that is no later, whatever its age.
       pharos survey score fixes.csv test/ --venue venue/ --tracks tracks/
-          draws each walk, and each floor with all errors, as SVG over the floor plan.
+          draws each walk, and each floor with all errors, over the floor plan, on the page \
+      tracks/index.html.
       """
   )
 

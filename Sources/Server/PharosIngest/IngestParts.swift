@@ -210,7 +210,7 @@ extension IngestParts.Plan {
       site: site,
       shard: try shard(index, exchange),
       configuration: configuration,
-      gate: Gate(signingStore, site: site),
+      gate: AdmissionCheck(signingStore, site: site),
       server: server,
       logger: logger
     )

@@ -209,7 +209,7 @@ extension IngestServer {
     // One after the other, so that the newest site comes last.
     updates.withLock { _ in
       let site = site
-      let (known, listed) = (KnownDevices(site), Gate.listed(by: site))
+      let (known, listed) = (KnownDevices(site), AdmissionCheck.listed(by: site))
       for loop in loops {
         loop.eventLoop.execute {
           loop.value.intake.recognise(known, showsUnregistered: loop.value.configuration.showsUnregistered)

@@ -61,7 +61,7 @@ package struct Intake {
   package private(set) var refusals = RefusalTable()
   private var sampler = HeardSampler()
   /// The admission check.
-  var gate = Gate()
+  var gate = AdmissionCheck()
   /// The datagrams that wait for a write to the disk.
   private(set) var held = HeldDatagrams()
   /// The time until which more refused datagrams are expected.

@@ -65,7 +65,7 @@ final class ReadingLoop {
     site: Site,
     shard: Shard,
     configuration: IngestConfiguration,
-    gate: Gate,
+    gate: AdmissionCheck,
     server: ServerInputs?,
     logger: Logger
   ) throws(IngestError) {

@@ -1,3 +1,17 @@
+// How decisions are kept:
+//
+// - One writer appends groups of events. A group is one transaction of SQLite: each published event gets the next sequence
+//   and is stored as a record; each event, published or withheld, also changes the row of its region, zone or observer. The
+//   log is synced before `append` returns, and only then may the group be published: what a client has seen survives a crash.
+// - Names of subjects, applications and regions are stored once, and records refer to them by number.
+// - Sequences are grouped into blocks. The index of the last block is in memory (`TailIndex`); when a block is full, a posting
+//   for each name in it, a set of places, is written with the block's first and last time. A search intersects the postings.
+// - Readers see snapshots of whole groups, never block the writer, and follow by sequence.
+// - Retention drops the oldest events, in slices between appends, except those that a webhook still needs, and the names and
+//   rows that nothing refers to afterwards.
+// - Two checkpoints of the engine are kept in the same file. After a restart the rows changed since the one that is read
+//   tell the engine what was published after it.
+
 import Foundation
 import Glibc
 package import GRDB

@@ -17,7 +17,7 @@ package struct DemoRunner: Sendable {
   /// Makes a runner.
   ///
   /// - Parameters:
-  ///   - picture: the path of the SVG picture, or nil for none.
+  ///   - picture: the path of the page with the map, or nil for none.
   ///   - selection: the kinds of events that are written.
   ///   - format: the format of the events.
   package init(picture: String?, selection: KindSelection, format: EventFormat) {
@@ -53,7 +53,7 @@ package struct DemoRunner: Sendable {
       try take(pipeline.finish(tail: nil))
       try console.output.flush()
       if let picture {
-        try FileOutput.write(map.svg().utf8, to: picture)
+        try FileOutput.write(map.html.utf8, to: picture)
         console.say("\(picture): the floors with every decision.")
       }
       return .success

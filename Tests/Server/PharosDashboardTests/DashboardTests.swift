@@ -31,7 +31,8 @@ struct DashboardTests {
       case "css": #expect(type == "text/css; charset=utf-8", "\(path)")
       case "js": #expect(type == "text/javascript; charset=utf-8", "\(path)")
       case "svg": #expect(type == "image/svg+xml", "\(path)")
-      default: #expect(path == "/" && type == "text/html; charset=utf-8", "\(path)")
+      default:
+        #expect((path == "/" || path.hasSuffix(".html")) && type == "text/html; charset=utf-8", "\(path)")
       }
     }
   }

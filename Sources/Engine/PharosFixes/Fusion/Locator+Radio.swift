@@ -389,7 +389,7 @@ package struct RadioReading: Sendable, Hashable {
 /// The time at which each emitter was last heard, so that a scan's repeated entries are not counted again.
 ///
 /// - Shape: open addressing in 1,024 places of 12 bytes. When it is three quarters full, the older half is removed.
-struct HeardTable: Sendable, Hashable {
+struct LastHeardTable: Sendable, Hashable {
   private static let places = 1_024
   private static let most = 768
 
@@ -406,11 +406,13 @@ struct HeardTable: Sendable, Hashable {
   ///   resolution of some platforms' clocks.
   mutating func note(_ emitter: Int32, at time: Timestamp) -> Bool {
     if emitters.isEmpty {
-      emitters = [Int32](repeating: -1, count: HeardTable.places)
-      times = [Int64](repeating: 0, count: HeardTable.places)
+      emitters = [Int32](repeating: -1, count: LastHeardTable.places)
+      times = [Int64](repeating: 0, count: LastHeardTable.places)
     }
     var place = Int((UInt32(bitPattern: emitter) &* 2_654_435_769) >> 22)
-    while emitters[place] >= 0, emitters[place] != emitter { place = (place + 1) & (HeardTable.places - 1) }
+    while emitters[place] >= 0, emitters[place] != emitter {
+      place = (place + 1) & (LastHeardTable.places - 1)
+    }
     if emitters[place] == emitter {
       guard time.nanoseconds > times[place] + 1_000_000 else { return false }
       times[place] = time.nanoseconds
@@ -419,7 +421,7 @@ struct HeardTable: Sendable, Hashable {
     emitters[place] = emitter
     times[place] = time.nanoseconds
     count += 1
-    if count > HeardTable.most { shrink() }
+    if count > LastHeardTable.most { shrink() }
     return true
   }
 
@@ -435,7 +437,7 @@ struct HeardTable: Sendable, Hashable {
     let kept = zip(emitters, times).filter { $0.0 >= 0 }.sorted { ($0.1, $0.0) > ($1.1, $1.0) }
     emitters = []
     count = 0
-    for (emitter, time) in kept.prefix(HeardTable.most / 2) {
+    for (emitter, time) in kept.prefix(LastHeardTable.most / 2) {
       _ = note(emitter, at: Timestamp(nanoseconds: time))
     }
   }

@@ -1,3 +1,15 @@
+// How a subject is located: a particle filter over the floors of a venue.
+//
+// 1. Wait. Input goes to the inbox, in order of event time, and is used when the receive time is later by the lag. So late
+//    input takes its place among the rest, and the calls by which time advances change no fix.
+// 2. Move. Each movement that the motion sensors or the odometry report moves every particle, with noise of its own; a way
+//    through a wall costs a particle weight (Locator+Motion, Locator+Visual, ParticleCloud).
+// 3. Weigh. The readings of a look are grouped by where they were heard. Each particle's weight is multiplied by the
+//    likelihood of the levels in the radio map at its place, and of what a scan did not list (Locator+Radio).
+// 4. Estimate. When a fix is due, the particles give the place, the floor and the radius meant to hold 68 % of truths.
+//    Particles are drawn again in proportion to their weights (`resample`). From time to time the belief is compared with
+//    all other places, and a part of it moves there if they explain the last seconds much better (`audit`).
+
 import DequeModule
 package import PharosModel
 import PharosSpace
@@ -21,7 +33,7 @@ package struct Locator: Sendable {
   var inbox = LocatorInbox()
   package var cloud = ParticleCloud()
   var trail = WalkedTrail()
-  var heard = HeardTable()
+  var heard = LastHeardTable()
   /// Readings whose time has come, not weighed yet.
   var pool: [RadioReading] = []
   /// The readings of the last seconds, in order of when they were heard.

@@ -1,3 +1,17 @@
+// How a subject enters and leaves geofences. For each fix of a subject:
+//
+// 1. The track of the subject averages its fixes to a point with a variance. A new floor counts once fixes have shown it for
+//    some time; while they disagree, the floor is not known.
+// 2. The index finds the geofences near that point, near the fix and along the way from the last one. Those for which the
+//    subject has a row, and those that hold one of these, are added. They are judged from the smallest to the largest.
+// 3. The belief is the probability that the point lies in the area, given the variance; 0 on another floor. Above the enter
+//    probability the geofence wants `inside`, below the exit probability `outside`, between them nothing.
+// 4. What is wanted must last for the dwell, and be seen by a fix as fine as the area or by several coarse ones. Then the
+//    region machine of the row changes and the events follow. A subject inside a geofence is inside all that hold it.
+// 5. A small area between two fixes is entered and left at once if the straight way leads through it.
+//
+// Without fixes the subject becomes stale: what it is in becomes unmonitored, which is no exit.
+
 package import PharosDocuments
 import PharosFixes
 package import PharosModel

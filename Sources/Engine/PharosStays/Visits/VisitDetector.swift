@@ -1,3 +1,15 @@
+// How the visits of a subject are found in its fixes:
+//
+// 1. The fixes of some seconds are averaged to a sample: a place, its weight, and the costs of its speed in a stay and in a
+//    movement.
+// 2. `VisitTrack` divides the samples into stays and movements at the least cost. A stay has a centre, a movement a course
+//    and a speed; samples cost by their distances from it and by their speeds, and every new segment costs something.
+// 3. Arrival: the newest stay has lasted for the shortest visit, and its lead over the best division in which it is a movement
+//    exceeds a margin. A stay in the middle of the track, already left, is published with its departure.
+// 4. Departure: the best division in which the subject has left beats the one in which it stays by a margin, and the newest
+//    samples lie apart from the stay. The times published are the ends of the stay in that division, not those of the decision.
+// 5. A change of floors, or the time without a fix that the settings allow, ends a stay as well.
+
 import PharosDocuments
 import PharosFixes
 package import PharosModel

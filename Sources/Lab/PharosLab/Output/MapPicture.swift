@@ -3,8 +3,8 @@ package import PharosModel
 import PharosService
 package import PharosSpace
 
-/// A picture of the floors of a venue: the fixes of each subject as a line, and the decisions about it as numbered dots
-/// with a list below.
+/// Pictures of the floors of a venue: the fixes of each subject as a line, and the decisions about it as numbered dots with
+/// a list below.
 package struct MapPicture {
   /// A fix of a subject on a floor.
   private struct Place {
@@ -20,8 +20,6 @@ package struct MapPicture {
 
   /// The maximum number of decisions in a picture that a reader can follow.
   private static let maximumMarks = 60
-  private static let margin = 24.0
-  private static let lineHeight = 17.0
 
   private let venue: Venue
   private let names: SiteNames
@@ -88,54 +86,40 @@ package struct MapPicture {
     marks.append(Mark(event: event, place: place))
   }
 
-  /// The picture as SVG text.
-  package func svg() -> String {
-    let floors = venue.floors.reversed().filter { floor in
+  /// The pictures as a page of HTML.
+  package var html: String {
+    let shown = venue.floors.reversed().filter { floor in
       floor.id.level == 0 || lines.values.contains { $0.contains { $0.floor == floor.id } }
     }
-    var top = 92.0
-    var drawings: [(id: FloorID, drawing: FloorDrawing)] = []
-    for (id, floor) in floors {
-      let drawing = FloorDrawing(floor, showing: extent(of: floor, id), around: [], top: top, share: 0.7)
-      drawings.append((id, drawing))
-      top = drawing.bottom + 22
-    }
-    let width = max(900, drawings.map(\.drawing.width).max() ?? 0)
-    let listed = marks.count + (omitted > 0 ? 1 : 0)
-    var picture = SVGDocument(
-      width: width,
-      height: top + Double(listed) * MapPicture.lineHeight + MapPicture.margin,
-      title: title,
-      summary: "\(title): \(figures)."
+    return FloorPage(title: title, venue: venue, pictures: shown.map { picture(of: $0.floor, $0.id) }).html
+  }
+
+  private func picture(of floor: Floor, _ id: FloorID) -> FloorPicture {
+    let numbered = marks.enumerated().filter { $1.place.floor == id }
+    let hidden = omitted > 0 ? ", \(Wording.count(omitted, "more decision")) not drawn" : ""
+    var picture = FloorPicture(
+      floor: id,
+      title: floor.name,
+      figures: "\(Wording.count(numbered.count, "decision"))\(hidden)",
+      extent: extent(of: floor, id)
     )
-    picture.heading(title, figures, at: SVGPoint(MapPicture.margin, 28))
-    let legend = subjects.enumerated().map { number, subject in
-      (SVGDocument.LegendMark.line(Stroke(color(number), width: 1.6)), names.name(of: subject))
-    }
-    picture.legend(legend, at: SVGPoint(MapPicture.margin, 62), right: width - MapPicture.margin)
-    for (id, drawing) in drawings {
-      let name = venue.floor(id).map(\.name) ?? id.description
-      picture.text(
-        name,
-        at: SVGPoint(MapPicture.margin, drawing.top - 6),
-        TextStyle(13, isBold: true)
+    picture.labels = floor.pointsOfInterest.map { ($0.name, $0.point) }
+    picture.marks = numbered.map { number, mark in
+      .init(
+        number: number + 1,
+        point: mark.place.point,
+        color: color(of: mark.event),
+        text: line(of: mark.event)
       )
-      drawing.drawPlan(on: &picture, ground: { drawPlaces(of: id, drawing, on: &$0) }) { picture in
-        drawGeofences(on: id, drawing, &picture)
-        drawLines(on: id, drawing, &picture)
-        drawMarks(on: id, drawing, &picture)
-      }
     }
-    drawList(below: top, on: &picture)
-    return picture.text
+    drawGeofences(on: floor, id, &picture)
+    for (number, subject) in subjects.enumerated() {
+      let walked = (lines[subject] ?? []).filter { $0.floor == id }.map(\.points.coordinates)
+      let color = Palette.series[number % Palette.series.count]
+      picture.layers.append(.init(names.name(of: subject), .lines, color, walked))
+    }
+    return picture
   }
-
-  private var figures: String {
-    let subjects = Wording.count(subjects.count, "subject")
-    return "\(subjects), \(Wording.count(marks.count + omitted, "decision"))"
-  }
-
-  private func color(_ number: Int) -> String { Palette.series[number % Palette.series.count] }
 
   /// The part of a floor that is shown: what is drawn on it, and what fixes lie beside it.
   private func extent(of floor: Floor, _ id: FloorID) -> Extent? {
@@ -144,77 +128,28 @@ package struct MapPicture {
     return Extent(around: corners + fixes)
   }
 
-  /// Names the points of interest of a floor.
-  private func drawPlaces(of id: FloorID, _ drawing: FloorDrawing, on picture: inout SVGDocument) {
-    for place in venue.floor(id)?.pointsOfInterest ?? [] {
-      let style = TextStyle(10, color: Palette.faint, anchor: .middle)
-      picture.text(place.name, at: drawing.place(place.point), style)
-    }
-  }
-
   /// Draws the geofences of a floor; those of all floors are drawn on the ground floor.
-  private func drawGeofences(on id: FloorID, _ drawing: FloorDrawing, _ picture: inout SVGDocument) {
-    guard let plane = venue.floor(id)?.plane else { return }
-    let stroke = Stroke(Palette.allowance, width: 1.4, dashes: [6, 3])
+  private func drawGeofences(on floor: Floor, _ id: FloorID, _ picture: inout FloorPicture) {
     func point(_ position: Geofence.Position) -> Point? {
-      Coordinate(latitude: position.latitude, longitude: position.longitude).flatMap(plane.point)
+      Coordinate(latitude: position.latitude, longitude: position.longitude).flatMap(floor.plane.point)
+    }
+    func add(_ shape: FloorPicture.Shape, _ values: [[Double]]) {
+      picture.layers.append(.init("", shape, Palette.allowance, width: 1.4, isDashed: true, values))
     }
     for (name, geofence) in geofences where geofence.level ?? 0 == id.level {
       guard geofence.building ?? id.building == id.building else { continue }
-      var top: Point?
       switch geofence.shape {
       case .circle(let center, let radius):
         guard let center = point(center) else { continue }
-        picture.circle(drawing.place(center), radius: radius.value * drawing.scale, stroke)
-        top = Point(x: center.x, y: center.y + radius.value)
+        add(.circles, [[center.x, center.y, radius.value]])
+        picture.labels.append((name, Point(x: center.x, y: center.y + radius.value)))
       case .polygon(let rings):
-        let corners = rings.map { $0.compactMap(point) }
-        picture.path(corners.map { drawing.path(through: $0) + "Z" }.joined(), stroke: stroke)
-        top = corners.first.flatMap(Extent.init(around:)).map { Point(x: $0.middle.x, y: $0.northEast.y) }
-      }
-      guard let place = top.map(drawing.place) else { continue }
-      let style = TextStyle(10, color: Palette.exit, anchor: .middle)
-      picture.text(name, at: SVGPoint(place.x, place.y + 12), style)
-    }
-  }
-
-  private func drawLines(on id: FloorID, _ drawing: FloorDrawing, _ picture: inout SVGDocument) {
-    for (number, subject) in subjects.enumerated() {
-      for line in lines[subject] ?? [] where line.floor == id {
-        picture.path(
-          drawing.path(through: line.points),
-          stroke: Stroke(color(number), width: 1.6),
-          opacity: 0.75
-        )
+        let corners = rings.map { ring in ring.compactMap(point) }
+        add(.lines, corners.map { ($0 + $0.prefix(1)).coordinates })
+        guard let extent = corners.first.flatMap(Extent.init(around:)) else { continue }
+        picture.labels.append((name, Point(x: extent.middle.x, y: extent.northEast.y)))
       }
     }
-  }
-
-  private func drawMarks(on id: FloorID, _ drawing: FloorDrawing, _ picture: inout SVGDocument) {
-    var taken: [SVGPoint] = []
-    for (number, mark) in marks.enumerated() where mark.place.floor == id {
-      var point = drawing.place(mark.place.point)
-      // Decisions at one place stand beside each other.
-      while taken.contains(where: { abs($0.x - point.x) < 15 && abs($0.y - point.y) < 15 }) { point.x += 16 }
-      taken.append(point)
-      picture.dots([point], radius: 8, fill: color(of: mark.event))
-      let style = TextStyle(9, color: Palette.paper, isBold: true, anchor: .middle)
-      picture.text("\(number + 1)", at: SVGPoint(point.x, point.y + 3), style)
-    }
-  }
-
-  private func drawList(below top: Double, on picture: inout SVGDocument) {
-    for (number, mark) in marks.enumerated() {
-      let y = top + Double(number + 1) * MapPicture.lineHeight
-      picture.dots([SVGPoint(MapPicture.margin + 8, y - 4)], radius: 7, fill: color(of: mark.event))
-      let style = TextStyle(8.5, color: Palette.paper, isBold: true, anchor: .middle)
-      picture.text("\(number + 1)", at: SVGPoint(MapPicture.margin + 8, y - 1), style)
-      picture.text(line(of: mark.event), at: SVGPoint(MapPicture.margin + 24, y), TextStyle(12))
-    }
-    guard omitted > 0 else { return }
-    let y = top + Double(marks.count + 1) * MapPicture.lineHeight
-    let more = "and \(Wording.count(omitted, "more decision"))"
-    picture.text(more, at: SVGPoint(MapPicture.margin + 24, y), TextStyle(12, color: Palette.faint))
   }
 
   private func line(of event: Event) -> String {

@@ -220,23 +220,10 @@ extension SVGDocument {
     shape("rect", geometry, fill: fill, stroke: stroke, opacity: opacity, tooltip: tooltip)
   }
 
-  /// Draws a ring.
-  package mutating func circle(_ middle: SVGPoint, radius: Double, _ stroke: Stroke) {
-    let (x, y) = (SVGDocument.number(middle.x), SVGDocument.number(middle.y))
-    shape("circle", ["cx": x, "cy": y, "r": SVGDocument.number(radius)], stroke: stroke)
-  }
-
-  /// Draws what the commands of a path say; nothing for none.
-  package mutating func path(
-    _ commands: String,
-    fill: String? = nil,
-    stroke: Stroke? = nil,
-    opacity: Double = 1
-  ) {
+  /// Draws the lines that the commands of a path say; nothing for none.
+  private mutating func path(_ commands: String, stroke: Stroke, opacity: Double = 1) {
     guard !commands.isEmpty else { return }
-    // Where rings lie in one another, every second one is a hole.
-    let geometry: Attributes = fill == nil ? ["d": commands] : ["d": commands, "fill-rule": "evenodd"]
-    shape("path", geometry, fill: fill, stroke: stroke, opacity: opacity)
+    shape("path", ["d": commands], stroke: stroke, opacity: opacity)
   }
 
   /// Draws many dots as one element; those that would lie on one another are drawn once.
@@ -272,7 +259,7 @@ extension SVGDocument {
   }
 
   /// A point as paths write it.
-  package static func place(_ point: SVGPoint) -> String { "\(number(point.x)) \(number(point.y))" }
+  private static func place(_ point: SVGPoint) -> String { "\(number(point.x)) \(number(point.y))" }
 
   private static func list(_ points: [SVGPoint]) -> String {
     points.map { "\(number($0.x)),\(number($0.y))" }.joined(separator: " ")

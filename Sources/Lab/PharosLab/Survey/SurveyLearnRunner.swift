@@ -8,6 +8,9 @@ import PharosSurvey
 
 /// `pharos survey learn`: makes a venue's radio map from walks with waypoints.
 package struct SurveyLearnRunner: Sendable {
+  /// The page of pictures in the venue's folder.
+  private static let coverageFile = "coverage.html"
+
   private let traces: [String]
   private let venue: String
 
@@ -56,18 +59,15 @@ package struct SurveyLearnRunner: Sendable {
         throw CommandFailure("\(self.venue): no walk fits the venue, and no map was written.")
       }
       try write(try encoded(map), to: VenueFolder.radioMapFile)
-      let folder = SurveyPictures.path("coverage", in: self.venue)
-      try FileOutput.makeFolder(folder)
-      for coverage in report.floors {
-        guard let floor = venue.floor(coverage.floor) else { continue }
-        let picture = CoveragePicture(coverage, on: floor)
-        try write(Array(picture.svg.utf8), to: "coverage/\(SurveyPictures.name(coverage.floor)).svg")
-      }
+      let pictures = report.floors.filter { venue.floor($0.floor) != nil }.map(\.picture)
+      let page = FloorPage(title: "What the survey covered", venue: venue, pictures: pictures)
+      try write(Array(page.html.utf8), to: SurveyLearnRunner.coverageFile)
       let table = SurveyLearnReport(report, map: map, damagedLines: damaged)
       for line in table.lines { try console.print(line) }
       try console.output.flush()
       console.say(
-        "Wrote \(SurveyPictures.path(VenueFolder.radioMapFile, in: self.venue)) and pictures in \(folder)."
+        "Wrote \(SurveyPictures.path(VenueFolder.radioMapFile, in: self.venue)) and pictures in "
+          + "\(SurveyPictures.path(SurveyLearnRunner.coverageFile, in: self.venue))."
       )
       return .success
     }
@@ -183,79 +183,57 @@ struct SurveyLearnReport {
   }
 }
 
-/// The coverage of a floor by a survey, drawn over its plan: the walks and their number, and elsewhere how far the map
-/// can be trusted.
-struct CoveragePicture {
-  /// The classes of passes, from the fewest: up to so many.
-  private static let passes: [(most: UInt8, color: String, label: String)] = [
-    (1, "#9ecae1", "walked once"), (3, "#4292c6", "2 or 3 times"), (255, "#08519c", "more often"),
-  ]
-  /// The classes of uncertainty where no walk passed, from the lowest: each up to a mean deviation of the levels in
-  /// tenths of a decibel.
+extension SurveyReport.FloorCoverage {
+  /// The coverage over the floor's plan: the walks and their number, and elsewhere how far the map can be trusted.
+  fileprivate var picture: FloorPicture {
+    let share = surveyedShare.map { ", \(Wording.percent($0)) of what is walkable" } ?? ""
+    let walked = "\(Wording.count(walks, "walk")), \(Wording.decimal(meters, places: 0)) m"
+    let size = Point(x: Double(grid.cell) * Double(grid.columns), y: Double(grid.cell) * Double(grid.rows))
+    var picture = FloorPicture(
+      floor: floor,
+      title: "Floor \(floor)",
+      figures: "\(walked)\(share), \(Wording.count(emitters, "emitter")) heard",
+      extent: Extent(around: [grid.corner, grid.corner + size])
+    )
+    let cells = cells
+    picture.layers = Self.classes.enumerated().map { .init($1.label, .cells, $1.color, cells[$0]) }
+    return picture
+  }
+
+  /// The colours of cells: those that were walked up to so many times, then those where the levels are known to a mean
+  /// deviation of so many tenths of a decibel.
   ///
   /// Readings scatter by 5 to 7 dB: below that the map is as good as a reading, above twice that it says little.
-  private static let doubts: [(most: UInt8, color: String, label: String)] = [
+  private static let classes: [(limit: UInt8, color: String, label: String)] = [
+    (1, "#9ecae1", "walked once"), (3, "#4292c6", "2 or 3 times"), (255, "#08519c", "more often"),
     (60, "#fee8c8", "not walked, levels known to 6 dB"), (90, "#fdbb84", "to 9 dB"),
     (255, "#e34a33", "or less well"),
   ]
 
-  private let coverage: SurveyReport.FloorCoverage
-  private let drawing: FloorDrawing
-  private let title: String
-
-  /// Prepares a picture.
-  init(_ coverage: SurveyReport.FloorCoverage, on floor: Floor) {
-    self.coverage = coverage
-    title = "What the survey covered of floor \(coverage.floor)"
-    let grid = coverage.grid
-    let size = Point(x: Double(grid.cell) * Double(grid.columns), y: Double(grid.cell) * Double(grid.rows))
-    drawing = FloorDrawing(floor, around: [grid.corner, grid.corner + size])
+  /// The class of a cell; nil where it stays as the ground is.
+  private func kind(of cell: Int) -> Int? {
+    let passes = passes[cell]
+    if passes > 0 { return Self.classes.firstIndex { passes <= $0.limit } }
+    guard isWalkable.indices.contains(cell), isWalkable[cell], doubt.indices.contains(cell) else {
+      return nil
+    }
+    return Self.classes[3...].firstIndex { doubt[cell] <= $0.limit }
   }
 
-  /// The picture as SVG text.
-  var svg: String {
-    let share = coverage.surveyedShare.map { ", \(Wording.percent($0)) of what is walkable" } ?? ""
-    let walked = "\(Wording.count(coverage.walks, "walk")), \(Wording.decimal(coverage.meters, places: 0)) m"
-    let classes = CoveragePicture.passes + CoveragePicture.doubts
-    return drawing.svg(
-      title: title,
-      figures: "\(walked)\(share), \(Wording.count(coverage.emitters, "emitter")) heard",
-      legend: classes.map { (.area($0.color), $0.label) },
-      drawGround: drawCells
-    )
-  }
-
-  /// The colour of a cell; nil where it stays as the ground is.
-  private func color(_ index: Int) -> String? {
-    let passes = coverage.passes[index]
-    if passes > 0 { return CoveragePicture.passes.first { passes <= $0.most }?.color }
-    guard coverage.isWalkable.indices.contains(index), coverage.isWalkable[index],
-      coverage.doubt.indices.contains(index)
-    else { return nil }
-    let doubt = coverage.doubt[index]
-    return CoveragePicture.doubts.first { doubt <= $0.most }?.color
-  }
-
-  /// One shape for each colour: neighbours in a row become one rectangle.
-  private func drawCells(on picture: inout SVGDocument) {
-    let grid = coverage.grid
+  /// The rectangles of each class: neighbours in a row become one.
+  private var cells: [[[Double]]] {
     let side = Double(grid.cell)
-    var shapes: [String: String] = [:]
+    var cells: [[[Double]]] = Array(repeating: [], count: Self.classes.count)
     for row in 0..<grid.rows {
       var column = 0
       while column < grid.columns {
         let start = column
-        let color = color(row * grid.columns + column)
-        while column < grid.columns, self.color(row * grid.columns + column) == color { column += 1 }
-        guard let color else { continue }
-        let corner = drawing.place(grid.corner + Point(x: Double(start) * side, y: Double(row + 1) * side))
-        let width = SVGDocument.number(Double(column - start) * side * drawing.scale)
-        let height = SVGDocument.number(side * drawing.scale)
-        shapes[color, default: ""] += "M\(SVGDocument.place(corner))h\(width)v\(height)h-\(width)Z"
+        let kind = kind(of: row * grid.columns + column)
+        while column < grid.columns, self.kind(of: row * grid.columns + column) == kind { column += 1 }
+        let corner = grid.corner + Point(x: Double(start) * side, y: Double(row) * side)
+        if let kind { cells[kind].append([corner.x, corner.y, Double(column - start) * side, side]) }
       }
     }
-    for (color, shape) in shapes.sorted(by: { $0.key < $1.key }) {
-      picture.path(shape, fill: color)
-    }
+    return cells
   }
 }

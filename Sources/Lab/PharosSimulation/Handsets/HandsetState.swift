@@ -10,7 +10,7 @@ struct HandsetState: Sendable {
   private var random: RandomStream
   /// The time at which the first scan ends, drawn randomly, since handsets are switched on at any time.
   private let scanPhase: TimeSpan
-  private var sender: DatagramSender
+  private var sender: SimulatedSender
 
   init(_ handset: Handset, in house: IndoorHouse, seed: UInt64) {
     self.handset = handset
@@ -22,7 +22,7 @@ struct HandsetState: Sendable {
     scanPhase = min(handset.wiFi?.period ?? .zero, .seconds(2)) * random.uniform()
     self.random = random
     // What is sent together queues up together; only a detour lets one overtake another.
-    sender = DatagramSender(
+    sender = SimulatedSender(
       observer: handset.id,
       sourceAddress: handset.sourceAddress,
       network: handset.network,

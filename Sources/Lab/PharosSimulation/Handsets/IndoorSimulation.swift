@@ -156,7 +156,7 @@ struct StationState: Sendable {
   private let number: Int
   private let tags: [(frame: AirFrame, rhythm: AdvertRhythm)]
   private var random: RandomStream
-  private var sender: DatagramSender
+  private var sender: SimulatedSender
   private var periods: UInt64 = 0
 
   init(number: Int, in house: IndoorHouse, scene: IndoorScene, seed: UInt64) {
@@ -168,7 +168,7 @@ struct StationState: Sendable {
       )
     }
     random = RandomStream(seed: seed, 52, UInt64(number))
-    sender = DatagramSender(
+    sender = SimulatedSender(
       observer: house.observers[number].id,
       sourceAddress: "192.0.2.\(100 + number % 100)",
       network: Network(),

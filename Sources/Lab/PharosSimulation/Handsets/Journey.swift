@@ -72,14 +72,14 @@ package struct Journey: Hashable, Sendable {
   }
 
   /// The gait of the person.
-  package let gait: Gait
+  package let gait: SimulatedGait
   let stages: [Stage]
   let turns: JourneyTurns
   /// The duration; after it the person stays at the last place.
   package let duration: TimeSpan
 
   /// Strings stages together; there is at least one.
-  init(gait: Gait, stages: [Stage]) {
+  init(gait: SimulatedGait, stages: [Stage]) {
     self.gait = gait
     self.stages = stages
     turns = JourneyTurns(of: stages)
@@ -257,7 +257,7 @@ struct JourneyTurns: Hashable, Sendable {
 }
 
 /// The gait of a person.
-package struct Gait: Hashable, Sendable {
+package struct SimulatedGait: Hashable, Sendable {
   /// The walking speed.
   ///
   /// - Units: m/s. Visitors of a museum walk at about 0.8, people in a corridor at 1.3.
@@ -286,7 +286,7 @@ package struct Gait: Hashable, Sendable {
   ///   - unevenness: the deviation of steps from their mean, as a share of it.
   package init(speed: Double = 1.3, stepLength: Double? = nil, unevenness: Double = 0.04) {
     self.speed = speed
-    self.stepLength = stepLength ?? (Gait.walkRatio * max(0, speed)).squareRoot()
+    self.stepLength = stepLength ?? (SimulatedGait.walkRatio * max(0, speed)).squareRoot()
     self.unevenness = unevenness
   }
 

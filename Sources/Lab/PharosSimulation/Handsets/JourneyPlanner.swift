@@ -45,7 +45,7 @@ package struct JourneyPlanner: Sendable {
     on floor: FloorID,
     from point: Point,
     isOutdoors: Bool = false,
-    gait: Gait = Gait(),
+    gait: SimulatedGait = SimulatedGait(),
     _ journeySteps: [JourneyStep]
   ) throws(InvalidScene) -> Journey {
     var course = try course(on: floor, from: point, isOutdoors: isOutdoors, gait: gait)
@@ -62,7 +62,7 @@ package struct JourneyPlanner: Sendable {
     on floor: FloorID,
     from point: Point,
     isOutdoors: Bool = false,
-    gait: Gait
+    gait: SimulatedGait
   ) throws(InvalidScene) -> JourneyCourse {
     guard ways[floor] != nil else {
       throw mistake("journey", "begins on floor \(floor), which the venue has not")
@@ -180,7 +180,7 @@ extension JourneyPlanner {
     on floor: FloorID,
     lasting length: TimeSpan,
     taking kinds: Set<Connector.Kind> = Set(Connector.Kind.allCases),
-    gait: Gait = Gait()
+    gait: SimulatedGait = SimulatedGait()
   ) throws(InvalidScene) -> Journey {
     var random = RandomStream(seed: seed, 11)
     guard let start = ways[floor]?.place(&random) else {
@@ -212,7 +212,7 @@ extension JourneyPlanner {
     seed: UInt64,
     of floor: FloorID,
     legs: Int,
-    gait: Gait = Gait()
+    gait: SimulatedGait = SimulatedGait()
   ) throws(InvalidScene) -> Journey {
     var random = RandomStream(seed: seed, 12)
     guard let floorWays = ways[floor], let start = floorWays.place(&random) else {
@@ -261,11 +261,11 @@ struct JourneyCourse {
   private var stages: [Journey.Stage] = []
   private(set) var time = TimeSpan.zero
   private var steps = 0.0
-  private let gait: Gait
+  private let gait: SimulatedGait
   private(set) var here: Journey.Spot
   var isOutdoors: Bool
 
-  init(at spot: Journey.Spot, isOutdoors: Bool, gait: Gait) {
+  init(at spot: Journey.Spot, isOutdoors: Bool, gait: SimulatedGait) {
     here = spot
     self.isOutdoors = isOutdoors
     self.gait = gait
@@ -327,8 +327,8 @@ struct JourneyCourse {
   /// Takes stairs: two flights with a landing between them where they end above their begin, otherwise one.
   mutating func climb(to spot: Journey.Spot) {
     let rise = (spot.height - here.height).magnitude
-    let steps = rise / Gait.stairRise / 2
-    let half = TimeSpan.seconds(steps / Gait.stairRate)
+    let steps = rise / SimulatedGait.stairRise / 2
+    let half = TimeSpan.seconds(steps / SimulatedGait.stairRate)
     let isSpiral = here.point.distance(to: spot.point) < JourneyCourse.flight
     let aside = isSpiral ? Point(x: JourneyCourse.flight, y: 0) : .origin
     cross(to: spot, .climbing, half: half, aside: aside, steps: steps)

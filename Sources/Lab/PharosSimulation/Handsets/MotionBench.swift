@@ -188,10 +188,10 @@ package struct MotionBench: Sendable {
 
 /// The shaking of a carried device by a walking body.
 struct StepPhase: Sendable {
-  private let gait: Gait
+  private let gait: SimulatedGait
   private let strengths: NoiseField
 
-  init(gait: Gait, seed: UInt64) {
+  init(gait: SimulatedGait, seed: UInt64) {
     self.gait = gait
     strengths = NoiseField(seed: seed, 31, length: 1)
   }

@@ -23,9 +23,39 @@ public enum AprilBrotherFormat: DatagramFormat {
     into batch: inout ReportBatch,
     notes: inout DecodingNotes
   ) throws(DatagramRefusal) {
+    var observer = context.observer
+    let devices = try readMap(datagram, &observer, into: &batch, notes: &notes)
+    guard let observer else { throw notes.firstReason ?? .noObserver }
+    let before = batch.count
+    for device in devices {
+      notes.attempt(&batch) { batch throws(DatagramRefusal) in
+        guard device.count >= 8 else { throw .tooShort }
+        let kinds: [Advert.PDU] = [.connectable, .directed, .scannable, .nonConnectable, .scanResponse]
+        let type = Int(datagram.byte(at: device.lowerBound))
+        let advert = Advert(
+          address: DeviceAddress(bits: datagram.u48(at: device.lowerBound + 1), kind: .unknown),
+          rssi: WireLimits.level(Int(Int8(bitPattern: datagram.byte(at: device.lowerBound + 7)))),
+          pdu: kinds.indices.contains(type) ? kinds[type] : .unknown,
+          payload: batch.append(payload: datagram.extracting(device.lowerBound + 8..<device.upperBound))
+        )
+        context.append(.advert(advert), of: observer, to: &batch)
+      }
+    }
+    guard batch.count == before else { return }
+    if let reason = notes.firstReason { throw reason }
+    // A gateway that hears nothing proves that it lives.
+    context.append(.heartbeat(Heartbeat()), of: observer, to: &batch)
+  }
+
+  /// Reads the members of the map: sets the gateway, and returns the places of the devices.
+  private static func readMap(
+    _ datagram: RawSpan,
+    _ observer: inout ObserverID?,
+    into batch: inout ReportBatch,
+    notes: inout DecodingNotes
+  ) throws(DatagramRefusal) -> [Range<Int>] {
     var cursor = MessagePackCursor(datagram.wholeRange)
     guard case .map(let members) = try cursor.next(datagram) else { throw .badText }
-    var observer = context.observer
     var devices: [Range<Int>] = []
     do throws(DatagramRefusal) {
       for _ in 0..<members {
@@ -41,50 +71,25 @@ public enum AprilBrotherFormat: DatagramFormat {
             observer = try WireText.observer(datagram, place)
           }
         }
-        if WireText.isEqual(datagram, key, "devices"), case .array(let count) = try cursor.peek(datagram) {
-          _ = try cursor.next(datagram)
-          for _ in 0..<count {
-            guard case .bytes(let device) = try cursor.peek(datagram) else {
-              notes.skip(.badField)
-              try cursor.skip(datagram)
-              continue
-            }
+        guard WireText.isEqual(datagram, key, "devices"), case .array(let count) = try cursor.peek(datagram)
+        else {
+          try cursor.skip(datagram)
+          continue
+        }
+        _ = try cursor.next(datagram)
+        for _ in 0..<count {
+          if case .bytes(let device) = try cursor.peek(datagram) {
             devices.append(device)
-            try cursor.skip(datagram)
+          } else {
+            notes.skip(.badField)
           }
-        } else {
           try cursor.skip(datagram)
         }
       }
     } catch {
       notes.skip(error)
     }
-    guard let observer else { throw notes.firstReason ?? .noObserver }
-    let before = batch.count
-    for device in devices {
-      notes.attempt(&batch) { batch throws(DatagramRefusal) in
-        guard device.count >= 8 else { throw .tooShort }
-        let kinds: [Advert.PDU] = [.connectable, .directed, .scannable, .nonConnectable, .scanResponse]
-        let type = Int(datagram.byte(at: device.lowerBound))
-        let advert = Advert(
-          address: DeviceAddress(bits: datagram.u48(at: device.lowerBound + 1), kind: .unknown),
-          rssi: WireLimits.level(Int(Int8(bitPattern: datagram.byte(at: device.lowerBound + 7)))),
-          pdu: kinds.indices.contains(type) ? kinds[type] : .unknown,
-          payload: batch.append(payload: datagram.extracting(device.lowerBound + 8..<device.upperBound))
-        )
-        let index = batch.index(of: observer)
-        batch.append(
-          Report(observer: index, received: context.received, timing: .received, body: .advert(advert))
-        )
-      }
-    }
-    guard batch.count == before else { return }
-    if let reason = notes.firstReason { throw reason }
-    // A gateway that hears nothing proves that it lives.
-    let index = batch.index(of: observer)
-    batch.append(
-      Report(observer: index, received: context.received, timing: .received, body: .heartbeat(Heartbeat()))
-    )
+    return devices
   }
 }
 

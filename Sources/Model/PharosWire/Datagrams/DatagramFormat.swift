@@ -71,6 +71,12 @@ public struct MessageContext: Sendable {
     self.observer = observer
     self.address = address
   }
+
+  /// Appends a report of an observer about the moment at which the datagram was received.
+  func append(_ body: ReportBody, of observer: ObserverID, to batch: inout ReportBatch) {
+    let index = batch.index(of: observer)
+    batch.append(Report(observer: index, received: received, timing: .received, body: body))
+  }
 }
 
 /// What was skipped in datagrams that were decoded.

@@ -37,14 +37,7 @@ public enum HuaweiFormat: DatagramFormat {
     for number in 0..<(try cursor.u8(datagram)) {
       do throws(DatagramRefusal) {
         let advert = try decodeTag(datagram, &cursor, into: &batch)
-        let observer = batch.index(of: .eui48(accessPoint))
-        let report = Report(
-          observer: observer,
-          received: context.received,
-          timing: .received,
-          body: .advert(advert)
-        )
-        batch.append(report)
+        context.append(.advert(advert), of: .eui48(accessPoint), to: &batch)
       } catch {
         // Without its length nothing behind a tag can be found.
         guard number > 0 else { throw error }

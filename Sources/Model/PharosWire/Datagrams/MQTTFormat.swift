@@ -200,10 +200,7 @@ private struct MessageReading {
   }
 
   private func appendHeartbeat(of observer: ObserverID, to batch: inout ReportBatch) {
-    let index = batch.index(of: observer)
-    batch.append(
-      Report(observer: index, received: received, timing: .received, body: .heartbeat(Heartbeat()))
-    )
+    MessageContext(received: received).append(.heartbeat(Heartbeat()), of: observer, to: &batch)
   }
 
   /// Returns whether a gateway reports that it is online: the word itself, or an object with it as `state` (Ruuvi).

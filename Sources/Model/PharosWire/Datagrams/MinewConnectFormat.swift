@@ -55,13 +55,7 @@ public enum MinewConnectFormat: DatagramFormat {
           rssi: WireLimits.level(Int(Int8(bitPattern: datagram.byte(at: start + 8)))),
           payload: batch.append(payload: datagram.extracting(data))
         )
-        let report = Report(
-          observer: batch.index(of: observer),
-          received: context.received,
-          timing: .received,
-          body: .advert(advert)
-        )
-        batch.append(report)
+        context.append(.advert(advert), of: observer, to: &batch)
       }
     }
     if isCut, notes.firstReason == nil { notes.skip(.tooShort) }

@@ -108,9 +108,9 @@ public enum RaddecFormat: DatagramFormat {
     _ datagram: RawSpan,
     _ packet: Range<Int>,
     _ layout: RaddecLayout
-  ) -> AdvertisingPDU? {
+  ) -> LinkLayerPDU? {
     guard layout.transmitterType.packets != .foreign else { return nil }
-    return try? AdvertisingPDU(datagram, in: packet)
+    return try? LinkLayerPDU(datagram, in: packet)
   }
 }
 
@@ -206,7 +206,7 @@ package struct RaddecLayout {
       let packet = try cursor.take(length)
       guard transmitterType.packets == .advertising else { continue }
       do throws(DatagramRefusal) {
-        _ = try AdvertisingPDU(bytes, in: packet)
+        _ = try LinkLayerPDU(bytes, in: packet)
       } catch {
         badPackets += 1
         badPacket = badPacket ?? error
@@ -314,7 +314,7 @@ package enum RaddecIdentifierType: UInt8 {
 /// - Shape: byte 0: low nibble the type, bit 6 whether the advertiser's address is random; byte 1: the length
 ///   of the rest.
 /// - Source: Bluetooth Core Specification 5.4, Vol 6, Part B, 2.3.
-struct AdvertisingPDU {
+struct LinkLayerPDU {
   /// The PDU.
   let pdu: Advert.PDU
   /// The advertiser's address, or nil for an extended PDU that leaves it out.

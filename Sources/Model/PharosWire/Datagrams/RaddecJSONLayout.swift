@@ -82,7 +82,7 @@ enum RaddecJSONLayout: JSONLayout {
   ) throws(DatagramRefusal) -> Advert? {
     guard transmitter.packets != .foreign else { return nil }
     let decoded = WireText.withHex(bytes, digits) { packet in
-      AdvertisingPDU.advert(packet, heardFrom: transmitter.address, into: &batch)
+      LinkLayerPDU.advert(packet, heardFrom: transmitter.address, into: &batch)
     }
     guard let decoded else { throw .badText }
     switch decoded {
@@ -94,7 +94,7 @@ enum RaddecJSONLayout: JSONLayout {
   }
 }
 
-extension AdvertisingPDU {
+extension LinkLayerPDU {
   /// The advert that a PDU is, its data appended to the batch.
   fileprivate static func advert(
     _ packet: RawSpan,
@@ -102,7 +102,7 @@ extension AdvertisingPDU {
     into batch: inout ReportBatch
   ) -> Result<Advert, DatagramRefusal> {
     do throws(DatagramRefusal) {
-      let pdu = try AdvertisingPDU(packet, in: packet.wholeRange)
+      let pdu = try LinkLayerPDU(packet, in: packet.wholeRange)
       return .success(
         Advert(
           address: pdu.address ?? transmitter,

@@ -157,6 +157,15 @@ static const unsigned char parts_css[] = {
 static const unsigned char parts_js[] = {
 #embed "../Assets/parts.js"
 };
+static const unsigned char pictures_css[] = {
+#embed "../Assets/pictures.css"
+};
+static const unsigned char pictures_html[] = {
+#embed "../Assets/pictures.html"
+};
+static const unsigned char pictures_js[] = {
+#embed "../Assets/pictures.js"
+};
 static const unsigned char plan_drawing_js[] = {
 #embed "../Assets/plan-drawing.js"
 };
@@ -293,6 +302,9 @@ static const cdashboard_file_t files[] = {
   {"page-webhooks.js", page_webhooks_js, sizeof page_webhooks_js},
   {"parts.css", parts_css, sizeof parts_css},
   {"parts.js", parts_js, sizeof parts_js},
+  {"pictures.css", pictures_css, sizeof pictures_css},
+  {"pictures.html", pictures_html, sizeof pictures_html},
+  {"pictures.js", pictures_js, sizeof pictures_js},
   {"plan-drawing.js", plan_drawing_js, sizeof plan_drawing_js},
   {"plan-layout.js", plan_layout_js, sizeof plan_layout_js},
   {"plan-marks.js", plan_marks_js, sizeof plan_marks_js},

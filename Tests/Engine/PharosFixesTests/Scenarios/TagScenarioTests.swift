@@ -15,7 +15,7 @@ struct TagScenarioTests {
       on: SimulatedMall.floor(number % 3),
       lasting: ScenarioSeeds.stroll,
       taking: number == 3 ? [.stairs] : [],
-      gait: Gait(speed: 0.9)
+      gait: SimulatedGait(speed: 0.9)
     )
     let beacon = BeaconID.proximity(tag, major: 1, minor: UInt16(number))
     return CarriedTag(beacon: beacon, journey: journey, power: -62 + 2 * Double(number))

@@ -22,9 +22,10 @@ struct SurveyLocateTests {
     #expect(house.said.contains("12 access points"))
     #expect(house.said.contains("1 trace left out"))
     #expect(house.said.contains("no floor called \"F7\""))
-    let picture = try house.coverage("house-F1")
-    #expect(picture.contains("What the survey covered of floor house/0"))
-    #expect(picture.contains("4 walks"))
+    let page = try house.coverage()
+    let floor = try #require(page.titles.firstIndex(of: "Floor house/0"))
+    #expect(page.figures(floor).hasPrefix("4 walks, "))
+    #expect(["walked once", "2 or 3 times"].contains { !page.values(floor, $0).isEmpty })
     #expect(house.ground.radio.floors.contains { $0.building == "house" && $0.level == 0 })
   }
 
@@ -53,9 +54,10 @@ struct SurveyLocateTests {
     #expect(all["floor"] as? Double == 1)
     let mean = try #require(all["mean"] as? Double)
     #expect(mean < 6, "places of the house at random are 15 m off")
-    let track = String(decoding: try folder.bytes("tracks/walk.svg"), as: UTF8.self)
-    #expect(track.contains("walk on floor house/0") && track.contains("from truth to fix"))
-    #expect(try folder.bytes("tracks/errors-house-F1.svg").count > 1_000)
+    let page = try PageData(try folder.bytes("tracks/index.html"))
+    #expect(page.titles == ["Errors on floor house/0", "walk on floor house/0"])
+    #expect(page.legend(1).contains("from truth to fix"))
+    #expect(page.values(1, "truth").first?.count == 10)
   }
 
   @Test("the truth in a trace changes no fix, and the same trace gives the same fixes")

@@ -50,10 +50,8 @@ final class SurveyedHouse: Sendable {
     ground = try VenueContents.read(venue, console: kept.console).ground
   }
 
-  /// The picture of what was covered of a floor.
-  func coverage(_ floor: String) throws -> String {
-    String(decoding: try folder.bytes("venue/coverage/\(floor).svg"), as: UTF8.self)
-  }
+  /// The page of what was covered.
+  func coverage() throws -> PageData { try PageData(try folder.bytes("venue/coverage.html")) }
 
   /// The fixes of a trace.
   func located(_ text: some Sequence<UInt8>, thinning: TraceThinning = TraceThinning()) throws -> LocatedTrace

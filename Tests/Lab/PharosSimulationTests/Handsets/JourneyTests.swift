@@ -55,7 +55,7 @@ struct JourneyTests {
 
   @Test("steps are as many as the way is long")
   func steps() throws {
-    let gait = Gait(speed: 1.2, stepLength: 0.7)
+    let gait = SimulatedGait(speed: 1.2, stepLength: 0.7)
     let start = Point(x: 5, y: 20)
     let journey = try Self.planner.journey(
       on: Self.ground,
@@ -67,7 +67,7 @@ struct JourneyTests {
     #expect(abs(journey.steps(at: .seconds(13)) - 12 / 0.7) < 1e-6)
     #expect(abs(journey.steps(at: journey.duration) - 50) < 1e-6)
     // People of 1.3 m/s take steps of 71 cm.
-    #expect(abs(Gait(speed: 1.3).stepLength - 0.712) < 0.001)
+    #expect(abs(SimulatedGait(speed: 1.3).stepLength - 0.712) < 0.001)
   }
 
   @Test("one faces where one walks, and turns about in little more than a second, never at once")
@@ -133,7 +133,7 @@ struct JourneyTests {
   @Test("who cannot walk has no journey")
   func gait() {
     #expect(throws: InvalidScene.self) {
-      try Self.planner.journey(on: Self.ground, from: Point(x: 5, y: 20), gait: Gait(speed: 0), [])
+      try Self.planner.journey(on: Self.ground, from: Point(x: 5, y: 20), gait: SimulatedGait(speed: 0), [])
     }
     #expect(throws: InvalidScene.self) {
       try Self.planner.journey(on: SimulatedMall.floor(7), from: Point(x: 5, y: 20), [])

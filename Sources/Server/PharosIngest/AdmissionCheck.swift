@@ -11,7 +11,7 @@ import Synchronization
 /// The admission check of one loop, which applies the keys, the list of observers, and the policies of the listeners.
 ///
 /// A value with a copy of the keys, so that judging a datagram needs no lock but its sender's own.
-struct Gate {
+struct AdmissionCheck {
   /// The judgement of a datagram that has not been decoded yet.
   enum Admission {
     /// It is decoded, and may name only observers that its signer may vouch for; nil if no signature was verified.
@@ -39,7 +39,7 @@ struct Gate {
   init(_ signingStore: SigningStore, site: Site) {
     self.signingStore = signingStore
     keys = signingStore.keys
-    listed = Gate.listed(by: site)
+    listed = AdmissionCheck.listed(by: site)
   }
 
   /// Takes over other keys.

@@ -5,7 +5,7 @@ import PharosModel
 ///
 /// The catalog has it already; what is left is each observer's own: rows that come or go, and tracks that other regions
 /// match now.
-struct PendingChange: Sendable {
+struct PendingRegionChange: Sendable {
   /// A match set, and which of the change's questions a beacon answers: all that the new match set depends on.
   struct Case: Hashable {
     var set: Int32
@@ -38,7 +38,7 @@ struct PendingChange: Sendable {
   var transitions: [Case: Transition] = [:]
 }
 
-extension PendingChange {
+extension PendingRegionChange {
   /// Records a new region.
   mutating func note(_ slot: Int32, of catalog: RegionCatalog) {
     let entry = catalog.slots[Int(slot)]
@@ -49,7 +49,7 @@ extension PendingChange {
   }
 }
 
-extension PendingChange.Transition {
+extension PendingRegionChange.Transition {
   init(from old: MatchSet, to new: MatchSet, _ number: Int32) {
     set = number
     isEmpty = new.isEmpty
