@@ -5,8 +5,10 @@ import PharosModel
 package enum WebhookError: Error, Hashable, Sendable {
   /// The document is wrong in one or more places.
   case invalid([DocumentProblem])
-  /// There is no such webhook or rule, or it belongs to another application.
-  case unknown(String)
+  /// There is no such webhook, or it belongs to another application.
+  case unknownWebhook(String)
+  /// The application has no such notification rule.
+  case unknownRule(String, application: String)
   /// The maximum number of webhooks or rules exists already.
   case tooMany(limit: Int)
   /// The journal could not be read or written; the text contains the reason and the remedy.
@@ -23,7 +25,9 @@ extension WebhookError: CustomStringConvertible {
           + problem.message + (problem.expected.map { "; expected \($0)" } ?? "")
       }
       .joined(separator: "\n")
-    case .unknown(let name): "there is none called \"\(name)\"; list them to see which there are"
+    case .unknownWebhook(let id): "There is no webhook \"\(id)\". /v1/webhooks lists those that there are."
+    case .unknownRule(let id, let application):
+      "Application \"\(application)\" has no notification rule \"\(id)\"."
     case .tooMany(let limit): "there are \(limit) already, as many as there may be; delete one first"
     case .journal(let text): text
     }

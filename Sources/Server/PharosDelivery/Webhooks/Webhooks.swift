@@ -398,8 +398,10 @@ extension Webhooks {
   }
 
   private func runner(_ id: String, _ application: String?) throws(WebhookError) -> WebhookRunner {
-    guard let runner = state.withLock({ $0.runners[id] }) else { throw .unknown(id) }
-    guard application == nil || runner.definition.application == application else { throw .unknown(id) }
+    guard let runner = state.withLock({ $0.runners[id] }) else { throw .unknownWebhook(id) }
+    guard application == nil || runner.definition.application == application else {
+      throw .unknownWebhook(id)
+    }
     return runner
   }
 }
