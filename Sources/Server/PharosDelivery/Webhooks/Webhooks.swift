@@ -173,7 +173,7 @@ extension Webhooks {
   ///   - id: the webhook.
   ///   - application: the application that the caller is bound to, or nil if it sees all.
   /// - Returns: the webhook.
-  /// - Throws: ``WebhookError/unknown(_:)``.
+  /// - Throws: ``WebhookError/unknownWebhook(_:)``.
   package func standing(_ id: String, application: String? = nil) throws(WebhookError) -> WebhookStanding {
     try runner(id, application).standing
   }
