@@ -328,9 +328,9 @@ let package = Package(
       "PharosTools",
       [
         "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosFixes", "PharosStays",
-        "PharosPipeline", "PharosSpace", "PharosWays", "PharosMaps", "PharosIngest", "PharosSecurity",
+        "PharosSpace", "PharosWays", "PharosMaps", "PharosIngest", "PharosSecurity",
         "Pharos", "PharosJournal", "PharosDelivery", "PharosSite", "PharosHTTP", "PharosService",
-        "PharosSimulation", "PharosLab", http1, httpClient, logging,
+        "PharosLab", http1, httpClient, logging,
         .product(name: "Histogram", package: "hdrhistogram-swift"), .product(name: "Yams", package: "Yams"),
       ] + nio
     ),
@@ -554,7 +554,8 @@ let package = Package(
       "PharosServiceTests",
       [
         "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence", "PharosFixes",
-        "PharosSpace", "PharosIngest", "PharosPublishing", "PharosJournal", "PharosMQTT", "PharosDelivery",
+        "PharosPipeline", "PharosSpace", "PharosIngest", "PharosPublishing", "PharosJournal", "PharosMQTT",
+        "PharosDelivery",
         "PharosSite", "PharosHTTP", "PharosService", "PharosTools", "PharosSimulation", "PharosLab",
         "PharosConsoleSupport", logging, lifecycle,
       ]

@@ -41,6 +41,17 @@ def objects(lines):
     return found
 
 
+def check_alone(binary):
+    """Without arguments it names the next command of each kind of user, in a terminal's width."""
+    alone = subprocess.run([binary], capture_output=True, text=True, check=False)
+    assert alone.returncode == 0 and not alone.stderr, alone
+    for command in ("pharos serve --udp", "pharos serve --demo", "pharos replay", "pharos --help"):
+        assert command in alone.stdout, alone.stdout
+    assert all(len(line) <= 80 for line in alone.stdout.splitlines()), alone.stdout
+    unknown = subprocess.run([binary, "surve"], capture_output=True, text=True, check=False)
+    assert unknown.returncode == 64 and "surve" in unknown.stderr, unknown
+
+
 def check_json(binary, folder):
     """Every line is an object, from the first to the last, whatever happens."""
     site = os.path.join(folder, "site.yaml")
@@ -96,6 +107,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="pharos-logs-") as folder:
         check_json(binary, folder)
         check_signal(binary, folder)
+    check_alone(binary)
     print("every line of a log in JSON is an object, and SIGTERM ends a server that starts")
 
 

@@ -28,7 +28,8 @@ UUID = "7C3B1F0E-52D4-4A86-9E61-3D0A5B7C9F21"
 
 # A command that does not end by itself: what it must print before it is stopped as Ctrl-C does.
 LASTING = [
-    (r"\bserve --demo\b", [r"127\.0\.0\.1:8080", r" enter "]),
+    # The address comes with the first line and again, so that it stays in sight.
+    (r"\bserve --demo\b", [r"dashboard  http://127\.0\.0\.1:8080", r" enter ", r"The dashboard is at http://127"]),
     (r"\bpharos listen\b", [r"ac:23:3f:a0:00:61"]),
     (r"\bpharos serve\b", [r"[Ll]istening"]),
     (r"^curl -N\b", [r"region\.enter"]),
@@ -38,7 +39,7 @@ ELSEWHERE = [
     (r"^swift test\b", "the gate's own step"),
     (r"Sources/Server/Packaging/build", "Tests/packages"),
     (r"swift build -c release --traits MQTT", "Tests/deep --only brokers"),
-    (r"\.build/packages/pharos_", "Tests/packages"),
+    (r"^(sha256sum|ssh|sudo)\b", "Tests/packages"),
 ]
 # A command for which a server must run: the last `serve` of the README is started again.
 SERVED = [r"^curl\b", r"\bpharos replay\b", r"--url http://127\.0\.0\.1:8080", r"pharos-gateway"]

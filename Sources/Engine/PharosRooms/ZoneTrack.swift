@@ -314,7 +314,10 @@ extension ZoneTrack {
     guard heldUntil <= instant else { return nil }
     if isHeld(in: zone, around, weighing) {
       if unmonitoredSince == nil {
-        return remark(.zoneUnmonitored, at: max(changedAt, outageTime), .observerDown)
+        // Of an observer that was never heard it is not known when it failed.
+        let isOutage = levels.contains(where: \.isDark) || !around.hasObserver(.unknown, in: zone)
+        let time = max(changedAt, isOutage ? outageTime : instant)
+        return remark(.zoneUnmonitored, at: time, .observerDown)
       }
       guard holdDeadline <= instant else { return nil }
       return remark(.zoneHoldExceeded, at: holdDeadline, .observerDown)

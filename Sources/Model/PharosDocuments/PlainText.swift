@@ -13,6 +13,11 @@ package enum PlainText {
     text.count <= width ? text : text.prefix(max(0, width - 1)) + "…"
   }
 
+  /// Returns the text with a full stop, unless it ends as a sentence does.
+  package static func sentence(_ text: String) -> String {
+    text.last.map { ".!?".contains($0) } ?? true ? text : text + "."
+  }
+
   /// Formats a number without a needless fraction.
   package static func number(_ number: Double) -> String {
     number == number.rounded() && number.magnitude < 1e15 ? "\(Int(number))" : "\(number)"

@@ -61,33 +61,6 @@ struct ProcessCommand: ParsableCommand {
   }
 }
 
-/// `pharos demo`.
-struct DemoCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "demo",
-    abstract: "Play a scripted day in a mall offline; its events go to standard output.",
-    usage: "pharos demo [--map <file>] [options]",
-    discussion: """
-      pharos demo --map day.html
-          a visitor looks at a shelf, has a coffee, loses the way to a toy shop and arrives there after all: \
-      every decision as a line, and a picture of the floors.
-      """
-  )
-
-  @Option(help: ArgumentHelp("Draw the floors with every decision into a page of HTML.", valueName: "file"))
-  var map: String?
-
-  @Option(help: ArgumentHelp(KindSelection.help, valueName: "kinds"))
-  var kinds = KindSelection(KindSelection.usual.kinds.subtracting([.fix, .ranging]))
-
-  @Option(help: "How events are written.")
-  var format: EventFormat = .table
-
-  func run() throws {
-    try DemoRunner(picture: map, selection: kinds, format: format).run(on: .standard()).leave()
-  }
-}
-
 /// `pharos inspect`.
 struct InspectCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -13,7 +13,7 @@ struct PharosCommand: AsyncParsableCommand {
       Gateways and handsets send the adverts that they receive over UDP; Pharos decides who is inside \
       which region, how near, in which room and where on the floor plan.
 
-      See it at once:              pharos serve --demo, pharos demo --map day.html
+      See it at once:              pharos serve --demo
       Your first gateway:          pharos listen --udp 0.0.0.0:50001
       A site of your own:          pharos init, pharos check site.yaml,
                                    pharos serve --site site.yaml --data pharos-data
@@ -33,14 +33,32 @@ struct PharosCommand: AsyncParsableCommand {
       """,
     version: PharosVersion.text,
     subcommands: [
-      InitCommand.self, ListenCommand.self, ServeCommand.self, DemoCommand.self, ProcessCommand.self,
-      ReplayCommand.self,
+      InitCommand.self, ListenCommand.self, ServeCommand.self, ProcessCommand.self, ReplayCommand.self,
       InspectCommand.self, ExplainCommand.self, CompareCommand.self, SimulateCommand.self, CheckCommand.self,
       SiteCommand.self, VenueCommand.self, WayCommand.self, SurveyCommand.self, GatewayCommand.self,
       TokenCommand.self, ObserverCommand.self, EraseCommand.self,
       SystemdUnitCommand.self, AlertsCommand.self, GrafanaCommand.self,
     ]
   )
+
+  /// What `pharos` alone prints: the next command, for each kind of user.
+  private static let next = """
+    Pharos decides who is inside which region and in which room, from the adverts
+    that gateways send.
+
+    Your own gateways:
+      pharos serve --udp 0.0.0.0:50001 --http 127.0.0.1:8080 --data pharos-data
+    An application of your own, with a demo to develop it on:
+      pharos serve --demo
+      curl -N -H 'Accept: text/event-stream' http://127.0.0.1:8080/v1/events
+    A test under load, while a server runs:
+      pharos simulate busy-hall -o hall.pcapng
+      pharos replay hall.pcapng --to 127.0.0.1:50001 --speed 10
+
+    The dashboard is at http://127.0.0.1:8080/. `pharos --help` lists all commands.
+    """
+
+  func run() throws { print(PharosCommand.next) }
 
   /// Runs the command; where the log is JSON, a mistake on the command line is a line of the log.
   static func main() async {

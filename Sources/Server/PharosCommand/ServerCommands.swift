@@ -11,8 +11,8 @@ struct ServeCommand: AsyncParsableCommand {
     usage: "pharos serve [--site <file>] [--http <host:port>] [--data <dir>] [--demo] [options]",
     discussion: """
       pharos serve --demo
-          plays a small shop to itself: enters, exits and distances within seconds, and a \
-      dashboard at http://127.0.0.1:8080.
+          plays a day in a mall and its shop to itself: regions, rooms, the failure of a gateway and fixes on \
+      the floor plan. Enters and exits appear within seconds, and a dashboard at http://127.0.0.1:8080.
       pharos serve --site site.yaml --data pharos-data
           listens where site.yaml says, keeps states and events in a folder, and goes on \
       from there after a restart.
@@ -56,7 +56,7 @@ struct ServeCommand: AsyncParsableCommand {
   @Flag(help: "Ask for a token even where only this machine can reach the HTTP interface.")
   var requireToken = false
 
-  @Flag(help: "Play a bundled scene to the server's own socket.")
+  @Flag(help: "Play a day in a mall to the server's own socket.")
   var demo = false
 
   @Option(
@@ -64,8 +64,14 @@ struct ServeCommand: AsyncParsableCommand {
   )
   var output: String?
 
-  @Option(help: ArgumentHelp(KindSelection.help, valueName: "kinds"))
-  var kinds: KindSelection = .usual
+  @Option(
+    help: ArgumentHelp(
+      KindSelection.help
+        + " (default: all but states; with --demo on the terminal, neither distances nor fixes)",
+      valueName: "kinds"
+    )
+  )
+  var kinds: KindSelection?
 
   @Option(help: ArgumentHelp("Record all inputs to a file, overwriting it.", valueName: "file"))
   var record: String?

@@ -276,6 +276,17 @@ extension Registrar {
     }
   }
 
+  /// Withdraws the name and the acceptance of an observer that is not declared by the site file.
+  ///
+  /// - Parameter observer: the observer.
+  /// - Throws: the reason for the refusal; nothing has changed then.
+  package func delete(observer: ObserverID) async throws {
+    guard !sources.declares(observer) else { throw Registrar.declaredBySite("Observer", "\(observer)") }
+    guard try await forget(observer) else {
+      throw Problem.notFound("Observer \(observer) was neither named nor accepted over HTTP.")
+    }
+  }
+
   /// Withdraws the acceptance of an observer.
   ///
   /// - Parameter observer: the observer.

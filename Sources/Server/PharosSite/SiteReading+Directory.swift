@@ -58,12 +58,8 @@ extension SiteReading {
       if zones.contains(where: { $0.identifier == zone.identifier }) {
         fields.mistake("id", "this id is already in use", expected: "each zone once")
       }
-      if let other = zones.first(where: { $0.cannotBeToldFrom(zone) }) {
-        fields.warning(
-          "observers",
-          "its observers are those of zone \"\(other.identifier)\", so no tag can be located in one rather than the other",
-          expected: "an observer of its own in each zone"
-        )
+      if let warning = zone.warning(beside: zones) {
+        fields.warning("observers", warning, expected: Zone.expectedObservers)
       }
       zones.append(zone)
     }
@@ -135,9 +131,11 @@ extension SiteReading {
   mutating func zone(_ node: DocumentNode, identifier: String) -> Zone? {
     let place = "zone \"\(PlainText.cut(identifier, to: 64))\""
     let known = SiteReading.zoneKeys
-    guard let fields = DocumentFields(node, place: place, known: known, problems: problems) else {
-      return nil
-    }
+    // An answer, which may have warnings, can be sent back.
+    let ignored = ["warnings"]
+    guard
+      let fields = DocumentFields(node, place: place, known: known, ignored: ignored, problems: problems)
+    else { return nil }
     fields.check(identifier: identifier)
     var neighbours: [Neighbour] = []
     let zone = zone(fields, identifier: identifier, &neighbours)
@@ -204,13 +202,6 @@ extension SiteReading {
       }
     }
     return ids
-  }
-}
-
-extension Zone {
-  /// Returns whether the same observers place the same beacons in another zone.
-  fileprivate func cannotBeToldFrom(_ other: Zone) -> Bool {
-    !observers.isEmpty && Set(observers) == Set(other.observers) && Set(beacons) == Set(other.beacons)
   }
 }
 

@@ -39,6 +39,8 @@ struct PlaceTests {
       #expect(try await service.request("DELETE", "/v1/observers/roof").status == 404)
       #expect(service.backend.registrar.site.observers.map(\.id) == [.name("front-desk")])
       #expect(try await service.request("PUT", "/v1/observers/front-desk", body: "{}").status == 409)
+      let listed = try await service.request("DELETE", "/v1/observers/front-desk")
+      #expect(listed.status == 409 && listed.text.contains("declared by the site file"))
       let zone = #"{"observers":["roof"]}"#
       #expect(try await service.request("PUT", "/v1/zones/lobby", body: zone).status == 409)
       #expect(try await service.request("DELETE", "/v1/zones/lobby").status == 409)
@@ -47,6 +49,38 @@ struct PlaceTests {
       #expect(try await service.request("PUT", "/v1/zones/attic", body: lost).status == 422)
       let name = #"{"name":"a\u0007"}"#
       #expect(try await service.request("PUT", "/v1/observers/roof", body: name).status == 422)
+    }
+  }
+
+  @Test("a zone with the observers of another one is made with the warning of `check`, and can be sent back")
+  func sameObservers() async throws {
+    try await TestService.run(site: Site()) { service async throws in
+      let zone = #"{"observers":["roof"]}"#
+      let first = try await service.request("PUT", "/v1/zones/attic", body: zone)
+      #expect(first.status == 201)
+      #expect(try first.json["warnings"].value == nil)
+      let second = try await service.request("PUT", "/v1/zones/loft", body: zone)
+      #expect(second.status == 201)
+      #expect(try second.json["warnings"].elements.first?.string?.contains("those of zone \"attic\"") == true)
+      #expect(try await service.request("PUT", "/v1/zones/loft", body: second.text).status == 200)
+    }
+  }
+
+  @Test(
+    "a body that is no object is refused in words, not by an empty list of fields",
+    arguments: ["null", "[]", "7"]
+  )
+  func noObject(body: String) async throws {
+    try await TestService.run(site: Site()) { service async throws in
+      for path in ["/v1/zones/attic", "/v1/observers/roof", "/v1/applications/a/regions/b"] {
+        let answer = try await service.request("PUT", path, body: body)
+        #expect(answer.status == 422)
+        let detail = try #require(answer.json["detail"].string)
+        #expect(
+          !detail.contains("Correct:") && detail.hasPrefix("Nothing was changed. ")
+            && detail.contains("expected")
+        )
+      }
     }
   }
 

@@ -1,7 +1,7 @@
 package import PharosModel
 import PharosSpace
 
-/// The scripted visit of a mall that `pharos demo` plays and `pharos serve --demo` repeats.
+/// The scripted visit of a mall that `pharos serve --demo` plays again and again.
 ///
 /// A visitor with a handset comes from the street, scans the hall with its camera, looks at a shelf, takes the lift, has a
 /// coffee, asks for the way to a toy shop, strays from it, arrives there after all, and leaves through the other door.

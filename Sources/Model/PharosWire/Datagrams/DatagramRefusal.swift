@@ -106,8 +106,8 @@ extension DatagramRefusal: CustomStringConvertible {
         + " settings."
     case .badField:
       "A field of the datagram holds a value that it cannot have: a level outside -128 to 127 dBm, a"
-        + " negative age, an unknown code. Compare the sender with the page on its format in the"
-        + " documentation."
+        + " negative age, an unknown code, or in JSON a list whose name occurs again. Compare the sender with the page"
+        + " on its format in the documentation."
     case .badText:
       "The text of the datagram is malformed. Expected valid JSON in UTF-8, or the fields of an Ingics"
         + " line, with an even number of hexadecimal digits; look at it with pharos inspect --datagrams."

@@ -4,12 +4,15 @@ import PharosModel
 /// The understood members of one object, each at its place; of a name that occurs twice the last one counts.
 struct JSONMembers {
   private var values: InlineArray<88, JSONSlice>
+  /// The number of lists that do not count, because a later member has the same name.
+  private(set) var replacedLists: UInt64 = 0
 
   /// Reads the members of an object.
   init(_ object: JSONSlice, of tree: JSONTree, _ bytes: RawSpan) {
     values = InlineArray(repeating: .absent)
     for (key, value) in tree.members(of: object) {
       guard let field = JSONField(bytes, key: key.range) else { continue }
+      if values[Int(field.rawValue)].kind == .array { replacedLists += 1 }
       values[Int(field.rawValue)] = value
     }
   }

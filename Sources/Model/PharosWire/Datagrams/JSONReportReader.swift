@@ -145,6 +145,7 @@ struct JSONReportReader {
     into batch: inout ReportBatch
   ) throws(DatagramRefusal) -> Bool {
     let object = members(of: value, bytes)
+    if object.replacedLists > 0 { notes.skip(.badField, count: object.replacedLists) }
     for layout in layouts {
       if try layout.read(object, bytes, context, by: &self, into: &batch) { return true }
     }

@@ -179,10 +179,15 @@ async function noteEntries(list, signal) {
   }));
 }
 
-/** What a tag that is outside lacks: "heard 3 times in 2 min 0 s; enters with the next". */
+/**
+ * What a tag that is outside lacks: "heard 3 times in 2 min 0 s; enters with the next". An advert far from the others
+ * counts alone, however often the tag was heard before.
+ */
 export function entryText({ entry }) {
   if (!entry) return "";
-  const heard = entry.heard > 1 ? `heard ${plural(entry.heard, "time")} in ${seconds(entry.span)}` : "heard once";
+  const heard = entry.heard > 1
+    ? `heard ${plural(entry.heard, "time")} in ${seconds(entry.span)}`
+    : "one advert counts so far";
   if (entry.nextIsEnough) return `${heard}; enters with the next in regular distance`;
   return `${heard}; enters with ${plural(entry.needed, "advert")} within ${seconds(entry.window)}`;
 }

@@ -1,6 +1,6 @@
 // What is wrong with the site now, in words: since when, what it means, and what to do about it.
 
-import { getIfAllowed, listIfAllowed, send, serverNow } from "./api.js";
+import { getIfAllowed, listIfAllowed, part, send, serverNow } from "./api.js";
 import { follow, h, replace, setAttribute, setText } from "./dom.js";
 import { ago, instant, plural, time } from "./format.js";
 import { divide, expected } from "./gateways.js";
@@ -127,11 +127,13 @@ function limitTroubles({ applications, status, now }) {
   const sources = (status?.ingest?.refusedSources ?? [])
     .filter(({ lastRefused }) => now - instant(lastRefused) < recentRefusal);
   return [
-    ...full.map(({ id, regionLimit }) => ({
+    ...full.map(({ id, regionLimit, source }) => ({
       key: `limit ${id}`,
       tone: "warn",
       title: `${id} has all ${regionLimit} regions that it may have`,
-      text: "A further one is refused. Remove one, or raise the limit in the site file.",
+      text: `A further one is refused. Remove one, or raise the limit ${
+        source === "site" ? "in the site file" : `with PUT /v1/applications/${part(id)} (regionLimit)`
+      }.`,
       href: "#/regions",
       action: "See the regions",
     })),

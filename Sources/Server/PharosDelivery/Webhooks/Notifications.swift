@@ -116,9 +116,11 @@ extension Notifications {
   ///   - id: its identifier.
   ///   - application: its application.
   /// - Returns: the rule.
-  /// - Throws: ``WebhookError/unknown(_:)``.
+  /// - Throws: ``WebhookError/unknownRule(_:application:)``.
   package func rule(_ id: String, application: String) throws(WebhookError) -> NotificationRule {
-    guard let rule = rules.withLock({ $0[application]?[id] }) else { throw .unknown(id) }
+    guard let rule = rules.withLock({ $0[application]?[id] }) else {
+      throw .unknownRule(id, application: application)
+    }
     return rule
   }
 

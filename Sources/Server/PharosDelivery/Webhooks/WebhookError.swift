@@ -5,8 +5,10 @@ import PharosModel
 package enum WebhookError: Error, Hashable, Sendable {
   /// The document is wrong in one or more places.
   case invalid([DocumentProblem])
-  /// There is no such webhook or rule, or it belongs to another application.
-  case unknown(String)
+  /// There is no such webhook, or it belongs to another application.
+  case unknownWebhook(String)
+  /// The application has no such notification rule.
+  case unknownRule(String, application: String)
   /// A rule about a zone comes from an application, which sees regions alone.
   case zonesAreForOperators
   /// The maximum number of webhooks or rules exists already.
@@ -25,7 +27,9 @@ extension WebhookError: CustomStringConvertible {
           + problem.message + (problem.expected.map { "; expected \($0)" } ?? "")
       }
       .joined(separator: "\n")
-    case .unknown(let name): "there is none called \"\(name)\"; list them to see which there are"
+    case .unknownWebhook(let id): "There is no webhook \"\(id)\". /v1/webhooks lists those that there are."
+    case .unknownRule(let id, let application):
+      "Application \"\(application)\" has no notification rule \"\(id)\"."
     case .zonesAreForOperators: "rules about zones are made with an operator's token"
     case .tooMany(let limit): "there are \(limit) already, as many as there may be; delete one first"
     case .journal(let text): text

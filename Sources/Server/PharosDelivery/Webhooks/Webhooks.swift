@@ -177,7 +177,7 @@ extension Webhooks {
   ///   - id: the webhook.
   ///   - application: the application that the caller is bound to, or nil if it sees all.
   /// - Returns: the webhook.
-  /// - Throws: ``WebhookError/unknown(_:)``.
+  /// - Throws: ``WebhookError/unknownWebhook(_:)``.
   package func standing(_ id: String, application: String? = nil) throws(WebhookError) -> WebhookStanding {
     try runner(id, application).standing
   }
@@ -402,8 +402,10 @@ extension Webhooks {
   }
 
   private func runner(_ id: String, _ application: String?) throws(WebhookError) -> WebhookRunner {
-    guard let runner = state.withLock({ $0.runners[id] }) else { throw .unknown(id) }
-    guard application == nil || runner.definition.application == application else { throw .unknown(id) }
+    guard let runner = state.withLock({ $0.runners[id] }) else { throw .unknownWebhook(id) }
+    guard application == nil || runner.definition.application == application else {
+      throw .unknownWebhook(id)
+    }
     return runner
   }
 }

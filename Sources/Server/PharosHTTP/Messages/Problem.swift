@@ -95,14 +95,18 @@ extension Problem {
     )
   }
 
-  /// Fields of the body are wrong.
+  /// Fields of the body are wrong, or the body as a whole: an error without a field.
   static func invalidBody(_ errors: [Field]) -> Problem {
-    let names = errors.map(\.field).joined(separator: ", ")
+    let names = errors.map(\.field).filter { !$0.isEmpty }
+    let whole = errors.filter(\.field.isEmpty).map { error in
+      error.message + (error.expected.map { "; expected \($0)" } ?? "")
+    }
+    let corrections = names.isEmpty ? [] : ["Correct: \(names.joined(separator: ", "))"]
     return Problem(
       "invalidBody",
       "Fields of the body are wrong",
       status: 422,
-      detail: "Nothing was changed. Correct: \(names).",
+      detail: (["Nothing was changed"] + corrections + whole).map(PlainText.sentence).joined(separator: " "),
       errors: errors
     )
   }
@@ -271,7 +275,7 @@ extension Problem {
           return Field(problem.field, line + problem.message, expected: problem.expected)
         }
       )
-    case .unknown: self = .notFound("\(error)")
+    case .unknownWebhook, .unknownRule: self = .notFound("\(error)")
     case .zonesAreForOperators: self = .forbidden("\(error)")
     case .tooMany: self = .conflict("tooMany", "\(error)")
     case .journal: self = .unavailable("\(error)")

@@ -113,7 +113,11 @@ struct ZoneResource: Resource {
       Route(.put, "/v1/zones/{id}", access: .operation, body: .json) { request in
         let zone = try ZoneDocument.zone(json: request.body, identifier: request.parameter("id"))
         let isNew = try await registrar.put(zone: zone)
-        return .put(isNew: isNew, at: "zones", zone.identifier) { ZoneDocument.write(zone, to: &$0) }
+        let warnings = zone.warnings(in: registrar.site)
+        return .put(isNew: isNew, at: "zones", zone.identifier) { json in
+          ZoneDocument.write(zone, to: &json)
+          if !warnings.isEmpty { json.strings("warnings", warnings) }
+        }
       },
       Route(.delete, "/v1/zones/{id}", access: .operation) { request in
         try await registrar.delete(zone: request.parameter("id"))

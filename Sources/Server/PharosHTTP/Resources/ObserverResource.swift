@@ -35,10 +35,7 @@ struct ObserverResource: Resource {
       },
       Route(.put, "/v1/observers/{id}", access: .operation, body: .json, handler: putObserver),
       Route(.delete, "/v1/observers/{id}", access: .operation) { request in
-        let id = try request.observer()
-        guard try await registrar.forget(id) else {
-          throw Problem.notFound("Observer \(id) was neither named nor accepted over HTTP.")
-        }
+        try await registrar.delete(observer: try request.observer())
         return .noContent
       },
       Route(.post, "/v1/observers/{id}/displayOn", access: .operation) { request in

@@ -65,6 +65,9 @@ package struct KindSelection: Hashable, Sendable {
   /// All but states: an enter or exit says what changed, a state event says it a second time.
   package static let usual = KindSelection(Set(EventKind.allCases).subtracting([.regionState]))
 
+  /// The usual kinds without distances and fixes, of which there is one a second for each subject.
+  package static let decisions = KindSelection(usual.kinds.subtracting([.ranging, .fix]))
+
   /// The words and what they stand for.
   package static let words: [(word: String, kinds: Set<EventKind>)] =
     EventKind.Group.allCases.map { ($0.rawValue, $0.kinds) } + [("all", Set(EventKind.allCases))]

@@ -46,7 +46,7 @@ extension ServeRunner {
       parts: parts,
       http: http,
       console: around.console,
-      period: options.statusPeriod,
+      period: options.statusPeriod ?? (options.isDemo ? StatusService.demoPeriod : StatusService.usualPeriod),
       tally: around.tally,
       banner: Banner(
         settings: around.settings,
@@ -185,7 +185,7 @@ struct HistoryUntilShutdown: Service {
   }
 }
 
-/// Plays a scene and the day in the mall to a server's own socket, as gateways and handsets on the same machine would.
+/// Plays the shop and the day in the mall to a server's own socket, as gateways and handsets on the same machine would.
 package struct DemoService: Service {
   private let parts: ServerParts
   private let scene: Scene

@@ -21,14 +21,14 @@ package struct ServeRunner: Sendable {
   package struct Options: Sendable {
     /// The settings from the command line.
     package var flags: ServeSettings
-    /// Indicates whether the server plays a bundled scene to its own socket.
+    /// Indicates whether the server plays the demo to its own socket.
     package var isDemo: Bool
-    /// The kinds of events that are written.
-    package var selection: KindSelection
+    /// The kinds of events that are written; nil for the usual ones.
+    package var selection: KindSelection?
     /// Indicates whether every request needs a token even where only this machine can ask.
     package var requiresToken: Bool
-    /// The interval between status lines.
-    package var statusPeriod: Duration
+    /// The interval between status lines; nil for the usual one.
+    package var statusPeriod: Duration?
     /// The variables of the process.
     package var environment: [String: String]
     /// The function that compares rules on a capture that is sent to the server; nil to compare none.
@@ -42,11 +42,11 @@ package struct ServeRunner: Sendable {
       data: String? = nil,
       isDemo: Bool = false,
       output: String? = nil,
-      selection: KindSelection = .usual,
+      selection: KindSelection? = nil,
       record: String? = nil,
       loops: Int? = nil,
       requiresToken: Bool = false,
-      statusPeriod: Duration = .seconds(60),
+      statusPeriod: Duration? = nil,
       environment: [String: String] = [:]
     ) {
       flags = ServeSettings()
@@ -252,6 +252,7 @@ package struct ServeRunner: Sendable {
   ) throws(CommandFailure) -> EventOutputService? {
     let sink: any OutputSink
     var format = EventFormat.jsonl
+    var selection = KindSelection.usual
     switch settings.output {
     case "-": sink = console.output
     case let path?: sink = try AppendedFile(path: path)
@@ -259,10 +260,11 @@ package struct ServeRunner: Sendable {
       guard options.isDemo else { return nil }
       sink = console.output
       format = .table
+      selection = .decisions
     }
     let writer = EventWriter(
       format: format,
-      selection: options.selection,
+      selection: options.selection ?? selection,
       site: site,
       style: console.outputStyle
     )

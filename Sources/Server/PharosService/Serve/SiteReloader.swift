@@ -145,7 +145,7 @@ enum SiteDifference {
   static func needingRestart(from old: SiteConfiguration, to new: SiteConfiguration) -> [String] {
     [
       ("stream", old.site.stream != new.site.stream), ("listen.udp", old.listen != new.listen),
-      ("who must sign", mustSign(old) != mustSign(new)),
+      ("who must sign", mustSign(old).contains { address, must in mustSign(new)[address] == !must }),
       ("listen.mqtt", old.mqttInput != new.mqttInput), ("publish.mqtt", old.mqttOutput != new.mqttOutput),
       ("listen.http", old.http != new.http),
       ("listen.allowedOrigins", old.allowedOrigins != new.allowedOrigins),
@@ -156,7 +156,7 @@ enum SiteDifference {
     .compactMap { $1 ? $0 : nil }
   }
 
-  /// Returns whether each listener requires signatures.
+  /// Returns whether each listener requires signatures; one that is added or removed changes `listen.udp`.
   private static func mustSign(_ configuration: SiteConfiguration) -> [HostPort: Bool] {
     let policies = configuration.listen.map { ($0, configuration.policy(of: $0) == .signed) }
     return Dictionary(policies, uniquingKeysWith: { $0 || $1 })

@@ -23,10 +23,15 @@ package struct StatusService: Service {
   let onListening: @Sendable ([HostPort], HostPort?) -> Void
   let logger: Logger
 
+  /// The usual interval between status lines.
+  static let usualPeriod: Duration = .seconds(60)
+  /// The interval in the demo, whose status lines keep the address of the dashboard in sight.
+  static let demoPeriod: Duration = .seconds(10)
+
   package func run() async throws {
     let addresses = try await addresses()
     let web = try await http?.address()
-    console.say(banner.title(addresses), details: banner.details(addresses, http: web))
+    console.say(banner.title(addresses, http: web), details: banner.details(addresses, http: web))
     onListening(addresses, web)
     await cancelWhenGracefulShutdown {
       var before = IngestSnapshot()
@@ -35,7 +40,9 @@ package struct StatusService: Service {
         guard (try? await Task.sleep(for: period)) != nil, let now = try? await parts.server.snapshot() else {
           return
         }
-        let line = StatusService.line(now, since: before, period: period, tally: tally)
+        let line =
+          banner.reminder(at: now.time, http: web)
+          ?? StatusService.line(now, since: before, period: period, tally: tally)
         console.say(line + StatusService.trouble(parts.commitPublisher.statistics))
         for finding in watch.look(now, parts.feeds.statistics) { tell(finding) }
         before = now
@@ -121,22 +128,21 @@ package struct Banner {
 
   /// The lines of text.
   package func lines(_ addresses: [HostPort], http: HostPort?) -> [String] {
-    [title(addresses)] + details(addresses, http: http).map(\.row)
+    [title(addresses, http: http)] + details(addresses, http: http).map(\.row)
   }
 
-  /// The first line.
-  func title(_ addresses: [HostPort]) -> String {
-    let places = addresses.map { "udp \($0)" }.joined(separator: ", ")
-    return PlainText.clean("Pharos is listening on \(places). Ctrl-C ends.")
+  /// The first line: where the server listens, and whether other machines reach its dashboard.
+  func title(_ addresses: [HostPort], http: HostPort?) -> String {
+    let places = addresses.map { "udp \($0)" } + (http.map { ["\(scheme) \($0)"] } ?? [])
+    let reach = http?.isLoopback == true ? ", the latter for this machine alone" : ""
+    return PlainText.clean("Pharos is listening on \(places.joined(separator: ", "))\(reach). Ctrl-C ends.")
   }
 
   /// The values below it.
   func details(_ addresses: [HostPort], http: HostPort?) -> [Console.Detail] {
     var lines = [row("site", site)]
     if let http {
-      let scheme = settings.tls == nil ? "http" : "https"
-      let place = HostPort(host: Banner.reachable(http.host), port: http.port)
-      lines.append(row("dashboard", "\(scheme)://\(place)/"))
+      lines.append(row("dashboard", dashboard(http)))
     }
     if let data = settings.data { lines.append(row("journal", data + registered)) }
     lines += brokers.map { row("MQTT", $0) }
@@ -148,6 +154,19 @@ package struct Banner {
     lines.append(row("try next", next(addresses)))
     return lines
   }
+
+  /// The line of the demo that takes the place of a status line; nil unless it is one with a dashboard.
+  package func reminder(at time: Timestamp, http: HostPort?) -> String? {
+    guard isDemo, let http else { return nil }
+    return "\(Wording.clock(time).prefix(8))  The dashboard is at \(dashboard(http)). Ctrl-C ends."
+  }
+
+  private func dashboard(_ http: HostPort) -> String {
+    let place = HostPort(host: Banner.reachable(http.host), port: http.port)
+    return "\(scheme)://\(place)/"
+  }
+
+  private var scheme: String { settings.tls == nil ? "http" : "https" }
 
   private func row(_ name: String, _ value: String) -> Console.Detail {
     Console.Detail(name: name, value: PlainText.clean(value))

@@ -327,6 +327,8 @@ struct ResumeTests {
       let silent = Self.run(resumed, life, until: 2_000).filter { $0.move != nil }
       #expect(silent.map(\.kind) == [kind])
       #expect(silent.first.map { $0.decidedAt >= LinkScript.time(641 + 300) } == true)
+      // Of the observer that was never heard it is not known when it failed: the event has the time of its decision.
+      #expect(silent.first.map { $0.time >= LinkScript.time(641 + 300) } == true)
     }
   }
 }

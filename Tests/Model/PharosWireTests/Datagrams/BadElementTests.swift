@@ -48,6 +48,20 @@ struct BadElementTests {
     #expect(read(message).lines == lines)
   }
 
+  @Test("a list whose name occurs again is counted, and the last one is read")
+  func replacedList() {
+    for name in ["adverts", "Adverts"] {
+      let text =
+        #"{"observer":"AC233FC0FFEE","adverts":[{"mac":"C300000A0B0D","rssi":-70}],"\#(name)":[\#(Self.good)]}"#
+      let (lines, notes) = read(Array(text.utf8))
+      #expect(lines == [Self.heard])
+      #expect(notes.skipped == [.badField: 1])
+    }
+    // Two names for one value are no list that is lost.
+    let named = Self.good.replacing("{", with: #"{"gw":"AC233FC0FFEE","gateway":"AC233FC0FFEE","#)
+    #expect(read(Array(named.utf8)).notes.skipped.isEmpty)
+  }
+
   @Test(
     "a value that is nested too deep costs itself alone, with a brace or a quotation mark in it",
     arguments: [16, 17, 40, 200]

@@ -46,6 +46,11 @@ struct BannerTests {
     #expect(!lines.contains { $0.contains("not yet") })
     #expect(lines.contains("  site       site.yaml: 3 regions, 0 zones, 0 observers"))
     #expect(lines.contains("  dashboard  http://127.0.0.1:8080/"))
+    #expect(
+      lines.first
+        == "Pharos is listening on udp 0.0.0.0:50001, http 127.0.0.1:8080, the latter for this machine alone."
+        + " Ctrl-C ends."
+    )
     #expect(lines.contains("  journal    pharos-data"))
     #expect(lines.contains("  events     events.jsonl"))
     #expect(lines.contains("  recording  run.pharos"))
@@ -53,6 +58,19 @@ struct BannerTests {
     let secure = Banner(settings: settings, isDemo: false, configuration: configuration)
       .lines(network, http: web)
     #expect(secure.contains("  dashboard  https://127.0.0.1:8080/"))
+    let open = Banner(settings: settings, isDemo: false, configuration: configuration)
+      .lines(network, http: HostPort(host: "0.0.0.0", port: 8_080))
+    #expect(open.first == "Pharos is listening on udp 0.0.0.0:50001, https 0.0.0.0:8080. Ctrl-C ends.")
+  }
+
+  @Test("the demo repeats the address of its dashboard instead of rates")
+  func reminder() {
+    let banner = Banner(settings: ServeSettings(), isDemo: true, configuration: SiteConfiguration())
+    let time = Timestamp(seconds: 3_600)
+    let web = HostPort(host: "127.0.0.1", port: 8_080)
+    let line = "01:00:00  The dashboard is at http://127.0.0.1:8080/. Ctrl-C ends."
+    #expect(banner.reminder(at: time, http: web) == line)
+    #expect(banner.reminder(at: time, http: nil) == nil)
   }
 
   @Test("after a restart the banner counts what was made on the dashboard, and lacks no region")

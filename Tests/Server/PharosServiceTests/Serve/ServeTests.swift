@@ -201,7 +201,7 @@ struct ServeTests {
     }
   }
 
-  @Test("the demo shows an enter, an exit and distances, in the first five seconds of its traffic")
+  @Test("the demo shows enters, an exit and rooms, in the first five seconds of its traffic, and no readings")
   func demo() async throws {
     let folder = try TemporaryFolder()
     let site = try folder.write(Scene.demo.siteYAML, to: "site.yaml")
@@ -211,14 +211,15 @@ struct ServeTests {
     var options = ProcessRunner.Options(captures: [capture], site: site)
     options.format = .table
     #expect(ProcessRunner(options).run(on: processed.console) == .success)
-    let words = [" enter ", " exit ", " ranging "]
-    #expect(words.allSatisfy(processed.output.text.contains))
+    #expect([" enter ", " exit ", " ranging "].allSatisfy(processed.output.text.contains))
+    let words = [" enter ", " exit ", " zone enter "]
     let served = KeptConsole()
     let status = try await serving(.init(isDemo: true), on: served) { _ in
       while !words.allSatisfy(served.output.text.contains) { await Task.yield() }
     }
     #expect(status == .success)
     #expect(served.output.text.split(separator: "\n").allSatisfy { $0.count <= 80 })
+    #expect(![" ranging ", " fix "].contains(where: served.output.text.contains))
     #expect(served.errors.text.contains("try next   pharos init"))
   }
 

@@ -112,7 +112,9 @@ struct NotificationsTests {
     let service = try service(commitPublisher, clock: StandingClock())
     let rule = try service.put("hello", json: json(Self.hello), application: "gallery").rule
     #expect(service.list(application: "museum").isEmpty)
-    #expect(throws: WebhookError.unknown("hello")) { try service.rule("hello", application: "museum") }
+    #expect(throws: WebhookError.unknownRule("hello", application: "museum")) {
+      try service.rule("hello", application: "museum")
+    }
     var text = JSONText()
     text.openObject()
     rule.write(to: &text)
@@ -121,7 +123,9 @@ struct NotificationsTests {
     #expect(!again.isNew && again.rule == rule, "what is listed can be sent back")
     try service.delete("hello", application: "gallery")
     #expect(service.list(application: "gallery").isEmpty)
-    #expect(throws: WebhookError.unknown("hello")) { try service.delete("hello", application: "gallery") }
+    #expect(throws: WebhookError.unknownRule("hello", application: "gallery")) {
+      try service.delete("hello", application: "gallery")
+    }
   }
 
   @Test(

@@ -355,8 +355,10 @@ struct WebhooksTests {
     #expect(house.webhooks.list(application: "gallery").map(\.definition.id) == [mine.standing.definition.id])
     #expect(house.webhooks.list().count == 2)
     let id = theirs.standing.definition.id
-    #expect(throws: WebhookError.unknown(id)) { try house.webhooks.standing(id, application: "gallery") }
-    #expect(throws: WebhookError.unknown(id)) { try house.webhooks.delete(id, application: "gallery") }
+    #expect(throws: WebhookError.unknownWebhook(id)) {
+      try house.webhooks.standing(id, application: "gallery")
+    }
+    #expect(throws: WebhookError.unknownWebhook(id)) { try house.webhooks.delete(id, application: "gallery") }
     #expect(throws: WebhookError.self) {
       try house.webhooks.create(
         json: json("{\"url\":\"https://c.example/\",\"application\":\"museum\"}"),
