@@ -193,19 +193,56 @@ extension WalkableGraph {
     guard !candidates.isEmpty else {
       throw .unknownLevel(level, known: Set(floors.map(\.part.id.level)).sorted())
     }
-    var best: (location: Location, distance: Double)?
-    for index in candidates {
-      guard let point = floors[index].part.plane.point(of: coordinate),
-        let place = floors[index].part.mesh.nearestPlace(to: point, within: 1_000)
-      else { continue }
-      let distance = place.point.point.distance(to: point)
-      if distance < best?.distance ?? .infinity { best = (Location(floor: index, place: place), distance) }
-    }
+    let best = candidates.compactMap { nearest(to: coordinate, onFloor: $0) }
+      .min { $0.distance < $1.distance }
     guard let best else { throw .outside(level: level, meters: nil) }
     guard best.distance <= WalkableGraph.positionReach else {
       throw .outside(level: level, meters: best.distance)
     }
     return best.location
+  }
+
+  /// The distance up to which the walkable place nearest to a coordinate is looked for.
+  ///
+  /// - Units: metres.
+  private static let searchReach = 1_000.0
+
+  /// The walkable place of a floor nearest to a coordinate, and the distance to it in metres.
+  private func nearest(
+    to coordinate: Coordinate,
+    onFloor index: Int
+  ) -> (location: Location, distance: Double)? {
+    guard let point = floors[index].part.plane.point(of: coordinate),
+      let place = floors[index].part.mesh.nearestPlace(to: point, within: WalkableGraph.searchReach)
+    else { return nil }
+    return (Location(floor: index, place: place), place.point.point.distance(to: point))
+  }
+
+  /// Finds the walkable places nearest to a coordinate of which no level is known, one on each floor.
+  ///
+  /// Those within `reach` come first, in the order of their levels: the ground floor, then those above and below it by
+  /// their distance from it, the upper one first. The others follow by their distance from the coordinate. So the first
+  /// is on the ground floor wherever people can walk there, whatever lies above.
+  ///
+  /// - Parameters:
+  ///   - coordinate: the coordinate.
+  ///   - reach: the distance in metres up to which the level decides.
+  package func projections(
+    of coordinate: Coordinate,
+    within reach: Double = WalkableGraph.positionReach
+  ) -> [(coordinate: Coordinate, floor: FloorID, meters: Double)] {
+    let found = floors.indices.compactMap { nearest(to: coordinate, onFloor: $0) }
+    func key(_ found: (location: Location, distance: Double)) -> (Int, Double, Double) {
+      guard found.distance <= reach else { return (1, found.distance, 0) }
+      let level = floors[found.location.floor].part.id.level
+      return (0, Double(level.magnitude) - (level > 0 ? 0.5 : 0), found.distance)
+    }
+    return found.sorted { key($0) < key($1) }.map { found in
+      let part = floors[found.location.floor].part
+      return (
+        part.plane.coordinate(of: found.location.place.point.point) ?? coordinate, part.id, found.distance
+      )
+    }
   }
 
   /// Finds the walkable place nearest to a coordinate on a level.

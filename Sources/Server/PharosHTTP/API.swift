@@ -83,6 +83,14 @@ private struct PathEndpoint: Sendable {
     guard let route = route(context.method) else {
       throw Problem.methodNotAllowed(context.method.rawValue.shortened, allowed: methods)
     }
+    do {
+      return try await respond(to: request, context, by: route)
+    } catch let problem as Problem where problem.isOfQuery {
+      throw route.queryErrorCode.map(problem.coded) ?? problem
+    }
+  }
+
+  private func respond(to request: Request, _ context: APIRequest, by route: Route) async throws -> Response {
     var context = context
     if route.access != .anyone {
       context.principal = try gate.principal(of: context)

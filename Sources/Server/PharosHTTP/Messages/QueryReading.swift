@@ -62,6 +62,18 @@ package struct QueryReading: Sendable {
     integer("limit", in: 1...Int64(Page.longest)).map(Int.init) ?? usual
   }
 
+  /// One of the words of an enumeration, or nil.
+  mutating func word<Word: RawRepresentable<String> & CaseIterable>(
+    _ name: String,
+    _ type: Word.Type
+  ) -> Word? {
+    let expected = "one of \(Word.allCases.map(\.rawValue).joined(separator: ", "))"
+    return value(name, "is not known", expected: expected) { Word(rawValue: $0) }
+  }
+
+  /// The value of a parameter that may be empty, or nil; of one that is repeated, the last.
+  func givenText(_ name: String) -> String? { values(name).last }
+
   /// A truth value, or nil.
   package mutating func bool(_ name: String) -> Bool? {
     value(name, "is not a truth value", expected: "true or false") { Bool($0) }

@@ -81,6 +81,7 @@ package struct Endpoints: Sendable {
         cache: cache
       ),
       StatusResource(backend: backend),
+      OSRMResource(catalog: catalog),
       PageResource(backend: backend),
       VenueResource(catalog: catalog),
       VisitResource(
