@@ -168,7 +168,9 @@ extension WalkingRoute {
     json.openObject("maneuver")
     json.member("type", maneuver.type)
     json.member("kind", maneuver.kind.rawValue)
-    json.member("modifier", ifPresent: maneuver.modifier?.rawValue)
+    // Clients of OSRM read a modifier of each manoeuvre between the ends (Leaflet Routing Machine, osrm-v1.js).
+    let isEnd = maneuver.kind == .depart || maneuver.kind == .arrive
+    json.member("modifier", ifPresent: (maneuver.modifier ?? (isEnd ? nil : .straight))?.rawValue)
     json.member("bearing_before", maneuver.bearingBefore)
     json.member("bearing_after", maneuver.bearingAfter)
     write(maneuver.coordinate, "location", to: &json)

@@ -218,7 +218,7 @@ extension WalkableGraph {
     return (Location(floor: index, place: place), place.point.point.distance(to: point))
   }
 
-  /// Finds the walkable places nearest to a coordinate of which no level is known, one on each floor.
+  /// Finds the walkable places nearest to a coordinate, one on each floor: of a level, or of all where none is known.
   ///
   /// Those within `reach` come first, in the order of their levels: the ground floor, then those above and below it by
   /// their distance from it, the upper one first. The others follow by their distance from the coordinate. So the first
@@ -226,12 +226,17 @@ extension WalkableGraph {
   ///
   /// - Parameters:
   ///   - coordinate: the coordinate.
+  ///   - level: the level, or nil.
   ///   - reach: the distance in metres up to which the level decides.
+  /// - Returns: the coordinates of the places, their floors and the distances to them in metres.
   package func projections(
     of coordinate: Coordinate,
+    level: Int? = nil,
     within reach: Double = WalkableGraph.positionReach
   ) -> [(coordinate: Coordinate, floor: FloorID, meters: Double)] {
-    let found = floors.indices.compactMap { nearest(to: coordinate, onFloor: $0) }
+    let found = floors.indices
+      .filter { index in level.map { $0 == floors[index].part.id.level } ?? true }
+      .compactMap { nearest(to: coordinate, onFloor: $0) }
     func key(_ found: (location: Location, distance: Double)) -> (Int, Double, Double) {
       guard found.distance <= reach else { return (1, found.distance, 0) }
       let level = floors[found.location.floor].part.id.level

@@ -47,6 +47,8 @@ package struct Route: Sendable {
   package let isConditional: Bool
   /// Indicates whether it may take long, and is cancelled when its client has left.
   let isLong: Bool
+  /// Indicates whether a ticket in the query opens it, as a live stream.
+  var takesTickets: Bool { query.contains(RequestGuard.ticketParameter) }
   /// The function that carries it out.
   let handler: Handler
 

@@ -144,6 +144,7 @@ struct OSRMTests {
         let steps = try answer.json["routes"][0]["legs"][0]["steps"].elements
         let known: Set = ["depart", "arrive", "turn", "continue", "notification"]
         #expect(steps.allSatisfy { known.contains($0["maneuver"]["type"].string ?? "") })
+        #expect(steps.dropFirst().dropLast().allSatisfy { $0["maneuver"]["modifier"].string != nil })
         #expect(
           steps.contains { $0["maneuver"]["kind"].string == "take lift" } == (expected[0] != expected[1])
         )
@@ -238,7 +239,7 @@ struct OSRMTests {
       ("route/v1/foot/A;B;18.07,59.32932", "NoSegment", "Coordinate 2 is "),
       ("route/v1/foot@9/A;B", "NoSegment", "no level 9 for coordinate 0"),
       ("route/v1/foot/A;B@9", "NoSegment", "no level 9 for coordinate 1"),
-      ("route/v1/foot/A;18.06857,59.32932?radiuses=;1", "NoSegment", "Coordinate 1 is "),
+      ("route/v1/foot/A;18.06857,59.32932@0?radiuses=;1", "NoSegment", "Coordinate 1 is 1.7 m"),
       ("route/v1/foot@x/A;B", "InvalidQuery", "level"), ("route/v1/foot@0,1,0/A;B", "InvalidQuery", "level"),
       ("route/v1/foot/A;B?levels=0", "InvalidOptions", "levels"),
       ("route/v1/foot/A;B?levels=0;a", "InvalidQuery", "Levels"),

@@ -146,6 +146,7 @@ extension TestService {
     let (region, ranging) = (app + "/regions/{id}", app + "/ranging/{name}")
     let uuid = #"{"uuid":"\#(String.galleryUUID)","major":1}"#
     return [
+      Change("POST", "/v1/tickets", status: 201),
       Change("PUT", app, #"{"purpose":"To greet you."}"#, status: 200),
       Change("PUT", region, uuid, status: 200),
       Change("POST", region + "/requestState", #"{"subject":"front-desk"}"#, status: 202),

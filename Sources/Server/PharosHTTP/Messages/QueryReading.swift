@@ -39,6 +39,15 @@ package struct QueryReading: Sendable {
     }
   }
 
+  /// The value of a parameter in the query of a request's target before the query is read; nil where there is none.
+  static func value(of name: String, in target: String) -> String? {
+    guard let mark = target.firstIndex(of: "?") else { return nil }
+    for part in target[target.index(after: mark)...].split(separator: "&") where part.hasPrefix(name + "=") {
+      return PercentCoding.decode(part.dropFirst(name.count + 1), plusIsSpace: true)
+    }
+    return nil
+  }
+
   /// The one value of a parameter as text, or nil.
   mutating func text(_ name: String) -> String? {
     let values = values(name)

@@ -440,8 +440,7 @@ private struct OSRMRequest {
     on graph: WalkableGraph,
     within reach: Double = WalkableGraph.positionReach
   ) -> [SnappedEnd] {
-    graph.projections(of: end.coordinate, within: min(reach, end.reach))
-      .filter { found in end.level.map { $0 == found.floor.level } ?? true }
+    graph.projections(of: end.coordinate, level: end.level, within: min(reach, end.reach))
       .map { SnappedEnd(given: end.coordinate, location: $0.coordinate, floor: $0.floor, meters: $0.meters) }
   }
 
@@ -478,8 +477,9 @@ private enum OSRMSnapping: String, CaseIterable {
 }
 
 extension QueryReading {
-  /// The annotations of a route: a truth value, or some of them with commas between. Ways have neither nodes nor data
-  /// sources, so that those are left out.
+  /// The annotations of a route: a truth value, or some of them with commas between.
+  ///
+  /// Ways have neither nodes nor data sources, so that those are left out.
   fileprivate mutating func annotations() -> Set<RouteAnnotation> {
     let text = givenText("annotations") ?? "false"
     if let all = Bool(text) { return all ? Set(RouteAnnotation.allCases) : [] }
