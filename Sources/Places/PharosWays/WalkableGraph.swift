@@ -210,10 +210,11 @@ extension WalkableGraph {
   /// The walkable place of a floor nearest to a coordinate, and the distance to it in metres.
   private func nearest(
     to coordinate: Coordinate,
-    onFloor index: Int
+    onFloor index: Int,
+    within reach: Double = WalkableGraph.searchReach
   ) -> (location: Location, distance: Double)? {
     guard let point = floors[index].part.plane.point(of: coordinate),
-      let place = floors[index].part.mesh.nearestPlace(to: point, within: WalkableGraph.searchReach)
+      let place = floors[index].part.mesh.nearestPlace(to: point, within: reach)
     else { return nil }
     return (Location(floor: index, place: place), place.point.point.distance(to: point))
   }
@@ -237,17 +238,47 @@ extension WalkableGraph {
     let found = floors.indices
       .filter { index in level.map { $0 == floors[index].part.id.level } ?? true }
       .compactMap { nearest(to: coordinate, onFloor: $0) }
-    func key(_ found: (location: Location, distance: Double)) -> (Int, Double, Double) {
-      guard found.distance <= reach else { return (1, found.distance, 0) }
-      let level = floors[found.location.floor].part.id.level
-      return (0, Double(level.magnitude) - (level > 0 ? 0.5 : 0), found.distance)
+    func key(_ found: (location: Location, distance: Double)) -> (Int, Int, Double) {
+      found.distance <= reach
+        ? (0, rank(ofFloor: found.location.floor), found.distance) : (1, 0, found.distance)
     }
-    return found.sorted { key($0) < key($1) }.map { found in
-      let part = floors[found.location.floor].part
-      return (
-        part.plane.coordinate(of: found.location.place.point.point) ?? coordinate, part.id, found.distance
-      )
+    return found.sorted { key($0) < key($1) }.map { projection(of: coordinate, at: $0) }
+  }
+
+  /// Finds the first of ``projections(of:level:within:)`` if it is within `reach`; nil otherwise.
+  ///
+  /// Floors are looked at in their order, and only as far as `reach`, until one has a place.
+  package func firstProjection(
+    of coordinate: Coordinate,
+    level: Int? = nil,
+    within reach: Double
+  ) -> (coordinate: Coordinate, floor: FloorID, meters: Double)? {
+    let candidates = floors.indices.filter { index in level.map { $0 == floors[index].part.id.level } ?? true
     }
+    let ranked = Dictionary(grouping: candidates) { rank(ofFloor: $0) }.sorted { $0.key < $1.key }
+    for (_, indices) in ranked {
+      let found = indices.compactMap { nearest(to: coordinate, onFloor: $0, within: reach) }
+      if let best = found.min(by: { $0.distance < $1.distance }) {
+        return projection(of: coordinate, at: best)
+      }
+    }
+    return nil
+  }
+
+  /// The place of a floor in the order in which levels are tried: 0, 1, −1, 2, −2 and so on.
+  private func rank(ofFloor index: Int) -> Int {
+    let level = floors[index].part.id.level
+    return level > 0 ? 2 * level - 1 : -2 * level
+  }
+
+  private func projection(
+    of coordinate: Coordinate,
+    at found: (location: Location, distance: Double)
+  ) -> (coordinate: Coordinate, floor: FloorID, meters: Double) {
+    let part = floors[found.location.floor].part
+    return (
+      part.plane.coordinate(of: found.location.place.point.point) ?? coordinate, part.id, found.distance
+    )
   }
 
   /// Finds the walkable place nearest to a coordinate on a level.

@@ -59,7 +59,9 @@ struct OSRMResource: Resource {
     isNamed: Bool
   ) throws(Problem) -> ServedVenue {
     guard !isNamed else { return try catalog.venue(request) }
-    let venues = catalog.venues.map { served in
+    let all = catalog.venues
+    if all.count == 1 { return all[0] }
+    let venues = all.map { served in
       (served: served, distances: asked.ends.map { served.venue.distance(to: $0.coordinate) ?? .infinity })
     }
     func farthest(_ distances: [Double]) -> Double { distances.max() ?? .infinity }
@@ -264,6 +266,13 @@ private struct OSRMRequest {
     let floor: FloorID
     let meters: Double
 
+    init(_ end: End, _ found: (coordinate: Coordinate, floor: FloorID, meters: Double)) {
+      given = end.coordinate
+      location = found.coordinate
+      floor = found.floor
+      meters = found.meters
+    }
+
     var waypoint: Waypoint { .coordinate(given, level: floor.level) }
   }
 
@@ -415,33 +424,32 @@ private struct OSRMRequest {
   func snapped(to graph: WalkableGraph) throws(RoutingError) -> [SnappedEnd] {
     var snapped: [SnappedEnd] = []
     for (index, end) in ends.enumerated() {
-      let reach = min(end.reach, WalkableGraph.positionReach)
-      let place = RouteEnd(.coordinate, index: index)
-      guard let nearest = candidates(for: end, on: graph, within: reach).first else {
-        // The graph has the reason: there is no such level, or nothing of it anywhere near.
-        do throws(RoutingError) { _ = try graph.projection(of: end.coordinate, level: end.level ?? 0) } catch
-        {
-          throw .position(place, error)
-        }
-        throw .position(place, .outside(level: end.level ?? 0, meters: nil))
-      }
       // A radius of the client's may be smaller than what is bridged.
-      guard nearest.meters <= reach else {
-        throw .position(place, .outside(level: nearest.floor.level, meters: nearest.meters))
+      let reach = min(end.reach, WalkableGraph.positionReach)
+      if let found = graph.firstProjection(of: end.coordinate, level: end.level, within: reach) {
+        snapped.append(SnappedEnd(end, found))
+        continue
       }
-      snapped.append(nearest)
+      let nearest = candidates(for: end, on: graph).first
+      let place = RouteEnd(.coordinate, index: index)
+      if let nearest { throw .position(place, .outside(level: nearest.floor.level, meters: nearest.meters)) }
+      // The graph has the reason: there is no such level, or nothing of it anywhere near.
+      do throws(RoutingError) { _ = try graph.projection(of: end.coordinate, level: end.level ?? 0) } catch {
+        throw .position(place, error)
+      }
+      throw .position(place, .outside(level: end.level ?? 0, meters: nil))
     }
     return snapped
   }
 
-  /// The positions that may stand for an end: on its level, or on all levels in the order in which they are taken.
-  func candidates(
-    for end: End,
-    on graph: WalkableGraph,
-    within reach: Double = WalkableGraph.positionReach
-  ) -> [SnappedEnd] {
-    graph.projections(of: end.coordinate, level: end.level, within: min(reach, end.reach))
-      .map { SnappedEnd(given: end.coordinate, location: $0.coordinate, floor: $0.floor, meters: $0.meters) }
+  /// The positions that may stand for an end, one on each floor: that of a route first.
+  func candidates(for end: End, on graph: WalkableGraph) -> [SnappedEnd] {
+    graph.projections(
+      of: end.coordinate,
+      level: end.level,
+      within: min(end.reach, WalkableGraph.positionReach)
+    )
+    .map { SnappedEnd(end, $0) }
   }
 
   /// Writes waypoints, unless they are not wanted.
