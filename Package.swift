@@ -295,8 +295,8 @@ let package = Package(
       dependencies: [
         "COpenAPI", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence",
         "PharosRooms", "PharosPipeline", "PharosSpace", "PharosWays", "PharosMaps", "PharosIngest",
-        "PharosSecurity", "PharosPublishing", "Pharos", "PharosJournal", "PharosDelivery", "PharosSite",
-        "PharosDashboard", .product(name: "Hummingbird", package: "hummingbird"),
+        "PharosSecurity", "PharosPublishing", "Pharos", "PharosFiles", "PharosJournal", "PharosDelivery",
+        "PharosSite", "PharosDashboard", .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdTLS", package: "hummingbird"), logging, lifecycle,
       ] + nio,
       path: "Sources/Server/PharosHTTP",

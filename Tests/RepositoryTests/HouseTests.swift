@@ -46,7 +46,8 @@ struct HouseTests {
     "PharosHTTP": [
       "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence", "PharosRooms",
       "PharosPipeline", "PharosSpace", "PharosWays", "PharosMaps", "PharosIngest", "PharosSecurity",
-      "PharosPublishing", "Pharos", "PharosJournal", "PharosDelivery", "PharosSite", "PharosDashboard",
+      "PharosPublishing", "Pharos", "PharosFiles", "PharosJournal", "PharosDelivery", "PharosSite",
+      "PharosDashboard",
     ],
     "PharosService": [
       "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures",

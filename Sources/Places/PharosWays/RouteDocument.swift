@@ -12,6 +12,20 @@ package enum RouteGeometry: String, CaseIterable, Sendable {
   case polyline6
 }
 
+/// What is written about each piece of a route's line.
+///
+/// - Source: OSRM HTTP API 5.x, annotation object.
+package enum RouteAnnotation: String, CaseIterable, Sendable {
+  /// The length in metres.
+  case distance
+  /// The time in seconds.
+  case duration
+  /// The weight, which is the time.
+  case weight
+  /// The speed in metres a second.
+  case speed
+}
+
 /// The document of a route, in the shape of OSRM's answers, with the level and an instruction at each step.
 ///
 /// - Source: OSRM HTTP API 5.x, route service.
@@ -39,27 +53,77 @@ extension WalkingRoute {
   ///   - geometry: the form of lines.
   ///   - hasOverview: indicates whether the line of the whole route is written.
   ///   - hasSteps: indicates whether the steps of the legs are written.
+  ///   - annotations: what is written about each piece of a leg's line.
   package static func write(
     _ legs: [WalkingRoute],
     to json: inout JSONText,
     languages: [RouteLanguage],
     geometry: RouteGeometry,
     hasOverview: Bool = true,
-    hasSteps: Bool = true
+    hasSteps: Bool = true,
+    annotations: Set<RouteAnnotation> = []
   ) {
     let duration = legs.reduce(0) { $0 + $1.duration }
     json.member("distance", legs.reduce(0) { $0 + $1.distance }, decimals: 2)
     json.member("duration", duration, decimals: 1)
     json.member("weight", duration, decimals: 1)
     json.member("weight_name", "duration")
-    if hasOverview { write(legs.flatMap(\.steps).flatMap(\.geometry), geometry, to: &json) }
+    if hasOverview { write(line(of: legs.flatMap(\.steps)), geometry, to: &json) }
     json.objects("legs", legs) { json, leg in
       json.member("distance", leg.distance, decimals: 2)
       json.member("duration", leg.duration, decimals: 1)
       json.member("weight", leg.duration, decimals: 1)
       json.member("summary", "")
       json.objects("steps", hasSteps ? leg.steps : []) { write($1, languages, geometry, to: &$0) }
+      leg.write(annotations, to: &json)
     }
+  }
+
+  /// The line of some steps, without positions that follow themselves.
+  private static func line(of steps: [RouteStep]) -> [Coordinate] {
+    steps.flatMap(\.geometry).reduce(into: []) { line, next in
+      if line.last != next { line.append(next) }
+    }
+  }
+
+  /// Writes an array for each annotation, with one number for each piece of the line.
+  ///
+  /// A step's length and time are shared among its pieces by their lengths. Those of a step without any, as of a lift,
+  /// belong to the piece that follows.
+  private func write(_ annotations: Set<RouteAnnotation>, to json: inout JSONText) {
+    guard !annotations.isEmpty else { return }
+    var pieces: [(distance: Double, duration: Double)] = []
+    var carried = (distance: 0.0, duration: 0.0)
+    var last = steps.first?.geometry.first
+    for step in steps {
+      var lengths: [Double] = []
+      for next in step.geometry where next != last {
+        if let last { lengths.append(last.distance(to: next)) }
+        last = next
+      }
+      let whole = lengths.reduce(0, +)
+      carried = (carried.distance + step.distance, carried.duration + step.duration)
+      guard whole > 0 else { continue }
+      for length in lengths {
+        pieces.append((carried.distance * length / whole, carried.duration * length / whole))
+      }
+      carried = (0, 0)
+    }
+    // What is left over is of a step at the end; a line without pieces is written as one position twice.
+    let end = pieces.popLast() ?? (0, 0)
+    pieces.append((end.distance + carried.distance, end.duration + carried.duration))
+    func write(_ key: StaticString, _ annotation: RouteAnnotation, _ number: ((Double, Double)) -> Double) {
+      guard annotations.contains(annotation) else { return }
+      json.openArray(key)
+      for piece in pieces { json.element(number(piece), decimals: 2) }
+      json.closeArray()
+    }
+    json.openObject("annotation")
+    write("distance", .distance) { $0.0 }
+    write("duration", .duration) { $0.1 }
+    write("weight", .weight) { $0.1 }
+    write("speed", .speed) { $0.1 > 0 ? $0.0 / $0.1 : 0 }
+    json.closeObject()
   }
 
   private static func write(
@@ -104,7 +168,9 @@ extension WalkingRoute {
     json.openObject("maneuver")
     json.member("type", maneuver.type)
     json.member("kind", maneuver.kind.rawValue)
-    json.member("modifier", ifPresent: maneuver.modifier?.rawValue)
+    // Clients of OSRM read a modifier of each manoeuvre between the ends (Leaflet Routing Machine, osrm-v1.js).
+    let isEnd = maneuver.kind == .depart || maneuver.kind == .arrive
+    json.member("modifier", ifPresent: (maneuver.modifier ?? (isEnd ? nil : .straight))?.rawValue)
     json.member("bearing_before", maneuver.bearingBefore)
     json.member("bearing_after", maneuver.bearingAfter)
     write(maneuver.coordinate, "location", to: &json)
@@ -119,18 +185,20 @@ extension WalkingRoute {
   ///   - coordinate: the walkable position that stands for it.
   ///   - level: the level of the position.
   ///   - meters: the distance between the position that was given and this one.
+  ///   - hasHint: indicates whether the member `hint` is written; it is empty.
   ///   - json: the text.
   package static func writeWaypoint(
     _ name: String,
     at coordinate: Coordinate,
     level: Int,
     meters: Double,
+    hasHint: Bool = true,
     to json: inout JSONText
   ) {
     json.member("name", name)
     write(coordinate, "location", to: &json)
     json.member("distance", meters, decimals: 2)
-    json.member("hint", "")
+    if hasHint { json.member("hint", "") }
     json.member("level", level)
   }
 

@@ -62,8 +62,8 @@ public struct Router: Sendable {
     options: RouteOptions = RouteOptions(),
     budget: SearchBudget = SearchBudget()
   ) throws(RoutingError) -> [WalkingRoute] {
-    let starts = try targets(of: from)
-    let goals = try usable(try targets(of: to), options)
+    let starts = try targets(of: from, as: RouteEnd(.origin))
+    let goals = try usable(try targets(of: to, as: RouteEnd(.destination)), options)
     try budget.allow(starts.count, times: goals.count)
     let search = WaySearch(graph, options)
     guard let (start, goal) = try fastest(from: starts, to: goals, search, budget) else {
@@ -146,7 +146,7 @@ public struct Router: Sendable {
     let open = candidates.filter { isUsable($0.target, options) == nil }
     if open.isEmpty, let first = candidates.first, let error = isUsable(first.target, options) { throw error }
     var found: [Nearby] = []
-    for start in try targets(of: from).prefix(1) {
+    for start in try targets(of: from, as: RouteEnd(.origin)).prefix(1) {
       let reach = search.reach(from: start.location)
       for (target, floor) in open {
         try budget.check()
@@ -177,9 +177,13 @@ public struct Router: Sendable {
     budget: SearchBudget = SearchBudget()
   ) throws(RoutingError) -> [[(distance: Double, duration: Double)?]] {
     var goals: [[Target]] = []
-    for goal in to { goals.append(try targets(of: goal)) }
+    for (index, goal) in to.enumerated() {
+      goals.append(try targets(of: goal, as: RouteEnd(.destination, index: index)))
+    }
     var starts: [[Target]] = []
-    for start in from { starts.append(try targets(of: start)) }
+    for (index, start) in from.enumerated() {
+      starts.append(try targets(of: start, as: RouteEnd(.origin, index: index)))
+    }
     try budget.allow(starts.reduce(0) { $0 + $1.count }, times: goals.reduce(0) { $0 + $1.count })
     let search = WaySearch(graph, options)
     var rows: [[(distance: Double, duration: Double)?]] = []
@@ -210,6 +214,11 @@ public struct Router: Sendable {
 
   /// The maximum number of places of one name that are compared.
   private static let maximumNamesakes = 32
+
+  /// Finds an end; an error about its position names the end.
+  private func targets(of waypoint: Waypoint, as end: RouteEnd) throws(RoutingError) -> [Target] {
+    do throws(RoutingError) { return try targets(of: waypoint) } catch { throw error.of(end) }
+  }
 
   /// Finds an end: places by identifier, then by name, then entrances.
   func targets(of waypoint: Waypoint) throws(RoutingError) -> [Target] {

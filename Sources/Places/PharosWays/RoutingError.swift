@@ -23,9 +23,48 @@ public enum RoutingError: Error, Hashable, Sendable {
   case tooManySearches(Int, limit: Int)
   /// The search was ended before it had found an answer.
   case ended
+  /// The position of one end is the reason.
+  indirect case position(RouteEnd, RoutingError)
+}
+
+/// An end of a route as errors name it.
+public struct RouteEnd: Hashable, Sendable {
+  /// The part that an end has in a question.
+  public enum Role: String, Hashable, Sendable {
+    /// The start of a way.
+    case origin
+    /// The goal of a way.
+    case destination
+    /// One of several places that a way passes in their order.
+    case coordinate
+  }
+
+  /// The part of the end.
+  public var role: Role
+  /// The index among several ends of the part, from 0; nil for the only one.
+  public var index: Int?
+
+  /// Makes an end.
+  public init(_ role: Role, index: Int? = nil) {
+    self.role = role
+    self.index = index
+  }
+}
+
+extension RouteEnd: CustomStringConvertible {
+  /// The end in the middle of a sentence: "the origin", "coordinate 2".
+  public var description: String { index.map { "\(role) \($0)" } ?? "the \(role)" }
 }
 
 extension RoutingError {
+  /// The error with the end whose position is the reason; an error of another kind as it is.
+  func of(_ end: RouteEnd) -> RoutingError {
+    switch self {
+    case .unknownLevel, .outside: .position(end, self)
+    default: self
+    }
+  }
+
   /// The code that clients of OSRM know.
   ///
   /// - Source: OSRM HTTP API 5.x, responses.
@@ -35,21 +74,27 @@ extension RoutingError {
     case .unknownPlace, .unknownCategory: "InvalidValue"
     case .unreachablePlace, .closed, .inaccessiblePlace, .noWay: "NoRoute"
     case .tooManySearches, .ended: "TooBig"
+    case .position(_, let error): error.code
     }
   }
 }
 
 extension RoutingError: CustomStringConvertible {
   /// The subject of the error and the remedy.
-  public var description: String {
+  public var description: String { text(of: "the position") }
+
+  /// The subject of the error and the remedy, with the name of the end whose position is the reason.
+  private func text(of end: String) -> String {
     switch self {
+    case .position(let end, let error): error.text(of: "\(end)")
     case .unknownLevel(let level, let known):
-      "the venue has no level \(level): its levels are \(known.map(String.init).joined(separator: ", "))"
+      "there is no level \(level) for \(end): the venue has the levels "
+        + known.map(String.init).joined(separator: ", ")
     case .outside(let level, let meters?):
-      "the position is \(RoutingError.text(meters)) m from where people can walk on level \(level); at most "
+      "\(end) is \(RoutingError.text(meters)) m from where people can walk on level \(level); at most "
         + "\(RoutingError.text(WalkableGraph.positionReach)) m are bridged: check the coordinate and the level"
     case .outside(let level, nil):
-      "the position is far from level \(level) of the venue: check the order of latitude and longitude"
+      "\(end) is far from level \(level) of the venue: check the order of latitude and longitude"
     case .unknownPlace(let name, let nearest):
       "the venue has no place \"\(PlainText.cut(name, to: 60))\""
         + (nearest.map { "; did you mean \"\($0)\"?" }

@@ -193,19 +193,92 @@ extension WalkableGraph {
     guard !candidates.isEmpty else {
       throw .unknownLevel(level, known: Set(floors.map(\.part.id.level)).sorted())
     }
-    var best: (location: Location, distance: Double)?
-    for index in candidates {
-      guard let point = floors[index].part.plane.point(of: coordinate),
-        let place = floors[index].part.mesh.nearestPlace(to: point, within: 1_000)
-      else { continue }
-      let distance = place.point.point.distance(to: point)
-      if distance < best?.distance ?? .infinity { best = (Location(floor: index, place: place), distance) }
-    }
+    let best = candidates.compactMap { nearest(to: coordinate, onFloor: $0) }
+      .min { $0.distance < $1.distance }
     guard let best else { throw .outside(level: level, meters: nil) }
     guard best.distance <= WalkableGraph.positionReach else {
       throw .outside(level: level, meters: best.distance)
     }
     return best.location
+  }
+
+  /// The distance up to which the walkable place nearest to a coordinate is looked for.
+  ///
+  /// - Units: metres.
+  private static let searchReach = 1_000.0
+
+  /// The walkable place of a floor nearest to a coordinate, and the distance to it in metres.
+  private func nearest(
+    to coordinate: Coordinate,
+    onFloor index: Int,
+    within reach: Double = WalkableGraph.searchReach
+  ) -> (location: Location, distance: Double)? {
+    guard let point = floors[index].part.plane.point(of: coordinate),
+      let place = floors[index].part.mesh.nearestPlace(to: point, within: reach)
+    else { return nil }
+    return (Location(floor: index, place: place), place.point.point.distance(to: point))
+  }
+
+  /// Finds the walkable places nearest to a coordinate, one on each floor: of a level, or of all where none is known.
+  ///
+  /// Those within `reach` come first, in the order of their levels: the ground floor, then those above and below it by
+  /// their distance from it, the upper one first. The others follow by their distance from the coordinate. So the first
+  /// is on the ground floor wherever people can walk there, whatever lies above.
+  ///
+  /// - Parameters:
+  ///   - coordinate: the coordinate.
+  ///   - level: the level, or nil.
+  ///   - reach: the distance in metres up to which the level decides.
+  /// - Returns: the coordinates of the places, their floors and the distances to them in metres.
+  package func projections(
+    of coordinate: Coordinate,
+    level: Int? = nil,
+    within reach: Double = WalkableGraph.positionReach
+  ) -> [(coordinate: Coordinate, floor: FloorID, meters: Double)] {
+    let found = floors.indices
+      .filter { index in level.map { $0 == floors[index].part.id.level } ?? true }
+      .compactMap { nearest(to: coordinate, onFloor: $0) }
+    func key(_ found: (location: Location, distance: Double)) -> (Int, Int, Double) {
+      found.distance <= reach
+        ? (0, rank(ofFloor: found.location.floor), found.distance) : (1, 0, found.distance)
+    }
+    return found.sorted { key($0) < key($1) }.map { projection(of: coordinate, at: $0) }
+  }
+
+  /// Finds the first of ``projections(of:level:within:)`` if it is within `reach`; nil otherwise.
+  ///
+  /// Floors are looked at in their order, and only as far as `reach`, until one has a place.
+  package func firstProjection(
+    of coordinate: Coordinate,
+    level: Int? = nil,
+    within reach: Double
+  ) -> (coordinate: Coordinate, floor: FloorID, meters: Double)? {
+    let candidates = floors.indices.filter { index in level.map { $0 == floors[index].part.id.level } ?? true
+    }
+    let ranked = Dictionary(grouping: candidates) { rank(ofFloor: $0) }.sorted { $0.key < $1.key }
+    for (_, indices) in ranked {
+      let found = indices.compactMap { nearest(to: coordinate, onFloor: $0, within: reach) }
+      if let best = found.min(by: { $0.distance < $1.distance }) {
+        return projection(of: coordinate, at: best)
+      }
+    }
+    return nil
+  }
+
+  /// The place of a floor in the order in which levels are tried: 0, 1, −1, 2, −2 and so on.
+  private func rank(ofFloor index: Int) -> Int {
+    let level = floors[index].part.id.level
+    return level > 0 ? 2 * level - 1 : -2 * level
+  }
+
+  private func projection(
+    of coordinate: Coordinate,
+    at found: (location: Location, distance: Double)
+  ) -> (coordinate: Coordinate, floor: FloorID, meters: Double) {
+    let part = floors[found.location.floor].part
+    return (
+      part.plane.coordinate(of: found.location.place.point.point) ?? coordinate, part.id, found.distance
+    )
   }
 
   /// Finds the walkable place nearest to a coordinate on a level.

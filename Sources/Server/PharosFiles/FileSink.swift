@@ -85,6 +85,17 @@ package struct FileSink: ~Copyable, Sendable {
   }
 }
 
+/// Packing of bytes that are all at hand.
+package enum Gzip {
+  /// The bytes as one gzip member; nil where there is no memory for it.
+  package static func packed(_ bytes: [UInt8]) -> [UInt8]? {
+    guard var deflater = Deflater() else { return nil }
+    var packed: [UInt8] = []
+    deflater.deflate(bytes.span.bytes, .finish, into: &packed)
+    return packed
+  }
+}
+
 /// Packs bytes into one gzip member.
 ///
 /// The one place that touches zlib for writing.

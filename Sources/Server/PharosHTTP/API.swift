@@ -16,13 +16,17 @@ package struct API: HTTPResponder {
 
   /// Makes the interface of a server.
   package init(backend: any HTTPBackend, configuration: HTTPConfiguration, logger: Logger) {
-    let gate = RequestGuard(configuration: configuration) { backend.tokens.verify($0, at: backend.clock()) }
+    let gate = RequestGuard(
+      configuration: configuration,
+      verify: { backend.tokens.verify($0, at: backend.clock()) },
+      redeem: { backend.tokens.tickets.redeem($0, at: backend.uptime) }
+    )
     let uploads = Uploads()
     let router = Router(context: APIRequest.self)
     router.add(middleware: AnswerMiddleware(gate: gate, tally: backend.tally, logger: logger))
     router.add(middleware: gate)
     for (path, routes) in Dictionary(
-      grouping: Endpoints(backend: backend, cache: backend.states).routes,
+      grouping: Endpoints(backend: backend, cache: backend.states, scheme: configuration.scheme).routes,
       by: \.path
     ) {
       let endpoint = PathEndpoint(
@@ -83,9 +87,17 @@ private struct PathEndpoint: Sendable {
     guard let route = route(context.method) else {
       throw Problem.methodNotAllowed(context.method.rawValue.shortened, allowed: methods)
     }
+    do {
+      return try await respond(to: request, context, by: route)
+    } catch let problem as Problem where problem.isOfQuery {
+      throw route.queryErrorCode.map(problem.coded) ?? problem
+    }
+  }
+
+  private func respond(to request: Request, _ context: APIRequest, by route: Route) async throws -> Response {
     var context = context
     if route.access != .anyone {
-      context.principal = try gate.principal(of: context)
+      context.principal = try gate.principal(of: context, takesTickets: route.takesTickets)
       try check(context, may: route)
     }
     context.query = try QueryReading(target: context.head.path ?? "/", known: route.query)

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import Hummingbird
 import PharosDelivery
@@ -15,11 +16,20 @@ import PharosModel
 struct RequestGuard: RouterMiddleware {
   private let configuration: HTTPConfiguration
   private let verify: @Sendable (String) -> Principal?
+  private let redeem: @Sendable (String) -> Principal?
 
-  /// Makes a guard that asks `verify` whom a token belongs to.
-  init(configuration: HTTPConfiguration, verify: @escaping @Sendable (String) -> Principal?) {
+  /// The parameter of a query that holds a ticket.
+  static let ticketParameter = "ticket"
+
+  /// Makes a guard that asks `verify` whom a token belongs to, and `redeem` whom a ticket does, which is then used up.
+  init(
+    configuration: HTTPConfiguration,
+    verify: @escaping @Sendable (String) -> Principal?,
+    redeem: @escaping @Sendable (String) -> Principal?
+  ) {
     self.configuration = configuration
     self.verify = verify
+    self.redeem = redeem
   }
 
   /// Passes requests on, except those that a page elsewhere made a browser send and those whose path cannot be read.
@@ -58,19 +68,40 @@ struct RequestGuard: RouterMiddleware {
     }
   }
 
-  /// Returns the client; a token that is sent counts even if none is required.
-  func principal(of request: APIRequest) throws(Problem) -> Principal {
+  /// Returns the client; a token or a ticket that is sent counts even if none is required.
+  ///
+  /// A token is a bearer's, or the password of a user of any name. The latter is for clients of maps and routes that take
+  /// an address with a password and no header. Browsers keep such passwords and send them for every page that asks, so that
+  /// they read and change nothing.
+  func principal(of request: APIRequest, takesTickets: Bool) throws(Problem) -> Principal {
     guard let field = request[.authorization] else {
+      if takesTickets, request.accepts("text/event-stream"),
+        let ticket = QueryReading.value(of: RequestGuard.ticketParameter, in: request.head.path ?? "/")
+      {
+        if let principal = redeem(ticket) { return principal }
+        throw .unauthorized(
+          "The ticket is not known, was used, or has expired. Ask for a new one: POST /v1/tickets with a token."
+        )
+      }
       guard configuration.tokensRequired else { return .local }
       throw .unauthorized(
         "Send a token: Authorization: Bearer pht_… (pharos token create makes one)."
       )
     }
     let parts = field.split(separator: " ", maxSplits: 1)
-    guard parts.count == 2, parts[0].lowercased() == "bearer" else {
-      throw .unauthorized("Only bearer tokens are understood: Authorization: Bearer pht_….")
+    let secret: String?
+    switch parts.first?.lowercased() {
+    case "bearer" where parts.count == 2: secret = String(parts[1].filter { $0 != " " })
+    case "basic" where parts.count == 2 && [.get, .head].contains(request.method):
+      secret = RequestGuard.password(in: parts[1])
+    default: secret = nil
     }
-    guard let principal = verify(String(parts[1].filter { $0 != " " })) else {
+    guard let secret else {
+      throw .unauthorized(
+        "Only bearer tokens are understood: Authorization: Bearer pht_…. GET takes a token as the password of Basic too."
+      )
+    }
+    guard let principal = verify(secret) else {
       throw .unauthorized(
         "The token is not known, was revoked, or has expired. Make a new one: pharos token create."
       )
@@ -78,12 +109,23 @@ struct RequestGuard: RouterMiddleware {
     return principal
   }
 
+  /// The password of credentials; nil where they cannot be decoded.
+  ///
+  /// - Source: RFC 7617, 2.
+  private static func password(in credentials: Substring) -> String? {
+    guard let bytes = Data(base64Encoded: String(credentials.filter { $0 != " " })),
+      let text = String(validating: bytes, as: UTF8.self), let colon = text.firstIndex(of: ":")
+    else { return nil }
+    return String(text[text.index(after: colon)...])
+  }
+
   /// The fields that let a page of an allowed origin read the answer; none while CORS is off.
   func crossOriginFields(_ request: APIRequest) -> HTTPFields {
-    guard !configuration.allowedOrigins.isEmpty else { return [:] }
+    guard !configuration.allowedOrigins().isEmpty else { return [:] }
     guard let origin = request[.origin], isAllowed(origin) else { return [.vary: "Origin"] }
     return [
-      .vary: "Origin", .accessControlAllowOrigin: origin, .accessControlExposeHeaders: "ETag, Retry-After",
+      .vary: "Origin", .accessControlAllowOrigin: origin,
+      .accessControlExposeHeaders: "Content-Range, ETag, Location, Retry-After",
     ]
   }
 
@@ -94,7 +136,8 @@ struct RequestGuard: RouterMiddleware {
     return [
       .allow: methods,
       .accessControlAllowMethods: methods,
-      .accessControlAllowHeaders: "Authorization, Content-Type, If-None-Match, Last-Event-ID",
+      .accessControlAllowHeaders:
+        "Authorization, Content-Type, If-None-Match, If-Range, Last-Event-ID, Range",
       .accessControlMaxAge: "600",
     ]
   }
@@ -105,13 +148,12 @@ struct RequestGuard: RouterMiddleware {
   }
 
   private func isAllowed(_ origin: String) -> Bool {
-    configuration.allowedOrigins.contains { $0.lowercased() == origin.lowercased() }
+    configuration.allowedOrigins().contains { $0.lowercased() == origin.lowercased() }
   }
 
   /// Returns whether an origin is that of this server.
   private func isSame(_ origin: String, as host: String) -> Bool {
-    let scheme = configuration.tls == nil ? "http" : "https"
-    return origin.lowercased() == "\(scheme)://\(host.lowercased())"
+    origin.lowercased() == "\(configuration.scheme)://\(host.lowercased())"
   }
 }
 

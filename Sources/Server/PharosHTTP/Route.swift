@@ -39,12 +39,16 @@ package struct Route: Sendable {
   package let access: Access
   /// The parameters that its query may have.
   package let query: [String]
+  /// The code of OSRM for a query that cannot be read; nil for a route that clients of OSRM do not ask.
+  let queryErrorCode: String?
   /// The content of its body.
   package let body: Body
   /// Indicates whether the answer gets an entity tag.
   package let isConditional: Bool
   /// Indicates whether it may take long, and is cancelled when its client has left.
   let isLong: Bool
+  /// Indicates whether a ticket in the query opens it, as a live stream.
+  var takesTickets: Bool { query.contains(RequestGuard.ticketParameter) }
   /// The function that carries it out.
   let handler: Handler
 
@@ -54,6 +58,7 @@ package struct Route: Sendable {
     _ path: String,
     access: Access,
     query: [String] = [],
+    queryErrorCode: String? = nil,
     body: Body = .none,
     conditional: Bool = false,
     long: Bool = false,
@@ -63,6 +68,7 @@ package struct Route: Sendable {
     self.path = path
     self.access = access
     self.query = query
+    self.queryErrorCode = queryErrorCode
     self.body = body
     self.isConditional = conditional
     self.isLong = long

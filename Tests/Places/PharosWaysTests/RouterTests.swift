@@ -171,17 +171,30 @@ struct RouterTests {
       } catch { return "\(error)" }
     }
     let here = WayVenue.at(2, 10, 0)
-    #expect(text(here, WayVenue.at(2, 10, 7)) == "the venue has no level 7: its levels are 0, 1")
+    #expect(
+      text(here, WayVenue.at(2, 10, 7))
+        == "there is no level 7 for the destination: the venue has the levels 0, 1"
+    )
     #expect(text(here, .place("Rom 02")) == "the venue has no place \"Rom 02\"; did you mean \"Room 02\"?")
     #expect(
       text(here, WayVenue.at(60, 10, 0))
-        == "the position is 20.0 m from where people can walk on level 0; at most 10.0 m are bridged: check the "
+        == "the destination is 20.0 m from where people can walk on level 0; at most 10.0 m are bridged: check the "
         + "coordinate and the level"
     )
     #expect(
       text(here, WayVenue.at(10, 3, 0))
         == "there is no way: `pharos check` names the parts of the venue that cannot be walked to"
     )
+    #expect(text(WayVenue.at(60, 10, 0), here).hasPrefix("the origin is 20.0 m from where people can walk"))
+    #expect(
+      throws: RoutingError.position(RouteEnd(.origin, index: 1), .outside(level: 0, meters: 20))
+    ) {
+      do throws(RoutingError) {
+        _ = try WayVenue.router.matrix(from: [here, WayVenue.at(60, 10, 0)], to: [here])
+      } catch .position(let end, .outside(let level, let meters?)) {
+        throw RoutingError.position(end, .outside(level: level, meters: meters.rounded()))
+      }
+    }
     #expect(text(here, .coordinate(WayVenue.origin, level: 0)) != "")
   }
 

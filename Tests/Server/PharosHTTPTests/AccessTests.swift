@@ -1,7 +1,10 @@
+import Foundation
 import PharosDelivery
 import PharosHTTP
 import PharosModel
 import PharosSite
+import PharosTestSupport
+import Synchronization
 import Testing
 
 /// Who may ask what: tokens, other people's pages, and addresses beyond this machine.
@@ -10,7 +13,7 @@ struct AccessTests {
   private func locked(origins: [String] = []) -> HTTPConfiguration {
     HTTPConfiguration(
       address: HostPort(host: "127.0.0.1", port: 0),
-      allowedOrigins: origins,
+      allowedOrigins: { origins },
       tokensRequired: true
     )
   }
@@ -238,6 +241,113 @@ struct AccessTests {
         "/v1/events?subject=visitor&kind=pharos.region.enter"
       )
       #expect(try history.json["events"].elements.isEmpty)
+    }
+  }
+
+  @Test("a ticket opens one live stream with the rights of its token, within half a minute")
+  func tickets() async throws {
+    try await TestService.run(configuration: locked()) { service in
+      let token = try service.backend.tokens.create(
+        name: "page",
+        role: .application("gallery"),
+        at: service.backend.clock()
+      )
+      let bearer = ["Authorization": "Bearer \(token.secret)"]
+      func ticket() async throws -> String {
+        let answer = try await service.request("POST", "/v1/tickets", headers: bearer)
+        #expect(answer.status == 201 && answer.headers["cache-control"] == "no-store")
+        return try #require(try answer.json["ticket"].string)
+      }
+      // HEAD opens the stream and reads nothing of it.
+      func status(_ ticket: String, _ query: String = "", stream: Bool = true) async throws -> Int {
+        try await service.request(
+          "HEAD",
+          "/v1/events?ticket=\(ticket)" + query,
+          headers: stream ? ["Accept": "text/event-stream"] : [:]
+        ).status
+      }
+      #expect(try await service.request("POST", "/v1/tickets").status == 401)
+      let first = try await ticket()
+      #expect(try await status(first) == 200)
+      #expect(try await status(first) == 401, "used twice")
+      #expect(try await status("phk_unknown") == 401)
+      let second = try await ticket()
+      #expect(try await status(second, stream: false) == 401, "pages need a token")
+      #expect(try await status(second, "&application=gallery") == 200)
+      let third = try await ticket()
+      #expect(try await status(third, "&application=shop") == 403)
+      #expect(try await status(token.secret) == 401, "a token is no ticket")
+      let fourth = try await ticket()
+      let elsewhere = try await service.request("GET", "/v1/venues?ticket=\(fourth)")
+      #expect(elsewhere.status == 401)
+
+      let late = try await ticket()
+      service.time.pass(seconds: 29)
+      let fresh = try await ticket()
+      service.time.pass(seconds: 2)
+      #expect(try await status(late) == 401, "expired")
+      #expect(try await status(fresh) == 200)
+
+      let orphan = try await ticket()
+      let isRevoked = try service.backend.tokens.revoke(token.token.id)
+      #expect(isRevoked)
+      #expect(try await status(orphan) == 401, "its token was revoked")
+    }
+  }
+
+  @Test("a client holds a limited number of unused tickets")
+  func ticketLimit() {
+    let tickets = Tickets()
+    let page = Principal.application(id: "page", name: "gallery")
+    let issued = (0..<80).compactMap { _ in tickets.issue(to: page, at: .zero) }
+    #expect(issued.count == Tickets.maximumOfClient)
+    #expect(tickets.issue(to: .operator(name: "desk"), at: .zero) != nil)
+    #expect(tickets.redeem(issued[0], at: .zero) == page)
+    #expect(tickets.issue(to: page, at: .zero) != nil)
+    #expect(tickets.issue(to: page, at: .zero) == nil)
+    #expect(tickets.issue(to: page, at: Tickets.lifetime) != nil)
+  }
+
+  @Test("a token is taken as a password for reading, and not for changes")
+  func passwords() async throws {
+    try await TestService.run(configuration: locked()) { service in
+      let token = try service.backend.tokens.create(name: "map", role: .operator, at: service.backend.clock())
+      func basic(_ text: String) -> [String: String] {
+        ["Authorization": "Basic " + Data(text.utf8).base64EncodedString()]
+      }
+      let right = basic("qgis:\(token.secret)")
+      #expect(try await service.request("GET", "/v1/venues", headers: right).status == 200)
+      #expect(
+        try await service.request("HEAD", "/v1/venues", headers: basic(":\(token.secret)")).status == 200
+      )
+      for wrong in ["qgis:\(token.secret)x", token.secret, "\(token.secret):", ""] {
+        #expect(try await service.request("GET", "/v1/venues", headers: basic(wrong)).status == 401)
+      }
+      #expect(try await service.request("POST", "/v1/tickets", headers: right).status == 401)
+      #expect(try await service.request("DELETE", "/v1/subjects/x", headers: right).status == 401)
+    }
+  }
+
+  @Test("origins are those that hold at the request")
+  func originsChange() async throws {
+    let origins = Mutex(["https://floor.example.org"])
+    var configuration = locked()
+    configuration.allowedOrigins = { origins.withLock { $0 } }
+    try await TestService.run(configuration: configuration) { service in
+      func allowed(_ origin: String) async throws -> String? {
+        try await service.request(
+          "OPTIONS",
+          "/v1/tickets",
+          headers: ["Origin": origin, "Access-Control-Request-Method": "POST"]
+        ).headers["access-control-allow-origin"]
+      }
+      for holding in ["https://floor.example.org", "https://map.example.org"] {
+        origins.withLock { $0 = [holding] }
+        for origin in ["https://floor.example.org", "https://map.example.org"] {
+          let found = try await allowed(origin)
+          #expect(found == (origin == holding ? origin : nil))
+        }
+      }
     }
   }
 }

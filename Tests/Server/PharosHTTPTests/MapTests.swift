@@ -158,6 +158,94 @@ struct MapTests {
     }
   }
 
+  @Test("a client keeps tiles for five minutes, and gets vector tiles packed if it accepts that")
+  func packed() async throws {
+    let served = try Self.hall()
+    let floor = try #require(MappedFloor(Self.id, of: served.venue))
+    let tile = try #require(MapTile.covering(floor.rect, zoom: 19).first)
+    try await TestService.run(venues: [served]) { service in
+      for path in [
+        Self.path(tile, "mvt"), "/v1/venues/hall/vector/\(tile.zoom)/\(tile.x)/\(tile.y).mvt",
+      ] {
+        for (field, isPacked) in [
+          ("gzip, deflate, br", true), ("br;q=1.0, gzip;q=0.8", true), ("*", true), ("gzip;q=0", false),
+          ("br", false), ("identity, gzip; q=0.000", false),
+        ] {
+          let answer = try await service.request("GET", path, headers: ["Accept-Encoding": field])
+          #expect(answer.headers["content-encoding"] == (isPacked ? "gzip" : nil), "\(field)")
+          #expect(answer.headers["vary"]?.contains("Accept-Encoding") == true)
+          #expect(answer.headers["cache-control"] == "max-age=300")
+          let plain = try await service.request("GET", path)
+          #expect(plain.headers["content-encoding"] == nil)
+          if isPacked {
+            #expect(answer.body.starts(with: [0x1F, 0x8B]))
+            // gzip ends with the number of bytes that were packed.
+            let size = answer.body.suffix(4).reversed().reduce(0) { $0 << 8 | Int($1) }
+            #expect(size == plain.body.count)
+          } else {
+            #expect(answer.body == plain.body)
+          }
+          let tag = try #require(answer.headers["etag"])
+          let again = try await service.request(
+            "GET",
+            path,
+            headers: ["Accept-Encoding": field, "If-None-Match": tag]
+          )
+          #expect(again.status == 304 && again.headers["cache-control"] == "max-age=300")
+        }
+      }
+      let picture = try await service.request("GET", Self.path(tile, "png"))
+      #expect(picture.headers["cache-control"] == "max-age=300")
+      let style = try await service.request("GET", "/v1/venues/hall/style.json")
+      #expect(style.headers["cache-control"] == "no-cache")
+    }
+  }
+
+  @Test("TileJSON and the style lead to tiles of all floors by absolute addresses")
+  func styles() async throws {
+    let museum = try ServedVenue.museum()
+    try await TestService.run(venues: [museum]) { service in
+      let tiles = try await service.request("GET", "/v1/venues/museum/tiles.json").json
+      let address = "http://\(service.address)"
+      #expect(tiles["tiles"][0].string == "\(address)/v1/venues/museum/vector/{z}/{x}/{y}.mvt")
+      let bounds = tiles["bounds"].elements.compactMap(\.number)
+      #expect(bounds.count == 4 && bounds[0] < bounds[2] && bounds[1] < bounds[3])
+      let center = tiles["center"].elements.compactMap(\.number)
+      #expect(
+        bounds[0] < center[0] && center[0] < bounds[2] && bounds[1] < center[1] && center[1] < bounds[3]
+      )
+      #expect((17...21).contains(center[2]), "a hall of 40 m is seen whole: \(center)")
+      let layers = Set(tiles["vector_layers"].elements.compactMap { $0["id"].string })
+
+      let style = try await service.request("GET", "/v1/venues/museum/style.json").json
+      #expect(style["sources"]["venue"]["url"].string == "\(address)/v1/venues/museum/tiles.json")
+      #expect(style["metadata"]["pharos:level"].integer == 0)
+      #expect(style["metadata"]["pharos:levels"].elements.compactMap(\.integer) == [-1, 0, 1])
+      #expect(style["glyphs"].value == nil)
+      let drawn = style["layers"].elements.filter { $0["source"].string != nil }
+      #expect(!drawn.isEmpty && drawn.allSatisfy { layers.contains($0["source-layer"].string ?? "") })
+      #expect(drawn.allSatisfy { $0["filter"][1][2].integer == 0 && $0["filter"][1][1][1].string == "level" })
+      #expect(drawn.allSatisfy { $0["type"].string != "symbol" })
+
+      let glyphs = "https%3A%2F%2Ffonts.example.org%2F%7Bfontstack%7D%2F%7Brange%7D.pbf"
+      let labelled = try await service.request(
+        "GET",
+        "/v1/venues/museum/style.json?level=1&glyphs=\(glyphs)&font=Open%20Sans"
+      ).json
+      #expect(labelled["glyphs"].string == "https://fonts.example.org/{fontstack}/{range}.pbf")
+      let names = try #require(labelled["layers"].elements.last)
+      #expect(names["layout"]["text-font"][0].string == "Open Sans" && names["filter"][1][2].integer == 1)
+
+      let forwarded = ["X-Forwarded-Proto": "https", "X-Forwarded-Host": "maps.example.org"]
+      let behind = try await service.request("GET", "/v1/venues/museum/tiles.json", headers: forwarded).json
+      #expect(behind["tiles"][0].string?.hasPrefix("https://maps.example.org/v1/") == true)
+      for query in ["level=7", "level=x", "glyphs=x", "font=x"] {
+        let answer = try await service.request("GET", "/v1/venues/museum/style.json?\(query)")
+        #expect(answer.status == 400, "\(query)")
+      }
+    }
+  }
+
   @Test("tiles follow a venue that changes")
   func changes() async throws {
     let served = try Self.hall()

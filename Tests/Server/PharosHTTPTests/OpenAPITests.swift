@@ -69,6 +69,12 @@ struct OpenAPITests {
     func walk(_ value: Any) {
       if let object = value as? [String: Any] {
         if let reference = object["$ref"] as? String { references.append(reference) }
+        // Generators of clients do not know what to make of an array of nothing.
+        if object["type"] as? String == "array"
+          || (object["type"] as? [Any])?.contains(where: { $0 as? String == "array" }) == true
+        {
+          #expect(object["items"] is [String: Any], "an array without items: \(object)")
+        }
         object.values.forEach(walk)
       }
       (value as? [Any])?.forEach(walk)

@@ -125,7 +125,11 @@ extension TestService {
       .replacing("{subject}", with: "visitor").replacing("{sequence}", with: "1")
       .replacing("{file}", with: file).replacing("{building}", with: "main")
       .replacing("{level}", with: "0").replacing("{key}", with: key)
-      .replacing("{profile}", with: "foot").replacing("{coordinates}", with: Self.coordinates)
+      .replacing(
+        "nearest/v1/{profile}/{coordinates}",
+        with: "nearest/v1/{profile}/18.06864,59.32932"
+      )
+      .replacing("{coordinates}", with: Self.coordinates).replacing("{profile}", with: "foot")
       .replacing("{z}", with: "0").replacing("{x}", with: "0").replacing("{y}", with: "0")
     for (part, id) in [
       ("/regions/", "till"), ("/observers/", "front-desk"), ("/notifications/", "hello"),
@@ -154,6 +158,7 @@ extension TestService {
     let (region, ranging) = (app + "/regions/{id}", app + "/ranging/{name}")
     let uuid = #"{"uuid":"\#(String.galleryUUID)","major":1}"#
     return [
+      Change("POST", "/v1/tickets", status: 201),
       Change("PUT", app, #"{"purpose":"To greet you."}"#, status: 200),
       Change("PUT", region, uuid, status: 200),
       Change("POST", region + "/requestState", #"{"subject":"front-desk"}"#, status: 202),

@@ -111,7 +111,7 @@ struct WayTests {
     "what cannot be answered says what to do",
     arguments: [
       ("routes?from=a&to=cafe", 404, "The venue has no place \"a\""),
-      ("routes?from=1,2,0&to=cafe", 400, "The position is far from level 0"),
+      ("routes?from=1,2,0&to=cafe", 400, "The origin is far from level 0"),
       ("routes?to=cafe", 400, "from"),
       ("routes?from=main%20door&to=cafe&avoid=lift", 400, "avoid fewer kinds"),
       ("routes?from=main%20door&to=cafe&avoid=rope", 400, "avoid"),
@@ -129,27 +129,13 @@ struct WayTests {
     }
   }
 
-  /// Positions as clients of OSRM write them.
-  private func coordinates(_ points: [(x: Double, y: Double)]) throws -> String {
-    try points.map { point in
-      let coordinate = try #require(plane.coordinate(of: Point(x: point.x, y: point.y)))
-      return "\(coordinate.longitude),\(coordinate.latitude)"
-    }
-    .joined(separator: ";")
-  }
-
   @Test(
     "what cannot be answered has a code of OSRM",
     arguments: [
       ("routes?from=main%20door&to=cafe&avoid=lift", "NoRoute"),
       ("routes?from=main%20door&to=cafe&departure=1970-01-03T12:00:00Z", "NoRoute"),
       ("routes?from=1,2,0&to=cafe", "NoSegment"), ("routes?from=1,2,9&to=cafe", "NoSegment"),
-      ("routes?to=cafe", "InvalidOptions"), ("route/v1/foot/1,2;3", "InvalidQuery"),
-      ("route/v1/foot/1,2;3,4", "NoSegment"),
-      ("route/v1/foot@9/18.06864,59.32932;18.06912,59.32932", "NoSegment"),
-      ("route/v1/foot@x/18.06864,59.32932;18.06912,59.32932", "InvalidQuery"),
-      ("route/v1/foot/18.06864,59.32932;18.06912,59.32932?overview=some", "InvalidOptions"),
-      ("table/v1/foot/18.06864,59.32932;18.06912,59.32932?sources=2", "InvalidOptions"),
+      ("routes?to=cafe", "InvalidOptions"),
     ]
   )
   func codes(query: String, code: String) async throws {
@@ -161,35 +147,17 @@ struct WayTests {
     }
   }
 
-  @Test("a client of OSRM gets routes over several waypoints and levels, and tables")
-  func osrm() async throws {
-    let path = "/v1/venues/museum"
-    let three = try coordinates([(2, 10), (30, 10), (30, 15)])
-    let two = try coordinates([(2, 10), (30, 15)])
+  @Test(
+    "an error about a position names the parameter of the end, and the distance of the nearest way",
+    arguments: [("from", "The origin is "), ("to", "The destination is ")]
+  )
+  func ends(parameter: String, start: String) async throws {
+    let (inside, outside) = (try at(2, 10, 0), try at(70, 10, 0))
+    let (from, to) = parameter == "from" ? (outside, inside) : (inside, outside)
     try await TestService.run { service in
-      let plain = try await service.request("GET", "\(path)/route/v1/driving/\(three)?radiuses=&hints=").json
-      #expect(plain["code"].string == "Ok" && plain["waypoints"].elements.count == 3)
-      let legs = plain["routes"][0]["legs"].elements
-      #expect(legs.count == 2 && legs.allSatisfy { $0["steps"].elements.isEmpty })
-      #expect(abs((plain["routes"][0]["distance"].number ?? 0) - 33) < 0.1)
-      #expect(plain["routes"][0]["geometry"].string?.isEmpty == false)
-
-      let query = "steps=true&overview=false&geometries=geojson"
-      let levels = try await service.request("GET", "\(path)/route/v1/foot@0,1/\(two)?\(query)").json
-      #expect(levels["routes"][0]["geometry"].value == nil)
-      let steps = levels["routes"][0]["legs"][0]["steps"].elements
-      let known: Set = ["depart", "arrive", "turn", "continue", "notification"]
-      #expect(steps.allSatisfy { known.contains($0["maneuver"]["type"].string ?? "") })
-      #expect(steps.contains { $0["maneuver"]["kind"].string == "take lift" })
-      #expect(levels["waypoints"].elements.map { $0["level"].integer } == [0, 1])
-
-      let table = try await service.request(
-        "GET",
-        "\(path)/table/v1/foot/\(three)?annotations=duration,distance&sources=0&destinations=all"
-      ).json
-      #expect(table["durations"].elements.map { $0.elements.count } == [3])
-      #expect(abs((table["distances"][0][1].number ?? 0) - 28) < 0.1)
-      #expect(table["sources"].elements.count == 1 && table["destinations"].elements.count == 3)
+      let json = try await service.request("GET", "/v1/venues/museum/routes?from=\(from)&to=\(to)").json
+      #expect(json["detail"].string?.hasPrefix(start + "30.0 m from where people can walk") == true)
+      #expect(json["errors"][0]["field"].string == parameter)
     }
   }
 }

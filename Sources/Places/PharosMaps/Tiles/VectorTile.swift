@@ -26,38 +26,105 @@ public struct VectorTile {
   /// The units that shapes may reach over a tile's edge.
   public static let buffer = 64
 
+  /// The zooms at which tiles are made for a whole venue.
+  ///
+  /// At the smallest one a tile of 512 pixels shows 19 m a pixel, less than a house; at the largest one a unit of
+  /// ``extent`` is 2 cm, and clients enlarge what they have.
+  public static let zooms = 12...19
+
+  /// A layer of tiles, with the properties that its features may have.
+  public struct Layer: Sendable {
+    /// The name.
+    public let name: String
+    /// The names of the properties, and those of their types in TileJSON.
+    public let fields: [(name: String, type: String)]
+  }
+
+  /// The layers of the tiles of a whole venue.
+  public static let venueLayers = [
+    layer("areas", [("kind", "String"), ("name", "String")]), layer("obstacles", [("name", "String")]),
+    layer("walls", [("attenuation", "Number")]),
+    layer("doors", [("accessible", "Boolean"), ("id", "String"), ("kind", "String"), ("name", "String")]),
+    layer("connectors", [("id", "String"), ("kind", "String")]),
+    layer(
+      "places",
+      [("accessible", "Boolean"), ("category", "String"), ("id", "String"), ("name", "String")]
+    ),
+  ]
+
+  private static func layer(_ name: String, _ fields: [(String, String)]) -> Layer {
+    Layer(
+      name: name,
+      fields: fields.map { (name: $0.0, type: $0.1) } + [("building", "String"), ("level", "Number")]
+    )
+  }
+
   /// The encoded tile; empty if it shows nothing.
   public let bytes: [UInt8]
 
   /// Encodes a tile of a floor.
   public init(_ tile: MapTile, of floor: MappedFloor, routes: [RouteLine] = []) {
+    var content = TileContent()
+    let frame = content.add(floor, on: tile)
+    for route in routes {
+      content.routes.add(.line, frame.lines([route.line]), [("id", .text(route.identifier))])
+    }
+    bytes = content.bytes
+  }
+
+  /// Encodes a tile of several floors, whose features have the properties `building` and `level`.
+  public init(_ tile: MapTile, of floors: [MappedFloor]) {
+    var content = TileContent()
+    for floor in floors {
+      content.common = [("building", .text(floor.id.building)), ("level", .number(Double(floor.id.level)))]
+      content.add(floor, on: tile)
+    }
+    bytes = content.bytes
+  }
+}
+
+/// The layers of a tile while they are filled.
+private struct TileContent {
+  var areas = VectorLayer("areas")
+  var obstacles = VectorLayer("obstacles")
+  var walls = VectorLayer("walls")
+  var doors = VectorLayer("doors")
+  var connectors = VectorLayer("connectors")
+  var places = VectorLayer("places")
+  var routes = VectorLayer("routes")
+  /// The properties of all features that are added.
+  var common: [(String, VectorValue)] = []
+
+  /// The encoded layers, without those that have no feature.
+  var bytes: [UInt8] {
+    var writer = ProtobufWriter()
+    for layer in [areas, obstacles, walls, doors, connectors, places, routes] where !layer.isEmpty {
+      writer.write(field: 3, layer.bytes)
+    }
+    return writer.bytes
+  }
+
+  /// Adds what a tile shows of a floor.
+  @discardableResult
+  mutating func add(_ floor: MappedFloor, on tile: MapTile) -> TileFrame {
     let scale = Double(VectorTile.extent) / tile.side
     let frame = TileFrame(corner: floor.corner(of: tile), scale: scale)
-    var layers: [VectorLayer] = []
-    var areas = VectorLayer("areas")
-    var obstacles = VectorLayer("obstacles")
     for shape in floor.shapes where frame.touches(shape.extent) {
       let tags: [(String, VectorValue)] = shape.name.isEmpty ? [] : [("name", .text(shape.name))]
       let geometry = frame.polygon(shape.rings)
       switch shape.kind {
       case .walkable, .place:
-        areas.add(.polygon, geometry, [("kind", .text(shape.kind.rawValue))] + tags)
-      case .obstacle: obstacles.add(.polygon, geometry, tags)
+        areas.add(.polygon, geometry, [("kind", .text(shape.kind.rawValue))] + tags + common)
+      case .obstacle: obstacles.add(.polygon, geometry, tags + common)
       }
     }
-    layers += [areas, obstacles, VectorTile.walls(of: floor, frame)]
-    layers += VectorTile.marks(of: floor, frame)
-    var lines = VectorLayer("routes")
-    for route in routes { lines.add(.line, frame.lines([route.line]), [("id", .text(route.identifier))]) }
-    layers.append(lines)
-    var writer = ProtobufWriter()
-    for layer in layers where !layer.isEmpty { writer.write(field: 3, layer.bytes) }
-    bytes = writer.bytes
+    addWalls(of: floor, frame)
+    addMarks(of: floor, frame)
+    return frame
   }
 
-  /// The walls, those of one attenuation as one feature.
-  private static func walls(of floor: MappedFloor, _ frame: TileFrame) -> VectorLayer {
-    var layer = VectorLayer("walls")
+  /// Adds the walls, those of one attenuation as one feature.
+  private mutating func addWalls(of floor: MappedFloor, _ frame: TileFrame) {
     var groups: [Double: [[Point]]] = [:]
     for wall in floor.walls {
       guard let extent = Extent(around: [wall.segment.start, wall.segment.end]), frame.touches(extent) else {
@@ -66,34 +133,32 @@ public struct VectorTile {
       groups[wall.attenuation, default: []].append([wall.segment.start, wall.segment.end])
     }
     for (attenuation, lines) in groups.sorted(by: { $0.key < $1.key }) {
-      layer.add(.line, frame.lines(lines), [("attenuation", .number(attenuation))])
+      walls.add(.line, frame.lines(lines), [("attenuation", .number(attenuation))] + common)
     }
-    return layer
   }
 
-  private static func marks(of floor: MappedFloor, _ frame: TileFrame) -> [VectorLayer] {
-    var (doors, connectors, places) = (VectorLayer("doors"), VectorLayer("connectors"), VectorLayer("places"))
+  private mutating func addMarks(of floor: MappedFloor, _ frame: TileFrame) {
     for door in floor.doors {
       guard let extent = Extent(around: [door.segment.start, door.segment.end]), frame.touches(extent) else {
         continue
       }
       var tags: [(String, VectorValue)] = [("kind", .text("door")), ("accessible", .flag(door.isAccessible))]
       if !door.name.isEmpty { tags.append(("name", .text(door.name))) }
-      doors.add(.line, frame.lines([[door.segment.start, door.segment.end]]), tags)
+      doors.add(.line, frame.lines([[door.segment.start, door.segment.end]]), tags + common)
     }
     for mark in floor.marks {
       guard let geometry = frame.point(mark.point) else { continue }
       var tags: [(String, VectorValue)] = [("id", .text(mark.identifier))]
       switch mark.kind {
-      case .entrance: doors.add(.point, geometry, tags + [("kind", .text("entrance"))])
-      case .connector(let kind): connectors.add(.point, geometry, tags + [("kind", .text(kind.rawValue))])
+      case .entrance: doors.add(.point, geometry, tags + [("kind", .text("entrance"))] + common)
+      case .connector(let kind):
+        connectors.add(.point, geometry, tags + [("kind", .text(kind.rawValue))] + common)
       case .place:
         if !mark.name.isEmpty { tags.append(("name", .text(mark.name))) }
         if !mark.category.isEmpty { tags.append(("category", .text(mark.category))) }
-        places.add(.point, geometry, tags + [("accessible", .flag(mark.isAccessible))])
+        places.add(.point, geometry, tags + [("accessible", .flag(mark.isAccessible))] + common)
       }
     }
-    return [doors, connectors, places]
   }
 }
 

@@ -4,8 +4,9 @@ import PharosModel
 /// A reader of a floor in the format of the open data set of the Indoor Location Competition 2.0.
 ///
 /// A folder holds `floor_image.png`, `floor_info.json` (width and height of the image in metres) and
-/// `geojson_map.json`, whose first feature is the outline of the floor and whose others are shops. The rectangle around
-/// the outline is the image's, and metres are counted from its lower left corner.
+/// `geojson_map.json`, whose first feature is the outline of the floor and whose others are shops. Those with a name and
+/// an id are places of interest too. The rectangle around the outline is the image's, and metres are counted from its
+/// lower left corner.
 struct SurveyFolderReading {
   let folder: String
   let files: VenueFiles
@@ -45,8 +46,18 @@ struct SurveyFolderReading {
     var draft = FloorDraft(Floor(level: level, plane: .mercator(plane)))
     if let outline = outline.geometry { _ = layer.draw(features[0], outline, as: .walkable, on: &draft) }
     layer.draw(Array(features.dropFirst()), on: &draft)
+    draft.floor.pointsOfInterest = features.dropFirst().compactMap { place($0, on: draft.floor.plane) }
     draft.floor.plan = plan(box)
     return draft
+  }
+
+  /// Returns the place that a shop is; nil for one without a name.
+  private func place(_ shop: GeoJSON.Feature, on plane: FloorPlane) -> PointOfInterest? {
+    guard !shop.name.isEmpty, let id = shop.text("id"), !id.isEmpty,
+      let area = shop.geometry?.projected(on: plane)?.areas(named: shop.name).first,
+      let point = area.innerPoint
+    else { return nil }
+    return PointOfInterest(identifier: id, name: shop.name, point: point, area: area)
   }
 
   private func size() -> (width: Double, height: Double)? {

@@ -189,10 +189,13 @@ extension VenueReading {
   private mutating func draft(_ fields: DocumentFields, level: Int, in building: Building) -> FloorDraft? {
     if let folder = fields.fileName("surveyFolder") {
       let reading = SurveyFolderReading(folder: folder, files: files, problems: problems)
-      return reading.draft(
+      var draft = reading.draft(
         level: level,
         shops: fields.value("shops", .word([.obstacle, .room, .walkable])) ?? .obstacle
       )
+      // Two floors may be drawn from one file; their shops have the same ids.
+      draft?.floor.pointsOfInterest.removeAll { !placeIDs.insert($0.identifier).inserted }
+      return draft
     }
     if fields.has("shops") {
       fields.mistake("shops", "shops is set without surveyFolder", expected: "a surveyFolder, or no such key")

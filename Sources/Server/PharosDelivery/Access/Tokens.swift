@@ -22,6 +22,9 @@ package final class Tokens: Sendable {
     var lastUsed: [String: Timestamp] = [:]
   }
 
+  /// The tickets that stand for tokens for a moment.
+  package let tickets = Tickets()
+
   private let store: any DocumentStore
   private let state = Mutex(State())
 
@@ -120,6 +123,7 @@ package final class Tokens: Sendable {
       state.byDigest[Tokens.slot(token.digest)] = nil
       state.lastUsed[id] = nil
     }
+    tickets.revoke(of: [token.principal])
     return true
   }
 
@@ -135,6 +139,7 @@ package final class Tokens: Sendable {
           state.lastUsed[token.id] = nil
         }
       }
+      tickets.revoke(of: Set(tokens.map(\.principal)))
     }
     return (tokens, change)
   }
@@ -255,6 +260,8 @@ package enum Principal: Hashable, Sendable {
 enum Secret {
   /// The prefix of every secret, by which a scanner for leaked credentials recognises one.
   static let prefix = "pht_"
+  /// The prefix of every ticket.
+  static let ticketPrefix = "phk_"
   /// - Units: bytes; 256 bits cannot be guessed, so a plain hash without salt and stretching is enough.
   static let length = 32
   /// - Units: bytes.
@@ -265,6 +272,11 @@ enum Secret {
   /// Returns a new secret from the system's generator.
   static func random() -> String {
     prefix + base64URL(randomBytes(length))
+  }
+
+  /// Returns a new ticket from the system's generator.
+  static func randomTicket() -> String {
+    ticketPrefix + base64URL(randomBytes(length))
   }
 
   /// Returns a new id for lists: 9 random bytes, 12 characters.

@@ -1,4 +1,5 @@
 import PharosDelivery
+import PharosFiles
 import PharosMaps
 import PharosSpace
 import Synchronization
@@ -9,8 +10,8 @@ final class VenueMaps: Sendable {
   enum Form: Hashable, Sendable {
     /// A PNG with so many pixels on a side.
     case picture(size: Int)
-    /// A Mapbox vector tile.
-    case vector
+    /// A Mapbox vector tile, maybe packed with gzip.
+    case vector(isPacked: Bool)
   }
 
   private struct FloorKey: Hashable, Sendable {
@@ -19,7 +20,9 @@ final class VenueMaps: Sendable {
   }
 
   private struct TileKey: Hashable, Sendable {
-    let floor: FloorKey
+    let venue: String
+    /// The floor; nil for all.
+    let floor: FloorID?
     let tile: MapTile
     let form: Form
   }
@@ -52,29 +55,38 @@ final class VenueMaps: Sendable {
   /// What a tile costs beside its own bytes.
   private static let tileOverhead = 256
 
-  /// Returns a tile of a floor; empty where nothing of the floor is on it.
+  /// Returns a tile of a floor, or a vector tile of all floors; empty where nothing is on it.
   ///
   /// - Throws: a `MapFailure` if the plan's image cannot be drawn, or what its reader throws.
-  func tile(_ tile: MapTile, of id: FloorID, _ form: Form, in served: ServedVenue) async throws -> [UInt8] {
+  func tile(_ tile: MapTile, of id: FloorID?, _ form: Form, in served: ServedVenue) async throws -> [UInt8] {
     try await Blocking.tiles.run { [self] _ in try draw(tile, of: id, form, in: served) }
   }
 
-  private func draw(_ tile: MapTile, of id: FloorID, _ form: Form, in served: ServedVenue) throws -> [UInt8] {
-    let floorKey = FloorKey(venue: served.venue.identifier, floor: id)
-    let key = TileKey(floor: floorKey, tile: tile, form: form)
-    let prepared = prepare(floorKey, served.venue)
+  private func draw(_ tile: MapTile, of id: FloorID?, _ form: Form, in served: ServedVenue) throws -> [UInt8]
+  {
+    let venue = served.venue
+    let key = TileKey(venue: venue.identifier, floor: id, tile: tile, form: form)
+    let floors = id.map { [$0] } ?? venue.floors.map(\.id)
+    let prepared = floors.map { prepare(FloorKey(venue: venue.identifier, floor: $0), venue) }
     if let known = state.withLock({ $0.tiles[key] }) { return known }
-    guard let floor = prepared.floor else { return [] }
-    let bytes: [UInt8]
+    var bytes: [UInt8] = []
     switch form {
-    case .vector: bytes = VectorTile(tile, of: floor).bytes
-    case .picture(let size):
-      let renderer: FloorRenderer
-      if let known = prepared.renderer {
-        renderer = known
-      } else {
-        renderer = try loadRenderer(of: floor, for: floorKey, in: served)
+    case .vector(let isPacked):
+      let mapped = prepared.compactMap(\.floor)
+      bytes =
+        id == nil
+        ? VectorTile(tile, of: mapped).bytes : mapped.first.map { VectorTile(tile, of: $0).bytes } ?? []
+      if isPacked, !bytes.isEmpty {
+        guard let packed = Gzip.packed(bytes) else {
+          throw Problem.unavailable("A tile cannot be packed: zlib has no memory.")
+        }
+        bytes = packed
       }
+    case .picture(let size):
+      guard let prepared = prepared.first, let floor = prepared.floor, let id else { return [] }
+      let renderer =
+        try prepared.renderer
+        ?? loadRenderer(of: floor, for: FloorKey(venue: venue.identifier, floor: id), in: served)
       bytes = try renderer.png(tile, size: size) ?? []
     }
     state.withLock { $0.tiles.insert(bytes, for: key, cost: bytes.count + VenueMaps.tileOverhead) }

@@ -71,6 +71,28 @@ package struct APIRequest: RequestContext {
     }
   }
 
+  /// Indicates whether the client takes a body that is packed with gzip.
+  var acceptsGzip: Bool {
+    (self[.acceptEncoding] ?? "").lowercased().split(separator: ",").contains { part in
+      let words = part.filter { $0 != " " && $0 != "\t" }.split(separator: ";", maxSplits: 1)
+      guard let coding = words.first, ["gzip", "x-gzip", "*"].contains(coding) else { return false }
+      return words.count == 1 || words[1].wholeMatch(of: /q=0(\.0*)?/) == nil
+    }
+  }
+
+  /// The address by which the client knows this server: that of the request, or what a proxy says it was.
+  ///
+  /// Only the client that sent the fields gets the address.
+  func server(scheme: String) -> String {
+    func first(_ name: String) -> String? {
+      head.headerFields[named: name]?.split(separator: ",").first.map { String($0.filter { $0 != " " }) }
+    }
+    let forwarded = first("X-Forwarded-Proto").flatMap { ["http", "https"].contains($0) ? $0 : nil }
+    let host =
+      first("X-Forwarded-Host").flatMap { HostName.host(of: $0) == nil ? nil : $0 } ?? host ?? "localhost"
+    return "\(forwarded ?? scheme)://\(host)"
+  }
+
   /// The path as the router compares it: each part decoded and encoded again.
   ///
   /// - Throws: a problem for a path that cannot be decoded or has an empty part.

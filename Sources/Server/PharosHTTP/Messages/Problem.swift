@@ -83,11 +83,16 @@ extension Problem {
     Problem("badRequest", "The request cannot be understood", status: 400, detail: detail)
   }
 
+  /// Indicates whether parameters of the query are wrong, and no code of OSRM names the mistake.
+  var isOfQuery: Bool { name == Problem.badQueryName && code == nil }
+
+  private static let badQueryName = "badQuery"
+
   /// Parameters of the query are wrong.
   static func badQuery(_ errors: [Field]) -> Problem {
     let names = errors.map(\.field).joined(separator: ", ")
     return Problem(
-      "badQuery",
+      badQueryName,
       "Parameters of the query are wrong",
       status: 400,
       detail: "Correct or leave out: \(names).",

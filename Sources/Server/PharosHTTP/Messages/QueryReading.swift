@@ -39,6 +39,15 @@ package struct QueryReading: Sendable {
     }
   }
 
+  /// The value of a parameter in the query of a request's target before the query is read; nil where there is none.
+  static func value(of name: String, in target: String) -> String? {
+    guard let mark = target.firstIndex(of: "?") else { return nil }
+    for part in target[target.index(after: mark)...].split(separator: "&") where part.hasPrefix(name + "=") {
+      return PercentCoding.decode(part.dropFirst(name.count + 1), plusIsSpace: true)
+    }
+    return nil
+  }
+
   /// The one value of a parameter as text, or nil.
   mutating func text(_ name: String) -> String? {
     let values = values(name)
@@ -61,6 +70,18 @@ package struct QueryReading: Sendable {
   package mutating func limit(default usual: Int = 100) -> Int {
     integer("limit", in: 1...Int64(Page.longest)).map(Int.init) ?? usual
   }
+
+  /// One of the words of an enumeration, or nil.
+  mutating func word<Word: RawRepresentable<String> & CaseIterable>(
+    _ name: String,
+    _ type: Word.Type
+  ) -> Word? {
+    let expected = "one of \(Word.allCases.map(\.rawValue).joined(separator: ", "))"
+    return value(name, "is not known", expected: expected) { Word(rawValue: $0) }
+  }
+
+  /// The value of a parameter that may be empty, or nil; of one that is repeated, the last.
+  func givenText(_ name: String) -> String? { values(name).last }
 
   /// A truth value, or nil.
   package mutating func bool(_ name: String) -> Bool? {

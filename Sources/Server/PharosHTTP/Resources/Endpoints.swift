@@ -1,3 +1,4 @@
+import PharosDelivery
 import PharosModel
 
 /// All operations of the interface: the list of its resources.
@@ -5,11 +6,17 @@ package struct Endpoints: Sendable {
   private let resources: [any Resource]
 
   /// Makes the resources of a server.
-  package init(backend: any HTTPBackend, cache: LiveStateCache) {
+  ///
+  /// - Parameters:
+  ///   - backend: the server.
+  ///   - cache: the states that it serves.
+  ///   - scheme: the scheme of its own address.
+  package init(backend: any HTTPBackend, cache: LiveStateCache, scheme: String = "http") {
     let catalog = VenueCatalog { backend.servedVenues }
     let clock: @Sendable () -> Timestamp = { backend.clock() }
     resources = [
       TokenResource(tokens: backend.tokens, feeds: backend.feeds, clock: clock),
+      TicketResource(tickets: backend.tokens.tickets, clock: clock, uptime: { backend.uptime }),
       AuthorisationResource(
         authorisations: backend.authorisations,
         registrar: backend.registrar,
@@ -68,7 +75,7 @@ package struct Endpoints: Sendable {
         clock: clock
       ),
       ItineraryResource(assignments: backend.assignments),
-      MapResource(catalog: catalog, bundles: VenueBundles(dataFolder: backend.dataFolder)),
+      MapResource(catalog: catalog, bundles: VenueBundles(dataFolder: backend.dataFolder), scheme: scheme),
       ObserverResource(
         server: backend.server,
         registrar: backend.registrar,
@@ -90,6 +97,7 @@ package struct Endpoints: Sendable {
         cache: cache
       ),
       StatusResource(backend: backend),
+      OSRMResource(catalog: catalog),
       PageResource(backend: backend),
       VenueResource(catalog: catalog),
       VisitResource(

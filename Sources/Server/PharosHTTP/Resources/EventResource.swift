@@ -22,7 +22,7 @@ struct EventResource: Resource {
         query: [
           "kind", "application", "region", "subject", "observer", "since", "until", "after", "before",
           "limit",
-          "rate",
+          "rate", RequestGuard.ticketParameter,
         ],
         handler: events
       ),

@@ -8,6 +8,8 @@ import PharosSpace
 struct MapResource: Resource {
   let catalog: VenueCatalog
   let bundles: VenueBundles
+  /// The scheme of this server's own address.
+  let scheme: String
   private let maps = VenueMaps()
 
   var routes: [Route] {
@@ -21,11 +23,37 @@ struct MapResource: Resource {
           query.wrong("size", "is \(size)", expected: "256 or 512")
         }
         try query.finish()
-        return try await self.tile(request, .picture(size: Int(size)), type: "image/png")
+        return try await self.tile(
+          request,
+          catalog.floor(request),
+          .picture(size: Int(size)),
+          type: "image/png"
+        )
       },
       Route(.get, tile + ".mvt", access: .anyToken, conditional: true, long: true) { request in
-        try await self.tile(request, .vector, type: "application/vnd.mapbox-vector-tile")
+        try await self.vectorTile(request, catalog.floor(request))
       },
+      Route(
+        .get,
+        "/v1/venues/{id}/vector/{z}/{x}/{y}.mvt",
+        access: .anyToken,
+        conditional: true,
+        long: true
+      ) { request in
+        try await self.vectorTile(request, (catalog.venue(request), nil))
+      },
+      Route(.get, "/v1/venues/{id}/tiles.json", access: .anyToken, conditional: true) { request in
+        let style = try style(request)
+        return .json { style.writeTiles(to: &$0) }
+      },
+      Route(
+        .get,
+        "/v1/venues/{id}/style.json",
+        access: .anyToken,
+        query: ["level", "glyphs", "font"],
+        conditional: true,
+        handler: drawnStyle
+      ),
       Route(
         .get,
         "/v1/venues/{id}/bundle",
@@ -38,8 +66,35 @@ struct MapResource: Resource {
     ]
   }
 
-  private func tile(_ request: APIRequest, _ form: VenueMaps.Form, type: String) async throws -> APIAnswer {
-    let (served, floor) = try catalog.floor(request)
+  /// A tile of one floor or, without one, of all floors.
+  private typealias TileSubject = (served: ServedVenue, floor: (id: FloorID, floor: Floor)?)
+
+  /// Returns a vector tile, packed for a client that takes that.
+  private func vectorTile(_ request: APIRequest, _ subject: TileSubject) async throws -> APIAnswer {
+    let isPacked = request.acceptsGzip
+    var answer = try await tile(
+      request,
+      subject,
+      .vector(isPacked: isPacked),
+      type: "application/vnd.mapbox-vector-tile"
+    )
+    answer.headers[.vary] = "Accept-Encoding"
+    if isPacked, answer.status == .ok { answer.headers[.contentEncoding] = "gzip" }
+    return answer
+  }
+
+  /// The lifetime of a tile in the memory of its client.
+  ///
+  /// - Units: seconds. A venue changes at a start of the server; five minutes hold while one looks at a map.
+  private static let tileLifetime = 300
+
+  private func tile(
+    _ request: APIRequest,
+    _ subject: TileSubject,
+    _ form: VenueMaps.Form,
+    type: String
+  ) async throws -> APIAnswer {
+    let (served, floor) = subject
     let numbers = ["z", "x", "y"].map { Int(request.parameter($0)) }
     guard let zoom = numbers[0], let x = numbers[1], let y = numbers[2],
       let tile = MapTile(zoom: zoom, x: x, y: y)
@@ -49,11 +104,46 @@ struct MapResource: Resource {
       )
     }
     do {
-      let bytes = try await maps.tile(tile, of: floor.id, form, in: served)
-      return bytes.isEmpty ? .noContent : .bytes(bytes, type: type)
+      let bytes = try await maps.tile(tile, of: floor?.id, form, in: served)
+      var answer = bytes.isEmpty ? APIAnswer.noContent : .bytes(bytes, type: type)
+      answer.headers[.cacheControl] = "max-age=\(MapResource.tileLifetime)"
+      return answer
     } catch {
+      let what = floor.map { "Floor \($0.id)" } ?? "Venue \"\(served.venue.identifier)\""
       throw Problem.unavailable(
-        "Floor \(floor.id) cannot be drawn: \(Wording.clause(error)). `pharos check` says what is wrong with the venue's folder."
+        "\(what) cannot be drawn: \(Wording.clause(error)). `pharos check` says what is wrong with the venue's folder."
+      )
+    }
+  }
+
+  private func style(_ request: APIRequest) throws(Problem) -> MapStyle {
+    MapStyle(venue: try catalog.venue(request).venue, server: request.server(scheme: scheme))
+  }
+
+  private func drawnStyle(_ request: APIRequest) throws -> APIAnswer {
+    let style = try style(request)
+    var query = request.query
+    let known = style.levels.map(String.init).joined(separator: ", ")
+    let level = query.integer("level", in: -1_000...1_000).map(Int.init) ?? style.groundLevel
+    if !style.levels.isEmpty, !style.levels.contains(level) {
+      query.wrong("level", "is \(level)", expected: "one of \(known)")
+    }
+    let glyphs = query.text("glyphs")
+    let font = query.text("font")
+    if let glyphs, !glyphs.contains("{fontstack}") || !glyphs.contains("{range}") {
+      query.wrong(
+        "glyphs",
+        "\"\(glyphs.shortened)\"",
+        expected: "an address with {fontstack} and {range} in it"
+      )
+    }
+    if font != nil, glyphs == nil { query.wrong("font", "is set without glyphs", expected: "both") }
+    try query.finish()
+    return .json { json in
+      style.write(
+        level: level,
+        labels: glyphs.map { (glyphs: $0, font: font ?? MapStyle.usualFont) },
+        to: &json
       )
     }
   }

@@ -81,6 +81,32 @@ struct TokenResource: Resource {
   }
 }
 
+/// The tickets with which pages open live streams.
+struct TicketResource: Resource {
+  let tickets: Tickets
+  let clock: @Sendable () -> Timestamp
+  /// The steady time.
+  let uptime: @Sendable () -> TimeSpan
+
+  var routes: [Route] {
+    [
+      Route(.post, "/v1/tickets", access: .anyToken) { request in
+        guard let secret = tickets.issue(to: request.principal, at: uptime()) else {
+          throw Problem.tooManyRequests(
+            "\(Tickets.maximumOfClient) tickets of this client wait to be used; each is valid for "
+              + "\(Int(Tickets.lifetime.seconds)) s. Use them, or ask again later."
+          )
+        }
+        return APIAnswer.json(status: .created) { json in
+          json.member("ticket", secret)
+          json.member("expiresAt", (clock() + Tickets.lifetime).rfc3339)
+        }
+        .unkept()
+      }
+    ]
+  }
+}
+
 /// The authorisations of applications to locate subjects.
 struct AuthorisationResource: Resource {
   let authorisations: Authorisations

@@ -161,7 +161,7 @@ enum VenueDocuments {
   }
 
   /// The rectangle around a floor, in degrees: west, south, east, north.
-  private static func bounds(of floor: Floor) -> [Double]? {
+  static func bounds(of floor: Floor) -> [Double]? {
     guard let extent = floor.extent else { return nil }
     let corners = [
       extent.southWest, Point(x: extent.northEast.x, y: extent.southWest.y),

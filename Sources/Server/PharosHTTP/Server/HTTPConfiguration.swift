@@ -8,9 +8,9 @@ package struct HTTPConfiguration: Sendable {
   package var address: HostPort
   /// The certificate and key files, or nil for plain HTTP.
   package var tls: TLSFiles?
-  /// The origins whose pages may use the interface from a browser, such as `https://floor.example.org`; CORS is off
-  /// while there are none.
-  package var allowedOrigins: [String]
+  /// Returns the origins whose pages may use the interface from a browser, such as `https://floor.example.org`, as they are
+  /// at each request; CORS is off while there are none.
+  package var allowedOrigins: @Sendable () -> [String]
   /// The names by which the server may be asked besides those of this machine itself, without port.
   ///
   /// Checked only while no token is required: a page elsewhere could otherwise have its own name lead here and ask as
@@ -56,11 +56,14 @@ package struct HTTPConfiguration: Sendable {
   /// A server of 16 loops with 128 webhooks has some 220 of them.
   package static let reservedDescriptors = 256
 
+  /// The scheme of the server's own address.
+  var scheme: String { tls == nil ? "http" : "https" }
+
   /// Makes a configuration.
   package init(
     address: HostPort = HostPort(host: "127.0.0.1", port: 8_080),
     tls: TLSFiles? = nil,
-    allowedOrigins: [String] = [],
+    allowedOrigins: @escaping @Sendable () -> [String] = { [] },
     allowedHosts: [String] = [],
     tokensRequired: Bool = false
   ) {

@@ -232,7 +232,7 @@ package struct ServeRunner: Sendable {
     var configuration = HTTPConfiguration(
       address: address,
       tls: settings.tls,
-      allowedOrigins: site.allowedOrigins,
+      allowedOrigins: { parts.allowedOrigins },
       allowedHosts: site.allowedHosts
     )
     // Only an address of this machine alone passes without a token.

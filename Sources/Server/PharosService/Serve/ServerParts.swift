@@ -267,6 +267,9 @@ private final class FileSettings: Sendable {
     configuration.withLock { $0 = next }
   }
 
+  /// The origins whose pages may use the HTTP interface.
+  var allowedOrigins: [String] { configuration.withLock { $0.allowedOrigins } }
+
   /// The settings, with the site that the file declares.
   func configuration(of declared: Site) -> SiteConfiguration {
     configuration.withLock { $0 }.with(declared)
@@ -300,6 +303,9 @@ extension ServerParts {
 
   /// The site file as it was read last.
   var siteFile: SiteConfiguration { fileSettings.configuration(of: registrar.sources.declared) }
+
+  /// The origins whose pages may use the HTTP interface, by the site file as it was read last.
+  var allowedOrigins: [String] { fileSettings.allowedOrigins }
 
   /// The site file's configuration with the settings that took precedence when the server started, and with paths that hold
   /// anywhere on this machine.

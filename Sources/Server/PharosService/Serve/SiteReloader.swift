@@ -133,6 +133,7 @@ enum SiteDifference {
       ("ingest.policy", old.policy != new.policy),
       ("iBeaconCompanies", old.site.iBeaconCompanies != new.site.iBeaconCompanies),
       ("pathLossExponent", old.site.pathLossExponent != new.site.pathLossExponent),
+      ("listen.allowedOrigins", old.allowedOrigins != new.allowedOrigins),
       ("positioning", old.site.positioning != new.site.positioning),
       ("who is a person, or a purpose", old.access != new.access),
     ] where isChanged {
@@ -148,7 +149,6 @@ enum SiteDifference {
       ("who must sign", mustSign(old).contains { address, must in mustSign(new)[address] == !must }),
       ("listen.mqtt", old.mqttInput != new.mqttInput), ("publish.mqtt", old.mqttOutput != new.mqttOutput),
       ("listen.http", old.http != new.http),
-      ("listen.allowedOrigins", old.allowedOrigins != new.allowedOrigins),
       ("listen.allowedHosts", old.allowedHosts != new.allowedHosts), ("tls", old.tls != new.tls),
       ("data", old.data != new.data), ("venues", old.venues != new.venues),
       ("journal.retention", old.retention != new.retention),

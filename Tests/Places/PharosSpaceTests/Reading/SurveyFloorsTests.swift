@@ -106,6 +106,51 @@ struct SurveyFloorsTests {
     )
   }
 
+  @Test("shops with a name and an id are places, each id once in the venue")
+  func places() throws {
+    func square(_ corner: Double, _ properties: String) -> String {
+      let (low, high) = (corner, corner + 0.0001)
+      return #"{"type":"Feature","properties":{\#(properties)},"geometry":{"type":"Polygon","coordinates":"#
+        + "[[[\(low),\(low)],[\(high),\(low)],[\(high),\(high)],[\(low),\(high)],[\(low),\(low)]]]}}"
+    }
+    let outline =
+      #"{"type":"Feature","properties":{},"geometry":{"type":"Polygon","coordinates":"#
+      + "[[[0,0],[0.001,0],[0.001,0.001],[0,0.001],[0,0]]]}}"
+    let shops = [
+      square(0.0002, #""id":"a1","name":"Bakery""#), square(0.0004, #""id":"a2","name":"""#),
+      square(0.0006, #""name":"No id""#), square(0.0008, #""id":"a1","name":"Again""#),
+    ]
+    let map = #"{"type":"FeatureCollection","features":[\#(([outline] + shops).joined(separator: ","))]}"#
+    let image: [UInt8] = [
+      0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52, 0, 0, 1, 0x90, 0,
+      0, 1,
+      0x90,
+    ]
+    let yaml =
+      "id: mall\nbuildings: [{ id: b, floors: [{ level: 0, name: F, surveyFolder: f }, "
+      + "{ level: 1, name: G, surveyFolder: f }] }]"
+    let files = VenueFiles { name, limit throws(VenueFiles.Failure) in
+      switch name {
+      case "venue.yaml": Array(yaml.utf8.prefix(limit))
+      case "f/geojson_map.json": Array(map.utf8.prefix(limit))
+      case "f/floor_info.json": Array(#"{"map_info":{"width":111,"height":111}}"#.utf8.prefix(limit))
+      case "f/floor_image.png": Array(image.prefix(limit))
+      default: throw .missing
+      }
+    }
+    let venue = try VenueFolder.read("v", files: files).venue
+    let ground = try #require(venue.floor(FloorID(building: "b", level: 0)))
+    #expect(ground.pointsOfInterest.map(\.identifier) == ["a1"])
+    let bakery = try #require(ground.pointsOfInterest.first)
+    #expect(bakery.name == "Bakery" && bakery.area?.contains(bakery.point) == true)
+    #expect(venue.floor(FloorID(building: "b", level: 1))?.pointsOfInterest.isEmpty == true)
+    // The shop is an obstacle; the way ends at its side.
+    let router = Router(WalkableGraph(venue))
+    let corner = try #require(Coordinate(latitude: 0.00005, longitude: 0.00005))
+    let route = try router.routes(from: .coordinate(corner, level: 0), to: .place("Bakery")).first
+    #expect((route?.distance ?? 0) > 10 && route?.steps.last?.maneuver.name == "Bakery")
+  }
+
   /// All pairs of numbers in nested lists.
   private static func pairs(_ value: Any) -> [(Double, Double)] {
     guard let list = value as? [Any] else { return [] }

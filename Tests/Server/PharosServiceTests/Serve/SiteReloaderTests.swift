@@ -105,6 +105,16 @@ struct SiteReloaderTests {
     for text in ["journal.retention", "who must sign"] { #expect(!outcome.log.contains(text), "\(text)") }
   }
 
+  @Test("origins of pages take effect at once")
+  func origins() async throws {
+    let outcome = try await reloading(
+      "stream: hall\nlisten: { allowedOrigins: [\"https://floor.example.org\"] }\n"
+    )
+    #expect(outcome.adopted.first?.allowedOrigins == ["https://floor.example.org"])
+    #expect(outcome.log.contains("listen.allowedOrigins changed"))
+    #expect(!outcome.log.contains("listen.allowedOrigins takes effect at the next start only"))
+  }
+
   @Test("a file that is as it was changes nothing, and a server without one says so")
   func nothing() async throws {
     #expect(try await reloading(SiteReloaderTests.first).log.contains("nothing has changed"))
