@@ -26,6 +26,21 @@ package enum RouteAnnotation: String, CaseIterable, Sendable {
   case speed
 }
 
+/// The parts of a route's document that a client may leave out or ask for.
+package struct RouteParts: Sendable {
+  /// Indicates whether the line of the whole route is written.
+  package var hasOverview = true
+  /// Indicates whether the steps of the legs are written.
+  package var hasSteps = true
+  /// What is written about each piece of a leg's line.
+  package var annotations: Set<RouteAnnotation> = []
+
+  /// Chooses the parts.
+  package init(hasOverview: Bool = true, hasSteps: Bool = true, annotations: Set<RouteAnnotation> = []) {
+    (self.hasOverview, self.hasSteps, self.annotations) = (hasOverview, hasSteps, annotations)
+  }
+}
+
 /// The document of a route, in the shape of OSRM's answers, with the level and an instruction at each step.
 ///
 /// - Source: OSRM HTTP API 5.x, route service.
@@ -51,31 +66,27 @@ extension WalkingRoute {
   ///   - json: the text.
   ///   - languages: the languages of instructions.
   ///   - geometry: the form of lines.
-  ///   - hasOverview: indicates whether the line of the whole route is written.
-  ///   - hasSteps: indicates whether the steps of the legs are written.
-  ///   - annotations: what is written about each piece of a leg's line.
+  ///   - parts: the parts that are written.
   package static func write(
     _ legs: [WalkingRoute],
     to json: inout JSONText,
     languages: [RouteLanguage],
     geometry: RouteGeometry,
-    hasOverview: Bool = true,
-    hasSteps: Bool = true,
-    annotations: Set<RouteAnnotation> = []
+    parts: RouteParts = RouteParts()
   ) {
     let duration = legs.reduce(0) { $0 + $1.duration }
     json.member("distance", legs.reduce(0) { $0 + $1.distance }, decimals: 2)
     json.member("duration", duration, decimals: 1)
     json.member("weight", duration, decimals: 1)
     json.member("weight_name", "duration")
-    if hasOverview { write(line(of: legs.flatMap(\.steps)), geometry, to: &json) }
+    if parts.hasOverview { write(line(of: legs.flatMap(\.steps)), geometry, to: &json) }
     json.objects("legs", legs) { json, leg in
       json.member("distance", leg.distance, decimals: 2)
       json.member("duration", leg.duration, decimals: 1)
       json.member("weight", leg.duration, decimals: 1)
       json.member("summary", "")
-      json.objects("steps", hasSteps ? leg.steps : []) { write($1, languages, geometry, to: &$0) }
-      leg.write(annotations, to: &json)
+      json.objects("steps", parts.hasSteps ? leg.steps : []) { write($1, languages, geometry, to: &$0) }
+      leg.write(parts.annotations, to: &json)
     }
   }
 

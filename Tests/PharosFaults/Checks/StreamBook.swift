@@ -36,9 +36,10 @@ package struct StreamBook {
     self.hidden = hidden
   }
 
-  /// Whether a region may have lost its rows without an event: its subject was erased or hidden.
+  /// Whether a region may have lost its rows without an event: its subject was erased or hidden, or it was edited while the
+  /// server was down and its checkpoint is gone, so that nothing says what it was about.
   private func mayBegin(_ key: Key) -> Bool {
-    erased.contains(key.subject) || hidden.contains(key.subject)
+    erased.contains(key.subject) || hidden.contains(key.subject) || key.application == FaultPlan.edited
   }
 
   /// Where each subject stands, in no order.

@@ -25,7 +25,11 @@ extension FixDecider {
       let first = events.count
       stage.geofences.follow(position, stage.regions, into: &events)
       guard let room = fix.detail.room else { return }
-      for index in first..<events.count { events[index].note(room: room) }
+      for index in first..<events.count {
+        guard case .region(var transition) = events[index].detail else { continue }
+        transition.evidence.room = room
+        events[index] = events[index].with(.region(transition))
+      }
     },
     advance: { stage, instant, events in
       stage.geofences.advance(to: instant, stage.regions, into: &events)

@@ -120,13 +120,6 @@ extension Event {
 }
 
 extension Event {
-  /// Notes the room of a located subject in the evidence of a decision about a region.
-  package mutating func note(room: String) {
-    guard case .region(var transition) = detail else { return }
-    transition.evidence.room = room
-    detail = .region(transition)
-  }
-
   /// Returns the same decision with another detail: what a reader may learn of it.
   package func with(_ detail: EventDetail) -> Event {
     var event = self

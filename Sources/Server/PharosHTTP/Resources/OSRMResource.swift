@@ -123,9 +123,7 @@ struct OSRMResource: Resource {
           to: &json,
           languages: [language],
           geometry: geometries,
-          hasOverview: hasOverview,
-          hasSteps: hasSteps,
-          annotations: annotations
+          parts: RouteParts(hasOverview: hasOverview, hasSteps: hasSteps, annotations: annotations)
         )
       }
       asked.write("waypoints", ends, of: served.venue, to: &json)
