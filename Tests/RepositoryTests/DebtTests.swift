@@ -79,7 +79,7 @@ struct DebtTests {
   }
 
   /// The names of types that mean different things in different modules.
-  static let doubledNames: Set<String> = ["Ranging", "RowKey"]
+  static let doubledNames: Set<String> = []
 
   @Test("no further name of a type means two things")
   func names() throws {

@@ -217,7 +217,7 @@ public enum EventDetail: Hashable, Sendable {
     case .region(let data): data
     case .regionLimit(let limit, let refused): RegionLimit(limit: limit, refused: refused)
     case .regionReset(let reason): ResetRegion(reason: reason)
-    case .ranging(let constraint, let beacons): Ranging(constraint: constraint, beacons: beacons)
+    case .ranging(let constraint, let beacons): RangedBeacons(constraint: constraint, beacons: beacons)
     case .zone(let data): data
     case .observer(let data): data
     case .battery(let millivolts, let observer): Battery(millivolts: millivolts, observer: observer)
@@ -235,7 +235,7 @@ public enum EventDetail: Hashable, Sendable {
 
   /// The types of data; the place of a type is its number in records.
   private static let types: [any EventData.Type] = [
-    RegionTransition.self, RegionLimit.self, Ranging.self, ZoneTransition.self, ObserverTransition.self,
+    RegionTransition.self, RegionLimit.self, RangedBeacons.self, ZoneTransition.self, ObserverTransition.self,
     Battery.self, ClockStep.self, AuthorisationTransition.self, NotificationDetail.self, FixDetail.self,
     PositioningTransition.self, ScanRequest.self, GuidanceDetail.self,
     VisitDetail.self, OccupancyTransition.self, ResetRegion.self,
@@ -351,19 +351,6 @@ extension RegionLimit: EventData {
   }
 }
 
-/// The reason for which what was known about the subjects of a region no longer holds.
-public enum RegionReset: String, CaseIterable, Hashable, Sendable {
-  /// A region about something else, or with another policy, took its place; nothing is known about its subjects yet.
-  case replaced
-  /// The region is no longer monitored.
-  case removed
-}
-
-extension RegionReset: MemberChoice {
-  /// The name of the field.
-  public static var fieldName: String { "a reason for a reset" }
-}
-
 /// A region about whose subjects nothing is known.
 private struct ResetRegion: EventData, EventMembers {
   var reason: RegionReset
@@ -389,12 +376,12 @@ private struct ResetRegion: EventData, EventMembers {
 }
 
 /// The beacons that an observer ranged.
-private struct Ranging {
+private struct RangedBeacons {
   var constraint: BeaconConstraint
   var beacons: [RangedReading]
 }
 
-extension Ranging: EventData {
+extension RangedBeacons: EventData {
   var detail: EventDetail { .ranging(constraint: constraint, beacons: beacons) }
 
   func write(to json: inout JSONText, endingAt _: Timestamp) {

@@ -56,7 +56,7 @@ struct StateResource: Resource {
       RegionState.allNamed.first { $0.name == text }
     }
     let limit = query.limit()
-    let after = Page.key(&query, RowKey.init)
+    let after = Page.key(&query, StateKey.init)
     try query.finish()
     let registered = Set(application.regions.map(\.region.identifier))
     let gate = commitPublisher.presentGate(for: request.principal)
@@ -69,7 +69,7 @@ struct StateResource: Resource {
       }
       .compactMap { gate.passed($0) }
     }
-    let page = Page.cut(rows, limit: limit, isBehind: after.map { key in { key < RowKey($0) } }) {
+    let page = Page.cut(rows, limit: limit, isBehind: after.map { key in { key < StateKey($0) } }) {
       [$0.region, $0.subject.description]
     }
     let nearness = try await Nearness(
@@ -209,7 +209,7 @@ final class RequestRates: Sendable {
 }
 
 /// The sort key of an application's row.
-private struct RowKey: Comparable {
+private struct StateKey: Comparable {
   let region: String
   let subject: SubjectID
 
@@ -224,7 +224,7 @@ private struct RowKey: Comparable {
     self.subject = subject
   }
 
-  static func < (left: RowKey, right: RowKey) -> Bool {
+  static func < (left: StateKey, right: StateKey) -> Bool {
     guard left.region.utf8.elementsEqual(right.region.utf8) else {
       return left.region.utf8.lexicographicallyPrecedes(right.region.utf8)
     }
