@@ -99,7 +99,10 @@ extension StageTwo {
       itineraries[subject] = try Itinerary(from: &reader)
     }
     locators?.restore(itineraries)
-    if former != zones { replan(to: present) }
+    if former != zones {
+      zonesOfBefore = removedZones(by: present)
+      replan(to: present)
+    }
     counted.tags = tags.count
     try occupancy.restoreState(from: &reader)
     try visits.restoreState(from: &reader)
@@ -206,6 +209,7 @@ extension StageTwo {
       !changed.contains(BeaconRegions.Key(application: $0.application, identifier: $0.region))
     }
     take(kept, into: &events)
+    leaveRemovedZones(publishedState.zones, into: &events)
     take(publishedState)
     take(publishedState.observers)
     // Counters of the state may have been used already by decisions that it does not know of.
@@ -254,6 +258,19 @@ extension StageTwo {
       let row = tags[place].row(of: region, assuming: .unknown, since: entry.since)
       tags[place].rows[row].take(word, at: now, entry.region)
     }
+  }
+
+  /// Publishes that beacons are no longer in zones that were removed while the server was down.
+  private mutating func leaveRemovedZones(_ words: [PublishedState.ZoneRecord], into events: inout [Event]) {
+    let kept = Set(around.plan.zones.map(\.identifier))
+    for word in words {
+      zonesOfBefore[word.beacon] = word.zone.flatMap { kept.contains($0) ? nil : $0 }
+    }
+    let counter = UInt64(clamping: now.nanoseconds)
+    for (beacon, zone) in zonesOfBefore.sorted(by: { $0.key < $1.key }) {
+      publishRemoval(of: zone, around: beacon, counter, into: &events)
+    }
+    zonesOfBefore = [:]
   }
 
   /// Restores the zones of beacons from events.
@@ -315,9 +332,22 @@ extension StageTwo {
     let declared = settings.zones.map(\.withoutThresholds)
     guard declared != zones else { return }
     zones = declared
-    replan(to: ZonePlan(site: settings))
+    let plan = ZonePlan(site: settings)
+    let removed = removedZones(by: plan)
+    for place in tags.taken {
+      guard let zone = removed[tags[place].beacon] else { continue }
+      tags[place].zone.counter += 1
+      publishRemoval(of: zone, around: tags[place].beacon, tags[place].zone.counter, into: &events)
+    }
+    replan(to: plan)
     visits.reconcile(with: zonesOfBeacons, at: now, into: &events)
     for place in tags.taken { touch(place) }
+  }
+
+  /// The zones that beacons are in and a plan no longer has.
+  private func removedZones(by plan: ZonePlan) -> [BeaconID: String] {
+    let kept = Set(plan.zones.map(\.identifier))
+    return zonesOfBeacons.filter { !kept.contains($0.value) }
   }
 
   /// The zones that beacons are in.

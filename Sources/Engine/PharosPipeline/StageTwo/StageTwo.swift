@@ -32,6 +32,8 @@ package struct StageTwo: Sendable {
   var regions: BeaconRegions
   /// The regions of a restored state that the site no longer has, or has with another definition; until ``resume(at:publishedState:into:)``.
   var regionsOfBefore: [BeaconRegions.Key] = []
+  /// The zones of a restored state that the site no longer has, by the beacons that were in them; until then as well.
+  var zonesOfBefore: [BeaconID: String] = [:]
   var tags = SubjectTable<Tag>()
   /// The highest transition counter of removed tags.
   ///
@@ -456,6 +458,30 @@ extension StageTwo {
     for place in tags.taken {
       if tags[place].zone.comeUp(for: observer, at: now) { touch(place) }
     }
+  }
+
+  /// Publishes that a beacon is no longer in a zone, since there is no such zone any longer.
+  func publishRemoval(
+    of zone: String,
+    around beacon: BeaconID,
+    _ counter: UInt64,
+    into events: inout [Event]
+  ) {
+    let transition = ZoneTransition(from: zone, to: nil, margin: nil, dwell: nil, reason: .removed)
+    events.append(
+      Event(
+        stream: stream,
+        kind: .zoneExit,
+        time: now,
+        decidedAt: now,
+        stage: 2,
+        subject: .beacon(beacon),
+        region: zone,
+        counter: counter,
+        ordinal: counter,
+        detail: .zone(transition)
+      )
+    )
   }
 
   /// Publishes that a beacon left a zone, entered one, or both.

@@ -113,7 +113,7 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
     case .regionUnmonitored: ("pharos.region.unmonitored", .region, "unmonitored", .alarming)
     case .regionHoldExceeded: ("pharos.region.holdExceeded", .region, "held long", .alarming)
     case .regionLimitExceeded: ("pharos.region.limitExceeded", .region, "refused", .alarming)
-    case .regionReset: ("pharos.region.reset", .state, "reset", .neutral)
+    case .regionReset: ("pharos.region.reset", .region, "reset", .neutral)
     case .ranging: ("pharos.ranging", .ranging, "ranging", .neutral)
     case .zoneEnter: ("pharos.zone.enter", .zone, "zone enter", .good)
     case .zoneExit: ("pharos.zone.exit", .zone, "zone exit", .ended)

@@ -1,4 +1,4 @@
-public import PharosDocuments
+import PharosDocuments
 
 /// The reason for which what was known about the subjects of a region no longer holds.
 public enum RegionReset: String, CaseIterable, Hashable, Sendable {

@@ -121,6 +121,8 @@ public struct ZoneTransition: Hashable, Sendable {
     case observerDown
     /// An observer of the zone in which it was unmonitored hears it again.
     case confirmed
+    /// The zone was removed from the site.
+    case removed
   }
 
   /// A zone that was weighed, and what came of it.

@@ -14,7 +14,7 @@ package struct NotificationRule: Hashable, Sendable {
   ///
   /// - Units: bytes of UTF-8.
   package static let longestIdentifier = 64
-  /// The placeholders that a text may contain; their values are filled in when a notification is decided.
+  /// The placeholders that a text may contain, the last one for a zone alone; their values are filled in when a notification is decided.
   package static let placeholders = ["{subject}", "{name}", "{region}", "{room}"]
 
   /// The application.
@@ -221,7 +221,7 @@ package enum NotificationDocument {
       readPlace(fields, into: &rule)
       DocumentField.read(NotificationRule.properties, of: fields, into: &rule)
       if fields.has("zone") { rule.occasion = rule.occasion == .enter ? .zoneEnter : .zoneExit }
-      check(rule.text, fields)
+      check(rule.text, fields, isAboutZone: rule.occasion.isAboutZone)
       if rule.stayAtLeast != nil, rule.occasion.name == NotificationDetail.Occasion.exit.name {
         fields.mistake(
           "onlyIfStillInsideAfter",
@@ -249,7 +249,7 @@ package enum NotificationDocument {
     rule.region = fields.requiredText("zone", expected: "a zone's identifier") ?? ""
   }
 
-  private static func check(_ text: String, _ fields: DocumentFields) {
+  private static func check(_ text: String, _ fields: DocumentFields, isAboutZone: Bool) {
     if text.utf8.count > NotificationRule.longestText {
       let limit = NotificationRule.longestText
       fields.mistake("text", "text has \(text.utf8.count) bytes", expected: "at most \(limit)")
@@ -257,8 +257,9 @@ package enum NotificationDocument {
     for part in text.split(separator: "{", omittingEmptySubsequences: false).dropFirst() {
       guard let end = part.firstIndex(of: "}") else { continue }
       let name = "{\(part[..<end])}"
-      if !NotificationRule.placeholders.contains(name) {
-        let expected = NotificationRule.placeholders.joined(separator: ", ")
+      let placeholders = NotificationRule.placeholders.filter { isAboutZone || $0 != "{room}" }
+      if !placeholders.contains(name) {
+        let expected = placeholders.joined(separator: ", ")
         fields.mistake("text", "text mentions \(name), which is not known", expected: expected)
       }
     }

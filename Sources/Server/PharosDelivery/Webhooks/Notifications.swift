@@ -143,8 +143,10 @@ extension Notifications {
     mayNameZones: Bool = true
   ) throws(WebhookError) -> (rule: NotificationRule, isNew: Bool) {
     var rule = try NotificationDocument.rule(json: json, application: application, id: id)
-    guard mayNameZones || !rule.occasion.isAboutZone else { throw .zonesAreForOperators }
     let (before, count) = rules.withLock { ($0[application]?[id], $0[application]?.count ?? 0) }
+    guard mayNameZones || [rule, before].allSatisfy({ $0?.occasion.isAboutZone != true }) else {
+      throw .zonesAreForOperators
+    }
     guard before != nil || count < NotificationRule.limit else {
       throw .tooMany(limit: NotificationRule.limit)
     }
@@ -163,9 +165,11 @@ extension Notifications {
   /// - Parameters:
   ///   - id: its identifier.
   ///   - application: its application.
+  ///   - mayNameZones: indicates whether the client may learn of zones.
   /// - Throws: ``WebhookError``.
-  package func delete(_ id: String, application: String) throws(WebhookError) {
-    _ = try rule(id, application: application)
+  package func delete(_ id: String, application: String, mayNameZones: Bool = true) throws(WebhookError) {
+    let rule = try rule(id, application: application)
+    guard mayNameZones || !rule.occasion.isAboutZone else { throw .zonesAreForOperators }
     try WebhookError.journal { () throws(JournalError) in
       try journal.delete(kind: Notifications.ruleKind, key: Notifications.key(application, id))
     }

@@ -65,7 +65,7 @@ struct MapStyle {
       json.openArray("center")
       json.element(center.longitude, decimals: VenueDocuments.degreeDecimals)
       json.element(center.latitude, decimals: VenueDocuments.degreeDecimals)
-      json.element(Int(center.zoom))
+      json.element(min(Int(center.zoom), VectorTile.zooms.upperBound))
       json.closeArray()
     }
     json.objects("vector_layers", VectorTile.venueLayers) { json, layer in

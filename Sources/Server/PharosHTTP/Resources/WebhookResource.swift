@@ -120,7 +120,8 @@ struct NotificationResource: Resource {
       },
       Route(.delete, path + "/{id}", access: .application) { request in
         let application = try registrar.registered(request.parameter("app")).identifier
-        try notifications.delete(request.parameter("id"), application: application)
+        let isOperator = request.principal.application == nil
+        try notifications.delete(request.parameter("id"), application: application, mayNameZones: isOperator)
         return .noContent
       },
     ]

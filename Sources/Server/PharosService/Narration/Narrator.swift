@@ -322,6 +322,7 @@ extension Narrator {
         "The observers of \(transition.from ?? "its zone") that heard it are down: their silence is no evidence, so it "
           + "stays there, unmonitored, until they are back or another zone clearly hears it."
       )
+    case .removed: said.append("The zone was removed from the site.")
     case .confirmed:
       let gap = transition.dwell.map { " after \(Wording.span($0))" } ?? ""
       said.append("An observer of \(transition.to ?? "its zone") hears it again\(gap): it never left.")

@@ -18,11 +18,26 @@ package struct EventWriter: Sendable {
   private let table: EventTable
   private var json = JSONText()
   private var hasHeader = false
+  private let names: (@Sendable () -> SiteNames)?
   /// The number of events that were written.
   package private(set) var count = 0
 
   /// Makes a writer.
-  package init(format: EventFormat, selection: KindSelection, site: Site, style: TerminalStyle = .plain) {
+  ///
+  /// - Parameters:
+  ///   - format: the format of the events.
+  ///   - selection: the kinds that are written.
+  ///   - site: the site, for the stream and the names.
+  ///   - style: the style of a terminal.
+  ///   - names: returns the names that JSON states beside identities; those of the site at the start unless given.
+  package init(
+    format: EventFormat,
+    selection: KindSelection,
+    site: Site,
+    style: TerminalStyle = .plain,
+    names: (@Sendable () -> SiteNames)? = nil
+  ) {
+    self.names = names
     self.format = format
     self.selection = selection
     stream = site.stream
@@ -33,6 +48,7 @@ package struct EventWriter: Sendable {
   /// Writes what of some events was asked for.
   package mutating func write(_ events: [Event], to sink: any OutputSink) throws(OutputError) {
     var bytes: [UInt8] = []
+    if let names { json.names = names() }
     for event in events where selection.contains(event) {
       count += 1
       switch format {

@@ -149,7 +149,7 @@ package struct ServeRunner: Sendable {
       parts.server,
       settings,
       tally: tally,
-      site: configuration.site,
+      registrar: parts.registrar,
       console: console
     )
     let surroundings = Surroundings(
@@ -247,7 +247,7 @@ package struct ServeRunner: Sendable {
     _ server: PharosServer,
     _ settings: ServeSettings,
     tally: EventTally,
-    site: Site,
+    registrar: Registrar,
     console: Console
   ) throws(CommandFailure) -> EventOutputService? {
     let sink: any OutputSink
@@ -265,8 +265,9 @@ package struct ServeRunner: Sendable {
     let writer = EventWriter(
       format: format,
       selection: options.selection ?? selection,
-      site: site,
-      style: console.outputStyle
+      site: registrar.site,
+      style: console.outputStyle,
+      names: { registrar.names }
     )
     return EventOutputService(server: server, sink: sink, writer: writer, tally: tally, logger: logger)
   }

@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 import PharosPipeline
 import Testing
@@ -69,5 +70,53 @@ struct StageTwoAdoptionTests {
     #expect(after.map(\.zone) == before.map(\.zone))
     #expect(after.map(\.hearings) == before.map(\.hearings))
     #expect(before.contains { $0.zone != nil })
+  }
+
+  @Test("who was in a zone that is removed leaves it, also when it is removed while the server is down")
+  func removedZone() throws {
+    var stage = StageTwo(site: StateLawTests.site)
+    var events: [Event] = []
+    for link in Self.links.prefix(1_000) { stage.take(link, into: &events) }
+    let end = Self.links[999].decidedAt
+    stage.advance(to: end, into: &events)
+    let zone = try #require(stage.tagStandings().compactMap(\.zone).first)
+    let inside = stage.tagStandings().filter { $0.zone == zone }.map { SubjectID.beacon($0.beacon) }
+    var edited = StateLawTests.site
+    edited.zones.removeAll { $0.identifier == zone }
+    func left(_ events: [Event]) -> [SubjectID] {
+      events.filter { event in
+        guard case .zone(let move) = event.detail else { return false }
+        return event.kind == .zoneExit && event.region == zone && move.reason == .removed
+      }
+      .map(\.subject).sorted()
+    }
+
+    var live = stage
+    var later: [Event] = []
+    for change in StateLawTests.site.changes(to: edited) {
+      live.apply(change, at: end + .oneNanosecond, into: &later)
+    }
+    #expect(left(later) == inside.sorted())
+
+    var writer = FieldWriter()
+    stage.writeState(to: &writer)
+    var restarted = StageTwo(site: edited)
+    var reader = FieldReader(writer.bytes[...])
+    try restarted.restoreState(from: &reader)
+    var resumed: [Event] = []
+    restarted.resume(at: end + .seconds(60), publishedState: PublishedState(), into: &resumed)
+    #expect(left(resumed) == inside.sorted())
+
+    // Without a checkpoint, what was published says who was in it.
+    var published = PublishedState()
+    for subject in inside {
+      guard case .beacon(let beacon) = subject else { continue }
+      published.zones.append(PublishedState.ZoneRecord(beacon: beacon, zone: zone, time: end, decidedAt: end))
+    }
+    published.sort()
+    var fresh = StageTwo(site: edited)
+    var first: [Event] = []
+    fresh.resume(at: end + .seconds(60), publishedState: published, into: &first)
+    #expect(left(first) == inside.sorted())
   }
 }

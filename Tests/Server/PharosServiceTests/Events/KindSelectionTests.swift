@@ -20,7 +20,7 @@ struct KindSelectionTests {
           EventKind.zoneEnter, .zoneExit, .zoneUnmonitored, .zoneMonitored, .zoneHoldExceeded, .zoneOccupancy,
         ]
       ),
-      ("state,ranging", [.regionState, .regionReset, .ranging]),
+      ("state,ranging", [.regionState, .ranging]),
       ("all", EventKind.allCases),
     ]
   )

@@ -289,6 +289,14 @@ struct NotificationMachineTests {
     #expect(text.text.contains(#""zone":"ward""#) && text.text.contains(#""room":"Ward 3""#))
   }
 
+  @Test("a rule about a region knows no room")
+  func roomOfARegion() {
+    let json = #"{"region":"entrance","on":"enter","text":"{name} is in {room}"}"#
+    #expect(throws: WebhookError.self) {
+      try NotificationDocument.rule(json: Array(json.utf8), application: "gallery", id: "room")
+    }
+  }
+
   @Test("a region that is reset ends the stays that a rule waits for")
   func reset() {
     var machine = NotificationMachine(stream: Samples.stream)
