@@ -222,7 +222,8 @@ class RoomsAndGateways(support.BrowserTest):
         sheet.get_by_role("button", name="Save").click()
         support.expect(self.page.get_by_role("link", name="Wine cellar")).to_be_visible()
         observers = [self.GATEWAYS[1], self.GATEWAYS[2]]
-        self.assertEqual(self.world.made_zones["cellar"], {"name": "Wine cellar", "observers": observers, "floor": -1})
+        room = {"name": "Wine cellar", "observers": observers, "floor": -1, "adjacent": []}
+        self.assertEqual(self.world.made_zones["cellar"], room)
 
     def test_a_room_is_added_under_a_plain_identifier(self):
         self.open("rooms")
@@ -274,12 +275,22 @@ class RoomsAndGateways(support.BrowserTest):
         self.visit.forgive("404")
 
     def test_what_the_pages_do_not_show_is_not_lost(self):
-        entries = ["- id: hall\n  name: Hall\n  beacons:\n  - {uuid: X}\n", "- {id: cellar, name: Cellar}\n"]
-        self.world.site = f"zones:\n{''.join(entries)}visits: {{}}\n"
+        hidden = {"beacons": [{"uuid": "X"}], "occupancy": [{"above": 5, "below": 3}]}
+        self.world.made_zones["hall"] |= hidden
         self.open("rooms")
         self.page.get_by_role("button", name="Change Hall").click()
         sheet = self.page.get_by_role("dialog")
         sheet.get_by_label("Room").fill("Great hall")
         sheet.get_by_role("button", name="Save").click()
-        support.expect(sheet.get_by_role("alert")).to_contain_text("Hall has beacons that was set over HTTP")
-        self.assertEqual(self.world.made_zones["hall"]["name"], "Hall")
+        support.expect(self.page.get_by_role("link", name="Great hall")).to_be_visible()
+        room = self.world.made_zones["hall"]
+        self.assertEqual((room["name"], {key: room[key] for key in hidden}), ("Great hall", hidden))
+
+    def test_rooms_of_the_site_file_are_changed_there(self):
+        self.world.made_zones["hall"]["source"] = "site"
+        self.open("rooms")
+        for action in ("Change Hall", "Remove Hall"):
+            button = self.page.get_by_role("button", name=action)
+            support.expect(button).to_be_disabled()
+            support.expect(button).to_have_attribute("title", support.matching("site file"))
+        support.expect(self.page.get_by_role("button", name="Change Cellar")).to_be_enabled()
