@@ -247,6 +247,12 @@ class Work(support.BrowserTest):
         sheet.get_by_label("Text").fill("Hello, {name}!")
         sheet.get_by_role("button", name="Save changes").click()
         support.expect(self.page.get_by_text("Hello, {name}!")).to_be_visible()
+        self.page.get_by_role("button", name="Change hello").click()
+        sheet.get_by_label("Room or region").select_option(label="Lobby")
+        sheet.get_by_role("button", name="Save changes").click()
+        support.expect(sheet).to_have_count(0)
+        rule = self.mock.world.notifications["gallery"]["hello"]
+        self.assertEqual((rule["zone"], rule.get("region")), ("lobby", None))
         self.page.get_by_role("button", name="Remove hello").click()
         sheet.get_by_role("button", name="Remove rule").click()
         support.expect(self.page.get_by_text("No notifications")).to_be_visible()

@@ -19,10 +19,10 @@ export async function openNotificationForm(rule = null) {
   // A rule about a room belongs to an application too: to the first, unless it has one.
   const owner = rule?.application ?? applications[0]?.id;
   const places = [
-    ...zones.map((zone) => [placeKey({ application: owner, zone: zone.id }), zone.name || zone.id]),
     ...applications.flatMap(({ id: application }, index) =>
       lists[index].map(({ id }) => [placeKey({ application, region: id }), `${id} (${application})`])
     ),
+    ...zones.map((zone) => [placeKey({ application: owner, zone: zone.id }), zone.name || zone.id]),
   ];
   return openDialog(rule ? `Change ${rule.id}` : "Add a notification", (close) => form(places, rule, close));
 }
