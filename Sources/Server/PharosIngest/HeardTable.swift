@@ -463,11 +463,11 @@ package struct KnownDevices: Hashable, Sendable {
     )
     for application in site.applications {
       let regions = application.regions + application.rotation.flatMap(\.allRegions)
-      constraints.formUnion(regions.compactMap { $0.constraint?.withoutKind })
-      constraints.formUnion(application.ranging.lazy.map { $0.constraint.withoutKind })
+      constraints.formUnion(regions.compactMap { $0.constraint?.normal })
+      constraints.formUnion(application.ranging.lazy.map { $0.constraint.normal })
     }
-    constraints.formUnion(site.beacons.lazy.map { $0.constraint.withoutKind })
-    constraints.formUnion(site.zones.lazy.flatMap(\.beacons).map(\.withoutKind))
+    constraints.formUnion(site.beacons.lazy.map { $0.constraint.normal })
+    constraints.formUnion(site.zones.lazy.flatMap(\.beacons).map(\.normal))
   }
 
   /// Returns whether an address is registered.
@@ -488,14 +488,6 @@ package struct KnownDevices: Hashable, Sendable {
         || constraints.contains(.eddystone(namespace, instance: identity.instance))
     }
     return identity.address.map { contains($0) } ?? false
-  }
-}
-
-extension BeaconConstraint {
-  /// The same with an address whose sort is left open, as formats state it differently.
-  fileprivate var withoutKind: BeaconConstraint {
-    guard case .address(let address) = self else { return self }
-    return .address(DeviceAddress(bits: address.bits, kind: .unknown))
   }
 }
 

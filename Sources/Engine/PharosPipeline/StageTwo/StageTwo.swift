@@ -291,7 +291,10 @@ package struct StageTwo: Sendable {
       tags[place].touched = now
       return place
     }
-    for place in tags.evictions(limit: limits.tags) { evict(place, into: &events) }
+    for place in tags.evictions(limit: limits.tags) {
+      counted.evictions &+= 1
+      evict(place, into: &events)
+    }
     return add(beacon)
   }
 
@@ -303,7 +306,6 @@ package struct StageTwo: Sendable {
   }
 
   mutating func evict(_ place: Int, into events: inout [Event]) {
-    counted.evictions &+= 1
     evictRows(place, into: &events)
     if tags[place].zone.zone != nil { occupancy.recount() }
     visits.lose(tags[place].beacon, at: now)
@@ -468,19 +470,29 @@ extension StageTwo {
     into events: inout [Event]
   ) {
     let transition = ZoneTransition(from: zone, to: nil, margin: nil, dwell: nil, reason: .removed)
-    events.append(
-      Event(
-        stream: stream,
-        kind: .zoneExit,
-        time: now,
-        decidedAt: now,
-        stage: 2,
-        subject: .beacon(beacon),
-        region: zone,
-        counter: counter,
-        ordinal: counter,
-        detail: .zone(transition)
-      )
+    events.append(zoneEvent(.zoneExit, zone, beacon, at: now, counter, transition))
+  }
+
+  /// An event about a beacon and a zone, decided now.
+  private func zoneEvent(
+    _ kind: EventKind,
+    _ zone: String,
+    _ beacon: BeaconID,
+    at time: Timestamp,
+    _ counter: UInt64,
+    _ transition: ZoneTransition
+  ) -> Event {
+    Event(
+      stream: stream,
+      kind: kind,
+      time: time,
+      decidedAt: now,
+      stage: 2,
+      subject: .beacon(beacon),
+      region: zone,
+      counter: counter,
+      ordinal: counter,
+      detail: .zone(transition)
     )
   }
 
@@ -512,20 +524,7 @@ extension StageTwo {
       ]
     for (kind, zone) in reported {
       guard let zone else { continue }
-      events.append(
-        Event(
-          stream: stream,
-          kind: kind,
-          time: move.time,
-          decidedAt: now,
-          stage: 2,
-          subject: .beacon(beacon),
-          region: zone,
-          counter: counter,
-          ordinal: counter,
-          detail: .zone(transition)
-        )
-      )
+      events.append(zoneEvent(kind, zone, beacon, at: move.time, counter, transition))
     }
     occupancy.move(from: names.from, to: names.to)
     let zoneMove = ZoneMove(

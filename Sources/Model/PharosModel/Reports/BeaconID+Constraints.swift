@@ -24,6 +24,13 @@ extension BeaconID {
     if let namespace { return [.eddystone(namespace, instance: instance), .eddystone(namespace)] }
     return address.map { [.address($0)] } ?? []
   }
+
+  /// The constraints by which a site may speak of the beacon, the most specific first: an address that is part of the
+  /// identity says more than what it advertises.
+  package var namingConstraints: [BeaconConstraint] {
+    let byAddress = address.map { [BeaconConstraint.address($0)] } ?? []
+    return ((kind == .address ? [] : byAddress) + constraints).map(\.normal)
+  }
 }
 
 extension BeaconConstraint {

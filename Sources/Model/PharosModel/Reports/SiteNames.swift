@@ -34,9 +34,7 @@ package final class SiteNames: NameDirectory {
     case .observer(let observer): return observers[observer]
     case .beacon(let beacon):
       guard !beacons.isEmpty else { return nil }
-      // An address that is part of the identity says more than what it advertises.
-      let address = beacon.address.map { [BeaconConstraint.address($0)] } ?? []
-      return (address + beacon.constraints).lazy.compactMap { self.beacons[$0.normal] }.first
+      return beacon.namingConstraints.lazy.compactMap { self.beacons[$0] }.first
     }
   }
 

@@ -139,7 +139,7 @@ package struct Persons: Hashable, Sendable {
   /// Creates a set of persons.
   package init(observers: Set<ObserverID> = [], beacons: Set<BeaconConstraint> = []) {
     self.observers = observers
-    self.beacons = Set(beacons.map(\.withoutUnseen))
+    self.beacons = Set(beacons.map(\.normal))
   }
 
   /// A Boolean value that is true if no observer and no beacon is a person.
@@ -158,7 +158,7 @@ package struct Persons: Hashable, Sendable {
         false
       }
     case .beacon(let beacon):
-      !beacons.isEmpty && beacon.matched.contains(where: beacons.contains)
+      !beacons.isEmpty && beacon.namingConstraints.contains(where: beacons.contains)
         || !observers.isEmpty && beacon.address.map { observers.contains(.eui48($0.bits)) } ?? false
     }
   }
@@ -176,39 +176,7 @@ package struct Persons: Hashable, Sendable {
     switch subject {
     case .none: break
     case .observer(let observer): observers.insert(observer)
-    case .beacon(let beacon): if let exact = beacon.matched.first { beacons.insert(exact) }
+    case .beacon(let beacon): if let exact = beacon.namingConstraints.first { beacons.insert(exact) }
     }
-  }
-}
-
-extension BeaconConstraint {
-  /// The constraint without the parts that comparisons ignore: an address's kind, an instance's high bits.
-  fileprivate var withoutUnseen: BeaconConstraint {
-    switch self {
-    case .proximity: self
-    case .eddystone(let namespace, let instance):
-      .eddystone(namespace, instance: instance.map { $0 & 0xFFFF_FFFF_FFFF })
-    case .address(let address): .address(DeviceAddress(bits: address.bits, kind: .unknown))
-    }
-  }
-}
-
-extension BeaconID {
-  /// The constraints that the identity satisfies, the most specific first; if an address is part of the key, also the
-  /// address alone.
-  fileprivate var matched: [BeaconConstraint] {
-    let byAddress: [BeaconConstraint] = address.map { [.address($0)] } ?? []
-    if let uuid {
-      return byAddress + [
-        .proximity(uuid, major: major, minor: minor),
-        .proximity(uuid, major: major),
-        .proximity(uuid, minor: minor),
-        .proximity(uuid),
-      ]
-    }
-    if let namespace {
-      return byAddress + [.eddystone(namespace, instance: instance), .eddystone(namespace)]
-    }
-    return byAddress
   }
 }

@@ -119,4 +119,18 @@ struct StageTwoAdoptionTests {
     fresh.resume(at: end + .seconds(60), publishedState: published, into: &first)
     #expect(left(first) == inside.sorted())
   }
+
+  @Test("a beacon that is erased is no beacon that a limit crowded out")
+  func erased() throws {
+    var stage = StageTwo(site: StateLawTests.site)
+    var events: [Event] = []
+    for link in Self.links.prefix(1_000) { stage.take(link, into: &events) }
+    let end = Self.links[999].decidedAt
+    stage.advance(to: end, into: &events)
+    let (tags, beacon) = (stage.counters.tags, try #require(stage.tagStandings().first?.beacon))
+    let traces = try #require(SubjectTraces("\(beacon)"))
+    stage.apply(.forget(traces), at: end + .oneNanosecond, into: &events)
+    #expect(stage.counters.tags == tags - 1)
+    #expect(stage.counters.evictions == 0)
+  }
 }
