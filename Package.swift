@@ -380,7 +380,8 @@ let package = Package(
     .target(
       name: "PharosSimulatedWorlds",
       dependencies: [
-        "PharosModel", "PharosSpace", "PharosWays", "PharosSimulation", "PharosComparators", heap,
+        "PharosModel", "PharosWire", "PharosPipeline", "PharosSpace", "PharosWays", "PharosSimulation",
+        "PharosComparators", heap,
       ],
       path: "Tests/PharosSimulatedWorlds",
       swiftSettings: strict

@@ -12,9 +12,11 @@ package struct LifeSigns: Sendable {
   private static let minimumSamples = 16
   /// The number of gaps up to which those of the most frequent transmitter count as well.
   private static let fewGaps = 4
-  /// While they do not, a silence that is longer is looked at: it takes several beacons that are heard every second to make
-  /// one that is unusual, and no outage that matters is shorter.
-  private static let noticeable = TimeSpan.seconds(5)
+  /// A silence that is longer is judged at the observer's next sign: a beacon that is heard twice a second loses as much by
+  /// chance.
+  private static let noticeable = TimeSpan.seconds(1)
+  /// The factor from one check of a silent observer to the next.
+  static let checkGrowth = 1.25
   /// A radio that should have heard so many adverts and heard none is deaf: by chance alone that happens once in three
   /// thousand.
   static let busy = 8.0
@@ -101,7 +103,6 @@ package struct LifeSigns: Sendable {
     let before = heartbeats.last
     note(time)
     heartbeats.note(time)
-    longestPause = attentivePause
     defer { reported = 0 }
     if let before, !listened(heartbeat) { reception.addSpan(from: before, to: time) }
     guard hears(heartbeat, at: time), mode != .traffic else { return false }
@@ -165,11 +166,10 @@ package struct LifeSigns: Sendable {
   mutating func lost(from start: Timestamp, to end: Timestamp) { reception.addSpan(from: start, to: end) }
 
   /// The observer counts as down: its heartbeats, which come by a clock, learn no gap from that.
-  ///
-  /// Gaps of traffic go on being learned: a quiet night looks like an outage, and should do so only once.
   mutating func end() { heartbeats.interrupt() }
 
-  /// The observer is back from an outage; learns the rhythm of a gateway that uploads now and then.
+  /// The observer is back from an outage, in which it could hear nothing; learns the rhythm of a gateway that uploads now
+  /// and then.
   ///
   /// A gateway that is heard for a moment, is silent, and is heard for a moment again after about the same time was never
   /// down: what looked like an outage is the time between its uploads. An outage proper ends at any time, and is preceded by a
@@ -179,8 +179,12 @@ package struct LifeSigns: Sendable {
   ///   - time: The time of the return.
   ///   - proof: The time of the last proof of life before the outage.
   mutating func returned(at time: Timestamp, afterProofAt proof: Timestamp?) {
-    defer { returnedAt = time }
+    defer {
+      returnedAt = time
+      begin(at: time)
+    }
     guard let proof else { return }
+    reception.addSpan(from: proof, to: time)
     let gap = (time - proof).seconds
     let before = lull
     lull = 0
@@ -215,8 +219,23 @@ package struct LifeSigns: Sendable {
     doubt = nil
   }
 
-  /// The time at which it counts as down unless it is heard before.
-  var outageDeadline: Timestamp { max(lastProof, silentFrom) + allowedGap }
+  /// The time from which on its silence counts towards an outage.
+  var silentSince: Timestamp { max(lastProof, silentFrom) }
+
+  /// Returns true if it counts as down, not having been heard up to a time: all that it hears fell silent together, or its
+  /// silence is longer than any that it is known for.
+  ///
+  /// The first of the two needs no memory of gaps, so the tenth outage is noticed as soon as the first. A radio that hears
+  /// more than is reported to us is judged by its heartbeats.
+  func isOut(at time: Timestamp) -> Bool {
+    if time - silentSince >= allowedGap { return true }
+    return fellSilent(by: time)
+  }
+
+  /// Returns true if all that the observer hears fell silent together, and its heartbeats do not tell of more that it hears.
+  private func fellSilent(by time: Timestamp) -> Bool {
+    mode != .heartbeat && ambient < LifeSigns.busy && reception.isSilentTogether(at: time)
+  }
 
   private static func allowed(
     _ gaps: GapMemory,
@@ -284,12 +303,23 @@ extension LifeSigns {
     lastSign = time
   }
 
+  /// A silence that all it hears have in common was the observer's own: it is no evidence, and no gap is learned from it.
+  ///
+  /// Nor is one evidence that its heartbeats or its few gaps so far do not let be.
   @inline(never)
   private mutating func excuse(until time: Timestamp) {
-    let isDue = longestPause == .zero || time - lastSign > usualPause
-    longestPause = attentivePause
-    guard isDue, lastSign != .distantPast else { return }
-    gapBeforeHole = gapBeforeHole == 0 ? usualGap : 0
+    let isInterrupted = longestPause == .zero
+    longestPause = LifeSigns.noticeable
+    guard lastSign != .distantPast else { return }
+    if fellSilent(by: time) {
+      heartbeats.interrupt()
+      others.isBroken = others.last != nil
+      traffic.isBroken = traffic.last != nil
+    } else if isInterrupted || time - lastSign > usualPause {
+      gapBeforeHole = gapBeforeHole == 0 ? usualGap : 0
+    } else {
+      return
+    }
     reception.addSpan(from: lastSign, to: time)
   }
 
@@ -307,12 +337,6 @@ extension LifeSigns {
   /// The greatest gap so far, in seconds: of all but the most frequent transmitter as soon as there are some.
   private var usualGap: Double {
     others.count < LifeSigns.fewGaps ? max(others.greatest, traffic.greatest) : others.greatest
-  }
-
-  /// The next value of ``longestPause``.
-  private var attentivePause: TimeSpan {
-    if heartbeats.longestPause != .forever { return heartbeats.longestPause }
-    return others.count < LifeSigns.minimumSamples ? LifeSigns.noticeable : .forever
   }
 
   /// Returns true if the radio heard something, as far as the heartbeat and the silence since then tell.

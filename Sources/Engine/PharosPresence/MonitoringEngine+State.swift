@@ -7,7 +7,7 @@ package import PharosModel
 /// copy, and another thread writes that.
 extension MonitoringEngine {
   /// The version of the layout.
-  static let stateVersion: UInt8 = 11
+  static let stateVersion: UInt8 = 12
   /// The approximate size of a track in bytes: measured for iBeacons under one policy.
   private static let bytesOfTrack = 150
 
@@ -116,6 +116,7 @@ extension ObserverEngine {
     for time in [outageTimer, secondTimer, reassessAt, lagLearnsFrom, rateStart, countersFrom, watchedUntil] {
       time.write(to: &writer)
     }
+    deafTimeReported.write(to: &writer)
     writer.write(provenBeforeOutage)
     writer.write(datagramAt)
     writer.write(isUp)
@@ -206,6 +207,7 @@ extension ObserverEngine {
     rateStart = try Timestamp(from: &reader)
     countersFrom = try Timestamp(from: &reader)
     watchedUntil = try Timestamp(from: &reader)
+    deafTimeReported = try TimeSpan(from: &reader)
     provenBeforeOutage = try reader.optional(Timestamp.self)
     datagramAt = try reader.optional(Timestamp.self)
     isUp = try reader.flag()

@@ -19,7 +19,6 @@ extension ObserverEngine {
     emit(.observerOnline, transition, at: time.event, &context)
     report(isUp: true, at: time.event, &context)
     life.returned(at: time.event, afterProofAt: provenBeforeOutage)
-    life.begin(at: time.event)
     lagLearnsFrom = context.current
     if scanState != .off { resume(at: time.event, &context) }
     watch(&context)
@@ -99,17 +98,21 @@ extension ObserverEngine {
   /// Watches over the observer's silence as soon as there is something that its life can be seen by.
   mutating func watch(_ context: inout EngineContext) {
     guard isUp, outageTimer == .distantFuture, !life.isAssumed else { return }
-    armOutage(for: context.current + life.allowedGap, &context)
+    armOutage(for: context.current + LifeSigns.least, &context)
   }
 
-  /// The time that the observer's learned gaps allow may be over.
+  /// The observer may have been silent for too long.
   mutating func checkOutage(_ context: inout EngineContext) {
     guard isUp else { return }
-    let allowed = life.allowedGap
     let isExcused = scanState == .off && !life.hasHeartbeats
     // There is nothing to go by: the next report looks again.
     guard !life.isAssumed, !isExcused else { return }
-    let deadline = life.outageDeadline
+    var allowed = min(LifeSigns.least, life.allowedGap)
+    var deadline = life.silentSince + allowed
+    while firing(deadline, context.current) <= context.current, !life.isOut(at: deadline) {
+      allowed = min(allowed * LifeSigns.checkGrowth, life.allowedGap)
+      deadline = life.silentSince + allowed
+    }
     guard firing(deadline, context.current) <= context.current else {
       return armOutage(for: deadline, &context)
     }
@@ -185,6 +188,8 @@ extension ObserverEngine {
   var lifeToReport: Timestamp? {
     let lived = life.isAssumed ? .distantFuture : life.lastProof
     let proof = min(lived, life.reception.deafSince ?? .distantFuture)
+    // A deaf span has to be known before the proof behind it.
+    guard life.reception.spans.total == deafTimeReported else { return proof }
     guard proof != lifeReported, proof < lifeReported || proof - lifeReported >= .milliseconds(1_000) else {
       return nil
     }
@@ -195,10 +200,11 @@ extension ObserverEngine {
   /// no evidence against its room.
   mutating func reportLife(_ context: inout EngineContext) {
     guard let proof = lifeToReport else { return }
-    lifeReported = proof
+    (lifeReported, deafTimeReported) = (proof, life.reception.spans.total)
     let life = ObserverLife(
       observer: id,
       provenThrough: proof,
+      deafTime: deafTimeReported,
       decidedAt: context.current,
       ordinal: ordinals.next(at: context.current)
     )

@@ -49,6 +49,8 @@ package struct ObserverEngine: Sendable {
   var clock = ClockOffset()
   /// The proof of life that was last reported to stage two.
   var lifeReported = Timestamp.distantPast
+  /// The total of its deaf spans that was reported with it.
+  var deafTimeReported = TimeSpan.zero
   var scanChanged = Timestamp.distantPast
   /// The time since which its silence has been evidence without a break.
   var monitoringSince: Timestamp

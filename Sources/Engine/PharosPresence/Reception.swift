@@ -106,6 +106,10 @@ extension Reception {
   ///
   /// - Units: seconds; ten minutes is a bad day of a congested channel, and makes an error on either side as likely there.
   private static let meanTimeToDeafness = 600.0
+  /// The assumed mean time until an observer fails.
+  ///
+  /// - Units: seconds; a day.
+  private static let meanTimeToFailure = 86_400.0
 
   /// The joint evidence of all transmitters that are heard about a window of time.
   package struct Verdict: Hashable {
@@ -177,13 +181,24 @@ extension Reception {
 
   /// Returns true if the radio has fallen silent although two or more regular transmitters were present until then.
   ///
-  /// A lone transmitter that falls silent has left. If several that keep their rate fall silent together, it is much
-  /// likelier that they still transmit unheard than that all left within the same few of their intervals. A transmitter
-  /// that left earlier is not counted among them: the others were still heard after its last advert.
+  /// Two explanations are compared: that each transmitter fell silent by itself, through losses or because it left within
+  /// the same few of its intervals, and that the radio did. A lone transmitter that falls silent has left. If several do so
+  /// together, neither losses nor departures may explain it: a radio is assumed to fail once a day. A transmitter that left
+  /// earlier is not counted among them: the others were still heard after its last advert.
   package func isSilentTogether(at time: Timestamp) -> Bool {
     guard latest != .distantPast, time - latest >= .seconds(1) else { return false }
-    let verdict = verdict(from: latest, through: time)
-    return verdict.suspects >= 2 && verdict.coincidence >= Reception.settled
+    var (losses, surprise, greatest, suspects) = (0.0, 0.0, 0.0, 0)
+    for place in places.indices where places[place].isKnown {
+      guard let silence = places[place].silence(since: latest, through: time) else { continue }
+      suspects += 1
+      losses += silence.byLosses
+      let own = min(silence.byLosses, silence.byLeaving, 4)
+      surprise += own
+      greatest = max(greatest, own)
+    }
+    guard suspects >= 2, surprise - greatest >= Reception.settled else { return false }
+    let odds = RadioMath.binaryLog(Reception.meanTimeToFailure / (time - latest).seconds)
+    return losses >= max(0, odds * RadioMath.naturalLogOfTwo) + Reception.settled
   }
 
   /// The shortest window before a time in which it can be said whether the radio hears.
@@ -280,7 +295,7 @@ extension Reception {
   /// Discards the transmitters' histories before its end, since all of them have a hole now.
   mutating func addSpan(from start: Timestamp, to end: Timestamp) {
     guard end > start else { return }
-    spans.add(from: max(start, end - Deafness.longest), to: end)
+    spans.add(from: start, to: end, crediting: Deafness.longest)
     restart(at: end)
   }
 
@@ -359,13 +374,20 @@ package struct DeafSpans: Sendable {
   package var spans: [Range<Int64>] = []
   /// The end of the latest one.
   package var end = Timestamp.distantPast
+  /// The length of all that there ever were, together.
+  package var total = TimeSpan.zero
 
   package init() {}
 
-  /// Adds a span.
-  package mutating func add(from start: Timestamp, to end: Timestamp) {
+  /// Adds a span, the end of which is credited to silences up to a length.
+  package mutating func add(
+    from start: Timestamp,
+    to end: Timestamp,
+    crediting longest: TimeSpan = DeafSpans.greatestCredit
+  ) {
     guard end > start else { return }
-    var added = start.nanoseconds..<end.nanoseconds
+    if end > self.end { total = total + (end - max(start, self.end)) }
+    var added = max(start, end - longest).nanoseconds..<end.nanoseconds
     spans.removeAll { span in
       guard span.upperBound >= added.lowerBound, span.lowerBound <= added.upperBound else { return false }
       added = min(span.lowerBound, added.lowerBound)..<max(span.upperBound, added.upperBound)
@@ -493,6 +515,7 @@ extension Deafness {
 extension DeafSpans {
   fileprivate func write(to writer: inout FieldWriter) {
     end.write(to: &writer)
+    total.write(to: &writer)
     writer.write(UInt8(spans.count))
     for span in spans {
       writer.write(span.lowerBound)
@@ -503,6 +526,7 @@ extension DeafSpans {
   fileprivate init(from reader: inout FieldReader) throws(FieldError) {
     self.init()
     end = try Timestamp(from: &reader)
+    total = try TimeSpan(from: &reader)
     for _ in 0..<(try reader.small("spans", through: UInt8(DeafSpans.most))) {
       let (start, end) = (try reader.whole("the start of a span"), try reader.whole("the end of a span"))
       guard start < end else { throw reader.failure(.outOfRange(field: "a span")) }

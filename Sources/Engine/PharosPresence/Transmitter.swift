@@ -223,6 +223,17 @@ extension Transmitter {
     )
   }
 
+  /// Returns how surprising its silence is if it fell silent by itself, by losses and by leaving: each the logarithm of one
+  /// over the chance; nil if it is not silent, or was silent long before a time.
+  func silence(since start: Timestamp, through time: Timestamp) -> (byLosses: Double, byLeaving: Double)? {
+    guard shift != 0 else { return nil }
+    let missed = (time.nanoseconds >> Int64(shift)) - slot - 1
+    guard missed > 0, slot >= (start.nanoseconds >> Int64(shift)) - 4 else { return nil }
+    let share = min(0.9, max(0.1, Double(usual)))
+    let loss = -RadioMath.binaryLog(1 - share) * RadioMath.naturalLogOfTwo
+    return (loss * Double(min(missed, 64)), surprise(within: slack))
+  }
+
   /// Within how many seconds two fell silent together at most when both are silent: four slots.
   var slack: Double { Double(4 << Int64(shift)) / 1e9 }
 

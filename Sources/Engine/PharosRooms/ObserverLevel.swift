@@ -69,7 +69,9 @@ package struct ObserverLevel: Sendable {
   var since: Timestamp
   /// The time of stage one's last report of the beacon, or the end of a later outage.
   package var reportedAt: Timestamp
-  /// The number of adverts that the level is based on, since the last recovery.
+  /// The total time in which the observer was not able to hear, as of then.
+  var deafTime = TimeSpan.zero
+  /// The number of adverts that the level is based on.
   var samples: UInt64
   /// Indicates whether the observer is down, so that its silence is no evidence.
   package var isDark = false
@@ -226,33 +228,34 @@ package struct ObserverLevel: Sendable {
 
   /// Marks the observer as up again.
   ///
-  /// Its silence counts from now on, and its level once it has heard the beacon again.
-  mutating func recover(at instant: Timestamp) {
+  /// Its silence counts from now on, and its level is the one of before until it has had its fair chance to hear the beacon.
+  mutating func recover(at instant: Timestamp, deafTime: TimeSpan) {
     isDark = false
     isBack = true
-    samples = 0
     reportedAt = max(reportedAt, instant)
+    self.deafTime = deafTime
   }
 
-  /// Returns the improbability of its silence if the beacon lay where it did: the negative logarithm of the
-  /// probability.
-  func surprise(at instant: Timestamp) -> Double {
-    isDark ? 0 : gaps.surprise(after: (instant - reportedAt).seconds)
+  /// Notes that the observer was not able to hear for a part of the gap that a summary ends.
+  mutating func tear(by deafTime: TimeSpan) {
+    if deafTime != self.deafTime { isTorn = true }
+    self.deafTime = deafTime
   }
+
+  /// Returns the improbability of a silence if the beacon lay where it did: the negative logarithm of the probability.
+  func surprise(after silence: TimeSpan) -> Double { isDark ? 0 : gaps.surprise(after: silence.seconds) }
 
   /// Returns the amount by which the level has fallen, once runs of losses no longer explain the silence.
-  func fall(at instant: Timestamp) -> Double {
-    guard !isDark, instant - reportedAt >= ZoneRules.shortestLevelGrace else { return 0 }
-    return max(0, surprise(at: instant) - ZoneRules.silenceGrace) * ZoneRules.silentFall
+  func fall(after silence: TimeSpan) -> Double {
+    guard !isDark, silence >= ZoneRules.shortestLevelGrace else { return 0 }
+    return max(0, surprise(after: silence) - ZoneRules.silenceGrace) * ZoneRules.silentFall
   }
 
   /// Returns whether a live observer has been silent for so long that it no longer hears the beacon.
   ///
   /// The surprise is the improbability of the silence, taken over all observers that are silent together.
-  func isGone(at instant: Timestamp, surprise: Double) -> Bool {
-    guard !isDark else { return false }
-    let silence = instant - reportedAt
-    guard silence >= ZoneRules.shortestPresence else { return false }
+  func isGone(after silence: TimeSpan, surprise: Double) -> Bool {
+    guard !isDark, silence >= ZoneRules.shortestPresence else { return false }
     return silence >= ZoneRules.longestPresence || surprise >= ZoneRules.goneSurprise
   }
 
@@ -413,6 +416,7 @@ extension ObserverLevel: FieldStruct {
     try coder.check(lagsTaken < LevelNoise.lagCount, "the lags of a level")
     try coder.code(&since)
     try coder.code(&reportedAt)
+    try coder.code(&deafTime)
     try coder.code(&samples)
     try coder.code(&isDark)
     try coder.code(&isBack)

@@ -133,6 +133,20 @@ package enum ZoneRules {
   ///
   /// 15 s: as long as a lift takes.
   package static let climbDwell = TimeSpan.seconds(15)
+  /// The chance that the observers of a beacon's zone have not spoken yet, up to which it is in a first zone.
+  ///
+  /// 0.01: one first zone in a hundred may be wrong.
+  package static let unspokenChance = 0.01
+  /// The chance that an observer misses an advert of a beacon in its zone.
+  ///
+  /// 0.25: scanners on three channels miss 10 to 30 % of the adverts beside them.
+  package static let missChance = 0.25
+  /// The level at which half of the beacons in a zone are heard by its observer, and the scale of the logistic curve around
+  /// it: −65 ± 9 dBm, from two to ten metres without a wall.
+  ///
+  /// - Units: dBm; dB.
+  package static let usualLevel = -65.0
+  package static let usualLevelScale = 5.0
   /// The probability below which the zone that a beacon is in is doubted.
   ///
   /// 0.1: far below a half, so that a beacon between two zones stays where it was.

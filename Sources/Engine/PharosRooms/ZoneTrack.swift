@@ -31,8 +31,8 @@ package struct ZoneTrack: Equatable, Sendable {
   package struct Surroundings: Sendable {
     /// The zones, which change only with the site.
     package let plan: ZonePlan
-    /// The time of the last proof of life of each observer, by its place in the plan.
-    package var proofs: [Timestamp]
+    /// The time in which each observer is proved to have been able to hear, by its place in the plan.
+    package var listening: [ListeningTime]
     /// The offsets that are added to the observers' levels.
     package var offsets: OffsetTable
     /// The slow deviations of the levels.
@@ -44,16 +44,15 @@ package struct ZoneTrack: Equatable, Sendable {
       let count = plan.observers.count
       self.plan = plan
       self.noise = noise
-      proofs = Array(repeating: .distantFuture, count: count)
+      listening = Array(repeating: ListeningTime(), count: count)
       offsets = OffsetTable(observers: count)
       lives = Array(repeating: .unknown, count: count)
     }
 
-    /// Returns the time up to which an observer's silence counts: the instant or, if earlier, its last proof of life.
-    ///
-    /// The silence of a failed gateway is no evidence about its room, and the failure is noticed late. So silence does
-    /// not count until a later sign of life shows that the gateway was up.
-    func through(_ instant: Timestamp, of observer: Int) -> Timestamp { min(instant, proofs[observer]) }
+    /// Returns the part of an observer's silence about a beacon that is evidence.
+    func silence(of level: ObserverLevel, at instant: Timestamp) -> TimeSpan {
+      listening[level.observer].silence(since: level.reportedAt, deafTime: level.deafTime, at: instant)
+    }
   }
 
   /// The zone that the beacon is in.
@@ -114,6 +113,7 @@ package struct ZoneTrack: Equatable, Sendable {
     of observer: Int,
     until end: Timestamp,
     at instant: Timestamp,
+    deafTime: TimeSpan,
     _ noise: inout LevelNoise
   ) {
     lag = max(.zero, instant - end)
@@ -123,6 +123,7 @@ package struct ZoneTrack: Equatable, Sendable {
     if nextLook > instant + ZoneRules.period { nextLook = instant }
     if let index = levels.firstIndex(where: { $0.observer == observer }) {
       let gap = instant - levels[index].reportedAt
+      levels[index].tear(by: deafTime)
       // A gap that an outage or a restart has torn says nothing about losses.
       if !levels[index].isBack, !levels[index].isTorn {
         gaps.learn(max(0, gap.seconds))
@@ -132,6 +133,7 @@ package struct ZoneTrack: Equatable, Sendable {
       return
     }
     var level = ObserverLevel(summary, of: observer, at: instant, gaps: gaps.borrowedPrior, noise)
+    level.deafTime = deafTime
     if levels.contains(where: \.isDark) { level.levelAtOutage = ZoneRules.sensitivity }
     // An observer that did not hear the beacon while others did says that it has come nearer.
     if let first = levels.lazy.map(\.since).min(), instant - first >= ZoneRules.shortestPresence {
@@ -163,10 +165,10 @@ package struct ZoneTrack: Equatable, Sendable {
   /// Marks an observer as up again.
   ///
   /// Returns false if it did not hear the beacon before it went down, or has reported it since.
-  package mutating func recover(_ observer: Int, at instant: Timestamp, _ plan: ZonePlan) -> Bool {
+  package mutating func recover(_ observer: Int, at instant: Timestamp, _ around: Surroundings) -> Bool {
     if let index = levels.firstIndex(where: { $0.observer == observer && $0.isDark }) {
-      levels[index].recover(at: instant)
-    } else if unmonitoredSince != nil, let zone, plan.zones(of: observer).contains(zone) {
+      levels[index].recover(at: instant, deafTime: around.listening[observer].deafTime)
+    } else if unmonitoredSince != nil, let zone, around.plan.zones(of: observer).contains(zone) {
       // Its level was lost in a restart: it gets the time to hear the beacon again.
       heldUntil = instant + ZoneRules.longestPresence
     } else {
@@ -229,17 +231,15 @@ package struct ZoneTrack: Equatable, Sendable {
   ) -> Bool {
     var isFalling = false
     for index in levels.indices where levels[index].samples > 1 && !levels[index].isDark {
-      let through = around.through(instant, of: levels[index].observer)
-      if levels[index].fall(at: through) > 0 { isFalling = true }
+      if levels[index].fall(after: around.silence(of: levels[index], at: instant)) > 0 { isFalling = true }
     }
     carriage.advance(to: instant)
     let nearer = approach(at: instant, around)
     for index in levels.indices {
       let level = levels[index]
-      let through = around.through(instant, of: level.observer)
       // An observer that is back keeps its beacons from being handed next door until it has had the time to hear them.
       let isHeld = level.isDark || level.isBack
-      let fallen = nearer + level.fall(at: through)
+      let fallen = nearer + level.fall(after: around.silence(of: level, at: instant))
       // One sample alone says nothing: a reflection gives it, and so does a neighbour's open door.
       guard isHeld || level.samples > 1 else { continue }
       let now = isHeld ? (level: level.carried - fallen, variance: 0) : heardLevel(index, at: instant, around)
@@ -286,7 +286,7 @@ extension ZoneTrack {
     if let own = weighing.candidates.first(where: { $0.zone == zone }) {
       probability = weighing.probability(of: own)
     }
-    if let best = challenger(in: weighing), let needed = neededProbability(at: instant) {
+    if let best = challenger(in: weighing), let needed = neededProbability(for: best, at: instant, around) {
       let found = weighing.probability(of: best)
       if found > needed { return challenge(best, probability: found, at: instant, around, weighing) }
     }
@@ -380,13 +380,56 @@ extension ZoneTrack {
   }
 
   /// Returns the probability that another zone must exceed, or nil while it is too early for a first one.
-  private func neededProbability(at instant: Timestamp) -> Double? {
+  private func neededProbability(
+    for best: ZoneWeighing.Candidate,
+    at instant: Timestamp,
+    _ around: Surroundings
+  ) -> Double? {
     guard zone == nil else {
       return ZoneRules.certainty - carriage.probability * (ZoneRules.certainty - ZoneRules.openCertainty)
     }
     let heard = levels.lazy.map { instant - $0.since }.max() ?? .zero
-    guard heard >= ZoneRules.firstEvidence else { return nil }
+    guard heard >= ZoneRules.firstEvidence,
+      unspokenChance(against: best, at: instant, around) <= ZoneRules.unspokenChance
+    else { return nil }
     return heard >= ZoneRules.firstGuess ? ZoneRules.guessCertainty : ZoneRules.certainty
+  }
+
+  /// Returns the chance that a beacon in no zone yet belongs to one whose observers have not spoken, or only once.
+  ///
+  /// An observer of the beacon's own zone hears it at least as loud as any other does, and misses an advert with
+  /// ``ZoneRules/missChance``. So what is heard weakly, and few times, waits for the observers that have not had their chance
+  /// to hear it: those that upload later, or whose first adverts were lost.
+  private func unspokenChance(
+    against best: ZoneWeighing.Candidate,
+    at instant: Timestamp,
+    _ around: Surroundings
+  ) -> Double {
+    var (loudest, since) = (ZoneRules.sensitivity, instant)
+    for level in levels where level.samples > 1 {
+      loudest = max(loudest, level.carried + around.offsets.applied(level.observer))
+      since = min(since, level.since)
+    }
+    let span = max((instant - since).seconds, .leastNormalMagnitude)
+    let samples = Double(levels.lazy.map(\.samples).max() ?? 0)
+    let louder = 1 / (1 + RadioMath.exponential((loudest - ZoneRules.usualLevel) / ZoneRules.usualLevelScale))
+    var chance = 0.0
+    for observer in around.lives.indices where around.lives[observer] != .down {
+      let zones = around.plan.zones(of: observer)
+      guard !zones.contains(best.zone), zones.contains(where: { placing.indices.contains($0) && placing[$0] })
+      else { continue }
+      guard let level = levels.first(where: { $0.observer == observer }) else {
+        let proven = (min(instant, around.listening[observer].provenThrough) - since).seconds
+        let chances = samples * min(1, max(0, proven / span))
+        chance = max(chance, louder * RadioMath.power(ZoneRules.missChance, chances))
+        continue
+      }
+      // One sample may be a reflection. Before it is heard again, or should have been, it is neither counted nor left out.
+      guard level.samples == 1, level.carried + around.offsets.applied(observer) > loudest else { continue }
+      let isDue = level.surprise(after: around.silence(of: level, at: instant)) < ZoneRules.silenceGrace
+      if isDue { chance = 1 }
+    }
+    return chance
   }
 
   private mutating func challenge(
@@ -431,7 +474,7 @@ extension ZoneTrack {
   /// Returns the zone that challenges the present one after a look, and what it lacks to be reported.
   package func rival(at instant: Timestamp, _ around: Surroundings, _ weighing: ZoneWeighing) -> ZoneRival? {
     guard let best = challenger(in: weighing) else { return nil }
-    let needed = neededProbability(at: instant)
+    let needed = neededProbability(for: best, at: instant, around)
     var rival = ZoneRival(
       zone: around.plan.zones[best.zone].identifier,
       probability: weighing.probability(of: best),
@@ -555,7 +598,7 @@ extension ZoneTrack {
   ) -> (level: Double, variance: Double) {
     let level = levels[index]
     var heard = level.level(carriage: carriage.probability, around.noise)
-    let fall = level.fall(at: around.through(instant, of: level.observer))
+    let fall = level.fall(after: around.silence(of: level, at: instant))
     if fall > 0 { heard.level = max(heard.level - fall, min(ZoneRules.sensitivity, heard.level)) }
     return heard
   }
@@ -574,8 +617,8 @@ extension ZoneTrack {
 
   /// Returns the current level, reduced by silence.
   func current(_ index: Int, at instant: Timestamp, _ around: Surroundings) -> Double {
-    let through = around.through(instant, of: levels[index].observer)
-    let fallen = levels[index].carried - levels[index].fall(at: through)
+    let silence = around.silence(of: levels[index], at: instant)
+    let fallen = levels[index].carried - levels[index].fall(after: silence)
     return levels[index].isDark
       ? fallen : max(fallen, min(ZoneRules.sensitivity, levels[index].carried))
   }
@@ -607,17 +650,16 @@ extension ZoneTrack {
     var (silent, live, together) = (0, 0, 0.0)
     for level in levels where !level.isDark {
       live += 1
-      let through = around.through(instant, of: level.observer)
-      guard through - level.reportedAt >= shortest else { continue }
+      let silence = around.silence(of: level, at: instant)
+      guard silence >= shortest else { continue }
       silent += 1
-      together += level.surprise(at: through)
+      together += level.surprise(after: silence)
     }
     guard silent > 0 else { return }
     let areGone = silent == live && together >= ZoneRules.silentSurprise
     levels.removeAll { level in
-      let through = around.through(instant, of: level.observer)
-      let surprise = areGone ? .infinity : level.surprise(at: through)
-      return level.isGone(at: through, surprise: surprise)
+      let silence = around.silence(of: level, at: instant)
+      return level.isGone(after: silence, surprise: areGone ? .infinity : level.surprise(after: silence))
     }
   }
 }

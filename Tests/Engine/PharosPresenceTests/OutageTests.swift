@@ -117,7 +117,7 @@ struct OutageTests {
     var timeline = Timeline(
       Timeline.site([Timeline.region(major: 1, silence: .seconds(4))], liveness: .auto)
     )
-    func isHole(_ seconds: Double) -> Bool { (60..<69).contains(seconds) || (80..<92).contains(seconds) }
+    func isHole(_ seconds: Double) -> Bool { (60..<69).contains(seconds) || (80..<89).contains(seconds) }
     for tenth in 10..<1_300 {
       let seconds = Double(tenth) / 10
       guard !isHole(seconds) else { continue }

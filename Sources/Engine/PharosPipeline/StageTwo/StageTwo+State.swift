@@ -6,7 +6,7 @@ import PharosStays
 
 extension StageTwo {
   /// The version of the bytes that ``writeState(to:)`` writes.
-  package static let stateVersion: UInt8 = 10
+  package static let stateVersion: UInt8 = 11
 
   /// Writes everything that later decisions depend on, so that an engine that restores it makes the same decisions.
   ///
@@ -22,7 +22,7 @@ extension StageTwo {
     writer.write(now)
     writer.write(regions.entries)
     writer.write(zones)
-    writer.code(each: &surroundings.proofs)
+    writer.code(each: &surroundings.listening)
     writer.code(each: &surroundings.lives)
     surroundings.offsets.visitFields(&writer)
     surroundings.noise.visitFields(&writer)
@@ -74,7 +74,7 @@ extension StageTwo {
     let present = around.plan
     around = ZoneTrack.Surroundings(plan: plan)
     stays = StayLevels(observers: plan.observers.count)
-    try reader.code(each: &around.proofs)
+    try reader.code(each: &around.listening)
     try reader.code(each: &around.lives)
     try around.offsets.visitFields(&reader)
     try around.noise.visitFields(&reader)
@@ -154,7 +154,7 @@ extension StageTwo {
     next.offsets = around.offsets.translated(by: translation, observers: plan.observers.count)
     for (old, new) in translation.observers.enumerated() {
       guard let new else { continue }
-      (next.proofs[new], next.lives[new]) = (around.proofs[old], around.lives[old])
+      (next.listening[new], next.lives[new]) = (around.listening[old], around.lives[old])
     }
     stays = stays.translated(by: translation, observers: plan.observers.count)
     around = next

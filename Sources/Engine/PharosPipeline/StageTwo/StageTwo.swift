@@ -111,7 +111,7 @@ package struct StageTwo: Sendable {
       locators?.take(sensing, into: &events)
     case .life(let life):
       lived[life.observer] = life.provenThrough
-      if let observer = around.plan.place(of: life.observer) { prove(observer, through: life.provenThrough) }
+      if let observer = around.plan.place(of: life.observer) { prove(observer, life) }
     }
     followFixes(into: &events)
   }
@@ -371,7 +371,15 @@ extension StageTwo {
       let place = place(of: second.beacons[index].beacon, into: &events)
       if tags[place].zone.placingEpoch != regions.epoch { askWhoPlaces(place) }
       let summary = second.beacons[index]
-      tags[place].zone.add(summary, of: observer, until: second.until, at: now, &around.noise)
+      let deafTime = around.listening[observer].deafTime
+      tags[place].zone.add(
+        summary,
+        of: observer,
+        until: second.until,
+        at: now,
+        deafTime: deafTime,
+        &around.noise
+      )
       if tags[place].zone.nextLook <= now { touch(place) }
     }
   }
@@ -431,7 +439,7 @@ extension StageTwo {
     guard let observer = around.plan.place(of: change.observer) else { return }
     occupancy.recount()
     for place in tags.taken {
-      if tags[place].zone.recover(observer, at: now, around.plan) { touch(place) }
+      if tags[place].zone.recover(observer, at: now, around) { touch(place) }
     }
   }
 
@@ -449,14 +457,17 @@ extension StageTwo {
       ?? Region.defaultMaximumHold
   }
 
-  /// Records a proof of life of an observer: its silence counts up to that time.
+  /// Records a proof of life of an observer: its silence counts up to that time, less what it could not hear.
   ///
   /// If the last proof is long ago, the beacons that the observer heard are evaluated rarely, and are due now.
-  mutating func prove(_ observer: Int, through time: Timestamp) {
+  mutating func prove(_ observer: Int, _ life: ObserverLife) {
     if around.lives[observer] == .unknown { around.lives[observer] = .up }
-    let before = around.proofs[observer]
-    around.proofs[observer] = time
-    guard (time - before).seconds * ZoneRules.silentPause > ZoneRules.period.seconds else { return }
+    let before = around.listening[observer].provenThrough
+    around.listening[observer].provenThrough = life.provenThrough
+    around.listening[observer].deafTime = life.deafTime
+    guard (life.provenThrough - before).seconds * ZoneRules.silentPause > ZoneRules.period.seconds else {
+      return
+    }
     for place in tags.taken {
       if tags[place].zone.comeUp(for: observer, at: now) { touch(place) }
     }
