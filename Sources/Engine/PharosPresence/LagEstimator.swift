@@ -15,7 +15,7 @@ package struct LagEstimator: Sendable {
   /// The greatest lag of an observer that always sends late.
   static let greatestOfUploads = TimeSpan.seconds(64) + margin
   /// The uploads with older reports than the greatest lag, ten seconds apart, after which it may be one that always does.
-  private static let lateUploads: UInt8 = 3
+  private static let lateUploads: UInt8 = 2
   /// The share of such reports that makes it one.
   private static let lateShare: Float = 1.0 / 8
 
@@ -35,6 +35,8 @@ package struct LagEstimator: Sendable {
   /// The lag.
   package var lag: TimeSpan
   let isGiven: Bool
+  /// The time between two uploads of an observer that sends what it hears now and then; zero otherwise.
+  var upload = TimeSpan.zero
   /// Reports since the histogram was looked at last.
   package var sinceRead: UInt16 = 0
   /// The number of them that were older than the least lag; those are in their bins already.
@@ -64,7 +66,7 @@ package struct LagEstimator: Sendable {
   /// A gateway that sends each advert at once is waited for some milliseconds, one that sends twice a second for half a
   /// second. A given lag is taken as it is.
   package var delivery: TimeSpan {
-    isGiven ? lag : min(lag, max(oldest, oldestBefore) + LagEstimator.margin)
+    isGiven ? lag : min(lag, max(oldest, oldestBefore, upload) + LagEstimator.margin)
   }
 
   /// A report came that was older than the greatest lag.
@@ -148,25 +150,119 @@ package struct LagEstimator: Sendable {
   }
 }
 
+/// The uploads of an observer that collects what it hears and sends it now and then.
+///
+/// An upload is a witness for the whole time since the one before: what was heard in it could not come earlier, so it is
+/// neither late nor is the silence before it a sign that the observer was down. Adverts that come within a second make one
+/// upload; an observer that sends each advert at once makes one a second. Heartbeats, which may go another way, make none.
+struct UploadRhythm: Equatable, Sendable {
+  /// The time within which the datagrams of one upload come.
+  static let longest = TimeSpan.seconds(1)
+  /// The share of the time since the upload before that the oldest report must reach back to cover it.
+  private static let coveredShare = 0.5
+  /// The shortest time between two uploads that differ from a stream.
+  ///
+  /// - Units: seconds.
+  private static let shortest = 1.0
+  /// The number of uploads that cover their time after which the observer is one that uploads.
+  private static let minimumUploads: UInt8 = 2
+  /// The number of uploads up to which an observer is new, so that the first one that covers its time shows its period.
+  private static let newUploads: UInt8 = 4
+
+  /// The receive time at which the present upload began.
+  var begun: Timestamp
+  /// The receive time of the last advert before it.
+  var before: Timestamp
+  /// The receive time of the latest advert.
+  var latest: Timestamp
+  /// The number of uploads, up to ``newUploads``.
+  var count: UInt8 = 1
+  /// The uploads in a row that covered the time since the one before, up to ``minimumUploads``, the present one included.
+  var covered: UInt8 = 0
+  /// Indicates whether the present one does.
+  var isCovered = false
+  /// The longest time that one of them covered, in seconds.
+  var period = 0.0
+
+  init(at time: Timestamp) {
+    (begun, latest) = (time, time)
+    before = .distantPast
+  }
+
+  /// An upload begins.
+  mutating func begin(at time: Timestamp) {
+    if !isCovered, (time - begun).seconds > UploadRhythm.shortest { covered = 0 }
+    (begun, before, isCovered) = (time, latest, false)
+    if count < UploadRhythm.newUploads { count += 1 }
+  }
+
+  /// Indicates whether there have been enough uploads for their rhythm to show.
+  var isFamiliar: Bool { count >= UploadRhythm.newUploads }
+
+  /// Returns true if something that was heard then could not come before the present upload.
+  func covers(_ event: Timestamp) -> Bool {
+    event >= before && begun - event <= LagEstimator.greatestOfUploads
+  }
+
+  /// Takes the age of an advert of the present upload, which may cover the time since the one before.
+  mutating func cover(_ age: TimeSpan) {
+    // The first one covers as much as it reaches back.
+    let gap = count == 1 ? age.seconds : (begun - before).seconds
+    guard !isCovered, gap > UploadRhythm.shortest, age.seconds >= gap * UploadRhythm.coveredShare,
+      age <= LagEstimator.greatestOfUploads
+    else { return }
+    isCovered = true
+    covered = min(covered + 1, UploadRhythm.minimumUploads)
+    period = max(gap, period * 0.9)
+  }
+
+  /// The time between two uploads, or zero if the observer is not known to be one that uploads.
+  var knownPeriod: TimeSpan {
+    let isKnown = covered >= UploadRhythm.minimumUploads || count < UploadRhythm.newUploads && covered > 0
+    return isKnown ? .seconds(period) : .zero
+  }
+}
+
 /// The difference between an observer's clock and ours, for formats that carry the sender's own absolute times.
 ///
 /// The least of (receive − sent) over the last 30 to 60 s is the clock's difference plus the least delay; what a report has
 /// above it is its age. Drift is followed as the window moves. A step of the sender's clock to a later time lowers the
-/// minimum at once; one to an earlier time raises it when eight reports over three seconds agree on the new difference,
-/// which a backlog that is being flushed does not: its differences fall.
+/// minimum at once. One to an earlier time shifts whole uploads: it raises the minimum when the least differences of two in a
+/// row agree, or when all of one was sent before what came already. A backlog that is being flushed does neither: its
+/// differences fall, and it is later than what came before.
 struct ClockOffset: Sendable {
   /// The length of one of the two halves of the window.
   static let half = TimeSpan.seconds(30)
   /// An age above which a step of the sender's clock is suspected: the greatest lag there is.
   static let suspicious = TimeSpan.seconds(10)
 
+  /// The least time over which the shift of uploads must last.
+  private static let minimumSpan = TimeSpan.seconds(3)
+  /// The differences within which two uploads agree, unless those of the observer usually differ by more.
+  private static let tolerance = TimeSpan.seconds(2)
+
+  /// The reports of one receive time: those of an upload, or a single one.
+  private struct Upload: Equatable {
+    var received = Timestamp.distantPast
+    var count = 0
+    /// The least difference, that of the report which was sent last.
+    var least = TimeSpan.forever
+    var newest = Timestamp.distantPast
+  }
+
   var current = TimeSpan.forever
   var previous = TimeSpan.forever
   var turned = Timestamp.distantPast
-  var suspects = 0
-  var suspectLow = TimeSpan.forever
-  var suspectHigh = TimeSpan.zero
-  var suspectSince = Timestamp.distantPast
+  private var upload = Upload()
+  /// The latest time at which a report was sent, by the sender's clock, before the present upload.
+  private var newest = Timestamp.distantPast
+  /// How far the least differences of uploads usually lie above the offset.
+  private var spread = TimeSpan.zero
+  /// The uploads in a row that are suspected of a step, and their least differences.
+  private var suspects = 0
+  private var suspectLow = TimeSpan.forever
+  private var suspectHigh = TimeSpan.zero
+  private var suspectSince = Timestamp.distantPast
 
   /// The offset in use, or nil before the first report.
   var offset: TimeSpan? {
@@ -177,37 +273,46 @@ struct ClockOffset: Sendable {
   /// The age of a report that was received and sent at these times by the two clocks.
   mutating func age(received: Timestamp, sent: Timestamp) -> TimeSpan {
     let difference = received - sent
+    if received != upload.received {
+      judgeUpload()
+      upload = Upload(received: received)
+    }
+    upload.count += 1
+    upload.least = min(upload.least, difference)
+    upload.newest = max(upload.newest, sent)
     if received - turned >= ClockOffset.half {
       previous = received - turned >= ClockOffset.half + ClockOffset.half ? .forever : current
       current = .forever
       turned = received
     }
     guard let offset, difference - offset > ClockOffset.suspicious else {
-      suspects = 0
       current = min(current, difference)
       return max(.zero, difference - min(current, previous))
     }
-    return suspect(difference, received: received, offset: offset)
+    return difference - offset
   }
 
-  private mutating func suspect(_ difference: TimeSpan, received: Timestamp, offset: TimeSpan) -> TimeSpan {
-    if suspects == 0 {
-      suspectSince = received
-      suspectLow = difference
-      suspectHigh = difference
+  /// An upload is over: if it is shifted as a whole, the sender's clock was set back.
+  private mutating func judgeUpload() {
+    guard upload.count > 0, let offset else { return }
+    let least = upload.least
+    defer { newest = upload.newest }
+    guard least - offset > ClockOffset.suspicious else {
+      suspects = 0
+      spread = max(least - offset, spread - spread * (1.0 / 16))
+      return
+    }
+    let isBeforeAll = upload.count > 1 && upload.newest < newest
+    let tolerance = max(ClockOffset.tolerance, spread)
+    if suspects == 0 || max(suspectHigh, least) - min(suspectLow, least) > tolerance {
+      (suspects, suspectLow, suspectHigh, suspectSince) = (0, least, least, upload.received)
     }
     suspects += 1
-    suspectLow = min(suspectLow, difference)
-    suspectHigh = max(suspectHigh, difference)
-    if suspectHigh - suspectLow > .seconds(2) {
-      suspects = 0
-    } else if suspects >= 8, received - suspectSince >= .seconds(3) {
-      suspects = 0
-      previous = .forever
-      current = suspectLow
-      return difference - suspectLow
-    }
-    return difference - offset
+    suspectLow = min(suspectLow, least)
+    suspectHigh = max(suspectHigh, least)
+    let isLasting = suspects > 1 && upload.received - suspectSince >= ClockOffset.minimumSpan
+    guard isBeforeAll || isLasting else { return }
+    (suspects, previous, current) = (0, .forever, suspectLow)
   }
 }
 
@@ -356,6 +461,7 @@ extension LagEstimator {
     for count in bins where count != 0 { writer.write(count) }
     writer.write(uploads)
     uploadedAt.write(to: &writer)
+    upload.write(to: &writer)
     oldest.write(to: &writer)
     oldestBefore.write(to: &writer)
   }
@@ -380,6 +486,7 @@ extension LagEstimator {
     for bin in bins.indices where used >> UInt64(bin) & 1 == 1 { bins[bin] = try reader.amount("ages") }
     uploads = try reader.small("late uploads", through: LagEstimator.lateUploads)
     uploadedAt = try Timestamp(from: &reader)
+    upload = try TimeSpan(from: &reader)
     oldest = try TimeSpan(from: &reader)
     oldestBefore = try TimeSpan(from: &reader)
   }
@@ -391,6 +498,12 @@ extension ClockOffset {
     current.write(to: &writer)
     previous.write(to: &writer)
     turned.write(to: &writer)
+    upload.received.write(to: &writer)
+    writer.write(UInt16(clamping: upload.count))
+    upload.least.write(to: &writer)
+    upload.newest.write(to: &writer)
+    newest.write(to: &writer)
+    spread.write(to: &writer)
     writer.write(UInt16(clamping: suspects))
     suspectLow.write(to: &writer)
     suspectHigh.write(to: &writer)
@@ -403,10 +516,38 @@ extension ClockOffset {
     current = try TimeSpan(from: &reader)
     previous = try TimeSpan(from: &reader)
     turned = try Timestamp(from: &reader)
+    upload.received = try Timestamp(from: &reader)
+    upload.count = Int(try reader.number(UInt16.self))
+    upload.least = try TimeSpan(from: &reader)
+    upload.newest = try Timestamp(from: &reader)
+    newest = try Timestamp(from: &reader)
+    spread = try TimeSpan(from: &reader)
     suspects = Int(try reader.number(UInt16.self))
     suspectLow = try TimeSpan(from: &reader)
     suspectHigh = try TimeSpan(from: &reader)
     suspectSince = try Timestamp(from: &reader)
+  }
+}
+
+extension UploadRhythm {
+  /// Writes what is known of the uploads.
+  func write(to writer: inout FieldWriter) {
+    begun.write(to: &writer)
+    before.write(to: &writer)
+    latest.write(to: &writer)
+    for byte in [count, covered, isCovered ? 1 : 0] { writer.write(byte) }
+    writer.write(period)
+  }
+
+  /// Reads what is known of the uploads.
+  init(from reader: inout FieldReader) throws(FieldError) {
+    self.init(at: try Timestamp(from: &reader))
+    before = try Timestamp(from: &reader)
+    latest = try Timestamp(from: &reader)
+    count = try reader.small("uploads", through: UploadRhythm.newUploads)
+    covered = try reader.small("uploads that cover their time", through: UploadRhythm.minimumUploads)
+    isCovered = try reader.flag()
+    period = try reader.finite("the time between uploads")
   }
 }
 

@@ -17,6 +17,8 @@ package struct LifeSigns: Sendable {
   private static let noticeable = TimeSpan.seconds(1)
   /// The factor from one check of a silent observer to the next.
   static let checkGrowth = 1.25
+  /// The number of uploads for which an observer that sends now and then may be silent.
+  private static let uploadPatience = 1.5
   /// A radio that should have heard so many adverts and heard none is deaf: by chance alone that happens once in three
   /// thousand.
   static let busy = 8.0
@@ -43,6 +45,10 @@ package struct LifeSigns: Sendable {
   ///
   /// Zero from a downtime of the server until the observer's first sign.
   package var longestPause = LifeSigns.noticeable
+  /// The time between two uploads of an observer that sends what it hears now and then; zero otherwise.
+  var longestUpload = TimeSpan.zero
+  /// Indicates whether it sent several adverts of one transmitter at once, and its uploads have not shown their rhythm yet.
+  var isBurst = false
   /// The greatest gap before the first hole that was excused, in seconds, until there is a second one; zero otherwise.
   ///
   /// The hole is a gap as well, and what is four times as long would be no hole.
@@ -81,12 +87,22 @@ package struct LifeSigns: Sendable {
   /// Indicates whether there are heartbeats to go by even when the radio does not scan.
   var hasHeartbeats: Bool { heartbeats.last != nil }
 
-  /// Returns true if something heard after a time proves life then.
-  func proves(after time: Timestamp) -> Bool { isAssumed || lastProof > time }
+  /// Returns true if something heard after a time proves that it was able to hear then.
+  func proves(after time: Timestamp) -> Bool { isAssumed || provenHearing > time }
+
+  /// The time through which what it heard has come: the latest sign of life or, of an observer that sends what it hears now
+  /// and then, the latest upload, unless the next one is overdue.
+  var provenHearing: Timestamp {
+    let wait = longestUpload == .zero && isBurst ? LagEstimator.greatestOfUploads : longestUpload
+    guard wait > .zero else { return lastProof }
+    return max(min(lastProof, traffic.latest), lastProof - wait * LifeSigns.uploadPatience)
+  }
 
   /// The silence after which it counts as down: three times the greatest gap of late between heartbeats, or where there
-  /// are none, four times that of traffic.
-  var allowedGap: TimeSpan {
+  /// are none, four times that of traffic; never less than one upload and a half.
+  var allowedGap: TimeSpan { max(longestUpload * LifeSigns.uploadPatience, ownGap) }
+
+  private var ownGap: TimeSpan {
     switch mode {
     case .heartbeat: return LifeSigns.allowed(heartbeats.gaps, times: 3, unlearned: .seconds(60))
     case .traffic: return LifeSigns.allowed(others.last == nil ? traffic : others, times: 4)
@@ -123,7 +139,11 @@ package struct LifeSigns: Sendable {
   @inline(__always)
   mutating func advertUnshared(from key: UInt64, tag: UInt32, at time: Timestamp) -> Bool {
     // An advert that is no later than the latest one proves nothing new.
-    if time > reception.latest { advance(to: time) }
+    if time > reception.latest {
+      advance(to: time)
+    } else if time == traffic.latest, key == leader {
+      isBurst = true
+    }
     isUnproven = false
     reported &+= 1
     // Under `assumed`, silence means absence, so the reception is not judged.
@@ -228,8 +248,9 @@ package struct LifeSigns: Sendable {
   /// The first of the two needs no memory of gaps, so the tenth outage is noticed as soon as the first. A radio that hears
   /// more than is reported to us is judged by its heartbeats.
   func isOut(at time: Timestamp) -> Bool {
-    if time - silentSince >= allowedGap { return true }
-    return fellSilent(by: time)
+    let silence = time - silentSince
+    return silence >= allowedGap
+      || silence >= longestUpload * LifeSigns.uploadPatience && fellSilent(by: time)
   }
 
   /// Returns true if all that the observer hears fell silent together, and its heartbeats do not tell of more that it hears.
@@ -486,6 +507,8 @@ extension LifeSigns {
     traffic.write(to: &writer)
     lastSign.write(to: &writer)
     longestPause.write(to: &writer)
+    longestUpload.write(to: &writer)
+    writer.write(isBurst)
     writer.write(gapBeforeHole)
     writer.write(ambient)
     writer.write(missed)
@@ -511,6 +534,8 @@ extension LifeSigns {
     traffic = try GapMemory(from: &reader)
     lastSign = try Timestamp(from: &reader)
     longestPause = try TimeSpan(from: &reader)
+    longestUpload = try TimeSpan(from: &reader)
+    isBurst = try reader.flag()
     gapBeforeHole = try reader.finite("a gap before a hole")
     ambient = try reader.finite("adverts of others")
     missed = try reader.finite("adverts missed")

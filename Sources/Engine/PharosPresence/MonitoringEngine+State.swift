@@ -124,6 +124,7 @@ extension ObserverEngine {
     writer.write(scanState.rawValue | (isHandset ? ObserverEngine.handsetBit : 0))
     lag.write(to: &writer)
     clock.write(to: &writer)
+    uploads.write(to: &writer)
     sequence.write(to: &writer)
     life.write(to: &writer)
     for count in [ordinals.floor, lifeCounter, rangingCounter, adverts, late] { writer.write(count) }
@@ -220,6 +221,7 @@ extension ObserverEngine {
     isHandset = tag & ObserverEngine.handsetBit != 0
     lag = try LagEstimator(from: &reader)
     clock = try ClockOffset(from: &reader)
+    uploads = try UploadRhythm(from: &reader)
     sequence = try SequenceCheck(from: &reader)
     life = try LifeSigns(mode: entry?.liveness ?? .auto, from: &reader)
     ordinals.floor = try reader.counter("an observer's ordinal")

@@ -57,7 +57,10 @@ extension ObserverEngine {
     tracks.makeUnique()
     pendingTracks.removeAll()
     pendingRows.removeAll()
-    for place in 0..<tracks.count where tracks[place].isLive {
+    // In the order of the beacons: the order of places depends on those that were free.
+    let live = (0..<tracks.count).filter { tracks[$0].isLive }
+    let ordered = live.map { (tracks[$0].beacon(context.catalog.scopes), $0) }.sorted { $0.0 < $1.0 }
+    for (_, place) in ordered {
       let track = tracks[place]
       for policy in context.catalog.sets[Int(track.cold.matchSet)].policies.indices {
         guard track.change(presence: policy, { $0.suspended() }) else { continue }
@@ -184,9 +187,11 @@ extension ObserverEngine {
     }
   }
 
-  /// The time up to which it is known to live, if stage two does not know that yet.
-  var lifeToReport: Timestamp? {
-    let lived = life.isAssumed ? .distantFuture : life.lastProof
+  /// The time up to which it is known to have been able to hear, if stage two does not know that yet.
+  ///
+  /// What it heard goes to stage two as much later as it usually comes, and no silence counts before that.
+  func lifeToReport(at now: Timestamp) -> Timestamp? {
+    let lived = life.isAssumed ? .distantFuture : min(life.provenHearing, now - lag.delivery)
     let proof = min(lived, life.reception.deafSince ?? .distantFuture)
     // A deaf span has to be known before the proof behind it.
     guard life.reception.spans.total == deafTimeReported else { return proof }
@@ -199,7 +204,7 @@ extension ObserverEngine {
   /// Reports to stage two up to when the observer is known to live, once a second at most: the silence of one that may be down is
   /// no evidence against its room.
   mutating func reportLife(_ context: inout EngineContext) {
-    guard let proof = lifeToReport else { return }
+    guard let proof = lifeToReport(at: context.current) else { return }
     (lifeReported, deafTimeReported) = (proof, life.reception.spans.total)
     let life = ObserverLife(
       observer: id,

@@ -9,6 +9,8 @@ package struct ObserverEngine: Sendable {
   // What every datagram touches comes first.
   /// The receive time of its latest report.
   var lastReceived: Timestamp
+  /// The uploads in which its reports come.
+  var uploads: UploadRhythm
   var adverts: UInt64 = 0
   var rateStart: Timestamp
   var rateCount = 0.0
@@ -106,6 +108,7 @@ package struct ObserverEngine: Sendable {
     rssiOffset = ObserverEngine.rssiOffset(of: entry)
     firstHeard = received
     lastReceived = received
+    uploads = UploadRhythm(at: received)
     monitoringSince = time
     lag = LagEstimator(given: entry?.lag)
     life = LifeSigns(mode: entry?.liveness ?? .auto)

@@ -517,7 +517,10 @@ extension ObserverEngine {
   @inline(__always)
   private mutating func note(_ advert: UnsafePointer<PreparedAdvert>, at time: Timestamp, _ age: Int64) {
     lastReceived = advert.pointee.received
-    if time >= lagLearnsFrom { lag.note(age: TimeSpan(nanoseconds: age)) }
+    receiveAdvert(at: lastReceived, age: TimeSpan(nanoseconds: age))
+    if time >= lagLearnsFrom || lag.upload > .zero && uploads.covers(time) {
+      lag.note(age: TimeSpan(nanoseconds: age))
+    }
     countAdvert()
     let tag = advert.pointee.transmitterTag
     _ = life.advertUnshared(from: advert.pointee.transmitter, tag: tag, at: time)

@@ -376,7 +376,10 @@ package struct GapModel: Equatable, Sendable {
 
   /// Returns the improbability of a silence in seconds of a beacon that is present: the negative logarithm of its
   /// probability.
+  ///
+  /// While no gap is known the beacon may be one that advertises once a minute, so no silence is improbable.
   package func surprise(after silence: Double) -> Double {
+    guard isKnown else { return 0 }
     let waited = silence / beat - GapModel.jitter
     guard waited > 0 else { return 0 }
     let scale = scale

@@ -242,7 +242,9 @@ package struct ZoneTrack: Equatable, Sendable {
       let fallen = nearer + level.fall(after: around.silence(of: level, at: instant))
       // One sample alone says nothing: a reflection gives it, and so does a neighbour's open door.
       guard isHeld || level.samples > 1 else { continue }
-      let now = isHeld ? (level: level.carried - fallen, variance: 0) : heardLevel(index, at: instant, around)
+      let now =
+        isHeld
+        ? (level: settled(index, around) - fallen, variance: 0) : heardLevel(index, at: instant, around)
       weighing.heard.append(
         ZoneWeighing.Heard(
           observer: level.observer,
@@ -410,7 +412,7 @@ extension ZoneTrack {
       loudest = max(loudest, level.carried + around.offsets.applied(level.observer))
       since = min(since, level.since)
     }
-    let span = max((instant - since).seconds, .leastNormalMagnitude)
+    let span = max((instant - since).seconds, 1e-9)
     let samples = Double(levels.lazy.map(\.samples).max() ?? 0)
     let louder = 1 / (1 + RadioMath.exponential((loudest - ZoneRules.usualLevel) / ZoneRules.usualLevelScale))
     var chance = 0.0
@@ -618,9 +620,15 @@ extension ZoneTrack {
   /// Returns the current level, reduced by silence.
   func current(_ index: Int, at instant: Timestamp, _ around: Surroundings) -> Double {
     let silence = around.silence(of: levels[index], at: instant)
-    let fallen = levels[index].carried - levels[index].fall(after: silence)
-    return levels[index].isDark
-      ? fallen : max(fallen, min(ZoneRules.sensitivity, levels[index].carried))
+    let level = settled(index, around)
+    let fallen = level - levels[index].fall(after: silence)
+    return levels[index].isDark ? fallen : max(fallen, min(ZoneRules.sensitivity, level))
+  }
+
+  /// Returns the level of a beacon that is carried or lies still, as likely as the one and the other are: the noise of one
+  /// advert is no movement.
+  private func settled(_ index: Int, _ around: Surroundings) -> Double {
+    levels[index].level(carriage: carriage.probability, around.noise).level
   }
 
   /// Removes the levels of silent observers, and those of observers that are down once the beacon has clearly moved.

@@ -326,7 +326,10 @@ private struct InstallationJudge {
   private mutating func take(_ event: Event) {
     if let trace, event.kind != .regionState {
       var reason = ""
-      if case .zone(let transition) = event.detail { reason = "\(transition.reason)" }
+      if case .zone(let transition) = event.detail {
+        let hearings = transition.hearings.map { "\($0.observer) \(Int($0.level))" }
+        reason = "\(transition.reason) \(hearings.joined(separator: ", "))"
+      }
       let decided = "\(seconds(event.decidedAt)) \(event.kind.type) \(event.region) \(event.subject)"
       trace("\(decided) at \(seconds(event.time)) \(reason)")
     }
