@@ -93,14 +93,19 @@ package struct LifeSigns: Sendable {
   /// The time through which what it heard has come: the latest sign of life or, of an observer that sends what it hears now
   /// and then, the latest upload, unless the next one is overdue.
   var provenHearing: Timestamp {
-    let wait = longestUpload == .zero && isBurst ? LagEstimator.greatestOfUploads : longestUpload
-    guard wait > .zero else { return lastProof }
-    return max(min(lastProof, traffic.latest), lastProof - wait * LifeSigns.uploadPatience)
+    guard uploadWait > .zero else { return lastProof }
+    return max(min(lastProof, traffic.latest), lastProof - uploadWait)
+  }
+
+  /// The time that the next upload may take: a half more than the longest one took; zero for an observer that sends at once.
+  var uploadWait: TimeSpan {
+    let period = longestUpload == .zero && isBurst ? LagEstimator.greatestOfUploads : longestUpload
+    return period * LifeSigns.uploadPatience
   }
 
   /// The silence after which it counts as down: three times the greatest gap of late between heartbeats, or where there
   /// are none, four times that of traffic; never less than one upload and a half.
-  var allowedGap: TimeSpan { max(longestUpload * LifeSigns.uploadPatience, ownGap) }
+  var allowedGap: TimeSpan { max(uploadWait, ownGap) }
 
   private var ownGap: TimeSpan {
     switch mode {
@@ -250,7 +255,7 @@ package struct LifeSigns: Sendable {
   func isOut(at time: Timestamp) -> Bool {
     let silence = time - silentSince
     return silence >= allowedGap
-      || silence >= longestUpload * LifeSigns.uploadPatience && fellSilent(by: time)
+      || silence >= uploadWait && fellSilent(by: time)
   }
 
   /// Returns true if all that the observer hears fell silent together, and its heartbeats do not tell of more that it hears.

@@ -117,6 +117,7 @@ extension ObserverEngine {
       time.write(to: &writer)
     }
     deafTimeReported.write(to: &writer)
+    delayReported.write(to: &writer)
     writer.write(provenBeforeOutage)
     writer.write(datagramAt)
     writer.write(isUp)
@@ -209,6 +210,7 @@ extension ObserverEngine {
     countersFrom = try Timestamp(from: &reader)
     watchedUntil = try Timestamp(from: &reader)
     deafTimeReported = try TimeSpan(from: &reader)
+    delayReported = try TimeSpan(from: &reader)
     provenBeforeOutage = try reader.optional(Timestamp.self)
     datagramAt = try reader.optional(Timestamp.self)
     isUp = try reader.flag()

@@ -188,28 +188,33 @@ extension ObserverEngine {
   }
 
   /// The time up to which it is known to have been able to hear, if stage two does not know that yet.
-  ///
-  /// What it heard goes to stage two as much later as it usually comes, and no silence counts before that.
-  func lifeToReport(at now: Timestamp) -> Timestamp? {
-    let lived = life.isAssumed ? .distantFuture : min(life.provenHearing, now - lag.delivery)
+  var lifeToReport: Timestamp? {
+    let lived = life.isAssumed ? .distantFuture : life.provenHearing
     let proof = min(lived, life.reception.deafSince ?? .distantFuture)
     // A deaf span has to be known before the proof behind it.
-    guard life.reception.spans.total == deafTimeReported else { return proof }
+    guard life.reception.spans.total == deafTimeReported, delay == delayReported else { return proof }
     guard proof != lifeReported, proof < lifeReported || proof - lifeReported >= .milliseconds(1_000) else {
       return nil
     }
     return proof
   }
 
+  /// The time after which what it heard has reached stage two, in whole seconds.
+  private var delay: TimeSpan {
+    let delay = life.isAssumed ? max(lag.delivery, life.uploadWait) : lag.delivery
+    return .seconds(delay.seconds.rounded(.down))
+  }
+
   /// Reports to stage two up to when the observer is known to live, once a second at most: the silence of one that may be down is
   /// no evidence against its room.
   mutating func reportLife(_ context: inout EngineContext) {
-    guard let proof = lifeToReport(at: context.current) else { return }
-    (lifeReported, deafTimeReported) = (proof, life.reception.spans.total)
+    guard let proof = lifeToReport else { return }
+    (lifeReported, deafTimeReported, delayReported) = (proof, life.reception.spans.total, delay)
     let life = ObserverLife(
       observer: id,
       provenThrough: proof,
       deafTime: deafTimeReported,
+      delay: delayReported,
       decidedAt: context.current,
       ordinal: ordinals.next(at: context.current)
     )

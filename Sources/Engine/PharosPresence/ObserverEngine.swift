@@ -53,6 +53,8 @@ package struct ObserverEngine: Sendable {
   var lifeReported = Timestamp.distantPast
   /// The total of its deaf spans that was reported with it.
   var deafTimeReported = TimeSpan.zero
+  /// The time after which what it hears reaches stage two, as reported with it.
+  var delayReported = TimeSpan.zero
   var scanChanged = Timestamp.distantPast
   /// The time since which its silence has been evidence without a break.
   var monitoringSince: Timestamp

@@ -11,6 +11,8 @@ package struct ListeningTime: Equatable, Sendable {
   package var provenThrough = Timestamp.distantFuture
   /// The total of the spans before in which it was not able to hear.
   package var deafTime = TimeSpan.zero
+  /// The time after which what it heard has come.
+  package var delay = TimeSpan.zero
 
   package init() {}
 
@@ -22,8 +24,11 @@ package struct ListeningTime: Equatable, Sendable {
   ///   - instant: The present.
   /// - Returns: The time in which the observer could have heard the beacon and did not.
   func silence(since start: Timestamp, deafTime deafBefore: TimeSpan, at instant: Timestamp) -> TimeSpan {
-    max(.zero, min(instant, provenThrough) - start - (deafTime - deafBefore))
+    max(.zero, through(instant) - start - (deafTime - deafBefore))
   }
+
+  /// Returns the time up to which all that the observer heard has come.
+  func through(_ instant: Timestamp) -> Timestamp { min(instant - delay, provenThrough) }
 }
 
 extension ListeningTime: FieldStruct {
@@ -34,5 +39,6 @@ extension ListeningTime: FieldStruct {
   package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(&provenThrough)
     try coder.code(&deafTime)
+    try coder.code(&delay)
   }
 }

@@ -421,7 +421,7 @@ extension ZoneTrack {
       guard !zones.contains(best.zone), zones.contains(where: { placing.indices.contains($0) && placing[$0] })
       else { continue }
       guard let level = levels.first(where: { $0.observer == observer }) else {
-        let proven = (min(instant, around.listening[observer].provenThrough) - since).seconds
+        let proven = (around.listening[observer].through(instant) - since).seconds
         let chances = samples * min(1, max(0, proven / span))
         chance = max(chance, louder * RadioMath.power(ZoneRules.missChance, chances))
         continue

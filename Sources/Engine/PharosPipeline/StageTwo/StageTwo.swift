@@ -465,6 +465,7 @@ extension StageTwo {
     let before = around.listening[observer].provenThrough
     around.listening[observer].provenThrough = life.provenThrough
     around.listening[observer].deafTime = life.deafTime
+    around.listening[observer].delay = life.delay
     guard (life.provenThrough - before).seconds * ZoneRules.silentPause > ZoneRules.period.seconds else {
       return
     }

@@ -135,6 +135,8 @@ public struct ObserverLife: Hashable, Sendable {
   ///
   /// It only grows. Of a silence between two proofs, the growth in between is no evidence.
   public var deafTime: TimeSpan
+  /// The time after which what it hears has come: no later silence counts yet.
+  public var delay: TimeSpan
   /// The time at which stage one decided it.
   public var decidedAt: Timestamp
   /// Counts the links and events of the observer.
@@ -145,12 +147,14 @@ public struct ObserverLife: Hashable, Sendable {
     observer: ObserverID,
     provenThrough: Timestamp,
     deafTime: TimeSpan = .zero,
+    delay: TimeSpan = .zero,
     decidedAt: Timestamp,
     ordinal: UInt64
   ) {
     self.observer = observer
     self.provenThrough = provenThrough
     self.deafTime = deafTime
+    self.delay = delay
     self.decidedAt = decidedAt
     self.ordinal = ordinal
   }
