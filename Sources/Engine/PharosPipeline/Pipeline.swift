@@ -57,7 +57,8 @@ public struct Pipeline: Sendable {
   ) throws(RegionRefusal) {
     self.site = try RegisteredSite(site: site)
     resolver = Resolver(site: site)
-    let engine = MonitoringEngine(site: site, limits: monitoring, sensing: SensingScope(venues))
+    var engine = MonitoringEngine(site: site, limits: monitoring, sensing: SensingScope(venues))
+    engine.sharesModes = shards > 1
     self.shards = Array(repeating: engine, count: max(1, shards))
     merger = EventMerger(shards: max(1, shards), site: site, limits: positioning, venues: venues)
   }
@@ -97,6 +98,7 @@ public struct Pipeline: Sendable {
       latest = report.received
       reportFloor = latest
       shards[owners[observer]].ingest(report, in: batch, into: &output)
+      shareModes(of: owners[observer])
       count &+= 1
     }
     counters.reports &+= count
@@ -271,6 +273,13 @@ public struct Pipeline: Sendable {
     reportFloor = max(reportFloor, place)
     changeFloor = place
     return place
+  }
+
+  /// Tells the other shards what modes of tags a shard has found.
+  private mutating func shareModes(of shard: Int) {
+    let found = shards[shard].takeFoundModes()
+    guard !found.isEmpty else { return }
+    for other in shards.indices where other != shard { shards[other].learn(found) }
   }
 
   /// Brings all shards to an instant and gives what has become final.

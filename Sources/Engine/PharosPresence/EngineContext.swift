@@ -27,6 +27,8 @@ struct EngineContext: Sendable {
   /// change.
   var changing = ScopeSet()
   var changedAt = Timestamp.distantPast
+  /// The modes of the tags that have shown some.
+  var modes = ModeTable()
   /// Identities that nothing asks about.
   var untracked = NegativeCache()
   /// The number of tracks of the observers of each cell.

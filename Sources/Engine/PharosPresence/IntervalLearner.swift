@@ -6,8 +6,9 @@ import PharosModel
 /// A gap is a whole number of intervals plus up to 10 ms of advDelay for each (Bluetooth Core 5.4, Vol 6, Part B,
 /// 4.4.2.2). The interval is the shortest gap that keeps coming back: a shorter one is believed when it comes twice, by
 /// an old track when it comes four times. A longer one is believed when twelve gaps in a row had a common divisor, or
-/// at once three of the same length, eight times the interval or more: a tag that came to rest. Only what every advert
-/// changes lies here; the rest is in ``LossHistory``.
+/// at once three of the same length, eight times the interval or more: a tag that came to rest. An interval that the tag has
+/// shown before is one of its ``TagModes``, and is believed at once. Only what every advert changes lies here; the rest is in
+/// ``LossHistory``.
 package struct IntervalLearner: Hashable, Sendable {
   /// The advDelay, which every event adds: two gaps of the same interval differ by up to so much.
   ///
@@ -95,8 +96,9 @@ package struct IntervalLearner: Hashable, Sendable {
   /// - Returns: true if an interval was found.
   mutating func learnSlow(gap: Float, _ history: inout LossHistory) -> Bool {
     guard gap > interval * IntervalLearner.modes, gap.isFinite else { return false }
-    guard history.noteCandidate(gap, at: received) else { return false }
-    adopt(history.candidate, &history)
+    guard history.noteLong(gap, at: received, isCounted: false) else { return false }
+    history.takeBack(explainedBy: gap, faster: interval)
+    adopt(gap, &history)
     return true
   }
 
@@ -120,19 +122,29 @@ package struct IntervalLearner: Hashable, Sendable {
     at place: GapContext,
     _ history: inout LossHistory
   ) -> Bool {
-    // Back at rest, in a mode that is known: nothing was lost.
-    if history.slowest > interval * IntervalLearner.modes, gap > history.slowest * 0.8 {
-      interval = history.slowest
-      counts.forgetDivisor()
+    var modes = history.modes
+    modes.insert(place.declared)
+    switch modes.explaining(gap, beyond: interval) {
+    case .whole(let mode):
+      turn(to: mode)
+      received += 1
+      history.noteReceived(at: place)
+      let missed = (gap / mode).rounded() - 1
+      if missed >= 1 { _ = history.note(missed: missed, at: place) }
       return true
+    case .part:
+      received += 1
+      history.noteReceived(at: place)
+      return false
+    case nil: break
     }
     let multiple = Float(Int32(min(gap / interval, 1_000_000) + 0.5))
     follow(gap, multiple)
     history.noteReceived(at: place)
     let isNotable = history.note(missed: multiple - 1, at: place)
-    if gap > interval * IntervalLearner.modes, history.noteCandidate(gap, at: received) {
-      history.forgetCandidates(missed: multiple - 1)
-      adopt(history.candidate, &history)
+    if gap > interval * IntervalLearner.modes, history.noteLong(gap, at: received, isCounted: !place.isWeak) {
+      history.takeBack(explainedBy: gap, faster: interval)
+      adopt(gap, &history)
       return true
     }
     guard multiple <= IntervalLearner.countable else {
@@ -146,6 +158,13 @@ package struct IntervalLearner: Hashable, Sendable {
   }
 
   private mutating func learnShorter(_ gap: Float, _ history: inout LossHistory) -> Bool {
+    if let mode = history.modes.mode(near: gap) {
+      history.shorter = 0
+      counts.shorts = 0
+      turn(to: mode)
+      received += 1
+      return true
+    }
     let shorter = history.shorter
     // Two intervals of the family's, one missed.
     if isOfFamily(gap / 2, history) {
@@ -167,17 +186,34 @@ package struct IntervalLearner: Hashable, Sendable {
     }
     counts.shorts = 0
     history.shorter = 0
-    if interval > found * IntervalLearner.modes, received >= Float(GapCounts.window) {
-      history.slowest = max(history.slowest, interval)
-      interval = found
-      counts.forgetDivisor()
-    } else if history.slowest == interval {
-      interval = found
-      counts.forgetDivisor()
-    } else {
+    guard isMode(besides: found, history) else {
       restart(with: found, &history)
+      return true
     }
+    history.modes.insert(interval)
+    history.modes.insert(found)
+    turn(to: found)
     return true
+  }
+
+  /// Returns true if the interval is one that the tag has shown, and no multiple of a faster one of which adverts were lost.
+  ///
+  /// If adverts are lost at random, a gap is k intervals long with a chance of 1 ÷ (e · k) at most. So many must have been as
+  /// long as the one before that this happens to one tag in 150: one of sixty times the faster interval, two of eight times.
+  /// Less than that is what heavy losses often make, so it takes half a dozen.
+  private func isMode(besides faster: Float, _ history: LossHistory) -> Bool {
+    if history.modes.contains(interval) { return true }
+    if received >= IntervalLearner.young, history.runs * 4 < received { return true }
+    let ratio = interval / faster
+    guard ratio > IntervalLearner.modes else { return counts.regular >= IntervalLearner.ownGaps * 3 }
+    return received >= IntervalLearner.young
+      || Double(counts.regular) >= 5 / (1 + RadioMath.naturalLog(Double(ratio)))
+  }
+
+  /// Goes on in another mode: the counts of losses stay.
+  private mutating func turn(to mode: Float) {
+    interval = mode
+    counts.forgetDivisor()
   }
 
   /// Indicates whether the interval is surely the beacon's own: gaps of just this length came again twice, or it is
@@ -197,11 +233,11 @@ package struct IntervalLearner: Hashable, Sendable {
       && (gap - history.shorter).magnitude < history.shorter * 0.04 + IntervalLearner.jitter / 2
   }
 
-  /// A tag that came to rest: its losses stay as they were.
+  /// A tag that came to rest: both intervals are modes of it.
   private mutating func adopt(_ slow: Float, _ history: inout LossHistory) {
-    history.slowest = max(history.slowest, slow)
-    interval = slow
-    counts.forgetDivisor()
+    history.modes.insert(slow)
+    if isOwn { history.modes.insert(interval) }
+    turn(to: slow)
   }
 
   /// The interval was mistaken, and with it what was lost.
@@ -316,9 +352,9 @@ extension LossHistory {
     static let long = Parts(rawValue: 2)
     static let classes = Parts(rawValue: 4)
     static let pending = Parts(rawValue: 8)
-    static let slowest = Parts(rawValue: 16)
+    static let modes = Parts(rawValue: 16)
     static let shorter = Parts(rawValue: 32)
-    static let candidate = Parts(rawValue: 64)
+    static let longGaps = Parts(rawValue: 64)
     static let full = Parts(rawValue: 128)
   }
 
@@ -328,9 +364,9 @@ extension LossHistory {
     if rare.longRuns | rare.longLost | rare.longestRuns | rare.longestLost != 0 { parts.insert(.long) }
     if rare.classes != ClassCounts() { parts.insert(.classes) }
     if !rare.hasNothingPending { parts.insert(.pending) }
-    if slowest != 0 { parts.insert(.slowest) }
+    if !modes.isEmpty { parts.insert(.modes) }
     if shorter != 0 { parts.insert(.shorter) }
-    if candidate != 0 || rare.candidateAt != 0 || rare.candidates != 0 { parts.insert(.candidate) }
+    if !rare.longGaps.isEmpty { parts.insert(.longGaps) }
     return parts
   }
 
@@ -355,12 +391,9 @@ extension LossHistory {
         writer.write(pending.runs)
       }
     }
-    if parts.contains(.slowest) { writer.write(slowest) }
+    if parts.contains(.modes) { modes.write(to: &writer) }
     if parts.contains(.shorter) { writer.write(shorter) }
-    guard parts.contains(.candidate) else { return }
-    writer.write(candidate)
-    writer.write(rare.candidateAt)
-    writer.write(rare.candidates)
+    if parts.contains(.longGaps) { rare.longGaps.write(to: &writer) }
   }
 
   /// Reads what was lost.
@@ -388,12 +421,9 @@ extension LossHistory {
       rare.waiting.classes = try ClassCounts(from: &reader)
       rare.waiting.runs = try reader.read()
     }
-    if parts.contains(.slowest) { slowest = try reader.amount("the slowest interval") }
+    if parts.contains(.modes) { modes = try TagModes(from: &reader) }
     if parts.contains(.shorter) { shorter = try reader.amount("a shorter gap") }
-    guard parts.contains(.candidate) else { return }
-    rare.candidate = try reader.amount("a longer gap")
-    rare.candidateAt = try reader.byte()
-    rare.candidates = try reader.small("longer gaps", through: 128)
+    if parts.contains(.longGaps) { rare.longGaps = try LongGaps(from: &reader) }
   }
 }
 

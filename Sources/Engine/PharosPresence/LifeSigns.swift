@@ -26,7 +26,14 @@ package struct LifeSigns: Sendable {
   static let patience = TimeSpan.seconds(2)
 
   /// The mode by which the observer's silence is judged.
-  package var mode: ObserverEntry.Liveness
+  package var mode: ObserverEntry.Liveness { didSet { updateJudgement() } }
+  /// Indicates whether a person carries the observer: see ``ObserverEngine/isCarried(_:)``.
+  package var isCarried = false { didSet { updateJudgement() } }
+  /// Indicates whether the radio is judged by the transmitters that it hears.
+  ///
+  /// It is not under `assumed`, where silence means absence, nor if the observer is carried: what falls silent together, or is
+  /// thinned out together, is left behind.
+  private(set) var judgesReception: Bool
   /// The latest event time of something that proves life.
   package var lastProof = Timestamp.distantPast
   /// The earliest time from which silence counts towards an outage: the end of the server's last downtime.
@@ -70,7 +77,16 @@ package struct LifeSigns: Sendable {
   /// The length of the latest outage before which the observer spoke for a moment only, in seconds; zero if there was none.
   var lull = 0.0
 
-  package init(mode: ObserverEntry.Liveness) { self.mode = mode }
+  package init(mode: ObserverEntry.Liveness) {
+    self.mode = mode
+    judgesReception = mode != .assumed
+  }
+
+  private mutating func updateJudgement() {
+    let judges = mode != .assumed && !isCarried
+    if judgesReception, !judges { reception.restart(at: reception.latest) }
+    judgesReception = judges
+  }
 
   /// Indicates whether it counts as alive because there is nothing by which its life could be seen.
   var isAssumed: Bool {
@@ -151,8 +167,7 @@ package struct LifeSigns: Sendable {
     }
     isUnproven = false
     reported &+= 1
-    // Under `assumed`, silence means absence, so the reception is not judged.
-    if mode != .assumed { reception.hearUnshared(tag, at: time) }
+    if judgesReception { reception.hearUnshared(tag, at: time) }
     if leader == key, votes != 0 {
       votes &+= votes < 64 ? 1 : 0
     } else {
@@ -280,9 +295,10 @@ extension LifeSigns {
   ///
   /// It is not while the radio is deaf. If the adverts received are thinned out, or other transmitters fell silent with
   /// the beacon and none is heard as usual, the exit waits for better evidence, for as long as the silence lasted and
-  /// at most one liveness gap; then the silence counts as the beacon's own. Under `assumed`, the exit does not wait.
+  /// at most one liveness gap; then the silence counts as the beacon's own. The exit does not wait if the radio is not
+  /// judged.
   mutating func trusts(silenceSince start: Timestamp, deadline: Timestamp, at time: Timestamp) -> Bool {
-    guard mode != .assumed else { return true }
+    guard judgesReception else { return true }
     guard reception.deafSince == nil else {
       // If it hears again just now, the deadline may have moved: the next look is at another one.
       reception.reassess(at: time)
@@ -367,6 +383,7 @@ extension LifeSigns {
 
   /// Returns true if the radio heard something, as far as the heartbeat and the silence since then tell.
   private mutating func hears(_ heartbeat: Heartbeat, at time: Timestamp) -> Bool {
+    guard judgesReception else { return true }
     guard let count = heartbeat.advertsHeard else { return !reception.isSilentTogether(at: time) }
     guard count == 0 else {
       ambient += (Double(count) - min(Double(count), Double(reported)) - ambient) / 8
@@ -503,6 +520,7 @@ package struct HeartbeatClock: Sendable {
 extension LifeSigns {
   /// Writes what proves the observer's life; how it is judged, the site says.
   func write(to writer: inout FieldWriter) {
+    writer.write(isCarried)
     lastProof.write(to: &writer)
     silentFrom.write(to: &writer)
     writer.write(isUnproven)
@@ -530,6 +548,8 @@ extension LifeSigns {
   /// Reads what proves the observer's life.
   init(mode: ObserverEntry.Liveness, from reader: inout FieldReader) throws(FieldError) {
     self.init(mode: mode)
+    isCarried = try reader.flag()
+    judgesReception = judgesReception && !isCarried
     lastProof = try Timestamp(from: &reader)
     silentFrom = try Timestamp(from: &reader)
     isUnproven = try reader.flag()

@@ -5,8 +5,6 @@ import PharosModel
 ///
 /// A track keeps it in two parts: the few counts that most tracks have lie in it, the rest in its `Extras`.
 package struct LossHistory: Sendable {
-  /// Gaps of the same length in a row that make a mode of them, where such gaps are rare, and where they are not.
-  private static let agreeing: (UInt8, UInt8) = (3, 6)
   /// The adverts of a window of recent memory: counted as samples, so that receiving one costs nothing here.
   static let window: UInt32 = 128
 
@@ -31,20 +29,20 @@ package struct LossHistory: Sendable {
     self.rare = rare
   }
 
-  /// The slowest interval that is known of a tag that is at rest now and then, in seconds, or 0.
-  package var slowest: Float {
-    get { rare.slowest }
-    set { rare.slowest = newValue }
+  /// The modes of the tag.
+  package var modes: TagModes {
+    get { rare.modes }
+    set { rare.modes = newValue }
   }
+
+  /// The slowest interval of its modes in seconds, or 0.
+  package var slowest: Float { rare.modes.slowest }
 
   /// A gap that was too short for the interval, and may come again.
   package var shorter: Float {
     get { rare.shorter }
     set { rare.shorter = newValue }
   }
-
-  /// A gap much longer than the interval, and may come again.
-  var candidate: Float { rare.candidate }
 
   /// Counts a run of losses that is not long, at the usual level.
   ///
@@ -123,29 +121,22 @@ package struct LossHistory: Sendable {
     rare.addLong(new)
   }
 
-  /// Notes a long gap; true if it is the last of enough of one length in a row.
-  mutating func noteCandidate(_ gap: Float, at received: Float) -> Bool {
-    let place = UInt8(truncatingIfNeeded: UInt32(received))
-    let isNext = place &- rare.candidateAt <= 1
-    if candidate > 0, isNext, (gap - candidate).magnitude < candidate * 0.04 + IntervalLearner.jitter {
-      rare.candidates += 1
-    } else {
-      rare.candidate = gap
-      rare.candidates = 1
-    }
-    rare.candidateAt = place
-    let isRare = Float(rare.longRuns) <= Float(rare.candidates) + received / 128
-    return rare.candidates >= (isRare ? LossHistory.agreeing.0 : LossHistory.agreeing.1)
+  /// Records a gap much longer than the interval.
+  ///
+  /// - Returns: true if it shows a slower mode.
+  mutating func noteLong(_ gap: Float, at received: Float, isCounted: Bool) -> Bool {
+    rare.longGaps.add(gap, received: received, isCounted: isCounted, longRuns: Float(rare.longRuns))
   }
 
-  /// Takes back the runs that turned out to be a mode, each of so many losses.
-  mutating func forgetCandidates(missed: Float) {
-    for _ in 0..<rare.candidates {
-      runs = max(0, runs - 1)
-      lost = max(0, lost - missed)
+  /// Takes back the runs of losses that a mode explains, which were counted in a faster interval.
+  mutating func takeBack(explainedBy mode: Float, faster interval: Float) {
+    for gap in rare.longGaps.removeAll(explainedBy: mode) {
+      let missed = (gap / interval).rounded() - 1
+      let left = (gap / mode).rounded() - 1
+      runs = max(0, runs - (left >= 1 ? 0 : 1))
+      lost = max(runs, lost - missed + max(0, left))
       rare.forgetLong(missed)
     }
-    rare.candidates = 0
     (recentRuns, recentLost) = (0, 0)
   }
 
@@ -197,9 +188,9 @@ package struct LossHistory: Sendable {
 
   /// Forgets what was counted with a mistaken interval.
   mutating func restart() {
-    let slowest = slowest
+    let modes = modes
     self = LossHistory()
-    self.slowest = slowest
+    self.modes = modes
   }
 
   /// A count as a whole number that fits.
@@ -233,16 +224,12 @@ struct RareLosses: Hashable, Sendable {
   /// What was counted so before, and waits to count for good since this time.
   var waiting = PendingLosses()
   var waitingSince = Timestamp.distantPast
-  /// The slowest interval that is known of a tag that is at rest now and then, in seconds, or 0.
-  var slowest: Float = 0
+  /// The modes of the tag.
+  var modes = TagModes()
   /// A gap that was too short for the interval, and may come again.
   var shorter: Float = 0
-  /// A gap much longer than the interval, and may come again.
-  var candidate: Float = 0
-  /// The advert that it ended with, in its lowest bits.
-  var candidateAt: UInt8 = 0
-  /// The number of times it came in a row.
-  var candidates: UInt8 = 0
+  /// The latest gaps much longer than the interval.
+  var longGaps = LongGaps()
   /// Indicates whether a count is nearly full.
   var isFull = false
 
@@ -303,6 +290,8 @@ package struct GapContext: Hashable, Sendable {
   var levelClass = LevelClass.usual
   /// Indicates whether the level before or after the gap is hardly more than what the observer can receive.
   var isWeak = false
+  /// The interval at rest that is declared, in seconds, or 0.
+  var declared: Float = 0
 
   /// Indicates whether the beacon is where it usually is.
   var isAtUsualPlace: Bool { !isWeak && levelClass == .usual }

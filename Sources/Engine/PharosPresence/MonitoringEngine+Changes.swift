@@ -331,6 +331,7 @@ extension ObserverEngine {
       // At least one change is performed, however long it takes to find whom it concerns.
       guard cost < most else { break }
     }
+    updateKind(context)
     return cost
   }
 

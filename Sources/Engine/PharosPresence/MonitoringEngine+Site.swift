@@ -216,6 +216,7 @@ extension ObserverEngine {
     let stands = context.catalog.standsInZone(id)
     if stands, !standsInZone { lifeReported = .distantPast }
     standsInZone = stands
+    updateKind(context)
     for place in 0..<tracks.count where tracks[place].isLive {
       let track = tracks[place]
       let facts = context.catalog.facts(of: track.beacon(context.catalog.scopes))

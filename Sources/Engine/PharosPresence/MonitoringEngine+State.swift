@@ -30,6 +30,7 @@ extension MonitoringEngine {
     let unlisted = quarantined.observers
     writer.write(UInt32(unlisted.count))
     for observer in unlisted { observer.write(to: &writer) }
+    context.modes.write(to: &writer)
     let live = placesInOrder
     writer.write(UInt32(live.count))
     for index in live {
@@ -90,6 +91,7 @@ extension MonitoringEngine {
       let observer = try QuarantinedObserver(from: &reader)
       if isOurs(observer.id) { quarantined.restore(observer) }
     }
+    try context.modes.read(from: &reader)
     let sets = RestoredSets(sets: asked.sets, numbers: asked.sets.map { context.catalog.number(of: $0) })
     for _ in 0..<(try reader.count()) {
       let id = try ObserverID(from: &reader)

@@ -454,6 +454,7 @@ package struct MonitoringEngine: Sendable {
       }
     }
     if traces.beacon != nil {
+      context.modes.remove(where: traces.contains)
       for index in observerEngines.indices where observerEngines[index].isLive {
         observerEngines[index].forget(traces, &context)
       }

@@ -11,6 +11,7 @@ extension ObserverEngine {
       handle(head, &context)
     } else if !(sequence.isRepeat && datagramAt == context.current) {
       let time = time(of: report, &context)
+      if !isHandset, report.body.isOfHandset, !standsInZone { becomeHandset(&context) }
       if context.sensing != nil {
         sense(report, at: time, in: batch, &context)
       } else if case .outsideFix(let fix) = report.body, context.catalog.geofenceCount > 0, !standsInZone {
@@ -322,22 +323,23 @@ extension ObserverEngine {
 
   // MARK: Handsets
 
+  /// Takes the observer for a handset: it has made a report that no gateway makes.
+  private mutating func becomeHandset(_ context: inout EngineContext) {
+    isHandset = true
+    if context.sensing != nil { context.handsets &+= 1 }
+    updateKind(context)
+  }
+
   /// Passes on what a report other than an advert says about where its observer is.
   ///
-  /// An observer is taken for a handset from its first report on that no gateway makes. One that is at a known place, or in a
-  /// zone, never is one.
+  /// One that is at a known place, or in a zone, is no handset.
   private mutating func sense(
     _ report: Report,
     at time: ReportTime,
     in batch: borrowing ReportBatch,
     _ context: inout EngineContext
   ) {
-    guard !standsInZone else { return }
-    if !isHandset {
-      guard report.body.isOfHandset else { return }
-      isHandset = true
-      context.handsets &+= 1
-    }
+    guard isHandset, !standsInZone else { return }
     switch report.body {
     case .wifiScan(let range):
       guard !range.isEmpty, Int(range.upperBound) <= batch.accessPoints.count else { return }

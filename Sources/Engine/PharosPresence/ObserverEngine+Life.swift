@@ -98,6 +98,23 @@ extension ObserverEngine {
     for place in 0..<tracks.count where tracks[place].isLive { rearm(place, &context) }
   }
 
+  /// Returns true if a person carries the observer.
+  ///
+  /// The kind of observer decides what it means that all beacons fall silent together while heartbeats go on. On a wall, a radio
+  /// has failed. In a pocket, its owner has left: heartbeats prove that the handset lives, not that it is near any beacon. So
+  /// what it hears is no evidence about its radio.
+  ///
+  /// An observer at a known place or in a zone is not carried, nor is one that a region about beacons lists. Any other one is
+  /// if it has sent what only handsets send, or is the subject of a region and has no hardware address for an identity: handsets
+  /// do not know theirs.
+  func isCarried(_ context: borrowing EngineContext) -> Bool {
+    guard !standsInZone, isHandset || !id.isHardware && !rowOfSlot.isEmpty else { return false }
+    return !context.catalog.listens(id)
+  }
+
+  /// Updates the judgement of the radio after what decides the kind of observer has changed.
+  mutating func updateKind(_ context: borrowing EngineContext) { life.isCarried = isCarried(context) }
+
   /// Watches over the observer's silence as soon as there is something that its life can be seen by.
   mutating func watch(_ context: inout EngineContext) {
     guard isUp, outageTimer == .distantFuture, !life.isAssumed else { return }

@@ -23,6 +23,7 @@ extension ObserverEngine {
     if state == .inside || state == .unknown { row.decideAt = began + row.patience }
     let place = add(row)
     rowOfSlot[slot] = Int32(place)
+    if rowOfSlot.count == 1 { updateKind(context) }
     arm(row: place, for: row.decideAt, &context)
     return place
   }

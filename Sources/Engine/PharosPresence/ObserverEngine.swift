@@ -207,6 +207,7 @@ extension ObserverEngine {
     track.declaredInterval = facts.interval.map { Float($0.seconds) }
     context.counters.tracks += 1
     context.tracksOfCell[cell(context)] += 1
+    if let modes = context.modes.modes(of: identity.beacon, at: context.current) { track.adopt(modes) }
     allow(track, &context)
     for client in context.catalog.sets[Int(set)].regions { _ = row(of: client.slot, at: time, &context) }
     return place
@@ -364,6 +365,10 @@ extension ObserverEngine {
       if outcome.hasComeToRest, track.hot.flags.contains(.ofFamily) {
         families[track.hot.scope, default: LossPool()].noteRest(track.slowestInterval)
       }
+      if outcome.hasNewMode {
+        let beacon = track.beacon(context.catalog.scopes)
+        context.modes.insert(track.modes, of: beacon, at: context.current)
+      }
       if !outcome.hasJoined, track.isAtTurn { share(track) }
       allow(track, &context)
     }
@@ -388,6 +393,11 @@ extension ObserverEngine {
     track.set(.unallowed, false)
     guard !policies.isEmpty else { return }
     track.flush()
+    if !context.modes.isEmpty,
+      let modes = context.modes.modes(of: track.beacon(context.catalog.scopes), at: context.current)
+    {
+      track.adopt(modes)
+    }
     let family = family(of: track)
     if let family { track.lookForInterval(of: family) }
     let silence = silence(of: track, family)

@@ -318,6 +318,14 @@ package struct RegionCatalog: Sendable {
     zoneObservers.contains(observer) || fixedObservers.contains(observer)
   }
 
+  /// Returns true if a region about beacons lists an observer.
+  func listens(_ observer: ObserverID) -> Bool {
+    slots.contains { slot in
+      guard slot.isLive, case .beacon(let observers?) = slot.region.subject else { return false }
+      return observers.contains(observer)
+    }
+  }
+
   private func add(_ slot: Int32, to set: inout MatchSet, observer: ObserverID) {
     let entry = slots[Int(slot)]
     if case .beacon(let observers?) = entry.region.subject, !observers.contains(observer) { return }

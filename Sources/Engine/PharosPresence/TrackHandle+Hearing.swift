@@ -43,6 +43,8 @@ extension TrackHandle {
     var needsAllowance = false
     /// Indicates whether the beacon came to rest in a slower interval for the first time.
     var hasComeToRest = false
+    /// Indicates whether it showed a mode that was not known of it.
+    var hasNewMode = false
     /// Indicates whether it ended a silence that only a body in the way explains.
     var wasHidden = false
     /// The time span of the samples that made the first presence be entered.
@@ -181,7 +183,7 @@ extension TrackHandle {
       hot.lastHeard = time
       sampleStart = start
     } else {
-      begin(sample, at: time, from: start, silence, &outcome)
+      begin(sample, at: time, from: start, catalog, silence, &outcome)
       hot.lastHeard = time
       sampleStart = time
     }
@@ -278,6 +280,7 @@ extension TrackHandle {
     _ sample: Sample,
     at time: Timestamp,
     from start: Timestamp,
+    _ catalog: borrowing RegionCatalog,
     _ silence: () -> AdaptiveSilence,
     _ outcome: inout Outcome
   ) {
@@ -293,10 +296,12 @@ extension TrackHandle {
       || sample.level != HotTrack.noLevel && sample.level <= AdaptiveSilence.edge.from
     if start >= sample.silenceFrom, start != .distantPast {
       outcome.wasHidden = wasHidden(for: gap, at: place, silence)
-      let wasRestless = slowestInterval == 0
+      let known = modes
+      if gap >= hot.interval * 1.5 { place.declared = declaredInterval(catalog) }
       if learn(gap: gap, at: place) {
         outcome.needsAllowance = true
-        outcome.hasComeToRest = wasRestless && slowestInterval > 0
+        outcome.hasComeToRest = known.isEmpty && !modes.isEmpty
+        outcome.hasNewMode = known != modes
       }
     } else {
       dropSparseGaps()
@@ -331,6 +336,15 @@ extension TrackHandle {
     }
     let isLoud = sample.level >= AdaptiveSilence.edge.until
     settlePending(at: time, isBack: isLoud && !isWeak && new == .usual, &outcome)
+  }
+
+  /// The slowest interval that the directory or a policy declares, in seconds, or 0.
+  private func declaredInterval(_ catalog: borrowing RegionCatalog) -> Float {
+    var slowest = declaredInterval ?? 0
+    for policy in catalog.sets[Int(cold.matchSet)].policies {
+      slowest = max(slowest, catalog.policies[Int(policy)].stillInterval.map { Float($0.seconds) } ?? 0)
+    }
+    return slowest
   }
 
   /// Counts what is pending for good if the beacon has stayed.
@@ -503,6 +517,7 @@ extension TrackHandle {
     levelClass = .usual
     if let found = swap(left, with: transmitter, at: time) {
       (start, learner, history) = (found.sampleStart, found.intervals, found.history)
+      adopt(left.history.modes)
       // It was gone meanwhile, though not the identity: that time is no gap between its adverts.
       if found.until < time { start = .distantPast }
       change(presence: 0) { $0.allowed = found.allowed }
@@ -517,6 +532,8 @@ extension TrackHandle {
     changeExtras { $0.others.append(left) }
     noteExtras()
     (start, learner, history) = (.distantPast, IntervalLearner(), LossHistory())
+    // They belong to the identity, whatever address it has.
+    adopt(left.history.modes)
     return true
   }
 

@@ -123,9 +123,8 @@ extension TrackHandle {
     cold.runsLeft = hot.runsLeft
     var limit = Float(Double(allowedMilliseconds) * 0.999 / 2_000)
     // A gap of nearly the slowest interval is a tag that came to rest.
-    if let box = cold.box, box.extras.losses.slowest > 0 {
-      limit = min(limit, box.extras.losses.slowest * 0.79)
-    }
+    let slowest = slowestInterval
+    if slowest > 0 { limit = min(limit, slowest * 0.79) }
     hot.lossLimit = LossLimit.code(limit)
   }
 
@@ -244,8 +243,18 @@ extension TrackHandle {
     nonmutating set { if newValue != declaredInterval { changeExtras { $0.declared = newValue ?? .nan } } }
   }
 
-  /// The slowest interval that is known of a tag that is at rest now and then, in seconds, or 0.
-  var slowestInterval: Float { cold.box?.extras.losses.slowest ?? 0 }
+  /// The modes of the tag.
+  var modes: TagModes { cold.box?.extras.losses.modes ?? TagModes() }
+
+  /// The slowest interval of its modes in seconds, or 0.
+  var slowestInterval: Float { modes.slowest }
+
+  /// Takes over modes that are known of the tag.
+  func adopt(_ known: TagModes) {
+    var new = modes
+    new.formUnion(known)
+    if new != modes { changeExtras { $0.losses.modes = new } }
+  }
 
   /// The time until which another address of the identity may be silent.
   var othersUntil: Timestamp {

@@ -16,6 +16,8 @@ package final class Exchange: Sendable {
   package let toShards: [[RecyclingQueue<ShardParcel, ReportBatch>]]
   /// From each shard to the merger.
   package let toMerger: [RecyclingQueue<ShardResult, StageOutput>]
+  /// The modes of tags that a shard (first index) has found, to each other shard (second index).
+  let modes: [[SingleProducerRing<[FoundModes]>]]
   /// Inputs other than reports, from loop 0 to the merger.
   package let serverInputs: SingleProducerRing<ServerInput>
   /// From each loop to the recorder; empty where nothing is recorded.
@@ -48,6 +50,7 @@ package final class Exchange: Sendable {
     package static let merger = 256
     static let serverInputs = 256
     static let recorder = 1_024
+    static let modes = 64
   }
 
   /// Makes the rings.
@@ -56,6 +59,7 @@ package final class Exchange: Sendable {
     self.merger = merger
     toShards = (0..<loops).map { _ in (0..<loops).map { _ in RecyclingQueue(capacity: Capacity.shards) } }
     toMerger = (0..<loops).map { _ in RecyclingQueue(capacity: Capacity.merger) }
+    modes = (0..<loops).map { _ in (0..<loops).map { _ in SingleProducerRing(capacity: Capacity.modes) } }
     serverInputs = SingleProducerRing(capacity: Capacity.serverInputs)
     toRecorder = isRecording ? (0..<loops).map { _ in RecyclingQueue(capacity: Capacity.recorder) } : []
     inputWatermarks = (0..<loops).map { _ in ManagedAtomic(.min) }

@@ -33,6 +33,9 @@ package struct Shard {
   /// The number of times that the merger had no room.
   private(set) var waits: UInt64 = 0
 
+  /// The modes of tags that wait for room in the rings to the other shards.
+  private var unsentModes: [FoundModes] = []
+
   /// Makes a shard, whose engine may have decided something already when it went on after a restart.
   package init(
     index: Int,
@@ -44,6 +47,7 @@ package struct Shard {
     self.index = index
     self.exchange = exchange
     self.engine = engine
+    self.engine.sharesModes = exchange.loops > 1
     self.resolver = resolver
     self.output = output
   }
@@ -107,11 +111,29 @@ package struct Shard {
       return false
     case .reports(var batch):
       resolver?.resolve(&batch)
+      if exchange.loops > 1 { learnModes() }
       engine.ingest(batch, into: &output)
+      if exchange.loops > 1 { sendModes() }
       batch.removeAll()
       recyclingQueue.recycle(batch)
     }
     return true
+  }
+
+  /// Takes the modes of tags that the other shards have found.
+  private mutating func learnModes() {
+    for other in 0..<exchange.loops where other != index {
+      while let found = exchange.modes[other][index].pop() { engine.learn(found) }
+    }
+  }
+
+  /// Sends the modes of tags that this shard has found to the others.
+  private mutating func sendModes() {
+    unsentModes += engine.takeFoundModes()
+    let others = (0..<exchange.loops).filter { $0 != index }
+    guard !unsentModes.isEmpty, others.allSatisfy({ exchange.modes[index][$0].hasRoom }) else { return }
+    for other in others { _ = exchange.modes[index][other].push(unsentModes) }
+    unsentModes = []
   }
 
   private mutating func handOn(through time: Timestamp, copy: EngineCopy? = nil) {

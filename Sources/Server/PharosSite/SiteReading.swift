@@ -109,16 +109,6 @@ struct SiteReading {
   }
 }
 
-extension ObserverID {
-  /// Indicates whether it is identified by its hardware address.
-  fileprivate var isHardware: Bool {
-    switch self {
-    case .eui48, .eui64: true
-    case .uuid, .name: false
-    }
-  }
-}
-
 extension SiteReading {
   private static let listenKeys = ["udp", "mqtt", "http", "allowedOrigins", "allowedHosts"]
 

@@ -95,19 +95,19 @@ struct LearningTests {
     site.observers[0].lag = .seconds(1)
     var timeline = Timeline(site)
     for second in 0...100 { timeline.hear(at: Double(second)) }
-    // The uplink was down for twenty seconds; what the gateway kept comes at once.
-    timeline.hear(at: 121.01, timing: .age(.seconds(0.01)))
-    for second in 122...200 { timeline.hear(at: Double(second)) }
+    // The uplink was down for twelve seconds; what the gateway kept comes at once.
+    timeline.hear(at: 113.01, timing: .age(.seconds(0.01)))
+    for second in 114...200 { timeline.hear(at: Double(second)) }
     timeline.advance(to: 1_000)
     let lossy = try #require(LearningTests.silence(timeline, lastHeard: 200))
-    #expect(lossy > 40, "without them it was a run of twenty losses")
+    #expect(lossy > 40, "without them it was a run of twelve losses")
 
     timeline = Timeline(site)
     for second in 0...100 { timeline.hear(at: Double(second)) }
-    for second in 101...120 {
-      timeline.hear(at: 121, timing: .age(.seconds(121 - Double(second))))
+    for second in 101...112 {
+      timeline.hear(at: 113, timing: .age(.seconds(113 - Double(second))))
     }
-    for second in 121...200 { timeline.hear(at: Double(second) + 0.01) }
+    for second in 113...200 { timeline.hear(at: Double(second) + 0.01) }
     timeline.advance(to: 1_000)
     let silence = try #require(LearningTests.silence(timeline, lastHeard: 200))
     #expect(silence < 40, "\(silence) s")

@@ -40,6 +40,14 @@ public enum ObserverID: Hashable, Sendable {
     return .name(String(text))
   }
 
+  /// Indicates whether it is a hardware address, which handsets do not know of themselves.
+  package var isHardware: Bool {
+    switch self {
+    case .eui48, .eui64: true
+    case .uuid, .name: false
+    }
+  }
+
   /// A number that is the same in every process: what spreads observers over shards.
   ///
   /// Not secret and not for tables that unknown senders can fill; those have a keyed hash.
