@@ -275,7 +275,7 @@ package struct LifeSigns: Sendable {
 
   /// Returns true if all that the observer hears fell silent together, and its heartbeats do not tell of more that it hears.
   private func fellSilent(by time: Timestamp) -> Bool {
-    mode != .heartbeat && ambient < LifeSigns.busy && reception.isSilentTogether(at: time)
+    judgesReception && mode != .heartbeat && ambient < LifeSigns.busy && reception.isSilentTogether(at: time)
   }
 
   private static func allowed(

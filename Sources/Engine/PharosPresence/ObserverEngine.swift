@@ -137,7 +137,10 @@ package struct ObserverEngine: Sendable {
 
   /// The end of a half of its own count.
   func end(ofHalf half: Int64) -> Timestamp {
-    firstHeard + TimeSpan(nanoseconds: (half + 1) * SecondSummary.length.nanoseconds)
+    let (span, isTooLong) = (half + 1).multipliedReportingOverflow(by: SecondSummary.length.nanoseconds)
+    // A damaged state may hold a half that no time belongs to.
+    guard !isTooLong else { return half > 0 ? .distantFuture : .distantPast }
+    return firstHeard + TimeSpan(nanoseconds: span)
   }
 
   /// Counts an advert.
