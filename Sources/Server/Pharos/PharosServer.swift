@@ -100,6 +100,8 @@ public final class PharosServer: Service, RegionControl, Sendable {
     defer { hub.finish() }
     let ingest: IngestServer
     var sense: (@Sendable ([Sensing]) -> Void)?
+    var configuration = configuration
+    configuration.isReceiverFull = { [hub] in hub.isFull.load(ordering: .relaxed) }
     if publishesSensings { sense = { [hub] sensings in hub.publish(sensings: sensings) } }
     do {
       ingest = try await IngestServer.start(

@@ -1,3 +1,4 @@
+import Dispatch
 import PharosDocuments
 package import PharosDelivery
 package import PharosJournal
@@ -63,7 +64,7 @@ package struct StateCache: Sendable {
   static let maximumRangings = 4_096
 
   /// The states of subjects towards regions, and the zones of beacons.
-  package private(set) var committed = PublishedState()
+  package private(set) var table = StateTable()
   private var rangings: [RangingKey: RangingWord] = [:]
   private var lastFixes: [SubjectID: Event] = [:]
   /// The last reports of batteries.
@@ -72,7 +73,7 @@ package struct StateCache: Sendable {
   package init() {}
 
   /// Replaces the states by the journal's rows; rangings and fixes stay.
-  package mutating func reset(to committed: PublishedState) { self.committed = committed }
+  package mutating func reset(to state: PublishedState) { table = StateTable(state) }
 
   /// Updates the cache with a published event.
   package mutating func note(_ event: Event) {
@@ -82,7 +83,7 @@ package struct StateCache: Sendable {
       return
     }
     guard case .ranging(let constraint, let beacons) = event.detail else {
-      committed.note(event)
+      table.record(event)
       return
     }
     guard case .observer(let observer) = event.subject else { return }
@@ -109,9 +110,7 @@ package struct StateCache: Sendable {
   /// Returns the room that a subject is in now: the zone of a beacon, else the room of the last fix, else the zone in which an
   /// observer stands; nil if none is known.
   func room(of subject: SubjectID, by names: SiteNames) -> String? {
-    if case .beacon(let beacon) = subject, let zone = committed.zone(of: beacon)?.zone {
-      return names.room(ofZone: zone)
-    }
+    if let zone = table.subjects[subject]?.zone?.zone { return names.room(ofZone: zone) }
     if case .fix(let fix)? = lastFixes[subject]?.detail { return fix.room }
     if case .observer(let observer) = subject { return names.room(of: observer) }
     return nil
@@ -145,16 +144,12 @@ package struct StateCache: Sendable {
     return readings
   }
 
-  /// Returns the rows of one application, by region and subject.
-  package func rows(of application: String) -> ArraySlice<PublishedState.RegionRecord> {
-    let rows = committed.regions
-    let start = StateCache.first(in: rows) {
-      !$0.application.utf8.lexicographicallyPrecedes(application.utf8)
-    }
-    let end = StateCache.first(in: rows) {
-      application.utf8.lexicographicallyPrecedes($0.application.utf8)
-    }
-    return rows[start..<max(start, end)]
+  /// Returns the rows of one application that match a condition, in no order.
+  package func rows(
+    of application: String,
+    where isIncluded: (PublishedState.RegionRecord) -> Bool = { _ in true }
+  ) -> [PublishedState.RegionRecord] {
+    table.regions.filter { $0.application == application && isIncluded($0) }
   }
 
   /// Returns the number of subjects in each state, by region.
@@ -169,19 +164,6 @@ package struct StateCache: Sendable {
       }
     }
     return counts
-  }
-
-  /// Returns the first index of an array from which on a condition holds.
-  private static func first(
-    in rows: [PublishedState.RegionRecord],
-    where holds: (PublishedState.RegionRecord) -> Bool
-  ) -> Int {
-    var (low, high) = (0, rows.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if holds(rows[middle]) { high = middle } else { low = middle + 1 }
-    }
-    return low
   }
 
   private mutating func note(fix event: Event) {
@@ -200,6 +182,9 @@ package struct StateCache: Sendable {
 
 /// The cache that the interface reads: filled from the journal's rows, then updated with published events.
 ///
+/// The thread that commits only puts published events into a queue. A queue of the cache's own applies them, or the next
+/// reader does if it comes first, so that a reader finds all events that have been published.
+///
 /// Withheld events are not published, so the cache learns nothing about a subject while its authorisation is withdrawn.
 /// After a change of authorisations the cache is therefore filled from the rows again before the next read.
 package final class LiveStateCache: Sendable {
@@ -213,10 +198,20 @@ package final class LiveStateCache: Sendable {
     var pending: [Event]?
   }
 
+  /// The published events that have not been applied yet.
+  private struct Inbox {
+    var batches: [[PublishedEvent]] = []
+    var count = 0
+    /// Indicates whether events were dropped, so that the rows have to be read.
+    var hasOverflowed = false
+  }
+
   private let rows: @Sendable () throws(JournalError) -> PublishedState
   private let batteries: @Sendable () throws(JournalError) -> [Event]
   private let revision: @Sendable () -> UInt64
   private let state = Mutex(State())
+  private let inbox = Mutex(Inbox())
+  private let queue = DispatchQueue(label: "pharos.states", qos: .utility)
   private let turns = AsyncMutex()
 
   /// Makes a cache that is filled when it is first read.
@@ -235,7 +230,7 @@ package final class LiveStateCache: Sendable {
     self.rows = rows
     self.batteries = batteries
     self.revision = revision
-    committed.tap { [weak self] batch in self?.take(batch) }
+    committed.tap { [weak self] batch in self?.enqueue(batch) }
   }
 
   /// Makes a cache of what a commit publisher publishes, which is filled from its journal.
@@ -259,34 +254,59 @@ package final class LiveStateCache: Sendable {
 
   /// The number of the newest reports of batteries that are read: one a day of a thousand tags for four days.
   private static let batteryEvents = 4_096
+  /// The maximum number of events that wait to be applied; beyond it they are dropped and the rows are read instead.
+  private static let maximumWaiting = 262_144
 
   /// Reads the cache, with all events that have been published.
   ///
-  /// - Parameter look: reads the values that it needs; it blocks the publisher, so it must be quick.
+  /// - Parameter look: reads the values that it needs; it blocks other readers, so it must be quick.
   /// - Returns: the result of `look`.
   /// - Throws: the error of reading the journal's rows.
   package func read<Value: Sendable>(
     _ look: (borrowing StateCache) -> Value
   ) async throws(JournalError) -> Value {
     let revision = revision()
-    if state.withLock({ $0.isStale || $0.revision != revision }) { try await refill() }
-    return state.withLock { look($0.cache) }
+    let isStale = state.withLock { state in
+      apply(to: &state)
+      return state.isStale || state.revision != revision
+    }
+    if isStale { try await refill() }
+    return state.withLock { state in
+      apply(to: &state)
+      return look(state.cache)
+    }
   }
 
   /// Removes a subject from the cache, once it is gone from the journal.
   func forget(_ traces: SubjectTraces) {
     state.withLock { state in
+      apply(to: &state)
       state.cache.forget(traces)
       state.isStale = true
     }
   }
 
-  private func take(_ batch: [PublishedEvent]) {
-    state.withLock { state in
-      for committed in batch {
-        state.cache.note(committed.event)
-        state.pending?.append(committed.event)
-      }
+  /// Puts published events into the queue; called on the thread that commits.
+  private func enqueue(_ batch: [PublishedEvent]) {
+    let isFirst = inbox.withLock { inbox in
+      if inbox.count > LiveStateCache.maximumWaiting { inbox = Inbox(hasOverflowed: true) }
+      inbox.batches.append(batch)
+      inbox.count += batch.count
+      return inbox.batches.count == 1
+    }
+    if isFirst { queue.async { [weak self] in self?.state.withLock { self?.apply(to: &$0) } } }
+  }
+
+  /// Applies the waiting events; under the lock of the state, so that they are applied in order.
+  private func apply(to state: inout State) {
+    let waiting = inbox.withLock { inbox in
+      defer { inbox = Inbox() }
+      return inbox
+    }
+    if waiting.hasOverflowed { state.isStale = true }
+    for published in waiting.batches.joined() {
+      state.cache.note(published.event)
+      state.pending?.append(published.event)
     }
   }
 
@@ -303,6 +323,7 @@ package final class LiveStateCache: Sendable {
         let committed = try rows()
         let batteries = try batteries()
         state.withLock { state in
+          apply(to: &state)
           state.cache.reset(to: committed)
           for event in batteries.reversed() { state.cache.note(event) }
           // The rows may already hold events that were published meanwhile; applying them again is harmless.

@@ -53,6 +53,8 @@ public struct IngestConfiguration: Sendable {
   /// The keys that datagrams are signed with, and the store of replay windows; without keys, listeners that require
   /// signatures take nothing.
   public var signing = SignedIngest()
+  /// Returns whether the receiver of events has no room; meanwhile no socket is read, and time stands still for the engines.
+  package var isReceiverFull: @Sendable () -> Bool = { false }
   /// The clocks.
   package var clock = IngestClock.system
 

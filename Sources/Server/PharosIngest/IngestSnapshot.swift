@@ -62,6 +62,7 @@ package struct SocketStatus: Hashable, Sendable {
 extension ReadingLoop {
   /// Returns the contribution of this loop to a snapshot, its lists in no order.
   func snapshot() -> IngestSnapshot {
+    readDropCounters()
     var snapshot = IngestSnapshot()
     snapshot.time = clock.last
     snapshot.datagrams = intake.counters.datagrams

@@ -53,6 +53,7 @@ final class ReadingLoop {
   var wasBehind = false
   /// The number of datagrams that the last drain may still take.
   var lastDrainLeft = 0
+  var hold = ReadingHold.none
   /// The time since which the recorder has had no room.
   var recorderStalledSince: Timestamp?
 
@@ -94,21 +95,6 @@ struct LoopCounters: Sendable {
   var socketErrors: UInt64 = 0
 }
 
-/// The rate limit of log lines about dropped datagrams: one for the first, then at most one a minute.
-struct DropLog {
-  private var lastLine = Timestamp.distantPast
-  private var unsaid: UInt64 = 0
-
-  /// Counts dropped datagrams and returns the number to log, if it is time for a line.
-  mutating func note(_ drops: UInt64, at time: Timestamp) -> UInt64? {
-    unsaid += drops
-    guard unsaid > 0, time - lastLine >= .minutes(1) else { return nil }
-    defer { unsaid = 0 }
-    lastLine = time
-    return unsaid
-  }
-}
-
 extension ReadingLoop {
   /// The number of datagrams that one socket may bring before the loop turns to its other work.
   static let fairShare = 1_024
@@ -130,7 +116,7 @@ extension ReadingLoop {
   func readable(_ listener: Listener) {
     switch phase {
     case .running, .draining:
-      if !watchPause() || pass(listener).ending == .blocked { listener.block() }
+      if isHeld || !watchPause() || pass(listener).ending == .blocked { listener.block() }
       runShard()
     case .drained, .frozen, .finishing, .finished:
       // The socket is closed; what NIO had read in that moment came after the end.
@@ -207,7 +193,7 @@ extension ReadingLoop {
   func noteKept() {
     switch phase {
     case .running, .draining:
-      guard !intake.held.isEmpty, watchPause() else { return }
+      guard !intake.held.isEmpty, !isHeld, watchPause() else { return }
       takeHeld()
       runShard()
     case .drained, .frozen, .finishing, .finished: break
@@ -297,6 +283,11 @@ extension ReadingLoop {
   func tick() {
     var isEager = false
     var isBehind = false
+    guard !isHeld else {
+      standStill()
+      return scheduleTick(isEager: false, isBehind: false)
+    }
+    hold = .none
     guard !isReading || watchPause() else {
       runShard()
       return scheduleTick(isEager: true, isBehind: false)
@@ -330,6 +321,24 @@ extension ReadingLoop {
     }
     runShard()
     scheduleTick(isEager: isEager, isBehind: isBehind)
+  }
+
+  /// Indicates whether reading pauses; a loop that ends reads all there is.
+  var isHeld: Bool {
+    guard case .running = phase else { return false }
+    return configuration.isReceiverFull()
+  }
+
+  /// Lets the shard decide what has been read, and publishes no time: the first tick afterwards finds a pause.
+  private func standStill() {
+    runShard()
+    switch hold.goOn(at: .now()) {
+    case .began: counters.ringWaits += 1
+    case .becameLong where server != nil:
+      refuseWaitingRequests()
+      logger.warning("The sockets are not read: the commit queue is full. No decision is dropped.")
+    case .becameLong, nil: break
+    }
   }
 
   /// Indicates whether the loop's sockets are open.

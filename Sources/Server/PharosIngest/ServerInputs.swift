@@ -83,12 +83,12 @@ extension ReadingLoop {
       return request.fail(IngestError.stopped)
     }
     let bytes = waiting == 0 ? 0 : server?.requests.reduce(0) { $0 + $1.bytes } ?? 0
-    let hasRoom = waiting < ServerInputs.requestLimit && bytes < ServerInputs.byteLimit
+    let hasRoom = waiting < ServerInputs.requestLimit && bytes < ServerInputs.byteLimit && !hold.isLong
     guard hasRoom || request.isCommitted else {
       return request.fail(IngestError.overloaded(waiting: waiting))
     }
     server?.requests.append(request)
-    if watchPause() { takeServerInputs() }
+    if !isHeld, watchPause() { takeServerInputs() }
     runShard()
   }
 
@@ -102,6 +102,13 @@ extension ReadingLoop {
       server?.requests.removeFirst()
       take(request)
     }
+  }
+
+  /// Refuses the pending requests while the sockets are not read, except the changes that are committed already.
+  func refuseWaitingRequests() {
+    let waiting = server?.requests.filter { !$0.isCommitted } ?? []
+    for request in waiting { request.fail(IngestError.overloaded(waiting: waiting.count)) }
+    server?.requests.removeAll { !$0.isCommitted }
   }
 
   /// Refuses the pending requests when the server stops.

@@ -27,13 +27,15 @@ extension Journal {
   /// Adds the visits and the thresholds of zones, which have no rows: the events themselves say how they stand.
   private func addStays(after sequence: Int64, to found: inout PublishedState) throws(JournalError) {
     let filter = EventFilter(kinds: [.visitArrive, .visitDepart, .zoneOccupancy])
-    var last = sequence
+    var (last, stays) = (sequence, StateTable())
     while true {
       let page = try events(after: last, matching: filter, limit: Journal.stayPage)
-      for entry in page { found.note(entry.event) }
+      for entry in page { stays.record(entry.event) }
       guard let end = page.last, page.count == Journal.stayPage else { break }
       last = end.sequence
     }
+    let state = stays.state
+    (found.visits, found.occupancies) = (state.visits, state.occupancies)
     // A visit that has ended matters only to a reader that knows that it began.
     if sequence == 0 { found.visits.removeAll { $0.visit.departure != nil } }
   }

@@ -89,9 +89,9 @@ package struct MQTTOutbox: Sendable {
   /// The sequence up to which events were read.
   private var readThrough: Int64
   /// The states after the event at ``readThrough``, which messages are made from.
-  private var states: PublishedStates
+  private var states: StateTable
   /// The states after the event at ``cursor``, or at `settledThrough` if that is later.
-  private var settled: PublishedStates
+  private var settled: StateTable
   private let settledThrough: Int64
   /// The highest sequence up to which events were ever read: what the broker may have retained is from no later event.
   private var highestRead: Int64
@@ -161,7 +161,7 @@ package struct MQTTOutbox: Sendable {
     readThrough = cursor
     highestRead = cursor
     settledThrough = through
-    self.states = PublishedStates(states)
+    self.states = StateTable(states)
     settled = self.states
   }
 
@@ -339,7 +339,7 @@ extension MQTTOutbox {
     if case .region(let transition) = event.detail, transition.isAnswer { return [] }
     let key = RegionKey(application: event.application, region: event.region)
     let reset = event.kind == .regionReset ? states.subjects(in: key) : []
-    states.note(event)
+    states.record(event)
     switch (event.kind, event.subject) {
     case (.regionState, let subject):
       guard let location = states.subjects[subject], let standing = location.regions[key] else { return [] }
@@ -362,7 +362,7 @@ extension MQTTOutbox {
         + messages.subject(subject, location, in: site)
     case (.regionReset, _):
       return reset.flatMap { subject in
-        let location = states.subjects[subject] ?? PublishedStates.Location()
+        let location = states.subjects[subject] ?? StateTable.Location()
         return [MQTTMessage(names.topic(of: key, subject), [])] + locationMessages(subject, location)
       }
     case (.observerOnline, .observer(let observer)), (.observerOffline, .observer(let observer)):
@@ -501,7 +501,7 @@ extension MQTTOutbox {
   private func message(
     _ key: RegionKey,
     _ subject: SubjectID,
-    _ standing: PublishedStates.Standing<PublishedState.RegionRecord>
+    _ standing: StateTable.Standing<PublishedState.RegionRecord>
   ) -> MQTTMessage {
     var known: NearestObserver?
     if case .beacon(let beacon) = subject, standing.record.state == .inside { known = nearest[beacon] }
@@ -572,7 +572,7 @@ extension MQTTOutbox {
   private mutating func settle() {
     while let first = entries.first, first.outstanding == 0 {
       entries.removeFirst()
-      if first.sequence > settledThrough, let event = first.event { settled.note(event) }
+      if first.sequence > settledThrough, let event = first.event { settled.record(event) }
       delivered += 1
       cursor = first.sequence
     }
@@ -629,13 +629,13 @@ extension MQTTOutbox {
   }
 
   /// The messages of the location of a subject, or those that remove it if there is nothing to publish about it.
-  private func locationMessages(_ subject: SubjectID, _ location: PublishedStates.Location) -> [MQTTMessage] {
+  private func locationMessages(_ subject: SubjectID, _ location: StateTable.Location) -> [MQTTMessage] {
     guard !isPublished(location) else { return messages.subject(subject, location, in: site) }
     return [names.location(of: subject), names.topic(of: subject)].map { MQTTMessage($0, []) }
   }
 
   /// Returns whether the site still has a zone or a region that the location refers to.
-  private func isPublished(_ location: PublishedStates.Location) -> Bool {
+  private func isPublished(_ location: StateTable.Location) -> Bool {
     location.zone != nil && !site.zones.isEmpty
       || location.regions.keys.contains(where: site.regions.contains)
   }

@@ -1,4 +1,5 @@
 public import PharosModel
+package import Synchronization
 
 /// The hub of decisions: one sender, any number of subscribers, none of which can delay another.
 ///
@@ -8,6 +9,10 @@ public import PharosModel
 public final class EventHub: Sendable {
   let hub = Hub<Event>()
   let sensed = Hub<Sensing>()
+  /// Indicates whether a subscriber that must miss none has no room: the server reads no sockets meanwhile.
+  ///
+  /// Relaxed: a reader that sees it late reads a little more or less.
+  package let isFull = Atomic<Bool>(false)
 
   /// Makes a hub without subscribers.
   public init() {}

@@ -12,10 +12,14 @@ final class ManualClock: Sendable {
   private let hands = Mutex(Hands())
 
   /// The clocks.
-  var ingest: IngestClock {
+  var ingest: IngestClock { ingest(minimumPause: .forever) }
+
+  /// The clocks, with the smallest jump that counts as a pause.
+  func ingest(minimumPause: TimeSpan) -> IngestClock {
     IngestClock(
       steady: { self.hands.withLock { $0.steady } },
-      wall: { self.hands.withLock { $0.wall } }
+      wall: { self.hands.withLock { $0.wall } },
+      minimumPause: minimumPause
     )
   }
 

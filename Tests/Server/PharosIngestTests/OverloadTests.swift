@@ -1,3 +1,4 @@
+import Atomics
 import Foundation
 import NIOCore
 import PharosCaptures
@@ -87,6 +88,42 @@ struct OverloadTests {
     #expect(try #require(exited) - #require(entered) >= .seconds(2))
     await harness.server.shutdown()
     #expect(await sent > 20_000)
+  }
+
+  @Test(
+    "while the receiver of events is full no loop reads, the kernel counts what it drops, and silence is no absence",
+    arguments: [1, 2]
+  )
+  func standsStill(loops: Int) async throws {
+    let (isFull, clock) = (ManagedAtomic(false), ManualClock())
+    let harness = try await ServerHarness.start {
+      $0.loops = loops
+      $0.receiveBuffer = 32_768
+      $0.clock = clock.ingest(minimumPause: .seconds(1))
+      $0.isReceiverFull = { isFull.load(ordering: .relaxed) }
+    }
+    let sender = try harness.sender()
+    try sender.sendWaiting(Samples.raddec(observer: 1, minor: 1))
+    await harness.output.wait { $0.contains { $0.kind == .regionEnter } }
+    isFull.store(true, ordering: .relaxed)
+    let before = await harness.snapshot(datagrams: 1)
+    var sent: UInt64 = 1
+    while await harness.server.snapshot().kernelDrops == 0 {
+      try sender.sendWaiting(Samples.raddec(observer: 2, minor: 2))
+      sent += 1
+    }
+    #expect(await harness.server.snapshot().datagrams == before.datagrams)
+    // Longer than any silence that the regions allow.
+    await harness.pass(.seconds(60), on: clock)
+    isFull.store(false, ordering: .relaxed)
+    let after = await harness.snapshot(datagrams: sent)
+    #expect(after.datagrams + after.kernelDrops == sent && after.datagrams > 1)
+    await harness.output.wait { events in
+      events.contains { $0.kind == .regionEnter && $0.subject == .observer(.eui48(2)) }
+    }
+    #expect(!harness.output.all.contains { $0.kind == .regionExit })
+    #expect(harness.logs.lines.contains { $0.contains("the server was paused") })
+    await harness.server.shutdown()
   }
 
   @Test("any number of unknown devices leaves every table within its bounds")

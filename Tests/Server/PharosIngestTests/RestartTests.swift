@@ -41,8 +41,7 @@ struct RestartTests {
     await harness.output.wait { enters($0).count == 10 + 2 * behind.count }
     await harness.server.stopAtOnce()
     let kept = try #require(harness.output.kept.last)
-    var committed = PublishedState()
-    for event in harness.output.all.dropFirst(Int(kept.eventsBefore)) { committed.note(event) }
+    let committed = StateTable(after: harness.output.all.dropFirst(Int(kept.eventsBefore))).state
     let checkpoint = try Checkpoint(decoding: kept.bytes)
     return (harness.output.all, Restoration(checkpoint: checkpoint, publishedState: committed))
   }

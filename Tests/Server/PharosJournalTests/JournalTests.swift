@@ -68,9 +68,8 @@ struct JournalTests {
     _ = try journal.append(timeline.events(300).map { .init(event: $0) })
     let head = journal.head
     #expect(try journal.publishedState(after: head).isEmpty)
-    var rows = PublishedState()
     let omitted = timeline.events(50)
-    for event in omitted { rows.note(event) }
+    let rows = StateTable(after: omitted).state
     _ = try journal.append(omitted.map { .init(event: $0, isPublished: false) })
     let since = try journal.publishedState(after: head)
     #expect(journal.head == head)

@@ -149,11 +149,13 @@ final class ScratchFolder: Sendable {
 /// What a journal must say, the slow and obvious way.
 struct ModelJournal {
   private(set) var committed: [JournaledEvent] = []
-  private(set) var rows = PublishedState()
+  private var table = StateTable()
+
+  var rows: PublishedState { table.state }
 
   mutating func append(_ entries: [Journal.Entry]) {
     for entry in entries {
-      rows.note(entry.event)
+      table.record(entry.event)
       guard entry.isPublished else { continue }
       committed.append(JournaledEvent(sequence: Int64(committed.count) + 1, event: entry.event))
     }

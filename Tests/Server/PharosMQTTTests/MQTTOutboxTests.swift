@@ -30,8 +30,7 @@ struct OutboxBench {
     settings: MQTTOutboxSettings = MQTTOutboxSettings()
   ) {
     self.journal = journal
-    var known = states ?? PublishedState()
-    if states == nil { for event in journal { known.note(event) } }
+    let known = states ?? StateTable(after: journal).state
     outbox = MQTTOutbox(
       names: names,
       version: "1",
@@ -164,7 +163,7 @@ struct MQTTOutboxTests {
       bench.connect()
       for (place, tag) in tags.enumerated() {
         machines[place] = RegionMachine(assuming: .unknown, since: .distantPast)
-        let record = known.region(application: "default", region: "house", subject: .beacon(tag))
+        let record = known.regions.first { $0.region == "house" && $0.subject == .beacon(tag) }
         if let record { machines[place].restore(record) }
       }
       let after = events(restart..<4)
@@ -173,13 +172,12 @@ struct MQTTOutboxTests {
       bench.journal += after
       bench.run()
       let rows = try journal.publishedState()
-      var reduced = PublishedState()
-      for event in before + after { reduced.note(event) }
+      let reduced = StateTable(after: before + after).state
       #expect(rows == reduced)
-      #expect(Array(cache.rows(of: "default")) == reduced.regions)
+      #expect(cache.rows(of: "default").sorted() == reduced.regions)
       for (place, tag) in tags.enumerated() where place != 0 {
         let name = "\(place), restart \(restart)"
-        let record = reduced.region(application: "default", region: "house", subject: .beacon(tag))
+        let record = reduced.regions.first { $0.region == "house" && $0.subject == .beacon(tag) }
         let known = try #require(record, "\(name)")
         #expect(known.state == machines[place].state, "\(name)")
         #expect(known.lastKnown == machines[place].lastKnown, "\(name)")

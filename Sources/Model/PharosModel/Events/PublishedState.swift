@@ -50,7 +50,7 @@ public struct PublishedState: Hashable, Sendable {
     /// The time of the decision.
     public var decidedAt: Timestamp
 
-    /// Makes a word.
+    /// Creates a record.
     public init(
       application: String,
       region: String,
@@ -89,7 +89,7 @@ public struct PublishedState: Hashable, Sendable {
     /// The time of the decision.
     public var decidedAt: Timestamp
 
-    /// Makes a word.
+    /// Creates a record.
     public init(
       beacon: BeaconID,
       zone: String?,
@@ -116,7 +116,7 @@ public struct PublishedState: Hashable, Sendable {
     /// The time of the decision.
     public var decidedAt: Timestamp
 
-    /// Makes a word.
+    /// Creates a record.
     public init(observer: ObserverID, isUp: Bool, time: Timestamp, decidedAt: Timestamp) {
       self.observer = observer
       self.isUp = isUp
@@ -163,7 +163,7 @@ public struct PublishedState: Hashable, Sendable {
 extension PublishedState {
   /// The record that an event leaves behind: the one reducer from events to what is known.
   ///
-  /// All that keeps records asks it: ``PublishedState``, the rows of the journal, and what a broker retains.
+  /// All that keeps records asks it: ``StateTable`` and the rows of the journal.
   package enum Record: Hashable, Sendable {
     case region(RegionRecord)
     case zone(ZoneRecord)
@@ -226,76 +226,19 @@ extension PublishedState {
     }
   }
 
-  /// Takes an event into account.
-  ///
-  /// - Complexity: logarithmic in the number of records where there is a record already, linear otherwise.
-  public mutating func note(_ event: Event) {
-    let record = Record(
-      event,
-      region: { region(application: event.application, region: event.region, subject: event.subject) },
-      zone: zone(of:)
-    )
-    switch record {
-    case .region(let record):
-      regions.put(record) { $0.isBefore(record.application, record.region, record.subject) }
-    case .zone(let record): zones.put(record) { $0.order(record.beacon) }
-    case .observer(let record):
-      observers.put(record) {
-        $0.observer < record.observer ? .before : $0.observer == record.observer ? .same : .after
-      }
-    case .visit(let record):
-      visits.put(record) {
-        $0.subject < record.subject ? .before : $0.subject == record.subject ? .same : .after
-      }
-    case .occupancy(let record):
-      occupancies.put(record) { $0.order(record.zone, record.transition.threshold) }
-    case .reset(let key):
-      regions.removeAll { $0.application == key.application && $0.region == key.region }
-    case nil: break
-    }
-  }
-
-  /// The record of a beacon's zone, if there is one.
-  public func zone(of beacon: BeaconID) -> ZoneRecord? {
-    let (index, isThere) = zones.place { $0.order(beacon) }
-    return isThere ? zones[index] : nil
-  }
-
-  /// The word about a region and a subject, if there is one.
-  public func region(application: String, region: String, subject: SubjectID) -> RegionRecord? {
-    let (index, isThere) = regions.place { $0.isBefore(application, region, subject) }
-    return isThere ? regions[index] : nil
-  }
-
-  /// Puts the words into the order in which ``note(_:)`` keeps them.
+  /// Puts the records into order.
   public mutating func sort() {
-    regions.sort { $0.isBefore($1.application, $1.region, $1.subject) == .before }
+    regions.sort()
     zones.sort { $0.beacon < $1.beacon }
     observers.sort { $0.observer < $1.observer }
     visits.sort { $0.subject < $1.subject }
-    occupancies.sort { $0.order($1.zone, $1.transition.threshold) == .before }
-  }
-}
-
-/// The order of an element relative to the one searched for.
-private enum Order {
-  case before, same, after
-}
-
-extension PublishedState.OccupancyRecord {
-  fileprivate func order(_ zone: String, _ threshold: OccupancyThreshold) -> Order {
-    guard self.zone.utf8.elementsEqual(zone.utf8) else {
-      return self.zone.utf8.lexicographicallyPrecedes(zone.utf8) ? .before : .after
+    occupancies.sort { left, right in
+      guard left.zone.utf8.elementsEqual(right.zone.utf8) else {
+        return left.zone.utf8.lexicographicallyPrecedes(right.zone.utf8)
+      }
+      let (first, second) = (left.transition.threshold, right.transition.threshold)
+      return (first.above, first.below) < (second.above, second.below)
     }
-    let (mine, other) = (transition.threshold, threshold)
-    return mine == other
-      ? .same : (mine.above, mine.below) < (other.above, other.below) ? .before : .after
-  }
-}
-
-extension PublishedState.ZoneRecord {
-  fileprivate func order(_ beacon: BeaconID) -> Order {
-    self.beacon < beacon ? .before : self.beacon == beacon ? .same : .after
   }
 }
 
@@ -319,36 +262,16 @@ extension PublishedState.RegionRecord {
       decidedAt: event.decidedAt
     )
   }
-
-  fileprivate func isBefore(_ application: String, _ region: String, _ subject: SubjectID) -> Order {
-    let names = [(self.application, application), (self.region, region)]
-    for (mine, other) in names where !mine.utf8.elementsEqual(other.utf8) {
-      return mine.utf8.lexicographicallyPrecedes(other.utf8) ? .before : .after
-    }
-    return self.subject == subject ? .same : self.subject < subject ? .before : .after
-  }
 }
 
-extension Array {
-  /// Returns the index of an element in a sorted array, or the index at which it would be inserted.
-  fileprivate func place(_ order: (Element) -> Order) -> (index: Int, isThere: Bool) {
-    var (low, high) = (0, count)
-    while low < high {
-      let middle = (low + high) / 2
-      switch order(self[middle]) {
-      case .same: return (middle, true)
-      case .before: low = middle + 1
-      case .after: high = middle
-      }
-    }
-    return (low, false)
+extension PublishedState.RegionRecord: Comparable {
+  /// Orders by application, region and subject.
+  public static func < (left: Self, right: Self) -> Bool {
+    left.key == right.key ? left.subject < right.subject : left.key < right.key
   }
 
-  /// Replaces an element of a sorted array, or inserts it.
-  fileprivate mutating func put(_ element: Element, _ order: (Element) -> Order) {
-    let (index, isThere) = place(order)
-    if isThere { self[index] = element } else { insert(element, at: index) }
-  }
+  /// The region.
+  package var key: RegionKey { RegionKey(application: application, region: region) }
 }
 
 /// The records of regions, zones and observers; those of stays follow only where a ``Restoration`` has any.
@@ -430,7 +353,7 @@ extension PublishedState.ObserverRecord: FieldStruct {
   }
 }
 
-/// A region of an application.
+/// A region of an application; names are compared byte by byte, so that two that merely look alike are two.
 package struct RegionKey: Hashable, Comparable, Sendable {
   /// The application.
   package var application: String
@@ -443,9 +366,17 @@ package struct RegionKey: Hashable, Comparable, Sendable {
     self.region = region
   }
 
+  package static func == (left: RegionKey, right: RegionKey) -> Bool {
+    left.application.utf8.elementsEqual(right.application.utf8)
+      && left.region.utf8.elementsEqual(right.region.utf8)
+  }
+
   /// Orders by application, then by region.
   package static func < (left: RegionKey, right: RegionKey) -> Bool {
-    (left.application, left.region) < (right.application, right.region)
+    guard left.application.utf8.elementsEqual(right.application.utf8) else {
+      return left.application.utf8.lexicographicallyPrecedes(right.application.utf8)
+    }
+    return left.region.utf8.lexicographicallyPrecedes(right.region.utf8)
   }
 }
 

@@ -19,7 +19,6 @@ package struct Backlog {
     var checkpoint: CommitPublisherCheckpoint?
   }
 
-  private let limit: Int
   private var parts: [Part] = []
   private var head = 0
   /// The first part that ``strip(where:)`` has not seen.
@@ -30,31 +29,17 @@ package struct Backlog {
   /// The number of events that the engine has delivered.
   package private(set) var delivered: UInt64 = 0
 
-  package init(limit: Int) { self.limit = limit }
+  /// Starts without events.
+  package init() {}
 
   /// Indicates whether neither an event nor a checkpoint waits.
   var isEmpty: Bool { head == parts.count }
 
   /// Appends events of the engine or of another source.
-  ///
-  /// - Returns: the number of the oldest events that were dropped to keep the limit.
-  package mutating func append(_ events: [Event], isDelivered: Bool, inFlight: Int) -> Int {
+  package mutating func append(_ events: [Event], isDelivered: Bool) {
     if isDelivered { delivered += UInt64(events.count) }
     parts.append(Part(events: events[...], ordinal: delivered))
     count += events.count
-    var excess = count + inFlight - limit
-    guard excess > 0 else { return 0 }
-    let before = count
-    var index = head
-    while excess > 0, index < parts.count {
-      let given = min(excess, parts[index].events.count)
-      parts[index].events.removeFirst(given)
-      count -= given
-      excess -= given
-      index += 1
-    }
-    skipEmpty()
-    return before - count
   }
 
   /// Appends a checkpoint behind all events so far, in place of one that still waits: each holds a copy of the engine, and
@@ -96,12 +81,6 @@ package struct Backlog {
     }
     stripped = parts.count
     return taken
-  }
-
-  /// Skips empty parts.
-  private mutating func skipEmpty() {
-    while head < parts.count, parts[head].events.isEmpty, parts[head].checkpoint == nil { advance() }
-    compact()
   }
 
   private mutating func advance() {

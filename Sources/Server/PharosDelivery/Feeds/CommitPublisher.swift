@@ -8,9 +8,11 @@ import Synchronization
 
 /// The service that publishes decisions: it judges each event by the authorisations, commits it, and then passes it on.
 ///
-/// The engine's thread never waits for the commit publisher: it appends events to a queue, and the commit publisher commits them in
-/// groups on a thread of its own. While the journal refuses a commit, events wait; beyond a limit the oldest are
-/// dropped and counted. Events that are never journalled (ranging, fixes) are still published meanwhile.
+/// **No decision is lost on its way to a reader.** The engine's thread never waits for the commit publisher: it appends events
+/// to a queue, and the commit publisher commits them in groups on a thread of its own. The subscribers of committed events only
+/// put them into queues of their own. Where the journal is slow or refuses a commit, events wait. When the queue is full, the server
+/// stops to read its sockets until half of the queue is committed, so that the kernel drops datagrams, which it counts, and
+/// nothing that was decided. Events that are never journalled (ranging, fixes) are still published meanwhile.
 package final class CommitPublisher: Service, Sendable {
   /// The hub that publishes the committed events.
   package let committed = CommittedEventHub()
@@ -33,6 +35,7 @@ package final class CommitPublisher: Service, Sendable {
     var drained: [@Sendable () -> Void] = []
   }
 
+  private let hub: EventHub
   let store: any EventStore
   let logger: Logger
   let state: Mutex<State>
@@ -85,6 +88,7 @@ package final class CommitPublisher: Service, Sendable {
     logger: Logger,
     threads: CommitPublisherThreads
   ) {
+    self.hub = hub
     self.store = store
     self.threads = threads
     self.authorisations = authorisations
@@ -150,6 +154,7 @@ package final class CommitPublisher: Service, Sendable {
   private func schedule(_ change: (inout CommitPublisherState) -> Void) {
     let isCallDue = state.withLock { state in
       change(&state.work)
+      hub.isFull.store(state.work.statistics.isFull, ordering: .relaxed)
       guard !state.hasCall, !state.hasTimer || state.work.isUrgent else { return false }
       state.hasCall = true
       return true
@@ -165,7 +170,11 @@ package final class CommitPublisher: Service, Sendable {
   /// Performs the actions that are due; called on the commit publisher's own thread.
   private func work() {
     while true {
-      switch state.withLock({ $0.work.next(at: elapsed) }) {
+      let action = state.withLock { state in
+        defer { hub.isFull.store(state.work.statistics.isFull, ordering: .relaxed) }
+        return state.work.next(at: elapsed)
+      }
+      switch action {
       case .commit(let group): commit(group)
       case .pass(let events): publish(judge(events), sequences: [])
       case .wait(let delay): return wait(delay)
@@ -244,18 +253,18 @@ extension CommitPublisher {
   }
 
   private func settle(_ group: Backlog.Group, last: Int64?) {
-    let (isNews, lost, isKeeping) = state.withLock { state in
+    let (isNews, isKeeping) = state.withLock { state in
       let isNews = state.work.committed(group, last: last, at: elapsed)
       var isKeeping = false
       if let checkpoint = group.checkpoint {
         isKeeping = state.checkpoint == nil
         state.checkpoint = (checkpoint, state.work.through(checkpoint, behind: group))
       }
-      return (isNews, state.work.statistics.lost, isKeeping)
+      return (isNews, isKeeping)
     }
     if isKeeping { threads.keep { self.keepCheckpoint() } }
     if isNews {
-      logger.notice("The journal can be written again.", metadata: [LogKey.events: "\(lost) lost so far"])
+      logger.notice("The journal can be written again.")
     }
   }
 
@@ -278,7 +287,7 @@ extension CommitPublisher {
     }
     if let lost {
       logger.error(
-        "The server stops while it cannot write to the journal. Queued events were lost.",
+        "The server stops while it cannot write to the journal. Queued events were dropped.",
         metadata: [LogKey.events: "\(lost)", LogKey.error: "\(error)"]
       )
     }
@@ -348,9 +357,10 @@ package struct CommitPublisherSettings: Hashable, Sendable {
   package var interval: Duration = .milliseconds(20)
   /// The number of events that are committed without waiting for the interval, and the maximum in one transaction.
   package var group = 4_096
-  /// The maximum number of waiting events; beyond it, the oldest are dropped and counted.
+  /// The number of waiting events at which the queue is full: the server reads no sockets until half of it is committed.
   ///
-  /// About 200 MB, and minutes of a busy site while its disk is full.
+  /// About 200 MB, and minutes of a busy site while its disk is full. What the engine is deciding at that moment comes on
+  /// top of it; the rings between its threads bound that.
   package var backlog = 262_144
   /// The pause after a failed commit; it doubles with each further failure.
   package var firstPause: Duration = .milliseconds(100)
@@ -371,10 +381,12 @@ package struct CommitPublisherStatistics: Hashable, Sendable {
   package var passed: UInt64 = 0
   /// Events that the authorisations withhold from all readers.
   package var withheld: UInt64 = 0
-  /// Events dropped because they could not be committed in time.
+  /// Events dropped because the server stopped while it could not write to the journal.
   package var lost: UInt64 = 0
   /// Events that wait to be committed.
   package var waiting = 0
+  /// Indicates whether the queue is full, so that the server reads no sockets.
+  package var isFull = false
   /// Transactions committed.
   package var commits: UInt64 = 0
   /// Transactions that failed.

@@ -40,7 +40,7 @@ struct CommitPublisherState {
 
   init(settings: CommitPublisherSettings, head: Int64) {
     self.settings = settings
-    backlog = Backlog(limit: settings.backlog)
+    backlog = Backlog()
     pause = settings.firstPause
     lastSequence = head
   }
@@ -53,14 +53,21 @@ struct CommitPublisherState {
 
   mutating func take(_ events: [Event], isDelivered: Bool) {
     statistics.received += UInt64(events.count)
-    let lost = backlog.append(events, isDelivered: isDelivered, inFlight: refused?.events.count ?? 0)
-    statistics.lost += UInt64(lost)
+    backlog.append(events, isDelivered: isDelivered)
+    updateRoom()
   }
 
   mutating func take(_ checkpoint: CommitPublisherCheckpoint) { backlog.append(checkpoint) }
 
+  /// Records whether the queue is full: from its limit on, until half of it is committed, so that reading does not pause for
+  /// each group.
+  private mutating func updateRoom() {
+    statistics.isFull = waiting >= (statistics.isFull ? settings.backlog / 2 : settings.backlog)
+  }
+
   /// Returns the action to take at a time since the commit publisher was made.
   mutating func next(at now: Duration) -> Action {
+    defer { updateRoom() }
     if let refused {
       let passing = backlog.strip { !$0.kind.isJournalled }
       if !passing.isEmpty { return .pass(passing) }
@@ -116,7 +123,7 @@ struct CommitPublisherState {
     let lost = waiting
     statistics.lost += UInt64(lost)
     refused = nil
-    backlog = Backlog(limit: settings.backlog)
+    backlog = Backlog()
     return lost
   }
 

@@ -156,8 +156,8 @@ package struct FeedRequest: Sendable {
   /// The client, whose number of streams is limited; nil for one without this limit.
   package var client: String?
 
-  /// The default limit: some seconds of a busy site.
-  package static let defaultLimit = 256
+  /// The default limit: the largest group that is committed at once, so that a client which keeps up is served from memory.
+  package static let defaultLimit = 4_096
   /// The allowed limits.
   package static let limits = 16...4_096
 

@@ -129,9 +129,8 @@ package struct HistorySampler: Sendable {
       uniquingKeysWith: { $1 }
     )
     let identifiers = Set(application.regions.map(\.identifier))
-    let rows = state.states.rows(of: name)
-      .filter { identifiers.contains($0.region) && $0.state != .unknown }
-      .compactMap { state.gate.passed($0) }
+    let rows = state.states.rows(of: name) { identifiers.contains($0.region) && $0.state != .unknown }
+      .compactMap { state.gate.passed($0) }.sorted()
     for region in identifiers {
       let own = rows.filter { $0.region == region }
       let inside = own.count { $0.state == .inside }

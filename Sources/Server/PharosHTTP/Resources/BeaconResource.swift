@@ -96,15 +96,16 @@ private struct BeaconTable {
     var known = Set(entries.values.compactMap { $0.keyedByAddress ? nil : $0.constraint.onlyBeacon })
     known.formUnion(sources.beacons.keys)
     known.formUnion(tags.keys)
-    let (rows, fixed, batteries) = try await resource.cache.read { cache in
-      (cache.committed.regions, cache.fixes, cache.batteries)
+    let (table, fixed, batteries) = try await resource.cache.read { cache in
+      (cache.table, cache.fixes, cache.batteries)
     }
     var states: [BeaconID: [PublishedState.RegionRecord]] = [:]
-    for row in rows where row.state == .inside || row.state == .unmonitored {
-      guard case .beacon(let beacon) = row.subject, gate.shows(row.subject, of: row.application) else {
-        continue
+    for (subject, location) in table.subjects {
+      guard case .beacon(let beacon) = subject else { continue }
+      let rows = location.regions.values.map(\.record).filter { row in
+        (row.state == .inside || row.state == .unmonitored) && gate.shows(subject, of: row.application)
       }
-      states[beacon, default: []].append(row)
+      if !rows.isEmpty { states[beacon] = rows.sorted() }
     }
     known.formUnion(states.keys)
     self.states = states

@@ -61,14 +61,14 @@ struct StateResource: Resource {
     let registered = Set(application.regions.map(\.region.identifier))
     let gate = commitPublisher.presentGate(for: request.principal)
     let rows = try await cache.read { cache in
-      cache.rows(of: application.identifier).filter { row in
+      cache.rows(of: application.identifier) { row in
         // Rows of regions that are no longer registered stay in the journal and are history; a rotation's come and go.
         (application.rotated > 0 || registered.contains(row.region))
           && regions?.contains(row.region) ?? true && subjects?.contains(row.subject) ?? true
           && states?.contains(row.state) ?? true
       }
-      .compactMap { gate.passed($0) }
     }
+    .compactMap { gate.passed($0) }.sorted()
     let page = Page.cut(rows, limit: limit, isBehind: after.map { key in { key < StateKey($0) } }) {
       [$0.region, $0.subject.description]
     }
@@ -126,11 +126,9 @@ struct StateResource: Resource {
     try query.finish()
     let gate = commitPublisher.presentGate(for: request.principal)
     let last = try await cache.read { cache in
-      cache.rows(of: name)
-        .filter { $0.region == region.identifier && subjects?.contains($0.subject) ?? true }
-        .compactMap { gate.passed($0) }
-        .max { $0.decidedAt < $1.decidedAt }
+      cache.rows(of: name) { $0.region == region.identifier && subjects?.contains($0.subject) ?? true }
     }
+    .compactMap { gate.passed($0) }.max { ($0.decidedAt, $1) < ($1.decidedAt, $0) }
     let names = registrar.names
     let rooms = try await cache.rooms(of: [last?.subject].compactMap(\.self), by: names)
     return .json(names: names) { json in

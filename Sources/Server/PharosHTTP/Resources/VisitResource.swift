@@ -154,7 +154,7 @@ struct VisitResource: Resource {
   ) async throws {
     guard byZone else {
       let gate = commitPublisher.presentGate(for: request.principal)
-      for record in try await cache.read({ $0.committed.visits }) where record.visit.departure == nil {
+      for record in try await cache.read({ $0.table.visits }).values where record.visit.departure == nil {
         guard gate.shows(record.subject), let place = record.visit.place,
           wanted?.contains(place.identifier) ?? true
         else { continue }

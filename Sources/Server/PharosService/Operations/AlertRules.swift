@@ -129,14 +129,15 @@ package enum AlertRules {
         duration: "1m",
         summary: "The journal cannot be written",
         action:
-          "Events wait in memory and are lost when 262,144 wait. /readyz gives the reason: a full disk, a locked or read-only file."
+          "Events wait in memory; when 262,144 wait, the sockets are not read. /readyz gives the reason: a full disk, a locked or read-only file."
       ),
       Rule(
         name: "PharosEventsLost",
         severity: "critical",
         condition: "increase(\(Metric.eventsLost.selected(job))[10m]) > 0",
         duration: "0m",
-        summary: "{{ $value | humanize }} events were lost because the journal refused writes for too long",
+        summary:
+          "{{ $value | humanize }} events were dropped because the server stopped while the journal could not be written",
         action: "Mend the disk of the data folder; clients should read the present states again."
       ),
       Rule(

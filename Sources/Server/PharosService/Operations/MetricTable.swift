@@ -356,7 +356,7 @@ extension Metric {
   ) { $0.committed.map { [("journalled", $0.committed), ("live", $0.passed)] } }
   static let eventsLost = counter(
     "pharos_events_lost_total",
-    "Events dropped because the journal refused writes for too long"
+    "Events dropped because the server stopped while the journal could not be written"
   ) { $0.committed?.lost }
   static let journalRefusing = gauge(
     "pharos_journal_refusing",

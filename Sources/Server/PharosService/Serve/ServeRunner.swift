@@ -166,7 +166,7 @@ package struct ServeRunner: Sendable {
     let counters = parts.commitPublisher.statistics
     guard counters.lost == 0 else {
       throw CommandFailure(
-        "\(Wording.count(Int(clamping: counters.lost), "event")) could not be published: the journal refused them"
+        "\(Wording.count(Int(clamping: counters.lost), "event")) were dropped: the journal could not be written when the server stopped"
           + (counters.lastFailure.map { " (\($0))" } ?? "") + "."
       )
     }

@@ -72,10 +72,11 @@ package struct StatusService: Service {
     try await parts.server.addresses().map { HostPort(host: $0.address.description, port: $0.port) }
   }
 
-  /// Returns a text about events that the journal refuses or has lost; empty if there are none.
+  /// Returns a text about events that wait for the journal or were dropped; empty if there are none.
   package static func trouble(_ committed: CommitPublisherStatistics) -> String {
     (committed.isFailing ? ", journal refuses, \(committed.waiting) events wait" : "")
-      + (committed.lost > 0 ? ", \(committed.lost) events not kept" : "")
+      + (committed.isFull ? ", commit queue full, sockets not read" : "")
+      + (committed.lost > 0 ? ", \(committed.lost) events dropped" : "")
   }
 
   /// Returns the status line, of at most 80 columns unless something is lost.

@@ -32,8 +32,7 @@ struct RestartTests {
       instant = inputs[crashAt - 1].instant
       events += pipeline.advance(to: instant)
       committed = events
-      var publishedState = PublishedState()
-      for event in events.dropFirst(covered) { publishedState.note(event) }
+      let publishedState = StateTable(after: events.dropFirst(covered)).state
       restoration = Restoration(checkpoint: checkpoint, publishedState: publishedState)
     }
   }

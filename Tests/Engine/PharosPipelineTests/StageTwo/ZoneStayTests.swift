@@ -72,8 +72,7 @@ struct ZoneStayTests {
     }
     stage.advance(to: LinkScript.time(100), into: &events)
     #expect(Self.words(events).map { $0.prefix(2) } == ["+a"])
-    var reported = PublishedState()
-    for event in events { reported.note(event) }
+    var reported = StateTable(after: events).state
     if hasCheckpoint {
       stage = try StateLawTests.restored(StateLawTests.bytes(stage), site)
       reported = PublishedState()

@@ -34,8 +34,7 @@ struct ResumePropertyTests {
     let crashed = world.inputs[crash - 1].time
     run.advance(to: crashed)
     var story = Story(before: run.output.events)
-    var committed = PublishedState()
-    for event in story.before[covered...].sorted(by: Event.isOrderedBefore) { committed.note(event) }
+    let committed = StateTable(after: story.before[covered...].sorted(by: Event.isOrderedBefore)).state
 
     let shards = Int.random(in: 1...3, using: &random)
     run.engines = try StateRun.revived(world, parts, shards, run.limits)

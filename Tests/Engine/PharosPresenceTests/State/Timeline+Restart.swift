@@ -21,9 +21,7 @@ extension Timeline {
 
   /// Returns the state that was published after a checkpoint.
   func committed(since kept: Kept) -> PublishedState {
-    var committed = PublishedState()
-    for event in events[kept.events...] { committed.note(event) }
-    return committed
+    StateTable(after: events[kept.events...]).state
   }
 
   /// Restarts the server, with a checkpoint or without: unpublished events are lost.

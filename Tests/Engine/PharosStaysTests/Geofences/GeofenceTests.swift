@@ -183,9 +183,8 @@ struct GeofenceTests {
   @Test("after a restart without a checkpoint a subject goes on from what was published")
   func resumed() {
     let site = GeofenceScript.site([("yard", GeofenceScript.circle(10))])
-    var published = PublishedState()
     let before = (0..<5).map { GeofenceScript.fix(0, at: Double($0)) }
-    for event in GeofenceScript.events(site, before, until: 5) { published.note(event) }
+    let published = StateTable(after: GeofenceScript.events(site, before, until: 5)).state
     var stage = StageTwo(site: site)
     var events: [Event] = []
     stage.resume(at: GeofenceScript.time(100), publishedState: published, into: &events)

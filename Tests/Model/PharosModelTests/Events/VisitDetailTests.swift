@@ -85,11 +85,11 @@ struct VisitDetailTests {
 
   @Test("the published state holds the last visit of each subject, and the side of each threshold")
   func published() throws {
-    var state = PublishedState()
-    state.note(VisitDetailTests.event(VisitDetailTests.visit))
-    #expect(state.visits.map(\.visit.departure) == [nil])
-    state.note(VisitDetailTests.event(VisitDetailTests.departed))
-    #expect(state.visits.map(\.visit.departure) == [Timestamp(seconds: 400)])
+    var table = StateTable()
+    table.record(VisitDetailTests.event(VisitDetailTests.visit))
+    #expect(table.state.visits.map(\.visit.departure) == [nil])
+    table.record(VisitDetailTests.event(VisitDetailTests.departed))
+    #expect(table.state.visits.map(\.visit.departure) == [Timestamp(seconds: 400)])
     let threshold = OccupancyThreshold(above: 2, below: 1)
     for direction in [OccupancyTransition.Direction.above, .below] {
       let transition = OccupancyTransition(direction: direction, count: 3, threshold: threshold)
@@ -104,11 +104,12 @@ struct VisitDetailTests {
         counter: 1,
         detail: .occupancy(transition)
       )
-      state.note(event)
-      #expect(state.occupancies.map(\.transition.direction) == [direction])
+      table.record(event)
+      #expect(table.state.occupancies.map(\.transition.direction) == [direction])
       #expect(event.cloudEvent(stream: "s").contains("\"zone\":\"lobby\""))
     }
     var writer = FieldWriter()
+    let state = table.state
     state.writeStays(to: &writer)
     var reader = FieldReader(writer.bytes[...])
     var read = PublishedState()

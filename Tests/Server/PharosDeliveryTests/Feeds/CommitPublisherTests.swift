@@ -72,22 +72,25 @@ struct CommitPublisherTests {
     #expect(harness.log.lines.last == "notice: The journal can be written again.")
   }
 
-  @Test("beyond its limit it gives up the oldest, counts them, and the engine never waits")
+  @Test("a full queue asks the server to stop reading, drops no event, and keeps the order")
   func limit() async throws {
     let harness = try CommitPublisherHarness { settings in
       settings.backlog = 1_000
       settings.group = 100
     }
+    let hub = harness.hub
+    func isFull() -> Bool { hub.isFull.load(ordering: .relaxed) }
     harness.store.refuse(true)
-    for number in 0..<5_000 { harness.hub.publish([Sample.enter(number)]) }
-    let before = harness.commitPublisher.statistics
-    #expect(before.received == 5_000)
-    #expect(before.waiting <= 1_000 && before.lost >= 4_000 - 100)
+    for number in 0..<999 { hub.publish([Sample.enter(number)]) }
+    #expect(!isFull())
+    for number in 999..<5_000 { hub.publish([Sample.enter(number)]) }
+    #expect(isFull() && harness.commitPublisher.statistics.isFull)
     harness.store.refuse(false)
     let committed = await harness.finish()
-    #expect(committed.count + Int(harness.commitPublisher.statistics.lost) == 5_000)
-    #expect(committed.suffix(800).map(\.event.number) == Array(4_200..<5_000))
-    #expect(committed.map(\.sequence) == (1...committed.count).map { Int64($0) })
+    #expect(!isFull())
+    #expect(committed.map(\.event.number) == Array(0..<5_000))
+    #expect(committed.map(\.sequence) == (1...5_000).map { Int64($0) })
+    #expect(harness.commitPublisher.statistics.lost == 0)
   }
 
   @Test("a server that stops while it cannot write to the journal logs how many events were lost")
@@ -98,7 +101,7 @@ struct CommitPublisherTests {
     let committed = await harness.finish()
     #expect(committed.isEmpty)
     #expect(harness.commitPublisher.statistics.lost == 10)
-    #expect(harness.log.lines.contains { $0.contains("Queued events were lost") })
+    #expect(harness.log.lines.contains { $0.contains("Queued events were dropped") })
   }
 
   @Test("events of other producers are published with the rest")

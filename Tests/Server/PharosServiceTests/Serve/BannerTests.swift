@@ -115,6 +115,6 @@ struct BannerTests {
     committed.isFailing = true
     committed.waiting = 7
     committed.lost = 2
-    #expect(StatusService.trouble(committed) == ", journal refuses, 7 events wait, 2 events not kept")
+    #expect(StatusService.trouble(committed) == ", journal refuses, 7 events wait, 2 events dropped")
   }
 }

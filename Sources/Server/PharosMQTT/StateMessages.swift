@@ -1,103 +1,6 @@
 import PharosDocuments
 package import PharosModel
 
-/// The states that are published: where each subject is, and which observers are up.
-struct PublishedStates: Sendable {
-  /// What the last event about something said.
-  struct Standing<Record: Hashable & Sendable>: Hashable, Sendable {
-    var record: Record
-    /// The event; nil for a state from before the server's start.
-    var event: EventID?
-  }
-
-  /// The location of a subject.
-  struct Location: Hashable, Sendable {
-    var regions: [RegionKey: Standing<PublishedState.RegionRecord>] = [:]
-    /// The zone; nil if no zone has been decided about.
-    var zone: PublishedState.ZoneRecord?
-    var time = Timestamp.distantPast
-    var event: EventID?
-
-    fileprivate mutating func touch(_ time: Timestamp, _ event: EventID?) {
-      guard event != nil || time >= self.time else { return }
-      self.time = time
-      self.event = event
-    }
-  }
-
-  private(set) var subjects: [SubjectID: Location] = [:]
-  private(set) var observers: [ObserverID: Standing<PublishedState.ObserverRecord>] = [:]
-
-  /// Takes over the states that the journal holds.
-  init(_ state: PublishedState) {
-    for record in state.regions {
-      let key = RegionKey(application: record.application, region: record.region)
-      subjects[record.subject, default: Location()].regions[key] = Standing(record: record)
-      subjects[record.subject]?.touch(record.time, nil)
-    }
-    for record in state.zones {
-      let subject = SubjectID.beacon(record.beacon)
-      subjects[subject, default: Location()].zone = record
-      subjects[subject]?.touch(record.time, nil)
-    }
-    for record in state.observers { observers[record.observer] = Standing(record: record) }
-  }
-
-  /// Takes an event into account.
-  mutating func note(_ event: Event) {
-    let key = RegionKey(application: event.application, region: event.region)
-    let location = subjects[event.subject]
-    let record = PublishedState.Record(
-      event,
-      region: { location?.regions[key]?.record },
-      zone: { _ in location?.zone }
-    )
-    switch record {
-    case .region(let record):
-      subjects[event.subject, default: Location()].regions[key] = Standing(record: record, event: event.id)
-      subjects[event.subject]?.touch(event.time, event.id)
-    case .zone(let record):
-      subjects[event.subject, default: Location()].zone = record
-      subjects[event.subject]?.touch(event.time, event.id)
-    case .observer(let record):
-      observers[record.observer] = Standing(record: record, event: event.id)
-    case .reset(let key):
-      for subject in subjects(in: key) { subjects[subject]?.regions[key] = nil }
-    case .visit, .occupancy, nil: break
-    }
-  }
-
-  /// The subjects whose state towards a region is known, in order.
-  func subjects(in region: RegionKey) -> [SubjectID] {
-    subjects.filter { $0.value.regions[region] != nil }.map(\.key).sorted()
-  }
-
-  /// Removes identities that may no longer be published: subjects, their states in the regions of an application, and
-  /// observers that settled a state.
-  mutating func withdraw(_ hides: (SubjectID, _ application: String) -> Bool) {
-    for (subject, location) in subjects {
-      guard !hides(subject, "") else {
-        subjects[subject] = nil
-        continue
-      }
-      for (key, standing) in location.regions {
-        if hides(subject, key.application) {
-          subjects[subject]?.regions[key] = nil
-        } else if let observer = standing.record.observer, hides(.observer(observer), key.application) {
-          subjects[subject]?.regions[key]?.record.observer = nil
-        }
-      }
-    }
-    for observer in observers.keys where hides(.observer(observer), "") { observers[observer] = nil }
-  }
-
-  /// Forgets a subject.
-  mutating func forget(_ subject: SubjectID) {
-    subjects[subject] = nil
-    if case .observer(let observer) = subject { observers[observer] = nil }
-  }
-}
-
 /// What of a site decides what is published.
 struct PublishedSite: Sendable {
   let site: Site
@@ -122,7 +25,7 @@ struct PublishedSite: Sendable {
   }
 
   /// The name of the zone that a location is in; nil if it is in none that there is.
-  func room(of location: PublishedStates.Location) -> String? {
+  func room(of location: StateTable.Location) -> String? {
     location.zone?.zone.flatMap { zones.contains($0) ? names.room(ofZone: $0) : nil }
   }
 }
@@ -137,7 +40,7 @@ struct StateMessages: Sendable {
   func region(
     _ key: RegionKey,
     _ subject: SubjectID,
-    _ standing: PublishedStates.Standing<PublishedState.RegionRecord>,
+    _ standing: StateTable.Standing<PublishedState.RegionRecord>,
     nearest: NearestObserver?,
     room: String?,
     in site: PublishedSite
@@ -172,7 +75,7 @@ struct StateMessages: Sendable {
   /// The first message is the location as a text, the second one has everything as JSON.
   func subject(
     _ subject: SubjectID,
-    _ location: PublishedStates.Location,
+    _ location: StateTable.Location,
     in site: PublishedSite
   ) -> [MQTTMessage] {
     let regions = location.regions.filter { site.regions.contains($0.key) }
@@ -219,7 +122,7 @@ struct StateMessages: Sendable {
   /// The state of an observer.
   func observer(
     _ observer: ObserverID,
-    _ standing: PublishedStates.Standing<PublishedState.ObserverRecord>,
+    _ standing: StateTable.Standing<PublishedState.ObserverRecord>,
     in site: PublishedSite
   ) -> MQTTMessage {
     MQTTMessage(
