@@ -200,12 +200,14 @@ package struct IntervalLearner: Hashable, Sendable {
   ///
   /// If adverts are lost at random, a gap is k intervals long with a chance of 1 ÷ (e · k) at most. So many must have been as
   /// long as the one before that this happens to one tag in 150: one of sixty times the faster interval, two of eight times.
-  /// Less than that is what heavy losses often make, so it takes half a dozen.
+  /// Less than that is what heavy losses often make, so it takes half a dozen and no loss among them.
   private func isMode(besides faster: Float, _ history: LossHistory) -> Bool {
     if history.modes.contains(interval) { return true }
     if received >= IntervalLearner.young, history.runs * 4 < received { return true }
     let ratio = interval / faster
-    guard ratio > IntervalLearner.modes else { return counts.regular >= IntervalLearner.ownGaps * 3 }
+    guard ratio > IntervalLearner.modes else {
+      return counts.regular >= IntervalLearner.ownGaps * 3 && history.runs == 0
+    }
     return received >= IntervalLearner.young
       || Double(counts.regular) >= 5 / (1 + RadioMath.naturalLog(Double(ratio)))
   }

@@ -666,3 +666,21 @@ extension ObserverEngine {
     return places.sorted { $0.beacon < $1.beacon }.prefix(limit).map(\.place)
   }
 }
+
+extension MonitoringEngine {
+  /// Indicates whether other engines have observers of the same tags, which ``takeFoundModes()`` is for.
+  package var sharesModes: Bool {
+    get { context.modes.isShared }
+    set { context.modes.isShared = newValue }
+  }
+
+  /// Takes out the modes that were found since the last call, for the other engines.
+  package mutating func takeFoundModes() -> [FoundModes] {
+    context.modes.untold.isEmpty ? [] : context.modes.takeUntold()
+  }
+
+  /// Records the modes that the observers of another engine have found.
+  package mutating func learn(_ found: [FoundModes]) {
+    for modes in found { context.modes.insert(modes) }
+  }
+}

@@ -16,7 +16,7 @@ package struct TagModes: Hashable, Sendable {
 
   package var isEmpty: Bool { intervals == .zero }
 
-  /// Adds an interval; if there are four, the fastest one gives way.
+  /// Adds an interval; if there are four already, the fastest one is removed.
   package mutating func insert(_ interval: Float) {
     guard interval > 0, interval.isFinite, !contains(interval) else { return }
     var moving = interval
@@ -276,24 +276,5 @@ extension LongGaps {
     }
     advert = try reader.byte()
     alike = try reader.small("long gaps", through: .max - 1)
-  }
-}
-
-extension MonitoringEngine {
-  /// Indicates whether other engines have observers of the same tags, which ``takeFoundModes()`` is for.
-  package var sharesModes: Bool {
-    get { context.modes.isShared }
-    set { context.modes.isShared = newValue }
-  }
-
-  /// Takes out the modes that were found since the last call, for the other engines.
-  @inline(__always)
-  package mutating func takeFoundModes() -> [FoundModes] {
-    context.modes.untold.isEmpty ? [] : context.modes.takeUntold()
-  }
-
-  /// Records the modes that the observers of another engine have found.
-  package mutating func learn(_ found: [FoundModes]) {
-    for modes in found { context.modes.insert(modes) }
   }
 }

@@ -296,13 +296,8 @@ extension TrackHandle {
       || sample.level != HotTrack.noLevel && sample.level <= AdaptiveSilence.edge.from
     if start >= sample.silenceFrom, start != .distantPast {
       outcome.wasHidden = wasHidden(for: gap, at: place, silence)
-      let known = modes
       if gap >= hot.interval * 1.5 { place.declared = declaredInterval(catalog) }
-      if learn(gap: gap, at: place) {
-        outcome.needsAllowance = true
-        outcome.hasComeToRest = known.isEmpty && !modes.isEmpty
-        outcome.hasNewMode = known != modes
-      }
+      learn(gap: gap, at: place, &outcome)
     } else {
       dropSparseGaps()
       if phase == .outside { dropPending() }
@@ -370,6 +365,15 @@ extension TrackHandle {
     } else {
       hot.kalman.take(level, after: pause)
     }
+  }
+
+  /// Learns from a gap, and states what follows from it.
+  private func learn(gap: Float, at place: GapContext, _ outcome: inout Outcome) {
+    let known = modes
+    guard learn(gap: gap, at: place) else { return }
+    outcome.needsAllowance = true
+    outcome.hasComeToRest = known.isEmpty && !modes.isEmpty
+    outcome.hasNewMode = known != modes
   }
 
   /// Learns from a gap between two samples of one address.

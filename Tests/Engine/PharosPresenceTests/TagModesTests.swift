@@ -96,7 +96,7 @@ struct TagModesTests {
     #expect(history.all(received: learner.received).lost == 0)
   }
 
-  @Test("a button's interval, one in motion and one at rest are told apart")
+  @Test("a button's interval, one in motion and one at rest are separate modes")
   func three() {
     var (learner, history) = (IntervalLearner(), LossHistory())
     for _ in 0..<3 {
