@@ -216,7 +216,7 @@ package struct AdaptiveSilence {
     var chance =
       (Double(counts.runs) + AdaptiveSilence.runsBefore.begun)
       / (Double(counts.received) + AdaptiveSilence.runsBefore.received)
-    let prior = counts.runLengthPrior
+    let prior = counts.runLengthPrior(isFading: isUsuallyWeak || isWeak)
     var continued = Double(counts.lost - counts.runs) + prior.continued
     var ended = Double(counts.runs) + prior.ended
     if !isYoungOfFamily { follow(recent: counts, &chance, &continued, &ended) }
@@ -344,12 +344,18 @@ extension LossRuns {
   private static let priorShare = (lost: 16.0, received: 32.0)
   /// The least odds that a run goes on: those of a probability of 0.07, as in the traces with the fewest losses.
   private static let minimumOdds = 0.075
+  /// The same of a beacon that fading may hide: it goes on as likely as not, however little was lost so far.
+  private static let minimumFadingOdds = 1.0
 
   /// The prior of a run's length, as numbers of times that runs continued and ended.
-  package var runLengthPrior: (continued: Double, ended: Double) {
+  ///
+  /// - Parameter isFading: true if the beacon is so weak that fading hides it now and then.
+  /// - Returns: the prior.
+  package func runLengthPrior(isFading: Bool) -> (continued: Double, ended: Double) {
     let before = LossRuns.priorShare
     let odds = 2 * (Double(lost) + before.lost) / (Double(received) + before.received)
-    return (LossRuns.priorRuns * max(LossRuns.minimumOdds, odds), LossRuns.priorRuns)
+    let minimum = isFading ? LossRuns.minimumFadingOdds : LossRuns.minimumOdds
+    return (LossRuns.priorRuns * max(minimum, odds), LossRuns.priorRuns)
   }
 }
 

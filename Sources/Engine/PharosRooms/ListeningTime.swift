@@ -24,11 +24,8 @@ package struct ListeningTime: Equatable, Sendable {
   ///   - instant: The present.
   /// - Returns: The time in which the observer could have heard the beacon and did not.
   func silence(since start: Timestamp, deafTime deafBefore: TimeSpan, at instant: Timestamp) -> TimeSpan {
-    max(.zero, through(instant) - start - (deafTime - deafBefore))
+    max(.zero, min(instant - delay, provenThrough) - start - (deafTime - deafBefore))
   }
-
-  /// Returns the time up to which all that the observer heard has come.
-  func through(_ instant: Timestamp) -> Timestamp { min(instant - delay, provenThrough) }
 }
 
 extension ListeningTime: FieldStruct {

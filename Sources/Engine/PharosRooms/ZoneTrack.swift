@@ -421,8 +421,9 @@ extension ZoneTrack {
       guard !zones.contains(best.zone), zones.contains(where: { placing.indices.contains($0) && placing[$0] })
       else { continue }
       guard let level = levels.first(where: { $0.observer == observer }) else {
-        let proven = (around.listening[observer].through(instant) - since).seconds
-        let chances = samples * min(1, max(0, proven / span))
+        // One that is down is left out within seconds of its failure, so it needs no proof of life.
+        let listened = (instant - around.listening[observer].delay - since).seconds
+        let chances = samples * min(1, max(0, listened / span))
         chance = max(chance, louder * RadioMath.power(ZoneRules.missChance, chances))
         continue
       }

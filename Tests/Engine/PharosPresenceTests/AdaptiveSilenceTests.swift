@@ -50,7 +50,7 @@ struct AdaptiveSilenceTests {
     let traces = [(0.05, 0.07...0.12), (0.2, 0.20...0.35), (0.45, 0.58...0.68), (0.75, 0.82...0.88)]
     for (share, range) in traces {
       let counts = LossRuns(received: 1e6 * Float(1 - share), lost: 1e6 * Float(share))
-      let prior = counts.runLengthPrior
+      let prior = counts.runLengthPrior(isFading: false)
       #expect(range.contains(prior.continued / (prior.continued + prior.ended)), "\(share)")
     }
     for interval in [0.1, 0.35, 1, 2, 5, 10, 30] {
