@@ -54,8 +54,14 @@ package struct LifeSigns: Sendable {
   package var longestPause = LifeSigns.noticeable
   /// The time between two uploads of an observer that sends what it hears now and then; zero otherwise.
   var longestUpload = TimeSpan.zero
+  /// The mean time from one upload to the next of late.
+  ///
+  /// All that comes in one upload falls silent together after it: that much is no failure.
+  var usualUpload = TimeSpan.zero
   /// Indicates whether it sent several adverts of one transmitter at once, and its uploads have not shown their rhythm yet.
   var isBurst = false
+  /// Indicates whether there have been enough uploads for their rhythm to show.
+  var isFamiliar = false { didSet { if isFamiliar { isBurst = false } } }
   /// The greatest gap before the first hole that was excused, in seconds, until there is a second one; zero otherwise.
   ///
   /// The hole is a gap as well, and what is four times as long would be no hole.
@@ -162,7 +168,7 @@ package struct LifeSigns: Sendable {
     // An advert that is no later than the latest one proves nothing new.
     if time > reception.latest {
       advance(to: time)
-    } else if time == traffic.latest, key == leader {
+    } else if !isFamiliar, time == traffic.latest, key == leader {
       isBurst = true
     }
     isUnproven = false
@@ -275,7 +281,9 @@ package struct LifeSigns: Sendable {
 
   /// Returns true if all that the observer hears fell silent together, and its heartbeats do not tell of more that it hears.
   private func fellSilent(by time: Timestamp) -> Bool {
-    judgesReception && mode != .heartbeat && ambient < LifeSigns.busy && reception.isSilentTogether(at: time)
+    judgesReception && mode != .heartbeat && ambient < LifeSigns.busy
+      && time - traffic.latest > usualUpload * 2 + LifeSigns.noticeable
+      && reception.isSilentTogether(at: time)
   }
 
   private static func allowed(
@@ -531,7 +539,9 @@ extension LifeSigns {
     lastSign.write(to: &writer)
     longestPause.write(to: &writer)
     longestUpload.write(to: &writer)
+    usualUpload.write(to: &writer)
     writer.write(isBurst)
+    writer.write(isFamiliar)
     writer.write(gapBeforeHole)
     writer.write(ambient)
     writer.write(missed)
@@ -560,7 +570,9 @@ extension LifeSigns {
     lastSign = try Timestamp(from: &reader)
     longestPause = try TimeSpan(from: &reader)
     longestUpload = try TimeSpan(from: &reader)
+    usualUpload = try TimeSpan(from: &reader)
     isBurst = try reader.flag()
+    isFamiliar = try reader.flag()
     gapBeforeHole = try reader.finite("a gap before a hole")
     ambient = try reader.finite("adverts of others")
     missed = try reader.finite("adverts missed")

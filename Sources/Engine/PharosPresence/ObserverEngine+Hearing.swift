@@ -61,9 +61,10 @@ extension ObserverEngine {
   @inline(never)
   private mutating func beginUpload(at time: Timestamp) {
     uploads.begin(at: time)
-    if uploads.isFamiliar { life.isBurst = false }
+    if uploads.isFamiliar { life.isFamiliar = true }
     lag.upload = uploads.knownPeriod
     life.longestUpload = lag.upload
+    life.usualUpload = .seconds(uploads.usualGap)
   }
 
   @inline(never)

@@ -227,8 +227,10 @@ extension Transmitter {
   /// over the chance; nil if it is not silent, or was silent long before a time.
   func silence(since start: Timestamp, through time: Timestamp) -> (byLosses: Double, byLeaving: Double)? {
     guard shift != 0 else { return nil }
-    let missed = (time.nanoseconds >> Int64(shift)) - slot - 1
-    guard missed > 0, slot >= (start.nanoseconds >> Int64(shift)) - 4 else { return nil }
+    // What it missed before that time, others were heard in: it says nothing about the radio.
+    let open = start.nanoseconds >> Int64(shift)
+    let missed = (time.nanoseconds >> Int64(shift)) - max(slot, open) - 1
+    guard missed > 0, slot >= open - 4 else { return nil }
     let share = min(0.9, max(0.1, Double(usual)))
     let loss = -RadioMath.binaryLog(1 - share) * RadioMath.naturalLogOfTwo
     return (loss * Double(min(missed, 64)), surprise(within: slack))

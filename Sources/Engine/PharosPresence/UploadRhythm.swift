@@ -36,6 +36,8 @@ struct UploadRhythm: Equatable, Sendable {
   var isCovered = false
   /// The longest time that one of them covered, in seconds.
   var period = 0.0
+  /// The mean time from one upload to the next of late, in seconds, whether they cover it or not.
+  var usualGap = 0.0
 
   init(at time: Timestamp) {
     (begun, latest) = (time, time)
@@ -44,6 +46,8 @@ struct UploadRhythm: Equatable, Sendable {
 
   /// An upload begins.
   mutating func begin(at time: Timestamp) {
+    let gap = min((time - latest).seconds, UploadRhythm.longestReach.seconds)
+    usualGap = usualGap == 0 ? gap : usualGap + (gap - usualGap) / 8
     if !isCovered, (time - begun).seconds > UploadRhythm.shortest { covered = 0 }
     (begun, before, isCovered) = (time, latest, false)
     if count < UploadRhythm.newUploads { count += 1 }
@@ -84,6 +88,7 @@ extension UploadRhythm {
     latest.write(to: &writer)
     for byte in [count, covered, isCovered ? 1 : 0] { writer.write(byte) }
     writer.write(period)
+    writer.write(usualGap)
   }
 
   /// Reads what is known of the uploads.
@@ -95,5 +100,6 @@ extension UploadRhythm {
     covered = try reader.small("uploads that cover their time", through: UploadRhythm.minimumUploads)
     isCovered = try reader.flag()
     period = try reader.finite("the time between uploads")
+    usualGap = try reader.finite("the usual time between uploads")
   }
 }
