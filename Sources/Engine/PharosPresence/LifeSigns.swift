@@ -27,7 +27,7 @@ package struct LifeSigns: Sendable {
 
   /// The mode by which the observer's silence is judged.
   package var mode: ObserverEntry.Liveness { didSet { updateJudgement() } }
-  /// Indicates whether a person carries the observer: see ``ObserverEngine/isCarried(_:)``.
+  /// Indicates whether a person carries the observer: see `ObserverEngine.isCarried`.
   package var isCarried = false { didSet { updateJudgement() } }
   /// Indicates whether the radio is judged by the transmitters that it hears.
   ///
