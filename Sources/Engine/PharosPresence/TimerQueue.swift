@@ -2,7 +2,7 @@ package import PharosModel
 
 /// The timers of an engine: a timing wheel of 4,096 slots of 4.2 ms, and the timers of the slot at hand in order.
 ///
-/// Setting a timer is one append. A timer is never taken out: what is woken looks whether it is still due, so that an advert
+/// Setting a timer writes one place of a list. A timer is never taken out: what is woken looks whether it is still due, so that an advert
 /// that moves a deadline costs nothing here. Timers fire in order of (due, observer, target) whatever the order they were set in.
 /// Nothing should be set further ahead than `reach`; what is stays in its slot for another turn of the wheel.
 ///
@@ -14,8 +14,22 @@ package struct TimerQueue: Sendable {
   private static let shift: UInt64 = 22
   private static let slots = 4_096
   private static let mask = UInt64(slots - 1)
+  /// The end of a list of places.
+  private static let none: Int32 = -1
 
-  private var wheel: [[TimerEntry]] = Array(repeating: [], count: slots)
+  /// A place for a timer of the wheel, and the place of the next one in the same list.
+  private struct Place {
+    var entry: TimerEntry
+    var next: Int32
+  }
+
+  /// The first place of each slot's list.
+  ///
+  /// All slots share their places, so that nothing is allocated once there are as many as timers are ever set together.
+  private var wheel: [Int32] = Array(repeating: none, count: slots)
+  private var places: [Place] = []
+  /// The first place that is free.
+  private var free = none
   private var occupied: [UInt64] = Array(repeating: 0, count: slots / 64)
   /// The number of timers in the wheel.
   private var count = 0
@@ -75,7 +89,15 @@ package struct TimerQueue: Sendable {
 
   private mutating func put(_ entry: TimerEntry, at wanted: UInt64) {
     let slot = Int(wanted & TimerQueue.mask)
-    wheel[slot].append(entry)
+    let place = Place(entry: entry, next: wheel[slot])
+    if free == TimerQueue.none {
+      wheel[slot] = Int32(places.count)
+      places.append(place)
+    } else {
+      wheel[slot] = free
+      free = places[Int(free)].next
+      places[Int(wheel[slot])] = place
+    }
     occupied[slot >> 6] |= 1 << UInt64(slot & 63)
     count += 1
   }
@@ -91,20 +113,22 @@ package struct TimerQueue: Sendable {
 
   /// Moves the timers of the present tick near.
   private mutating func open(_ slot: Int) {
-    var kept = 0
-    let entries = wheel[slot].count
-    for index in 0..<entries {
-      let entry = wheel[slot][index]
+    var place = wheel[slot]
+    wheel[slot] = TimerQueue.none
+    while place != TimerQueue.none {
+      let (entry, next) = (places[Int(place)].entry, places[Int(place)].next)
       if TimerQueue.tick(of: entry.due) <= tick {
         near.append(entry)
+        places[Int(place)].next = free
+        free = place
+        count -= 1
       } else {
-        wheel[slot][kept] = entry
-        kept += 1
+        places[Int(place)].next = wheel[slot]
+        wheel[slot] = place
       }
+      place = next
     }
-    count -= entries - kept
-    wheel[slot].removeLast(entries - kept)
-    if kept == 0 { occupied[slot >> 6] &= ~(1 << UInt64(slot & 63)) }
+    if wheel[slot] == TimerQueue.none { occupied[slot >> 6] &= ~(1 << UInt64(slot & 63)) }
     guard near.count > 1 else { return }
     hasNews = true
     near.sort { TimerEntry.isBefore($1, $0) }
@@ -123,7 +147,14 @@ package struct TimerQueue: Sendable {
 
   /// The tick of the first timer in the wheel.
   private func first() -> UInt64 {
-    wheel.joined().reduce(UInt64.max) { min($0, TimerQueue.tick(of: $1.due)) }
+    var first = UInt64.max
+    for var place in wheel {
+      while place != TimerQueue.none {
+        first = min(first, TimerQueue.tick(of: places[Int(place)].entry.due))
+        place = places[Int(place)].next
+      }
+    }
+    return first
   }
 
   /// Ticks of the whole range of time, counted from the most distant past.
