@@ -126,8 +126,7 @@ extension Locator {
 extension Locator {
   /// Takes a sensing of the subject's handset.
   package mutating func take(_ sensing: Sensing) {
-    // What was received before this one is complete: the result must not depend on when a caller advanced the time.
-    process(through: sensing.decidedAt - lag)
+    complete(before: sensing.decidedAt)
     switch sensing.body {
     case .accessPoints(let points):
       for point in points { take(point, arrived: sensing.time) }
@@ -177,13 +176,21 @@ extension Locator {
     heard time: Timestamp,
     decidedAt: Timestamp
   ) {
-    process(through: decidedAt - lag)
+    complete(before: decidedAt)
     guard let emitter = content.emitter(.observer(observer)) else {
       counters.unknown += 1
       return
     }
     offset.leaveOpen(deviation: rules.senderDeviation)
     add(RadioReading(heard: time, emitter: emitter, level: Float(level), kind: .observer), arrived: time)
+  }
+
+  /// Processes what was received before an instant.
+  ///
+  /// It is complete: the result must not depend on when a caller advanced the time. What comes now may be as old as the lag, to
+  /// the nanosecond.
+  private mutating func complete(before received: Timestamp) {
+    process(through: received - lag - .oneNanosecond)
   }
 
   private mutating func take(_ point: AccessPoint, arrived time: Timestamp) {
