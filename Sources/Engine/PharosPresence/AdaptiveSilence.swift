@@ -302,16 +302,16 @@ package struct AdaptiveSilence {
     var best = 0
     // Few adverts say little of how rare long runs are.
     let isOwn = own.received >= IntervalLearner.young * 2 && own.hasWorseTail(than: counts)
-    for runs in isOwn ? [counts, own] : [counts] {
-      for number in 0..<2 {
-        guard let tail = runs.tail(number, ordinary: ordinary) else { continue }
-        var other = basis
-        other.tail = tail
-        let misses = other.recomputedMisses
-        guard misses > best else { continue }
-        best = misses
-        basis.tail = tail
-      }
+    // No array of the two: this is computed at each deadline.
+    for number in 0..<(isOwn ? 4 : 2) {
+      let runs = number < 2 ? counts : own
+      guard let tail = runs.tail(number & 1, ordinary: ordinary) else { continue }
+      var other = basis
+      other.tail = tail
+      let misses = other.recomputedMisses
+      guard misses > best else { continue }
+      best = misses
+      basis.tail = tail
     }
   }
 

@@ -35,8 +35,6 @@ package struct LagEstimator: Sendable {
   /// The lag.
   package var lag: TimeSpan
   let isGiven: Bool
-  /// The time between two uploads of an observer that sends what it hears now and then; zero otherwise.
-  var upload = TimeSpan.zero
   /// Reports since the histogram was looked at last.
   package var sinceRead: UInt16 = 0
   /// The number of them that were older than the least lag; those are in their bins already.
@@ -65,7 +63,10 @@ package struct LagEstimator: Sendable {
   ///
   /// A gateway that sends each advert at once is waited for some milliseconds, one that sends twice a second for half a
   /// second. A given lag is taken as it is.
-  package var delivery: TimeSpan {
+  ///
+  /// - Parameter upload: The time between two uploads of an observer that sends what it hears now and then; zero otherwise.
+  /// - Returns: The time.
+  package func delivery(uploading upload: TimeSpan = .zero) -> TimeSpan {
     isGiven ? lag : min(lag, max(oldest, oldestBefore, upload) + LagEstimator.margin)
   }
 
@@ -152,11 +153,11 @@ package struct LagEstimator: Sendable {
 
 /// The difference between an observer's clock and ours, for formats that carry the sender's own absolute times.
 ///
-/// The least of (receive − sent) over the last 30 to 60 s is the clock's difference plus the least delay; what a report has
-/// above it is its age. Drift is followed as the window moves. A step of the sender's clock to a later time lowers the
-/// minimum at once. One to an earlier time shifts whole uploads: it raises the minimum when the least differences of two in a
-/// row agree, or when all of one was sent before what came already. A backlog that is being flushed does neither: its
-/// differences fall, and it is later than what came before.
+/// The least of (receive − sent) over the last 30 to 60 s in which reports came is the clock's difference plus the least delay;
+/// what a report has above it is its age. Drift is followed as the window moves. A step of the sender's clock to a later time
+/// lowers the minimum at once. One to an earlier time shifts whole uploads: it raises the minimum when the least differences of
+/// two in a row agree, or when one begins, or lies as a whole, before what was sent already. A backlog that is being flushed
+/// does neither: its differences fall, and it is later than what came before.
 struct ClockOffset: Sendable {
   /// The length of one of the two halves of the window.
   static let half = TimeSpan.seconds(30)
@@ -213,7 +214,8 @@ struct ClockOffset: Sendable {
     upload.least = min(upload.least, difference)
     upload.newest = max(upload.newest, sent)
     if received - turned >= ClockOffset.half {
-      previous = received - turned >= ClockOffset.half + ClockOffset.half ? .forever : current
+      // A silence tells nothing of the clock: the latest half with reports counts, however long ago it was.
+      if current != .forever { previous = current }
       current = .forever
       turned = received
     }
@@ -393,7 +395,6 @@ extension LagEstimator {
     for count in bins where count != 0 { writer.write(count) }
     writer.write(uploads)
     uploadedAt.write(to: &writer)
-    upload.write(to: &writer)
     oldest.write(to: &writer)
     oldestBefore.write(to: &writer)
   }
@@ -418,7 +419,6 @@ extension LagEstimator {
     for bin in bins.indices where used >> UInt64(bin) & 1 == 1 { bins[bin] = try reader.amount("ages") }
     uploads = try reader.small("late uploads", through: LagEstimator.lateUploads)
     uploadedAt = try Timestamp(from: &reader)
-    upload = try TimeSpan(from: &reader)
     oldest = try TimeSpan(from: &reader)
     oldestBefore = try TimeSpan(from: &reader)
   }

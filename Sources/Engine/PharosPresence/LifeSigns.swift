@@ -16,9 +16,7 @@ package struct LifeSigns: Sendable {
   /// chance.
   private static let noticeable = TimeSpan.seconds(1)
   /// The factor from one check of a silent observer to the next.
-  static let checkGrowth = 1.25
-  /// The number of uploads for which an observer that sends now and then may be silent.
-  private static let uploadPatience = 1.5
+  private static let checkGrowth = 1.25
   /// A radio that should have heard so many adverts and heard none is deaf: by chance alone that happens once in three
   /// thousand.
   static let busy = 8.0
@@ -52,16 +50,8 @@ package struct LifeSigns: Sendable {
   ///
   /// Zero from a downtime of the server until the observer's first sign.
   package var longestPause = LifeSigns.noticeable
-  /// The time between two uploads of an observer that sends what it hears now and then; zero otherwise.
-  var longestUpload = TimeSpan.zero
-  /// The mean time from one upload to the next of late.
-  ///
-  /// All that comes in one upload falls silent together after it: that much is no failure.
-  var usualUpload = TimeSpan.zero
-  /// Indicates whether it sent several adverts of one transmitter at once, and its uploads have not shown their rhythm yet.
-  var isBurst = false
-  /// Indicates whether there have been enough uploads for their rhythm to show.
-  var isFamiliar = false { didSet { if isFamiliar { isBurst = false } } }
+  /// The uploads in which its adverts come.
+  var uploads: UploadRhythm
   /// The greatest gap before the first hole that was excused, in seconds, until there is a second one; zero otherwise.
   ///
   /// The hole is a gap as well, and what is four times as long would be no hole.
@@ -83,8 +73,9 @@ package struct LifeSigns: Sendable {
   /// The length of the latest outage before which the observer spoke for a moment only, in seconds; zero if there was none.
   var lull = 0.0
 
-  package init(mode: ObserverEntry.Liveness) {
+  package init(mode: ObserverEntry.Liveness, received: Timestamp = .distantPast) {
     self.mode = mode
+    uploads = UploadRhythm(at: received)
     judgesReception = mode != .assumed
   }
 
@@ -115,19 +106,13 @@ package struct LifeSigns: Sendable {
   /// The time through which what it heard has come: the latest sign of life or, of an observer that sends what it hears now
   /// and then, the latest upload, unless the next one is overdue.
   var provenHearing: Timestamp {
-    guard uploadWait > .zero else { return lastProof }
-    return max(min(lastProof, traffic.latest), lastProof - uploadWait)
-  }
-
-  /// The time that the next upload may take: a half more than the longest one took; zero for an observer that sends at once.
-  var uploadWait: TimeSpan {
-    let period = longestUpload == .zero && isBurst ? LagEstimator.greatestOfUploads : longestUpload
-    return period * LifeSigns.uploadPatience
+    let wait = uploads.wait
+    return wait == .zero ? lastProof : max(min(lastProof, traffic.latest), lastProof - wait)
   }
 
   /// The silence after which it counts as down: three times the greatest gap of late between heartbeats, or where there
   /// are none, four times that of traffic; never less than one upload and a half.
-  var allowedGap: TimeSpan { max(uploadWait, ownGap) }
+  var allowedGap: TimeSpan { max(uploads.wait, ownGap) }
 
   private var ownGap: TimeSpan {
     switch mode {
@@ -168,8 +153,8 @@ package struct LifeSigns: Sendable {
     // An advert that is no later than the latest one proves nothing new.
     if time > reception.latest {
       advance(to: time)
-    } else if !isFamiliar, time == traffic.latest, key == leader {
-      isBurst = true
+    } else if time == traffic.latest, key == leader {
+      uploads.noteBurst()
     }
     isUnproven = false
     reported &+= 1
@@ -275,14 +260,25 @@ package struct LifeSigns: Sendable {
   /// more than is reported to us is judged by its heartbeats.
   func isOut(at time: Timestamp) -> Bool {
     let silence = time - silentSince
-    return silence >= allowedGap
-      || silence >= uploadWait && fellSilent(by: time)
+    return silence >= allowedGap || silence >= uploads.wait && fellSilent(by: time)
+  }
+
+  /// The first time at which it counts as down, of those at which that is checked up to a time; otherwise the next check.
+  ///
+  /// - Returns: the time, and whether it is one at which the observer counts as down.
+  func outage(through time: Timestamp) -> (time: Timestamp, isOut: Bool) {
+    var allowed = min(LifeSigns.least, allowedGap)
+    while silentSince + allowed <= time, !isOut(at: silentSince + allowed) {
+      allowed = min(allowed * LifeSigns.checkGrowth, allowedGap)
+    }
+    return (silentSince + allowed, silentSince + allowed <= time)
   }
 
   /// Returns true if all that the observer hears fell silent together, and its heartbeats do not tell of more that it hears.
   private func fellSilent(by time: Timestamp) -> Bool {
     judgesReception && mode != .heartbeat && ambient < LifeSigns.busy
-      && time - traffic.latest > usualUpload * 2 + LifeSigns.noticeable
+      // All that comes in one upload falls silent together after it.
+      && time - traffic.latest > .seconds(uploads.usualGap * 2) + LifeSigns.noticeable
       && reception.isSilentTogether(at: time)
   }
 
@@ -538,10 +534,7 @@ extension LifeSigns {
     traffic.write(to: &writer)
     lastSign.write(to: &writer)
     longestPause.write(to: &writer)
-    longestUpload.write(to: &writer)
-    usualUpload.write(to: &writer)
-    writer.write(isBurst)
-    writer.write(isFamiliar)
+    uploads.write(to: &writer)
     writer.write(gapBeforeHole)
     writer.write(ambient)
     writer.write(missed)
@@ -569,10 +562,7 @@ extension LifeSigns {
     traffic = try GapMemory(from: &reader)
     lastSign = try Timestamp(from: &reader)
     longestPause = try TimeSpan(from: &reader)
-    longestUpload = try TimeSpan(from: &reader)
-    usualUpload = try TimeSpan(from: &reader)
-    isBurst = try reader.flag()
-    isFamiliar = try reader.flag()
+    uploads = try UploadRhythm(from: &reader)
     gapBeforeHole = try reader.finite("a gap before a hole")
     ambient = try reader.finite("adverts of others")
     missed = try reader.finite("adverts missed")
@@ -583,6 +573,43 @@ extension LifeSigns {
     votes = try reader.small("votes", through: 64)
     returnedAt = try Timestamp(from: &reader)
     lull = try reader.finite("a silence between uploads")
+  }
+}
+
+/// The life of an observer as stage two knows it.
+struct ReportedLife: Equatable, Sendable {
+  /// The time through which it is proved to have been able to hear.
+  var provenThrough: Timestamp
+  /// The total of the spans in which it was not.
+  var deafTime: TimeSpan
+  /// The time after which what it hears has come.
+  var delay: TimeSpan
+
+  /// Returns true if stage two has to know another value: once a second, or at once if the proof went back or what could not be
+  /// heard has changed, which has to be known before the proof behind it.
+  func isOutdated(by other: ReportedLife) -> Bool {
+    guard deafTime == other.deafTime, delay == other.delay, other.provenThrough >= provenThrough else {
+      return true
+    }
+    return other.provenThrough - provenThrough >= .milliseconds(1_000)
+  }
+
+  /// Writes the values.
+  func write(to writer: inout FieldWriter) {
+    provenThrough.write(to: &writer)
+    deafTime.write(to: &writer)
+    delay.write(to: &writer)
+  }
+
+  /// Reads the values.
+  init(from reader: inout FieldReader) throws(FieldError) {
+    provenThrough = try Timestamp(from: &reader)
+    deafTime = try TimeSpan(from: &reader)
+    delay = try TimeSpan(from: &reader)
+  }
+
+  init(provenThrough: Timestamp = .distantPast, deafTime: TimeSpan = .zero, delay: TimeSpan = .zero) {
+    (self.provenThrough, self.deafTime, self.delay) = (provenThrough, deafTime, delay)
   }
 }
 

@@ -214,7 +214,7 @@ extension ObserverEngine {
   fileprivate mutating func updateFacts(_ context: inout EngineContext) {
     tracks.makeUnique()
     let stands = context.catalog.standsInZone(id)
-    if stands, !standsInZone { lifeReported = .distantPast }
+    if stands, !standsInZone { lifeReported = ReportedLife() }
     standsInZone = stands
     updateKind(context)
     for place in 0..<tracks.count where tracks[place].isLive {
@@ -235,7 +235,7 @@ extension ObserverEngine {
     reassessAt = .distantPast
     datagramAt = nil
     isAwaited = isUp
-    lifeReported = .distantPast
+    lifeReported = ReportedLife()
     life.interrupted(until: time)
     sequence.interrupt()
     outageTimer = .distantFuture

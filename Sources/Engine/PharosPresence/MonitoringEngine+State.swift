@@ -112,14 +112,13 @@ extension ObserverEngine {
 
   /// Writes all that is known about the observer but its identity and what the site says of it.
   func write(to writer: inout FieldWriter, _ context: borrowing EngineContext) {
-    for time in [firstHeard, lastReceived, lifeReported, scanChanged, silenceFrom, monitoringSince] {
+    for time in [firstHeard, lastReceived, scanChanged, silenceFrom, monitoringSince] {
       time.write(to: &writer)
     }
     for time in [outageTimer, secondTimer, reassessAt, lagLearnsFrom, rateStart, countersFrom, watchedUntil] {
       time.write(to: &writer)
     }
-    deafTimeReported.write(to: &writer)
-    delayReported.write(to: &writer)
+    lifeReported.write(to: &writer)
     writer.write(provenBeforeOutage)
     writer.write(datagramAt)
     writer.write(isUp)
@@ -127,7 +126,6 @@ extension ObserverEngine {
     writer.write(scanState.rawValue | (isHandset ? ObserverEngine.handsetBit : 0))
     lag.write(to: &writer)
     clock.write(to: &writer)
-    uploads.write(to: &writer)
     sequence.write(to: &writer)
     life.write(to: &writer)
     for count in [ordinals.floor, lifeCounter, rangingCounter, adverts, late] { writer.write(count) }
@@ -200,7 +198,6 @@ extension ObserverEngine {
     let entry = context.entries[id]
     self.init(id: id, entry: entry, received: first, time: first)
     lastReceived = try Timestamp(from: &reader)
-    lifeReported = try Timestamp(from: &reader)
     scanChanged = try Timestamp(from: &reader)
     silenceFrom = try Timestamp(from: &reader)
     monitoringSince = try Timestamp(from: &reader)
@@ -211,8 +208,7 @@ extension ObserverEngine {
     rateStart = try Timestamp(from: &reader)
     countersFrom = try Timestamp(from: &reader)
     watchedUntil = try Timestamp(from: &reader)
-    deafTimeReported = try TimeSpan(from: &reader)
-    delayReported = try TimeSpan(from: &reader)
+    lifeReported = try ReportedLife(from: &reader)
     provenBeforeOutage = try reader.optional(Timestamp.self)
     datagramAt = try reader.optional(Timestamp.self)
     isUp = try reader.flag()
@@ -225,7 +221,6 @@ extension ObserverEngine {
     isHandset = tag & ObserverEngine.handsetBit != 0
     lag = try LagEstimator(from: &reader)
     clock = try ClockOffset(from: &reader)
-    uploads = try UploadRhythm(from: &reader)
     sequence = try SequenceCheck(from: &reader)
     life = try LifeSigns(mode: entry?.liveness ?? .auto, from: &reader)
     ordinals.floor = try reader.counter("an observer's ordinal")

@@ -48,32 +48,6 @@ extension ObserverEngine {
     }
   }
 
-  /// An advert came: it belongs to the upload of the one before, or begins another one.
-  @inline(__always)
-  mutating func receiveAdvert(at time: Timestamp, age: TimeSpan) {
-    if time.nanoseconds &- uploads.begun.nanoseconds > UploadRhythm.longest.nanoseconds {
-      beginUpload(at: time)
-    }
-    uploads.latest = time
-    if age.nanoseconds > UploadRhythm.longest.nanoseconds / 2, !uploads.isCovered { coverUpload(age) }
-  }
-
-  @inline(never)
-  private mutating func beginUpload(at time: Timestamp) {
-    uploads.begin(at: time)
-    if uploads.isFamiliar { life.isFamiliar = true }
-    lag.upload = uploads.knownPeriod
-    life.longestUpload = lag.upload
-    life.usualUpload = .seconds(uploads.usualGap)
-  }
-
-  @inline(never)
-  private mutating func coverUpload(_ age: TimeSpan) {
-    uploads.cover(age)
-    lag.upload = uploads.knownPeriod
-    life.longestUpload = lag.upload
-  }
-
   /// The event time of a report; its age is taken into the lag.
   private mutating func time(of report: Report, _ context: inout EngineContext) -> ReportTime {
     let age: TimeSpan
@@ -82,11 +56,11 @@ extension ObserverEngine {
     case .age(let stated): age = max(.zero, stated)
     case .sent(let sent): age = clock.age(received: context.current, sent: sent)
     }
-    if case .advert = report.body { receiveAdvert(at: context.current, age: age) }
+    if case .advert = report.body { life.uploads.receive(at: context.current, age: age) }
     // What was heard since the upload before is on time, however long that is ago: it could not come earlier.
-    let isOfUpload = !lag.isGiven && uploads.covers(context.current - age)
+    let isOfUpload = !lag.isGiven && life.uploads.covers(context.current - age)
     let isLate = age > lag.lag && !isOfUpload
-    if isUp && context.current - age >= lagLearnsFrom || isOfUpload && lag.upload > .zero {
+    if isUp && context.current - age >= lagLearnsFrom || isOfUpload && life.uploads.isKnown {
       if age > LagEstimator.greatest { lag.noteUpload(at: context.current) }
       lag.note(age: age)
     }

@@ -29,8 +29,7 @@ extension ObserverEngine {
     if isProof { recover(at: time, &context) }
     // The radio scans although it had said that it stopped: the message that it started was lost.
     guard scanState == .off, !time.isLate, time.event > scanChanged + lag.lag else { return }
-    scanState = .foreground
-    scanChanged = time.event
+    (scanState, scanChanged) = (.foreground, time.event)
     if isUp { resume(at: time.event, &context) }
   }
 
@@ -38,8 +37,7 @@ extension ObserverEngine {
   mutating func scan(_ state: ScanState, at time: ReportTime, _ context: inout EngineContext) {
     guard !time.isLate, time.event >= scanChanged, scanState != state else { return }
     let before = scanState
-    scanState = state
-    scanChanged = time.event
+    (scanState, scanChanged) = (state, time.event)
     guard isUp else { return }
     switch (before, state) {
     case (_, .off): suspend(at: time.event, rule: .scanOff, &context)
@@ -127,15 +125,8 @@ extension ObserverEngine {
     let isExcused = scanState == .off && !life.hasHeartbeats
     // There is nothing to go by: the next report looks again.
     guard !life.isAssumed, !isExcused else { return }
-    var allowed = min(LifeSigns.least, life.allowedGap)
-    var deadline = life.silentSince + allowed
-    while firing(deadline, context.current) <= context.current, !life.isOut(at: deadline) {
-      allowed = min(allowed * LifeSigns.checkGrowth, life.allowedGap)
-      deadline = life.silentSince + allowed
-    }
-    guard firing(deadline, context.current) <= context.current else {
-      return armOutage(for: deadline, &context)
-    }
+    let (deadline, isOut) = life.outage(through: context.current - lag.lag)
+    guard isOut else { return armOutage(for: deadline, &context) }
     isUp = false
     isAwaited = false
     provenBeforeOutage = life.provenAt
@@ -143,7 +134,7 @@ extension ObserverEngine {
     context.counters.outages += 1
     let transition = ObserverTransition(
       lastHeard: life.provenAt,
-      allowedGap: allowed,
+      allowedGap: deadline - life.silentSince,
       bootID: sequence.bootID
     )
     emit(.observerOffline, transition, at: deadline, &context)
@@ -204,34 +195,28 @@ extension ObserverEngine {
     }
   }
 
-  /// The time up to which it is known to have been able to hear, if stage two does not know that yet.
-  var lifeToReport: Timestamp? {
-    let lived = life.isAssumed ? .distantFuture : life.provenHearing
-    let proof = min(lived, life.reception.deafSince ?? .distantFuture)
-    // A deaf span has to be known before the proof behind it.
-    guard life.reception.spans.total == deafTimeReported, delay == delayReported else { return proof }
-    guard proof != lifeReported, proof < lifeReported || proof - lifeReported >= .milliseconds(1_000) else {
-      return nil
-    }
-    return proof
+  /// Its life as stage two has to know it.
+  private var lifeNow: ReportedLife {
+    let proof = life.isAssumed ? .distantFuture : life.provenHearing
+    let upload = life.isAssumed ? life.uploads.wait : life.uploads.knownPeriod
+    return ReportedLife(
+      provenThrough: min(proof, life.reception.deafSince ?? .distantFuture),
+      deafTime: life.reception.spans.total,
+      // Whole seconds, so that it seldom changes.
+      delay: .seconds(max(delivery, upload).seconds.rounded(.down))
+    )
   }
 
-  /// The time after which what it heard has reached stage two, in whole seconds.
-  private var delay: TimeSpan {
-    let delay = life.isAssumed ? max(lag.delivery, life.uploadWait) : lag.delivery
-    return .seconds(delay.seconds.rounded(.down))
-  }
-
-  /// Reports to stage two up to when the observer is known to live, once a second at most: the silence of one that may be down is
-  /// no evidence against its room.
+  /// Reports its life to stage two, once a second at most.
   mutating func reportLife(_ context: inout EngineContext) {
-    guard let proof = lifeToReport else { return }
-    (lifeReported, deafTimeReported, delayReported) = (proof, life.reception.spans.total, delay)
+    let now = lifeNow
+    guard lifeReported.isOutdated(by: now) else { return }
+    lifeReported = now
     let life = ObserverLife(
       observer: id,
-      provenThrough: proof,
-      deafTime: deafTimeReported,
-      delay: delayReported,
+      provenThrough: now.provenThrough,
+      deafTime: now.deafTime,
+      delay: now.delay,
       decidedAt: context.current,
       ordinal: ordinals.next(at: context.current)
     )

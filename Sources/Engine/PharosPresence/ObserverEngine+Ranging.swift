@@ -61,7 +61,7 @@ extension ObserverEngine {
   /// It does not wait for the lag, which nearly all reports stay within, but for the oldest of the reports that came
   /// lately. A report that comes still later counts with the next half.
   private mutating func summarize(_ context: inout EngineContext) {
-    let last = half(of: context.current - lag.delivery) - 1
+    let last = half(of: context.current - delivery) - 1
     guard last >= nextHalf else { return }
     nextHalf = last + 1
     var summary = SecondSummary(

@@ -9,8 +9,6 @@ package struct ObserverEngine: Sendable {
   // What every datagram touches comes first.
   /// The receive time of its latest report.
   var lastReceived: Timestamp
-  /// The uploads in which its reports come.
-  var uploads: UploadRhythm
   var adverts: UInt64 = 0
   var rateStart: Timestamp
   var rateCount = 0.0
@@ -49,12 +47,8 @@ package struct ObserverEngine: Sendable {
   /// The receive time of its first report: the phase of its seconds, and the base of its counters.
   let firstHeard: Timestamp
   var clock = ClockOffset()
-  /// The proof of life that was last reported to stage two.
-  var lifeReported = Timestamp.distantPast
-  /// The total of its deaf spans that was reported with it.
-  var deafTimeReported = TimeSpan.zero
-  /// The time after which what it hears reaches stage two, as reported with it.
-  var delayReported = TimeSpan.zero
+  /// What was last reported of its life to stage two.
+  var lifeReported = ReportedLife()
   var scanChanged = Timestamp.distantPast
   /// The time since which its silence has been evidence without a break.
   var monitoringSince: Timestamp
@@ -109,14 +103,11 @@ package struct ObserverEngine: Sendable {
     self.id = id
     rssiOffset = ObserverEngine.rssiOffset(of: entry)
     firstHeard = received
-    lastReceived = received
-    uploads = UploadRhythm(at: received)
-    monitoringSince = time
+    (lastReceived, rateStart, monitoringSince) = (received, received, time)
     lag = LagEstimator(given: entry?.lag)
-    life = LifeSigns(mode: entry?.liveness ?? .auto)
+    life = LifeSigns(mode: entry?.liveness ?? .auto, received: received)
     lifeCounter = UInt64(bitPattern: received.nanoseconds)
     rangingCounter = lifeCounter
-    rateStart = received
     life.begin(at: time)
   }
 
@@ -485,7 +476,10 @@ extension ObserverEngine {
   }
 
   /// Returns the time at which the reports about the time before an instant have nearly all come in.
-  func delivered(_ instant: Timestamp, _ now: Timestamp) -> Timestamp { max(instant + lag.delivery, now) }
+  func delivered(_ instant: Timestamp, _ now: Timestamp) -> Timestamp { max(instant + delivery, now) }
+
+  /// The time after which nearly all of its reports have come.
+  var delivery: TimeSpan { lag.delivery(uploading: life.uploads.knownPeriod) }
 
   /// Sets the timer of a track's page for the first deadline of the track, unless it fires early enough already.
   mutating func rearm(_ place: Int, _ context: inout EngineContext) {

@@ -517,8 +517,8 @@ extension ObserverEngine {
   @inline(__always)
   private mutating func note(_ advert: UnsafePointer<PreparedAdvert>, at time: Timestamp, _ age: Int64) {
     lastReceived = advert.pointee.received
-    receiveAdvert(at: lastReceived, age: TimeSpan(nanoseconds: age))
-    if time >= lagLearnsFrom || lag.upload > .zero && uploads.covers(time) {
+    life.uploads.receive(at: lastReceived, age: TimeSpan(nanoseconds: age))
+    if time >= lagLearnsFrom || life.uploads.isKnown && life.uploads.covers(time) {
       lag.note(age: TimeSpan(nanoseconds: age))
     }
     countAdvert()

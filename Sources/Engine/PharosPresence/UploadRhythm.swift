@@ -10,7 +10,10 @@ struct UploadRhythm: Equatable, Sendable {
   /// The time that an upload may reach back: a minute, and what the network takes.
   static let longestReach = TimeSpan.seconds(64)
   /// The time within which the datagrams of one upload come.
-  static let longest = TimeSpan.seconds(1)
+  ///
+  /// A computed value: each advert is compared with it, and a stored one is initialised by a call.
+  @inline(__always)
+  static var longest: TimeSpan { TimeSpan(nanoseconds: 1_000_000_000) }
   /// The share of the time since the upload before that the oldest report must reach back to cover it.
   private static let coveredShare = 0.5
   /// The shortest time between two uploads that differ from a stream.
@@ -21,31 +24,49 @@ struct UploadRhythm: Equatable, Sendable {
   private static let minimumUploads: UInt8 = 2
   /// The number of uploads up to which an observer is new, so that the first one that covers its time shows its period.
   private static let newUploads: UInt8 = 4
+  /// The number of uploads for which an observer that sends now and then may be silent.
+  private static let patience = 1.5
 
   /// The receive time at which the present upload began.
-  var begun: Timestamp
+  private var begun: Timestamp
   /// The receive time of the last advert before it.
-  var before: Timestamp
+  private var before: Timestamp
   /// The receive time of the latest advert.
-  var latest: Timestamp
+  private var latest: Timestamp
   /// The number of uploads, up to ``newUploads``.
-  var count: UInt8 = 1
+  private var count: UInt8 = 1
   /// The uploads in a row that covered the time since the one before, up to ``minimumUploads``, the present one included.
-  var covered: UInt8 = 0
+  private var covered: UInt8 = 0
   /// Indicates whether the present one does.
-  var isCovered = false
+  private var isCovered = false
   /// The longest time that one of them covered, in seconds.
-  var period = 0.0
+  private var period = 0.0
   /// The mean time from one upload to the next of late, in seconds, whether they cover it or not.
-  var usualGap = 0.0
+  private(set) var usualGap = 0.0
+  /// Indicates whether its first upload held several adverts of one transmitter without times.
+  private(set) var isBurst = false
 
   init(at time: Timestamp) {
     (begun, latest) = (time, time)
     before = .distantPast
   }
 
+  /// An advert came: it belongs to the upload of the one before, or begins another one.
+  @inline(__always)
+  mutating func receive(at time: Timestamp, age: TimeSpan) {
+    if time.nanoseconds &- begun.nanoseconds > UploadRhythm.longest.nanoseconds { begin(at: time) }
+    latest = time
+    if age.nanoseconds > UploadRhythm.longest.nanoseconds / 2, !isCovered { cover(age) }
+  }
+
+  /// Several adverts of one transmitter came at once, without times: they were collected since the upload before.
+  mutating func noteBurst() {
+    if count == 1 { isBurst = true } else if !isCovered { cover(begun - before) }
+  }
+
   /// An upload begins.
-  mutating func begin(at time: Timestamp) {
+  @inline(never)
+  private mutating func begin(at time: Timestamp) {
     let gap = min((time - latest).seconds, UploadRhythm.longestReach.seconds)
     usualGap = usualGap == 0 ? gap : usualGap + (gap - usualGap) / 8
     if !isCovered, (time - begun).seconds > UploadRhythm.shortest { covered = 0 }
@@ -53,8 +74,12 @@ struct UploadRhythm: Equatable, Sendable {
     if count < UploadRhythm.newUploads { count += 1 }
   }
 
-  /// Indicates whether there have been enough uploads for their rhythm to show.
-  var isFamiliar: Bool { count >= UploadRhythm.newUploads }
+  /// The time that the next upload may take: a half more than the longest one took; zero for an observer that sends at once.
+  ///
+  /// Behind its first upload that is the longest time that there is, as the first may have come early.
+  var wait: TimeSpan {
+    (count == 1 && (isBurst || isCovered) ? UploadRhythm.longestReach : knownPeriod) * UploadRhythm.patience
+  }
 
   /// Returns true if something that was heard then could not come before the present upload.
   func covers(_ event: Timestamp) -> Bool {
@@ -62,7 +87,8 @@ struct UploadRhythm: Equatable, Sendable {
   }
 
   /// Takes the age of an advert of the present upload, which may cover the time since the one before.
-  mutating func cover(_ age: TimeSpan) {
+  @inline(never)
+  private mutating func cover(_ age: TimeSpan) {
     // The first one covers as much as it reaches back.
     let gap = count == 1 ? age.seconds : (begun - before).seconds
     guard !isCovered, gap > UploadRhythm.shortest, age.seconds >= gap * UploadRhythm.coveredShare,
@@ -73,11 +99,13 @@ struct UploadRhythm: Equatable, Sendable {
     period = max(gap, period * 0.9)
   }
 
-  /// The time between two uploads, or zero if the observer is not known to be one that uploads.
-  var knownPeriod: TimeSpan {
-    let isKnown = covered >= UploadRhythm.minimumUploads || count < UploadRhythm.newUploads && covered > 0
-    return isKnown ? .seconds(period) : .zero
+  /// Indicates whether the observer is known to be one that uploads.
+  var isKnown: Bool {
+    covered >= UploadRhythm.minimumUploads || count < UploadRhythm.newUploads && covered > 0
   }
+
+  /// The time between two uploads, or zero if the observer is not known to be one that uploads.
+  var knownPeriod: TimeSpan { isKnown ? .seconds(period) : .zero }
 }
 
 extension UploadRhythm {
@@ -86,7 +114,10 @@ extension UploadRhythm {
     begun.write(to: &writer)
     before.write(to: &writer)
     latest.write(to: &writer)
-    for byte in [count, covered, isCovered ? 1 : 0] { writer.write(byte) }
+    writer.write(count)
+    writer.write(covered)
+    writer.write(isCovered)
+    writer.write(isBurst)
     writer.write(period)
     writer.write(usualGap)
   }
@@ -99,6 +130,7 @@ extension UploadRhythm {
     count = try reader.small("uploads", through: UploadRhythm.newUploads)
     covered = try reader.small("uploads that cover their time", through: UploadRhythm.minimumUploads)
     isCovered = try reader.flag()
+    isBurst = try reader.flag()
     period = try reader.finite("the time between uploads")
     usualGap = try reader.finite("the usual time between uploads")
   }

@@ -1,0 +1,87 @@
+import PharosModel
+import PharosPresence
+import PharosTestSupport
+import Testing
+
+/// Gateways that collect what they hear and send it now and then, of every period, with ages or with times of their own clock.
+@Suite("Uploads")
+struct UploadTests {
+  /// What is drawn of a gateway and its two tags.
+  private struct Gateway {
+    var period: Double
+    var interval: Double
+    /// Nil if it gives ages.
+    var clock: Double?
+    /// The time at which its clock is set back, and by how much.
+    var step: (at: Double, by: Double)?
+
+    init(seed: UInt64) {
+      var random = SeededGenerator(seed: seed)
+      period = .random(in: 2...60, using: &random)
+      interval = .random(in: 0.5...min(5, period / 2), using: &random)
+      guard Bool.random(using: &random) else { return }
+      clock = .random(in: -1e6...1e6, using: &random)
+      if Bool.random(using: &random) {
+        step = (.random(in: 300...600, using: &random), .random(in: 90...3_600, using: &random))
+      }
+    }
+
+    func timing(of heard: Double, sent: Double) -> ReportTiming {
+      guard let clock else { return .age(.seconds(sent - heard)) }
+      let back = step.map { heard >= $0.at ? $0.by : 0 } ?? 0
+      return .sent(Timeline.at(heard + clock - back))
+    }
+
+    /// Plays uploads up to a time, of two tags of which the first leaves.
+    func play(_ timeline: inout Timeline, leaves: Double = .infinity, end: Double) {
+      var next = [0.1, 0.3]
+      for upload in 1...Int(end / period) {
+        let sent = Double(upload) * period
+        timeline.advance(to: sent - 0.001)
+        while let first = next.min(), first < sent, let tag = next.firstIndex(of: first) {
+          if tag > 0 || first < leaves {
+            timeline.hear(1, UInt16(tag), at: sent, timing: timing(of: first, sent: sent))
+          }
+          next[tag] += interval
+        }
+      }
+      timeline.advance(to: end)
+    }
+  }
+
+  @Test(
+    "an upload is a witness for the whole time since the one before",
+    arguments: Seeds.drawn(0..<200, first: 40)
+  )
+  func uploads(seed: Int) {
+    let gateway = Gateway(seed: UInt64(seed))
+    let region = Region(identifier: "tags", constraint: .proximity(Timeline.uuid))
+    var timeline = Timeline(Timeline.site([region], liveness: .auto))
+    gateway.play(&timeline, end: 1_200)
+    let from = Timeline.at(3 * gateway.period)
+    let offline = timeline.events.filter { $0.kind == .observerOffline && $0.decidedAt > from }
+    #expect(offline.isEmpty, "\(gateway)")
+    let enters = timeline.events.filter { $0.kind == .regionEnter }
+    #expect(enters.count == 1, "\(gateway)")
+    #expect(enters.first.map { $0.decidedAt <= from + .seconds(1) } == true, "\(gateway)")
+    #expect(!timeline.events.contains { $0.kind == .regionExit }, "\(gateway)")
+  }
+
+  @Test(
+    "tags enter with the second upload, and the one that leaves exits once",
+    arguments: Seeds.drawn(0..<200, first: 40)
+  )
+  func departure(seed: Int) {
+    let gateway = Gateway(seed: UInt64(seed))
+    let regions = (0...1).map { (tag: UInt16) in
+      Region(identifier: "tag \(tag)", constraint: .proximity(Timeline.uuid, major: 1, minor: tag))
+    }
+    var timeline = Timeline(Timeline.site(regions, liveness: .auto))
+    gateway.play(&timeline, leaves: 1_200, end: 1_500)
+    let enters = timeline.events.filter { $0.kind == .regionEnter }
+    #expect(enters.count == 2, "\(gateway)")
+    #expect(enters.allSatisfy { $0.decidedAt <= Timeline.at(2 * gateway.period + 1) }, "\(gateway)")
+    let exits = timeline.events.filter { $0.kind == .regionExit }
+    #expect(exits.count == 1, "\(gateway)")
+  }
+}
