@@ -14,7 +14,7 @@ import re
 import sys
 import xml.etree.ElementTree
 
-FORMULA = re.compile("'*\\s*[=+\\-@\uff1d\uff0b\uff0d\uff20]")
+FORMULA = re.compile("'*[\"\\s]*[=+\\-@\uff1d\uff0b\uff0d\uff20]")
 
 
 def read_json(text):
@@ -30,10 +30,13 @@ def read_csv(text):
     rows = list(csv.reader(Lines(text), strict=True))
     names = [row[0] for row in rows]
     assert all(row[1:] == ["1"] for row in rows), "a name became two fields"
-    for name in names:
-        assert not FORMULA.match(name) or name[0] == "'", f"a spreadsheet computes {name!r}"
-    # One apostrophe before a formula is not part of the name.
-    return [name[1:] if FORMULA.match(name) else name for name in names]
+    # Some programs begin a field at each semicolon, and one apostrophe before a formula is not part of the name.
+    return [";".join(map(read_part, name.split(";"))) for name in names]
+
+
+def read_part(part):
+    assert not FORMULA.match(part) or part[0] == "'", f"a spreadsheet computes {part!r}"
+    return part[1:] if FORMULA.match(part) else part
 
 
 class Lines:

@@ -21,11 +21,12 @@ package enum EscapedText {
 
   /// A text as a field of comma-separated values: in quotes where needed, and never what a spreadsheet takes for a formula.
   ///
-  /// A text that begins like a formula gets an apostrophe before it, which spreadsheets do not show.
+  /// A text that begins like a formula gets an apostrophe before it, which spreadsheets do not show. So does what follows a
+  /// semicolon, since some programs begin a field there, whatever quotes there are.
   ///
   /// - Source: RFC 4180; OWASP, "CSV Injection".
   package static func csv(_ text: String) -> String {
-    let field = (startsFormula(text) ? "'" : "") + text
+    let field = parts(text) { startsFormula($0) ? "'" + $0 : $0 }
     guard field.utf8.contains(where: { $0 == 0x22 || $0 == 0x2C || $0 == 0x0A || $0 == 0x0D }) else {
       return field
     }
@@ -52,16 +53,25 @@ package enum EscapedText {
       endsQuote = false
     }
     return fields.map { field in
-      let text = String(decoding: field, as: UTF8.self)
-      let rest = String(decoding: field.dropFirst(), as: UTF8.self)
-      return field.first == UInt8(ascii: "'") && startsFormula(rest) ? rest : text
+      parts(String(decoding: field, as: UTF8.self)) { part in
+        guard part.unicodeScalars.first == "'" else { return part }
+        let rest = String(part.unicodeScalars.dropFirst())
+        return startsFormula(rest) ? rest : part
+      }
     }
+  }
+
+  /// Changes each part of a text between semicolons.
+  private static func parts(_ text: String, _ change: (String) -> String) -> String {
+    text.unicodeScalars.split(separator: ";", omittingEmptySubsequences: false)
+      .map { change(String($0)) }
+      .joined(separator: ";")
   }
 
   /// Returns whether a text begins like a formula, or like one with apostrophes before it, so that one can be taken away again.
   private static func startsFormula(_ text: String) -> Bool {
     let rest = text.unicodeScalars.drop { $0 == "'" }
-    let first = rest.first { !PlainText.isControl($0) && !$0.properties.isWhitespace }
+    let first = rest.first { $0 != "\"" && !PlainText.isControl($0) && !$0.properties.isWhitespace }
     return rest.first == "\t" || rest.first == "\r" || first.map(isFormulaSign) ?? false
   }
 

@@ -177,10 +177,16 @@ int pharos_local_address(int descriptor, pharos_address *address) {
   return address->version == 0 ? -EAFNOSUPPORT : 0;
 }
 
+int64_t pharos_nanoseconds(int64_t seconds, int64_t nanoseconds) {
+  if (seconds > PHAROS_LAST_SECOND) return PHAROS_LAST_SECOND * 1000000000;
+  if (seconds < -PHAROS_LAST_SECOND) return -PHAROS_LAST_SECOND * 1000000000;
+  return seconds * 1000000000 + nanoseconds;
+}
+
 static int64_t nanoseconds_of(clockid_t clock) {
   struct timespec now = {0};
   clock_gettime(clock, &now);
-  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+  return pharos_nanoseconds((int64_t)now.tv_sec, (int64_t)now.tv_nsec);
 }
 
 int64_t pharos_clock_since_boot(void) {

@@ -1,3 +1,4 @@
+import CPharos
 import PharosIngest
 import PharosModel
 import Synchronization
@@ -39,6 +40,30 @@ struct IngestClockTests {
   func mapsAtStart() {
     let clock = ManualClock()
     #expect(Timeline(clock.ingest).now() == clock.ingest.wall())
+  }
+
+  @Test(
+    "stands at its last second where a clock was set beyond it, and goes on for years",
+    arguments: [1, -1] as [Int64]
+  )
+  func lastSecond(sign: Int64) {
+    let last = PHAROS_LAST_SECOND * 1_000_000_000
+    #expect(pharos_nanoseconds(PHAROS_LAST_SECOND, 7) == last + 7)
+    #expect(pharos_nanoseconds(sign * (PHAROS_LAST_SECOND + 1), 7) == sign * last)
+    #expect(pharos_nanoseconds(sign > 0 ? .max : .min, 999_999_999) == sign * last)
+    let now = Mutex(TimeSpan.zero)
+    let clock = IngestClock(
+      steady: { now.withLock { $0 } },
+      wall: { Timestamp(nanoseconds: sign * last) + now.withLock { $0 } }
+    )
+    let timeline = Timeline(clock)
+    var loop = LoopClock(timeline, loop: 15)
+    let first = loop.next()
+    let years = TimeSpan.seconds(6 * 365 * 86_400)
+    now.withLock { $0 = years }
+    #expect(loop.next() - first == years)
+    var watch = ClockWatch(clock, eventOffset: .zero)
+    #expect(watch.look() != nil)
   }
 
   @Test("goes on behind the run before, though the wall clock was set back meanwhile")

@@ -130,6 +130,13 @@ int64_t pharos_clock_processor(void);
 /* Waits for so many nanoseconds, or until a signal comes. */
 void pharos_wait(int64_t nanoseconds);
 
+/* The last second that a clock shows, in the year 2255, and the first one with a minus: one that was set beyond stands there.
+   Seven years are left to 2262, where 64 bits of nanoseconds end, so that a span may be added to any time. */
+#define PHAROS_LAST_SECOND 9000000000LL
+
+/* Nanoseconds of a time of a clock, held at PHAROS_LAST_SECOND. */
+int64_t pharos_nanoseconds(int64_t seconds, int64_t nanoseconds);
+
 /* Nanoseconds of the wall clock since 1970-01-01 UTC. */
 int64_t pharos_clock_wall(void);
 

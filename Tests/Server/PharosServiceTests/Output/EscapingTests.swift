@@ -164,7 +164,16 @@ struct EscapingTests {
         fields.map { Array($0.unicodeScalars) } == [Array(name.unicodeScalars), ["1"]],
         "seed \(seed): \(name)"
       )
+      // Programs that begin a field at each semicolon, whatever quotes there are, find none either.
+      for part in line.dropLast(2).split(separator: ";") {
+        let first = part.unicodeScalars.first {
+          $0 != "\"" && !$0.properties.isWhitespace && !PlainText.isControl($0)
+        }
+        #expect(!["=", "+", "-", "@"].contains(first), "seed \(seed): \(line)")
+      }
     }
+    #expect(EscapedText.csv("a;=1+1;'-b;c") == "a;'=1+1;''-b;c")
+    #expect(EscapedText.csv("a;\"=1") == "\"a;'\"\"=1\"")
   }
 
   @Test(
