@@ -225,17 +225,6 @@ final class Phase: Sendable {
 
 /// Looks at what the engines know, once the server listens; none of them changes anything.
 extension PharosServer {
-  /// Takes a datagram that came otherwise than over UDP, as if it had.
-  ///
-  /// - Parameters:
-  ///   - payload: its bytes, in any format that is understood.
-  ///   - source: the sender.
-  /// - Returns: the format and number of reports, or the reason why the datagram was refused.
-  /// - Throws: an error if the server has stopped or never listened.
-  package func receive(_ payload: [UInt8], from source: Endpoint) async throws -> Receipt {
-    try await phase.ingest().receive(payload, from: source)
-  }
-
   /// Takes datagrams of one sender that came otherwise than over UDP, as if they had.
   ///
   /// - Parameters:

@@ -19,9 +19,10 @@ package struct API: HTTPResponder {
     let gate = RequestGuard(
       configuration: configuration,
       verify: { backend.tokens.verify($0, at: backend.clock()) },
-      redeem: { backend.tokens.tickets.redeem($0, at: backend.uptime) }
+      redeem: { backend.tokens.redeem($0, at: backend.uptime, backend.clock()) }
     )
     let uploads = Uploads()
+    let scheduler = RequestScheduler(tally: backend.tally)
     let router = Router(context: APIRequest.self)
     router.add(middleware: AnswerMiddleware(gate: gate, tally: backend.tally, logger: logger))
     router.add(middleware: gate)
@@ -34,6 +35,7 @@ package struct API: HTTPResponder {
         gate: gate,
         limit: configuration.largestBody,
         uploads: uploads,
+        scheduler: scheduler,
         tally: backend.tally
       )
       router.on(RouterPath(path), method: .get) { request, context in
@@ -67,6 +69,7 @@ private struct PathEndpoint: Sendable {
   /// The longest body that is taken, in bytes.
   let limit: Int
   let uploads: Uploads
+  let scheduler: RequestScheduler
   let tally: HTTPTally
 
   /// The methods of the path, for `Allow`; HEAD does what GET does, and leaves out the body.
@@ -115,12 +118,20 @@ private struct PathEndpoint: Sendable {
         return try await handle(context, by: route)
       }
     }
-    return (route.isConditional ? answer.conditional(for: context) : answer).response(to: request, context)
+    return answer.response(to: request, context)
   }
 
-  /// Has a route handle a request; one that may take long is cancelled when its client has left.
+  /// Has a route handle a request in its turn; one that only reads is cancelled when its client has left.
   private func handle(_ request: APIRequest, by route: Route) async throws -> APIAnswer {
-    guard route.isLong, let channel = request.channel else { return try await route.handler(request) }
+    let handle: @Sendable () async throws -> APIAnswer = {
+      let answer = try await route.handler(request)
+      return route.isConditional ? answer.conditional(for: request) : answer
+    }
+    guard !route.isImmediate else { return try await handle() }
+    let work = RequestScheduler.Work(client: request.client, isLong: route.isLong)
+    guard route.method == .get || route.isLong, let channel = request.channel else {
+      return try await scheduler.run(work, handle)
+    }
     let (gone, source) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     ConnectionGuard.onClientGone(channel) { source.finish() }
     return try await withThrowingTaskGroup(of: APIAnswer?.self) { tasks in
@@ -128,7 +139,7 @@ private struct PathEndpoint: Sendable {
         for await _ in gone {}
         return nil
       }
-      tasks.addTask { try await route.handler(request) }
+      tasks.addTask { try await scheduler.run(work, handle) }
       defer { tasks.cancelAll() }
       guard let answer = try await tasks.next() ?? nil else { throw CancellationError() }
       return answer
@@ -240,6 +251,14 @@ extension APIAnswer {
   /// Turns the answer into Hummingbird's response.
   fileprivate func response(to request: Request, _ context: APIRequest) -> Response {
     switch body {
+    case .bytes(let bytes) where bytes.count > StreamWriter.largestChunk:
+      // In parts, as the client takes them: a document that many clients are sent is in memory once.
+      let content = ResponseBody(contentLength: bytes.count) { writer in
+        let writer = StreamWriter(writer)
+        try await writer.write(bytes)
+        try await writer.finish()
+      }
+      return Response(status: status, headers: headers, body: content)
     case .bytes(let bytes):
       let content = bytes.isEmpty ? ResponseBody() : ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
       return Response(status: status, headers: headers, body: content)
@@ -263,7 +282,7 @@ extension APIAnswer {
       var offset = part.lowerBound
       while offset < part.upperBound {
         let (start, count) = (offset, min(largestChunk, part.upperBound - offset))
-        let bytes = try await Blocking.run {
+        let bytes = try await BackgroundExecutor.requests.run {
           try handle.seek(toOffset: UInt64(start))
           return Array(try handle.read(upToCount: count) ?? Data())
         }
@@ -298,7 +317,7 @@ private final class StreamWriter: @unchecked Sendable {
   init(_ writer: any ResponseBodyWriter) { self.writer = writer }
 
   /// The bytes that wait in the connection for a client that does not read, besides those of the system.
-  private static let largestChunk = 64 << 10
+  static let largestChunk = 64 << 10
 
   func write(_ bytes: [UInt8]) async throws {
     var rest = bytes[...]

@@ -1,4 +1,5 @@
 package import Pharos
+import PharosDelivery
 import PharosDocuments
 package import PharosJournal
 package import PharosModel
@@ -42,7 +43,7 @@ package final class Assignments: Sendable {
   package func resume() async throws {
     try await turns.take {
       let known = try await server.assignments()
-      let wanted = try await Blocking.run { [journal] in try Assignments.all(in: journal) }
+      let wanted = try await BackgroundExecutor.requests.run { [journal] in try Assignments.all(in: journal) }
       let missing = wanted.subtracting(known)
       let replaced = Set(missing.compactMap(\.assigned))
       let ended = known.subtracting(wanted).compactMap(\.assigned).filter { !replaced.contains($0) }
@@ -64,7 +65,7 @@ package final class Assignments: Sendable {
 
   /// Returns the document of a subject, or nil.
   func document(_ kind: Kind, of subject: SubjectID) async throws -> [UInt8]? {
-    try await Blocking.run { [journal] in
+    try await BackgroundExecutor.requests.run { [journal] in
       try journal.document(kind: kind.rawValue, key: subject.description)
     }
   }
@@ -83,7 +84,7 @@ package final class Assignments: Sendable {
 
   private func put(_ document: [UInt8]?, _ kind: Kind, of subject: SubjectID) async throws {
     let change = DocumentChange(kind: kind.rawValue, key: subject.description, document: document)
-    try await Blocking.run { [journal] in _ = try journal.change([change]) }
+    try await BackgroundExecutor.requests.run { [journal] in _ = try journal.change([change]) }
   }
 
   private static func all(in journal: Journal) throws -> Set<RegionChange> {

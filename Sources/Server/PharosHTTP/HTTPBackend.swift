@@ -65,10 +65,9 @@ extension HTTPBackend {
   package var mqtt: MQTTPublisher? { nil }
 
   /// Returns the change that ends what was given to an application that no longer exists, so that a later one of its name
-  /// does not inherit it: tokens with their streams, webhooks, rules and authorisations.
+  /// does not inherit it: tokens, and so their streams, webhooks, rules and authorisations.
   package func endingAccess(of application: String) -> PendingChange {
-    let (revoked, change) = tokens.revokingAll(of: application)
-    return change.and(PendingChange { [feeds] in feeds.endStreams(of: revoked) })
+    tokens.revokingAll(of: application)
       .and(webhooks.deletingAll(of: application))
       .and(notifications.deletingAll(of: application))
       .and(authorisations.forgetting(application: application))

@@ -38,6 +38,9 @@ struct RequestGuard: RouterMiddleware {
     context: APIRequest,
     next: @concurrent (Request, APIRequest) async throws -> Response
   ) async throws -> Response {
+    guard context.head.headerFields[named: "Host"] == nil else {
+      throw Problem.badRequest("The field Host comes twice; HTTP/1.1 allows one (RFC 9112, 3.2).")
+    }
     try checkOrigin(context)
     _ = try context.routedPath()
     return try await next(request, context)

@@ -45,8 +45,10 @@ package struct Route: Sendable {
   package let body: Body
   /// Indicates whether the answer gets an entity tag.
   package let isConditional: Bool
-  /// Indicates whether it may take long, and is cancelled when its client has left.
+  /// Indicates whether it may take seconds, and so never takes the last place of ``RequestScheduler``.
   let isLong: Bool
+  /// Indicates whether it is answered at once, without a turn: for checks of the server's health alone.
+  package let isImmediate: Bool
   /// Indicates whether a ticket in the query opens it, as a live stream.
   var takesTickets: Bool { query.contains(RequestGuard.ticketParameter) }
   /// The function that carries it out.
@@ -62,6 +64,7 @@ package struct Route: Sendable {
     body: Body = .none,
     conditional: Bool = false,
     long: Bool = false,
+    immediate: Bool = false,
     handler: @escaping Handler
   ) {
     self.method = method
@@ -72,6 +75,7 @@ package struct Route: Sendable {
     self.body = body
     self.isConditional = conditional
     self.isLong = long
+    self.isImmediate = immediate
     self.handler = handler
   }
 }

@@ -2,13 +2,12 @@ import PharosDelivery
 import PharosDocuments
 import PharosSpace
 import PharosWays
-import Synchronization
 
-/// The searches of routes on threads of their own.
+/// The searches of routes, on the threads of requests.
 enum RouteSearch {
   /// Returns the router of a venue, which the first request makes.
   static func router(of served: ServedVenue) async throws -> Router {
-    try await Blocking.searches.run { _ in served.router.router }
+    try await BackgroundExecutor.requests.run { served.router.router }
   }
 
   /// Runs a search on the threads of searches, within the budget of a request; an error of it is an answer.
@@ -17,26 +16,16 @@ enum RouteSearch {
   static func answer<Answer: Sendable>(
     _ search: @escaping @Sendable (SearchBudget) throws -> Answer
   ) async throws -> Answer {
-    let ending = Flag()
-    let budget = SearchBudget(limit: WayDocuments.maximumEnds * WayDocuments.maximumEnds) { ending.isSet }
+    let limit = WayDocuments.maximumEnds * WayDocuments.maximumEnds
     do {
-      return try await withTaskCancellationHandler {
-        try await Blocking.searches.run { _ in try search(budget) }
-      } onCancel: {
-        ending.set()
+      return try await BackgroundExecutor.requests.run {
+        try search(SearchBudget(limit: limit) { Task.isCancelled })
       }
     } catch RoutingError.ended {
       throw CancellationError()
     } catch let error as RoutingError {
       throw Problem(error)
     }
-  }
-
-  /// A flag that one task sets and a search on another thread reads.
-  private final class Flag: Sendable {
-    private let value = Atomic(false)
-    var isSet: Bool { value.load(ordering: .relaxed) }
-    func set() { value.store(true, ordering: .relaxed) }
   }
 }
 

@@ -14,3 +14,13 @@ struct DropLog {
     return unsaid
   }
 }
+
+/// The socket counters of one loop.
+struct LoopCounters: Sendable {
+  /// Datagrams that the kernel dropped because the receive buffer was full.
+  var kernelDrops: UInt64 = 0
+  /// The number of times that a socket had to wait because a ring was full.
+  var ringWaits: UInt64 = 0
+  /// Errors of sockets.
+  var socketErrors: UInt64 = 0
+}

@@ -2,7 +2,6 @@ import Atomics
 import PharosCaptures
 package import PharosModel
 package import PharosPresence
-import Synchronization
 
 /// The data shared between threads: the rings, and the watermark up to which each thread has done its work.
 ///
@@ -28,10 +27,12 @@ package final class Exchange: Sendable {
   private let inputWatermarks: [ManagedAtomic<Int64>]
   /// Released by its shard behind the push of the decisions that it covers, acquired by the merger.
   private let shardWatermarks: [ManagedAtomic<Int64>]
-  /// The R of the last datagram that any loop took.
+  /// The R of the last input that any loop took.
   ///
   /// Relaxed: it only determines how often loops check their sockets, never what they decide.
   private let lastTraffic = ManagedAtomic<Int64>(.min)
+  /// Wakes each loop.
+  let readers: [Wake]
   /// Indicates whether the recorder still takes parcels.
   ///
   /// Relaxed: a loop that sees the change late pushes a few parcels more, which the recorder discards.
@@ -54,9 +55,16 @@ package final class Exchange: Sendable {
   }
 
   /// Makes the rings.
-  package init(loops: Int, isRecording: Bool, merger: Wake) {
+  ///
+  /// - Parameters:
+  ///   - loops: the number of loops.
+  ///   - isRecording: indicates whether inputs are recorded.
+  ///   - merger: wakes the merger's loop.
+  ///   - readers: wakes each loop; empty where nothing waits for one.
+  package init(loops: Int, isRecording: Bool, merger: Wake, readers: [Wake] = []) {
     self.loops = loops
     self.merger = merger
+    self.readers = readers
     toShards = (0..<loops).map { _ in (0..<loops).map { _ in RecyclingQueue(capacity: Capacity.shards) } }
     toMerger = (0..<loops).map { _ in RecyclingQueue(capacity: Capacity.merger) }
     modes = (0..<loops).map { _ in (0..<loops).map { _ in SingleProducerRing(capacity: Capacity.modes) } }
@@ -143,55 +151,24 @@ package final class Exchange: Sendable {
     Timestamp(nanoseconds: shardWatermarks[shard].load(ordering: .sequentiallyConsistent))
   }
 
-  /// Notes that a datagram was taken.
-  func noteTraffic(at time: Timestamp) { lastTraffic.store(time.nanoseconds, ordering: .relaxed) }
-
-  /// The R of the last datagram that any loop took, or the distant past.
-  var latestTraffic: Timestamp { Timestamp(nanoseconds: lastTraffic.load(ordering: .relaxed)) }
-}
-
-/// Wakes the thread of a consumer, many signals for one wake-up.
-package final class Wake: Sendable {
-  private let execute: @Sendable (@escaping @Sendable () -> Void) -> Void
-  private let action = Mutex<Callback?>(nil)
-  /// Indicates whether a wake-up is pending.
+  /// The maximum age of some loop's last traffic for all loops to tick.
   ///
-  /// Acquired and released on both sides: a producer that finds it set leaves its push to the wake-up that clears it,
-  /// which must then see the push.
-  private let isUnderWay = ManagedAtomic(false)
-  /// Indicates whether the consumer holds results back until a watermark advances.
-  let isWaiting = ManagedAtomic(false)
+  /// The watermark of each loop holds back the others' decisions. Four ticks: less would flicker between two trains of
+  /// datagrams.
+  static let recently = TimeSpan.milliseconds(1)
+  /// The time without inputs after which loops check their deadlines at long intervals only.
+  package static let quiet = TimeSpan.seconds(1)
 
-  /// Wakes a thread by having it execute something.
-  package init(execute: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
-    self.execute = execute
+  /// Notes that a loop took an input; after a silence it wakes the others, whose watermarks hold back all decisions.
+  package func noteTraffic(at time: Timestamp, on loop: Int) {
+    let wasQuiet = time - latestTraffic >= Exchange.quiet
+    lastTraffic.store(time.nanoseconds, ordering: .relaxed)
+    guard wasQuiet else { return }
+    for index in readers.indices where index != loop { readers[index].signal() }
   }
 
-  /// Sets what the consumer does when it wakes, once, before the first signal.
-  package func setAction(_ action: @escaping @Sendable () -> Void) {
-    self.action.withLock { $0 = Callback(call: action) }
-  }
-
-  /// Wakes the consumer unless a wake-up is pending; called by producers.
-  package func signal() {
-    guard !isUnderWay.exchange(true, ordering: .acquiringAndReleasing) else { return }
-    guard let action = action.withLock({ $0 }) else { return }
-    execute(action.call)
-  }
-
-  /// Clears the pending wake-up; called by the consumer before it looks for work.
-  package func begin() { _ = isUnderWay.exchange(false, ordering: .acquiringAndReleasing) }
-}
-
-/// A function that is stored behind a lock.
-///
-/// A `Mutex` of the bare function type would wrap the function again each time it is locked: generic code stores a
-/// function in another representation than its caller uses, and each access converts it there and back with two thunks
-/// that are never removed. A function that is read a hundred times a second would become a chain of a million calls
-/// within two hours, all of which are kept and executed. Inside a structure, a function has only one representation.
-struct Callback: Sendable {
-  /// The function.
-  let call: @Sendable () -> Void
+  /// The R of the last input that any loop took, or the distant past.
+  package var latestTraffic: Timestamp { Timestamp(nanoseconds: lastTraffic.load(ordering: .relaxed)) }
 }
 
 /// Inputs of one loop on their way to one shard, all of one reading of its clock.

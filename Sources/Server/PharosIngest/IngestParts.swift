@@ -81,7 +81,9 @@ struct IngestParts {
     do {
       let mergerLoop = consumers.next()
       let wake = Wake { mergerLoop.execute($0) }
-      let exchange = Exchange(loops: configuration.loops, isRecording: writer != nil, merger: wake)
+      let eventLoops = (0..<configuration.loops).map { _ in readers.next() }
+      let wakes = eventLoops.map { eventLoop in Wake { eventLoop.execute($0) } }
+      let exchange = Exchange(loops: wakes.count, isRecording: writer != nil, merger: wake, readers: wakes)
       let merger = try await mergerLoop.submit {
         let merger = MergerLoop(
           exchange: exchange,
@@ -95,9 +97,8 @@ struct IngestParts {
       wake.setAction { merger.value.run() }
       let recorder = try await makeRecorder(writer, consumers.next(), exchange, plan)
       // All at once, since each has to read its share of a checkpoint.
-      let making = (0..<configuration.loops).map { index in
-        let eventLoop = readers.next()
-        return eventLoop.submit {
+      let making = eventLoops.enumerated().map { index, eventLoop in
+        eventLoop.submit {
           let loop = try plan.readingLoop(
             index,
             on: eventLoop,
@@ -149,7 +150,8 @@ struct IngestParts {
     signingStore.onKept { [loops] in
       for loop in loops { loop.eventLoop.execute { loop.value.noteKept() } }
     }
-    for loop in loops { loop.eventLoop.execute { loop.value.start() } }
+    for (wake, loop) in zip(exchange.readers, loops) { wake.setAction { loop.value.wake() } }
+    for loop in loops { loop.eventLoop.execute { loop.value.tick() } }
     // Stage two has deadlines of its own, and a recording is to be on its disc while one watches.
     let interval = TimeAmount.nanoseconds(configuration.idleTick.nanoseconds)
     merger.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { [merger] _ in
@@ -168,9 +170,15 @@ struct IngestParts {
         loop.value.phase = .finished
       }.get()
     }
-    try? await readers.shutdownGracefully()
     try? await merger.eventLoop.submit { [merger] in merger.value.abandon() }.get()
+    await join()
+  }
+
+  /// Ends the threads, and releases the loops, which the wake-ups hold.
+  func join() async {
+    try? await readers.shutdownGracefully()
     try? await consumers.shutdownGracefully()
+    for wake in exchange.readers + [exchange.merger] { wake.setAction(nil) }
   }
 }
 

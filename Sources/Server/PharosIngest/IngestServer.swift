@@ -112,8 +112,7 @@ package final class IngestServer: Sendable {
       // Only an event loop that is gone refuses, and these go below.
       assertionFailure("the loops ended before the shutdown: \(error)")
     }
-    try? await parts.readers.shutdownGracefully()
-    try? await parts.consumers.shutdownGracefully()
+    await parts.join()
   }
 
   /// Takes everything through, in the order of the data: sockets, shards, merger, recorder.
@@ -230,20 +229,6 @@ extension IngestServer {
     for loop in loops { try await loop.look { $0.intake.gate.adopt(keys) } }
   }
 
-  /// Takes a datagram that came otherwise than over UDP, as if it had.
-  ///
-  /// It has its place among all inputs and is recorded with its source; one longer than ``largestMessage`` is refused as
-  /// truncated.
-  ///
-  /// - Parameters:
-  ///   - payload: its bytes, in any format that is understood.
-  ///   - source: the sender.
-  /// - Returns: the format and the numbers of reports and of skipped elements, or the reason why it was refused.
-  /// - Throws: ``IngestError/stopped``.
-  package func receive(_ payload: [UInt8], from source: Endpoint) async throws -> Receipt {
-    try await receive([payload], from: source, under: .open)[0]
-  }
-
   /// The longest datagram that does not come over a socket: a body of 1 MiB, or an MQTT message of 1 MiB with its topic.
   ///
   /// - Units: bytes.
@@ -254,8 +239,11 @@ extension IngestServer {
 
   /// Takes datagrams of one sender that came otherwise than over UDP, as if they had.
   ///
+  /// They have their place among all inputs and are recorded with their source; one longer than ``largestMessage`` is
+  /// refused as truncated.
+  ///
   /// - Parameters:
-  ///   - payloads: their bytes, at most ``maximumAtOnce`` of them.
+  ///   - payloads: their bytes, in any format that is understood, at most ``maximumAtOnce`` of them.
   ///   - source: the sender.
   ///   - policy: the policy by which they are accepted or refused.
   /// - Returns: the outcome for each.

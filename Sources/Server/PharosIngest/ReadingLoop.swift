@@ -44,6 +44,8 @@ final class ReadingLoop {
   var intake: Intake
   var counters = LoopCounters()
   var nextChores = Timestamp.distantPast
+  /// The tick that waits for its time; nil while there is none to wait for.
+  var nextTick: Scheduled<Void>?
   var dropLog = DropLog()
   /// Indicates whether the shard has more to do and will be run for it.
   var isShardScheduled = false
@@ -83,16 +85,6 @@ final class ReadingLoop {
     intake.gate = gate
     intake.recognise(KnownDevices(site), showsUnregistered: configuration.showsUnregistered)
   }
-}
-
-/// The socket counters of one loop.
-struct LoopCounters: Sendable {
-  /// Datagrams that the kernel dropped because the receive buffer was full.
-  var kernelDrops: UInt64 = 0
-  /// The number of times that a socket had to wait because a ring was full.
-  var ringWaits: UInt64 = 0
-  /// Errors of sockets.
-  var socketErrors: UInt64 = 0
 }
 
 extension ReadingLoop {
@@ -183,7 +175,7 @@ extension ReadingLoop {
       shard.decide()
     }
     if taken > 0 {
-      exchange.noteTraffic(at: clock.last)
+      exchange.noteTraffic(at: clock.last, on: index)
       listener.sinceTick += taken
     }
     return (taken, ending)
@@ -206,7 +198,7 @@ extension ReadingLoop {
     let received = clock.next()
     intake.takeHeld(at: received)
     ship(received)
-    exchange.noteTraffic(at: received)
+    exchange.noteTraffic(at: received, on: index)
   }
 
   /// Takes a datagram that NIO has read, into a buffer one byte longer than the largest that is taken.
@@ -266,21 +258,21 @@ extension ReadingLoop {
   static let choresInterval = TimeSpan.seconds(1)
   /// The tick interval while there is some traffic, but none that the loop must tick for.
   static let calmTick = TimeSpan.milliseconds(1)
-  /// The maximum age of some loop's last traffic for all loops to tick.
-  ///
-  /// The watermark of each loop holds back the others' decisions. Four ticks: less would flicker between two trains of
-  /// datagrams.
-  static let recently = TimeSpan.milliseconds(1)
   /// The time for which the recorder may have no room before the recording ends.
   ///
   /// Longer than a disc takes to flush its cache, shorter than a receive buffer lasts at moderate rates.
   static let recorderPatience = TimeSpan.seconds(2)
 
-  /// Begins the ticks.
-  func start() { tick() }
+  /// Ticks now instead of at the end of the interval: another loop took an input after a silence.
+  func wake() {
+    exchange.readers[index].begin()
+    guard nextTick?.cancel() != nil else { return }
+    tick()
+  }
 
   /// Does all work that is due and schedules the next tick.
   func tick() {
+    nextTick = nil
     var isEager = false
     var isBehind = false
     guard !isHeld else {
@@ -400,15 +392,15 @@ extension ReadingLoop {
     let bound = NIOLoopBound(self, eventLoop: eventLoop)
     if isBehind { return eventLoop.execute { bound.value.tick() } }
     let delay = isEager ? configuration.busyTick : tickAfterTraffic
-    eventLoop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { bound.value.tick() }
+    nextTick = eventLoop.scheduleTask(in: .nanoseconds(delay.nanoseconds)) { bound.value.tick() }
   }
 
   /// The time to wait for the next tick, by the recent traffic of all loops.
   private var tickAfterTraffic: TimeSpan {
     let quiet = clock.last - exchange.latestTraffic
     if listeners.contains(where: { $0.mode.isTicking }) { return configuration.busyTick }
-    if exchange.loops > 1, quiet < ReadingLoop.recently { return configuration.busyTick }
-    return quiet < .seconds(1)
+    if exchange.loops > 1, quiet < Exchange.recently { return configuration.busyTick }
+    return quiet < Exchange.quiet
       ? min(configuration.idleTick, max(configuration.busyTick, ReadingLoop.calmTick))
       : configuration.idleTick
   }

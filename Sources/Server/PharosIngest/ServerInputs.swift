@@ -183,6 +183,7 @@ extension ReadingLoop {
 
   private func take(_ request: ServerInputs.Request) {
     let received = clock.next()
+    exchange.noteTraffic(at: received, on: index)
     switch request {
     case .change(let edit, let part, let answer): take(edit, part, at: received, answer)
     case .datagrams(let datagrams, from: let source, let policy, let answer):
@@ -257,7 +258,6 @@ extension ReadingLoop {
       }
     }
     ship(received)
-    exchange.noteTraffic(at: received)
     return receipts
   }
 

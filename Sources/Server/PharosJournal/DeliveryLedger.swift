@@ -217,6 +217,17 @@ extension Journal {
     }
   }
 
+  /// Returns the sequence before the oldest event of all subjects that are behind, as it was saved last; nil if none is.
+  package func lowestLane(of receiver: String) throws(JournalError) -> Int64? {
+    try read { database in
+      try Int64.fetchOne(
+        database,
+        sql: "SELECT min(after) FROM receiver_lanes WHERE receiver = ?",
+        arguments: [receiver]
+      )
+    }
+  }
+
   /// Marks dead letters to be delivered once more.
   ///
   /// - Parameters:

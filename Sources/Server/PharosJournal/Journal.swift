@@ -134,12 +134,14 @@ package final class Journal: Sendable {
       let path = folder + "/journal.sqlite"
       do {
         let settings = settings ?? JournalSettings()
-        try JournalFile.prepare(path)
+        let hadNoHashes = try JournalFile.prepare(path)
         let pool = try DatabasePool(path: path, configuration: configuration(patience: settings.patience))
         try makeDurable(pool, path)
         try settle(pool)
         try JournalFile.restrict(path)
-        return try open(pool, stream, settings, blocks, place: path, lock: lock)
+        let journal = try open(pool, stream, settings, blocks, place: path, lock: lock)
+        journal.shared.withLock { $0.statistics.hadNoHashes = hadNoHashes }
+        return journal
       } catch {
         throw JournalError(error, at: path)
       }
@@ -450,6 +452,8 @@ package struct JournalSettings: Hashable, Sendable {
 
 /// The counters of a journal.
 package struct JournalStatistics: Hashable, Sendable {
+  /// Indicates whether the file was there and its hashes were not, so that damage from before is not found.
+  package var hadNoHashes = false
   /// The last assigned sequence; 0 before the first event.
   package var head: Int64 = 0
   /// The first sequence still kept; one more than the head if none is.

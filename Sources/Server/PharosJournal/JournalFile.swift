@@ -14,11 +14,13 @@ enum JournalFile {
   ///
   /// Then gives the pages hashes and verifies that the log holds every commit that was durable; see `CJournalFiles.c`.
   ///
+  /// - Returns: true if an older journal had no hashes that can be used.
   /// - Throws: ``JournalError`` for an empty file, for the database of another program and for a damaged log.
-  static func prepare(_ path: String) throws {
+  static func prepare(_ path: String) throws -> Bool {
     let isHashed = pharos_journal_install() == 1
+    let isNew = access(path, F_OK) != 0
     try makeOrVerify(path, isHashed: isHashed)
-    if isHashed { pharos_journal_prepare(path) }
+    return isHashed && pharos_journal_prepare(path) == 1 && !isNew
   }
 
   private static func makeOrVerify(_ path: String, isHashed: Bool) throws {

@@ -527,14 +527,15 @@ enum pharos_journal_state pharos_journal_verify(const char *path) {
   return has_mark && mark.end > LOG_HEADER ? verify_log(resolved, &mark, page_size) : PHAROS_JOURNAL_SOUND;
 }
 
-void pharos_journal_prepare(const char *path) {
+int pharos_journal_prepare(const char *path) {
   char resolved[PATH_MAX];
-  if (realpath(path, resolved) == NULL) return;
+  if (realpath(path, resolved) == NULL) return 0;
   int page_size = 0;
   const int sums = open_sums(resolved, &page_size);
   if (sums >= 0) {
     close(sums);
-  } else {
-    make_sums(resolved);
+    return 0;
   }
+  make_sums(resolved);
+  return 1;
 }

@@ -107,7 +107,7 @@ private struct Collector: JournalConsumer {
   }
 }
 
-@Suite("The follower of the journal", .timeLimit(.minutes(5)))
+@Suite("The follower of the journal", .timeLimit(.minutes(20)))
 struct JournalFollowerTests {
   private let journal: Journal
   private let hub = CommittedEventHub()

@@ -301,7 +301,7 @@ struct AccessTests {
     let page = Principal.application(id: "page", name: "gallery")
     let issued = (0..<80).compactMap { _ in tickets.issue(to: page, at: .zero) }
     #expect(issued.count == Tickets.maximumOfClient)
-    #expect(tickets.issue(to: .operator(name: "desk"), at: .zero) != nil)
+    #expect(tickets.issue(to: .operator(id: "desk"), at: .zero) != nil)
     #expect(tickets.redeem(issued[0], at: .zero) == page)
     #expect(tickets.issue(to: page, at: .zero) != nil)
     #expect(tickets.issue(to: page, at: .zero) == nil)

@@ -142,7 +142,7 @@ struct LimitTests {
   @Test("clients without a token share the limit of one")
   func local() {
     #expect(Principal.local.client == Principal.local.client)
-    #expect(Principal.local.client != Principal.operator(name: "local").client)
+    #expect(Principal.local.client != Principal.operator(id: "local").client)
   }
 
   /// What a client leaves undone when the server stops.
@@ -182,33 +182,6 @@ struct LimitTests {
       while service.backend.tally.statistics.connections == 0 { await Task.yield() }
     }
     try await client?.value
-  }
-
-  @Test("a pool of threads refuses more calls than may wait, and skips those that were cancelled")
-  func pool() async throws {
-    func busy(_ pool: WorkPool) async -> Task<Bool, any Error> {
-      let (started, source) = AsyncStream<Void>.makeStream()
-      let task = Task {
-        try await pool.run { cancellation in
-          source.finish()
-          while !cancellation.isRequested {}
-          return true
-        }
-      }
-      for await _ in started {}
-      return task
-    }
-    let narrow = WorkPool(threads: 1, limit: 1, yields: true)
-    let first = await busy(narrow)
-    await #expect(throws: WorkPool.Full.self) { try await narrow.run { _ in true } }
-    first.cancel()
-    #expect(try await first.value)
-    let pool = WorkPool(threads: 1, limit: 2, yields: true)
-    let second = await busy(pool)
-    let waiting = Task { try await pool.run { _ in true } }
-    waiting.cancel()
-    second.cancel()
-    await #expect(throws: CancellationError.self) { try await waiting.value }
   }
 
   @Test("a limit is named once, and again only after an hour of quiet")

@@ -1,3 +1,4 @@
+import PharosDelivery
 import PharosHTTP
 import PharosJournal
 import PharosModel
@@ -255,6 +256,20 @@ struct StateTests {
       let status = try await service.request("GET", "/v1/status").json["ingest"]
       #expect(status["refused"].integer == 1)
       #expect(status["refusals"][0]["reason"].string == reason)
+    }
+  }
+
+  @Test("without a token a datagram is taken by the site's policy, and with one it needs no signature")
+  func policy() async throws {
+    try await TestService.run(policy: .signed) { service in
+      var own = service
+      own.token = try service.backend.tokens.create(name: "own", role: .operator, at: service.backend.clock())
+        .secret
+      let body = #"{"observer":"a","displayOn":true}"#
+      let refused = try await service.request("POST", "/v1/adverts", body: body)
+      #expect(refused.status == 400)
+      #expect(try refused.json["type"].string == "urn:pharos:problem:notSigned")
+      #expect(try await own.request("POST", "/v1/adverts", body: body).status == 202)
     }
   }
 

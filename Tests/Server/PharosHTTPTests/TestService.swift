@@ -44,10 +44,12 @@ struct TestService {
     journal: Journal? = nil,
     isLive: Bool = false,
     venues: [ServedVenue]? = nil,
+    policy: IngestPolicy = .open,
     _ body: (TestService) async throws -> Void
   ) async throws {
     let time = SlowTime()
-    let backend = try parts(site: site, journal: journal, time: time)
+    var backend = try parts(site: site, journal: journal, time: time)
+    backend.configuration.policy = policy
     if let venues { backend.shelf.venues.withLock { $0 = venues } }
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let configuration = patient(configuration)
@@ -117,6 +119,7 @@ struct TestService {
       names: { registrar.names },
       logger: logger
     )
+    let tokens = try Tokens(store: journal)
     var declared = SiteConfiguration()
     declared.site = site
     return TestBackend(
@@ -131,8 +134,13 @@ struct TestService {
         commitPublisher: commitPublisher,
         authorisations: authorisations
       ),
-      feeds: FeedService(commitPublisher: commitPublisher, history: journal, logger: logger),
-      tokens: try Tokens(store: journal),
+      feeds: FeedService(
+        commitPublisher: commitPublisher,
+        history: journal,
+        ended: { tokens.ended(among: $0, at: clock.wall()) },
+        logger: logger
+      ),
+      tokens: tokens,
       authorisations: authorisations,
       webhooks: try Webhooks(
         journal: journal,

@@ -81,6 +81,22 @@ struct ExchangeTests {
     #expect(exchange.inputsThrough == Timestamp(seconds: 3))
   }
 
+  @Test("the first input after a silence wakes the other loops, and none that follows soon")
+  func wakesReaders() {
+    let woken = Mutex<[Int]>([])
+    let readers = (0..<3).map { index in Wake { _ in woken.withLock { $0.append(index) } } }
+    for wake in readers { wake.setAction {} }
+    let exchange = Exchange(loops: 3, isRecording: false, merger: Wake { _ in }, readers: readers)
+    let start = Timestamp(seconds: 1_780_000_000)
+    exchange.noteTraffic(at: start, on: 1)
+    #expect(woken.withLock { $0 } == [0, 2])
+    for wake in readers { wake.begin() }
+    exchange.noteTraffic(at: start + Exchange.quiet - .oneNanosecond, on: 0)
+    #expect(woken.withLock { $0 } == [0, 2])
+    exchange.noteTraffic(at: exchange.latestTraffic + Exchange.quiet, on: 2)
+    #expect(woken.withLock { $0 } == [0, 2, 0, 1])
+  }
+
   @Test("wakes its consumer once, however many signals come before it looks")
   func coalescesWakeUps() {
     let calls = Mutex<[@Sendable () -> Void]>([])

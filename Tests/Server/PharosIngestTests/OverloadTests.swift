@@ -74,7 +74,8 @@ struct OverloadTests {
     let datagram = Samples.raddec(observer: 0xAC23_3FA0_0009, minor: 3)
     let source = Endpoint(IPAddress(v4: 0x0A00_0001), port: 9)
     #expect(
-      try await harness.server.receive(datagram, from: source) == .accepted(format: .raddec, reports: 1)
+      try await harness.server.receive([datagram], from: source, under: .open)
+        == [.accepted(format: .raddec, reports: 1)]
     )
     let region = Region(identifier: "late", constraint: .proximity(Samples.uuid, major: 9))
     try await harness.server.apply(.startMonitoring(application: "app", region))

@@ -15,16 +15,19 @@ struct ServerLooksTests {
   func receives(loops: Int) async throws {
     let harness = try await ServerHarness.start(isRecording: true) { $0.loops = loops }
     for observer in UInt64(1)...4 {
-      let receipt = try await harness.server.receive(
-        Samples.raddec(observer: observer, minor: 3),
-        from: source
+      let receipts = try await harness.server.receive(
+        [Samples.raddec(observer: observer, minor: 3)],
+        from: source,
+        under: .open
       )
-      #expect(receipt == .accepted(format: .raddec, reports: 1))
+      #expect(receipts == [.accepted(format: .raddec, reports: 1)])
     }
-    #expect(try await harness.server.receive([1, 2, 3], from: source) == .refused(.unrecognised))
-    #expect(try await harness.server.receive([], from: source) == .refused(.empty))
+    #expect(
+      try await harness.server.receive([[1, 2, 3]], from: source, under: .open) == [.refused(.unrecognised)]
+    )
+    #expect(try await harness.server.receive([[]], from: source, under: .open) == [.refused(.empty)])
     let huge = [UInt8](repeating: 0, count: IngestServer.largestMessage + 1)
-    #expect(try await harness.server.receive(huge, from: source) == .refused(.truncated))
+    #expect(try await harness.server.receive([huge], from: source, under: .open) == [.refused(.truncated)])
     await harness.output.wait { events in events.count { $0.kind == .regionEnter } == 5 }
     let snapshot = await harness.server.snapshot()
     #expect(snapshot.datagrams == 7)
@@ -32,7 +35,9 @@ struct ServerLooksTests {
     #expect(snapshot.heard.observers.map(\.source) == Array(repeating: source, count: 4))
     await harness.server.shutdown()
     #expect(try harness.replayed(shards: 2) == harness.output.all)
-    await #expect(throws: IngestError.stopped) { try await harness.server.receive([1], from: source) }
+    await #expect(throws: IngestError.stopped) {
+      try await harness.server.receive([[1]], from: source, under: .open)
+    }
   }
 
   @Test("tracks come in order and by the page, from all loops together")
@@ -41,8 +46,9 @@ struct ServerLooksTests {
     for observer in UInt64(1)...9 {
       for minor in UInt16(1)...3 {
         _ = try await harness.server.receive(
-          Samples.raddec(observer: observer, minor: minor),
-          from: source
+          [Samples.raddec(observer: observer, minor: minor)],
+          from: source,
+          under: .open
         )
       }
     }
@@ -72,7 +78,7 @@ struct ServerLooksTests {
     let server = harness.server
     let own = Region(identifier: "own", constraint: .proximity(Samples.uuid, major: 9))
     try await server.apply(.startMonitoring(application: "app", own))
-    _ = try await server.receive(Samples.raddec(observer: 1, minor: 1), from: source)
+    _ = try await server.receive([Samples.raddec(observer: 1, minor: 1)], from: source, under: .open)
     await harness.output.wait { events in events.count { $0.kind == .regionEnter } == 2 }
     var edited = Samples.site
     edited.applications[0].regions[1] = Region(
@@ -83,7 +89,7 @@ struct ServerLooksTests {
     )
     try await server.adopt(edited)
     // Another advert: the region has another question now, so it starts again; the other one goes on.
-    _ = try await server.receive(Samples.raddec(observer: 1, minor: 1), from: source)
+    _ = try await server.receive([Samples.raddec(observer: 1, minor: 1)], from: source, under: .open)
     await harness.output.wait { events in events.count { $0.kind == .regionEnter } == 3 }
     let names = server.site.applications.first?.regions.map(\.identifier)
     #expect(names.map(Set.init) == ["any", "tag", "own"])

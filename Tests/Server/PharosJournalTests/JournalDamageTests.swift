@@ -210,9 +210,24 @@ struct JournalDamageTests {
       blocks: JournalDamageTests.blocks
     )
     #expect(again.head == Int64(image.model.committed.count) + 20)
+    #expect(!again.statistics().hadNoHashes)
     let older = ScratchFolder()
     try image.write(to: older, "-sums") { $0.removeAll() }
     #expect(try outcome(older, image) == .harmless)
+    for change in [{ $0 = [] }, { $0 = [UInt8](repeating: 0, count: $0.count) }] as [(inout [UInt8]) -> Void]
+    {
+      let bare = ScratchFolder()
+      try image.write(to: bare, "-sums", change)
+      for isFirst in [true, false] {
+        let journal = try Journal.open(
+          .folder(bare.path),
+          stream: Timeline.stream,
+          blocks: JournalDamageTests.blocks
+        )
+        #expect(journal.statistics().hadNoHashes == isFirst)
+        journal.leave()
+      }
+    }
   }
 
   @Test("a log that is missing or cut off is refused if its commits were published")

@@ -37,9 +37,10 @@ struct RestartTests {
     let source = try #require(try await server.addresses().first)
     guard
       case .accepted(format: _, reports: 1, skipped: 0) = try await server.receive(
-        Array(advert.utf8),
-        from: source
-      )
+        [Array(advert.utf8)],
+        from: source,
+        under: .open
+      ).first
     else {
       Issue.record("the advert was refused")
       return []

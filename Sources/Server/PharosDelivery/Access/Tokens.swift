@@ -18,8 +18,10 @@ package final class Tokens: Sendable {
 
   private struct State {
     /// The tokens by the first eight bytes of the digest: the time of a look-up reveals nothing about the rest.
-    var byDigest: [UInt64: Token] = [:]
+    var byDigest: [UInt64: Token] = [:] { didSet { ends = nil } }
     var lastUsed: [String: Timestamp] = [:]
+    /// The end of each client's token, or the distant future; nil after a change of the tokens.
+    var ends: [String: Timestamp]?
   }
 
   /// The tickets that stand for tokens for a moment.
@@ -111,6 +113,40 @@ package final class Tokens: Sendable {
     }
   }
 
+  /// Returns the principal that a ticket was issued to, and uses the ticket up; nil if it or its token is not valid.
+  ///
+  /// - Parameters:
+  ///   - ticket: the text that the client presented.
+  ///   - uptime: the steady time.
+  ///   - now: the present time.
+  /// - Returns: the principal.
+  package func redeem(_ ticket: String, at uptime: TimeSpan, _ now: Timestamp) -> Principal? {
+    guard let principal = tickets.redeem(ticket, at: uptime) else { return nil }
+    return ended(among: [principal.client], at: now).isEmpty ? principal : nil
+  }
+
+  /// Returns the clients whose tokens have expired or were revoked; one that needs no token is none of them.
+  ///
+  /// - Parameters:
+  ///   - clients: clients as `Principal` names them.
+  ///   - now: the present time.
+  /// - Returns: those of the clients that may do nothing any longer.
+  package func ended(among clients: Set<String>, at now: Timestamp) -> Set<String> {
+    guard !clients.isEmpty else { return [] }
+    return state.withLock { state in
+      let ends =
+        state.ends
+        ?? Dictionary(
+          state.byDigest.values.map { ($0.principal.client, $0.expiresAt ?? .distantFuture) },
+          uniquingKeysWith: max
+        )
+      state.ends = ends
+      return clients.filter { client in
+        client != Principal.local.client && ends[client].map { now >= $0 } ?? true
+      }
+    }
+  }
+
   /// Revokes a token, which is invalid from now on.
   ///
   /// - Parameter id: its id.
@@ -127,10 +163,10 @@ package final class Tokens: Sendable {
     return true
   }
 
-  /// Returns the tokens of an application that no longer exists, and the change that revokes them.
-  package func revokingAll(of application: String) -> (tokens: [Token], change: PendingChange) {
+  /// Returns the change that revokes the tokens of an application that no longer exists.
+  package func revokingAll(of application: String) -> PendingChange {
     let tokens = list().filter { $0.principal.application?.utf8.elementsEqual(application.utf8) ?? false }
-    let change = PendingChange(
+    return PendingChange(
       documents: tokens.map { DocumentChange(kind: DocumentKind.token, key: $0.id) }
     ) { [self] in
       state.withLock { state in
@@ -141,7 +177,6 @@ package final class Tokens: Sendable {
       }
       tickets.revoke(of: Set(tokens.map(\.principal)))
     }
-    return (tokens, change)
   }
 
   private static func slot(_ digest: [UInt8]) -> UInt64 {
@@ -175,7 +210,7 @@ package struct Token: Hashable, Sendable {
   /// The principal that it authenticates.
   package var principal: Principal {
     switch role {
-    case .operator: .operator(name: name)
+    case .operator: .operator(id: id)
     case .application(let application): .application(id: id, name: application)
     }
   }
@@ -225,8 +260,8 @@ package struct NewToken: Sendable {
 package enum Principal: Hashable, Sendable {
   /// A client on the same machine, if the server listens to the loopback alone and requires no tokens.
   case local
-  /// The operator, by the name of the token.
-  case `operator`(name: String)
+  /// The operator, by the id of the token.
+  case `operator`(id: String)
   /// An application, by the id of its token and the application's identifier.
   case application(id: String, name: String)
 
@@ -242,8 +277,7 @@ package enum Principal: Hashable, Sendable {
   package var client: String {
     switch self {
     case .local: "local"
-    case .operator(let name): "operator \(name)"
-    case .application(let id, _): "token \(id)"
+    case .operator(let id), .application(let id, _): "token \(id)"
     }
   }
 

@@ -73,7 +73,7 @@ struct HistoryReader: Sendable {
 
   /// The threads that read pages and write their events as text, two at a time: a thousand clients that reconnect at once
   /// must not starve the commits.
-  private static let threads = WorkPool(threads: 2, limit: .max, yields: true)
+  private static let threads = BackgroundExecutor(threads: 2)
 
   private let history: any EventHistory
   private let stream: String
@@ -96,9 +96,9 @@ struct HistoryReader: Sendable {
 
   /// Reads the first events of a span, or nil if the journal cannot be read.
   func read(_ span: FeedState.Span, _ filter: EventFilter, limit: Int) async -> Page? {
-    try? await HistoryReader.threads.run { cancellation in
+    try? await HistoryReader.threads.run {
       let page = page(span, filter, limit: limit)
-      for event in page?.events ?? [] where !cancellation.isRequested {
+      for event in page?.events ?? [] where !Task.isCancelled {
         _ = ServerSentEvents.frame(of: event)
       }
       return page

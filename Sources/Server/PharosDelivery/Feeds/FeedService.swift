@@ -32,6 +32,7 @@ package final class FeedService: Service, Sendable {
   let authorisations: Authorisations
   let reader: HistoryReader
   private let live: LiveApplications
+  private let ended: @Sendable (Set<String>) -> Set<String>
   private let lost: @Sendable () -> UInt64
   private let clock: @Sendable () -> Duration
 
@@ -41,11 +42,13 @@ package final class FeedService: Service, Sendable {
   ///   - commitPublisher: the commit publisher whose published events are streamed.
   ///   - history: the journal that the commit publisher commits to.
   ///   - settings: the limits.
+  ///   - ended: returns those of some clients whose tokens are no longer valid.
   ///   - logger: the logger for failed reads.
   package convenience init(
     commitPublisher: CommitPublisher,
     history: any EventHistory,
     settings: FeedSettings = FeedSettings(),
+    ended: @escaping @Sendable (Set<String>) -> Set<String> = { _ in [] },
     logger: Logger = Logger(label: "pharos.feeds")
   ) {
     let start = ContinuousClock.now
@@ -57,6 +60,7 @@ package final class FeedService: Service, Sendable {
       names: commitPublisher.names,
       history: history,
       settings: settings,
+      ended: ended,
       logger: logger,
       lost: { [weak commitPublisher] in commitPublisher?.statistics.lost ?? 0 },
       clock: { ContinuousClock.now - start }
@@ -72,6 +76,7 @@ package final class FeedService: Service, Sendable {
     names: @escaping @Sendable () -> SiteNames? = { nil },
     history: any EventHistory,
     settings: FeedSettings,
+    ended: @escaping @Sendable (Set<String>) -> Set<String> = { _ in [] },
     logger: Logger,
     lost: @escaping @Sendable () -> UInt64,
     clock: @escaping @Sendable () -> Duration
@@ -80,6 +85,7 @@ package final class FeedService: Service, Sendable {
     self.settings = settings
     self.authorisations = authorisations
     self.live = live
+    self.ended = ended
     self.lost = lost
     self.clock = clock
     tally = FeedTally(limit: settings.waiting)
@@ -111,7 +117,7 @@ package final class FeedService: Service, Sendable {
     return statistics
   }
 
-  /// Checks periodically whether readings or heartbeats are due, until the server stops.
+  /// Checks periodically whether tokens have ended and whether readings or heartbeats are due, until the server stops.
   package func run() async throws {
     await cancelWhenGracefulShutdown { [self] in
       while !Task.isCancelled {
@@ -130,23 +136,22 @@ package final class FeedService: Service, Sendable {
     for core in cores { core.finish() }
   }
 
-  /// Ends the streams of clients whose tokens are no longer valid, without the events that wait for them.
-  package func revoke(clients: Set<String>) {
-    let cores = state.withLock { state in
-      state.index.all.values.filter { $0.request.client.map(clients.contains) ?? false }
-    }
-    for core in cores { core.revoke() }
-  }
-
-  /// Checks whether readings or heartbeats are due, and whether events were lost.
+  /// Checks whether tokens have ended, whether readings or heartbeats are due, and whether events were lost.
+  ///
+  /// A stream of a client whose token has expired or was revoked ends here, without the events that wait for it.
   package func tick() {
     let now = clock()
     let allLost = lost()
-    let (cores, newlyLost) = state.withLock { state in
+    let (cores, clients, newlyLost) = state.withLock { state in
       defer { state.reportedLost = allLost }
-      return (Array(state.index.all.values), allLost - state.reportedLost)
+      return (Array(state.index.all.values), Set(state.clients.keys), allLost - state.reportedLost)
     }
+    let ended = ended(clients)
     for core in cores {
+      guard !(core.request.client.map(ended.contains) ?? false) else {
+        core.revoke()
+        continue
+      }
       if newlyLost > 0 { core.lose(Int(newlyLost)) }
       core.advance(to: now, heartbeat: settings.heartbeat)
     }
@@ -233,7 +238,8 @@ package struct FeedSettings: Hashable, Sendable {
   /// Proxies and mobile networks cut connections that are silent for 30 s and more, and a person who watches a server
   /// wants to see within some seconds that it hangs.
   package var heartbeat: Duration = .seconds(5)
-  /// The interval at which the service checks whether readings or heartbeats are due.
+  /// The interval at which the service checks whether tokens have ended and whether readings or heartbeats are due: the
+  /// maximum time for which a stream outlives its token.
   package var tick: Duration = .milliseconds(50)
 
   /// Creates the default limits.

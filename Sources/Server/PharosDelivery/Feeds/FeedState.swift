@@ -75,13 +75,14 @@ package struct FeedState {
     behindAfter = nil
   }
 
-  /// Takes an event that the filter wants, unless the stream has it already.
+  /// Takes an event that the filter wants, unless the stream has it already or has ended.
   ///
   /// - Parameters:
   ///   - committed: the event.
   ///   - hasRoom: true if one more event may wait, over all streams.
   /// - Returns: the number of dropped events.
   package mutating func take(_ committed: PublishedEvent, hasRoom: Bool) -> Int {
+    guard !isFinished else { return 0 }
     let hasRoomHere = hasRoom && decisions.count < limit
     if let sequence = committed.sequence {
       guard behindAfter == nil, sequence > acceptsAfter else { return 0 }

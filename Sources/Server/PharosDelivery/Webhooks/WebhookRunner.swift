@@ -38,8 +38,12 @@ final class WebhookRunner: Sendable {
   var standing: WebhookStanding {
     var standing = follower.report
     standing.definition = definition
-    standing.lag = max(journal.head - standing.cursor, 0)
-    // The follower logs that the journal cannot be read; a listing shows 0 then.
+    // The follower logs that the journal cannot be read; a listing shows what is known without it then.
+    let lowest = (try? journal.lowestLane(of: standing.definition.id)) ?? nil
+    let settled = min(standing.cursor, lowest ?? .max)
+    standing.lag = max(journal.head - settled, 0)
+    let oldest = standing.lag > 0 ? (try? journal.events(after: settled, limit: 1))?.first : nil
+    standing.waitingSince = oldest?.event.decidedAt
     standing.dead = (try? journal.deadLetterCount(of: standing.definition.id)) ?? 0
     return standing
   }

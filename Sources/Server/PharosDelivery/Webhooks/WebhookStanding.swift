@@ -18,8 +18,11 @@ package struct WebhookStanding: Hashable, Sendable {
   package var definition: WebhookDefinition
   /// The sequence up to which every event is settled, except the events of subjects that are behind.
   package var cursor: Int64
-  /// The number of sequences of the journal after the cursor, including events that the filter excludes.
+  /// The number of sequences of the journal from the oldest event that is not settled on, including events that the filter
+  /// excludes.
   package var lag: Int64 = 0
+  /// The time at which the first of these was decided.
+  package var waitingSince: Timestamp?
   /// The number of events delivered since the webhook was created.
   package var delivered: Int64 = 0
   /// The number of failed attempts since the server started.
@@ -58,8 +61,10 @@ package struct WebhookStanding: Hashable, Sendable {
 extension WebhookStanding {
   /// The members of a listing that only describe the state and cannot be set.
   static let readOnlyMembers = [
-    "id", "disabledBecause", "createdAt", "rotatesAt", "startsAfter", "state", "cursor", "lag", "delivered",
-    "failures", "missed", "inFlight", "subjectsBehind", "dead", "failingSince", "lastDelivery", "lastFailure",
+    "id", "disabledBecause", "createdAt", "rotatesAt", "startsAfter", "state", "cursor", "lag",
+    "waitingSince",
+    "delivered", "failures", "missed", "inFlight", "subjectsBehind", "dead", "failingSince", "lastDelivery",
+    "lastFailure",
     "lastFailureReason", "nextAttempt",
   ]
 
@@ -69,6 +74,7 @@ extension WebhookStanding {
     json.member("state", state.rawValue)
     json.member("cursor", cursor)
     json.member("lag", lag)
+    json.member("waitingSince", ifPresent: waitingSince?.rfc3339)
     json.member("delivered", delivered)
     json.member("failures", failures)
     json.member("missed", missed)

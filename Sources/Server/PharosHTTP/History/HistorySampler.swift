@@ -213,7 +213,7 @@ package struct HistoryRecorder: Sendable {
     let sample = try await sampler.sample(minute, of: state) { [backend] in
       try await backend.server.tracks($0)
     }
-    try await Blocking.summaries.run { [journal = backend.journal] _ in try journal.record(sample) }
+    try await BackgroundExecutor.requests.run { [journal = backend.journal] in try journal.record(sample) }
   }
 }
 

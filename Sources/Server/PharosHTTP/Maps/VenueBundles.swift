@@ -23,6 +23,8 @@ final class VenueBundles: Sendable {
 
   private let folder: String
   private let isTemporary: Bool
+  /// Held while a bundle is written.
+  private let writing = Mutex(())
   /// The bundle of each venue, and the venue from which it was made.
   private let known = Mutex<[String: (venue: Venue, version: String)]>([:])
 
@@ -42,8 +44,8 @@ final class VenueBundles: Sendable {
   ///
   /// - Returns: nil if nothing changed since that version.
   func download(_ served: ServedVenue, since: String?) async throws -> Download? {
-    try await Blocking.bundles.run { [self] cancellation in
-      let version = try write(served, cancellation)
+    try await BackgroundExecutor.requests.run { [self] in
+      let version = try writing.withLock { _ in try write(served) }
       let bundle = path(served.venue.identifier, "\(version).mbtiles")
       guard let since else { return try Self.download(bundle, version, isDelta: false) }
       guard since != version else { return nil }
@@ -69,7 +71,7 @@ final class VenueBundles: Sendable {
   }
 
   /// Writes the bundle of a venue unless it is there, and removes the oldest ones.
-  private func write(_ served: ServedVenue, _ cancellation: WorkPool.Cancellation) throws -> String {
+  private func write(_ served: ServedVenue) throws -> String {
     let identifier = served.venue.identifier
     if let entry = known.withLock({ $0[identifier] }), entry.venue == served.venue,
       FileManager.default.fileExists(atPath: path(identifier, "\(entry.version).mbtiles"))
@@ -79,7 +81,7 @@ final class VenueBundles: Sendable {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let new = path(identifier, "new")
     var writer = BundleWriter(served.venue, image: served.image)
-    writer.isCancelled = { cancellation.isRequested }
+    writer.isCancelled = { Task.isCancelled }
     let version = try writer.write(to: new)
     let kept = path(identifier, "\(version).mbtiles")
     try? FileManager.default.removeItem(atPath: kept)

@@ -59,7 +59,7 @@ final class VenueMaps: Sendable {
   ///
   /// - Throws: a `MapFailure` if the plan's image cannot be drawn, or what its reader throws.
   func tile(_ tile: MapTile, of id: FloorID?, _ form: Form, in served: ServedVenue) async throws -> [UInt8] {
-    try await Blocking.tiles.run { [self] _ in try draw(tile, of: id, form, in: served) }
+    try await BackgroundExecutor.requests.run { [self] in try draw(tile, of: id, form, in: served) }
   }
 
   private func draw(_ tile: MapTile, of id: FloorID?, _ form: Form, in served: ServedVenue) throws -> [UInt8]

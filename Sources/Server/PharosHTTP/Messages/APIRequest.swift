@@ -42,6 +42,12 @@ package struct APIRequest: RequestContext {
   /// The method.
   var method: HTTPRequest.Method { head.method }
 
+  /// The client, for its share of the server's work: the holder of a token, or an address.
+  var client: String {
+    guard case .local = principal else { return principal.client }
+    return channel?.remoteAddress?.ipAddress ?? principal.client
+  }
+
   /// The path without the query, as it was sent.
   var path: Substring { (head.path ?? "/").prefix { $0 != "?" } }
 

@@ -21,10 +21,3 @@ extension PharosServer {
     }
   }
 }
-
-extension FeedService {
-  /// Ends the streams that were opened with tokens that are no longer valid.
-  func endStreams(of tokens: [Token]) {
-    revoke(clients: Set(tokens.map(\.principal.client)))
-  }
-}

@@ -180,6 +180,13 @@ extension Problem {
     return problem
   }
 
+  /// Too many requests wait for their turn.
+  package static var busy: Problem {
+    var problem = Problem.unavailable("Too many requests wait for their turn; try again in a moment.")
+    problem.headers[.retryAfter] = "1"
+    return problem
+  }
+
   /// The client asks more often than it may.
   static func tooManyRequests(_ detail: String) -> Problem {
     var problem = Problem("tooManyRequests", "Too many requests", status: 429, detail: detail)
@@ -222,7 +229,6 @@ extension Problem {
     case let error as AccessError: self.init(error)
     case let error as WebhookError: self.init(error)
     case let error as JournalError: self = .unavailable("The journal cannot be used: \(error)")
-    case let full as WorkPool.Full: self = .unavailable("\(full)")
     case let refusal as FeedRefusal: self = .unavailable("\(refusal)")
     case IngestError.stopped, is CancellationError:
       self = .unavailable("The server is stopping; try again in a moment.")

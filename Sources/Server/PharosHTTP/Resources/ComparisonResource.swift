@@ -43,7 +43,7 @@ struct ComparisonResource: Resource {
 
   private func listComparisons(_ request: APIRequest) async throws -> APIAnswer {
     let gate = commitPublisher.gate(for: request.principal)
-    let all = try await Blocking.run { [comparisons] in
+    let all = try await BackgroundExecutor.requests.run { [comparisons] in
       try comparisons.all().filter { !gate.hidesWord(of: $0.comparison.page) }
     }
     return .json { json in
@@ -70,10 +70,10 @@ struct ComparisonResource: Resource {
     }
     let made: (headline: String, page: String)
     do {
-      made = try await Blocking.comparisons.run { cancellation in
+      made = try await BackgroundExecutor.requests.run {
         let end = ContinuousClock.now + ComparisonResource.longestComparison
         return try make(path, name, .seconds(timeout)) { bytes in
-          try cancellation.check()
+          try Task.checkCancellation()
           let (limit, time) = (
             ComparisonResource.largestCapture, ComparisonResource.longestComparison.components.seconds
           )
@@ -98,7 +98,7 @@ struct ComparisonResource: Resource {
       headline: made.headline,
       page: made.page
     )
-    let id = try await Blocking.run { [comparisons] in try comparisons.keep(comparison) }
+    let id = try await BackgroundExecutor.requests.run { [comparisons] in try comparisons.keep(comparison) }
     return .put(isNew: true, at: "comparisons", id) { json in
       json.member("id", id)
       ComparisonResource.write(comparison, to: &json)
@@ -109,7 +109,7 @@ struct ComparisonResource: Resource {
   private func getComparison(_ request: APIRequest) async throws -> APIAnswer {
     let id = request.parameter("id")
     let gate = commitPublisher.gate(for: .local)
-    let found = try await Blocking.run { [comparisons] in
+    let found = try await BackgroundExecutor.requests.run { [comparisons] in
       try comparisons.comparison(id).flatMap { gate.hidesWord(of: $0.page) ? nil : $0 }
     }
     guard let comparison = found else {
@@ -123,7 +123,7 @@ struct ComparisonResource: Resource {
 
   private func deleteComparison(_ request: APIRequest) async throws -> APIAnswer {
     let id = request.parameter("id")
-    guard try await Blocking.run({ [comparisons] in try comparisons.drop(id) }) else {
+    guard try await BackgroundExecutor.requests.run({ [comparisons] in try comparisons.drop(id) }) else {
       throw Problem.notFound("There is no such comparison.")
     }
     return .noContent

@@ -1,5 +1,7 @@
 import PharosDelivery
+import PharosIngest
 import PharosModel
+import PharosSite
 
 /// All operations of the interface: the list of its resources.
 package struct Endpoints: Sendable {
@@ -15,7 +17,7 @@ package struct Endpoints: Sendable {
     let catalog = VenueCatalog { backend.servedVenues }
     let clock: @Sendable () -> Timestamp = { backend.clock() }
     resources = [
-      TokenResource(tokens: backend.tokens, feeds: backend.feeds, clock: clock),
+      TokenResource(tokens: backend.tokens, clock: clock),
       TicketResource(tickets: backend.tokens.tickets, clock: clock, uptime: { backend.uptime }),
       AuthorisationResource(
         authorisations: backend.authorisations,
@@ -82,7 +84,7 @@ package struct Endpoints: Sendable {
         commitPublisher: backend.commitPublisher
       ),
       KeyResource(registrar: backend.registrar, clock: clock),
-      AdvertResource(server: backend.server),
+      AdvertResource(server: backend.server, policy: { ListenPolicy(backend.configuration.policy) }),
       FixResource(registrar: backend.registrar, commitPublisher: backend.commitPublisher, cache: cache),
       ZoneResource(
         server: backend.server,

@@ -87,7 +87,7 @@ package struct SubjectStores: Sendable {
     running?.mqtt?.forget(traces)
     let notifications =
       try running?.notifications.forget(traces) ?? Notifications.forget(traces, keptIn: journal)
-    let (comparisons, erased, remaining) = try await Blocking.run { [journal] in
+    let (comparisons, erased, remaining) = try await BackgroundExecutor.requests.run { [journal] in
       try Assignments.erase(traces, in: journal)
       let comparisons = try ComparisonStore(journal: journal).erase(traces)
       let erased = try journal.erase(traces, keepingCheckpointsFrom: forgotten)

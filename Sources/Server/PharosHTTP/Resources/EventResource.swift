@@ -58,7 +58,7 @@ struct EventResource: Resource {
     var isEnd = false
     for _ in 0..<EventResource.maximumReads where found.count < limit && !isEnd {
       let (start, wanted) = (place, limit - found.count)
-      let page = try await Blocking.run { [journal] in
+      let page = try await BackgroundExecutor.requests.run { [journal] in
         try after == nil
           ? journal.events(before: start, matching: filter, limit: wanted)
           : journal.events(after: start, matching: filter, limit: wanted)
@@ -86,7 +86,7 @@ struct EventResource: Resource {
     let text = request.parameter("sequence")
     let missing = Problem.notFound("There is no event \(text.shortened), or it is no longer kept.")
     guard let sequence = Int64(text), sequence > 0 else { throw missing }
-    let found = try await Blocking.run { [journal] in try journal.event(sequence) }
+    let found = try await BackgroundExecutor.requests.run { [journal] in try journal.event(sequence) }
     guard request.principal.mayUse(application: found?.event.application ?? ""),
       let found = found?.passed(commitPublisher.gate(for: request.principal))
     else { throw missing }

@@ -40,7 +40,7 @@ struct GuidanceResource: Resource {
     let limit = query.limit()
     let after = Page.key(&query) { parts in parts.count == 1 ? SubjectID(parts[0]) : nil }
     try query.finish()
-    let documents = try await Blocking.run { [journal] in
+    let documents = try await BackgroundExecutor.requests.run { [journal] in
       try journal.documents(kind: Assignments.Kind.guidance.rawValue)
     }
     let guided = documents.compactMap { key, bytes -> (subject: SubjectID, wanted: GuidanceRequest)? in
@@ -132,7 +132,7 @@ struct GuidanceResource: Resource {
   private func checkDestination(_ wanted: GuidanceRequest) async throws {
     let served = catalog.venues
     guard !served.isEmpty else { throw Problem.notFound("The site has no venue to guide in.") }
-    let errors = try await Blocking.searches.run { _ in
+    let errors = try await BackgroundExecutor.requests.run {
       served.map { venue in venue.router.router.problem(with: Waypoint(wanted.destination)) }
     }
     guard !errors.contains(where: { $0 == nil }), let first = errors.compactMap({ $0 }).first else { return }

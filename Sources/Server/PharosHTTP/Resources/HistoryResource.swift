@@ -117,7 +117,7 @@ struct HistoryResource: Resource {
     }
     try query.finish()
     let gate = commitPublisher.gate(for: request.principal)
-    let (page, lines) = try await Blocking.run { [journal] in
+    let (page, lines) = try await BackgroundExecutor.requests.run { [journal] in
       let all = try journal.historySubjects()
         .filter { subjects?.contains($0.key) ?? true && gate.shows($0.key) }
       let page = Page.cut(all, limit: limit, isBehind: after.map { key in { key < $0.key } }) {
@@ -165,7 +165,7 @@ struct HistoryResource: Resource {
       .regionEnter, .regionExit, .regionUnmonitored, .zoneEnter, .zoneExit, .zoneUnmonitored, .zoneMonitored,
     ]
     let events = try await transitions(filter, in: range, through: gate)
-    let minutes = try await Blocking.run { [journal] in
+    let minutes = try await BackgroundExecutor.requests.run { [journal] in
       guard try journal.historySubjects().contains(where: { $0.key == subject }) else {
         throw HistoryResource.noHistory(text)
       }
@@ -215,7 +215,7 @@ struct HistoryResource: Resource {
     try query.finish()
     let gate = commitPublisher.gate(for: request.principal)
     guard gate.shows(.observer(observer)) else { throw HistoryResource.noHistory(observer.description) }
-    let minutes = try await Blocking.run { [journal] in
+    let minutes = try await BackgroundExecutor.requests.run { [journal] in
       guard try journal.historyObservers().contains(where: { $0.key == observer }) else {
         throw HistoryResource.noHistory(observer.description)
       }
@@ -271,7 +271,7 @@ struct HistoryResource: Resource {
     var query = request.query
     let range = range(&query)
     try query.finish()
-    let minutes = try await Blocking.run { [journal] in
+    let minutes = try await BackgroundExecutor.requests.run { [journal] in
       guard try journal.historyPlaces().contains(where: { $0.key == place }) else {
         throw HistoryResource.noHistory(place.identifier)
       }
@@ -311,7 +311,7 @@ struct HistoryResource: Resource {
     )
     let hours = (range.minutes.upperBound.number - range.minutes.lowerBound.number) / 60 + 1
     let most = Int(max(1, 4 * HistoryResource.maximumRows / hours))
-    let places = try await Blocking.run { [journal] in
+    let places = try await BackgroundExecutor.requests.run { [journal] in
       try journal.historyPlaces().lazy
         .filter { series in
           let place = series.key
@@ -380,7 +380,7 @@ struct HistoryResource: Resource {
       at.map { [HistoryMinute(containing: $0)] }
       ?? (0..<range.count).map { HistoryMinute(containing: range.start(of: $0 + 1) - .seconds(60)) }
     let gate = commitPublisher.gate(for: request.principal)
-    let (frames, next) = try await Blocking.run {
+    let (frames, next) = try await BackgroundExecutor.requests.run {
       [journal] () throws -> ([HistoryFrame], HistoryMinute?) in
       var frames: [HistoryFrame] = []
       var count = 0
@@ -476,7 +476,7 @@ struct HistoryResource: Resource {
     filter.since = range.from
     filter.until = range.to
     let wanted = filter
-    let found = try await Blocking.run { [journal] in
+    let found = try await BackgroundExecutor.requests.run { [journal] in
       try journal.events(before: .max, matching: wanted, limit: HistoryResource.maximumTransitions)
     }
     return found.reversed().compactMap { $0.passed(gate) }

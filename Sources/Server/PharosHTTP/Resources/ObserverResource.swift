@@ -4,11 +4,11 @@ import Pharos
 import PharosCaptures
 import PharosDelivery
 import PharosDocuments
-import PharosIngest
+package import PharosIngest
 import PharosModel
 import PharosPresence
 import PharosSecurity
-import PharosSite
+package import PharosSite
 import PharosWire
 
 /// The observers: known, heard and waiting to be accepted.
@@ -70,7 +70,7 @@ struct ObserverResource: Resource {
     json.member("observer", observer.description)
     json.member("displayOn", true)
     json.closeObject()
-    _ = try await server.take(json.utf8, request)
+    _ = try await server.take(json.utf8, request, under: .open)
     return .accepted("regions with notifyEntryStateOnDisplay publish their state as an event")
   }
 
@@ -238,6 +238,8 @@ struct KeyResource: Resource {
 /// The adverts that clients send over HTTP.
 struct AdvertResource: Resource {
   let server: PharosServer
+  /// The policy of the site, for clients without a token: no signature and no secret says who they are.
+  let policy: @Sendable () -> ListenPolicy
 
   var routes: [Route] {
     [
@@ -250,7 +252,8 @@ struct AdvertResource: Resource {
     guard !request.body.isEmpty else {
       throw Problem.badRequest("The body is empty; send a datagram of any format that Pharos knows.")
     }
-    let (format, reports, skipped) = try await server.take(request.body, request)
+    let policy = request.principal == .local ? policy() : .open
+    let (format, reports, skipped) = try await server.take(request.body, request, under: policy)
     return .json(status: .accepted) { json in
       json.member("reports", reports)
       json.member("skipped", skipped)
@@ -265,10 +268,12 @@ extension PharosServer {
   /// - Throws: the reason for the refusal.
   fileprivate func take(
     _ datagram: [UInt8],
-    _ request: APIRequest
+    _ request: APIRequest,
+    under policy: ListenPolicy
   ) async throws -> (format: WireFormat, reports: Int, skipped: Int) {
-    switch try await receive(datagram, from: request.source) {
+    switch try await receive([datagram], from: request.source, under: policy).first {
     case .accepted(let format, let reports, let skipped): return (format, reports, skipped)
+    case nil: throw IngestError.stopped
     case .refused(let reason):
       throw Problem(
         Problem.name(of: reason),
@@ -286,5 +291,16 @@ extension APIRequest {
     let peer = channel?.remoteAddress
     let address = peer?.ipAddress.flatMap { IPAddress($0) } ?? IPAddress(v4: 0)
     return Endpoint(address, port: UInt16(clamping: peer?.port ?? 0))
+  }
+}
+
+extension ListenPolicy {
+  /// Creates the policy that the site file calls by the same name.
+  package init(_ policy: IngestPolicy) {
+    switch policy {
+    case .open: self = .open
+    case .allowlist: self = .allowlist
+    case .signed: self = .signed
+    }
   }
 }

@@ -12,10 +12,25 @@ import PharosPresence
 import PharosRooms
 import PharosSite
 import PharosWire
+import Synchronization
+
+/// The text of the site file, written once for each state of the site.
+private final class SiteText: Sendable {
+  private let last = Mutex<(configuration: SiteConfiguration, bytes: [UInt8])?>(nil)
+
+  /// Returns the text of a configuration, as it was written last or by `write`.
+  func bytes(of configuration: SiteConfiguration, _ write: () throws -> [UInt8]) rethrows -> [UInt8] {
+    if let last = last.withLock({ $0 }), last.configuration == configuration { return last.bytes }
+    let bytes = try write()
+    last.withLock { $0 = (configuration, bytes) }
+    return bytes
+  }
+}
 
 /// The status of the server and its configuration.
 struct StatusResource: Resource {
   let backend: any HTTPBackend
+  private let written = SiteText()
 
   var routes: [Route] {
     [
@@ -26,14 +41,20 @@ struct StatusResource: Resource {
 
   /// The present configuration as a site file, without the identity keys of tags.
   private func siteFile() throws -> APIAnswer {
-    var configuration = backend.registrar.merged(into: backend.configuration)
+    let configuration = backend.registrar.merged(into: backend.configuration)
+    let bytes = try written.bytes(of: configuration) { try siteFile(of: configuration) }
+    return .bytes(bytes, type: "application/yaml")
+  }
+
+  private func siteFile(of configuration: SiteConfiguration) throws -> [UInt8] {
+    var configuration = configuration
     let keys = configuration.site.beacons.count { $0.identityKey != nil }
     for index in configuration.site.beacons.indices { configuration.site.beacons[index].identityKey = nil }
     do throws(DocumentError) {
       let text = try SiteFile.text(of: configuration)
       let remark =
         keys > 0 ? "# \(Wording.count(keys, "irk")) left out: copy from the site file that has it.\n" : ""
-      return .bytes(Array((remark + text).utf8), type: "application/yaml")
+      return Array((remark + text).utf8)
     } catch {
       let reasons = error.problems.map(\.message).joined(separator: " ")
       throw Problem.conflict("notDeclarable", "No site file can declare the present site: \(reasons)")
@@ -198,8 +219,8 @@ struct PageResource: Resource {
       Route(.get, "/openapi.json", access: .anyone, conditional: true) { _ in
         .bytes(OpenAPI.document, type: "application/json")
       },
-      Route(.get, "/healthz", access: .anyone) { _ in .json { $0.member("status", "ok") } },
-      Route(.get, "/readyz", access: .anyone, handler: readiness),
+      Route(.get, "/healthz", access: .anyone, immediate: true) { _ in .json { $0.member("status", "ok") } },
+      Route(.get, "/readyz", access: .anyone, immediate: true, handler: readiness),
       Route(.get, "/metrics", access: .operation) { _ in
         .bytes(Array(await backend.metrics().utf8), type: "text/plain; version=0.0.4; charset=utf-8")
       },

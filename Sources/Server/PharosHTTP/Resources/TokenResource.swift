@@ -6,7 +6,6 @@ import PharosModel
 /// The tokens of clients.
 struct TokenResource: Resource {
   let tokens: Tokens
-  let feeds: FeedService
   let clock: @Sendable () -> Timestamp
 
   var routes: [Route] {
@@ -17,11 +16,9 @@ struct TokenResource: Resource {
       Route(.post, "/v1/tokens", access: .operation, body: .json, handler: createToken),
       Route(.delete, "/v1/tokens/{id}", access: .operation) { request in
         let id = request.parameter("id")
-        let token = tokens.list().first { $0.id == id }
-        guard let token, try tokens.revoke(id) else {
+        guard try tokens.revoke(id) else {
           throw Problem.notFound("There is no token \"\(id.shortened)\".")
         }
-        feeds.endStreams(of: [token])
         return .noContent
       },
     ]

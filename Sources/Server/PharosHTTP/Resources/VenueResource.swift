@@ -92,7 +92,7 @@ struct VenueResource: Resource {
       throw Problem.notFound("Floor \(floor.id) has no plan; its outlines are one step up.")
     }
     do {
-      let image = try await Blocking.run { try served.image(plan.image) }
+      let image = try await BackgroundExecutor.requests.run { try served.image(plan.image) }
       return .bytes(image, type: "image/png")
     } catch {
       throw Problem.unavailable(

@@ -63,7 +63,7 @@ struct VisitResource: Resource {
     var isEnd = false
     for _ in 0..<VisitResource.maximumVisitReads where found.count < limit && !isEnd {
       let (start, wanted) = (place, limit - found.count)
-      let page = try await Blocking.run { [journal, filter] in
+      let page = try await BackgroundExecutor.requests.run { [journal, filter] in
         try journal.events(before: start, matching: filter, limit: wanted).map { entry in
           // The departure carries the whole visit, so that the arrival is left out.
           (entry, try VisitResource.hasEnded(entry, in: journal))
@@ -111,7 +111,7 @@ struct VisitResource: Resource {
     )
     try query.finish()
     let gate = commitPublisher.gate(for: request.principal)
-    let reading = try await Blocking.run { [journal, filter] in
+    let reading = try await BackgroundExecutor.requests.run { [journal, filter] in
       try DwellTimes(
         in: journal,
         filter,

@@ -95,6 +95,8 @@ package enum HTTPLimit: String, Hashable, Sendable, CaseIterable {
   case unreadBody = "unread_body"
   /// A client took nothing of what it had asked for.
   case readTime = "read_time"
+  /// As many requests of one client, or of all, wait for their turn as may.
+  case requests
   /// As many live streams are open as may be.
   case streams
   /// One client has as many live streams open as one may have.
@@ -111,6 +113,8 @@ package enum HTTPLimit: String, Hashable, Sendable, CaseIterable {
     case .bodySize: "the body of a request exceeds the maximum length; it was answered with 413"
     case .unreadBody: "a client kept sending a body after the answer; the connection was closed"
     case .readTime: "a client read nothing of its answer for too long; the connection was closed"
+    case .requests:
+      "one client has the maximum number of requests waiting, or all clients together; further ones are answered with 503"
     case .streams:
       "the maximum number of live streams is open; further ones are answered with 503. PHAROS_HTTP_STREAMS raises it"
     case .streamsOfOneClient:

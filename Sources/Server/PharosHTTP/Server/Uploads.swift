@@ -3,6 +3,7 @@ import Glibc
 import Hummingbird
 import NIOCore
 import NIOPosix
+import PharosDelivery
 import PharosModel
 import Synchronization
 
@@ -57,7 +58,7 @@ final class Uploads: Sendable {
         length += buffer.readableBytes
         guard length <= Uploads.largest else { throw Problem.tooLarge(limit: Uploads.largest) }
         let data = Data(Array(buffer: buffer))
-        try await Blocking.run { try file.write(contentsOf: data) }
+        try await BackgroundExecutor.requests.run { try file.write(contentsOf: data) }
       }
     } catch let problem as Problem {
       throw problem

@@ -430,7 +430,7 @@ extension Metric {
   ) { $0.webhooks?.reduce(0) { $0 + $1.dead } }
   static let webhookLag = gauge(
     "pharos_webhooks_lag_events",
-    "Largest number of events by which a webhook is behind the journal"
+    "Sequence numbers of the journal from the oldest event that some webhook has neither delivered nor given up"
   ) { $0.webhooks.map { $0.map(\.lag).max() ?? 0 } }
 
   @MetricList private static var feeds: [Metric] {

@@ -78,6 +78,12 @@ struct ServerParts: HTTPBackend {
       isDemo = plan.isDemo
       comparing = plan.comparing
       journal = try ServerParts.journal(plan, stream: site.stream)
+      if journal.statistics().hadNoHashes {
+        logger.warning(
+          "The hashes of the journal's pages were missing or unusable and were made again. Damage from before is not found; a copy by `sqlite3` has none, and needs none.",
+          metadata: [LogKey.path: "\(dataFolder ?? "")/journal.sqlite-sums"]
+        )
+      }
       // Behind the journal's lock: no other process uses the folder.
       TemporaryFiles.removeLeftovers(dataFolder: dataFolder)
       registrar = try Registrar(declared: site, store: journal, logger: logger)
@@ -126,6 +132,7 @@ struct ServerParts: HTTPBackend {
         commitPublisher: commitPublisher,
         history: journal,
         settings: streams,
+        ended: { [tokens] in tokens.ended(among: $0, at: .wallClock) },
         logger: logger
       )
       webhooks = try Webhooks(
@@ -405,17 +412,6 @@ extension ServerParts {
     let path = "/proc/sys/kernel/random/boot_id"
     guard let bytes = try? WholeFile.read(path, limit: 128) else { return "" }
     return String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace }
-  }
-}
-
-extension ListenPolicy {
-  /// Creates the policy that the site file calls by the same name.
-  init(_ policy: IngestPolicy) {
-    switch policy {
-    case .open: self = .open
-    case .allowlist: self = .allowlist
-    case .signed: self = .signed
-    }
   }
 }
 

@@ -18,7 +18,8 @@ int pharos_journal_install(void);
 /* Verifies the log of a journal against the record of the last durable commit. Call it before a connection opens the journal. */
 enum pharos_journal_state pharos_journal_verify(const char *path);
 
-/* Makes the file of hashes of a journal if there is none that can be used. Call it before a connection opens the journal. */
-void pharos_journal_prepare(const char *path);
+/* Makes the file of hashes of a journal if there is none that can be used; returns 1 then, and 0 if there is one. Call it before a
+ * connection opens the journal. */
+int pharos_journal_prepare(const char *path);
 
 #endif

@@ -104,7 +104,7 @@ struct AuthorisationTests {
   func restricted() throws {
     let authorisations = try make()
     let application = Principal.application(id: "1", name: "gallery")
-    let boss = Principal.operator(name: "boss")
+    let boss = Principal.operator(id: "boss")
     #expect(throws: AccessError.self) { try set(authorisations, .restricted, by: application) }
     #expect(try set(authorisations, .restricted, by: boss) != nil)
     for state in [AuthorisationState.always, .denied, .notDetermined] {

@@ -17,7 +17,7 @@ struct TokenTests {
     #expect(
       tokens.verify(gallery.secret, at: noon) == .application(id: gallery.token.id, name: "gallery")
     )
-    #expect(tokens.verify(boss.secret, at: noon) == .operator(name: "boss"))
+    #expect(tokens.verify(boss.secret, at: noon) == .operator(id: boss.token.id))
     #expect(tokens.list().map(\.name).sorted() == ["boss", "gallery app"])
     for (_, document) in try journal.documents(kind: "access.token") {
       let text = String(decoding: document, as: UTF8.self)
@@ -55,6 +55,30 @@ struct TokenTests {
       #expect(tokens.verify(other, at: noon) == nil)
     }
     #expect(tokens.verify(secret, at: noon) != nil)
+  }
+
+  @Test("a client has ended once its token has expired or was revoked, and so has a ticket of it")
+  func ends() throws {
+    let tokens = try Tokens(store: try Journal.open(.memory, stream: "test"))
+    let end = noon + .seconds(60)
+    let brief = try tokens.create(name: "boss", role: .operator, at: noon, expiresAt: end).token
+    // Of two tokens with one name, each is a client of its own.
+    let lasting = try tokens.create(name: "boss", role: .operator, at: noon).token
+    let gone = try tokens.create(name: "app", role: .application("gallery"), at: noon).token
+    let clients = Set([brief, lasting, gone].map(\.principal.client) + [Principal.local.client])
+    #expect(clients.count == 4)
+    #expect(tokens.ended(among: clients, at: end - .oneNanosecond).isEmpty)
+    let tickets = (0..<2).compactMap { _ in tokens.tickets.issue(to: brief.principal, at: .zero) }
+    #expect(tokens.redeem(tickets[0], at: .zero, end - .oneNanosecond) == brief.principal)
+    #expect(tokens.redeem(tickets[1], at: .zero, end) == nil)
+    #expect(tokens.ended(among: clients, at: end) == [brief.principal.client])
+    #expect(try tokens.revoke(gone.id))
+    #expect(tokens.ended(among: clients, at: end) == [brief.principal.client, gone.principal.client])
+    let shop = try tokens.create(name: "till", role: .application("shop"), at: noon).token
+    #expect(tokens.ended(among: [shop.principal.client], at: noon).isEmpty)
+    tokens.revokingAll(of: "shop").adopt()
+    #expect(tokens.ended(among: [shop.principal.client], at: noon) == [shop.principal.client])
+    #expect(tokens.ended(among: ["token unknown"], at: noon) == ["token unknown"])
   }
 
   @Test("a token ends at its time, to the nanosecond")

@@ -10,6 +10,7 @@ struct FeedHarness {
   private final class Virtual: Sendable {
     let now = Mutex(Duration.zero)
     let lost = Mutex<UInt64>(0)
+    let ended = Mutex<Set<String>>([])
   }
 
   let committed = CommittedEventHub()
@@ -35,6 +36,7 @@ struct FeedHarness {
       stream: "test",
       history: store,
       settings: settings,
+      ended: { [virtual] clients in virtual.ended.withLock { clients.intersection($0) } },
       logger: Logger(label: "test") { [log] _ in log },
       lost: { [virtual] in virtual.lost.withLock { $0 } },
       clock: { [virtual] in virtual.now.withLock { $0 } }
@@ -52,6 +54,9 @@ struct FeedHarness {
   }
 
   func advance(by span: Duration) { virtual.now.withLock { $0 += span } }
+
+  /// Ends the token of a client.
+  func end(_ client: String) { virtual.ended.withLock { _ = $0.insert(client) } }
 
   func lose(_ count: UInt64) { virtual.lost.withLock { $0 += count } }
 

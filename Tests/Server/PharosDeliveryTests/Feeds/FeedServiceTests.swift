@@ -151,6 +151,26 @@ struct FeedServiceTests {
     withExtendedLifetime(reading) {}
   }
 
+  @Test("a stream ends at the tick behind the end of its client's token, without what waits for it")
+  func endOfToken() async throws {
+    let harness = try FeedHarness()
+    let ending = try harness.feedService.open(FeedRequest(client: "token a"))
+    let lasting = try harness.feedService.open(FeedRequest(client: "token b"))
+    var (lost, kept) = (ending.makeAsyncIterator(), lasting.makeAsyncIterator())
+    harness.publish([Sample.enter(1)])
+    #expect(await harness.numbers(1, from: &lost) == [1])
+    harness.publish([Sample.enter(2)])
+    harness.end("token a")
+    harness.feedService.tick()
+    harness.publish([Sample.enter(3)])
+    #expect(await harness.numbers(1, from: &lost).isEmpty)
+    #expect(await harness.numbers(3, from: &kept) == [1, 2, 3])
+    // A stream that is opened with the token as it ends goes at the next tick.
+    var late = try harness.feedService.open(FeedRequest(client: "token a")).makeAsyncIterator()
+    harness.feedService.tick()
+    #expect(await harness.numbers(1, from: &late).isEmpty)
+  }
+
   @Test("an application is in use while it has a stream open")
   func inUse() throws {
     let harness = try FeedHarness()

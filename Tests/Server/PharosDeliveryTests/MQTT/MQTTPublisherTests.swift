@@ -86,7 +86,7 @@ private final class MemoryBroker: MQTTLink {
   }
 }
 
-@Suite("Publishing to a broker", .timeLimit(.minutes(5)))
+@Suite("Publishing to a broker", .timeLimit(.minutes(20)))
 struct MQTTPublisherTests {
   private static let names = MQTTNames(prefix: "pharos", discovery: nil, stream: "test")
 

@@ -112,6 +112,9 @@ struct WebhooksTests {
     let ledger = try #require(try journal.deliveries(to: id))
     #expect(ledger.cursor == 12)
     #expect(ledger.lanes.map(\.subject) == [Samples.subject(1)])
+    // All of the journal is read, and the first event of it waits.
+    let standing = try house.webhooks.standing(id, application: nil)
+    #expect(standing.lag == 12 && standing.waitingSince == all[0].decidedAt)
 
     let second = HoldingSender()
     let restarted = try WebhookHouse(journal, clock: clock, settings: settings, sender: second)
@@ -122,6 +125,8 @@ struct WebhooksTests {
     }
     #expect(second.accepted == [all[0], all[6]].map { "\($0.id)" })
     #expect(try journal.deliveries(to: id)?.delivered == 12)
+    let done = try restarted.webhooks.standing(id, application: nil)
+    #expect(done.lag == 0 && done.waitingSince == nil)
   }
 
   @Test("a new webhook gets later events, of the kinds, regions and application it asks for")
