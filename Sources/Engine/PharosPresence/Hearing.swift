@@ -17,6 +17,8 @@ extension ReportBody {
 struct ReportTime {
   var event: Timestamp
   var isLate: Bool
+  /// Indicates whether the report came with a time, or the age, of what it is about.
+  var isTimed: Bool
 }
 
 /// One advert as the tracks of its identities see it.

@@ -142,18 +142,21 @@ package struct LifeSigns: Sendable {
   ///
   /// Gaps are learned from all transmitters but the most frequent one (Boyer and Moore's majority vote): its own
   /// departure must not look like the observer's.
-  package mutating func advert(from key: UInt64, at time: Timestamp) -> Bool {
+  ///
+  /// One that came with a time may share it with another, as a scan response does; without times, several at once were
+  /// collected.
+  package mutating func advert(from key: UInt64, at time: Timestamp, isTimed: Bool = false) -> Bool {
     reception.places.makeUnique()
-    return advertUnshared(from: key, tag: Reception.tag(of: key), at: time)
+    return advertUnshared(from: key, tag: Reception.tag(of: key), at: time, isTimed: isTimed)
   }
 
   /// The same with the reception's tag of the key, after its places have been made the observer's own.
   @inline(__always)
-  mutating func advertUnshared(from key: UInt64, tag: UInt32, at time: Timestamp) -> Bool {
+  mutating func advertUnshared(from key: UInt64, tag: UInt32, at time: Timestamp, isTimed: Bool) -> Bool {
     // An advert that is no later than the latest one proves nothing new.
     if time > reception.latest {
       advance(to: time)
-    } else if time == traffic.latest, key == leader {
+    } else if !isTimed, time == traffic.latest, key == leader {
       uploads.noteBurst()
     }
     isUnproven = false

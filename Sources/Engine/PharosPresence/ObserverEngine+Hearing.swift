@@ -50,11 +50,11 @@ extension ObserverEngine {
 
   /// The event time of a report; its age is taken into the lag.
   private mutating func time(of report: Report, _ context: inout EngineContext) -> ReportTime {
-    let age: TimeSpan
+    let (age, isSent): (TimeSpan, Bool)
     switch report.timing {
-    case .received: age = .zero
-    case .age(let stated): age = max(.zero, stated)
-    case .sent(let sent): age = clock.age(received: context.current, sent: sent)
+    case .received: (age, isSent) = (.zero, false)
+    case .age(let stated): (age, isSent) = (max(.zero, stated), false)
+    case .sent(let sent): (age, isSent) = (clock.age(received: context.current, sent: sent), true)
     }
     if case .advert = report.body { life.uploads.receive(at: context.current, age: age) }
     // What was heard since the upload before is on time, however long that is ago: it could not come earlier.
@@ -68,7 +68,7 @@ extension ObserverEngine {
       late += 1
       context.counters.late += 1
     }
-    return ReportTime(event: context.current - age, isLate: isLate)
+    return ReportTime(event: context.current - age, isLate: isLate, isTimed: isSent || age != .zero)
   }
 
   // MARK: Datagrams
@@ -127,7 +127,7 @@ extension ObserverEngine {
     let found = context.frames(of: advert, in: batch)
     if context.sensing != nil, isHandset, !standsInZone { sense(advert, found, at: time, &context) }
     let key = ObserverEngine.transmitter(found.first?.beacon, advert.address)
-    let isProof = life.advert(from: key, at: time.event)
+    let isProof = life.advert(from: key, at: time.event, isTimed: time.isTimed)
     if !isUp || scanState == .off { wake(at: time, isProof: isProof, &context) }
     let hearing = Hearing(
       level: advert.rssi.map { Double($0.dBm) },
@@ -153,7 +153,7 @@ extension ObserverEngine {
 
   private mutating func hear(_ ranged: RangedBeacon, at time: ReportTime, _ context: inout EngineContext) {
     countAdvert()
-    let isProof = life.advert(from: KeyedHash.fold(ranged.beacon), at: time.event)
+    let isProof = life.advert(from: KeyedHash.fold(ranged.beacon), at: time.event, isTimed: time.isTimed)
     if !isUp || scanState == .off { wake(at: time, isProof: isProof, &context) }
     var power = ranged.measuredPower.map { Double($0) }
     if power == nil, let rssi = ranged.rssi, let meters = ranged.accuracy {

@@ -523,7 +523,8 @@ extension ObserverEngine {
     }
     countAdvert()
     let tag = advert.pointee.transmitterTag
-    _ = life.advertUnshared(from: advert.pointee.transmitter, tag: tag, at: time)
+    let isTimed = advert.pointee.isSent || age != 0
+    _ = life.advertUnshared(from: advert.pointee.transmitter, tag: tag, at: time, isTimed: isTimed)
   }
 
   /// Takes the head of a datagram, if it is the next one; it is no sign of life.

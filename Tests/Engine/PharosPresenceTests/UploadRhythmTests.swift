@@ -47,6 +47,24 @@ struct UploadRhythmTests {
     }
   }
 
+  @Test(
+    "adverts of one time, as of a scan response, make no upload; without times they do",
+    arguments: [1.5, 5, 20, 45] as [Double]
+  )
+  func scanResponses(gap: Double) {
+    func delays(_ timing: (Double) -> ReportTiming) -> Set<TimeSpan> {
+      let zones = [Zone(identifier: "hall", observers: [Timeline.handset])]
+      var timeline = Timeline(Timeline.site([SparseBeaconTests.region()], liveness: .auto, zones: zones))
+      for number in 1...40 {
+        let time = Double(number) * gap
+        for _ in 0..<2 { timeline.hear(1, 1, at: time, timing: timing(time)) }
+      }
+      return Set(timeline.links.compactMap { if case .life(let life) = $0 { life.delay } else { nil } })
+    }
+    #expect(delays { .sent(Timeline.at($0)) } == [.zero])
+    #expect(delays { _ in .received }.contains { $0 >= .seconds(gap.rounded(.down)) })
+  }
+
   @Test("outages of equal length between which it is heard for minutes are outages")
   func outages() {
     var timeline = Timeline(Timeline.site([SparseBeaconTests.region()], liveness: .auto))
