@@ -1,6 +1,6 @@
 """Crowds of ordinary requests, route by route: clients that leave at once, and clients that stay.
 
-    python3 Tests/SystemTests/crowds.py .build/release/pharos [--observers 4000] [--clients 1000] [--only ROUTE] [--only-print]
+    python3 Tests/SystemTests/crowds.py .build/release/pharos [--observers 4000] [--clients 1000] [--only ROUTE] [--short] [--only-print]
 
 For each route of openapi.json that is read: so many clients ask and leave at once; then the next health check is timed. Then 64
 clients of one address ask over and over, and another client's health checks are timed. A phone enters a region every 40 ms all the
@@ -70,8 +70,11 @@ def main():
     parser.add_argument("--clients", type=int, default=1_000)
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--only", help="only routes whose paths contain this")
+    parser.add_argument("--short", action="store_true", help="one route, and only the health check behind its crowd is judged")
     parser.add_argument("--only-print", action="store_true", help="measure without judging")
     arguments = parser.parse_args()
+    if arguments.short:
+        arguments.observers, arguments.clients, arguments.seconds, arguments.only = 1_000, 300, 0.5, "/v1/observers"
     server = Server(arguments.binary, region_site(1, silence="20s"))
     server.start()
     radio = Radio(server)
@@ -116,7 +119,10 @@ def main():
     if arguments.only_print:
         return
     assert ended == 0 and stop <= 3, f"the stop took {stop:.1f} s"
-    assert worst["crowd"] <= 500, "a health check waited behind a crowd"
+    # A busy machine makes a second of what takes 0.2 s; a crowd that is worked off first takes ten times as long.
+    assert worst["crowd"] <= (2_000 if arguments.short else 500), "a health check waited behind a crowd"
+    if arguments.short:
+        return
     assert worst["behind"] <= calm + 20 and worst["beside"] <= calm + 50, "enters waited"
     assert worst["health"] <= 1_000 and worst["memory"] <= 150
 

@@ -128,8 +128,10 @@ private struct PathEndpoint: Sendable {
       return route.isConditional ? answer.conditional(for: request) : answer
     }
     guard !route.isImmediate else { return try await handle() }
-    let work = RequestScheduler.Work(client: request.client, isLong: route.isLong)
-    guard route.method == .get || route.isLong, let channel = request.channel else {
+    // A change waits until it is committed, which a full disk may hold up: reads find a place meanwhile.
+    let isRead = route.method == .get
+    let work = RequestScheduler.Work(client: request.client, isLong: route.isLong || !isRead)
+    guard isRead || route.isLong, let channel = request.channel else {
       return try await scheduler.run(work, handle)
     }
     let (gone, source) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
