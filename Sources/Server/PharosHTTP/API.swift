@@ -121,7 +121,7 @@ private struct PathEndpoint: Sendable {
     return answer.response(to: request, context)
   }
 
-  /// Has a route handle a request in its turn; one that only reads is cancelled when its client has left.
+  /// Has a route handle a request in its turn; one that only reads is dropped if its client leaves before, and long work ends.
   private func handle(_ request: APIRequest, by route: Route) async throws -> APIAnswer {
     let handle: @Sendable () async throws -> APIAnswer = {
       let answer = try await route.handler(request)
@@ -134,6 +134,9 @@ private struct PathEndpoint: Sendable {
     guard isRead || route.isLong, let channel = request.channel else {
       return try await scheduler.run(work, handle)
     }
+    guard route.isLong else {
+      return try await scheduler.run(work, watching: { ConnectionGuard.onClientGone(channel, $0) }, handle)
+    }
     let (gone, source) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     ConnectionGuard.onClientGone(channel) { source.finish() }
     return try await withThrowingTaskGroup(of: APIAnswer?.self) { tasks in
@@ -143,7 +146,7 @@ private struct PathEndpoint: Sendable {
       }
       tasks.addTask { try await scheduler.run(work, handle) }
       defer { tasks.cancelAll() }
-      guard let answer = try await tasks.next() ?? nil else { throw CancellationError() }
+      guard let answer = try await tasks.next() ?? nil else { throw Problem.clientLeft }
       return answer
     }
   }

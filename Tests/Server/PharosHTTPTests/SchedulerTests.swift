@@ -2,6 +2,7 @@ import Glibc
 import Logging
 import PharosDelivery
 import PharosHTTP
+import PharosModel
 import PharosTestSupport
 import Synchronization
 import Testing
@@ -135,6 +136,22 @@ struct SchedulerTests {
       try await tasks.waitForAll()
     }
     #expect(scheduler.count == 0)
+  }
+
+  @Test("a client that closes its half of the connection behind a request gets its answer")
+  func halfClosed() async throws {
+    try await TestService.run(isLive: true) { service in
+      for path in ["/v1/observers", "/v1/status", "/v1/site", "/v1/events", "/", "/healthz"] {
+        for _ in 0..<5 {
+          let status = try await WireConnection.with(port: Int(service.address.port)) { connection in
+            try await connection.send(service.head("GET", path))
+            connection.endSending()
+            return try await connection.answer().status
+          }
+          #expect(status == 200, "\(path)")
+        }
+      }
+    }
   }
 
   @Test("every operation waits for its turn, except the checks of the server's health")

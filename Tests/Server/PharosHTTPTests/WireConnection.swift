@@ -49,7 +49,10 @@ final class WireConnection {
             let handler = try NIOSSLClientHandler(context: tls, serverHostname: "localhost")
             try channel.pipeline.syncOperations.addHandler(handler)
           }
-          return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+          return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(
+            wrappingChannelSynchronously: channel,
+            configuration: .init(isOutboundHalfClosureEnabled: true)
+          )
         }
       }
     return try await channel.executeThenClose { inbound, outbound in
@@ -62,6 +65,9 @@ final class WireConnection {
 
   /// Writes some bytes as they are.
   func send(_ bytes: [UInt8]) async throws { try await outbound.write(ByteBuffer(bytes: bytes)) }
+
+  /// Closes this half of the connection; answers may still come.
+  func endSending() { outbound.finish() }
 
   /// Reads an answer with its whole body.
   func answer(isHead: Bool = false) async throws -> WireAnswer {

@@ -180,6 +180,19 @@ extension Problem {
     return problem
   }
 
+  /// The client closed its side of the connection before its turn, or while long work was done for it.
+  ///
+  /// - Source: the status 499 of nginx, for logs and metrics; seldom is anyone left to read it.
+  static var clientLeft: Problem {
+    Problem(
+      "clientLeft",
+      "The client closed its side of the connection",
+      status: 499,
+      detail:
+        "The request waited for its turn, or took long. Keep the connection open until the answer has come."
+    )
+  }
+
   /// Too many requests wait for their turn.
   package static var busy: Problem {
     var problem = Problem.unavailable("Too many requests wait for their turn; try again in a moment.")

@@ -38,14 +38,19 @@ package final class RequestScheduler: Sendable {
 
   /// Runs work when it is its client's turn, on the threads of requests.
   ///
+  /// - Parameters:
+  ///   - work: the work's client and length.
+  ///   - watch: takes a function to call when the client has left: the request is dropped then if it still waits.
+  ///   - body: the work.
   /// - Returns: the result of the work.
   /// - Throws: a ``Problem`` if too many requests wait, `CancellationError` if the task is cancelled before the work begins,
   ///   or the error of the work.
   package func run<Value: Sendable>(
     _ work: Work,
+    watching watch: (@escaping @Sendable () -> Void) -> Void = { _ in },
     _ body: @escaping @Sendable () async throws -> Value
   ) async throws -> Value {
-    try await wait(for: work)
+    try await wait(for: work, watch)
     defer {
       queue.withLock { $0.finish(client: work.client, isLong: work.isLong) }
       advance()
@@ -54,7 +59,7 @@ package final class RequestScheduler: Sendable {
     return try await BackgroundExecutor.requests.run(body)
   }
 
-  private func wait(for work: Work) async throws {
+  private func wait(for work: Work, _ watch: (@escaping @Sendable () -> Void) -> Void) async throws {
     let number = queue.withLock { $0.nextNumber() }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { (turn: Turn) in
@@ -64,16 +69,17 @@ package final class RequestScheduler: Sendable {
           return turn.resume(throwing: Problem.busy)
         }
         // A task that was cancelled before it entered leaves here; one that is cancelled later, in the handler below.
-        if Task.isCancelled { leave(number, work) }
+        if Task.isCancelled { leave(number, work, CancellationError()) }
         advance()
+        watch { [self] in leave(number, work, Problem.clientLeft) }
       }
     } onCancel: {
-      leave(number, work)
+      leave(number, work, CancellationError())
     }
   }
 
-  private func leave(_ number: UInt64, _ work: Work) {
-    queue.withLock { $0.remove(number, client: work.client) }?.resume(throwing: CancellationError())
+  private func leave(_ number: UInt64, _ work: Work, _ error: any Error) {
+    queue.withLock { $0.remove(number, client: work.client) }?.resume(throwing: error)
   }
 
   /// Begins all work that may begin.
