@@ -109,6 +109,7 @@ struct LeakTests {
       #expect(try await own.request("GET", "/v1/applications").status == 200)
       #expect(try await boss.request("DELETE", "/v1/applications/shop").status == 204)
       #expect(try await own.request("GET", "/v1/applications").status == 401)
+      service.backend.feeds.tick()
       #expect(feed.poll() == nil)
       #expect(service.backend.webhooks.list().isEmpty)
       #expect(service.backend.tokens.list().map(\.name) == ["op"])

@@ -206,9 +206,25 @@ struct StatusResource: Resource {
   }
 }
 
+/// The newest check of readiness, which all share who ask within a second: it costs more than its answer.
+private actor ReadinessCheck {
+  private static let lifetime = TimeSpan.seconds(1)
+
+  private var newest: (begun: TimeSpan, task: Task<[(part: String, problem: String?)], Never>)?
+
+  func result(of backend: any HTTPBackend) async -> [(part: String, problem: String?)] {
+    let now = backend.uptime
+    if let newest, now - newest.begun < ReadinessCheck.lifetime { return await newest.task.value }
+    let task = Task { await backend.readiness() }
+    newest = (now, task)
+    return await task.value
+  }
+}
+
 /// The dashboard, the description of the interface, and what watches the server.
 struct PageResource: Resource {
   let backend: any HTTPBackend
+  private let readinessCheck = ReadinessCheck()
 
   var routes: [Route] {
     [
@@ -238,7 +254,7 @@ struct PageResource: Resource {
   }
 
   private func readiness(_: APIRequest) async -> APIAnswer {
-    let checks = await backend.readiness()
+    let checks = await readinessCheck.result(of: backend)
     let isReady = checks.allSatisfy { $0.problem == nil }
     return .json(status: isReady ? .ok : .serviceUnavailable) { json in
       json.member("status", isReady ? "ready" : "notReady")
