@@ -11,10 +11,9 @@ stay, in ms, and the memory in MB beyond that of the idle server.
 import argparse
 import http.client
 import socket
-import threading
 import time
 
-from harness import Radio, Server, advert, region_site, until
+from harness import Radio, Server, region_site, until
 from overload import Clients, Enters, Peak, p95, resident
 
 STAYING = 64
@@ -77,12 +76,7 @@ def main():
         arguments.observers, arguments.clients, arguments.seconds, arguments.only = 1_000, 300, 0.5, "/v1/observers"
     server = Server(arguments.binary, region_site(1, silence="20s"))
     server.start()
-    radio = Radio(server)
-    for number in range(arguments.observers):
-        radio.hear(f"visitor-{number}", [advert(1, number & 0xFFFF)])
-        if number % 50 == 49:
-            # A radio paces itself: more at once than the socket holds would be lost.
-            threading.Event().wait(0.02)
+    Radio(server).hear_visitors(arguments.observers)
     enters = Enters(server)
     until(lambda: len(enters.delays) > 20, 60)
     calm, idle = p95(enters.during(2 * arguments.seconds)), resident(server)

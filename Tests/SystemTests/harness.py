@@ -144,6 +144,13 @@ class Radio:
         except OSError:
             pass
 
+    def hear_visitors(self, count):
+        """Has so many observers hear an advert each, at a pace: more at once than the socket holds would be lost."""
+        for number in range(count):
+            self.hear(f"visitor-{number}", [advert(1, number & 0xFFFF)])
+            if number % 50 == 49:
+                threading.Event().wait(0.02)
+
     def live(self, observer):
         """A sign of life of an observer that hears nothing: without one its silence would prove nothing."""
         try:

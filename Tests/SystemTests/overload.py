@@ -277,13 +277,7 @@ def main():
     with open(server.site, "a", encoding="utf-8") as file:
         file.write("venues: [hall]\n")
     server.start()
-    radio = Radio(server)
-
-    for number in range(arguments.observers):
-        radio.hear(f"visitor-{number}", [advert(1, number)])
-        if number % 50 == 49:
-            # A radio paces itself: more at once than the socket holds would be lost.
-            threading.Event().wait(0.02)
+    Radio(server).hear_visitors(arguments.observers)
     enters = Enters(server)
     until(lambda: len(enters.delays) > 20, 60)
     payload = bomb()

@@ -10,7 +10,7 @@ enum RouteSearch {
     try await BackgroundExecutor.requests.run { served.router.router }
   }
 
-  /// Runs a search on the threads of searches, within the budget of a request; an error of it is an answer.
+  /// Runs a search on the threads of requests, within the budget of a request; an error of it is an answer.
   ///
   /// The search ends when the task is cancelled, because the client has left or the server stops.
   static func answer<Answer: Sendable>(
