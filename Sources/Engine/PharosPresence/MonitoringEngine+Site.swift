@@ -69,6 +69,7 @@ extension MonitoringEngine {
   /// - If a record states that a row is outside, its tracks' presences end without an event, so that they may enter
   ///   again. If other regions about beacons share these presences, the engine reports their state to stage two as
   ///   unknown.
+  /// - A region that was reset begins again, whatever the state knows of it.
   /// - The engine adds observers that appear only in the records. It does not assume such an observer to be alive: if
   ///   the observer stays silent, its regions become unmonitored.
   ///
@@ -106,9 +107,9 @@ extension MonitoringEngine {
     for index in observerEngines.indices where observerEngines[index].isLive {
       observerEngines[index].armAll(&context)
     }
-    guard let site = awaitedSite else { return }
-    awaitedSite = nil
-    for change in declaration.changes(to: site) { perform(change) }
+    guard let site = awaitedSite.take() else { return }
+    let kept = publishedState.withoutResets(declaration)
+    for change in declaration.changes(to: kept) + kept.changes(to: site) { perform(change) }
   }
 
   /// Records that nothing was received from an instant to a later one, because the process or the machine was paused.

@@ -24,18 +24,27 @@ extension Journal {
     return found
   }
 
-  /// Adds the visits and the thresholds of zones, which have no rows: the events themselves say how they stand.
+  /// Adds the visits, the thresholds of zones and the resets of regions, which have no rows: the events themselves say how they
+  /// stand.
   private func addStays(after sequence: Int64, to found: inout PublishedState) throws(JournalError) {
-    let filter = EventFilter(kinds: [.visitArrive, .visitDepart, .zoneOccupancy])
-    var (last, stays) = (sequence, StateTable())
+    // Who knows no rows from before needs no resets: the rows are without what was reset.
+    let kinds: Set<EventKind> = [.visitArrive, .visitDepart, .zoneOccupancy]
+    let filter = EventFilter(kinds: sequence == 0 ? kinds : kinds.union([.regionReset]))
+    var (last, stays, resets) = (sequence, StateTable(), Set<RegionKey>())
     while true {
       let page = try events(after: last, matching: filter, limit: Journal.stayPage)
-      for entry in page { stays.record(entry.event) }
+      for entry in page {
+        stays.record(entry.event)
+        guard entry.event.kind == .regionReset else { continue }
+        resets.insert(RegionKey(application: entry.event.application, region: entry.event.region))
+      }
       guard let end = page.last, page.count == Journal.stayPage else { break }
       last = end.sequence
     }
     let state = stays.state
-    (found.visits, found.occupancies) = (state.visits, state.occupancies)
+    (found.visits, found.occupancies, found.resets) = (state.visits, state.occupancies, resets.sorted())
+    // Nothing says whether the region that was asked about since is the one that is asked about now.
+    found.regions.removeAll { resets.contains($0.key) }
     // A visit that has ended matters only to a reader that knows that it began.
     if sequence == 0 { found.visits.removeAll { $0.visit.departure != nil } }
   }

@@ -200,11 +200,16 @@ extension StageTwo {
     }
     geofences.resume(at: now, after: downtime)
     // What was published about a region that is another one now says nothing about it.
+    let changed = Set(regionsOfBefore)
     for key in regionsOfBefore {
       publishReset(of: key, regions.place(of: key) == nil ? .removed : .replaced, at: now, into: &events)
     }
-    let changed = Set(regionsOfBefore)
     regionsOfBefore = []
+    for name in publishedState.resets {
+      let key = BeaconRegions.Key(application: name.application, identifier: name.region)
+      guard !changed.contains(key), let region = regions.place(of: key) else { continue }
+      reset(region, of: key, .replaced, at: now, into: &events)
+    }
     let kept = publishedState.regions.filter {
       !changed.contains(BeaconRegions.Key(application: $0.application, identifier: $0.region))
     }

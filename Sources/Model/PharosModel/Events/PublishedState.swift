@@ -15,6 +15,9 @@ public struct PublishedState: Hashable, Sendable {
   public var visits: [VisitRecord] = []
   /// The sides of the thresholds of zones on which the numbers of beacons are.
   public var occupancies: [OccupancyRecord] = []
+  /// The regions that were reset since the state that this one is newer than, in order: they begin again, whatever that state
+  /// knows of their subjects.
+  package var resets: [RegionKey] = []
 
   /// Creates an empty state.
   public init() {}
@@ -22,9 +25,10 @@ public struct PublishedState: Hashable, Sendable {
   /// Indicates whether there are no records.
   public var isEmpty: Bool { regions.isEmpty && zones.isEmpty && observers.isEmpty && hasNoStays }
 
-  /// Indicates whether there are no records of visits and of thresholds, and no beacon is unmonitored in its zone.
+  /// Indicates whether there are no records of visits and of thresholds, no beacon is unmonitored in its zone, and no region was
+  /// reset.
   package var hasNoStays: Bool {
-    visits.isEmpty && occupancies.isEmpty && !zones.contains(where: \.isUnmonitored)
+    visits.isEmpty && occupancies.isEmpty && resets.isEmpty && !zones.contains(where: \.isUnmonitored)
   }
 
   /// The state of a subject relative to a region.
@@ -226,12 +230,26 @@ extension PublishedState {
     }
   }
 
+  /// Returns a site without the regions that were reset.
+  package func withoutResets(_ site: Site) -> Site {
+    var site = site
+    let reset = Set(resets)
+    for index in site.applications.indices where !reset.isEmpty {
+      let application = site.applications[index].identifier
+      site.applications[index].regions.removeAll {
+        reset.contains(RegionKey(application: application, region: $0.identifier))
+      }
+    }
+    return site
+  }
+
   /// Puts the records into order.
   public mutating func sort() {
     regions.sort()
     zones.sort { $0.beacon < $1.beacon }
     observers.sort { $0.observer < $1.observer }
     visits.sort { $0.subject < $1.subject }
+    resets.sort()
     occupancies.sort { left, right in
       guard left.zone.utf8.elementsEqual(right.zone.utf8) else {
         return left.zone.utf8.lexicographicallyPrecedes(right.zone.utf8)
@@ -381,7 +399,8 @@ package struct RegionKey: Hashable, Comparable, Sendable {
 }
 
 extension PublishedState {
-  /// Writes the records of visits and of thresholds, and the beacons that are unmonitored in their zones.
+  /// Writes the records of visits and of thresholds, the beacons that are unmonitored in their zones, and the regions that were
+  /// reset.
   package func writeStays(to writer: inout FieldWriter) {
     writer.write(UInt32(visits.count))
     for record in visits {
@@ -397,9 +416,13 @@ extension PublishedState {
       writer.write(record.decidedAt)
     }
     writer.write(zones.filter(\.isUnmonitored).map(\.beacon))
+    for key in resets {
+      writer.write(key.application)
+      writer.write(key.region)
+    }
   }
 
-  /// Reads what ``writeStays(to:)`` wrote; a recording from before zones could be unmonitored ends before them.
+  /// Reads what ``writeStays(to:)`` wrote, to the end; a recording from before zones could be unmonitored ends before them.
   package mutating func readStays(from reader: inout FieldReader) throws(FieldError) {
     for _ in 0..<(try reader.count(ofAtLeast: 8)) {
       let subject = try SubjectID(from: &reader)
@@ -416,6 +439,9 @@ extension PublishedState {
     let unmonitored = Set(try reader.list(BeaconID.self))
     for index in zones.indices where unmonitored.contains(zones[index].beacon) {
       zones[index].isUnmonitored = true
+    }
+    while reader.remaining > 0 {
+      resets.append(RegionKey(application: try reader.text(), region: try reader.text()))
     }
   }
 }
