@@ -94,7 +94,6 @@ extension ObserverEngine {
   mutating func publish(
     _ outcome: TrackHandle.Outcome,
     _ place: Int,
-    at time: Timestamp,
     _ context: inout EngineContext
   ) {
     let track = tracks[place]
@@ -102,11 +101,14 @@ extension ObserverEngine {
     for policy in context.catalog.sets[number].policies.indices {
       let bit: UInt64 = 1 << UInt64(policy)
       let hasEntered = outcome.entered & bit != 0
-      guard hasEntered || outcome.confirmed & bit != 0 else { continue }
+      let isCounted = (outcome.entered | outcome.proven) & bit != 0
+      guard isCounted || outcome.confirmed & bit != 0 else { continue }
       if hasEntered { allow(track, &context) }
-      var evidence = evidence(hasEntered ? .samples : .recovery, policy, track, context)
-      if hasEntered {
-        if policy == 0 { evidence.spread = outcome.spread }
+      // What comes behind a restart or an outage with honest ages is dated by them: a beacon may have left since.
+      let time = isCounted ? track.hot.lastHeard : max(track.hot.lastHeard, monitoringSince)
+      var evidence = evidence(isCounted ? .samples : .recovery, policy, track, context)
+      if isCounted {
+        if policy == 0 || !hasEntered { evidence.spread = max(.zero, outcome.spread) }
         let rules = context.catalog.policies[Int(track.presence(policy).policy)]
         let window = AdaptiveSilence.enterWindow(learned: outcome.window, under: rules)
         evidence.window = rules.enterWithin ?? window

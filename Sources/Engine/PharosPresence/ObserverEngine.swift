@@ -367,12 +367,7 @@ extension ObserverEngine {
       allow(track, &context)
     }
     if outcome.wasHidden { pool.noteHiding() }
-    if outcome.entered | outcome.confirmed != 0 {
-      // What comes behind a restart or an outage with honest ages is dated by them: a beacon may have left since.
-      let isDatedByAge = outcome.entered != 0
-      let time = isDatedByAge ? track.hot.lastHeard : max(track.hot.lastHeard, monitoringSince)
-      publish(outcome, place, at: time, &context)
-    }
+    if outcome.entered | outcome.confirmed | outcome.proven != 0 { publish(outcome, place, &context) }
     rearm(place, &context)
     if track.cold.marks.contains(.seconds), !track.cold.marks.contains(.listed) { list(place, &context) }
   }

@@ -3,8 +3,9 @@
 //   outside  --enough samples within the window-->      inside    enter
 //   inside   --deadline passed, observer alive-->       outside   exit
 //   inside   --observer down-->                         held      unmonitored: its silence proves nothing
-//   held     --sample-->                                inside    confirmed
-//   held     --deadline passed, observer alive-->       outside   exit
+//   held     --sample-->                                recovered confirmed
+//   recovered --another within the window-->            inside    proven: where it was known to have left, this is its enter
+//   held, recovered --deadline passed, observer alive--> outside  exit
 //
 // A sample counts towards an enter if both its own level and the filtered level reach the enter level. Inside, every sample
 // moves the deadline. It is the earlier of two times: the last sample plus the allowed silence, which `AdaptiveSilence`
@@ -26,6 +27,8 @@ package struct Presence: Sendable {
     case inside
     /// Here when the observer was last able to tell; not heard since it is able again.
     case held
+    /// Heard once since the observer is able again, which may have been a reflection.
+    case recovered
   }
 
   /// The interned policy.
@@ -52,7 +55,7 @@ package struct Presence: Sendable {
   package var isHere: Bool { phase != .outside }
 
   /// Indicates whether the beacon is here and was heard since the observer became able to tell.
-  var isConfirmed: Bool { phase == .inside }
+  var isConfirmed: Bool { phase == .inside || phase == .recovered }
 
   /// The start of the visit, if there is one.
   package var since: Timestamp? { phase == .outside ? nil : began }
@@ -73,8 +76,10 @@ package struct Presence: Sendable {
   enum HeardAction: Hashable {
     /// The beacon came.
     case entered
-    /// The beacon was here before its observer went down, and still is.
+    /// The beacon was here before its observer went down, and was heard again.
     case confirmed
+    /// It was heard as often since, within a time span, as an enter takes: it is here, even if it had left meanwhile.
+    case proven(spread: TimeSpan)
   }
 
   /// Sets the levels that the policy asks for.
@@ -98,15 +103,22 @@ package struct Presence: Sendable {
       guard counts(level),
         count(time, needed: rules.enterSamples, window: window, isOfBatch: isOfBatch)
       else { return nil }
-      phase = .inside
-      began = max(time, before)
-      earlier.removeAll()
+      (phase, began, earlier) = (.inside, max(time, before), [])
       follow(level?.filtered, at: time, dwell: rules.exitDwell)
       return .entered
     case .held:
-      phase = .inside
+      phase = .recovered
       follow(level?.filtered, at: time, dwell: rules.exitDwell)
+      if counts(level) { earlier = [time] }
       return .confirmed
+    case .recovered:
+      follow(level?.filtered, at: time, dwell: rules.exitDwell)
+      guard counts(level), isOfBatch || earlier.last != time else { return nil }
+      earlier.removeAll { time - $0 > window }
+      earlier.append(time)
+      guard earlier.count >= max(2, rules.enterSamples) else { return nil }
+      defer { (phase, earlier) = (.inside, []) }
+      return .proven(spread: time - earlier[0])
     case .inside:
       follow(level?.filtered, at: time, dwell: rules.exitDwell)
       return nil
@@ -300,108 +312,5 @@ extension FieldReader {
       throw failure(.outOfRange(field: "a threshold"))
     }
     return number
-  }
-}
-
-/// The result of recomputing a decision from its evidence.
-package enum DecisionCheck: Hashable, Sendable {
-  /// It does.
-  case follows
-  /// It does not, for this reason.
-  case contradicts(String)
-  /// The rule carries nothing to compute: a client asked, or an observer fell silent.
-  case noDecision
-}
-
-extension Evidence {
-  /// Recomputes the decision from the evidence alone, which is all that the event's JSON carries.
-  package func recomputed() -> DecisionCheck {
-    switch rule {
-    case .samples: recomputedSamples()
-    case .level: recomputedLevel()
-    case .adaptiveSilence: recomputedSilence(isAdaptive: true)
-    case .fixedSilence: recomputedSilence(isAdaptive: false)
-    case .neverHeard:
-      check(gap, isAtLeast: window, "the time without a sample", "the patience")
-    case .observerOutage, .scanOff, .recovery, .alreadyInside, .assumed, .displayOn, .requested,
-      .regionChange, .eviction, .nested, .crossing, .positionLost:
-      .noDecision
-    case .position: recomputedPosition()
-    }
-  }
-
-  private func recomputedPosition() -> DecisionCheck {
-    guard let geofence, let threshold else { return .contradicts("the probability is missing") }
-    // A threshold of a half or more is one to enter by.
-    let isBeyond =
-      threshold >= 0.5
-      ? geofence.probability >= threshold - Evidence.lastDigit
-      : geofence.probability <= threshold + Evidence.lastDigit
-    guard isBeyond else {
-      return .contradicts("a probability of \(geofence.probability) is not beyond \(threshold)")
-    }
-    return check(geofence.dwell, isAtLeast: window, "the time beyond the probability", "the dwell")
-  }
-
-  private func recomputedSamples() -> DecisionCheck {
-    guard let samples, let counted else { return .contradicts("the number of samples is missing") }
-    guard counted >= samples else { return .contradicts("\(counted) of \(samples) samples counted") }
-    if samples > 1 {
-      let inTime = check(window, isAtLeast: spread, "the window", "the time over which the samples fell")
-      guard inTime == .follows else { return inTime }
-    }
-    guard let threshold else { return .follows }
-    guard let level, let sampleLevel else { return .contradicts("a level is missing") }
-    guard min(level, sampleLevel) >= threshold - Evidence.lastDigit else {
-      return .contradicts("a level of \(min(level, sampleLevel)) dBm does not reach \(threshold) dBm")
-    }
-    return .follows
-  }
-
-  private func recomputedLevel() -> DecisionCheck {
-    guard let level, let threshold else { return .contradicts("a level is missing") }
-    guard level < threshold + Evidence.lastDigit else {
-      return .contradicts("a level of \(level) dBm is not below \(threshold) dBm")
-    }
-    return check(belowFor, isAtLeast: window, "the time below the level", "the dwell")
-  }
-
-  private func recomputedSilence(isAdaptive: Bool) -> DecisionCheck {
-    guard let allowedGap else { return .contradicts("the allowed gap is missing") }
-    if isAdaptive {
-      // Nothing is known yet of an untracked beacon that could be computed with.
-      guard let silence else {
-        guard interval == nil else {
-          return .contradicts("what the allowed gap was computed from is missing")
-        }
-        return check(gap, isAtLeast: allowedGap * (stretch ?? 1), "the silence", "the allowed gap")
-      }
-      guard silence.misses == silence.recomputedMisses else {
-        return .contradicts("\(silence.misses) misses, and \(silence.recomputedMisses) when computed again")
-      }
-      guard abs((silence.allowedGap - allowedGap).seconds) <= Evidence.lastDigit else {
-        return .contradicts(
-          "a gap of \(allowedGap.seconds) s, and \(silence.allowedGap.seconds) s computed again"
-        )
-      }
-    }
-    return check(gap, isAtLeast: allowedGap * (stretch ?? 1), "the silence", "the allowed gap")
-  }
-
-  /// The last digit that JSON carries of a level, in dB, or of a gap, in tenths of seconds.
-  private static let lastDigit = 0.006
-
-  private func check(
-    _ value: TimeSpan?,
-    isAtLeast least: TimeSpan?,
-    _ name: String,
-    _ bound: String
-  ) -> DecisionCheck {
-    guard let value else { return .contradicts("\(name) is missing") }
-    guard let least else { return .contradicts("\(bound) is missing") }
-    guard value.seconds >= least.seconds - 0.001 else {
-      return .contradicts("\(name) is \(value.seconds) s, and \(bound) \(least.seconds) s")
-    }
-    return .follows
   }
 }

@@ -35,6 +35,8 @@ extension TrackHandle {
     var entered: UInt64 = 0
     /// Bits of the places whose presence was confirmed.
     var confirmed: UInt64 = 0
+    /// Bits of the places whose presence was proven.
+    var proven: UInt64 = 0
     /// Indicates whether it joined the sample before it.
     var hasJoined = false
     /// Indicates whether it is another advert all the same: of a batch without ages.
@@ -47,7 +49,7 @@ extension TrackHandle {
     var hasNewMode = false
     /// Indicates whether it ended a silence that only a body in the way explains.
     var wasHidden = false
-    /// The time span of the samples that made the first presence be entered.
+    /// The time span of the samples that made the first presence be entered, or any be proven.
     var spread = TimeSpan.zero
     /// The window in which they had to fall, unless a policy states one.
     var window = TimeSpan.zero
@@ -237,7 +239,7 @@ extension TrackHandle {
       if presence.isWaiting { outcome.needsAllowance = true }
       let rules = catalog.policies[Int(presence.policy)]
       var window = rules.enterWithin
-      if window == nil, !presence.isHere {
+      if window == nil, presence.phase != .inside {
         if outcome.window == .zero { (outcome.window, outcome.run) = enterWindow(silence()) }
         let usual = AdaptiveSilence.enterWindow(learned: outcome.window, under: rules)
         window = max(usual, outcome.run?.span ?? .zero)
@@ -255,6 +257,8 @@ extension TrackHandle {
         outcome.entered |= 1 << UInt64(place)
         if place == 0 { outcome.spread = presence.spread }
       case .confirmed: outcome.confirmed |= 1 << UInt64(place)
+      case .proven(let spread):
+        (outcome.proven, outcome.spread) = (outcome.proven | 1 << UInt64(place), spread)
       case nil: break
       }
     }

@@ -222,7 +222,8 @@ struct LivenessTests {
     }
     #expect(
       story == [
-        "up", "1 inside", "2 inside", "down", "1 unmonitored", "2 unmonitored", "up", "1 inside", "2 outside",
+        "up", "1 inside", "2 inside", "down", "1 unmonitored", "2 unmonitored", "up", "1 inside", "1 inside",
+        "2 outside",
       ]
     )
     #expect(
