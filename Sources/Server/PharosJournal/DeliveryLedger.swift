@@ -4,7 +4,7 @@ package import PharosModel
 
 /// The saved delivery state of one receiver, from which deliveries continue after a restart.
 ///
-/// The journal is the only queue. A receiver has a cursor, up to which every event is settled. A subject that is behind
+/// The journal is the only queue. A receiver has a cursor, up to which every event is settled. A topic that is behind
 /// has a cursor of its own, so that its later events need not be listed.
 package struct DeliveryLedger: Hashable, Sendable {
   /// The sequence up to which every event is settled, except those of ``lanes``.
@@ -15,7 +15,7 @@ package struct DeliveryLedger: Hashable, Sendable {
   package var failingSince: Timestamp?
   /// Indicates whether the webhook is disabled, so that the journal retains no events for it.
   package var isPaused = false
-  /// The subjects that are behind.
+  /// The topics that are behind.
   package var lanes: [Lane] = []
 
   /// Makes a ledger that begins after a sequence.
@@ -27,18 +27,18 @@ package struct DeliveryLedger: Hashable, Sendable {
     for index in lanes.indices where max(lanes[index].after, lanes[index].head) > sequence {
       let lane = lanes[index]
       lanes[index] = Lane(
-        subject: lane.subject,
+        topic: lane.topic,
         after: min(lane.after, sequence),
         nextAttempt: lane.nextAttempt
       )
     }
   }
 
-  /// A subject that is behind the others, because its next event could not be delivered yet.
+  /// A topic that is behind the others, because its next event could not be delivered yet.
   package struct Lane: Hashable, Sendable {
-    /// The subject.
-    package var subject: SubjectID
-    /// The sequence up to which the events of this subject are settled.
+    /// The topic.
+    package var topic: DeliveryTopic
+    /// The sequence up to which the events of this topic are settled.
     package var after: Int64
     /// The sequence of the next event to deliver, or 0 if it has not been looked up yet.
     package var head: Int64
@@ -51,14 +51,14 @@ package struct DeliveryLedger: Hashable, Sendable {
 
     /// Makes a lane.
     package init(
-      subject: SubjectID,
+      topic: DeliveryTopic,
       after: Int64,
       head: Int64 = 0,
       attempts: Int = 0,
       firstTried: Timestamp? = nil,
       nextAttempt: Timestamp = .distantPast
     ) {
-      self.subject = subject
+      self.topic = topic
       self.after = after
       self.head = head
       self.attempts = attempts
@@ -113,10 +113,10 @@ package struct DeliveryUpdate: Hashable, Sendable {
   package var failingSince: Timestamp?
   /// Indicates whether the webhook is disabled, so that the journal retains no events for it.
   package var isPaused = false
-  /// The changed lanes of subjects that are behind.
+  /// The changed lanes of topics that are behind.
   package var lanes: [DeliveryLedger.Lane] = []
-  /// The subjects that are no longer behind.
-  package var caughtUp: [SubjectID] = []
+  /// The topics that are no longer behind.
+  package var caughtUp: [DeliveryTopic] = []
   /// The events that were given up.
   package var dead: [DeadLetter] = []
   /// The dead letters that were delivered after all, by sequence.
@@ -150,7 +150,11 @@ extension Journal {
         sql: "SELECT * FROM receiver_lanes WHERE receiver = ?",
         arguments: [receiver]
       ).map(Deliveries.lane)
-      ledger.lanes.sort { $0.subject < $1.subject }
+      ledger.lanes.sort { $0.topic < $1.topic }
+      // All events without a subject once were one topic: what it had not delivered yet is delivered by the others.
+      if let former = ledger.lanes.firstIndex(where: { $0.topic == DeliveryTopic(.none) }) {
+        ledger.cursor = min(ledger.cursor, ledger.lanes.remove(at: former).after)
+      }
       return ledger
     }
   }
@@ -217,7 +221,7 @@ extension Journal {
     }
   }
 
-  /// Returns the sequence before the oldest event of all subjects that are behind, as it was saved last; nil if none is.
+  /// Returns the sequence before the oldest event of all topics that are behind, as it was saved last; nil if none is.
   package func lowestLane(of receiver: String) throws(JournalError) -> Int64? {
     try read { database in
       try Int64.fetchOne(
@@ -311,13 +315,13 @@ extension Deliveries {
           (receiver, subject, after, head, attempts, first_tried, next_attempt) VALUES (?, ?, ?, ?, ?, ?, ?)
           """
       ).execute(arguments: [
-        update.receiver, Data(lane.subject.encoded), lane.after, lane.head, lane.attempts,
+        update.receiver, Data(lane.topic.encoded), lane.after, lane.head, lane.attempts,
         lane.firstTried?.nanoseconds, lane.nextAttempt.nanoseconds,
       ])
     }
-    for subject in update.caughtUp {
+    for topic in update.caughtUp {
       try database.cachedStatement(sql: "DELETE FROM receiver_lanes WHERE receiver = ? AND subject = ?")
-        .execute(arguments: [update.receiver, Data(subject.encoded)])
+        .execute(arguments: [update.receiver, Data(topic.encoded)])
     }
     for sequence in update.revived {
       try database.cachedStatement(sql: "DELETE FROM dead_letters WHERE receiver = ? AND sequence = ?")
@@ -346,7 +350,7 @@ extension Deliveries {
   }
 }
 
-/// The tables of deliveries: the state of each receiver, the subjects that are behind, and the dead letters.
+/// The tables of deliveries: the state of each receiver, the topics that are behind, and the dead letters.
 enum Deliveries {
   /// Registers the migrations of these tables after those of the journal; a migration never changes.
   static func migrate(_ migrator: inout DatabaseMigrator) {
@@ -396,6 +400,10 @@ enum Deliveries {
     try SubjectID(encoded: Array(row["subject"] as Data))
   }
 
+  static func topic(_ row: Row) throws -> DeliveryTopic {
+    try DeliveryTopic(encoded: Array(row["subject"] as Data))
+  }
+
   static func letter(_ row: Row) throws -> DeadLetter {
     DeadLetter(
       sequence: row["sequence"],
@@ -409,7 +417,7 @@ enum Deliveries {
 
   static func lane(_ row: Row) throws -> DeliveryLedger.Lane {
     DeliveryLedger.Lane(
-      subject: try subject(row),
+      topic: try topic(row),
       after: row["after"],
       head: row["head"],
       attempts: row["attempts"],

@@ -264,7 +264,7 @@ struct JournalEraser {
   private mutating func lanes(in database: Database) throws {
     let rows = try Row.fetchAll(database, sql: "SELECT DISTINCT subject FROM receiver_lanes")
     for row in rows {
-      guard traces.contains(try Deliveries.subject(row)) else { continue }
+      guard traces.contains(try Deliveries.topic(row).subject) else { continue }
       let subject: Data = row["subject"]
       try database.execute(sql: "DELETE FROM receiver_lanes WHERE subject = ?", arguments: [subject])
       erased.deliveries += database.changesCount

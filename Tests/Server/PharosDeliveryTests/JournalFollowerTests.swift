@@ -300,14 +300,15 @@ struct JournalFollowerTests {
   func lanes() {
     var ledger = DeliveryLedger(cursor: 90)
     ledger.lanes = [
-      DeliveryLedger.Lane(subject: Samples.subject(1), after: 20, head: 25, attempts: 3),
-      DeliveryLedger.Lane(subject: Samples.subject(2), after: 80, head: 85, attempts: 3),
+      DeliveryLedger.Lane(topic: DeliveryTopic(Samples.subject(1)), after: 20, head: 25, attempts: 3),
+      DeliveryLedger.Lane(topic: DeliveryTopic(Samples.subject(2)), after: 80, head: 85, attempts: 3),
     ]
     ledger.rewind(to: 50)
     #expect(ledger.cursor == 50)
     #expect(
-      ledger.lanes[0] == DeliveryLedger.Lane(subject: Samples.subject(1), after: 20, head: 25, attempts: 3)
+      ledger.lanes[0]
+        == DeliveryLedger.Lane(topic: DeliveryTopic(Samples.subject(1)), after: 20, head: 25, attempts: 3)
     )
-    #expect(ledger.lanes[1] == DeliveryLedger.Lane(subject: Samples.subject(2), after: 50))
+    #expect(ledger.lanes[1] == DeliveryLedger.Lane(topic: DeliveryTopic(Samples.subject(2)), after: 50))
   }
 }

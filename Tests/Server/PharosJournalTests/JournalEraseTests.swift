@@ -25,7 +25,7 @@ struct JournalEraseTests {
     }
     var update = DeliveryUpdate(receiver: "hook", cursor: 3, delivered: 0)
     let subjects = Timeline.observers.map { SubjectID.observer($0) } + Timeline.beacons.map { .beacon($0) }
-    update.lanes = subjects.map { DeliveryLedger.Lane(subject: $0, after: 3) }
+    update.lanes = subjects.map { DeliveryLedger.Lane(topic: DeliveryTopic($0), after: 3) }
     update.dead = model.committed.prefix(400).map {
       DeadLetter(
         sequence: $0.sequence,

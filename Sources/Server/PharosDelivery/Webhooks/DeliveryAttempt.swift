@@ -1,16 +1,16 @@
 package import PharosJournal
 package import PharosModel
 
-/// A lane of events that are delivered one after the other: those of a subject, or its replayed dead letters.
+/// A lane of events that are delivered one after the other: those of a topic, or the replayed dead letters of a subject.
 package struct DeliveryLane: Hashable, Sendable {
-  /// The subject.
-  package var subject: SubjectID
+  /// The topic.
+  package var topic: DeliveryTopic
   /// Indicates whether the events are dead letters that are delivered once more.
   package var isReplay: Bool
 
   /// Makes a lane.
-  package init(_ subject: SubjectID, isReplay: Bool = false) {
-    self.subject = subject
+  package init(_ topic: DeliveryTopic, isReplay: Bool = false) {
+    self.topic = topic
     self.isReplay = isReplay
   }
 }
@@ -44,7 +44,7 @@ package enum DeliveryStep: Hashable, Sendable {
 package enum DeliveryLoad: Hashable, Sendable {
   /// The events after a sequence.
   case onward(after: Int64, limit: Int)
-  /// The events of one subject after a sequence.
+  /// The events of one topic after a sequence.
   case lane(DeliveryLane, after: Int64, limit: Int)
 }
 

@@ -4,9 +4,9 @@ package import PharosModel
 
 /// The schedule of deliveries to one receiver: a value without a clock, a socket or random numbers of its own.
 ///
-/// Events of one subject are sent one after the other, in order; those of different subjects concurrently, as many as
-/// the receiver allows. An event that fails holds back only its own subject: the subject's later events are not kept
-/// in memory but read from the journal again when they are due. A receiver that fails for many subjects in a row is
+/// Events of one topic (a subject; where there is none, a region or a zone) are sent one after the other, in order; those of
+/// different topics concurrently, as many as the receiver allows. An event that fails holds back only its own topic: the topic's
+/// later events are not kept in memory but read from the journal again when they are due. A receiver that fails for many subjects in a row is
 /// considered down: it is probed with one event at a time, and all other events wait until it takes one.
 ///
 /// An event is given up a day after its first attempt. If its subject or the whole receiver has failed for a day, it
@@ -106,7 +106,7 @@ package struct DeliverySchedule: Sendable {
     failingSince = ledger.failingSince
     writtenFailingSince = ledger.failingSince
     for row in ledger.lanes {
-      let key = DeliveryLane(row.subject)
+      let key = DeliveryLane(row.topic)
       lanes[key] = Lane(
         state: .waiting(until: row.nextAttempt),
         isBehind: true,
@@ -132,7 +132,7 @@ package struct DeliverySchedule: Sendable {
 
   /// Adds a lane that delivers the dead letters of a subject once more.
   package mutating func addReplay(of subject: SubjectID) {
-    let key = DeliveryLane(subject, isReplay: true)
+    let key = DeliveryLane(DeliveryTopic(subject), isReplay: true)
     // The client that asks for it expects the receiver to be back: probe it at once.
     if isDown { probeAt = .distantPast }
     guard lanes[key] == nil else { return }
@@ -196,7 +196,7 @@ extension DeliverySchedule {
   ///   - through: the sequence up to which the receiver wants no other events.
   package mutating func loadOnward(_ events: [JournaledEvent], through: Int64) {
     for entry in events {
-      let key = DeliveryLane(entry.event.subject)
+      let key = DeliveryLane(DeliveryTopic(of: entry.event))
       if let lane = lanes[key] {
         guard !lane.isBehind else { continue }
         guard lane.entries.count < settings.laneReadAhead else {
@@ -480,11 +480,11 @@ extension DeliverySchedule {
     )
     for key in changedLanes where !key.isReplay {
       guard let lane = lanes[key], lane.isBehind else {
-        update.caughtUp.append(key.subject)
+        update.caughtUp.append(key.topic)
         continue
       }
       var row = DeliveryLedger.Lane(
-        subject: key.subject,
+        topic: key.topic,
         after: lane.after,
         head: lane.head,
         attempts: lane.attempts,
@@ -493,7 +493,7 @@ extension DeliverySchedule {
       if case .waiting(let until) = lane.state { row.nextAttempt = until }
       update.lanes.append(row)
     }
-    update.lanes.sort { $0.subject < $1.subject }
+    update.lanes.sort { $0.topic < $1.topic }
     update.caughtUp.sort()
     update.dead = dead
     update.revived = revived
@@ -512,7 +512,7 @@ extension DeliverySchedule {
   ///
   /// An event that is being sent at this moment is sent, but neither retried nor saved.
   package mutating func forget(_ traces: SubjectTraces) {
-    for (key, lane) in lanes where traces.contains(key.subject) {
+    for (key, lane) in lanes where traces.contains(key.topic.subject) {
       loadedCount -= lane.entries.count
       lanes[key] = nil
       flowing.remove(key)

@@ -189,13 +189,12 @@ struct WebhookWork: JournalConsumer {
         try save(to: pages.journal)
         let letters = try pages.journal.replayedLetters(
           of: definition.id,
-          subject: lane.subject,
+          subject: lane.topic.subject,
           limit: limit
         )
         schedule.load(lane, letters)
       } else {
-        var filter = definition.boundFilter
-        filter.subjects = [lane.subject]
+        let filter = lane.topic.narrowing(definition.boundFilter)
         schedule.load(lane, try pages.journal.events(after: after, matching: filter, limit: limit))
       }
     }

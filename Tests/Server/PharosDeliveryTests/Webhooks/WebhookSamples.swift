@@ -20,6 +20,7 @@ enum Samples {
   static func event(
     _ kind: EventKind = .regionEnter,
     subject number: Int = 1,
+    about subject: SubjectID? = nil,
     counter: UInt64,
     at time: Timestamp = start,
     application: String = "gallery",
@@ -37,7 +38,7 @@ enum Samples {
       time: time,
       decidedAt: time,
       stage: 1,
-      subject: subject(number),
+      subject: subject ?? self.subject(number),
       application: application,
       region: region,
       counter: counter,

@@ -111,7 +111,7 @@ struct WebhooksTests {
     }
     let ledger = try #require(try journal.deliveries(to: id))
     #expect(ledger.cursor == 12)
-    #expect(ledger.lanes.map(\.subject) == [Samples.subject(1)])
+    #expect(ledger.lanes.map(\.topic) == [DeliveryTopic(Samples.subject(1))])
     // All of the journal is read, and the first event of it waits.
     let standing = try house.webhooks.standing(id, application: nil)
     #expect(standing.lag == 12 && standing.waitingSince == all[0].decidedAt)

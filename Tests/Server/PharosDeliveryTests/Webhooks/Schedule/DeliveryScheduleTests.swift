@@ -78,6 +78,20 @@ struct DeliveryScheduleTests {
     #expect(others.allSatisfy { $0 - Samples.start < .minutes(1) }, "the others did not wait")
   }
 
+  @Test("events without a subject that always fail hold back those of their own region alone")
+  func withoutSubject() {
+    var world = ScheduleWorld(seed: 7, settings: DeliverySettings(), subjects: 4, count: 60, concurrency: 4)
+    world.run { attempt, _, _ in
+      attempt.entry.event.region == "hall" ? .failed(reason: "status 422", retryAfter: nil) : .delivered
+    }
+    let theirs = world.events.filter { $0.event.region == "hall" }
+    #expect(Set(world.deaths.keys) == Set(theirs.map(\.sequence)))
+    let yard = world.events.filter { $0.event.region == "yard" }.compactMap {
+      world.attempts[$0.sequence]?.first
+    }
+    #expect(!yard.isEmpty && yard.allSatisfy { $0 - Samples.start < .minutes(1) })
+  }
+
   @Test("a receiver that is down for hours is only probed, and gets everything when it is back")
   func outage() {
     var world = ScheduleWorld(seed: 4, settings: DeliverySettings(), subjects: 50, count: 400, concurrency: 8)
@@ -178,7 +192,7 @@ struct DeliveryScheduleTests {
     )
     #expect(schedule.wakeTime == Samples.start + .minutes(30))
     schedule.expedite()
-    let lane = DeliveryLane(Samples.subject(1))
+    let lane = DeliveryLane(DeliveryTopic(Samples.subject(1)))
     #expect(schedule.nextLoad() == .lane(lane, after: 0, limit: 16))
     schedule.load(lane, events)
     #expect(

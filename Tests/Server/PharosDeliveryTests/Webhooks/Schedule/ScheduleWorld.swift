@@ -22,12 +22,12 @@ struct ScheduleWorld {
   var everSettled: Set<Int64> = []
   var deaths: [Int64: Int] = [:]
   var attempts: [Int64: [Timestamp]] = [:]
-  /// What each subject was sent since the last start, in order, without repetitions of the same.
-  var delivered: [SubjectID: [Int64]] = [:]
+  /// What was sent about each topic since the last start, in order, without repetitions of the same.
+  var delivered: [DeliveryTopic: [Int64]] = [:]
   var flying: [(attempt: DeliveryAttempt, ends: Timestamp)] = []
   var ledger: DeliveryLedger
   /// Who has failed since the last success.
-  var failed: Set<SubjectID> = []
+  var failed: Set<DeliveryTopic> = []
   var heldUntil = Timestamp.distantPast
   var longestQueue = 0
 
@@ -38,8 +38,8 @@ struct ScheduleWorld {
     events = (1...count).map { number in
       JournaledEvent(
         sequence: Int64(number),
-        event: Samples.event(
-          subject: Int.random(in: 0..<subjects, using: &generator),
+        event: ScheduleWorld.event(
+          about: Int.random(in: 0..<subjects, using: &generator),
           counter: UInt64(number)
         )
       )
@@ -47,6 +47,12 @@ struct ScheduleWorld {
     self.generator = generator
     ledger = DeliveryLedger(cursor: 0)
     schedule = DeliverySchedule(ledger, concurrency: concurrency, settings: settings)
+  }
+
+  /// The events of the first two topics have no subject: one is about a region, the other about another one.
+  private static func event(about number: Int, counter: UInt64) -> Event {
+    guard number < 2 else { return Samples.event(subject: number, counter: counter) }
+    return Samples.event(about: SubjectID.none, counter: counter, region: number == 0 ? "hall" : "yard")
   }
 
   /// Runs until every event is settled.
@@ -112,27 +118,27 @@ struct ScheduleWorld {
         guard let last = found.last else { return checkNothingIsLeft() }
         schedule.loadOnward(Array(found), through: last.sequence)
       case .lane(let lane, let after, let limit):
-        let found = events.filter { $0.sequence > after && $0.event.subject == lane.subject }
+        let found = events.filter { $0.sequence > after && DeliveryTopic(of: $0.event) == lane.topic }
         schedule.load(lane, Array(found.prefix(limit)))
       }
     }
     checkNothingIsLeft()
   }
 
-  /// A subject that may be sent is sent, as long as there is room: one that fails holds back itself alone.
+  /// A topic that may be sent is sent, as long as there is room: one that fails holds back itself alone.
   private func checkNothingIsLeft() {
     guard !schedule.isDown, flying.count < concurrency, now >= heldUntil else { return }
-    var seen: Set<SubjectID> = []
+    var seen: Set<DeliveryTopic> = []
     for entry in events where entry.sequence <= schedule.readThrough {
       switch fates[entry.sequence] ?? .open {
       case .delivered, .dead: continue
       case .open:
-        if seen.insert(entry.event.subject).inserted {
+        if seen.insert(DeliveryTopic(of: entry.event)).inserted {
           Issue.record("event \(entry.sequence) could be sent at \(now.rfc3339) and is not")
         }
-      case .flying: seen.insert(entry.event.subject)
+      case .flying: seen.insert(DeliveryTopic(of: entry.event))
       case .waiting(let until):
-        if seen.insert(entry.event.subject).inserted {
+        if seen.insert(DeliveryTopic(of: entry.event)).inserted {
           #expect(until > now, "event \(entry.sequence) is due and not sent")
         }
       }
@@ -142,7 +148,7 @@ struct ScheduleWorld {
   private mutating func launch(_ attempt: DeliveryAttempt) {
     let sequence = attempt.entry.sequence
     let earlier = events.first {
-      guard $0.event.subject == attempt.entry.event.subject, $0.sequence < sequence else { return false }
+      guard DeliveryTopic(of: $0.event) == attempt.lane.topic, $0.sequence < sequence else { return false }
       return ![.delivered, .dead].contains(fates[$0.sequence] ?? .open)
     }
     #expect(earlier == nil, "event \(sequence) overtakes \(earlier?.sequence ?? 0)")
@@ -178,9 +184,9 @@ struct ScheduleWorld {
       failed = []
       fates[sequence] = .delivered
       everSettled.insert(sequence)
-      delivered[attempt.entry.event.subject, default: []].append(sequence)
+      delivered[attempt.lane.topic, default: []].append(sequence)
     case (.failed(_, let retryAfter), .again(let until)):
-      failed.insert(attempt.entry.event.subject)
+      failed.insert(attempt.lane.topic)
       if let retryAfter { heldUntil = max(heldUntil, now + retryAfter) }
       let wait = until - now
       var bound = settings.firstDelay
@@ -188,7 +194,7 @@ struct ScheduleWorld {
       #expect(wait == max(bound * jitter, retryAfter ?? .zero), "attempt \(attempt.number)")
       fates[sequence] = .waiting(until: until)
     case (.failed, .dead):
-      failed.insert(attempt.entry.event.subject)
+      failed.insert(attempt.lane.topic)
       let committed = attempt.entry.event.decidedAt
       #expect(now - committed >= settings.giveUpAfter)
       moveToDeadLetters(sequence, tries: attempt.number)
@@ -209,7 +215,7 @@ struct ScheduleWorld {
     ledger.delivered = update.delivered
     ledger.failingSince = update.failingSince
     ledger.lanes.removeAll { lane in
-      update.caughtUp.contains(lane.subject) || update.lanes.contains { $0.subject == lane.subject }
+      update.caughtUp.contains(lane.topic) || update.lanes.contains { $0.topic == lane.topic }
     }
     ledger.lanes += update.lanes
   }
@@ -237,7 +243,7 @@ struct ScheduleWorld {
     for entry in events where entry.sequence <= ledger.cursor { fates[entry.sequence] = .delivered }
     for lane in ledger.lanes {
       var isFirst = true
-      for entry in events where entry.event.subject == lane.subject {
+      for entry in events where DeliveryTopic(of: entry.event) == lane.topic {
         guard entry.sequence > lane.after else {
           fates[entry.sequence] = .delivered
           continue
