@@ -37,9 +37,9 @@ struct FaultsCommand: ParsableCommand {
 
   @Option(
     help:
-      "The generation of the generator of plans, 1 to 3: seeds that once failed are played with their own."
+      "The generation of the generator of plans, 1 to 4: seeds that once failed are played with their own."
   )
-  var generation = PlanGeneration.third.rawValue
+  var generation = PlanGeneration.fourth.rawValue
 
   @Option(help: "How many seeds are played at a time; by default as many as there are cores.")
   var threads: Int?
@@ -72,7 +72,7 @@ struct FaultsCommand: ParsableCommand {
       stopsAtFirst: plant != nil
     )
     swarm.more = Set(more.compactMap(FaultKind.init(rawValue:)))
-    swarm.generation = PlanGeneration(rawValue: generation) ?? .third
+    swarm.generation = PlanGeneration(rawValue: generation) ?? .fourth
     let summary = swarm.run { summary in
       guard summary.seeds.isMultiple(of: 1_000) else { return }
       print("\(summary.seeds) of \(count) seeds, \(summary.failures.count) with violations")
@@ -85,7 +85,7 @@ struct FaultsCommand: ParsableCommand {
   private func play(_ seed: UInt64, _ plant: Plant?) throws {
     var swarm = FaultSwarm(seeds: seed..<seed + 1, plant: plant, threads: 1)
     swarm.more = Set(more.compactMap(FaultKind.init(rawValue:)))
-    swarm.generation = PlanGeneration(rawValue: generation) ?? .third
+    swarm.generation = PlanGeneration(rawValue: generation) ?? .fourth
     let summary = trace ? swarm.trace(seed) { print($0) } : swarm.run()
     for line in FaultReport.lines(summary, first: seed, plant: plant) { print(line) }
     if !summary.failures.isEmpty { throw ExitCode.failure }

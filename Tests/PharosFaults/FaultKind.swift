@@ -77,13 +77,23 @@ package enum FaultKind: String, CaseIterable, Sendable {
   case replay
   /// The server starts with the checkpoint of a program whose states had a former version.
   case formerState = "former-state"
+  /// Gateways upload what they have heard each 20 to 60 s.
+  case batch
+  /// One gateway is out again and again, for half a minute or two, and returns.
+  case outage
+  /// Hundreds of beacons enter at once, and the queue of decisions holds few.
+  case rows
+  /// Tokens of subscribers expire, and they come back with new ones.
+  case expiry
 
   /// The kinds that the first generation of plans draws.
-  static let first = allCases.filter { !second.contains($0) && !third.contains($0) }
+  static let first = allCases.filter { !(second + third + fourth).contains($0) }
   /// The kinds that the second generation adds.
   static let second: [FaultKind] = [.sleep, .twin, .lostCheckpoint, .edit, .erase, .tornWrite]
   /// The kinds that the third generation adds.
   static let third: [FaultKind] = [.receiver, .broker, .withdraw, .replay, .formerState]
+  /// The kinds that the fourth generation adds.
+  static let fourth: [FaultKind] = [.batch, .outage, .rows, .expiry]
 }
 
 /// The generations of the generator of plans: each draws what the one before it draws, and more.
@@ -96,6 +106,8 @@ package enum PlanGeneration: Int, CaseIterable, Comparable, Sendable {
   case second
   /// Webhooks, a broker, authorisations, signatures, and further formats.
   case third
+  /// Uploads in batches, outages that return, many rows at once, and tokens that expire; rooms are held against the truth.
+  case fourth
 
   package static func < (left: PlanGeneration, right: PlanGeneration) -> Bool {
     left.rawValue < right.rawValue

@@ -17,6 +17,8 @@ package struct FaultPlan {
     var isAboutBeacon: Bool
     /// Indicates whether only stays beside the station count, as the region has thresholds of levels.
     var isClose = false
+    /// Indicates whether it is about a room, whose exits alone are held against the truth.
+    var isRoom = false
   }
 
   let seed: UInt64
@@ -38,6 +40,10 @@ package struct FaultPlan {
   /// Indicates whether there is a receiver of a webhook, and a broker.
   var hasWebhook = false
   var hasBroker = false
+  /// The number of decisions that may wait for the disk; nil for the server's own.
+  var backlog: Int?
+  /// How long a subscriber's token is valid; nil for tokens without an end.
+  var tokenLife: TrueTime?
 
   static let uuid = UUID128(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)
   /// The majors of what is carried, and of what hangs on a wall.
@@ -50,7 +56,7 @@ package struct FaultPlan {
   ///   - seed: what all is drawn from.
   ///   - more: kinds of faults that are injected whatever is drawn.
   ///   - generation: the generation of the generator; what the ones before it draw is the same with each.
-  package init(seed: UInt64, adding more: Set<FaultKind> = [], generation: PlanGeneration = .third) {
+  package init(seed: UInt64, adding more: Set<FaultKind> = [], generation: PlanGeneration = .fourth) {
     self.seed = seed
     var random = RandomStream(seed: seed, 1)
     active = .seconds(random.uniform(60, 240))
@@ -69,6 +75,7 @@ package struct FaultPlan {
     ask(&random)
     if generation >= .second { widen(more) }
     if generation >= .third { addReaders() }
+    if generation >= .fourth { addInstallation() }
   }
 
   /// The policy of a question: adaptive silence with a near ceiling, or a fixed one.
@@ -214,6 +221,8 @@ package struct StationPlan {
   var period: TrueTime = .seconds(1)
   /// Whether its raddecs say when.
   var givesTime = true
+  /// Whether its JSON objects say how long ago each advert was heard.
+  var givesAges = true
   /// Indicates whether it sends JSON objects, and neither of the binary formats.
   var speaksJSON = false
   /// What its JSON objects are sent in.
@@ -225,6 +234,10 @@ package struct StationPlan {
 
   /// Indicates whether it sends the Pharos datagram.
   var speaksPharos: Bool { !speaksRaddec && !speaksJSON }
+  /// Indicates whether it uploads in batches.
+  var uploads: Bool { period > .seconds(1) }
+  /// Indicates whether its datagrams say when it heard each advert.
+  var isDated: Bool { speaksRaddec ? givesTime : givesAges }
 
   /// The station with its key, if it signs.
   var keyed: KeyedObserver? {

@@ -76,7 +76,7 @@ package struct FaultSimulation {
     seed: UInt64,
     plant: Plant? = nil,
     adding more: Set<FaultKind> = [],
-    generation: PlanGeneration = .third,
+    generation: PlanGeneration = .fourth,
     trace: ((String) -> Void)? = nil
   ) -> Outcome {
     let world = FaultWorld(
@@ -140,6 +140,10 @@ package struct FaultSimulation {
       let head = life.journal.head
       let hasReaders = world.webhook != nil || world.broker != nil
       world.clockwork.run(through: world.clockwork.now + .seconds(hasReaders ? 60 : 10))
+      let deadline = world.clockwork.now + FaultSimulation.longestQuiet
+      while world.clockwork.now < deadline, world.webhook?.isDone(through: head) == false {
+        world.clockwork.run(through: world.clockwork.now + FaultSimulation.look)
+      }
       for client in world.clients { client.catchUp() }
       if let (events, read) = read(life, world) {
         var read = read

@@ -64,6 +64,8 @@ final class FaultWorld {
   private var outages: [(until: TrueTime, keeps: Bool)]
   /// When a machine that stands still goes on, and what came meanwhile.
   private var unread: [Unread] = []
+  /// The number of datagrams that a socket holds while the queue of decisions is full.
+  private static let socketRoom = 1_000
   /// When the machine stood still.
   private(set) var pauses: [Range<TrueTime>] = []
   private var killsAfterCommit = false
@@ -140,6 +142,14 @@ final class FaultWorld {
       guard let beacon = plan.transmitters[stay.transmitter].beacon else { continue }
       let span = "\(seconds(stay.span.lowerBound)) to\(seconds(stay.span.upperBound))"
       trace("stay \(beacon.major ?? 0)/\(beacon.minor ?? 0) at \(plan.stations[stay.station].id) \(span)")
+    }
+    for (number, transmitter) in plan.transmitters.enumerated() {
+      guard let beacon = transmitter.beacon else { continue }
+      for (index, station) in plan.stations.enumerated() {
+        for time in plan.truth.reflections(of: number, at: index, in: 0..<plan.active) {
+          trace("reflection \(beacon.major ?? 0)/\(beacon.minor ?? 0) at \(station.id) \(seconds(time))")
+        }
+      }
     }
   }
 
@@ -294,6 +304,24 @@ final class FaultWorld {
 
   // MARK: Faults
 
+  /// Many tags come to a station at once, each with as many adverts as it takes to enter, and are not heard again.
+  func crowd(_ count: Int, at station: Int) {
+    let first = UInt16(2_000 + 500 * (tally[.rows] % 100))
+    trace("\(count) tags come to \(plan.stations[station].id)")
+    for number in 0..<3 {
+      clockwork.after(.seconds(0.7 * Double(number))) { [weak self] in
+        guard let self else { return }
+        arrivals.noteFlood(of: station, at: clockwork.now)
+        stations[station].crowd(first..<first + UInt16(count), at: clockwork.now)
+      }
+    }
+  }
+
+  /// Those of some clients whose tokens have expired.
+  func ended(_ clients: Set<String>) -> Set<String> {
+    clients.filter { client in self.clients.contains { $0.hasEnded(client) } }
+  }
+
   /// How long the disk takes for a commit.
   func diskDelay() -> TrueTime {
     guard isTroubled, plan.kinds.contains(.diskSlow), random.chance(0.1) else { return 0 }
@@ -429,10 +457,22 @@ final class FaultWorld {
     clockwork.after(duration, owner: life.number) { [weak self, weak life] in
       guard let self, let life else { return }
       life.isPaused = false
-      let datagrams = unread
-      unread = []
-      for datagram in datagrams { read(datagram, life) }
+      readWaiting(life)
     }
+  }
+
+  /// A datagram waits in the socket while there is room.
+  private func wait(_ datagram: Unread) {
+    if unread.count < FaultWorld.socketRoom || life?.isPaused == true { unread.append(datagram) }
+  }
+
+  /// Reads what waits in the socket; where reading had paused, the machine stood still as far as decisions are concerned.
+  func readWaiting(_ life: Life) {
+    guard let first = unread.first else { return }
+    if !(pauses.last?.upperBound == clockwork.now) { pauses.append(first.sent..<clockwork.now) }
+    let datagrams = unread
+    unread = []
+    for datagram in datagrams { if life.isHeld { wait(datagram) } else { read(datagram, life) } }
   }
 
   /// Ends a pause: a machine that is paused when its process ends discards what arrived meanwhile.
@@ -463,15 +503,20 @@ final class FaultWorld {
     let station = stations[index]
     let isConnected = clockwork.now >= outages[index].until
     let datagrams = station.send(at: clockwork.now, isConnected: isConnected, keeps: outages[index].keeps)
-    if isConnected { for datagram in datagrams { carry(datagram, from: index) } }
+    if isConnected { carry(datagrams, from: index) }
     if !station.isDead { clockwork.after(station.plan.period) { [weak self] in self?.run(index) } }
   }
 
-  private func carry(_ datagram: Station.Datagram, from station: Int) {
+  /// Carries what a station sends at once: what belongs to one upload takes one way, and keeps its order.
+  private func carry(_ datagrams: [Station.Datagram], from station: Int) {
     let sent = clockwork.now
-    for delivery in network.carry(datagram.bytes, &tally) {
-      clockwork.after(delivery.after) { [weak self] in
-        self?.deliver(delivery, from: station, sent: sent, datagram.hearings)
+    var delay: TrueTime?
+    for datagram in datagrams {
+      for (index, delivery) in network.carry(datagram.bytes, &tally).enumerated() {
+        if plan.stations[station].uploads, index == 0, delay == nil { delay = delivery.after }
+        clockwork.after(index == 0 ? delay ?? delivery.after : delivery.after) { [weak self] in
+          self?.deliver(delivery, from: station, sent: sent, datagram.hearings)
+        }
       }
     }
   }
@@ -494,7 +539,7 @@ final class FaultWorld {
       sent: sent,
       isReplay: isReplay
     )
-    guard !life.isPaused else { return unread.append(datagram) }
+    guard !life.isHeld else { return wait(datagram) }
     read(datagram, life)
   }
 
@@ -513,7 +558,7 @@ final class FaultWorld {
     case .held:
       door.hold { [weak self, weak life] in
         guard let self, let life, self.life === life, !life.isStopping else { return }
-        if life.isPaused { unread.append(datagram) } else { read(datagram, life) }
+        if life.isHeld { wait(datagram) } else { read(datagram, life) }
       }
     case .refused(let reason): checkRefusal(of: datagram, reason, life)
     }
@@ -553,7 +598,7 @@ final class FaultWorld {
         datagram.hearings,
         from: datagram.station,
         at: clockwork.now,
-        isDated: !plan.speaksRaddec || plan.givesTime
+        isDated: plan.isDated
       )
     }
     life.receive(datagram.delivery.bytes)

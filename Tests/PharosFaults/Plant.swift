@@ -37,4 +37,6 @@ package enum Plant: String, CaseIterable, Sendable {
   case readsWrongLevel = "topic-level"
   /// An erasure leaves what the engines know.
   case erasesNothing = "erasure"
+  /// Streams go on when the tokens of their clients have expired.
+  case streamsOutliveTokens = "token-expiry"
 }

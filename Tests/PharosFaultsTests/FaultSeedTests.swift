@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The whole system while everything goes wrong")
 struct FaultSeedTests {
-  private func expectSound(_ seeds: Range<UInt64>, generation: PlanGeneration = .third) {
+  private func expectSound(_ seeds: Range<UInt64>, generation: PlanGeneration = .fourth) {
     var swarm = FaultSwarm(seeds: seeds)
     swarm.generation = generation
     let summary = swarm.run()

@@ -29,7 +29,10 @@ struct TruthCheck {
   init(_ world: FaultWorld) {
     self.world = world
     let plan = world.plan
-    slack = .seconds((plan.kinds.contains(.delay) ? Network.longestDelay : 0) + 1.5)
+    // Who tells neither times nor ages says only that it was heard since the upload before.
+    let undated = plan.stations.filter { !$0.isDated }.map(\.period).max() ?? 0
+    slack =
+      .seconds((plan.kinds.contains(.delay) ? Network.longestDelay : 0) + 0.5) + max(.seconds(1), undated)
     questions = plan.questions.map { question in
       var spans: [SubjectID: [Range<TrueTime>]] = [:]
       if question.isAboutBeacon {
@@ -60,14 +63,14 @@ struct TruthCheck {
   func check(_ event: Event, at time: TrueTime, decided: TrueTime) {
     guard world.erasures.mayJudge(event.subject) else { return }
     switch event.kind {
-    case .regionExit: checkExit(event, time, decided)
+    case .regionExit, .zoneExit: checkExit(event, time, decided)
     case .regionEnter: checkEnter(event, time)
     default: break
     }
   }
 
   private func found(_ event: Event) -> (question: FaultPlan.Question, spans: [Range<TrueTime>])? {
-    guard let found = questions.first(where: { $0.question.region == event.region }),
+    guard let found = questions.first(where: { $0.question.isAbout(event) }),
       let spans = found.spans[event.subject]
     else { return nil }
     return (found.question, spans)
@@ -80,7 +83,7 @@ struct TruthCheck {
     guard isKnown(question, event.subject, at: time, by: decided) else { return }
     var from = time - TruthCheck.longestMemory
     if case .region(let transition) = event.detail, let heard = transition.evidence.lastHeard {
-      from = max(from, time - (event.time - heard).nanoseconds - slack)
+      from = time - (event.time - heard).nanoseconds - slack
       // The level was low for the dwell before; what was not heard since then says nothing of another one.
       if transition.evidence.rule == .level { from = min(from, time - dwell(of: question) - slack) }
     }
@@ -223,7 +226,7 @@ struct TruthCheck {
       if case .beacon(let beacon) = event.subject, (beacon.minor ?? 0) >= 1_000 { return }
       return world.violate(.enter, "\(event.subject) enters \(event.region), where it never is")
     }
-    var from = max(0, time - slack)
+    var from = max(min(0, time), time - slack)
     // What came while the machine stood still is read, and happens as far as the server can know, when it goes on.
     for pause in world.pauses where time >= pause.lowerBound && time <= pause.upperBound {
       from = max(0, min(from, pause.lowerBound - slack))
@@ -291,7 +294,7 @@ struct TruthCheck {
     var found: [String] = []
     let now = world.clockwork.now
     for (question, spans) in questions {
-      if question.stations.contains(where: { world.stations[$0].isDead }) { continue }
+      if question.isRoom || question.stations.contains(where: { world.stations[$0].isDead }) { continue }
       for (subject, spans) in spans {
         if stays(question, subject, at: now).contains(where: { isOutrun($0.station) }) { continue }
         if world.consents.everHidden.contains(subject) { continue }
@@ -309,5 +312,12 @@ struct TruthCheck {
       }
     }
     return found.sorted()
+  }
+}
+
+extension FaultPlan.Question {
+  /// Returns whether an event answers it.
+  fileprivate func isAbout(_ event: Event) -> Bool {
+    region == event.region && isRoom == (event.kind == .zoneEnter || event.kind == .zoneExit)
   }
 }

@@ -68,6 +68,8 @@ final class Station {
   private static let heartbeatPeriod = TrueTime.seconds(10)
   /// How much a station keeps while its network is gone, as a gateway's ring does.
   private static let longestBacklog = TrueTime.seconds(40)
+  /// The number of adverts in the body of an upload.
+  private static let longestUpload = 5_000
   /// Where its clock's times begin, so that they are times of day.
   private static let epoch: Int64 = 1_800_000_000_000_000_000
 
@@ -82,8 +84,9 @@ final class Station {
     encoder = PharosDatagramEncoder(observer: plan.id, bootID: 1, signingKeyID: plan.key?.id)
   }
 
-  /// Whether it can keep what it hears while its network is gone: each raddec is sent as it is heard, into nothing.
-  var canKeep: Bool { !plan.speaksRaddec }
+  /// Whether it can keep what it hears while its network is gone: each raddec is sent as it is heard, into nothing, and who tells no
+  /// ages has nothing to say later.
+  var canKeep: Bool { !plan.speaksRaddec && plan.givesAges }
 
   /// Whether it hears anything at a time.
   func isUp(_ now: TrueTime) -> Bool { !isDead && now >= outUntil && !isSleeping(now) }
@@ -202,7 +205,8 @@ final class Station {
     return plan.speaksJSON ? json(at: now) : pharos(at: now)
   }
 
-  /// JSON objects with at most 50 adverts each, and a heartbeat in the last one when it is due.
+  /// JSON objects, with at most 50 adverts each unless they are the body of an upload, and a heartbeat in the last one when it is
+  /// due.
   private func json(at now: TrueTime) -> [Datagram] {
     let sources = heard
     heard = []
@@ -215,8 +219,9 @@ final class Station {
         }
         let kind = heard.transmitter.addressPeriod == nil ? "public" : "random"
         let age = (localTime(now) - heard.localTime) / 1_000_000
+        let member = plan.givesAges ? #""age":\#(age),"# : ""
         return
-          #"{"address":"\#(heard.address)","addressType":"\#(kind)","rssi":\#(heard.level),"age":\#(age),"#
+          #"{"address":"\#(heard.address)","addressType":"\#(kind)","rssi":\#(heard.level),\#(member)"#
           + #""data":"\#(data.joined())"}"#
       }
       let name = plan.envelope == .topic ? "" : #""observer":"\#(plan.id)","#
@@ -227,9 +232,10 @@ final class Station {
       datagrams.append(Datagram(bytes: enveloped(text), hearings: Station.hearings(heard)))
     }
     var first = 0
-    while sources.count - first > 50 {
-      finish(sources[first..<first + 50], "")
-      first += 50
+    let limit = plan.uploads ? Station.longestUpload : 50
+    while sources.count - first > limit {
+      finish(sources[first..<first + limit], "")
+      first += limit
     }
     var heartbeat = ""
     if now >= nextHeartbeat {
@@ -330,15 +336,24 @@ final class Station {
   /// They are sent with all else that is heard: where the network is gone they are lost or kept with it.
   func flood(_ count: Int, at now: TrueTime) {
     listen(until: now)
-    for _ in 0..<count {
-      let made = Transmitter.beacon(
-        FaultPlan.uuid,
-        major: FaultPlan.tagMajor,
-        minor: UInt16(1_000 + random.next() % 60_000),
-        interval: 1,
-        phase: 0
-      )
-      hear(made, nil, at: now, level: -70)
-    }
+    for _ in 0..<count { hear(minor: UInt16(1_000 + random.next() % 60_000), at: now) }
+  }
+
+  /// Hears an advert of each tag of a crowd that comes in by one door.
+  func crowd(_ minors: Range<UInt16>, at now: TrueTime) {
+    guard isUp(now) else { return }
+    listen(until: now)
+    for minor in minors { hear(minor: minor, at: now) }
+  }
+
+  private func hear(minor: UInt16, at now: TrueTime) {
+    let made = Transmitter.beacon(
+      FaultPlan.uuid,
+      major: FaultPlan.tagMajor,
+      minor: minor,
+      interval: 1,
+      phase: 0
+    )
+    hear(made, nil, at: now, level: -70)
   }
 }

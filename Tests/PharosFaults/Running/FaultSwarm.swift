@@ -42,7 +42,7 @@ package struct FaultSwarm: Sendable {
   /// Kinds of faults that are injected in each seed, whatever is drawn.
   package var more: Set<FaultKind> = []
   /// The generation of the generator of plans.
-  package var generation = PlanGeneration.third
+  package var generation = PlanGeneration.fourth
   /// How many are played at a time.
   package var threads: Int
   /// Whether it ends at the first seed in which something is found wrong.

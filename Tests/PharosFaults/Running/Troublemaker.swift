@@ -7,6 +7,8 @@ struct Troublemaker {
   private let random: Draws
   /// Draws for the faults of the third generation, so that the times of the others stay as they are.
   private let readersRandom: Draws
+  /// The same for the fourth generation.
+  private let installationRandom: Draws
 
   /// Draws that go on while closures hold them.
   private final class Draws {
@@ -21,6 +23,7 @@ struct Troublemaker {
     self.world = world
     random = Draws(RandomStream(seed: world.plan.seed, 7))
     readersRandom = Draws(RandomStream(seed: world.plan.seed, 14))
+    installationRandom = Draws(RandomStream(seed: world.plan.seed, 17))
   }
 
   /// Asks for everything that will go wrong.
@@ -42,7 +45,10 @@ struct Troublemaker {
         station.drift = random.uniform(-2e-4, 2e-4)
       }
     case .diskSlow, .block, .vanish, .sleep, .twin, .lostCheckpoint, .tornWrite, .formerState: break
+    case .batch, .expiry: world.tally.count(kind)
     case .receiver, .broker, .withdraw, .replay: again(kind, readersRandom)
+    case .rows: again(kind, installationRandom)
+    case .outage: beginOutages()
     case .death:
       let station = random.below(world.stations.count)
       once(kind) { world in world.stations[station].die() }
@@ -123,8 +129,34 @@ struct Troublemaker {
     case .replay:
       world.tally.count(kind)
       world.replay()
+    case .rows:
+      let station = installationRandom.below(world.stations.count)
+      guard world.stations[station].isUp(world.clockwork.now) else { return }
+      world.tally.count(kind)
+      world.crowd(50 + installationRandom.below(400), at: station)
     default: injectIntoServer(kind)
     }
+  }
+
+  /// One gateway is out again and again for as long each time, as by a loose plug or a bad radio link, and returns between.
+  private func beginOutages() {
+    let station = installationRandom.below(world.stations.count)
+    let length = TrueTime.seconds(installationRandom.uniform(15, 120))
+    let losesPower = installationRandom.chance(0.5)
+    func next() {
+      world.clockwork.after(.seconds(installationRandom.uniform(20, 90))) { [world] in
+        guard world.isTroubled else { return }
+        world.tally.count(.outage)
+        world.trace("fault outage")
+        if losesPower {
+          world.stations[station].restart(at: world.clockwork.now, for: length)
+        } else {
+          world.cut(station, for: length, keeps: false)
+        }
+        world.clockwork.after(length) { next() }
+      }
+    }
+    next()
   }
 
   private func injectIntoServer(_ kind: FaultKind) {

@@ -6,6 +6,7 @@ import PharosPipeline
 import PharosPresence
 import PharosPublishing
 import PharosWire
+import Synchronization
 
 /// One run of the server, from its start to its end: the real parts, put together as `ServerParts` of PharosService does.
 final class Life {
@@ -28,6 +29,9 @@ final class Life {
   var judgedAt: TrueTime { store.judgedAt }
   /// Whether a pause of the machine keeps it from reading.
   var isPaused = false
+  /// Indicates whether it reads nothing: a pause of the machine, or a full queue of decisions; one that stops reads all there is.
+  var isHeld: Bool { isPaused || !isEnding && hub.isFull.load(ordering: .relaxed) }
+  private var isEnding = false
 
   private unowned let world: FaultWorld
   private let store: LifeStore
@@ -59,7 +63,7 @@ final class Life {
         store: store,
         authorisations: authorisations,
         stream: stream,
-        settings: CommitPublisherSettings(),
+        settings: Life.settings(world.plan),
         logger: logger,
         threads: Life.threads(number, world.clockwork)
       )
@@ -70,6 +74,7 @@ final class Life {
         stream: stream,
         history: store,
         settings: FeedSettings(),
+        ended: Life.ended(world),
         logger: logger,
         lost: { [weak commitPublisher] in commitPublisher?.statistics.lost ?? 0 },
         clock: Life.clock(world.clockwork)
@@ -166,13 +171,14 @@ final class Life {
   }
 
   private func look() {
-    guard !isPaused else { return }
+    guard !isHeld else { return }
     watchPause()
+    world.readWaiting(self)
     publish(pipeline.advance(to: world.clock.received(world.clockwork.now)))
   }
 
   private func watchClock() {
-    guard !isPaused else { return }
+    guard !isHeld else { return }
     watchPause()
     guard let step = world.clock.look() else { return }
     publish(pipeline.stepClock(by: step, at: world.clock.received(world.clockwork.now)))
@@ -194,14 +200,14 @@ final class Life {
 
   @discardableResult
   private func take(_ input: (Timestamp) -> PipelineInput) -> Bool {
-    guard !isPaused, !isStopping else { return false }
+    guard !isHeld, !isStopping else { return false }
     watchPause()
     publish(pipeline.take(input(world.clock.received(world.clockwork.now))))
     return true
   }
 
   func takeCheckpoint() {
-    guard !isPaused else { return }
+    guard !isHeld else { return }
     look()
     let pipeline = pipeline
     let checkpoint = CommitPublisherCheckpoint(
@@ -215,6 +221,7 @@ final class Life {
   func stop(_ stopped: @escaping () -> Void) {
     guard !isStopping else { return }
     isPaused = false
+    isEnding = true
     takeCheckpoint()
     isStopping = true
     door?.finish()
@@ -243,6 +250,18 @@ final class Life {
     )
   }
 
+  private static func settings(_ plan: FaultPlan) -> CommitPublisherSettings {
+    var settings = CommitPublisherSettings()
+    if let backlog = plan.backlog { settings.backlog = backlog }
+    return settings
+  }
+
+  private static func ended(_ world: FaultWorld) -> @Sendable (Set<String>) -> Set<String> {
+    let held = HeldWorld(world)
+    guard world.plant != .streamsOutliveTokens else { return { _ in [] } }
+    return { held.world?.ended($0) ?? [] }
+  }
+
   private static func clock(_ clockwork: Clockwork) -> @Sendable () -> Duration {
     let start = clockwork.now
     let held = Held(clockwork)
@@ -254,6 +273,12 @@ final class Life {
 private struct Held: @unchecked Sendable {
   let clockwork: Clockwork
   init(_ clockwork: Clockwork) { self.clockwork = clockwork }
+}
+
+/// A world for the closures of one run, all of which are called on that world's one thread.
+private final class HeldWorld: @unchecked Sendable {
+  private(set) weak var world: FaultWorld?
+  init(_ world: FaultWorld) { self.world = world }
 }
 
 /// A function of one world, called on that world's one thread.

@@ -24,6 +24,12 @@ final class FeedClient {
   /// Connections that it abandoned without a close, which the server cannot notice.
   private var abandoned: [Feed] = []
   private var cursor: Int64 = 0
+  /// Its token, which the server knows it by, and when that expires; nil where tokens have no end.
+  private var token: (client: String, expires: TrueTime)?
+  private var tokens = 0
+
+  /// For so long a stream may outlive its token: the period of the ticks of a run, and one that is under way.
+  private static let graceOfTokens = TrueTime.seconds(0.6)
 
   init(_ name: Int, in world: FaultWorld) {
     self.name = name
@@ -84,14 +90,36 @@ final class FeedClient {
     case .resumeSkips where after > 0: after += 1
     default: break
     }
+    renewToken()
     do {
       feed = try life.feeds.open(
-        FeedRequest(filter: filter, after: after, limit: limit, application: application)
+        FeedRequest(
+          filter: filter,
+          after: after,
+          limit: limit,
+          application: application,
+          client: token?.client
+        )
       )
       world.trace("client \(name) connects after \(cursor)")
     } catch {
       world.violate(.subscriber, "client \(name) is refused: \(error)")
     }
+  }
+
+  /// Takes a new token where the old one has expired.
+  private func renewToken() {
+    guard let life = world.plan.tokenLife, world.isTroubled || token != nil else { return }
+    if let token, token.expires > world.clockwork.now { return }
+    tokens += 1
+    let isLast = !world.isTroubled
+    token = ("\(name)/\(tokens)", isLast ? .max : world.clockwork.now + life)
+  }
+
+  /// Returns whether a token is one of its own that has expired.
+  func hasEnded(_ client: String) -> Bool {
+    guard let token, client.hasPrefix("\(name)/") else { return false }
+    return client != token.client || token.expires <= world.clockwork.now
   }
 
   /// Reads what is there; what a client that crashes had not looked at yet, it does not know.
@@ -103,6 +131,9 @@ final class FeedClient {
         return
       }
       guard !items.isEmpty else { return }
+      if let token, token.expires < world.clockwork.now - FeedClient.graceOfTokens {
+        world.violate(.leak, "client \(name) is given events although its token has expired")
+      }
       let crashes = world.isTroubled && world.plan.kinds.contains(.vanish) && random.chance(0.01)
       let known = crashes ? Int(random.next() % UInt64(items.count)) : items.count
       for item in items.prefix(known) { take(item) }

@@ -18,9 +18,9 @@ final class WebhookClient {
   private var unsaved: (update: DeliveryUpdate, settled: Set<Int64>)?
   private var savedAt: TrueTime = 0
   private var isDownUntil: TrueTime = 0
-  /// The events that the receiver has, and the newest of each subject.
+  /// The events that the receiver has, and the newest of each topic.
   private var received: [Int64: Event] = [:]
-  private var newest: [SubjectID: Int64] = [:]
+  private var newest: [DeliveryTopic: Int64] = [:]
   /// The events that are settled in this run, and those of which the journal knows that.
   private var settled: Set<Int64> = []
   private var kept: Set<Int64> = []
@@ -88,7 +88,7 @@ final class WebhookClient {
       let last = events.last?.sequence ?? head
       schedule?.loadOnward(events, through: events.count == limit ? last : max(head, last))
     case .lane(let lane, let after, let limit):
-      let filter = EventFilter(subjects: [lane.subject])
+      let filter = lane.topic.narrowing(.all)
       let events = try life.journal.events(after: after, matching: filter, limit: limit)
       schedule?.load(lane, events)
     }
@@ -145,13 +145,20 @@ final class WebhookClient {
 
   private func receive(_ sequence: Int64, _ event: Event) {
     guard received.updateValue(event, forKey: sequence) == nil else { return }
-    if let newest = newest[event.subject], newest > sequence {
+    let topic = DeliveryTopic(of: event)
+    if let newest = newest[topic], newest > sequence {
       world.violate(
         .receiver,
         "the webhook is sent \(sequence) of \(event.subject) behind \(newest)"
       )
     }
-    newest[event.subject] = max(newest[event.subject] ?? 0, sequence)
+    newest[topic] = max(newest[topic] ?? 0, sequence)
+  }
+
+  /// Returns whether every event up to one has been delivered.
+  func isDone(through head: Int64) -> Bool {
+    guard let schedule else { return false }
+    return schedule.isIdle && schedule.readThrough >= head
   }
 
   /// Holds what the receiver has against the journal.
