@@ -25,7 +25,12 @@ struct FaultSeedTests {
   }
 
   @Test("seeds of this commit break no rule")
-  func commit() { expectSound(Seeds.commit..<Seeds.commit + 12) }
+  func commit() { expectSound(Seeds.commit..<Seeds.commit + 12, generation: .third) }
+
+  /// New seeds of this generation are played by the deep tests: some two in a thousand still find what happens to slow tags and to
+  /// adverts without ages when uploads are lost.
+  @Test("seeds with uploads, outages, crowds and expiring tokens break no rule")
+  func installations() { expectSound(930_000_000..<930_000_012) }
 
   @Test("seeds that once failed break no rule", arguments: FailedSeed.all)
   func failed(_ failed: FailedSeed) {

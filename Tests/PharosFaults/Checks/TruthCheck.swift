@@ -17,6 +17,9 @@ struct TruthCheck {
   /// a station without a clock keeps what it hears.
   private let slack: TrueTime
 
+  /// The greatest age that a datagram may state.
+  private let longestAge: TrueTime
+
   /// By how much the clock of a station may be set back without being found out: what lies beyond the greatest lag is suspected.
   ///
   /// - Source: `ClockOffset.suspicious` of PharosPresence.
@@ -33,6 +36,7 @@ struct TruthCheck {
     let undated = plan.stations.filter { !$0.isDated }.map(\.period).max() ?? 0
     slack =
       .seconds((plan.kinds.contains(.delay) ? Network.longestDelay : 0) + 0.5) + max(.seconds(1), undated)
+    longestAge = plan.stations.map(\.period).max() ?? 0
     questions = plan.questions.map { question in
       var spans: [SubjectID: [Range<TrueTime>]] = [:]
       if question.isAboutBeacon {
@@ -228,8 +232,9 @@ struct TruthCheck {
     }
     var from = max(min(0, time), time - slack)
     // What came while the machine stood still is read, and happens as far as the server can know, when it goes on.
-    for pause in world.pauses where time >= pause.lowerBound && time <= pause.upperBound {
-      from = max(0, min(from, pause.lowerBound - slack))
+    // Ages count from then, too.
+    for pause in world.pauses where time >= pause.lowerBound - longestAge && time <= pause.upperBound {
+      from = max(0, min(from, time - (pause.upperBound - pause.lowerBound) - slack))
     }
     if isReflected(question, event.subject, at: time) { from = max(0, from - TruthCheck.enterWindow) }
     let end = time + 1 + lead(of: question, at: time)

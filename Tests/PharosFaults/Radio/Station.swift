@@ -68,6 +68,8 @@ final class Station {
   private static let heartbeatPeriod = TrueTime.seconds(10)
   /// How much a station keeps while its network is gone, as a gateway's ring does.
   private static let longestBacklog = TrueTime.seconds(40)
+  /// The age up to which an upload tells of an advert.
+  private static let greatestAge = TrueTime.seconds(65)
   /// The number of adverts in the body of an upload.
   private static let longestUpload = 5_000
   /// Where its clock's times begin, so that they are times of day.
@@ -196,6 +198,8 @@ final class Station {
     }
     guard isUp(now) else { return [] }
     listen(until: now)
+    // The Pharos datagram states ages up to 65 s.
+    if plan.uploads { heard.removeAll { $0.time < now - Station.greatestAge } }
     if !isConnected, keeps, canKeep {
       heard.removeAll { $0.time < now - Station.longestBacklog }
       return []
