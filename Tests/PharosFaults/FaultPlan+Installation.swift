@@ -18,6 +18,8 @@ extension FaultPlan {
     for index in stations.indices where !stations[index].isHandset && !stations[index].speaksRaddec {
       guard random.chance(0.7) else { continue }
       stations[index].period = .seconds(random.uniform(20, 60))
+      // One that sleeps forgets what it has not sent.
+      stations[index].sleep = nil
       if stations[index].speaksJSON { stations[index].givesAges = random.chance(0.5) }
       active = max(active, 10 * stations[index].period)
     }

@@ -75,8 +75,8 @@ package struct DeliverySchedule: Sendable {
   var loadedCount = 0
   /// The number of events that are being sent.
   package internal(set) var inFlight = 0
-  /// The lanes that have failed since the last success.
-  var failed: Set<DeliveryLane> = []
+  /// The subjects that have failed since the last success: whatever has no subject counts as one.
+  var failed: Set<SubjectID> = []
   /// The time of the next probe of a receiver that is down.
   var probeAt: Timestamp?
   var probes = 0
@@ -354,7 +354,7 @@ extension DeliverySchedule {
     at now: Timestamp,
     jitter: Double
   ) -> DeliveryVerdict {
-    failed.insert(attempt.lane)
+    failed.insert(attempt.lane.topic.subject)
     failingSince = failingSince ?? now
     let pause = min(retryAfter ?? .zero, settings.giveUpAfter)
     if retryAfter != nil { heldUntil = max(heldUntil, now + pause) }
@@ -516,7 +516,7 @@ extension DeliverySchedule {
       loadedCount -= lane.entries.count
       lanes[key] = nil
       flowing.remove(key)
-      failed.remove(key)
+      failed.remove(key.topic.subject)
       changedLanes.remove(key)
     }
     dead.removeAll { traces.contains($0.event.subject) }

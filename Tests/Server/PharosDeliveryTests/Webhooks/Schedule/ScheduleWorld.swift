@@ -27,11 +27,18 @@ struct ScheduleWorld {
   var flying: [(attempt: DeliveryAttempt, ends: Timestamp)] = []
   var ledger: DeliveryLedger
   /// Who has failed since the last success.
-  var failed: Set<DeliveryTopic> = []
+  var failed: Set<SubjectID> = []
   var heldUntil = Timestamp.distantPast
   var longestQueue = 0
 
-  init(seed: UInt64, settings: DeliverySettings, subjects: Int, count: Int, concurrency: Int) {
+  init(
+    seed: UInt64,
+    settings: DeliverySettings,
+    subjects: Int,
+    regions: Int = 2,
+    count: Int,
+    concurrency: Int
+  ) {
     self.settings = settings
     self.concurrency = concurrency
     var generator = SeededGenerator(seed: seed)
@@ -40,6 +47,7 @@ struct ScheduleWorld {
         sequence: Int64(number),
         event: ScheduleWorld.event(
           about: Int.random(in: 0..<subjects, using: &generator),
+          without: regions,
           counter: UInt64(number)
         )
       )
@@ -49,10 +57,10 @@ struct ScheduleWorld {
     schedule = DeliverySchedule(ledger, concurrency: concurrency, settings: settings)
   }
 
-  /// The events of the first two topics have no subject: one is about a region, the other about another one.
-  private static func event(about number: Int, counter: UInt64) -> Event {
-    guard number < 2 else { return Samples.event(subject: number, counter: counter) }
-    return Samples.event(about: SubjectID.none, counter: counter, region: number == 0 ? "hall" : "yard")
+  /// The events of the first topics have no subject, and are about a region each.
+  private static func event(about number: Int, without regions: Int, counter: UInt64) -> Event {
+    guard number < regions else { return Samples.event(subject: number, counter: counter) }
+    return Samples.event(about: SubjectID.none, counter: counter, region: "region \(number)")
   }
 
   /// Runs until every event is settled.
@@ -186,7 +194,7 @@ struct ScheduleWorld {
       everSettled.insert(sequence)
       delivered[attempt.lane.topic, default: []].append(sequence)
     case (.failed(_, let retryAfter), .again(let until)):
-      failed.insert(attempt.lane.topic)
+      failed.insert(attempt.lane.topic.subject)
       if let retryAfter { heldUntil = max(heldUntil, now + retryAfter) }
       let wait = until - now
       var bound = settings.firstDelay
@@ -194,7 +202,7 @@ struct ScheduleWorld {
       #expect(wait == max(bound * jitter, retryAfter ?? .zero), "attempt \(attempt.number)")
       fates[sequence] = .waiting(until: until)
     case (.failed, .dead):
-      failed.insert(attempt.lane.topic)
+      failed.insert(attempt.lane.topic.subject)
       let committed = attempt.entry.event.decidedAt
       #expect(now - committed >= settings.giveUpAfter)
       moveToDeadLetters(sequence, tries: attempt.number)
