@@ -168,8 +168,8 @@ extension ReadingLoop {
   func watchCheckpoint() {
     let now = clock.last
     let interval = configuration.checkpoint == nil ? nil : configuration.checkpointInterval
-    if server?.nextCheckpoint == nil { server?.nextCheckpoint = interval.map { now + $0 } }
-    let isDue = server?.nextCheckpoint.map { now >= $0 } ?? false
+    // The first one at once: what a start has begun again does not begin again behind a crash.
+    let isDue = interval != nil && server.map { now >= $0.nextCheckpoint ?? now } ?? false
     let answers = server?.checkpointAnswers ?? []
     guard isDue || !answers.isEmpty, server?.lease == nil, hasRoomForServerInput else { return }
     server?.nextCheckpoint = interval.map { now + $0 }
@@ -210,6 +210,8 @@ extension ReadingLoop {
         return answer.succeed(())
       }
       let changes = try registry.carryOut(edit)
+      // Without a checkpoint behind it, a crash would have the regions that it changes begin again.
+      if case .file = edit { server?.nextCheckpoint = nil }
       for recyclingQueue in exchange.toShards[index] {
         push(ShardParcel(received: received, content: .changes(changes)), to: recyclingQueue.full)
       }
