@@ -145,7 +145,7 @@ struct RestartTests {
     await #expect(throws: IngestError.stopped) { try await harness.server.checkpoint() }
   }
 
-  @Test("checkpoints come by themselves at their interval, none while one is held")
+  @Test("checkpoints come at the start, at their interval and behind an edit, none while one is held")
   func takesThemByTheClock() async throws {
     let clock = ManualClock()
     let held = HeldCheckpoints()
@@ -155,11 +155,10 @@ struct RestartTests {
       $0.checkpoint = { held.take($0) }
     }
     await harness.pass(.seconds(2), on: clock)
+    await held.wait(for: 1)
     let sender = try harness.sender()
     try sender.sendWaiting(Samples.raddec(observer: 1, minor: 1))
     await harness.output.wait { enters($0).count == 2 }
-    await harness.pass(.seconds(31), on: clock)
-    await held.wait(for: 1)
     // As long as the first one is held there is no second one, however much time passes.
     for round in 0..<3 {
       await harness.pass(.seconds(31), on: clock)
@@ -170,6 +169,10 @@ struct RestartTests {
     held.letGo()
     await harness.pass(.seconds(31), on: clock)
     await held.wait(for: 2)
+    held.letGo()
+    try await harness.server.adopt(Self.site)
+    await harness.pass(.seconds(2), on: clock)
+    await held.wait(for: 3)
     await harness.server.shutdown()
   }
 
