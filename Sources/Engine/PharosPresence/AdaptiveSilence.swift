@@ -51,10 +51,10 @@ package struct AdaptiveSilence {
   private static let enterMiss = 0.22
   /// The least number of intervals of an enter window.
   private static let fewestEnterIntervals = 3
-  /// The longest window that a learned interval makes.
+  /// The shortest and the longest window that a learned interval makes.
   ///
   /// - Units: seconds.
-  static let longestWindow = 60.0
+  static let learnedWindow = 3.0...60.0
   /// The number of losses in a row that are granted to a beacon slower than that window: at the least, whatever the
   /// usual ceiling is, and at most as long as it has lost nothing.
   ///
@@ -160,33 +160,37 @@ package struct AdaptiveSilence {
   package var enterWindow: TimeSpan {
     let known = declared.map(window) ?? 0
     var interval = max(learner.interval, history.slowest)
-    var least = 3.0
+    var least = AdaptiveSilence.learnedWindow.lowerBound
     if declared == nil, learner.received < AdaptiveSilence.maturity {
       interval = isFamilySettled ? max(interval, familyInterval) : 0
       least = AdaptiveSilence.defaultWindow
     }
-    return .seconds(max(least, min(window(interval), AdaptiveSilence.longestWindow), known))
+    return .seconds(max(least, min(window(interval), AdaptiveSilence.learnedWindow.upperBound), known))
   }
 
   /// The window in which the samples of an entry must fall under a policy that states none.
   ///
   /// The interval at rest that the policy declares counts as a learned one does: a tag that comes to rest out of reach, or
-  /// below the level of a region, is first received there in that interval.
+  /// below the level of a region, is first received there in that interval. What is enough for two samples is made longer by
+  /// a third for each further one: three intervals for two of them, six for five.
   ///
   /// - Parameters:
   ///   - learned: ``enterWindow`` of the track.
   ///   - policy: the policy.
   /// - Returns: the window.
   package static func enterWindow(learned: TimeSpan, under policy: PresencePolicy) -> TimeSpan {
-    guard let still = policy.stillInterval else { return learned }
-    let window = (still.seconds + Double(IntervalLearner.jitter)) * Double(fewestEnterIntervals)
-    return max(learned, .seconds(min(window, longestWindow)))
+    var window = learned
+    if let still = policy.stillInterval {
+      let intervals = (still.seconds + Double(IntervalLearner.jitter)) * Double(fewestEnterIntervals)
+      window = max(window, .seconds(min(intervals, learnedWindow.upperBound)))
+    }
+    return policy.enterSamples > 2 ? window * (Double(policy.enterSamples + 1) / 3) : window
   }
 
   /// Indicates whether three of its intervals may be longer than the window: then it also enters by regular distance.
   var mayBeSlow: Bool {
     learner.received < AdaptiveSilence.maturity
-      || window(max(learner.interval, history.slowest)) > AdaptiveSilence.longestWindow
+      || window(max(learner.interval, history.slowest)) > AdaptiveSilence.learnedWindow.upperBound
   }
 
   private func window(_ interval: Float) -> Double {

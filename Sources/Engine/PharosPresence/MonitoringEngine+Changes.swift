@@ -289,10 +289,11 @@ extension ObserverEngine {
 
   /// Returns true if an input that no pending change concerns may reach the observer before it has caught up.
   ///
-  /// Not at the instant of a change, since what follows from that comes first, nor while something waits for proof of life.
+  /// Not at the instant of a change, since what follows from that comes first, nor while something waits for proof of life,
+  /// nor if a change of the regions may make the observer one that is carried, or no longer one.
   @inline(__always)
   func mayHear(at time: Timestamp, _ context: borrowing EngineContext) -> Bool {
-    version == context.catalog.version || time > context.changedAt && !hasPending
+    version == context.catalog.version || time > context.changedAt && !hasPending && !mayBeCarried
   }
 
   /// Returns true if a page's timer may fire before the observer has caught up.

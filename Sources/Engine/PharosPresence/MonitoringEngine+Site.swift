@@ -235,6 +235,7 @@ extension ObserverEngine {
     lagLearnsFrom = max(lagLearnsFrom, time)
     reassessAt = .distantPast
     datagramAt = nil
+    lostSince = nil
     isAwaited = isUp
     lifeReported = ReportedLife()
     life.interrupted(until: time)

@@ -106,9 +106,11 @@ extension ObserverEngine {
   /// if it has sent what only handsets send, or is the subject of a region and has no hardware address for an identity: handsets
   /// do not know theirs.
   func isCarried(_ context: borrowing EngineContext) -> Bool {
-    guard !standsInZone, isHandset || !id.isHardware && !rowOfSlot.isEmpty else { return false }
-    return !context.catalog.listens(id)
+    mayBeCarried && (isHandset || !rowOfSlot.isEmpty) && !context.catalog.listens(id)
   }
+
+  /// Indicates whether a person carries the observer under some regions.
+  var mayBeCarried: Bool { !standsInZone && (isHandset || !id.isHardware) }
 
   /// Updates the judgement of the radio after what decides the kind of observer has changed.
   mutating func updateKind(_ context: borrowing EngineContext) { life.isCarried = isCarried(context) }

@@ -38,6 +38,8 @@ package struct ObserverEngine: Sendable {
   var sequence = SequenceCheck()
   /// The receive time of the latest datagram with a header.
   var datagramAt: Timestamp?
+  /// The time up to which an observer that uploads was heard before a loss, until the next report.
+  var lostSince: Timestamp?
   var outageTimer = Timestamp.distantFuture
   var pendingTracks: [Int32] = []
   var pendingRows: [Int32] = []
@@ -581,7 +583,6 @@ extension ObserverEngine {
     if track.hot.epoch != UInt16(truncatingIfNeeded: context.epoch) {
       rematch(place, &context)
       guard track.isLive else { return .distantFuture }
-      allow(track, &context)
     }
     let policies = context.catalog.sets[Int(track.cold.matchSet)].policies
     var isHere = false

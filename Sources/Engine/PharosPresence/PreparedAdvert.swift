@@ -361,7 +361,9 @@ extension ObserverEngine {
     _ counts: inout RunCounts,
     _ context: inout EngineContext
   ) {
-    guard canTell, !isAwaited, !sequence.isRepeat, mayHear(at: first[next].received, context) else { return }
+    guard canTell, !isAwaited, !sequence.isRepeat, lostSince == nil,
+      mayHear(at: first[next].received, context)
+    else { return }
     tracks.makeUnique()
     life.reception.places.makeUnique()
     let borrowed = tracks.borrowed

@@ -390,11 +390,9 @@ extension TrackHandle {
     let isHere = phase != .outside
     let run = noteSparse(gap)
     // Of a beacon that was never here, single samples far apart are reflections and tell no interval.
-    if !isHere, cold.received == 0, gap > Float(AdaptiveSilence.defaultWindow) {
-      guard let run else { return false }
-      adopt(run)
-      return true
-    }
+    let isLone = cold.received == 0 && gap > Float(AdaptiveSilence.defaultWindow)
+    if !isHere, let run, isLone || isSlower(run) { return adopt(run) }
+    if !isHere, isLone { return false }
     let allowed = allowed
     var learner = learner
     if gap > 0, place.levelClass == .usual, learner.isOneInterval(gap) {
@@ -421,6 +419,16 @@ extension TrackHandle {
     let isNotable = learner.learn(gap: gap, at: place, &losses)
     guard !wasShort, !isNotable, allowed != .forever else { return isNotable }
     return gap > Float(allowed.seconds) / 2
+  }
+
+  /// Returns true if a beacon that is outside has another interval now than it was known to have.
+  ///
+  /// The window of an entry is some intervals long, so it would be too short for the present one for good. A multiple of the
+  /// known interval by chance does little harm: two short gaps take it back. An interval that is slower by far is a mode, which
+  /// ``IntervalLearner/learnSlow(gap:_:)`` finds.
+  private func isSlower(_ run: SparseGaps.Run) -> Bool {
+    run.interval > max(hot.interval, slowestInterval) * 1.5
+      && run.interval <= hot.interval * IntervalLearner.modes
   }
 
   /// Indicates whether the beacon is outside under any policy.
@@ -454,15 +462,18 @@ extension TrackHandle {
     guard isBatch else { return }
     outcome.isOfBatch = true
     guard cold.received == 0, gap > Float(AdaptiveSilence.defaultWindow) else { return }
-    adopt(SparseGaps.Run(interval: gap, multiples: SIMD4(1, 0, 0, 0), samples: 2, span: .zero))
-    outcome.needsAllowance = true
+    let run = SparseGaps.Run(interval: gap, multiples: SIMD4(1, 0, 0, 0), samples: 2, span: .zero)
+    outcome.needsAllowance = adopt(run)
   }
 
-  /// Adopts the interval of a beacon that was never here.
-  private func adopt(_ run: SparseGaps.Run) {
+  /// Adopts the interval of a beacon that is outside.
+  ///
+  /// - Returns: true: the allowed silence must be recomputed.
+  private func adopt(_ run: SparseGaps.Run) -> Bool {
     var (learner, history) = (learner, history)
     learner.adopt(run, &history)
     (self.learner, self.history) = (learner, history)
+    return true
   }
 
   /// Returns true if a body in the way explains a gap and ordinary losses do not.

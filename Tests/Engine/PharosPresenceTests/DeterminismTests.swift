@@ -119,6 +119,7 @@ struct RandomInputs {
   ) -> ([Event], [StageLink]) {
     var generator = SeededGenerator(seed: UInt64(seed))
     var engines = (0..<shards).map { _ in MonitoringEngine(site: RandomInputs.site, limits: limits) }
+    for index in engines.indices { engines[index].sharesModes = shards > 1 }
     var output = StageOutput()
     var previous = 0.0
     for (time, input) in inputs {
@@ -151,6 +152,11 @@ struct RandomInputs {
           body: body
         )
         engines[observer.shard(of: shards)].ingest(report, in: batch, into: &output)
+      }
+      for index in engines.indices {
+        let found = engines[index].takeFoundModes()
+        guard !found.isEmpty else { continue }
+        for other in engines.indices where other != index { engines[other].learn(found) }
       }
       previous = time
     }

@@ -93,6 +93,67 @@ struct SparseBeaconTests {
     #expect(Double(entries) <= Double(pairs) * 1.05 + 3, "\(entries) entries, \(pairs) pairs")
   }
 
+  /// A beacon that was here in one interval, left, and is heard at other times since: the number of the advert with which it
+  /// enters again, or nil.
+  private static func returning(
+    from interval: Double,
+    at times: [Double],
+    samples: Int = 2,
+    using generator: inout SeededGenerator
+  ) -> Int? {
+    var timeline = Timeline(Timeline.site([region(PresencePolicy(enterSamples: samples))]))
+    let visit = Self.times(every: interval, count: 200, using: &generator)
+    for time in visit { timeline.hear(at: time) }
+    let back = (visit.last ?? 0) + 600
+    timeline.advance(to: back)
+    timeline.events = []
+    for (number, time) in times.enumerated() {
+      timeline.hear(at: back + time)
+      if timeline.events.contains(where: { $0.kind == .regionEnter }) { return number + 1 }
+    }
+    return nil
+  }
+
+  @Test(
+    "it enters again in any other interval, however many samples that takes",
+    arguments: Seeds.drawn(0..<6)
+  )
+  func changedInterval(seed: Int) {
+    var generator = SeededGenerator(seed: UInt64(seed))
+    for _ in 0..<60 {
+      let before = 0.1 * RadioMath.exponential(Double.random(in: 0...6, using: &generator))
+      let after = 0.1 * RadioMath.exponential(Double.random(in: 0...7, using: &generator))
+      let samples = Int.random(in: 1...5, using: &generator)
+      let isLossy = Bool.random(using: &generator)
+      let times = Self.times(every: after, count: 60, loss: isLossy ? 0.3 : 0, using: &generator)
+      let entry = Self.returning(from: before, at: times, samples: samples, using: &generator)
+      #expect(
+        (entry ?? .max) <= (isLossy ? 40 : samples + 4),
+        "\(before) s, then \(after) s, \(samples) samples: \(entry ?? -1)"
+      )
+    }
+  }
+
+  @Test(
+    "reflections of a fast beacon hardly enter but by two within its window",
+    arguments: [6, 20, 60] as [Double]
+  )
+  func reflectionsOfFast(perHour: Double) {
+    var generator = SeededGenerator(seed: UInt64(perHour))
+    var (pairs, entries) = (0, 0)
+    for _ in 0..<1_000 {
+      var (time, times) = (0.0, [Double]())
+      for _ in 0..<8 {
+        time += -Double.random(in: 1e-9..<1, using: &generator).logarithm * 3_600 / perHour
+        times.append(time)
+      }
+      pairs += zip(times, times.dropFirst()).contains { $1 - $0 <= 3 } ? 1 : 0
+      entries += Self.returning(from: 0.5, at: times, using: &generator) != nil ? 1 : 0
+    }
+    #expect(entries >= pairs)
+    #expect(Double(entries) <= Double(pairs) * 1.2 + 10, "\(entries) entries, \(pairs) pairs")
+  }
+
   @Test("a lone advert does not enter, however often one upload names it")
   func lone() {
     var timeline = Timeline(Timeline.site([Self.region()]))
