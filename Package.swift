@@ -365,6 +365,12 @@ let package = Package(
       path: "Tests/PharosEncoders",
       swiftSettings: strict
     ),
+    .target(
+      name: "PharosDecisionCheck",
+      dependencies: ["PharosModel", "PharosPresence"],
+      path: "Tests/PharosDecisionCheck",
+      swiftSettings: strict
+    ),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     .target(
       name: "PharosFaults",
@@ -494,7 +500,7 @@ let package = Package(
     ),
     tests(
       "PharosPresenceTests",
-      ["PharosDocuments", "PharosModel", "PharosWire", "PharosPresence"]
+      ["PharosDocuments", "PharosModel", "PharosWire", "PharosPresence", "PharosDecisionCheck"]
     ),
     tests(
       "PharosFixesTests",
@@ -508,7 +514,7 @@ let package = Package(
       "PharosPipelineTests",
       [
         "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence", "PharosRooms",
-        "PharosFixes", "PharosStays", "PharosPipeline", "PharosSpace",
+        "PharosFixes", "PharosStays", "PharosPipeline", "PharosSpace", "PharosDecisionCheck",
       ]
     ),
     tests(

@@ -528,14 +528,6 @@ package struct PredictiveTail {
   /// The longest run that is looked for; beyond it any ceiling has long been reached.
   package static let longest = 100_000.0
 
-  /// The logarithm to base 2 of the chance that a run goes on for so many more losses.
-  package func logChance(of more: Double) -> Double {
-    guard more > 0 else { return 0 }
-    let whole = PredictiveTail.logGamma(continued + ended) - PredictiveTail.logGamma(continued)
-    return whole + PredictiveTail.logGamma(continued + more)
-      - PredictiveTail.logGamma(continued + ended + more)
-  }
-
   /// The smallest whole number of further losses whose chance is at most 2 to the power of minus `bits`.
   ///
   /// Newton's method against ln(m + middle), in which the logarithm of the chance is nearly straight; a few whole steps
@@ -589,12 +581,8 @@ package struct PredictiveTail {
   /// The logarithm to base 2 of Γ, but for the constant ½ ln 2π.
   ///
   /// Stirling's series; at 1, where it is worst, it is wrong by 0.0004. Below 1 by Γ(x) = Γ(x + 1) ÷ x.
-  static func logGamma(_ value: Double) -> Double {
-    logGamma(value, log: RadioMath.binaryLog(value))
-  }
-
   private static func logGamma(_ value: Double, log: Double) -> Double {
-    guard value >= 1 else { return logGamma(value + 1) - log }
+    guard value >= 1 else { return logGamma(value + 1, log: RadioMath.binaryLog(value + 1)) - log }
     let inverse = 1 / value
     let square = inverse * inverse
     let series = inverse * (1.0 / 12 - square * (1.0 / 360 - square / 1_260))

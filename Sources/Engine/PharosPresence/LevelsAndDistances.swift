@@ -111,10 +111,6 @@ package struct KalmanLevel: Hashable, Sendable {
   ///
   /// - Units: dB².
   package var variance: Double { Double(spread) }
-  /// The measured variance of one sample.
-  ///
-  /// - Units: dB².
-  package var sampleVariance: Double { Double(measured) }
 
   /// Indicates whether there is no sample yet.
   var isEmpty: Bool { estimate.isNaN }

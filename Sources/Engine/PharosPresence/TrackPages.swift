@@ -164,13 +164,6 @@ struct ColdTrack {
   }
 }
 
-/// The sizes of a track's halves and of a page's line in bytes: a cache line each.
-package enum TrackLayout {
-  package static let hotBytes = MemoryLayout<HotTrack>.stride
-  package static let coldBytes = MemoryLayout<ColdTrack>.stride
-  package static let pageLineBytes = MemoryLayout<PageLine>.stride
-}
-
 /// The longest gap with losses that the fast path may take, as one byte: sixteen steps to a doubling, from 1 ms to a minute.
 ///
 /// The code is the exponent of the gap in milliseconds and four bits behind the point, so that larger codes are longer gaps.
@@ -210,6 +203,8 @@ struct TrackPages: @unchecked Sendable {
     let block: AlignedBlock
 
     init() {
+      precondition(MemoryLayout<HotTrack>.stride == 64 && MemoryLayout<ColdTrack>.stride == 64)
+      precondition(MemoryLayout<PageLine>.stride <= TrackPages.coldOffset - TrackPages.lineOffset)
       (start, block) = AlignedBlock.allocate(byteCount: TrackPages.size, alignment: 64)
       let line = (start + TrackPages.lineOffset).bindMemory(to: PageLine.self, capacity: 1)
       line.initialize(to: PageLine())

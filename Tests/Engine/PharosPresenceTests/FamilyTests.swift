@@ -1,3 +1,4 @@
+import PharosDecisionCheck
 import PharosModel
 import PharosPresence
 import PharosTestSupport

@@ -9,6 +9,15 @@ struct LevelFilterTests {
     (0..<12).reduce(-6) { sum, _ in sum + Double.random(in: 0..<1, using: &generator) }
   }
 
+  /// Adds a sample one second after the last, and returns the variance that the filter had measured for one sample.
+  ///
+  /// The variance of the estimate afterwards is that of two independent values: the prediction and the sample.
+  static func add(_ sample: Double, to filter: inout KalmanLevel) -> Double {
+    let predicted = filter.variance + KalmanLevel.drift
+    filter.add(sample, after: 1)
+    return predicted * filter.variance / (predicted - filter.variance)
+  }
+
   @Test("standardised innovations have a variance of one, whatever the noise", arguments: [2.0, 4, 6])
   func innovations(deviation: Double) {
     var generator = SeededGenerator(seed: 5)
@@ -17,13 +26,13 @@ struct LevelFilterTests {
     for step in 0..<20_000 {
       walk += LevelFilterTests.noise(&generator) * KalmanLevel.drift.squareRoot()
       let sample = walk + deviation * LevelFilterTests.noise(&generator)
-      let expected = filter.variance + KalmanLevel.drift + filter.sampleVariance
+      let predicted = filter.variance + KalmanLevel.drift
       let innovation = sample - filter.level
+      let expected = predicted + LevelFilterTests.add(sample, to: &filter)
       if step >= 200 {
         sum += innovation * innovation / expected
         count += 1
       }
-      filter.add(sample, after: 1)
     }
     #expect(abs(sum / count - 1) < 0.1, "\(sum / count)")
   }
@@ -32,10 +41,9 @@ struct LevelFilterTests {
   func spikeAndStep() {
     var filter = KalmanLevel(first: -60)
     for _ in 0..<100 { filter.add(-60, after: 1) }
-    let before = filter.sampleVariance
-    filter.add(-30, after: 1)
-    #expect(filter.sampleVariance < before + 1)
-    for _ in 0..<30 { filter.add(-60, after: 1) }
+    let before = LevelFilterTests.add(-30, to: &filter)
+    #expect(LevelFilterTests.add(-60, to: &filter) < before + 1)
+    for _ in 0..<29 { filter.add(-60, after: 1) }
     #expect(abs(filter.level + 60) < 1)
     for _ in 0..<5 { filter.add(-80, after: 1) }
     #expect(filter.level < -77)

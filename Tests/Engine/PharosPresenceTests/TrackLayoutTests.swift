@@ -12,13 +12,6 @@ struct TrackLayoutTests {
     .proximity(UUID128(high: 5, low: 6), major: 0xFFFF, minor: 0xFFFF),
   ]
 
-  @Test("an advert touches one cache line of its track, and a page is due by one")
-  func lines() {
-    #expect(TrackLayout.hotBytes == 64)
-    #expect(TrackLayout.coldBytes == 64)
-    #expect(TrackLayout.pageLineBytes <= 64)
-  }
-
   @Test(
     "identities come back from the number of their scope and their key, with an address in the key or not"
   )

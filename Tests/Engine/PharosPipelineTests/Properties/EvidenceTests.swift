@@ -1,5 +1,5 @@
+import PharosDecisionCheck
 import PharosModel
-import PharosPresence
 import Testing
 
 @Suite("Every decision follows from its evidence")

@@ -1,3 +1,4 @@
+import PharosDecisionCheck
 import PharosDocuments
 import PharosModel
 import PharosPresence

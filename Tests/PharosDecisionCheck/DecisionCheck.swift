@@ -1,4 +1,5 @@
 package import PharosModel
+import PharosPresence
 
 /// The result of recomputing a decision from its evidence.
 package enum DecisionCheck: Hashable, Sendable {
