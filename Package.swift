@@ -270,8 +270,8 @@ let package = Package(
     module(
       "PharosDelivery",
       [
-        "PharosDocuments", "PharosModel", "PharosSecurity", "PharosPublishing", "PharosJournal", "PharosMQTT",
-        heap, http1, httpClient, logging, lifecycle,
+        "CPharos", "PharosDocuments", "PharosModel", "PharosSecurity", "PharosPublishing", "PharosJournal",
+        "PharosMQTT", heap, http1, httpClient, logging, lifecycle,
       ] + nio
     ),
     module(

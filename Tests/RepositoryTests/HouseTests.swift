@@ -39,7 +39,8 @@ struct HouseTests {
     "PharosMQTT": ["PharosDocuments", "PharosModel"],
     "PharosMosquitto": ["CMosquitto", "PharosModel", "PharosMQTT"],
     "PharosDelivery": [
-      "PharosDocuments", "PharosModel", "PharosSecurity", "PharosPublishing", "PharosJournal", "PharosMQTT",
+      "CPharos", "PharosDocuments", "PharosModel", "PharosSecurity", "PharosPublishing", "PharosJournal",
+      "PharosMQTT",
     ],
     "PharosSite": ["PharosDocuments", "PharosModel", "PharosSpace", "PharosSecurity"],
     "PharosDashboard": [],

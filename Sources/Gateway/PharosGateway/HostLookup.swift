@@ -5,6 +5,9 @@ import Synchronization
 
 /// Looks a host name up on a thread of its own, since that may take as long as a DNS server likes.
 final class HostLookup: Sendable {
+  /// The number of addresses of a host that are tried.
+  private static let maximumAddresses = 64
+
   private let destination: HostPort
   private let pipe: WakePipe
   private let state = Mutex<State>(.idle)
@@ -83,23 +86,18 @@ final class HostLookup: Sendable {
     _ destination: HostPort,
     flags: Int32
   ) throws(LinkTrouble) -> [pharos_address] {
-    var hints = addrinfo()
-    hints.ai_flags = flags
-    hints.ai_socktype = Int32(SOCK_DGRAM.rawValue)
-    var found: UnsafeMutablePointer<addrinfo>?
-    let outcome = getaddrinfo(destination.host, "\(destination.port)", &hints, &found)
-    defer { if let found { freeaddrinfo(found) } }
-    guard outcome == 0 else {
-      throw .unknownHost(reason: gai_strerror(outcome).map { String(cString: $0) } ?? "error \(outcome)")
+    var addresses = [pharos_address](repeating: pharos_address(), count: HostLookup.maximumAddresses)
+    let count = pharos_look_up(
+      destination.host,
+      destination.port,
+      flags,
+      &addresses,
+      Int32(addresses.count)
+    )
+    guard count >= 0 else {
+      throw .unknownHost(reason: gai_strerror(count).map { String(cString: $0) } ?? "error \(count)")
     }
-    var addresses: [pharos_address] = []
-    var next = found
-    while let entry = next?.pointee {
-      let address = pharos_address_of(entry.ai_addr, Int(entry.ai_addrlen))
-      if address.version != 0 { addresses.append(address) }
-      next = entry.ai_next
-    }
-    guard !addresses.isEmpty else { throw .unknownHost(reason: "it has no IPv4 or IPv6 address") }
-    return addresses
+    guard count > 0 else { throw .unknownHost(reason: "it has no IPv4 or IPv6 address") }
+    return Array(addresses.prefix(Int(count)))
   }
 }

@@ -8,12 +8,19 @@ package import PharosModel
 /// `pharos replay`, the demo and the tests send with it. It never waits by itself: the caller paces. Datagrams of one
 /// length that follow each other in a call go to the kernel as one train, where the system can do that (Linux since
 /// 4.18, found out at run time): on the loopback interface that takes a quarter of the time.
-package struct DatagramSender: ~Copyable {
+package final class DatagramSender {
+  /// The send buffer of a sender of batches.
+  ///
+  /// - Units: bytes. 4 MiB: a train of datagrams is charged as a whole, and so are those of a batch that waits.
+  package static let batchBuffer = 4 << 20
+  /// The time to wait for room in the socket's buffer before the caller checks again for a request to stop.
+  ///
+  /// - Units: milliseconds.
+  private static let patience: Int32 = 100
+
   private let descriptor: Int32
   /// The longest datagram that may go in a train: 0 where the system cannot send any.
-  ///
-  /// In a box, as sending changes nothing that a caller could see.
-  private let trains: UnsafeMutablePointer<Int32>
+  private var trains: Int32
 
   /// Opens a socket towards an address.
   ///
@@ -31,17 +38,13 @@ package struct DatagramSender: ~Copyable {
     let outcome = pharos_connect(&address, Int32(clamping: sendBuffer))
     guard outcome >= 0 else { throw SendError(errno: -outcome) }
     descriptor = outcome
-    trains = .allocate(capacity: 1)
-    trains.initialize(to: sendsTrains ? pharos_longest_in_train(descriptor) : 0)
+    trains = sendsTrains ? pharos_longest_in_train(descriptor) : 0
   }
 
-  deinit {
-    _ = pharos_close(descriptor)
-    trains.deallocate()
-  }
+  deinit { _ = pharos_close(descriptor) }
 
   /// Indicates whether datagrams may go as trains: false if the system has reported that it does not support them.
-  package var sendsTrains: Bool { trains.pointee != 0 }
+  package var sendsTrains: Bool { trains != 0 }
 
   /// The address from which the datagrams are sent.
   package var source: Endpoint? {
@@ -62,7 +65,7 @@ package struct DatagramSender: ~Copyable {
         let part = UnsafeRawBufferPointer(rebasing: buffer[range])
         return pharos_datagram(bytes: part.baseAddress, length: UInt32(part.count), truncated: 0)
       }
-      return pharos_send(descriptor, datagrams, UInt32(datagrams.count), trains)
+      return pharos_send(descriptor, datagrams, UInt32(datagrams.count), &trains)
     }
     if outcome >= 0 { return Int(outcome) }
     let error = SendError(errno: -outcome)
@@ -75,13 +78,8 @@ package struct DatagramSender: ~Copyable {
     try send(bytes, ranges: CollectionOfOne(0..<bytes.count)) == 1
   }
 
-  /// Waits until the socket takes datagrams again, blocking the thread: for threads of one's own.
-  ///
-  /// - Parameter milliseconds: the maximum time to wait.
-  /// - Returns: `true` if the socket takes datagrams again.
-  package func waitUntilWritable(milliseconds: Int) -> Bool {
-    pharos_wait_writable(descriptor, Int32(clamping: milliseconds)) > 0
-  }
+  /// Waits a moment until the socket takes datagrams again, blocking the thread: for threads of one's own.
+  package func waitUntilWritable() { _ = pharos_wait_writable(descriptor, DatagramSender.patience) }
 }
 
 /// The reason why the system did not send a datagram.

@@ -1,5 +1,6 @@
 #include "addresses.h"
 
+#include <netdb.h>
 #include <netinet/in.h>
 #include <string.h>
 
@@ -40,6 +41,22 @@ pharos_address pharos_address_of(const void *address, size_t length) {
   struct sockaddr_storage storage = {0};
   memcpy(&storage, address, length < sizeof storage ? length : sizeof storage);
   return pharos_address_from(&storage);
+}
+
+int pharos_look_up(const char *host, uint16_t port, int flags, pharos_address *found, int capacity) {
+  const struct addrinfo hints = {.ai_flags = flags, .ai_socktype = SOCK_DGRAM};
+  struct addrinfo *list = NULL;
+  int outcome = getaddrinfo(host, NULL, &hints, &list);
+  if (outcome != 0) return outcome;
+  int count = 0;
+  for (struct addrinfo *entry = list; entry && count < capacity; entry = entry->ai_next) {
+    pharos_address address = pharos_address_of(entry->ai_addr, entry->ai_addrlen);
+    if (address.version == 0) continue;
+    address.port = port;
+    found[count++] = address;
+  }
+  freeaddrinfo(list);
+  return count;
 }
 
 socklen_t pharos_address_to(const pharos_address *address, struct sockaddr_storage *storage) {

@@ -7,15 +7,6 @@ import PharosTestSupport
 import PharosWire
 import Testing
 
-/// A socket that can stand in a list.
-private final class SharedSender {
-  private let sender: DatagramSender
-
-  init(_ sender: consuming DatagramSender) { self.sender = sender }
-
-  func sendWaiting(_ bytes: [UInt8]) throws { try sender.sendWaiting(bytes) }
-}
-
 /// Signed datagrams over real sockets: what belongs is taken, whatever else there is, and nothing else is.
 @Suite("A server that asks for signatures", .serialized, .timeLimit(.minutes(20)))
 struct SignedIngestTests {
@@ -80,7 +71,7 @@ struct SignedIngestTests {
     datagrams.swapAt(3, 50)
     datagrams.swapAt(100, 199)
     // Sixteen sockets, which the kernel spreads over the loops.
-    let senders = try (0..<16).map { _ in SharedSender(try harness.sender()) }
+    let senders = try (0..<16).map { _ in try harness.sender() }
     for (index, datagram) in datagrams.enumerated() { try senders[index % 16].sendWaiting(datagram) }
     _ = await settled(harness, 200)
     for index in datagrams.indices { try senders[(index * 7 + 3) % 16].sendWaiting(datagrams[index]) }
@@ -96,7 +87,7 @@ struct SignedIngestTests {
   func race(loops: Int) async throws {
     let harness = try await start(loops: loops)
     var device = SignedGateway(gateway, key)
-    let senders = try (0..<8).map { _ in SharedSender(try harness.sender()) }
+    let senders = try (0..<8).map { _ in try harness.sender() }
     // Each race is over before the next begins: what has to wait for the disk, as the first datagrams of a boot do and those
     // after a stall, is held in small numbers only.
     for number in 0..<100 {

@@ -31,7 +31,7 @@ final class TestSocket {
 
 extension DatagramSender {
   /// Sends one datagram, waiting for room in the socket's own buffer.
-  borrowing func sendWaiting(_ bytes: [UInt8]) throws(SendError) {
-    while try !send(bytes) { _ = waitUntilWritable(milliseconds: 100) }
+  func sendWaiting(_ bytes: [UInt8]) throws(SendError) {
+    while try !send(bytes) { waitUntilWritable() }
   }
 }

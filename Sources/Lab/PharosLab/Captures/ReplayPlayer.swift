@@ -16,7 +16,7 @@ package protocol ReplaySender {
   func waitUntilWritable()
 }
 
-extension SocketSender: ReplaySender {}
+extension DatagramSender: ReplaySender {}
 
 /// Sends what a replay plays, each datagram when it is due.
 ///

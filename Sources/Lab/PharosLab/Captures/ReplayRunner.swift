@@ -1,5 +1,8 @@
+import CPharos
+import Glibc
 import PharosCaptures
 import PharosFiles
+import PharosIngest
 package import PharosModel
 package import PharosService
 import PharosWire
@@ -81,7 +84,7 @@ package struct ReplayRunner: Sendable {
     console.run {
       let endpoint = try destination.endpoint()
       do {
-        let sender = try SocketSender(to: endpoint)
+        let sender = try DatagramSender(to: endpoint, sendBuffer: DatagramSender.batchBuffer)
         return run(sender: sender, clock: SystemPacingClock(), console: console)
       } catch {
         throw CommandFailure("\(destination): \(error)")
@@ -248,6 +251,26 @@ extension LinkType {
       true
     default: false
     }
+  }
+}
+
+extension HostPort {
+  /// Looks the host up and returns its first address.
+  ///
+  /// - Throws: `CommandFailure` that names the host and the remedy.
+  fileprivate func endpoint() throws(CommandFailure) -> Endpoint {
+    var address = pharos_address()
+    let count = pharos_look_up(host, port, 0, &address, 1)
+    guard count >= 0 else {
+      throw CommandFailure(
+        "cannot send to \(self): host \"\(host)\": \(Wording.clause(String(cString: gai_strerror(count)))). "
+          + "Give an address or a known name."
+      )
+    }
+    guard count > 0 else {
+      throw CommandFailure("cannot send to \(self): \"\(host)\" has no IPv4 or IPv6 address.")
+    }
+    return Endpoint(address)
   }
 }
 

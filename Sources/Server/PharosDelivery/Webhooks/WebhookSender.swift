@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import CPharos
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -156,22 +157,12 @@ package final class HTTPWebhookSender: WebhookSender {
   /// Returns the addresses of a host, in the order in which to try them.
   private func addresses(of host: String) async -> [IPAddress] {
     let found = try? await resolver.runIfActive {
-      var hints = addrinfo()
-      hints.ai_family = AF_UNSPEC
-      hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
-      hints.ai_flags = AI_ADDRCONFIG
-      var list: UnsafeMutablePointer<addrinfo>?
-      guard getaddrinfo(host, nil, &hints, &list) == 0 else { return [IPAddress]() }
-      defer { freeaddrinfo(list) }
-      var addresses: [IPAddress] = []
-      var entry = list
-      while let info = entry?.pointee {
-        if let raw = info.ai_addr, let address = IPAddress(raw), !addresses.contains(address) {
-          addresses.append(address)
-        }
-        entry = info.ai_next
+      // More are never tried of one host.
+      var list = [pharos_address](repeating: pharos_address(), count: 64)
+      let count = pharos_look_up(host, 0, AI_ADDRCONFIG, &list, Int32(list.count))
+      return list.prefix(Int(max(0, count))).reduce(into: [IPAddress]()) { addresses, entry in
+        if let address = IPAddress(entry), !addresses.contains(address) { addresses.append(address) }
       }
-      return addresses
     }
     return found ?? []
   }
@@ -181,7 +172,7 @@ package final class HTTPWebhookSender: WebhookSender {
     let devices = (try? System.enumerateDevices()) ?? []
     return Set(
       devices.compactMap { device in
-        device.address.flatMap { address in address.withSockAddr { raw, _ in IPAddress(raw) } }
+        device.address.flatMap { address in address.withSockAddr { IPAddress(pharos_address_of($0, $1)) } }
       }
     )
   }
@@ -285,19 +276,11 @@ package final class HTTPWebhookSender: WebhookSender {
 }
 
 extension IPAddress {
-  /// The address of a socket address; nil for another family.
-  fileprivate init?(_ raw: UnsafePointer<sockaddr>) {
-    switch CInt(raw.pointee.sa_family) {
-    case AF_INET:
-      self = raw.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
-        IPAddress(v4: UInt32(bigEndian: $0.pointee.sin_addr.s_addr))
-      }
-    case AF_INET6:
-      let bytes = raw.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) {
-        withUnsafeBytes(of: $0.pointee.sin6_addr) { Array($0) }
-      }
-      func half(_ part: ArraySlice<UInt8>) -> UInt64 { part.reduce(0) { $0 << 8 | UInt64($1) } }
-      self.init(v6: half(bytes[..<8]), half(bytes[8...]))
+  /// The address that the C shim read; nil for another family.
+  fileprivate init?(_ address: pharos_address) {
+    switch address.version {
+    case 4: self.init(v4: UInt32(truncatingIfNeeded: address.low))
+    case 6: self.init(v6: address.high, address.low)
     default: return nil
     }
   }

@@ -209,8 +209,8 @@ package struct DemoService: Service {
     let simulation = Simulation(scene, seed: DemoService.seed)
     let endpoint = destination
     try await cancelWhenGracefulShutdown {
-      let sender = try SocketSender(to: endpoint)
-      let visitor = try SocketSender(to: endpoint)
+      let sender = try DatagramSender(to: endpoint, sendBuffer: DatagramSender.batchBuffer)
+      let visitor = try DatagramSender(to: endpoint, sendBuffer: DatagramSender.batchBuffer)
       async let past: Void = storePast()
       async let day: Void = repeatDay(with: visitor)
       await DemoService.play(
@@ -235,7 +235,7 @@ package struct DemoService: Service {
   }
 
   /// Plays the day in the mall until the task is cancelled, each time with the next boot id.
-  private func repeatDay(with sender: SocketSender) async {
+  private func repeatDay(with sender: DatagramSender) async {
     var bootID: UInt32 = 1
     while !Task.isCancelled {
       let scene = MallDay.scene(bootID: bootID)
@@ -273,7 +273,7 @@ package struct DemoService: Service {
   private static func play(
     _ datagrams: some Sequence<SimulatedDatagram>,
     from begin: Timestamp,
-    with sender: SocketSender
+    with sender: DatagramSender
   ) async {
     let clock = ContinuousClock()
     let start = clock.now
@@ -283,7 +283,7 @@ package struct DemoService: Service {
       guard (try? await clock.sleep(until: due)) != nil else { return }
       let bytes = encoder.bytes(of: datagram)
       // A datagram that the system does not take is lost, as on any network.
-      _ = try? sender.send(bytes, ranges: [0..<bytes.count][...])
+      _ = try? sender.send(bytes)
     }
   }
 }

@@ -63,6 +63,12 @@ pharos_address pharos_drain_source(const pharos_drain *drain, unsigned slot);
 pharos_address pharos_address_of(const void *address, size_t length);
 
 /*
+ * Looks up a host, blocking as long as the resolver takes: how many addresses were found, `capacity` at most, in the order
+ * of the system's preference and with this port, or the (negative) error of getaddrinfo. `flags` are those of its hints.
+ */
+int pharos_look_up(const char *host, uint16_t port, int flags, pharos_address *found, int capacity);
+
+/*
  * Sends datagrams over a connected socket without waiting: how many were taken, or -errno if none was.
  *
  * Where `trains` points to something that is not 0, datagrams of one length, of so many bytes at most, that lie one
