@@ -138,7 +138,6 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
-    .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.0"),
     .package(url: "https://github.com/apple/swift-atomics", from: "1.3.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.3.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
@@ -250,10 +249,7 @@ let package = Package(
     ),
     module(
       "PharosPublishing",
-      [
-        "PharosDocuments", "PharosModel", "PharosFixes", openCombine,
-        .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
-      ]
+      ["PharosDocuments", "PharosModel", "PharosFixes", openCombine]
     ),
     module(
       "Pharos",

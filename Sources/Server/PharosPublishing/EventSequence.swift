@@ -1,6 +1,3 @@
-import AsyncAlgorithms
-public import PharosModel
-
 /// The `AsyncSequence` twin of an ``EventPublisher``: the same elements, the same queue, the same policies.
 ///
 /// For one consumer. It receives from the moment it was made until the last copy of it is released.
@@ -56,48 +53,5 @@ public struct EventSequence<Output: Sendable, Failure: Error>: AsyncSequence, Se
     }
 
     deinit { source.detach(id) }
-  }
-}
-
-extension EventSequence where Output == Event, Failure == Never {
-  /// The newest event of each kind, application, region, subject and ranged constraint, at most once in an interval.
-  ///
-  /// For a display that wants to be redrawn once a second and not for each of a thousand tags. Each element holds the
-  /// events in the order in which they came; those that a newer one replaces are left out. State is never lost, only
-  /// the steps in between.
-  ///
-  /// - Parameter interval: the shortest time between two elements.
-  /// - Returns: runs of events, none of them empty.
-  public func coalesced(every interval: Duration) -> some AsyncSequence<[Event], any Error> & Sendable {
-    chunked(by: .repeating(every: interval, clock: .continuous)).map { newestOnly($0) }
-  }
-}
-
-/// Leaves out the events that a newer one about the same thing replaces.
-func newestOnly(_ events: [Event]) -> [Event] {
-  var seen: Set<EventTopic> = []
-  return events.reversed().filter { seen.insert(EventTopic($0)).inserted }.reversed()
-}
-
-/// The key by which events are coalesced: a newer event replaces an older one with the same topic.
-package struct EventTopic: Hashable, Sendable {
-  private let kind: EventKind
-  private let application: String
-  private let region: String
-  private let subject: SubjectID
-  /// An observer ranges each of its constraints once a second: they are different things.
-  private let constraint: BeaconConstraint?
-
-  /// The topic of an event.
-  package init(_ event: Event) {
-    kind = event.kind
-    application = event.application
-    region = event.region
-    subject = event.subject
-    if case .ranging(let constraint, _) = event.detail {
-      self.constraint = constraint
-    } else {
-      constraint = nil
-    }
   }
 }

@@ -95,34 +95,6 @@ struct EventStreamTests {
     task.cancel()
     #expect(await task.value == 0)
   }
-
-  @Test("coalescing keeps the newest event about each thing, in order")
-  func coalescing() async throws {
-    let hub = EventHub()
-    let sequence = hub.ranging().sequence
-    let coalesced = hub.events.sequence.coalesced(every: .milliseconds(1))
-    let uuid = UUID128(high: 1, low: 2)
-    for second in 0..<50 {
-      hub.publish([
-        ranging("a", second: Int64(second), constraint: .proximity(uuid)),
-        ranging("b", second: Int64(second), constraint: .proximity(uuid)),
-      ])
-    }
-    hub.finish()
-    #expect(await collect(sequence).count == 100)
-    var last: [SubjectID: Int] = [:]
-    var count = 0
-    for try await events in coalesced {
-      #expect(Set(events.map(\.subject)).count == events.count)
-      for event in events {
-        #expect(event.number >= last[event.subject, default: 0])
-        last[event.subject] = event.number
-      }
-      count += events.count
-    }
-    #expect(last == [.observer(.name("a")): 49, .observer(.name("b")): 49])
-    #expect(count <= 100)
-  }
 }
 
 /// All elements of a stream that ends.

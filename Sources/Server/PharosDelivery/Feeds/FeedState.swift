@@ -186,6 +186,29 @@ package struct FeedState {
   }
 }
 
+/// The key by which readings are coalesced: a newer event replaces an older one with the same topic.
+private struct EventTopic: Hashable, Sendable {
+  private let kind: EventKind
+  private let application: String
+  private let region: String
+  private let subject: SubjectID
+  /// An observer ranges each of its constraints once a second: they are different things.
+  private let constraint: BeaconConstraint?
+
+  /// The topic of an event.
+  init(_ event: Event) {
+    kind = event.kind
+    application = event.application
+    region = event.region
+    subject = event.subject
+    if case .ranging(let constraint, _) = event.detail {
+      self.constraint = constraint
+    } else {
+      constraint = nil
+    }
+  }
+}
+
 /// The readings that wait for one client: all of them, or the newest of each topic.
 struct FeedReadings {
   private let limit: Int
