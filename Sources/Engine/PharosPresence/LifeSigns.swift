@@ -579,40 +579,17 @@ extension LifeSigns {
   }
 }
 
-/// The life of an observer as stage two knows it.
-struct ReportedLife: Equatable, Sendable {
-  /// The time through which it is proved to have been able to hear.
-  var provenThrough: Timestamp
-  /// The total of the spans in which it was not.
-  var deafTime: TimeSpan
-  /// The time after which what it hears has come.
-  var delay: TimeSpan
+extension ListeningTime {
+  /// The value before the first report to stage two.
+  static let unreported = ListeningTime(provenThrough: .distantPast)
 
-  /// Returns true if stage two has to know another value: once a second, or at once if the proof went back or what could not be
-  /// heard has changed, which has to be known before the proof behind it.
-  func isOutdated(by other: ReportedLife) -> Bool {
+  /// Returns true if stage two, which knows this value, has to know another: once a second, or at once if the proof went back
+  /// or what could not be heard has changed, which has to be known before the proof behind it.
+  func isOutdated(by other: ListeningTime) -> Bool {
     guard deafTime == other.deafTime, delay == other.delay, other.provenThrough >= provenThrough else {
       return true
     }
     return other.provenThrough - provenThrough >= .milliseconds(1_000)
-  }
-
-  /// Writes the values.
-  func write(to writer: inout FieldWriter) {
-    provenThrough.write(to: &writer)
-    deafTime.write(to: &writer)
-    delay.write(to: &writer)
-  }
-
-  /// Reads the values.
-  init(from reader: inout FieldReader) throws(FieldError) {
-    provenThrough = try Timestamp(from: &reader)
-    deafTime = try TimeSpan(from: &reader)
-    delay = try TimeSpan(from: &reader)
-  }
-
-  init(provenThrough: Timestamp = .distantPast, deafTime: TimeSpan = .zero, delay: TimeSpan = .zero) {
-    (self.provenThrough, self.deafTime, self.delay) = (provenThrough, deafTime, delay)
   }
 }
 

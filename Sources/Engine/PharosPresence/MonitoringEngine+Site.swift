@@ -215,7 +215,7 @@ extension ObserverEngine {
   fileprivate mutating func updateFacts(_ context: inout EngineContext) {
     tracks.makeUnique()
     let stands = context.catalog.standsInZone(id)
-    if stands, !standsInZone { lifeReported = ReportedLife() }
+    if stands, !standsInZone { lifeReported = .unreported }
     standsInZone = stands
     updateKind(context)
     for place in 0..<tracks.count where tracks[place].isLive {
@@ -237,7 +237,7 @@ extension ObserverEngine {
     datagramAt = nil
     lostSince = nil
     isAwaited = isUp
-    lifeReported = ReportedLife()
+    lifeReported = .unreported
     life.interrupted(until: time)
     sequence.interrupt()
     outageTimer = .distantFuture

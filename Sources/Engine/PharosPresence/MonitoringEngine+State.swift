@@ -209,7 +209,7 @@ extension ObserverEngine {
     rateStart = try Timestamp(from: &reader)
     countersFrom = try Timestamp(from: &reader)
     watchedUntil = try Timestamp(from: &reader)
-    lifeReported = try ReportedLife(from: &reader)
+    lifeReported = try ListeningTime(from: &reader)
     provenBeforeOutage = try reader.optional(Timestamp.self)
     datagramAt = try reader.optional(Timestamp.self)
     lostSince = try reader.optional(Timestamp.self)

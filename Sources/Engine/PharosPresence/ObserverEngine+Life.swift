@@ -198,10 +198,10 @@ extension ObserverEngine {
   }
 
   /// Its life as stage two has to know it.
-  private var lifeNow: ReportedLife {
+  private var lifeNow: ListeningTime {
     let proof = life.isAssumed ? .distantFuture : life.provenHearing
     let upload = life.isAssumed ? life.uploads.wait : life.uploads.knownPeriod
-    return ReportedLife(
+    return ListeningTime(
       provenThrough: min(proof, life.reception.deafSince ?? .distantFuture),
       deafTime: life.reception.spans.total,
       // Whole seconds, so that it seldom changes.
@@ -216,9 +216,7 @@ extension ObserverEngine {
     lifeReported = now
     let life = ObserverLife(
       observer: id,
-      provenThrough: now.provenThrough,
-      deafTime: now.deafTime,
-      delay: now.delay,
+      listening: now,
       decidedAt: context.current,
       ordinal: ordinals.next(at: context.current)
     )

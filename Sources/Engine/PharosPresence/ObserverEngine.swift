@@ -50,7 +50,7 @@ package struct ObserverEngine: Sendable {
   let firstHeard: Timestamp
   var clock = ClockOffset()
   /// What was last reported of its life to stage two.
-  var lifeReported = ReportedLife()
+  var lifeReported = ListeningTime.unreported
   var scanChanged = Timestamp.distantPast
   /// The time since which its silence has been evidence without a break.
   var monitoringSince: Timestamp

@@ -110,7 +110,7 @@ package struct StageTwo: Sendable {
       if locators == nil { follow(sensing, into: &events) }
       locators?.take(sensing, into: &events)
     case .life(let life):
-      lived[life.observer] = life.provenThrough
+      lived[life.observer] = life.listening.provenThrough
       if let observer = around.plan.place(of: life.observer) { prove(observer, life) }
     }
     followFixes(into: &events)
@@ -463,12 +463,9 @@ extension StageTwo {
   mutating func prove(_ observer: Int, _ life: ObserverLife) {
     if around.lives[observer] == .unknown { around.lives[observer] = .up }
     let before = around.listening[observer].provenThrough
-    around.listening[observer].provenThrough = life.provenThrough
-    around.listening[observer].deafTime = life.deafTime
-    around.listening[observer].delay = life.delay
-    guard (life.provenThrough - before).seconds * ZoneRules.silentPause > ZoneRules.period.seconds else {
-      return
-    }
+    around.listening[observer] = life.listening
+    let proven = life.listening.provenThrough - before
+    guard proven.seconds * ZoneRules.silentPause > ZoneRules.period.seconds else { return }
     for place in tags.taken {
       if tags[place].zone.comeUp(for: observer, at: now) { touch(place) }
     }

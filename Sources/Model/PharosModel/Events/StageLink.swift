@@ -129,32 +129,17 @@ public struct ObserverChange: Hashable, Sendable {
 public struct ObserverLife: Hashable, Sendable {
   /// The observer.
   public var observer: ObserverID
-  /// The time through which it is known to have been alive; the distant future where it is assumed to be alive.
-  public var provenThrough: Timestamp
-  /// The total of the spans before it in which the observer was not able to hear.
-  ///
-  /// It only grows. Of a silence between two proofs, the growth in between is no evidence.
-  public var deafTime: TimeSpan
-  /// The time after which what it hears has come: no later silence counts yet.
-  public var delay: TimeSpan
+  /// The time in which it is proved to have been able to hear.
+  public var listening: ListeningTime
   /// The time at which stage one decided it.
   public var decidedAt: Timestamp
   /// Counts the links and events of the observer.
   public var ordinal: UInt64
 
   /// Makes a proof.
-  public init(
-    observer: ObserverID,
-    provenThrough: Timestamp,
-    deafTime: TimeSpan = .zero,
-    delay: TimeSpan = .zero,
-    decidedAt: Timestamp,
-    ordinal: UInt64
-  ) {
+  public init(observer: ObserverID, listening: ListeningTime, decidedAt: Timestamp, ordinal: UInt64) {
     self.observer = observer
-    self.provenThrough = provenThrough
-    self.deafTime = deafTime
-    self.delay = delay
+    self.listening = listening
     self.decidedAt = decidedAt
     self.ordinal = ordinal
   }

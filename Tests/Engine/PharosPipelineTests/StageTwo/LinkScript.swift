@@ -35,7 +35,7 @@ enum LinkScript {
     .life(
       ObserverLife(
         observer: observer(name),
-        provenThrough: time(seconds),
+        listening: ListeningTime(provenThrough: time(seconds)),
         decidedAt: time(seconds),
         ordinal: 0
       )
