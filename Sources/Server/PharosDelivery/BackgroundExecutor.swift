@@ -1,16 +1,19 @@
 import Glibc
 import NIOPosix
 
-/// Threads of low priority for tasks that block on the disk or compute for long: decisions and commits go first, and the
-/// threads that all asynchronous work shares stay free.
+/// Threads for tasks that block on the disk or compute for long: the threads that all asynchronous work shares stay free.
 package final class BackgroundExecutor: TaskExecutor {
-  /// The niceness of the threads: with 10, one gets a tenth of a core that others want as well.
+  /// The niceness of threads of low priority: one gets a tenth of a core that decisions and commits want as well.
   package static let niceness: Int32 = 10
+  /// The threads of everything that follows the journal or waits for a broker, at the priority of the process.
+  package static let followers = BackgroundExecutor(threads: 4, niceness: 0)
 
   private let pool: NIOThreadPool
+  private let niceness: Int32
 
   /// Makes an executor, whose threads start at once and live as long as the process.
-  package init(threads: Int) {
+  package init(threads: Int, niceness: Int32 = BackgroundExecutor.niceness) {
+    self.niceness = niceness
     pool = NIOThreadPool(numberOfThreads: threads)
     pool.start()
   }
@@ -19,7 +22,7 @@ package final class BackgroundExecutor: TaskExecutor {
   package func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     pool.submit { [self] _ in
-      setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, BackgroundExecutor.niceness)
+      if niceness > 0 { setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, niceness) }
       job.runSynchronously(on: asUnownedTaskExecutor())
     }
   }

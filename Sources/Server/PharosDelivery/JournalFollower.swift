@@ -81,7 +81,6 @@ package final class JournalFollower<Consumer: JournalConsumer>: Service {
   private let pages: JournalPages
   private let hub: CommittedEventHub
   private let clock: any DeliveryClock
-  private let executor: BlockingExecutor
   private let restore: @Sendable (JournalPages) throws -> Consumer
   private let shared: Mutex<Shared>
   private let signal = AsyncSignal()
@@ -92,21 +91,18 @@ package final class JournalFollower<Consumer: JournalConsumer>: Service {
   ///   - pages: the journal, and the name of the follower in the log.
   ///   - hub: the hub of the journal's events, each of which wakes the follower.
   ///   - clock: the time.
-  ///   - executor: the threads for reads and writes.
   ///   - report: the report before the first pass.
   ///   - restore: reads the consumer from the journal; called again after a pause if it throws.
   package init(
     _ pages: JournalPages,
     hub: CommittedEventHub,
     clock: any DeliveryClock,
-    executor: BlockingExecutor,
     report: Consumer.Report,
     restore: @escaping @Sendable (JournalPages) throws -> Consumer
   ) {
     self.pages = pages
     self.hub = hub
     self.clock = clock
-    self.executor = executor
     self.restore = restore
     shared = Mutex(Shared(report: report))
   }
@@ -134,7 +130,7 @@ package final class JournalFollower<Consumer: JournalConsumer>: Service {
     let tap = hub.tap { [weak self] batch in self?.post { Consumer.collect(batch, into: &$0) } }
     await withTaskCancellationHandler {
       await withGracefulShutdownHandler {
-        await withTaskExecutorPreference(executor) { await follow() }
+        await withTaskExecutorPreference(BackgroundExecutor.followers) { await follow() }
       } onGracefulShutdown: {
         self.stop()
       }

@@ -144,7 +144,6 @@ struct JournalFollowerTests {
       JournalPages(journal, logger: Logger(label: "test") { [log] _ in log }, name: "collector"),
       hub: hub,
       clock: clock,
-      executor: BlockingExecutor("test"),
       report: 0
     ) { pages in
       try Collector(outside, window: window, pages)

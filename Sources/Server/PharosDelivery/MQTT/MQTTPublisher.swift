@@ -32,7 +32,6 @@ package final class MQTTPublisher: Service {
       JournalPages(parts.journal, logger: parts.logger, name: "MQTT"),
       hub: hub,
       clock: parts.clock,
-      executor: BlockingExecutor("pharos.mqtt"),
       report: MQTTStanding()
     ) { pages in
       try MQTTWork(parts, link, pages)

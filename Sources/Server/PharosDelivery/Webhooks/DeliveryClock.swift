@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import NIOCore
 import NIOPosix
@@ -74,19 +73,5 @@ package final class AsyncSignal: Sendable {
       }
       if isRung { continuation.resume() }
     }
-  }
-}
-
-/// A task executor for tasks that block on the disk: it has threads of its own, so that other tasks are not held up.
-package final class BlockingExecutor: TaskExecutor {
-  private let queue: DispatchQueue
-
-  /// Makes an executor; `name` is what its threads are called.
-  package init(_ name: String) { queue = DispatchQueue(label: name, attributes: .concurrent) }
-
-  /// Runs a piece of a task.
-  package func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
   }
 }

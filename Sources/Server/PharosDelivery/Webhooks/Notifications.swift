@@ -49,7 +49,6 @@ package final class Notifications: Service {
       JournalPages(journal, logger: logger, name: "notifications"),
       hub: committed,
       clock: clock,
-      executor: BlockingExecutor("pharos.notifications"),
       report: NotificationCounters()
     ) { pages in
       try NotificationWork(stream: stream, beginning: beginning, pages, names: names, publish: tell)

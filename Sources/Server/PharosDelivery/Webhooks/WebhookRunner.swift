@@ -15,7 +15,6 @@ final class WebhookRunner: Sendable {
     _ definition: WebhookDefinition,
     _ parts: WebhookParts,
     hub: CommittedEventHub,
-    executor: BlockingExecutor,
     onGone: @escaping @Sendable (_ id: String, _ reason: String) -> Void
   ) {
     journal = parts.journal
@@ -24,7 +23,6 @@ final class WebhookRunner: Sendable {
       JournalPages(parts.journal, logger: parts.logger, name: "webhook \(definition.id)"),
       hub: hub,
       clock: parts.clock,
-      executor: executor,
       report: WebhookStanding(definition, cursor: definition.startsAfter)
     ) { pages in
       try WebhookWork(definition, parts, pages, onGone: onGone)

@@ -26,7 +26,6 @@ package final class Webhooks: Service {
   let committed: CommittedEventHub
   let ownPorts: Set<Int>
   let state = Mutex(State())
-  private let executor = BlockingExecutor("pharos.webhooks")
   /// Runners that are to be started by ``run()``.
   private let launches: AsyncStream<WebhookRunner>
   private let launch: AsyncStream<WebhookRunner>.Continuation
@@ -125,8 +124,7 @@ package final class Webhooks: Service {
   /// Starts the deliveries of a webhook.
   @discardableResult
   func start(_ definition: WebhookDefinition) -> WebhookRunner {
-    let runner = WebhookRunner(definition, parts, hub: committed, executor: executor) {
-      [weak self] id, reason in
+    let runner = WebhookRunner(definition, parts, hub: committed) { [weak self] id, reason in
       self?.disable(id, because: reason)
     }
     let isOpen = state.withLock { state in

@@ -41,7 +41,6 @@ package final class MQTTFeed: Service {
   private let receive: Receive
   private let inbox = Mutex(Inbox())
   private let bell = AsyncSignal()
-  private let executor = BlockingExecutor("pharos.mqtt.feed")
 
   /// Makes a feed, which connects once it runs.
   ///
@@ -72,7 +71,7 @@ package final class MQTTFeed: Service {
   package func run() async throws {
     await withTaskCancellationHandler {
       await withGracefulShutdownHandler {
-        await withTaskExecutorPreference(executor) { await work() }
+        await withTaskExecutorPreference(BackgroundExecutor.followers) { await work() }
       } onGracefulShutdown: {
         self.askToStop()
       }
