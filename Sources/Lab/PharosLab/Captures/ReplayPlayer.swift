@@ -4,7 +4,7 @@ import Histogram
 import PharosDocuments
 package import PharosIngest
 package import PharosModel
-package import PharosService
+import PharosService
 import PharosSite
 import Synchronization
 

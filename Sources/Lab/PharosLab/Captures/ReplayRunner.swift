@@ -1,6 +1,7 @@
 import CPharos
 import Glibc
 import PharosCaptures
+import PharosDocuments
 import PharosFiles
 import PharosIngest
 package import PharosModel
