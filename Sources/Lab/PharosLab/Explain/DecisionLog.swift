@@ -75,17 +75,8 @@ struct DecisionLog {
       region: RegionKey(application: event.application, region: event.region),
       subject: event.subject
     )
-    rows[row, default: RowStory()].turn(to: transition.to, at: event.time)
-    var known = transition.from
-    if known == .unmonitored, let story = rows[row] { known = story.known(before: story.turns.count - 1) }
-    let kind: EventKind
-    switch transition.to {
-    case .inside: kind = known == .inside ? .regionState : .regionEnter
-    case .outside: kind = known == .inside ? .regionExit : .regionState
-    case .unmonitored: kind = .regionUnmonitored
-    case .unknown: kind = .regionState
-    }
-    append(event, as: kind, rules: rows[row]?.rules)
+    let change = rows[row, default: RowStory()].follow(transition, at: event.time)
+    append(event, as: change.announcement ?? .regionState, rules: rows[row]?.rules)
   }
 
   /// The event that reports a change of state; it follows the change immediately.

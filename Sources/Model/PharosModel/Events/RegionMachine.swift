@@ -53,13 +53,21 @@ package struct RegionMachine: Hashable, Sendable {
     /// The start of the visit that was open before the change, if one was.
     package let enteredAt: Timestamp?
 
-    /// Returns the kind of the event that follows that of the state itself, if the region wants one.
-    package func announcement(for region: Region) -> EventKind? {
+    /// The kind of the event that follows that of the state itself; nil if only the state changes.
+    package var announcement: EventKind? {
       switch to {
-      case .inside: before != .inside && region.notifyOnEntry ? .regionEnter : nil
-      case .outside: before == .inside && region.notifyOnExit ? .regionExit : nil
+      case .inside: before != .inside ? .regionEnter : nil
+      case .outside: before == .inside ? .regionExit : nil
       case .unmonitored: .regionUnmonitored
       case .unknown: nil
+      }
+    }
+
+    /// Returns the kind of the event that follows that of the state itself, if the region wants one.
+    package func announcement(for region: Region) -> EventKind? {
+      switch announcement {
+      case .regionEnter where !region.notifyOnEntry, .regionExit where !region.notifyOnExit: nil
+      case let kind: kind
       }
     }
   }
@@ -73,14 +81,16 @@ package struct RegionMachine: Hashable, Sendable {
   /// Follows a change that was published, which is right where it contradicts what is known.
   ///
   /// Events may be missing between two changes, and a change may be followed twice.
-  package mutating func follow(_ transition: RegionTransition, at time: Timestamp) {
+  @discardableResult
+  package mutating func follow(_ transition: RegionTransition, at time: Timestamp) -> Change {
     if transition.from != .unmonitored, transition.from != lastKnown {
       lastKnown = transition.from
       entered = .distantFuture
     }
     state = transition.from
-    _ = move(to: transition.to, at: time)
+    let change = move(to: transition.to, at: time)
     if lastKnown == .inside, let enteredAt = transition.enteredAt { entered = enteredAt }
+    return change
   }
 
   /// Restores what the last event said, which is newer than everything else that is known.

@@ -43,7 +43,7 @@ package struct EventJudge: Sendable {
   /// The limit of ``ranged``: more than the observers and constraints of any site.
   private static let maximumRanged = 65_536
 
-  private var zones: [BeaconID: String]
+  private var zones: [BeaconID: PublishedState.ZoneRecord]
   /// The rangings whose last list was not empty: true if it was published, false if it had only hidden beacons.
   private var ranged: [Ranging: Bool] = [:]
   /// The thresholds above which only hidden beacons have brought the number.
@@ -51,7 +51,7 @@ package struct EventJudge: Sendable {
 
   /// Makes a judge that knows the zones of beacons from before.
   package init(zones: [PublishedState.ZoneRecord] = []) {
-    self.zones = Dictionary(zones.compactMap { record in record.zone.map { (record.beacon, $0) } }) { $1 }
+    self.zones = Dictionary(zones.filter { $0.zone != nil }.map { ($0.beacon, $0) }) { $1 }
   }
 
   /// Judges a batch.
@@ -90,12 +90,10 @@ package struct EventJudge: Sendable {
   }
 
   private mutating func move(_ event: Event) {
-    guard event.kind.isZone, case .beacon(let beacon) = event.subject else { return }
-    if event.kind == .zoneEnter {
-      zones[beacon] = event.region
-    } else if zones[beacon] == event.region {
-      zones[beacon] = nil
-    }
+    guard event.kind.isZone,
+      case .zone(let record) = PublishedState.Record(event, region: { nil }, zone: { zones[$0] })
+    else { return }
+    zones[record.beacon] = record.zone == nil ? nil : record
   }
 
   private mutating func count(
@@ -110,7 +108,7 @@ package struct EventJudge: Sendable {
     }
     guard !view.isOpen else { return }
     let gate = Gate(view, for: .operator)
-    let hidden = zones.count { $0.value == crossing.zone && !gate.shows(.beacon($0.key)) }
+    let hidden = zones.count { $0.value.zone == crossing.zone && !gate.shows(.beacon($0.key)) }
     guard hidden > 0 else { return }
     var shown = transition
     shown.count = max(0, transition.count - hidden)

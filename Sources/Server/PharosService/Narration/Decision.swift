@@ -97,6 +97,7 @@ package struct RowStory {
   package var rules: PresencePolicy?
   /// Pharos' states, in order.
   package private(set) var turns: [Turn] = []
+  private var machine = RegionMachine(assuming: .unknown, since: .distantPast)
   /// The fixed rules, which receive every advert that a counting observer has heard.
   package private(set) var fixed = FixedRule.timeouts.map(FixedRule.init)
 
@@ -107,9 +108,13 @@ package struct RowStory {
     for index in fixed.indices { fixed[index].hear(at: time) }
   }
 
-  /// Records a state that Pharos reported.
-  package mutating func turn(to state: RegionState, at time: Timestamp) {
-    turns.append(Turn(time: time, state: state))
+  /// Records a change of state that Pharos reported.
+  ///
+  /// - Returns: the change, compared with the last known state.
+  @discardableResult
+  package mutating func follow(_ transition: RegionTransition, at time: Timestamp) -> RegionMachine.Change {
+    turns.append(Turn(time: time, state: transition.to))
+    return machine.follow(transition, at: time)
   }
 
   /// Time ends.
@@ -119,11 +124,6 @@ package struct RowStory {
 
   /// Returns the state at an instant: that of the last change up to then.
   package func state(at time: Timestamp) -> RegionState { turns.last { $0.time <= time }?.state ?? .unknown }
-
-  /// Returns the last state before a turn other than unmonitored; unknown if there is none.
-  package func known(before turn: Int) -> RegionState {
-    turns[..<turn].last { $0.state != .unmonitored }?.state ?? .unknown
-  }
 
   /// Returns whether Pharos reports that the subject stayed all the time: inside, or unmonitored and inside again
   /// afterwards.
