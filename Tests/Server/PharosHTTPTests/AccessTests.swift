@@ -32,7 +32,7 @@ struct AccessTests {
       for field in ["Bearer", "Bearer pht_unknown", "Basic cGhhcm9z", "pht_x", "Bearer \u{7f}"] {
         let headers = ["Authorization": field]
         let answer = try await service.request("GET", "/v1/applications", headers: headers)
-        #expect(answer.status == 401 || answer.status == 400)
+        #expect(answer.status == 401, "\(field)")
       }
       #expect(try await service.request("POST", "/v1/adverts", body: "{}").status == 401)
     }
@@ -131,7 +131,7 @@ struct AccessTests {
         "evil.example.org", "evil.example.org:\(port)", "127.0.0.1.evil.org", "", "[::2]", "a b",
       ] {
         let answer = try await service.request("GET", "/v1/applications", headers: ["Host": host])
-        #expect(answer.status == 403 || answer.status == 400, "\(host)")
+        #expect(answer.status == (host.isEmpty ? 400 : 403), "\(host)")
       }
       for host in [
         "localhost:\(port)", "LOCALHOST", "[::1]:\(port)", "127.9.9.9", "pharos.localhost",
