@@ -230,6 +230,8 @@ package struct JournalPages: Sendable {
   package let journal: Journal
   /// The logger; its metadata names the follower.
   package let logger: Logger
+  /// The pages that followers share which often read the same; nil for a follower that reads alone.
+  var recent: RecentPages<JournalPage>?
 
   /// Makes the pages of a follower that the log calls `name`.
   package init(_ journal: Journal, logger: Logger, name: String) {
@@ -243,8 +245,11 @@ package struct JournalPages: Sendable {
   ///
   /// Events that retention has removed before they were read are logged.
   package func next(after: Int64, matching filter: EventFilter, limit: Int) throws -> JournalPage? {
-    guard journal.head > after else { return nil }
-    let page = try journal.page(after: after, matching: filter, limit: limit)
+    let head = journal.head
+    guard head > after else { return nil }
+    let key = PageKey(after: after, filter: filter, limit: limit, removals: journal.removals, head: head)
+    let page = try recent?[key] ?? journal.page(after: after, matching: filter, limit: limit)
+    recent?.keep(page, key)
     if page.missed > 0 {
       logger.warning(
         "The journal's retention removed events before they were delivered.",

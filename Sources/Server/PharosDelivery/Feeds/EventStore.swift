@@ -80,7 +80,7 @@ struct HistoryReader: Sendable {
   private let names: @Sendable () -> SiteNames?
   private let logger: Logger
   /// The newest full pages, for clients that read the same at the same time.
-  private let recent = RecentPages()
+  private let recent = RecentPages<Page>()
 
   init(
     history: any EventHistory,
@@ -108,7 +108,7 @@ struct HistoryReader: Sendable {
   /// Reads the first events of a span on the caller's thread, or returns nil if the journal cannot be read.
   func page(_ span: FeedState.Span, _ filter: EventFilter, limit: Int) -> Page? {
     let names = names()
-    let key = RecentPages.Key(
+    let key = PageKey(
       after: span.after,
       filter: filter,
       limit: limit,
@@ -137,29 +137,33 @@ struct HistoryReader: Sendable {
   }
 }
 
-/// The newest full pages that were read of the journal; removed events take theirs with them.
-private final class RecentPages: Sendable {
-  struct Key: Hashable {
-    let after: Int64
-    let filter: EventFilter
-    let limit: Int
-    let removals: UInt64
-    let names: ObjectIdentifier?
-  }
+/// What a page of the journal depends on, beside the journal itself.
+struct PageKey: Hashable {
+  var after: Int64
+  var filter: EventFilter
+  var limit: Int
+  var removals: UInt64
+  /// The names that the events of the page were written with.
+  var names: ObjectIdentifier?
+  /// The head of the journal, for a page that may be the last one.
+  var head: Int64 = 0
+}
 
+/// The newest pages that were read of the journal; removed events take theirs with them.
+final class RecentPages<Page: Sendable>: Sendable {
   /// The number of pages that are kept: some megabytes.
-  private static let limit = 8
+  private static var limit: Int { 8 }
 
-  private let pages = Mutex<[(key: Key, page: HistoryReader.Page)]>([])
+  private let pages = Mutex<[(key: PageKey, page: Page)]>([])
 
-  subscript(key: Key) -> HistoryReader.Page? {
+  subscript(key: PageKey) -> Page? {
     pages.withLock { pages in pages.first { $0.key == key }?.page }
   }
 
-  func keep(_ page: HistoryReader.Page, _ key: Key) {
+  func keep(_ page: Page, _ key: PageKey) {
     pages.withLock { pages in
       pages.removeAll { $0.key == key || $0.key.removals != key.removals }
-      if pages.count == RecentPages.limit { pages.removeFirst() }
+      if pages.count == Self.limit { pages.removeFirst() }
       pages.append((key, page))
     }
   }

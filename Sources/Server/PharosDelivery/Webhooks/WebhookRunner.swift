@@ -19,8 +19,10 @@ final class WebhookRunner: Sendable {
   ) {
     journal = parts.journal
     current = Mutex(definition)
+    var pages = JournalPages(parts.journal, logger: parts.logger, name: "webhook \(definition.id)")
+    pages.recent = parts.recent
     follower = JournalFollower(
-      JournalPages(parts.journal, logger: parts.logger, name: "webhook \(definition.id)"),
+      pages,
       hub: hub,
       clock: parts.clock,
       report: WebhookStanding(definition, cursor: definition.startsAfter)

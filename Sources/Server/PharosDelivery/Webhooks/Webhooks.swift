@@ -139,6 +139,8 @@ package final class Webhooks: Service {
 /// The dependencies that all webhooks share.
 struct WebhookParts: Sendable {
   let journal: Journal
+  /// The pages that webhooks with equal filters share.
+  let recent = RecentPages<JournalPage>()
   let stream: String
   let names: @Sendable () -> SiteNames?
   let gate: @Sendable (String?) -> Gate
