@@ -4,9 +4,9 @@ import Logging
 import Pharos
 import PharosDelivery
 import PharosHTTP
-import PharosIngest
+package import PharosIngest
 import PharosJournal
-import PharosModel
+package import PharosModel
 import PharosMQTT
 import PharosPipeline
 import PharosPresence
@@ -416,6 +416,21 @@ extension ServerParts {
 }
 
 extension ListenAddress {
+  /// The address of a command line or site file.
+  package init(_ address: HostPort) { self.init(address, policy: .open) }
+
+  /// The address of a command line or site file, with whose datagrams are taken there.
+  init(_ address: HostPort, policy: ListenPolicy) {
+    self.init(host: address.host, port: Int(address.port), policy: policy)
+  }
+
+  /// The same place with another policy.
+  func under(_ policy: ListenPolicy) -> ListenAddress {
+    var address = self
+    address.policy = policy
+    return address
+  }
+
   /// Indicates whether only this machine can send to the address.
   fileprivate var isLoopback: Bool {
     guard case .bind(let host, _) = socket else { return false }
