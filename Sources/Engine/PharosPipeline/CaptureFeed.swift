@@ -200,7 +200,6 @@ public struct CaptureFeed: Sendable {
     case .tick(let instant): return .tick(through: instant)
     case .change(let change, let instant): return .change(change, at: instant)
     case .clockStep(let step, let instant): return .clockStep(step, at: instant)
-    case .adoption(let site, let instant): return .adoption(site, at: instant)
     case .restored(let part, let instant):
       guard let whole = try assembly.add(part) else { return nil }
       var reader = FieldReader(whole[...])

@@ -159,8 +159,6 @@ public struct Pipeline: Sendable {
   }
 
   /// Takes any input but the site at the beginning, which a pipeline is made from.
-  ///
-  /// An adopted site that is refused changes nothing; a server records none that was.
   public mutating func take(_ input: borrowing PipelineInput) -> [Event] {
     switch copy input {
     case .site: return []
@@ -169,12 +167,6 @@ public struct Pipeline: Sendable {
     case .tick(let instant): return advance(to: instant)
     case .clockStep(let step, let instant): return stepClock(by: step, at: instant)
     case .pause(through: let end, at: let instant): return pause(through: end, at: instant)
-    case .adoption(let site, let instant):
-      do throws(RegionRefusal) {
-        return try adopt(site, at: instant)
-      } catch {
-        return release(through: latest - .oneNanosecond)
-      }
     case .restored(let restoration, let instant):
       do throws(FieldError) {
         if let checkpoint = restoration.checkpoint { try restore(checkpoint) }
@@ -448,9 +440,6 @@ public enum PipelineInput: Sendable {
   case reports(ReportBatch)
   /// A change of the regions.
   case change(RegionChange, at: Timestamp)
-  /// An edited site that took the place of the one before, from which the changes follow: what recordings held before they
-  /// held these changes.
-  case adoption(Site, at: Timestamp)
   /// All inputs up to here were given.
   case tick(through: Timestamp)
   /// The wall clock was set by so much.
@@ -464,7 +453,6 @@ public enum PipelineInput: Sendable {
     switch self {
     case .change(.declare(let settings), let instant):
       .change(.declare(settings.withKeys(of: site)), at: instant)
-    case .adoption(let edited, let instant): .adoption(edited.withKeys(of: site), at: instant)
     default: self
     }
   }

@@ -12,9 +12,6 @@ package enum RecordedInput: Hashable, Sendable {
   case change(RegionChange, at: Timestamp)
   /// The wall clock was set by so much.
   case clockStep(TimeSpan, at: Timestamp)
-  /// An edited site took the place of the one before: read from recordings that servers made before they recorded its
-  /// changes.
-  case adoption(Site, at: Timestamp)
   /// A part of what the server went on from when it started again; the parts follow each other right behind the site.
   case restored(RecordedPart, at: Timestamp)
   /// A part of a datagram that is longer than a packet can hold, as HTTP and MQTT bring them; the parts follow each other.
@@ -44,7 +41,6 @@ package enum RecordedInput: Hashable, Sendable {
     case .tick(let instant): write(1, at: instant)
     case .change(let change, let instant): write(2, at: instant, change)
     case .clockStep(let span, let instant): write(3, at: instant, span)
-    case .adoption(let site, let instant): write(4, at: instant, site)
     case .restored(let part, let instant): write(5, at: instant, part)
     case .pause(through: let end, at: let instant): write(6, at: instant, end)
     case .datagram(let part, from: let source, to: let destination, at: let instant):
@@ -57,8 +53,8 @@ package enum RecordedInput: Hashable, Sendable {
   var instant: Timestamp? {
     switch self {
     case .site: nil
-    case .tick(let instant), .change(_, let instant), .clockStep(_, let instant), .adoption(_, let instant),
-      .restored(_, let instant), .pause(_, let instant), .datagram(_, _, _, let instant):
+    case .tick(let instant), .change(_, let instant), .clockStep(_, let instant), .restored(_, let instant),
+      .pause(_, let instant), .datagram(_, _, _, let instant):
       instant
     }
   }
@@ -77,7 +73,6 @@ package enum RecordedInput: Hashable, Sendable {
     case 1: self = .tick(through: instant)
     case 2: self = .change(try RegionChange(from: &reader), at: instant)
     case 3: self = .clockStep(try TimeSpan(from: &reader), at: instant)
-    case 4: self = .adoption(try Site(from: &reader), at: instant)
     case 5: self = .restored(try RecordedPart(from: &reader), at: instant)
     case 6: self = .pause(through: try Timestamp(from: &reader), at: instant)
     case 7:

@@ -49,7 +49,7 @@ struct CaptureSurvey {
     switch input {
     case .site(let site): recordedSite = recordedSite ?? site
     case .reports(let batch): take(batch)
-    case .change, .adoption, .restored, .tick, .clockStep, .pause: return
+    case .change, .restored, .tick, .clockStep, .pause: return
     }
   }
 

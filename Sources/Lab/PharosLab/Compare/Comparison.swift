@@ -92,7 +92,7 @@ struct Comparison {
       decide { $0.take(input) }
       settleEngines(before: .distantFuture)
       advance(to: instant)
-    case .change, .adoption, .restored, .clockStep, .pause:
+    case .change, .restored, .clockStep, .pause:
       decide { $0.take(input) }
       settleEngines(before: .distantFuture)
     }

@@ -52,10 +52,7 @@ struct ExplainPass {
       try start(givenSite)
     }
     let input = givenSite.map(input.withKeys) ?? input
-    switch input {
-    case .adoption(let site, _), .change(.declare(let site), _): resolver = Resolver(site: site)
-    default: break
-    }
+    if case .change(.declare(let site), _) = input { resolver = Resolver(site: site) }
     guard case .reports(var batch) = input else {
       findings.log.take(pipeline?.take(input) ?? [])
       return

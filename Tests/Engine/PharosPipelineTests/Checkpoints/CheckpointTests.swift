@@ -85,17 +85,16 @@ struct CheckpointTests {
     let parts = RecordedPart.parts(of: restoration)
     #expect(parts.count > 1)
     let instant = checkpoint.instant + .seconds(60)
-    let next = Site(stream: "test")
     var writer = try RecordingWriter(site: Traffic.site)
     try writer.write(restoration, at: instant)
-    try writer.write(.adoption(next, at: instant + .seconds(1)))
+    try writer.write(.clockStep(.seconds(1), at: instant))
     try writer.finish(through: instant + .seconds(2))
     let bytes = writer.takeBytes()
     var feed = CaptureFeed(observer: .name("file"))
     feed.append(bytes)
     guard case .site(Traffic.site)? = try feed.next(),
       case .restored(let read, at: instant)? = try feed.next(),
-      case .adoption(next, at: _)? = try feed.next(), case .tick? = try feed.next()
+      case .clockStep? = try feed.next(), case .tick? = try feed.next()
     else {
       Issue.record("the inputs are not what was written")
       return

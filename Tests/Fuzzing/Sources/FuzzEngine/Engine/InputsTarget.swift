@@ -45,7 +45,6 @@ final class InputsTarget: FuzzTarget {
     case .tick(let instant): run.take(.tick(through: instant))
     case .change(let change, let instant): run.take(.change(change, at: instant))
     case .clockStep(let step, let instant): run.take(.clockStep(step, at: instant))
-    case .adoption(let site, let instant): run.take(.adoption(site, at: instant))
     case .pause(through: let end, at: let instant): run.take(.pause(through: end, at: instant))
     // Checkpoints have a target of their own.
     case .restored, .datagram: break
@@ -53,7 +52,7 @@ final class InputsTarget: FuzzTarget {
   }
 
   static var words: [[UInt8]] {
-    RecordingsTarget.words + [[3, 1, 0, 0], [3, 2, 0, 0], [3, 3, 0, 0], [3, 4, 0, 0], [3, 6, 0, 0]]
+    RecordingsTarget.words + [[3, 1, 0, 0], [3, 2, 0, 0], [3, 3, 0, 0], [3, 6, 0, 0]]
   }
 
   static func seeds() throws -> [[UInt8]] {

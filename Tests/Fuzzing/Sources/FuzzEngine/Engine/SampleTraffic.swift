@@ -68,7 +68,7 @@ enum SampleTraffic {
       ),
       .change(.setRotation(application: "depot", [RegionNode(region: region)]), at: instant),
       .change(.stopMonitoring(application: "depot", identifier: "r"), at: instant),
-      .adoption(edited, at: instant),
+      .change(.declare(edited), at: instant),
       .clockStep(.seconds(-3_600), at: instant),
       .tick(through: instant),
     ]
