@@ -223,8 +223,9 @@ let package = Package(
     module("PharosFiles", ["CZlib"]),
     module(
       "PharosMaps",
-      ["CCairo", "CCrypto", "CZlib", "PharosDocuments", "PharosModel", "PharosSpace", "PharosWays"]
-        + database
+      [
+        "CCairo", "CZlib", "PharosDocuments", "PharosModel", "PharosSpace", "PharosWays", "PharosSecurity",
+      ] + database
     ),
     module(
       "PharosGateway",

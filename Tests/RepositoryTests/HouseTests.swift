@@ -22,7 +22,7 @@ struct HouseTests {
     "PharosSpace": ["PharosDocuments", "PharosModel"],
     "PharosWays": ["PharosDocuments", "PharosModel", "PharosSpace"],
     "PharosMaps": [
-      "CCairo", "CCrypto", "CZlib", "PharosDocuments", "PharosModel", "PharosSpace", "PharosWays",
+      "CCairo", "CZlib", "PharosDocuments", "PharosModel", "PharosSpace", "PharosWays", "PharosSecurity",
     ],
     "PharosIngest": [
       "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence",

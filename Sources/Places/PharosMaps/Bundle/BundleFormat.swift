@@ -1,6 +1,7 @@
-import CCrypto
 import Foundation
 import GRDB
+import PharosDocuments
+import PharosSecurity
 
 /// The tables of a venue bundle, and the version of its content.
 enum BundleFormat {
@@ -117,13 +118,9 @@ enum BundleFormat {
 
 /// SHA-256 over the values of a bundle.
 struct Digest {
-  private var context = SHA256_CTX()
+  private var hash = SHA256()
 
-  init() { SHA256_Init(&context) }
-
-  private mutating func add(_ bytes: UnsafeRawBufferPointer) {
-    SHA256_Update(&context, bytes.baseAddress, bytes.count)
-  }
+  private mutating func add(_ bytes: UnsafeRawBufferPointer) { hash.update(bytes.bytes) }
 
   private mutating func add(kind: UInt8, number: UInt64) {
     withUnsafeBytes(of: kind) { add($0) }
@@ -151,22 +148,8 @@ struct Digest {
   }
 
   /// The hash of some bytes, shortened to 16: what names an image.
-  static func short(of bytes: [UInt8]) -> [UInt8] {
-    var digest = Digest()
-    bytes.withUnsafeBytes { digest.add($0) }
-    return Array(digest.finish().prefix(16))
-  }
-
-  private mutating func finish() -> [UInt8] {
-    var hash = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
-    SHA256_Final(&hash, &context)
-    return hash
-  }
+  static func short(of bytes: [UInt8]) -> [UInt8] { Array(SHA256.hash(bytes).prefix(16)) }
 
   /// The hash as 32 hexadecimal digits: its first half.
-  var text: String {
-    var copy = self
-    let digits = Array("0123456789abcdef")
-    return String(copy.finish().prefix(16).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
-  }
+  var text: String { Hex.text(hash.finalize().array.prefix(16)) }
 }
