@@ -145,7 +145,7 @@ struct PrometheusTextTests {
   @Test("the table of the guide has the families of the text, with their kinds, labels and help")
   func documented() throws {
     let page = SharedData.repository.appending(
-      path: "Sources/Server/PharosService/PharosService.docc/Operations.md"
+      path: "Sources/Server/PharosService/PharosService.docc/Metrics.md"
     )
     var table: [String: Family] = [:]
     for line in try String(contentsOf: page, encoding: .utf8).split(separator: "\n") {
