@@ -225,7 +225,7 @@ extension Locators {
       return place
     }
     if subjects.count >= limit {
-      // Those who go have had their fixes up to here.
+      // Publishes pending fixes of evicted subjects first.
       advance(to: instant - .oneNanosecond, into: &events)
       for place in subjects.evictions(limit: limit) {
         counted.evictions &+= 1

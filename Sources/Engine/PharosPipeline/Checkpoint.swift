@@ -173,7 +173,7 @@ extension FieldReader {
 
 /// The reason why bytes are no checkpoint that can be started from.
 public enum CheckpointError: Error, Hashable, Sendable {
-  /// They are something else.
+  /// The bytes are no checkpoint.
   case notACheckpoint
   /// They were changed since they were written.
   case damaged

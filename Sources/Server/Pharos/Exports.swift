@@ -1,4 +1,4 @@
-// One import gives a user's program all the words it needs: regions to ask with, events to be answered with.
+// Re-exports what a program needs beside Pharos.
 @_exported public import PharosDocuments
 @_exported public import PharosFixes
 @_exported public import PharosIngest

@@ -224,7 +224,7 @@ private struct AnswerMiddleware: RouterMiddleware {
       return .notFound("There is nothing at \(request.path). /openapi.json lists what there is.")
     }
     logger.error(
-      "a request failed with an unexpected error",
+      "A request failed with an unexpected error.",
       metadata: [
         LogKey.method: "\(request.method.rawValue)",
         LogKey.path: "\(AnswerMiddleware.place(request.path))",

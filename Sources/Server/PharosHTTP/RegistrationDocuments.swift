@@ -181,7 +181,7 @@ package enum RegistrationDocuments {
       try body()
     } catch {
       logger.error(
-        "a stored registration cannot be read; it is kept and has no effect",
+        "Cannot read a stored registration. It is kept and has no effect.",
         metadata: ["document": "\(kind)/\(key)", LogKey.reason: "\(error)"]
       )
     }

@@ -326,7 +326,7 @@ final class SigningStore: Sendable {
     }
     guard isFirst else { return }
     logger.error(
-      "replay windows cannot be stored; ingest continues, and datagrams accepted meanwhile could be replayed after a crash",
+      "Cannot store replay windows. Ingest continues, and datagrams accepted meanwhile could be replayed after a crash.",
       metadata: [LogKey.error: "\(error)"]
     )
   }
@@ -336,6 +336,6 @@ final class SigningStore: Sendable {
       defer { orders.isFailing = false }
       return orders.isFailing
     }
-    if wasFailing { logger.notice("replay windows are stored again") }
+    if wasFailing { logger.notice("Replay windows are stored again.") }
   }
 }

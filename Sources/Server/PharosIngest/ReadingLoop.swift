@@ -120,7 +120,7 @@ extension ReadingLoop {
   func noteSocketError(_ error: any Error, at listener: Listener) {
     counters.socketErrors += 1
     logger.debug(
-      "a socket reported an error",
+      "A socket reported an error.",
       metadata: [LogKey.listener: "\(listener.localAddress)", LogKey.error: "\(error)"]
     )
   }
@@ -181,7 +181,7 @@ extension ReadingLoop {
     return (taken, ending)
   }
 
-  /// Takes the datagrams that waited for a write of the signing desk.
+  /// Judges the datagrams that waited for a write of the replay window.
   func noteKept() {
     switch phase {
     case .running, .draining:
@@ -240,7 +240,7 @@ extension ReadingLoop {
     for line in intake.lines {
       logger.warning(
         line.isAboutElements
-          ? "skipped an element of a datagram; the others were read" : "refused a datagram",
+          ? "An element of a datagram was skipped. The others were read." : "A datagram was refused.",
         metadata: [
           LogKey.source: "\(line.source)",
           LogKey.reason: "\(line.reason.name)",
@@ -422,7 +422,7 @@ extension ReadingLoop {
       counters.kernelDrops += drops
       guard let unsaid = dropLog.note(drops, at: clock.last) else { continue }
       logger.warning(
-        "the kernel dropped datagrams: the receive buffer was full",
+        "The kernel dropped datagrams, because the receive buffer was full.",
         metadata: [
           LogKey.listener: "\(listener.localAddress)",
           LogKey.drops: "\(unsaid)",
@@ -441,7 +441,7 @@ extension ReadingLoop {
     guard now - since >= ReadingLoop.recorderPatience else { return }
     exchange.stopRecording()
     logger.error(
-      "recording stopped: the disk is too slow; ingest continues",
+      "Recording stopped because the disk is too slow. Ingest continues.",
       metadata: [LogKey.reason: "stalled for \(Int((now - since).seconds)) s"]
     )
   }

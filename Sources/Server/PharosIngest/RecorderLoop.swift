@@ -100,7 +100,7 @@ final class RecorderLoop {
       hasEnded = true
       exchange.stopRecording()
       logger.error(
-        "recording stopped: it could not be written; ingest continues",
+        "Recording stopped because it could not be written. Ingest continues.",
         metadata: [LogKey.error: "\(error)"]
       )
     }

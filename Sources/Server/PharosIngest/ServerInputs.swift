@@ -136,7 +136,7 @@ extension ReadingLoop {
     guard before != .distantPast, now - before >= configuration.clock.minimumPause else { return true }
     server?.pause = (LoopClock.following(before), now)
     logger.warning(
-      "the server was paused; silence during this time does not count as absence",
+      "The server was paused. Silence during this time does not count as absence.",
       metadata: [LogKey.pause: "\((now - before).seconds)"]
     )
     return tellPause()
@@ -158,7 +158,7 @@ extension ReadingLoop {
     guard let step = server?.watch.look() else { return }
     server?.steps.append(step)
     logger.notice(
-      "the wall clock was set; decisions keep the clock of the start, events have the new time",
+      "The wall clock was set. Decisions keep the clock of the start, and events have the new time.",
       metadata: [LogKey.step: "\(step.seconds)"]
     )
     takeServerInputs()

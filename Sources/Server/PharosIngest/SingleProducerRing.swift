@@ -113,7 +113,7 @@ package struct RecyclingQueue<Load: Sendable, Container: Sendable>: Sendable {
   /// After a stall there may be as many as the ring holds, each grown to its largest; the rest of them is freed.
   static var spares: Int { 64 }
 
-  /// Makes a conveyor for at least so many loads under way.
+  /// Creates a queue with at least `capacity` slots.
   init(capacity: Int) {
     full = SingleProducerRing(capacity: capacity)
     empty = SingleProducerRing(capacity: min(capacity, Self.spares))

@@ -57,7 +57,7 @@ struct SocketBinder {
       )
       guard outcome < 0 else { continue }
       logger.info(
-        "the kernel cannot steer datagrams by observer: it distributes them by sender, and loops forward those of other loops",
+        "The kernel cannot steer datagrams by observer. It distributes them by sender, and loops forward those of other loops.",
         metadata: [
           LogKey.listener: "\(address)", LogKey.reason: "\(IngestError.Reason.system(errno: -outcome))",
         ]
@@ -183,7 +183,7 @@ struct SocketBinder {
 
   private func warn(_ status: SocketStatus, asked: Int) {
     logger.warning(
-      "the kernel granted a smaller receive buffer than requested: bursts may be dropped",
+      "The kernel granted a smaller receive buffer than requested. Bursts may be dropped.",
       metadata: [
         LogKey.listener: "\(status.address)",
         LogKey.asked: "\(asked)",

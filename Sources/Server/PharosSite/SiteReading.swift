@@ -69,7 +69,7 @@ struct SiteReading {
     return site
   }
 
-  /// An observer that is mentioned and not listed is a slip of the pen, wherever a list exists at all.
+  /// If observers are listed, an unlisted one is reported as a mistake.
   private func checkMentions(of listed: [ObserverEntry]) {
     guard !listed.isEmpty else { return }
     let known = Set(listed.map(\.id))

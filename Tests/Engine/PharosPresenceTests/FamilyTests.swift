@@ -99,7 +99,7 @@ struct FamilyTests {
     #expect(abs(learner.interval - 0.505) < 0.01)
   }
 
-  @Test("a track that loses more than the others believe them less")
+  @Test("a track with more losses gives the family's prior less weight")
   func doubt() {
     var silence = AdaptiveSilenceTests.learned((0..<60).map { $0 % 3 == 0 ? 3 : 1 })
     let alone = AdaptiveSilenceTests.gap(silence)

@@ -27,7 +27,7 @@ struct ServiceTests {
     }
   }
 
-  @Test("the dashboard is served with its own policy, and not again to who has it")
+  @Test("the dashboard is served with its own policy, and an unchanged asset is answered with 304")
   func dashboard() async throws {
     try await TestService.run { service in
       for path in Dashboard.paths {

@@ -90,7 +90,7 @@ struct IngestServerInputTests {
       #expect((start + .seconds(offset)..<start + .seconds(offset + 2)).contains(online.decidedAt))
     }
     #expect(try harness.replayed(shards: 2) == events)
-    #expect(harness.logs.lines.contains { $0.hasPrefix("notice the wall clock was set") })
+    #expect(harness.logs.lines.contains { $0.hasPrefix("notice The wall clock was set") })
   }
 
   @Test("tells the right date on a machine that learns it late")
@@ -130,7 +130,7 @@ struct IngestServerInputTests {
     _ = await harness.snapshot(datagrams: 201)
     await harness.server.shutdown()
     #expect(harness.output.all.count { $0.kind == .observerOnline } == 201)
-    #expect(harness.logs.lines.count { $0.hasPrefix("error recording stopped") } == 1)
+    #expect(harness.logs.lines.count { $0.hasPrefix("error Recording stopped") } == 1)
   }
 }
 

@@ -45,7 +45,7 @@ struct IngestServerTests {
     #expect(snapshot.monitoring.reports == expected.counters.totalReports)
     #expect(snapshot.refusedSources.map(\.count) == [expected.counters.totalRefusals])
     #expect(snapshot.refusedSources.first?.source == IPAddress(v4: 0x7F00_0001))
-    let lines = harness.logs.lines.filter { $0.hasPrefix("warning refused a datagram") }
+    let lines = harness.logs.lines.filter { $0.hasPrefix("warning A datagram was refused") }
     #expect(lines.count > 0)
     #expect(lines.count <= loops * DatagramRefusal.allCases.count)
   }

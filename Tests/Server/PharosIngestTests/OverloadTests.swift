@@ -123,7 +123,7 @@ struct OverloadTests {
       events.contains { $0.kind == .regionEnter && $0.subject == .observer(.eui48(2)) }
     }
     #expect(!harness.output.all.contains { $0.kind == .regionExit })
-    #expect(harness.logs.lines.contains { $0.contains("the server was paused") })
+    #expect(harness.logs.lines.contains { $0.contains("The server was paused") })
     await harness.server.shutdown()
   }
 

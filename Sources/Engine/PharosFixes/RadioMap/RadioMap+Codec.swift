@@ -367,7 +367,7 @@ private struct NibbleWriter {
 
 /// The reason why bytes cannot be read as a radio map.
 public enum RadioMapError: Error, Hashable, Sendable {
-  /// They are something else.
+  /// The bytes are no radio map.
   case notARadioMap
   /// They were changed since they were written.
   case damaged

@@ -316,7 +316,7 @@ extension StageTwo {
         decidedAt: now,
         ordinal: 0
       )
-      // Who was up by the last word has still to show that it is.
+      // An observer last reported online must prove that it is alive.
       if word.isUp { recover(change) } else { markOffline(change) }
       (live[word.observer], lived[word.observer]) = (nil, nil)
       if word.isUp, let place = around.plan.place(of: word.observer) { around.lives[place] = .unknown }

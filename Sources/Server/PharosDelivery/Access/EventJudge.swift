@@ -22,7 +22,7 @@ package struct Judgement: Sendable {
 
 /// The judge of events in the order of their decisions.
 ///
-/// What counts or lists others depends on the events before it, withheld ones too:
+/// Counts and lists depend on earlier events, including withheld ones:
 ///
 /// * The number of beacons in a zone is published without hidden ones. A crossing of a threshold that only hidden ones make is
 ///   withheld, and so is the crossing back.

@@ -232,7 +232,7 @@ struct MQTTWork: JournalConsumer {
       standing.connections += 1
       outbox.connected(token: Hex.text((0..<8).map { _ in UInt8.random(in: .min ... .max) }), at: now)
       parts.logger.notice(
-        "MQTT: the broker takes states",
+        "The MQTT output is connected.",
         metadata: ["waiting": "\(parts.journal.head - outbox.cursor)"]
       )
       lastReason = nil
@@ -242,7 +242,7 @@ struct MQTTWork: JournalConsumer {
       guard reason != lastReason, stoppingSince == nil else { return }
       lastReason = reason
       parts.logger.warning(
-        "MQTT: no connection to the broker; states wait",
+        "No connection to the MQTT broker. States wait.",
         metadata: ["reason": "\(reason)"]
       )
     case .acknowledged(let packet):
@@ -264,7 +264,7 @@ struct MQTTWork: JournalConsumer {
     if outbox.hasUnannounced, !isLimitLogged {
       isLimitLogged = true
       parts.logger.warning(
-        "MQTT: more entities than are announced to Home Assistant; the states of the others are published all the same",
+        "More entities than are announced to Home Assistant. The states of the others are published too.",
         metadata: ["limit": "\(parts.settings.entities)"]
       )
     }

@@ -63,7 +63,7 @@ package final class Notifications: Service {
         rules[rule.application, default: [:]][rule.id] = rule
       } catch {
         logger.error(
-          "a notification rule in the journal cannot be read and is left alone",
+          "Cannot read a stored notification rule. It is skipped.",
           metadata: ["rule": "\(key)", "reason": "\(error)"]
         )
       }
@@ -283,7 +283,7 @@ struct NotificationWork: JournalConsumer {
         cursor = pages.resume(through)
       } catch {
         pages.logger.error(
-          "the saved state of the notifications cannot be read; they start with an empty state",
+          "Cannot read the saved state of the notifications. They start with an empty state.",
           metadata: ["reason": "\(error)"]
         )
       }

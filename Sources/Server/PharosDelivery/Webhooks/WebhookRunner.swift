@@ -265,7 +265,7 @@ struct WebhookWork: JournalConsumer {
       standing.lastFailure = now
       standing.lastFailureReason = reason
       parts.logger.debug(
-        "a delivery failed",
+        "A delivery failed.",
         metadata: [
           "webhook": "\(definition.id)", "sequence": "\(attempt.entry.sequence)",
           "attempt": "\(attempt.number)", "reason": "\(reason)",
@@ -274,7 +274,7 @@ struct WebhookWork: JournalConsumer {
     }
     guard case .dead(let reason) = verdict else { return }
     parts.logger.warning(
-      "an event was given up and is a dead letter now",
+      "An event was given up and is a dead letter now.",
       metadata: [
         "webhook": "\(definition.id)", "sequence": "\(attempt.entry.sequence)", "reason": "\(reason)",
       ]

@@ -81,7 +81,7 @@ package final class Webhooks: Service {
         start(try WebhookDefinition(encoded: document.document))
       } catch {
         logger.error(
-          "a webhook in the journal cannot be read and is left alone",
+          "Cannot read a stored webhook. It is skipped.",
           metadata: ["webhook": "\(document.key)", "reason": "\(error)"]
         )
       }
@@ -384,12 +384,12 @@ extension Webhooks {
     definition.isEnabled = false
     definition.disabledBecause = reason
     runner.update(definition)
-    parts.logger.warning("a webhook was disabled", metadata: ["webhook": "\(id)", "reason": "\(reason)"])
+    parts.logger.warning("A webhook was disabled.", metadata: ["webhook": "\(id)", "reason": "\(reason)"])
     do {
       try keep(definition)
     } catch {
       parts.logger.error(
-        "cannot store that a webhook is disabled",
+        "Cannot store that a webhook is disabled.",
         metadata: ["webhook": "\(id)", "reason": "\(error)"]
       )
     }

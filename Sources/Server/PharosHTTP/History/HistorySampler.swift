@@ -265,7 +265,7 @@ package struct HistoryService: Service {
         isFailing = false
       } catch {
         if !isFailing {
-          logger.error("summaries cannot be stored", metadata: [LogKey.reason: "\(error)"])
+          logger.error("Cannot store summaries.", metadata: [LogKey.reason: "\(error)"])
         }
         isFailing = true
       }

@@ -221,7 +221,7 @@ extension ConnectionGuard.Rules {
     )
     if allowed < configuration.maximumConnections {
       logger.warning(
-        "the limit of open files is below the maximum number of HTTP connections; raise it (ulimit -n, LimitNOFILE=)",
+        "The limit of open files is below the maximum number of HTTP connections. Raise it (ulimit -n, LimitNOFILE=).",
         metadata: [
           LogKey.limit: "\(HTTPLimit.connections.rawValue)",
           LogKey.value: "\(allowed) instead of \(configuration.maximumConnections)",

@@ -36,7 +36,7 @@ package final class HTTPTally: Sendable {
     }
     guard isNews else { return }
     logger.warning(
-      "a limit of the HTTP interface was reached; further occurrences are counted and not logged",
+      "A limit of the HTTP interface was reached. Further occurrences are counted and not logged.",
       metadata: [
         LogKey.limit: "\(limit.rawValue)", LogKey.value: "\(value)", LogKey.reason: "\(limit.explanation)",
       ]

@@ -61,14 +61,19 @@ struct EventOutputService: Service {
         guard writer.count > before else { continue }
         tally.wrote(writer.count - before)
         if isFailing {
-          logger.notice("the event output works again", metadata: [LogKey.lost: "\(tally.lost)"])
+          logger.notice("The event output can be written again.", metadata: [LogKey.lost: "\(tally.lost)"])
         }
         isFailing = false
       } catch {
         // The reader has closed the pipe. This ends the service, and the console reports no error.
         guard case .failed(let reason) = error else { throw error }
         tally.lose(writer.count - before)
-        if !isFailing { logger.error("cannot write to the event output, events are lost: \(reason)") }
+        if !isFailing {
+          logger.error(
+            "Cannot write to the event output. Events are lost.",
+            metadata: [LogKey.reason: "\(reason)"]
+          )
+        }
         isFailing = true
       }
     }

@@ -129,7 +129,7 @@ package final class MQTTFeed: Service {
         inbox.statistics.connections += 1
         inbox.lastReason = nil
       }
-      logger.notice("MQTT input connected", metadata: ["topics": "\(topics.count)"])
+      logger.notice("The MQTT input is connected.", metadata: ["topics": "\(topics.count)"])
     case .disconnected(let reason):
       let isNews = inbox.withLock { inbox in
         inbox.statistics.isConnected = false
@@ -138,7 +138,7 @@ package final class MQTTFeed: Service {
       }
       guard isNews else { return }
       logger.warning(
-        "MQTT input: no connection to the broker; no messages of gateways are received",
+        "No connection to the MQTT broker. Messages of gateways are not received.",
         metadata: ["reason": "\(reason)"]
       )
     case .message(let topic, let payload, let isRetained): take(topic, payload, isRetained: isRetained)

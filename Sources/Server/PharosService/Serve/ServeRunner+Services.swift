@@ -142,12 +142,12 @@ struct JournalService: Service {
             try journal.prune(now: .wallClock)
           }
           if pruned.events > 0 {
-            logger.debug("old events were dropped", metadata: [LogKey.count: "\(pruned.events)"])
+            logger.debug("Old events were dropped.", metadata: [LogKey.count: "\(pruned.events)"])
           }
           isFailing = false
         } catch {
           if !isFailing {
-            logger.error("old events cannot be dropped", metadata: [LogKey.reason: "\(error)"])
+            logger.error("Cannot drop old events.", metadata: [LogKey.reason: "\(error)"])
           }
           isFailing = true
         }
@@ -169,7 +169,7 @@ struct AssignmentService: Service {
     } catch is CancellationError, IngestError.stopped {
       // The server stops; its next start resumes them.
     } catch {
-      logger.error("itineraries and guidance cannot be resumed", metadata: [LogKey.reason: "\(error)"])
+      logger.error("Cannot resume itineraries and guidance.", metadata: [LogKey.reason: "\(error)"])
     }
     try? await gracefulShutdown()
   }
@@ -230,7 +230,7 @@ package struct DemoService: Service {
     do {
       try await DemoHistory(scene: scene, parts: parts).store(endingAt: .wallClock)
     } catch {
-      logger.warning("the history of the demo could not be made", metadata: [LogKey.reason: "\(error)"])
+      logger.warning("Cannot make the history of the demo.", metadata: [LogKey.reason: "\(error)"])
     }
   }
 
@@ -264,7 +264,7 @@ package struct DemoService: Service {
         }
         try await parts.assignments.assign(.guidance, request?.encoded, to: subject)
       } catch {
-        logger.warning("a change of the demo failed", metadata: [LogKey.reason: "\(error)"])
+        logger.warning("A change of the demo failed.", metadata: [LogKey.reason: "\(error)"])
       }
     }
   }

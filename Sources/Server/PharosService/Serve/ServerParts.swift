@@ -236,7 +236,7 @@ struct ServerParts: HTTPBackend {
         through = stored.through
       } catch {
         logger.warning(
-          "the checkpoint cannot be used: states resume from the last published events, everything else is learned from scratch",
+          "Cannot use the checkpoint. States resume from the last published events, and all else is learned again.",
           metadata: [LogKey.reason: "\(error)"]
         )
       }
@@ -401,7 +401,7 @@ extension ServerParts {
     }
     for listener in listeners where listener.policy == .open && keys > 0 && !listener.isLoopback {
       logger.warning(
-        "a listener accepts datagrams from any sender, even under the names of observers that have keys",
+        "A listener accepts datagrams of any sender, also under the names of observers that have keys.",
         metadata: ["listener": "\(listener)"]
       )
     }

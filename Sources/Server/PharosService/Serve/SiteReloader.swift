@@ -41,7 +41,7 @@ package struct SiteReloader: Sendable {
   @discardableResult
   package func reload() async -> Bool {
     guard let path else {
-      logger.warning("SIGHUP reloads the site file, and this server was started without one (--site)")
+      logger.warning("SIGHUP reloads the site file, and this server was started without one (--site).")
       return false
     }
     var next: SiteConfiguration
@@ -66,9 +66,9 @@ package struct SiteReloader: Sendable {
     }
     for warning in next.warnings { logger.warning("\(LogPrivacy.hidden(warning.text(in: path)))") }
     for folder in venues.changedFolders() where next.venues.contains(folder) {
-      logger.warning("\(folder): changes of the venue's folder take effect at the next start only")
+      logger.warning("\(folder): changes of the venue's folder take effect at the next start only.")
     }
-    for change in restart { logger.warning("\(path): \(change) takes effect at the next start only") }
+    for change in restart { logger.warning("\(path): \(change) takes effect at the next start only.") }
     let summary = changes.isEmpty ? "nothing has changed" : changes.joined(separator: "; ")
     logger.notice("\(path) was reloaded: \(LogPrivacy.hidden(summary))")
     return true
@@ -76,7 +76,7 @@ package struct SiteReloader: Sendable {
 
   private func refuse(_ mistakes: [String]) {
     for mistake in mistakes { logger.error("\(LogPrivacy.hidden(mistake))") }
-    logger.error("the site file was not reloaded; the previous one stays in effect")
+    logger.error("The site file was not reloaded. The previous one stays in effect.")
   }
 
   private static func mistakes(_ error: any Error) -> [String] {

@@ -52,7 +52,7 @@ package struct StatusService: Service {
 
   private func tell(_ finding: LimitWatch.Finding) {
     logger.warning(
-      "a limit was reached; further occurrences are counted and not logged",
+      "A limit was reached. Further occurrences are counted and not logged.",
       metadata: [
         LogKey.limit: "\(finding.limit)", LogKey.count: "\(finding.count)",
         LogKey.metric: "\(finding.metric)",

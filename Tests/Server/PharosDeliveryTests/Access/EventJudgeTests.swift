@@ -3,7 +3,7 @@ import PharosJournal
 import PharosModel
 import Testing
 
-@Suite("What counts or lists others, without the hidden ones")
+@Suite("Counts and lists of subjects without the hidden ones")
 struct EventJudgeTests {
   private static let uuid = UUID128(high: 1, low: 2)
   private static let hidden = BeaconID.proximity(uuid, major: 1, minor: 9)
