@@ -32,7 +32,7 @@ struct ClockworkTests {
     #expect(clockwork.now == 10)
   }
 
-  @Test("what is called off is not done")
+  @Test("a cancelled entry does not run")
   func callOff() {
     let clockwork = Clockwork()
     var done: [Int] = []

@@ -21,7 +21,7 @@ struct SimulatedDiskTests {
     #expect(!isWhole)
   }
 
-  @Test("what was synced survives the power, what was not may be gone, whole writes at a time")
+  @Test("synced writes survive a power failure, others may be lost as a whole")
   func power() {
     var outcomes: Set<[UInt8]> = []
     for seed in 0..<64 as Range<UInt64> {

@@ -46,13 +46,13 @@ struct StreamBookTests {
   }
 
   @Test(
-    "what follows from itself is no matter for complaint",
+    "consistent streams give no complaint",
     arguments: ["iEoXiE", "oiEuioX", "iEuoX", "uo", "iEuiuoXiE"]
   )
   func sound(_ picture: String) { #expect(complaints(picture) == []) }
 
   @Test(
-    "what does not follow is",
+    "inconsistent streams give one",
     arguments: [
       ("i", "an enter is missing"), ("iEo", "an exit is missing"), ("iEE", "an enter too many"),
       ("oX", "an exit of who was never in"), ("iEuiE", "an enter of who never left"),

@@ -2,7 +2,7 @@ import PharosFaults
 import PharosTestSupport
 import Testing
 
-@Suite("What is true")
+@Suite("Ground truth")
 struct TruthTests {
   @Test("spans of several stays are put together, and say what they leave free")
   func spans() {

@@ -51,7 +51,7 @@ struct AdoptionTests {
     #expect(own(with).count != own(without).count)
   }
 
-  @Test("what an application added at run time stays; a site that does not fit beside it is refused whole")
+  @Test("regions added at run time stay; a site that conflicts with them is refused as a whole")
   func runTime() throws {
     var pipeline = try Pipeline(site: Traffic.site)
     let extra = Region(identifier: "extra", constraint: .proximity(Traffic.uuid, major: 3))

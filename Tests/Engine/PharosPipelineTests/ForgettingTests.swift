@@ -82,7 +82,7 @@ struct ForgettingTests {
     #expect(!events.contains { $0.mentions(visitor) })
   }
 
-  @Test("what is decided behind it is the same at any number of shards")
+  @Test("decisions after an erasure are the same with any number of shards")
   func sameAtAnyShards() throws {
     var committed: [[String]] = []
     for shards in [1, 2, 4] {

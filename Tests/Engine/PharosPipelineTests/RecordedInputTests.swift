@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Recorded inputs")
 struct RecordedInputTests {
-  @Test("what is written is read back to the last bit", arguments: Seeds.drawn(0..<300 as Range<UInt64>))
+  @Test("recorded inputs are read back to the last bit", arguments: Seeds.drawn(0..<300 as Range<UInt64>))
   func roundTrip(seed: UInt64) throws {
     var sites = RandomSites(seed: seed)
     let input = sites.input()

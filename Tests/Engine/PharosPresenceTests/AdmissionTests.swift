@@ -97,7 +97,7 @@ struct AdmissionTests {
     #expect(timeline.engine.observers().isEmpty)
   }
 
-  @Test("who was accepted, and who is quarantined, is known after a restart")
+  @Test("accepted and quarantined observers are known after a restart")
   func restart() throws {
     let site = AdmissionTests.site()
     var timeline = Timeline(site)

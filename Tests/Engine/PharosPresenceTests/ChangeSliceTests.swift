@@ -51,7 +51,7 @@ struct ChangeSliceTests {
     #expect(whole.counters == sliced.counters)
   }
 
-  @Test("a change leaves those alone whom it does not concern, and reaches those whom it does")
+  @Test("a change reaches the subjects that it concerns, and no others")
   func concerned() {
     let other = UUID128(high: 7, low: 7)
     let region = Region(identifier: "other", constraint: .proximity(other))

@@ -85,7 +85,7 @@ struct CongestionTests {
     #expect(!reception.verdict(from: Timeline.at(100), through: Timeline.at(109.1)).isDoubtful)
   }
 
-  @Test("who leaves before the others is no suspect")
+  @Test("a beacon that leaves before the others is no suspect")
   func oneByOne() {
     let reception = CongestionTests.reception(of: 2, until: 100, seed: 4) { transmitter, time in
       transmitter == 0 && time >= 80 ? 0 : 1

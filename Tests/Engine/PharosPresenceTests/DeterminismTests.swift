@@ -182,7 +182,7 @@ struct DeterminismTests {
     }
   }
 
-  @Test("what must hold in every run holds", arguments: Seeds.drawn(8..<16))
+  @Test("the invariants hold in every run", arguments: Seeds.drawn(8..<16))
   func invariants(seed: Int) {
     let (events, links) = RandomInputs(seed: seed).run(shards: 1, ticks: 0.5, seed: seed)
     #expect(Set(events.map(\.id)).count == events.count, "no id is used twice")

@@ -4,7 +4,7 @@ import PharosPresence
 import PharosTestSupport
 import Testing
 
-@Suite("What a track learns")
+@Suite("Estimators of a track")
 struct EstimatorTests {
   /// Gaps between samples of a beacon under losses that come in runs: Gilbert's channel.
   struct Channel {
@@ -138,7 +138,7 @@ struct EstimatorTests {
   }
 
   @Test(
-    "what a gateway delivers is waited for as long as its oldest report lately took, never beyond the lag"
+    "deliveries of a gateway have as long as its oldest recent report took, and at most the lag"
   )
   func delivery() {
     var lag = LagEstimator(given: nil)

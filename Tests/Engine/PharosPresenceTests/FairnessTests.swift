@@ -97,7 +97,7 @@ struct FairnessTests {
     #expect(!timeline.story([.regionExit]).contains { $0.hasPrefix("regionExit") })
   }
 
-  @Test("who is let go does not depend on the number of engines")
+  @Test("evictions do not depend on the number of engines")
   func shards() {
     var generator = SeededGenerator(seed: 11)
     let reports = (0..<6_000).map { step in

@@ -4,7 +4,7 @@ import PharosPresence
 import PharosTestSupport
 import Testing
 
-@Suite("What the tracks of one family teach each other")
+@Suite("Learning among the tracks of a family")
 struct FamilyTests {
   /// What a track with such gaps tells its family.
   static func note(_ gaps: [Float], to pool: inout LossPool) {

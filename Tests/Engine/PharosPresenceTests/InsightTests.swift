@@ -2,7 +2,7 @@ import PharosModel
 import PharosPresence
 import Testing
 
-@Suite("What is known about a track")
+@Suite("Insight into a track")
 struct InsightTests {
   private static func heard(_ region: Region, seconds: ClosedRange<Int> = 0...20) -> Timeline {
     var timeline = Timeline(Timeline.site([region]))

@@ -3,7 +3,7 @@ import PharosPresence
 import Testing
 
 /// An engine must learn from what says something about a beacon or an observer, and from nothing else.
-@Suite("What is not learned")
+@Suite("Samples that are not learned")
 struct LearningTests {
   static let door = Region(identifier: "door", constraint: .proximity(Timeline.uuid, major: 1))
 
@@ -129,7 +129,7 @@ struct LearningTests {
     #expect(enters([(60, 40), (60.5, 0)]) == 0, "the first lies outside of the window")
   }
 
-  @Test("what a network repeats within less than the shortest interval teaches none")
+  @Test("repeats within less than the shortest interval change no learned interval")
   func repeats() {
     var (learner, history) = (IntervalLearner(), LossHistory())
     for _ in 0..<3 { _ = learner.learn(gap: 0.0163, &history) }

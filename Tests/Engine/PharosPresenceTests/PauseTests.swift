@@ -53,7 +53,7 @@ struct PauseTests {
     #expect(timeline.story() == [])
   }
 
-  @Test("what was due before it is decided before it")
+  @Test("deadlines before a pause are decided before it")
   func before() {
     var timeline = Timeline(Self.site)
     for second in 1...20 { timeline.hear(at: Double(second)) }

@@ -45,7 +45,7 @@ struct PresenceTests {
     silence: .fixed(.seconds(3))
   )
 
-  @Test("what is heard becomes enters and exits", arguments: pictures)
+  @Test("adverts become enters and exits", arguments: pictures)
   func drawn(input: String, expected: String, rules: PresencePolicy, why: String) {
     var region = Timeline.region()
     region.presence = rules

@@ -28,7 +28,7 @@ struct RegionContractTests {
     #expect(timeline.story().isEmpty)
   }
 
-  @Test("a region is left when its last beacon is gone, and the refinement names who caused what")
+  @Test("a region is left when its last beacon is gone, and the refinement names the cause")
   func lastBeacon() {
     var timeline = Timeline(Timeline.site([Timeline.region()]))
     timeline.hear(1, 1, at: 0)
@@ -191,7 +191,7 @@ struct RegionContractTests {
     #expect(beacons == [Timeline.beacon().keyed(by: first), Timeline.beacon().keyed(by: second)])
   }
 
-  @Test("a directory entry with `key: mac` keys the tracks of those who did not ask for it")
+  @Test("a directory entry with `key: mac` keys the tracks of all applications")
   func keyedByDirectory() {
     let entry = BeaconEntry(constraint: .proximity(Timeline.uuid), keyedByAddress: true)
     let site = Timeline.site([Timeline.region(subject: .beacon(observers: nil))], beacons: [entry])

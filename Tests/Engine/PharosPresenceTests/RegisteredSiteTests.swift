@@ -157,7 +157,7 @@ struct RegisteredSiteTests {
   }
 
   @Test(
-    "what cannot be monitored is refused",
+    "a region that cannot be monitored is refused",
     arguments: [
       (RegionChange.startMonitoring(application: "", Timeline.region()), RegionRefusal.emptyApplication),
       (.startMonitoring(application: "a", Timeline.region("")), .emptyIdentifier(application: "a")),

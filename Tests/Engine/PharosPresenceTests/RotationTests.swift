@@ -39,7 +39,7 @@ struct RotationTests {
     #expect(monitored.count <= 5)
   }
 
-  @Test("what is inside is never rotated out, and ancestors come before children")
+  @Test("beacons inside are never rotated out, and ancestors come before children")
   func kept() {
     var timeline = RotationTests.timeline(limit: 4)
     timeline.hear(1, 1, at: 0)

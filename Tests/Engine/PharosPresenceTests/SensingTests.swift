@@ -101,7 +101,7 @@ struct SensingTests {
     )
   }
 
-  @Test("who hangs at a known place or stands in a zone is no handset, whatever it reports")
+  @Test("an observer with a known place or zone is no handset, whatever it reports")
   func fixedObservers() {
     let zone = Zone(identifier: "hall", observers: [.name("desk")])
     var timeline = SensingTests.engine(zones: [zone])
@@ -145,7 +145,7 @@ struct SensingTests {
     #expect(levels == [-63, -127])
   }
 
-  @Test("what the platform ranged and fixed goes on as it is")
+  @Test("ranged beacons and fixes of the platform are passed on unchanged")
   func platform() {
     var timeline = SensingTests.engine()
     let fix = OutsideFix(
@@ -187,7 +187,7 @@ struct SensingTests {
   }
 
   @Test(
-    "what a fixed observer hears of a tag of a region, or of one that the site locates, is passed on each second"
+    "adverts of a tag of a region, or of a located one, at a fixed observer are passed on each second"
   )
   func tags() {
     let region = Timeline.region("tags", major: 1, subject: .beacon(observers: nil))

@@ -224,7 +224,7 @@ struct SparseBeaconTests {
     }
   }
 
-  @Test("what was heard before a checkpoint counts behind it")
+  @Test("adverts before a checkpoint count after it")
   func checkpoint() throws {
     let site = Timeline.site([Self.region()])
     var timeline = Timeline(site)

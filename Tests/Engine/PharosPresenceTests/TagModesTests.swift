@@ -80,7 +80,7 @@ struct TagModesTests {
     #expect(AdaptiveSilenceTests.gap(silence) > .seconds(20))
   }
 
-  @Test("what a mode explains is taken back from the losses when the mode is found")
+  @Test("losses that a mode explains are removed when the mode is found")
   func takenBack() {
     var (learner, history) = (IntervalLearner(), LossHistory())
     for _ in 0..<200 { _ = learner.learn(gap: 0.1, &history) }

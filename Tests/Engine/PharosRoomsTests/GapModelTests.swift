@@ -2,7 +2,7 @@ import PharosModel
 import PharosRooms
 import Testing
 
-@Suite("What an observer's silence means")
+@Suite("Silence of an observer")
 struct GapModelTests {
   private static func model(_ gaps: [Double]) -> GapModel {
     var model = GapModel()
@@ -36,7 +36,7 @@ struct GapModelTests {
     #expect(model.surprise(after: 10) < 3)
   }
 
-  @Test("what one observer has learned counts at another, and its own gaps overrule it")
+  @Test("a learned gap of one observer counts at another, whose own gaps take precedence")
   func borrowedPrior() {
     var other = Self.model(Self.bursty).borrowedPrior
     #expect(other.surprise(after: 6) < 4)

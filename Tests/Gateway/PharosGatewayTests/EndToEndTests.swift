@@ -7,7 +7,7 @@ import PharosTestSupport
 import PharosWire
 import Testing
 
-@Suite("What a gateway sends of a capture", .serialized)
+@Suite("A gateway that reads a capture", .serialized)
 struct EndToEndTests {
   /// What tells one advert from another, whenever it was.
   private struct Content: Hashable {

@@ -66,7 +66,7 @@ struct GatewayTests {
     )
   }
 
-  @Test("what was heard while the server refused is sent when it is back, oldest first, with true ages")
+  @Test("adverts of an outage of the server are sent when it returns, oldest first, with true ages")
   func outage() throws {
     var world = try running()
     world.network = [(.at(0), .up), (.at(1_000), .refusing(after: .milliseconds(1))), (.at(5_000), .up)]

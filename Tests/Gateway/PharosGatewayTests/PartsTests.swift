@@ -83,7 +83,7 @@ struct PartsTests {
     #expect((try? GatewayCommand.destination(text))?.description == described)
   }
 
-  @Test("who heard a file is named by it, who heard a pipe by the host")
+  @Test("the observer of a file is named after the file, that of a pipe after the host")
   func observer() {
     #expect(ObserverID.ofInput("/x/hall.btsnoop.gz", hostName: "pi") == .name("hall"))
     #expect(ObserverID.ofInput("-", hostName: "pi") == .name("pi"))

@@ -17,7 +17,7 @@ struct RunningTests {
     return path
   }
 
-  @Test("what comes out of a pipe is sent while the pipe stays open")
+  @Test("packets of a pipe are sent while the pipe stays open")
   func live() async throws {
     let receiver = try Receiver()
     let pipe = try NamedPipe()

@@ -4,7 +4,7 @@ import PharosSimulatedWorlds
 import PharosTestSupport
 import Testing
 
-@Suite("What holds for every rule")
+@Suite("Invariants of all rules")
 struct InvariantTests {
   static var rules: [any Comparator] {
     ComparatorCatalog.presence() + ComparatorCatalog.rooms(placed: RoomRuleTests.house)

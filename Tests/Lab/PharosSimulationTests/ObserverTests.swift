@@ -11,7 +11,7 @@ struct ObserverTests {
     return Bench.scene(seconds: seconds, observers: [observer])
   }
 
-  @Test("what waits for a datagram has an age, and receipt less age is when it was heard")
+  @Test("an advert that waits for a datagram has an age, and receipt less age is the time of reception")
   func ages() throws {
     let exact = Playback(scene(seconds: 30) { _ in })
     let batched = Playback(scene(seconds: 30) { $0.batchPeriod = .seconds(1) })

@@ -30,7 +30,7 @@ struct TruthTests {
     }
   }
 
-  @Test("who enters an area was outside, and who leaves it was inside", arguments: Scene.builtIn)
+  @Test("a subject enters an area from outside, and leaves it from inside", arguments: Scene.builtIn)
   func areas(scene: Scene) throws {
     var inside: Set<String> = []
     for event in Playback(scene).truth {
@@ -83,7 +83,7 @@ struct TruthTests {
     #expect(facts.map { ($0.time - Scene.defaultStart).seconds } == [2, 5])
   }
 
-  @Test("what is written is a line of JSON")
+  @Test("each truth event is a line of JSON")
   func json() {
     var json = JSONText()
     let time = Scene.defaultStart + .milliseconds(1_500)

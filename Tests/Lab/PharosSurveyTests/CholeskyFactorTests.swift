@@ -27,7 +27,7 @@ struct CholeskyFactorTests {
   }
 
   @Test(
-    "what is solved gives the right side back when it is multiplied with the matrix",
+    "a solution multiplied with the matrix gives the right side",
     arguments: [1, 2, 7, 8, 9, 16, 23, 40]
   )
   func solves(count: Int) throws {

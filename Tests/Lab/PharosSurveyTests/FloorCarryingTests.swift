@@ -120,7 +120,7 @@ struct FloorCarryingTests {
     #expect(map.patch(of: number, floor: 0) != nil)
   }
 
-  @Test("what a level makes one expect on the next floor follows the measured table")
+  @Test("the expected level on the next floor follows the measured table")
   func table() {
     for (level, expected) in [(-45, -79), (-65, -79), (-75, -82), (-85, -87.5)] as [(Float, Float)] {
       #expect(abs(FloorCarrying.guess(level) - expected) < 0.01)

@@ -44,7 +44,7 @@ struct WalkedPathTests {
     #expect(path.length == 10)
   }
 
-  @Test("a surveyor who waits first and then walks is where the steps say")
+  @Test("a surveyor that waits and then walks is placed by its steps")
   func waits() throws {
     let path = WalkedPath(
       waypoints: [Self.waypoint(0, 0, 0), Self.waypoint(10, 7, 0)],

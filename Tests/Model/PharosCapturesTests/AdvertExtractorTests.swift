@@ -36,7 +36,7 @@ struct AdvertExtractorTests {
     (.btsnoopMonitor, event, 2), (.linuxMonitor, "0000 0002" + event, 0),
   ]
 
-  @Test("what is no report of the controller is counted as unrelated", arguments: others)
+  @Test("a packet that is no report of the controller is counted as unrelated", arguments: others)
   func unrelated(linkType: LinkType, text: String, flags: UInt32) {
     var extractor = AdvertExtractor()
     #expect(extractor.reports(in: CaptureBytes.packet(linkType, text, flags: flags)).isEmpty)

@@ -101,7 +101,7 @@ struct CaptureReaderTests {
   }
 
   @Test(
-    "what Wireshark lists among the packets takes a number",
+    "each packet that Wireshark lists has a number",
     arguments: [9, 0xBAD, 0x4000_0BAD] as [UInt32]
   )
   func numbered(type: UInt32) {

@@ -43,7 +43,7 @@ struct DatagramAssemblerTests {
   }
 
   @Test(
-    "what holds no datagram is counted under its heading",
+    "a packet without a datagram is counted under its reason",
     arguments: [
       (.ethernet, ethernet + "0806 0001", "unrelated"), (.ethernet, ethernet + "0030 ffff", "unrelated"),
       (.ethernet, "0200", "malformed"), (.ethernet, ethernet + "8100 00", "malformed"),

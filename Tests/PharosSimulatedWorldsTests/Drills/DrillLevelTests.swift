@@ -71,7 +71,7 @@ struct DrillLevelTests {
     #expect(abs(lengths.mean - 6) < 1)
   }
 
-  @Test("the level of a person who walks out falls steadily, that of a still tag does not")
+  @Test("the level of a person that walks out falls steadily, that of a still tag does not")
   func leaving() {
     for (motion, isFalling) in [(Drill.Motion.walking, true), (.still, false)] {
       let stays = DrillRecord(drill(motion)).stays.filter { $0.heard.count > 200 }
@@ -84,7 +84,7 @@ struct DrillLevelTests {
     }
   }
 
-  @Test("who passes by is weak and short, and hardly an advert is heard after the last one within range")
+  @Test("a passer-by is weak and brief, and hardly an advert is received after the last one within range")
   func passing() {
     var passing = drill(.passing)
     passing.stay = .seconds(20)...(.minutes(3))

@@ -88,7 +88,7 @@ struct PathTests {
     #expect(round.nextDeparture(after: .seconds(time)) == .seconds(next))
   }
 
-  @Test("who has no speed never leaves", arguments: [0.0, -1, .nan])
+  @Test("a walker without speed never leaves", arguments: [0.0, -1, .nan])
   func standstill(speed: Double) {
     let path = Path(
       from: Path.Stop(.origin, dwell: .seconds(1)),

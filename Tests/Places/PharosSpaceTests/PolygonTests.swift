@@ -42,7 +42,7 @@ struct PolygonTests {
     }
   }
 
-  @Test("what has fewer than three corners holds nothing")
+  @Test("a polygon with fewer than three corners contains no point")
   func degenerate() {
     #expect(!Polygon([]).contains(.origin))
     #expect(!Polygon([.origin, Point(x: 1, y: 1)]).contains(.origin))

@@ -79,7 +79,9 @@ struct VenueCheckTests {
     #expect((3...11).allSatisfy { number in found.first?.contains("walkable area \(number) (") == true })
   }
 
-  @Test("what is cut off is named from the largest part: a staircase without a door, not the rooms")
+  @Test(
+    "an unreachable part is named as seen from the largest part: a staircase without a door, not the rooms"
+  )
   func cutOffStaircase() {
     var venue = Self.venue()
     for level in [0, 1] {

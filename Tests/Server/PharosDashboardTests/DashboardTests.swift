@@ -56,7 +56,7 @@ struct DashboardTests {
   func published(text: String, hash: String) { #expect(Self.hash(Array(text.utf8)) == hash) }
 
   @Test(
-    "what is no file of the dashboard is none",
+    "a path that is no file of the dashboard is not served",
     arguments: [
       "", "/assets", "/assets/", "/index.html", "/assets/../app.js", "assets/app.js", "/assets/app.js?x=1",
       "/assets/index.html",

@@ -29,7 +29,7 @@ struct SourceTests {
     #expect(others.contains { $0.contains("/\(name)\"") }, "\(name) is imported by no other file")
   }
 
-  @Test("what is imported is exported, and used", arguments: scripts)
+  @Test("each import is exported by its module, and used", arguments: scripts)
   func imports(path: String) throws {
     let text = try Self.text(path)
     for match in text.matches(of: #/import \{([^}]*)\} from "\.(\/[^"]*)"/#) {

@@ -16,7 +16,7 @@ struct FileChunksTests {
   }
 
   @Test(
-    "what the sink packs is unpacked again, whatever the file is called",
+    "bytes that the sink compresses are decompressed, under any name of the file",
     arguments: [0, 1, 262_144, 700_000]
   )
   func packed(count: Int) throws {

@@ -89,7 +89,7 @@ struct BeaconTests {
     }
   }
 
-  @Test("what the site file says of a beacon is not changed over HTTP; what is removed or erased is gone")
+  @Test("a beacon of the site file is not changed over HTTP; one that is removed or erased is gone")
   func refusals() async throws {
     try await TestService.run { service async throws in
       let declared = "/v1/beacons/\(String.galleryUUID)%2F1%2F7"

@@ -50,7 +50,7 @@ struct ComparisonTests {
     }
   }
 
-  @Test("what is no capture is refused in words, and a time-out must be one")
+  @Test("an invalid capture is refused with a sentence, and so is an invalid time-out")
   func refused() async throws {
     try await TestService.run { service in
       let empty = try await service.request("POST", "/v1/comparisons?name=void", headers: sent, body: "")

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// What a connection waits for, without a connection.
-@Suite("What a connection waits for")
+@Suite("Waiting of a connection")
 struct ConnectionStateTests {
   /// What happens, one letter each: a head `h`, a body's part `b`, its end `e`, an answer's head `A`, its end `E`.
   private func played(_ script: String) -> ConnectionState {

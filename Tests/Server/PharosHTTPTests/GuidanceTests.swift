@@ -29,7 +29,7 @@ struct GuidanceEndpointTests {
     }
   }
 
-  @Test("what a killed server had accepted is given to the next engine, and what it had ended is not")
+  @Test("guidance that a killed server had accepted resumes, and guidance that it had ended does not")
   func restart() async throws {
     let visitor = try #require(SubjectID("visitor")), other = try #require(SubjectID("other"))
     let journal = try Journal.open(.memory, stream: Site.gallery.stream)

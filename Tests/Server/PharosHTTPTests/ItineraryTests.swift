@@ -21,7 +21,7 @@ struct ItineraryEndpointTests {
   }
 
   @Test(
-    "what is no route is refused and changes nothing",
+    "an invalid route is refused and changes nothing",
     arguments: [
       #"{}"#, #"{"waypoints":[]}"#, #"{"waypoints":[{"latitude":1,"longitude":2}]}"#,
       #"{"waypoints":[{"latitude":91,"longitude":2},{"latitude":1,"longitude":2}]}"#,

@@ -39,7 +39,7 @@ struct KeyTests {
   }
 
   @Test(
-    "what cannot be is refused with what was expected",
+    "an invalid key is refused with what was expected",
     arguments: [
       (#"{"overlap":null}"#, "overlap"),
       (#"{"overlap":"7"}"#, "overlap"), (#"{"overlap":"400d"}"#, "overlap"),

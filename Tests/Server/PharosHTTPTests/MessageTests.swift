@@ -27,7 +27,7 @@ struct MessageTests {
   }
 
   @Test(
-    "what is no JSON is refused with its place",
+    "invalid JSON is refused with the place of the error",
     arguments: [
       "", "nul", "01", "1.", ".5", "+1", "1e", "1e999", "'a'", #""\x""#, #""\ud83d""#, #""\ude00""#,
       "\"a\nb\"",
@@ -85,7 +85,7 @@ struct MessageTests {
   }
 
   @Test(
-    "what is no time is refused",
+    "an invalid time is refused",
     arguments: [
       "", "now", "2015-13-01T00:00:00Z", "2015-02-29T00:00:00Z", "2015-01-01T24:00:00Z",
       "2015-01-01T00:00:00",

@@ -228,7 +228,7 @@ struct OSRMTests {
   }
 
   @Test(
-    "what cannot be answered has a code of OSRM, and says which coordinate is wrong",
+    "a route that does not exist has a code of OSRM and names the wrong coordinate",
     arguments: [
       ("route/v1/foot/A;3", "InvalidQuery", "Coordinate 1"),
       ("route/v1/foot/A;B@x", "InvalidQuery", "Coordinate 1"),

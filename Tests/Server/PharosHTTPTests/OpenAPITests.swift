@@ -125,7 +125,7 @@ struct OpenAPITests {
     }
   }
 
-  @Test("what is answered is what is described")
+  @Test("answers match their description")
   func conformance() async throws {
     try await TestService.run(venues: [try .museum(isComplete: true)]) { service in
       try await service.fill()

@@ -5,7 +5,7 @@ import Testing
 /// Pages of lists that change between them.
 @Suite("Pages")
 struct PageTests {
-  @Test("what stays is seen exactly once, whatever comes and goes between pages")
+  @Test("an entry that stays is listed exactly once while others come and go between pages")
   func stability() throws {
     for seed in 0..<50 {
       var generator = SeededGenerator(seed: UInt64(seed))

@@ -36,7 +36,7 @@ struct RegionTests {
     }
   }
 
-  @Test("what is sent back unchanged is the same region")
+  @Test("a region that is sent back unchanged stays the same")
   func roundTrip() async throws {
     try await TestService.run { service in
       let path = "/v1/applications/shop/regions/a"
@@ -96,7 +96,7 @@ struct RegionTests {
     }
   }
 
-  @Test("what the site file declares is changed there")
+  @Test("a region of the site file cannot be changed over HTTP")
   func declared() async throws {
     try await TestService.run { service in
       let body = #"{"uuid":"\#(uuid)"}"#
@@ -202,7 +202,7 @@ struct RegionTests {
     }
   }
 
-  @Test("what was registered is there after a restart, and is decided by")
+  @Test("a registration survives a restart and decides events")
   func restart() async throws {
     let journal = try Journal.open(.memory, stream: Site.gallery.stream)
     let body = #"{"uuid":"\#(uuid)","major":1,"enter":{"samples":1}}"#

@@ -34,7 +34,7 @@ struct RegisterTests {
     #expect(sources.conflicts.isEmpty)
   }
 
-  @Test("what no longer fits under the limit is left out and reported")
+  @Test("registrations above the limit are left out and reported")
   func limit() throws {
     var sources = SiteSources(declared: .gallery)
     sources.declared.applications[0].regionLimit = 3
@@ -69,7 +69,7 @@ struct RegisterTests {
     }
   }
 
-  @Test("what the engine refuses is never written to the journal")
+  @Test("a registration that the engine refuses is never written to the journal")
   func refusedBeforeCommit() async throws {
     let journal = try Journal.open(.memory, stream: Site.gallery.stream)
     try await TestService.run(journal: journal) { service in
@@ -93,7 +93,7 @@ struct RegisterTests {
     }
   }
 
-  @Test("whatever is registered is read back from its documents as it was")
+  @Test("registrations are read back from their documents unchanged")
   func documents() throws {
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     var generator = SeededGenerator(seed: 11)

@@ -42,7 +42,7 @@ struct VisitTests {
     }
   }
 
-  @Test("dwell times have the count, the median, the ninth decile and who is there now, as JSON and as CSV")
+  @Test("dwell times have the count, the median, the ninth decile and those present, as JSON and as CSV")
   func dwell() async throws {
     try await TestService.run { service in
       await tell(Self.stays, service)

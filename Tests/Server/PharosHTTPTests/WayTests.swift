@@ -108,7 +108,7 @@ struct WayTests {
   }
 
   @Test(
-    "what cannot be answered says what to do",
+    "a request for a way that cannot be answered says what to do",
     arguments: [
       ("routes?from=a&to=cafe", 404, "The venue has no place \"a\""),
       ("routes?from=1,2,0&to=cafe", 400, "The origin is far from level 0"),
@@ -130,7 +130,7 @@ struct WayTests {
   }
 
   @Test(
-    "what cannot be answered has a code of OSRM",
+    "a request for a way that cannot be answered has a code of OSRM",
     arguments: [
       ("routes?from=main%20door&to=cafe&avoid=lift", "NoRoute"),
       ("routes?from=main%20door&to=cafe&departure=1970-01-03T12:00:00Z", "NoRoute"),

@@ -114,7 +114,7 @@ struct DatagramDrainTests {
     #expect(trains || !sendsTrains)
   }
 
-  @Test("does not know who sent what it did not ask about, and knows again when it asks")
+  @Test("forgets the senders of unmonitored beacons, and learns them again once they are monitored")
   func leavesNamesOut() throws {
     let socket = try TestSocket()
     let sender = try DatagramSender(to: socket.address)

@@ -7,7 +7,7 @@ import PharosSecurity
 import PharosTestSupport
 import Testing
 
-@Suite("What a server lets out about devices", .serialized)
+@Suite("Device data that a server publishes", .serialized)
 struct DevicePrivacyTests {
   private static let secret = "ec0234a357c8ad05341010a60a397d9b"
   private static let own = DeviceAddress(bits: 0xAC23_3F00_0001, kind: .unknown)

@@ -2,7 +2,7 @@ import Foundation
 import PharosIngest
 import Testing
 
-@Suite("What an operator reads when ingest cannot start")
+@Suite("Errors of a start of ingest")
 struct IngestErrorTests {
   static let address = ListenAddress(host: "0.0.0.0", port: 6_010)
 

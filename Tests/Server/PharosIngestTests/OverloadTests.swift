@@ -12,7 +12,7 @@ import Testing
 @Suite("More than fits", .serialized, .timeLimit(.minutes(20)))
 struct OverloadTests {
   @Test(
-    "what the kernel drops is counted, the rest is decided, and then all is as before",
+    "datagrams that the kernel drops are counted, the others are decided, and the server recovers",
     arguments: [1, 2]
   )
   func accountsForDrops(loops: Int) async throws {
@@ -201,7 +201,7 @@ struct OverloadTests {
     #expect(exchange.hasRoom(from: 0))
   }
 
-  @Test("what a shard is far behind with waits in the socket, unless it is at most a turn's")
+  @Test("datagrams for a shard that is behind wait in the socket, unless they fit into a turn")
   func congestion() throws {
     let exchange = Exchange(loops: 2, isRecording: false, merger: Wake { _ in })
     let start = Timestamp(seconds: 1_780_000_000)

@@ -52,7 +52,7 @@ struct RefusalTableTests {
     #expect(late?.suppressed == 1)
   }
 
-  @Test("forgets who has been quiet longest")
+  @Test("evicts the device with the longest silence")
   func forgetsTheOldest() {
     var table = RefusalTable(capacity: 8)
     for number in 0..<8 {

@@ -7,7 +7,7 @@ import PharosRooms
 import PharosWire
 import Testing
 
-@Suite("What a server is asked and given otherwise than over UDP", .serialized, .timeLimit(.minutes(20)))
+@Suite("Inputs of a server beside UDP", .serialized, .timeLimit(.minutes(20)))
 struct ServerLooksTests {
   private let source = Endpoint(IPAddress(v4: 0x0A00_0001), port: 40_000)
 

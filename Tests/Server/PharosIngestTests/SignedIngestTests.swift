@@ -61,7 +61,7 @@ struct SignedIngestTests {
   }
 
   @Test(
-    "what is signed is taken, reordered too, and a repeat refused, whichever loop it reaches",
+    "a signed datagram is accepted, also out of order, and a repeat is refused, on any loop",
     arguments: [1, 2, 4]
   )
   func repeats(loops: Int) async throws {
@@ -173,7 +173,7 @@ struct SignedIngestTests {
     #expect(try harness.replayed(shards: 3).map { "\($0)" } == lines)
   }
 
-  @Test("on an allowlist who has a key must sign, and who has none is believed")
+  @Test("on an allowlist an observer with a key must sign, and one without is accepted")
   func allowlist() async throws {
     var site = Samples.site
     site.admission = .listed

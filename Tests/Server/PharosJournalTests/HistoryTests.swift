@@ -149,7 +149,7 @@ struct HistoryTests {
     #expect(try Self.subjects(of: journal, at: HistoryMinute(1)).isEmpty)
   }
 
-  @Test("what is not a level or a place on the Earth is left out, and what is too large is held at the limit")
+  @Test("invalid levels and places are left out, and values above the limit are capped")
   func limits() throws {
     let journal = try Self.journal()
     var sample = HistorySample(minute: HistoryMinute(60))

@@ -10,7 +10,7 @@ struct JournalConcurrencyTests {
     let isReached = Mutex(false)
   }
 
-  @Test("who reads up to the head misses nothing, whatever is appended meanwhile", arguments: 1...2)
+  @Test("a reader up to the head misses no event while others are appended", arguments: 1...2)
   func readers(seed: Int) async throws {
     let folder = ScratchFolder()
     let journal = try Journal.open(.folder(folder.path), stream: Timeline.stream, blocks: Blocks(bits: 5))

@@ -155,7 +155,7 @@ struct JournalEraseTests {
     }
   }
 
-  @Test("who resumes at any number, an erased one or not, gets what follows; no number is given again")
+  @Test("a stream resumes after any number, also an erased one, and no number is used again")
   func resumes() throws {
     let folder = ScratchFolder()
     var (journal, model) = try Self.fill(folder, seed: 23)

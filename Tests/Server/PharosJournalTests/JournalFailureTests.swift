@@ -34,7 +34,7 @@ struct JournalFailureTests {
     }
   }
 
-  @Test("what a killed process left in the log is copied back and synced before it is read")
+  @Test("the log of a killed process is checkpointed and synced before it is read")
   func settles() throws {
     let (killed, next) = (ScratchFolder(), ScratchFolder())
     let journal = try Journal.open(.folder(killed.path), stream: Timeline.stream)
@@ -171,7 +171,7 @@ struct JournalFailureTests {
     #expect(words.contains(folder.database) && words.contains("--data"))
   }
 
-  @Test("what a killed process left of a new journal is removed")
+  @Test("an unfinished new journal of a killed process is removed")
   func draft() throws {
     let folder = ScratchFolder()
     try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)

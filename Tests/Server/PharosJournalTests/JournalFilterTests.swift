@@ -22,7 +22,7 @@ struct JournalFilterTests {
     return (journal, model.committed)
   }
 
-  @Test("what a filter finds is what it lets through, from either end", arguments: 1...4)
+  @Test("a search finds the events that its filter matches, from either end", arguments: 1...4)
   func model(seed: Int) throws {
     let (journal, events) = try JournalFilterTests.large.get()
     var timeline = Timeline(seed: UInt64(seed))

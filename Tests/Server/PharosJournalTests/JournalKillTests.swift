@@ -50,7 +50,7 @@ struct JournalKillTests {
     let isNear = Atomic<Bool>(false)
   }
 
-  @Test("what was acknowledged is there, whole groups in one sequence, round after round")
+  @Test("acknowledged groups survive each kill, whole and in one sequence")
   func killed() async throws {
     let folder = ScratchFolder()
     let path = folder.path

@@ -3,7 +3,7 @@ import PharosJournal
 import PharosModel
 import Testing
 
-@Suite("What a journal keeps")
+@Suite("Retention of the journal")
 struct JournalRetentionTests {
   private func journal(_ location: Journal.Location = .memory, _ settings: JournalSettings) throws -> Journal
   {
@@ -28,7 +28,7 @@ struct JournalRetentionTests {
   }
 
   @Test(
-    "what is too old goes, up to the first event that is not; the sequence stays, and all else is found as before"
+    "events above the age are removed up to the first younger one; the sequence stays, and others are found"
   )
   func age() throws {
     let folder = ScratchFolder()
@@ -143,7 +143,7 @@ struct JournalRetentionTests {
     #expect(try journal.publishedState() == model.rows)
   }
 
-  @Test("what a webhook still needs stays, and is counted, unless memory would have no end")
+  @Test("events that a webhook still needs stay and are counted, up to a bound of memory")
   func heldBack() throws {
     let journal = try journal(.memory, JournalSettings(longest: .seconds(10), maximumBytes: 1 << 20))
     _ = try journal.append((1...1_000).map { state($0 % 9, .inside, at: $0) })

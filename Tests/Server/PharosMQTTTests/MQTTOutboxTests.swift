@@ -332,7 +332,7 @@ struct MQTTOutboxTests {
     #expect(bench.outbox.cursor == 2)
   }
 
-  @Test("what is retained for subjects and regions that are gone is removed when the server connects")
+  @Test("retained messages of removed subjects and regions are deleted when the server connects")
   func stale() {
     var bench = OutboxBench([Samples.state(.inside)], cursor: 1)
     bench.retained = [
@@ -652,7 +652,7 @@ struct MQTTOutboxTests {
   }
 
   @Test(
-    "whatever breaks when, each event arrives, in order for its subject, and the states are right in the end"
+    "after any failure each event arrives, in order for its subject, and the last states are right"
   )
   func brokenConnections() {
     for seed in 1...40 as ClosedRange<UInt64> {

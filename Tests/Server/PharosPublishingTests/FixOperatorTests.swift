@@ -110,7 +110,7 @@ struct FixOperatorTests {
     }
   }
 
-  @Test("what is ranged is enough to be located by")
+  @Test("ranged beacons are enough for a fix")
   func ranged() async throws {
     let (ground, hub) = (try ground(), EventHub())
     let fixes = hub.rangings().fixes(in: ground).sequence

@@ -85,7 +85,7 @@ struct FixStreamTests {
     }
   }
 
-  @Test("what waits is bounded by the number of subjects, the one that waits longest going first")
+  @Test("waiting fixes are bounded by the number of subjects, the oldest goes first")
   func bound() async {
     let hub = EventHub()
     let sequence = hub.fixes().sequence
@@ -99,7 +99,7 @@ struct FixStreamTests {
   }
 
   @Test(
-    "whatever is put and taken, it is what a plain list would give",
+    "insertions and removals give what a plain list gives",
     arguments: Seeds.drawn(0..<20 as Range<UInt64>)
   )
   func model(seed: UInt64) {

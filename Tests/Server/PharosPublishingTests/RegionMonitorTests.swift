@@ -73,7 +73,7 @@ struct RegionMonitorTests {
     #expect(changes.last == .stopMonitoring(application: "gallery", identifier: "b"))
   }
 
-  @Test("what the server refuses is not added")
+  @Test("a region that the server refuses is not added")
   func refused() async {
     let monitor = RegionMonitor(hub: EventHub(), control: Control(refuses: true))
     await #expect(throws: Refusal.self) { try await monitor.add(condition, identifier: "a") }

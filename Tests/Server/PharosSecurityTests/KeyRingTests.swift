@@ -5,7 +5,7 @@ import PharosTestSupport
 import PharosWire
 import Testing
 
-@Suite("Keys and who may sign")
+@Suite("Keys and permitted signers")
 struct KeyRingTests {
   private let noon = Timestamp(seconds: 1_780_000_000)
   private let gateway = ObserverID.eui48(1)
@@ -45,7 +45,7 @@ struct KeyRingTests {
     }
   }
 
-  @Test("who has no key, another's, or one under another id is refused, each for its reason")
+  @Test("a missing key, another's key and a key under another id are refused, each with its reason")
   func reasons() throws {
     let (key, other) = (Datagrams.key(1), Datagrams.key(2))
     let both = KeyRing([

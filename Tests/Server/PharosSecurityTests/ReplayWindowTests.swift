@@ -111,7 +111,7 @@ struct ReplayWindowTests {
     }
   }
 
-  @Test("what is overtaken by as many as the width is taken, by one more refused")
+  @Test("a datagram overtaken by as many as the width is accepted, by one more it is refused")
   func width() {
     for (overtaking, expected) in [(1_023, nil), (1_024, DatagramRefusal.replayed)] {
       var window = Window()

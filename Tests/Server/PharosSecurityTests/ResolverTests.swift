@@ -72,7 +72,7 @@ struct ResolverTests {
     }
   }
 
-  @Test("what was asked before is not tried again, and what cannot be resolved is never tried")
+  @Test("an address is resolved once, and one that cannot be resolved is never tried")
   func work() throws {
     let (site, _) = Self.site(tags: 5, seed: 5)
     var resolver = try #require(Resolver(site: site))

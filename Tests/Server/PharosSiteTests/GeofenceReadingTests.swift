@@ -158,7 +158,7 @@ struct GeofenceReadingTests {
     #expect(corners.contains { $0.contains("1001 corners") }, "\(corners)")
   }
 
-  @Test("what is written is read back")
+  @Test("geofences are read back as they were written")
   func written() throws {
     let text = """
       applications:

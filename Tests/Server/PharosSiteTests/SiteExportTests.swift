@@ -55,7 +55,7 @@ struct SiteExportTests {
     )
   }
 
-  @Test("what no site file can declare is refused with the mistake that a reader finds")
+  @Test("an entry that no site file can declare is refused with the mistake that a reader reports")
   func refusal() throws {
     let desk = try #require(ObserverID("desk"))
     let roof = try #require(ObserverID("roof"))

@@ -116,7 +116,7 @@ struct SiteFileTests {
     #expect(site.pathLossExponent == 2.2)
   }
 
-  @Test("what is valid and yet odd is reported as a warning with its line")
+  @Test("a valid but odd entry is reported as a warning with its line")
   func warns() throws {
     let configuration = try SiteFile.parse(example, path: "site.yaml")
     let warnings = configuration.warnings.map { $0.text(in: "site.yaml") }
@@ -230,7 +230,7 @@ struct SiteFileTests {
     }
   }
 
-  @Test("each listener may have a policy of its own, and the site admits whom the most open one takes")
+  @Test("each listener may have a policy of its own, and the site has the most open one")
   func listenerPolicies() throws {
     let open = HostPort(host: "127.0.0.1", port: 50_001)
     let network = HostPort(host: "0.0.0.0", port: 50_002)
@@ -253,7 +253,7 @@ struct SiteFileTests {
     #expect(all.site.admission == .listed)
   }
 
-  @Test("where the journal is, what it keeps, and whom to trust")
+  @Test("place, retention and trusted programs of the journal")
   func operations() throws {
     let text = """
       listen:

@@ -334,7 +334,7 @@ struct SiteMistakeTests {
     #expect(problems.dropLast().last?.contains("pathLossExponent is \"nine\"") == true)
   }
 
-  @Test("what YAML itself refuses has a line as well")
+  @Test("a mistake of YAML has a line too")
   func notYAML() throws {
     let problems = SiteMistakeTests.problems("regions:\n  - { id: a\n")
     #expect(problems.count == 1)

@@ -19,7 +19,7 @@ struct TextTests {
   }
 
   @Test(
-    "what has no unit, no number or no end is no time",
+    "a time without unit, number or end is refused",
     arguments: ["", "3", "s", "-3s", "3 s", "1e3s", "3sec", ".5s", "5.s", "1.2.3s", "999999999999d", "infs"]
   )
   func refusesOtherTimes(text: String) {
@@ -35,7 +35,7 @@ struct TextTests {
   }
 
   @Test(
-    "what is no address is none",
+    "an invalid address is refused",
     arguments: ["", ":1", "a", "a:", "a:65536", "::1:5", "a b:1", "a:-1", "a:+1"]
   )
   func noAddresses(text: String) {
@@ -66,7 +66,7 @@ struct TextTests {
   }
 
   @Test(
-    "what is no size is none",
+    "an invalid size is refused",
     arguments: ["", "5", "GB", "-1GB", "1 GB", "1e3GB", ".5GB", "9999999999TB"]
   )
   func noSizes(text: String) {

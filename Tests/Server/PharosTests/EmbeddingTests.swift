@@ -77,7 +77,7 @@ struct EmbeddingTests {
     try await running.value
   }
 
-  @Test("what cannot listen says so to all who wait")
+  @Test("a server that cannot listen throws the reason to all that wait for it")
   func cannotListen() async throws {
     let first = PharosServer(site: try museum(), listening: ["127.0.0.1:0"])
     let running = Task { try await first.run() }

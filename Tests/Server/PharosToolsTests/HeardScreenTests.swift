@@ -8,7 +8,7 @@ import PharosTools
 import PharosWire
 import Testing
 
-@Suite("What listen shows")
+@Suite("The screen of listen")
 struct HeardScreenTests {
   private let uuid = UUID128(high: 0xE2C5_6DB5_DFFB_48D2, low: 0xB060_D0F5_A710_96E0)
 

@@ -134,7 +134,7 @@ struct BeginningTests {
     return (0...60).contains(middle.x) && (0...24).contains(middle.y)
   }
 
-  @Test("What is drawn beside the floor comes to lie on it, where it is nearest")
+  @Test("a particle drawn beside the floor moves to its nearest point")
   func besideTheFloor() throws {
     var random = SeededGenerator(seed: 1)
     let ground = try Self.ground(&random)

@@ -3,7 +3,7 @@ import PharosModel
 import PharosSpace
 import Testing
 
-@Suite("What it says that a beacon is heard at all")
+@Suite("Evidence of a first advert")
 struct FirstBeaconTests {
   private static let start = Timestamp(seconds: 1_750_000_000)
   private static let places = [

@@ -68,7 +68,7 @@ struct ItineraryTests {
     #expect(place.distance(to: end) < 8)
   }
 
-  @Test("who leaves the route is off it within 15 s, and back on it again")
+  @Test("a subject that leaves the route is off it within 15 s, and on it again after its return")
   func offRoute() throws {
     let hall = try VisualHall()
     let path = [

@@ -67,7 +67,7 @@ struct LocatorTests {
     #expect(errors[errors.count / 2] < 4, "median \(errors[errors.count / 2])")
   }
 
-  @Test("what comes after a cut changes no fix before it", arguments: Seeds.fixed(1..<13 as Range<UInt64>))
+  @Test("inputs after a cut change no fix before it", arguments: Seeds.fixed(1..<13 as Range<UInt64>))
   func causality(seed: UInt64) throws {
     var hall = try Self.hall()
     let whole = hall.fixes()
@@ -122,7 +122,7 @@ struct LocatorTests {
     #expect(last.point.distance(to: Point(x: 55, y: 20)) < 5, "\(last.point)")
   }
 
-  @Test("what is late, unknown or repeated is counted and changes nothing")
+  @Test("late, unknown and repeated readings are counted and change nothing")
   func refused() throws {
     let hall = try Self.hall()
     let whole = hall.fixes()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A locator's time")
 struct LocatorTimeTests {
-  @Test("what is due next lies beyond what was advanced to", arguments: Seeds.drawn(1..<9 as Range<UInt64>))
+  @Test("the next due time lies after the time advanced to", arguments: Seeds.drawn(1..<9 as Range<UInt64>))
   func progress(seed: UInt64) throws {
     var hall = try FusionHall(seed: seed)
     var random = SeededGenerator(seed: seed)
@@ -42,7 +42,7 @@ struct LocatorTimeTests {
     #expect(locator.nextDue == .distantFuture)
   }
 
-  @Test("what was heard before motion was sensed says little about the present position")
+  @Test("readings from before the motion have little weight for the present position")
   func beforeTheWalk() throws {
     var hall = try FusionHall()
     // A phone that is switched on mid-walk: its first scan still lists half of what it heard at the other end.

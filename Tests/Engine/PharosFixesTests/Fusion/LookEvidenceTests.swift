@@ -80,7 +80,7 @@ struct LookEvidenceTests {
     #expect((-0.01...0.25).contains(short))
   }
 
-  @Test("What all readings have in common says less than how they differ")
+  @Test("a common offset of all readings has less weight than their differences")
   func common() {
     let common = (0..<8).map { _ in Reading(difference: 5, deviation: 6, worth: 1) }
     let mixed = (0..<8).map { Reading(difference: $0 % 2 == 0 ? 5 : -5, deviation: 6, worth: 1) }
@@ -91,7 +91,7 @@ struct LookEvidenceTests {
     #expect(abs(first.marginal(0) - first.likelihood) < 0.001)
   }
 
-  @Test("Looks that are all fainter than usual move who stands near a wall less")
+  @Test("scans that are fainter than usual move a subject near a wall less")
   func shielded() throws {
     func error(lookDeviation: Float) throws -> Double {
       try (1...8 as ClosedRange<UInt64>).reduce(0) { sum, seed in

@@ -4,7 +4,7 @@ import PharosSpace
 import PharosTestSupport
 import Testing
 
-@Suite("What scans do not list")
+@Suite("Access points that scans do not list")
 struct UnlistedTests {
   // The field beside plain sums.
 

@@ -39,7 +39,7 @@ struct BearingTests {
     }
   }
 
-  @Test("what is no angle leads north, and nothing traps")
+  @Test("an invalid angle leads north, and none traps")
   func invalid() {
     for angle in [Float.nan, .infinity, -.infinity, 1e30] {
       #expect(Bearing.eastAndNorth(angle) == (0, 1))

@@ -6,7 +6,7 @@ import Testing
 struct DrivingGateTests {
   /// Each letter is a fix five seconds after the last: d 14 m/s, s 4 m/s, w 1 m/s, n none, x invalid, - no fix.
   @Test(
-    "who drives is in no building, until it is plain that he walks",
+    "a driving subject is in no building until it clearly walks",
     arguments: [
       ("wwddww", "..DD.."), ("dsss", "DDDD"), ("ss", ".."), ("d------", "DDDDDD."), ("dnx", "DDD"),
       ("xn", ".."),

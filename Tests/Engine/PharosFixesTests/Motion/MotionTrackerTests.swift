@@ -89,7 +89,7 @@ struct MotionTrackerTests {
     }
   }
 
-  @Test("what no sensor can have read is counted and changes nothing", arguments: 60..<64 as Range<UInt64>)
+  @Test("impossible samples are counted and change nothing", arguments: 60..<64 as Range<UInt64>)
   func invalid(seed: UInt64) {
     let samples = Self.walk(seed: seed)
     var generator = SeededGenerator(seed: seed)

@@ -31,7 +31,7 @@ struct StepTests {
     #expect(steps.count >= 19)
   }
 
-  @Test("who stands, sways or trembles makes no step")
+  @Test("standing, swaying and trembling make no step")
   func standing() {
     var generator = SeededGenerator(seed: 65)
     var samples: [(time: Timestamp, sample: MotionSample)] = []
@@ -80,7 +80,7 @@ struct StepTests {
     }
   }
 
-  @Test("what a handset's step leaves out comes from the rules and from the compass")
+  @Test("a step without length or heading gets them from the rules and the compass")
   func bareSteps() throws {
     var samples = DrawnWalk(legs: [.ahead(1, for: 5)]).samples([.rotationVector])
     let bare = MotionSample(kind: .step, age: .zero, x: 0, y: .nan, z: 0)

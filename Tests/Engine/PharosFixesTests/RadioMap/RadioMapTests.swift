@@ -134,7 +134,7 @@ struct RadioMapTests {
     }
   }
 
-  @Test("what is placed joins a surveyed map, which keeps its own levels")
+  @Test("placed access points join a surveyed map, which keeps its own levels")
   func adding() throws {
     var venue = try Self.venue(beaconKey: Self.beacon)
     let rules = PlacedRadioRules()

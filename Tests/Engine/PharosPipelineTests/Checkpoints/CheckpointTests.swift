@@ -21,7 +21,7 @@ struct CheckpointTests {
     return pipeline
   }
 
-  @Test("what is written is read back, with what it is about")
+  @Test("a checkpoint is read back with its metadata")
   func roundTrip() throws {
     let pipeline = try Self.busy(seed: 400)
     let checkpoint = pipeline.checkpoint()

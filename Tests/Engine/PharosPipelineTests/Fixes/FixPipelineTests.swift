@@ -92,7 +92,7 @@ struct FixPipelineTests {
     #expect(located.fixes.count > 50)
   }
 
-  @Test("a tag that hangs nowhere is located by those who hear it, and a beacon that hangs is no tag")
+  @Test("a tag without a place is located by the observers that receive it, and a placed beacon is no tag")
   func tags() throws {
     var walk = HallWalk(seed: 3)
     walk.carry(tags: 0..<1, seconds: 60)

@@ -77,7 +77,7 @@ struct SubjectTests {
     }
   }
 
-  @Test("who walks from one venue into another is found there, and its fixes say so")
+  @Test("a subject that walks into another venue is located there, and its fixes name it")
   func venues() throws {
     let (one, two) = (Hall(number: 1), Hall(number: 2))
     var (walk, further) = (HallWalk(one, seed: 8), HallWalk(two, seed: 9))

@@ -2,7 +2,7 @@ import PharosModel
 import PharosPipeline
 import Testing
 
-@Suite("What holds in every world")
+@Suite("Invariants of every world")
 struct PropertyTests {
   /// The worlds; a failure names the seed, and the same seed makes the same world.
   static let seeds: Range<UInt64> = 0..<14
@@ -43,7 +43,7 @@ struct PropertyTests {
     }
   }
 
-  @Test("who is inside a region is inside the regions around it, at every instant", arguments: seeds)
+  @Test("a beacon inside a region is inside the enclosing regions, at every instant", arguments: seeds)
   func nesting(seed: UInt64) throws {
     let world = World(seed: seed)
     var check = NestingCheck(RegionBook(world.site))

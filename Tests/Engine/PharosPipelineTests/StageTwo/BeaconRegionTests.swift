@@ -10,7 +10,7 @@ import Testing
 @Suite("Regions about beacons")
 struct BeaconRegionTests {
   @Test(
-    "what gateways say becomes one visit",
+    "reports of several gateways become one visit",
     arguments: [
       (["I---O-"], "E---X-", "one gateway alone"),
       (["I---O-", "--I---O-"], "E-----X-", "the last one to lose it ends the visit"),
@@ -50,7 +50,7 @@ struct BeaconRegionTests {
     #expect(BeaconRegionTests.picture(events, expected.count) == expected, "\(why)")
   }
 
-  @Test("an outage is no hearing: who lost a beacon before it does not end its stay at another that is down")
+  @Test("an observer that lost a beacon before its outage does not end the stay at another that is down")
   func outageIsNoHearing() {
     let links = [
       LinkScript.presence("a", .inside, at: 0), LinkScript.presence("b", .inside, at: 1),
@@ -79,7 +79,7 @@ struct BeaconRegionTests {
     return String(marks)
   }
 
-  @Test("an exit says when the visit began, who settled it and why")
+  @Test("an exit has the start of the visit, the deciding observer and the reason")
   func exitDetail() throws {
     let links = [
       LinkScript.presence("a", .inside, at: 2), LinkScript.presence("b", .inside, at: 4),

@@ -94,7 +94,7 @@ struct ResumeTests {
     #expect(events.first?.transition?.enteredAt == LinkScript.time(12))
   }
 
-  @Test("who entered behind the checkpoint and is not heard again leaves after the longest silence")
+  @Test("a beacon that entered after the checkpoint and stays silent leaves after the maximum silence")
   func givesUp() throws {
     let resumed = try Self.resumed([], until: 10, reported: Self.word(.inside, at: 12))
     // The default policy allows a silence of at most 300 s; the observer is up from 650 on.

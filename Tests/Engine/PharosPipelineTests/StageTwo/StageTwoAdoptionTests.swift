@@ -72,7 +72,7 @@ struct StageTwoAdoptionTests {
     #expect(before.contains { $0.zone != nil })
   }
 
-  @Test("who was in a zone that is removed leaves it, also when it is removed while the server is down")
+  @Test("a beacon leaves a removed zone, also if it is removed while the server is down")
   func removedZone() throws {
     var stage = StageTwo(site: StateLawTests.site)
     var events: [Event] = []

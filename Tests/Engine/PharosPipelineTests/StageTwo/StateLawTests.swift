@@ -60,7 +60,7 @@ struct StateLawTests {
   }
 
   @Test(
-    "what the site no longer has is left out, what is the same stays",
+    "entries that the site no longer has are left out, unchanged ones stay",
     arguments: 71..<73 as Range<UInt64>
   )
   func editedSite(seed: UInt64) throws {

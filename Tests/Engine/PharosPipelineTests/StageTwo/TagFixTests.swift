@@ -84,7 +84,10 @@ struct TagFixTests {
     }
   }
 
-  @Test("Who walks through the door is followed through it", arguments: Seeds.fixed(1..<4 as Range<UInt64>))
+  @Test(
+    "a subject that walks through the door is followed through it",
+    arguments: Seeds.fixed(1..<4 as Range<UInt64>)
+  )
   func door(seed: UInt64) throws {
     let walk = (0..<20).map { Point(x: 1 + Double($0) / 2, y: 1.6) }
     let stay = [Point](repeating: Point(x: 11, y: 2), count: 10)

@@ -233,7 +233,7 @@ struct ZoneTests {
   }
 
   @Test(
-    "whatever gaps an observer leaves, no room ends by silence while the region holds the beacon",
+    "gaps of an observer end no room by silence while the region holds the beacon",
     arguments: Seeds.fixed(0..<8 as Range<UInt64>)
   )
   func neverBeforeTheRegion(seed: UInt64) throws {

@@ -55,7 +55,7 @@ struct AdoptionTests {
     #expect(timeline.states(of: "stays").count == 2)
   }
 
-  @Test("what applications added at run time stays when the site file changes")
+  @Test("regions added at run time stay when the site file changes")
   func atRunTime() {
     var site = Timeline.site([Timeline.region("declared")])
     var timeline = Timeline(site)

@@ -32,7 +32,10 @@ struct SilentReturnTests {
     #expect(timeline.story() == ["regionEnter door 1.1"])
   }
 
-  @Test("over a restart: who left meanwhile leaves in its time behind that word", arguments: [true, false])
+  @Test(
+    "over a restart: a beacon that left meanwhile gets its exit at its deadline after the last event",
+    arguments: [true, false]
+  )
   func leaves(hasCheckpoint: Bool) throws {
     var timeline = Timeline(Self.site)
     Self.surround(&timeline, 1..<60)

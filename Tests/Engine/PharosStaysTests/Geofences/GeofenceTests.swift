@@ -93,7 +93,7 @@ struct GeofenceTests {
     )
   }
 
-  @Test("a fast walker passes a narrow gate between two fixes, and one who passes beside it does not")
+  @Test("a fast walker passes a narrow gate between two fixes, and one beside it does not")
   func gate() throws {
     let site = GeofenceScript.site([("gate", GeofenceScript.rectangle(-1...1, -4...4))])
     let through = (0..<20).map { GeofenceScript.fix(-30 + 3 * Double($0) + 1, at: Double($0), accuracy: 1) }

@@ -101,7 +101,7 @@ struct InspectRunnerTests {
     try Data(bytes).write(to: URL(filePath: capture))
   }
 
-  @Test("what is passed over is named, and the exit code says when nothing else is left")
+  @Test("skipped packets are named, and the exit code tells if no other was found")
   func passedOver() throws {
     let site = folder.path("site.yaml")
     try Data("regions: [{ id: any, uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, subject: beacon }]".utf8)

@@ -3,7 +3,7 @@ import PharosService
 import PharosTestSupport
 import Testing
 
-@Suite("What fits into a picture")
+@Suite("Placement in a picture")
 struct PlacementTests {
   @Test("labels never cover one another, and those left out are counted", arguments: Seeds.drawn(0..<20))
   func rows(seed: UInt64) {

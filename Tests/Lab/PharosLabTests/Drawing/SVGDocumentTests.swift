@@ -80,7 +80,7 @@ struct SVGDocumentTests {
     #expect(reader.texts.contains("a·b·[31mc·d·e"))
   }
 
-  @Test("says its title and its summary to those who cannot see it")
+  @Test("has a title and a summary for screen readers")
   func accessibility() throws {
     let reader = try #require(PictureReader(Self.picture { _ in }.text))
     #expect(reader.attributes.first?["role"] == "img")

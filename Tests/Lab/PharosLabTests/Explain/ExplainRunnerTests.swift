@@ -100,7 +100,7 @@ struct ExplainRunnerTests {
     )
   }
 
-  @Test("an outage is no departure: it says who is down, and what fixed rules would have sent")
+  @Test("an outage is no departure: the report names the observer, and what fixed rules would have sent")
   func outage() throws {
     let explained = explain { $0.beacon = "2/3" }
     let json = try decode(explain { ($0.beacon, $0.format) = ("2/3", .json) }.text)

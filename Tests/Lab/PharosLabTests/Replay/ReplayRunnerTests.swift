@@ -186,7 +186,7 @@ struct ReplayRunnerTests {
     }
   }
 
-  @Test("who interrupts gets the summary of what was sent")
+  @Test("an interrupt prints the summary of what was sent")
   func interrupted() throws {
     try withCapture(at: times) { path in
       let clock = VirtualClock(interruptAfter: .milliseconds(200))

@@ -43,7 +43,7 @@ struct FixTableTests {
     #expect(complaint(header + "a,1,2,3,roof\n").hasPrefix("fixes.csv:2: floor is \"roof\""))
   }
 
-  @Test("what is written is read back, to the centimetre, and no fix claims an earlier time than it has")
+  @Test("fixes are read back to the centimetre, and none gets an earlier time")
   func roundTrip() throws {
     let row = FixTable.Row(
       time: Timestamp(nanoseconds: 1_000_000_001),
@@ -71,7 +71,7 @@ struct FixTableTests {
     #expect(FloorWord.level(FloorWord.name(level)) == level)
   }
 
-  @Test("what is no floor is none", arguments: ["", "F", "roof", "F1a", "1.5", "P1", "F-1", "--1", "FB1"])
+  @Test("an invalid floor is refused", arguments: ["", "F", "roof", "F1a", "1.5", "P1", "F-1", "--1", "FB1"])
   func noFloors(word: String) { #expect(FloorWord.level(word) == nil) }
 
   @Test(

@@ -113,7 +113,7 @@ struct SurveyLocateTests {
     #expect(found.rows == (try house.located(Self.walk.utf8).rows))
   }
 
-  @Test("what is left out is left out: scans by their distance in time, beacons, motion")
+  @Test("options leave out scans by their distance in time, beacons and motion")
   func thinning() throws {
     func kept(_ thinning: TraceThinning) -> (scans: Set<Timestamp>, adverts: Int, motion: Int) {
       let folder = try? TemporaryFolder()

@@ -107,7 +107,7 @@ struct SurveyScoreTests {
     #expect(lines.allSatisfy { $0.count <= 80 })
   }
 
-  @Test("what is missing is reported with advice")
+  @Test("a missing input is reported with advice")
   func mistakes() throws {
     let kept = KeptConsole()
     let folder = try TemporaryFolder()

@@ -127,7 +127,7 @@ struct IndoorAirTests {
     #expect(abs(Double(within) / 2_000 - 0.68) < 0.04)
   }
 
-  @Test("a tag's frame decodes to who it is")
+  @Test("a tag's frame decodes to its identity")
   func frames() {
     let address = DeviceAddress(bits: 0xC0FF_EE00_1234, kind: .random)
     let shared = BeaconID.proximity(SceneParts.places, major: 0, minor: 0).keyed(by: address)

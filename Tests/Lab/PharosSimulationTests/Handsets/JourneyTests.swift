@@ -130,7 +130,7 @@ struct JourneyTests {
     #expect(error?.mistakes.first?.description.hasPrefix(start) == true, "\(String(describing: error))")
   }
 
-  @Test("who cannot walk has no journey")
+  @Test("a subject that cannot walk has no journey")
   func gait() {
     #expect(throws: InvalidScene.self) {
       try Self.planner.journey(on: Self.ground, from: Point(x: 5, y: 20), gait: SimulatedGait(speed: 0), [])

@@ -19,7 +19,7 @@ struct BuiltInSceneTests {
     #expect(scene.transmitters.allSatisfy { !$0.address.isPrivate })
   }
 
-  @Test("what transmitters send decodes to who they are", arguments: Scene.builtIn)
+  @Test("adverts of transmitters decode to their identities", arguments: Scene.builtIn)
   func payloads(scene: Scene) {
     for transmitter in scene.transmitters {
       let frames = transmitter.payloads.flatMap { FrameDecoder().frames(in: $0.span.bytes) }
@@ -45,7 +45,7 @@ struct BuiltInSceneTests {
     #expect(bytes > 30_000)
   }
 
-  @Test("each visitor of the museum is heard from, and those who left hear the bus stop only")
+  @Test("each visitor of the museum reports, and those that left receive the bus stop only")
   func museum() throws {
     let scene = Scene.museumVisit
     let playback = Playback(scene)

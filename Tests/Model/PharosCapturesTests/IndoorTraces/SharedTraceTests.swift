@@ -35,7 +35,7 @@ struct SharedTraceTests {
     #expect(trace.motion.count > 100)
   }
 
-  @Test("what the header says fits the folder and the records", arguments: traces)
+  @Test("the header matches the folder and the records", arguments: traces)
   func header(path: String) throws {
     let trace = IndoorTrace(parsing: try Self.unpacked(path))
     let floor = path.split(separator: "/").dropLast().last.map(String.init)

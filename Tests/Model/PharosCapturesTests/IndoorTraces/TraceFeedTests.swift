@@ -169,7 +169,7 @@ struct TraceFeedTests {
   }
 
   @Test(
-    "what stands in the stream is what stands in the trace, in the order of the file",
+    "the stream has the records of the trace in the order of the file",
     arguments: Seeds.drawn(0..<5)
   )
   func complete(seed: UInt64) {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Events in bytes")
 struct EventRecordTests {
-  @Test("what is read back has the same CloudEvents JSON, byte for byte", arguments: Seeds.drawn(1..<9))
+  @Test("a decoded event has the same CloudEvents JSON, byte for byte", arguments: Seeds.drawn(1..<9))
   func sameJSON(seed: Int) throws {
     var random = RandomEvents(seed: UInt64(seed))
     var kinds: Set<EventKind> = []

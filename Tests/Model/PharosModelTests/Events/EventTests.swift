@@ -88,7 +88,7 @@ struct EventTests {
     #expect(!Event.isOrderedBefore(enter, leave))
   }
 
-  @Test("a zone event tells its probability, what came next and who heard it")
+  @Test("a zone event has its probability, the next likely zone and its observers")
   func zoneEvent() throws {
     let transition = ZoneTransition(
       from: "a",

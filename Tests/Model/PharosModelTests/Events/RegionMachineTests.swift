@@ -82,7 +82,7 @@ struct RegionMachineTests {
     #expect(change?.enteredAt == Self.time(5))
   }
 
-  @Test("who follows the changes knows what the machine knows, though some are missing or come twice")
+  @Test("a follower of the changes has the machine's state, also if some are missing or repeated")
   func follows() {
     for number in 0..<1_024 {
       var machine = RegionMachine(assuming: .unknown, since: .distantPast)

@@ -2,7 +2,7 @@ import PharosModel
 import PharosTestSupport
 import Testing
 
-@Suite("What stage one gives back")
+@Suite("Outputs of stage one")
 struct StageOutputTests {
   @Test(
     "an output keeps the room of a usual batch, and gives back that of a storm",

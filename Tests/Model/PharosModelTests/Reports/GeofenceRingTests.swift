@@ -73,7 +73,7 @@ struct GeofenceRingTests {
     }
   }
 
-  @Test("what two rectangles are to each other is what their coordinates say")
+  @Test("the relation of two rectangles follows from their coordinates")
   func rectangles() {
     var random = SeededGenerator(seed: 20_261_126)
     for _ in 0..<5_000 {

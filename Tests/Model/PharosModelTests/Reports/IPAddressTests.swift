@@ -33,7 +33,7 @@ struct IPAddressTests {
   }
 
   @Test(
-    "what is no address is refused",
+    "a text that is no address is refused",
     arguments: [
       "", ":", ":::", "1::2::3", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "12345::", "g::", "1.2.3", "1.2.3.256",
       "1.2.3.+4", "1:2:3:4:5:6:7:8::", ":1::", "1:", "::1.2.3", "::1.2.3.256", "1.2.3.4::",

@@ -50,7 +50,10 @@ struct RadioMathTests {
     #expect(RadioMath.powerOfTwo(-2_000) == 0)
   }
 
-  @Test("what has no logarithm has minus infinity", arguments: [0.0, -1, .nan, .infinity, -.infinity])
+  @Test(
+    "a number without a logarithm gives minus infinity",
+    arguments: [0.0, -1, .nan, .infinity, -.infinity]
+  )
   func noLogarithm(number: Double) {
     #expect(RadioMath.naturalLog(number) == -.infinity)
   }

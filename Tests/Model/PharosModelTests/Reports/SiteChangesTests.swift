@@ -28,7 +28,7 @@ struct SiteChangesTests {
     #expect(site.changes(to: other) == [.declare(other.settings)])
   }
 
-  @Test("what goes comes first, then what is new or different")
+  @Test("removals come first, then additions and changes")
   func order() {
     let old = Self.site([Self.region("a"), Self.region("b"), Self.region("c")])
     let new = Self.site([Self.region("b", major: 2), Self.region("c"), Self.region("d")])

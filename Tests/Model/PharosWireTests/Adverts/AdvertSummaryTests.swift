@@ -36,7 +36,7 @@ import Testing
     #expect(found.localName == nil)
   }
 
-  @Test("what is too short for its type is passed over")
+  @Test("a structure that is too short for its type is skipped")
   func short() {
     let found = summary(bytes("0101 010a 01ff 02ff4c 0a"))
     #expect(found.flags == nil)

@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "what is no web address of the specification's is refused",
+    "a URL that the specification does not allow is refused",
     arguments: [
       ("10ec04 61", "a scheme beyond 3"),
       ("10ecff 61", "a scheme beyond 3"),

@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(
-    "what is encoded decodes to the same frame, alone and as a legacy payload",
+    "an encoded frame decodes to itself, alone and as a legacy payload",
     arguments: [11, 12, 13, 14]
   )
   func roundTrip(seed: UInt64) {
@@ -73,7 +73,7 @@ import Testing
     #expect(AdvertBuilder(flags: 0x1A).payload == bytes("02011a"))
   }
 
-  @Test("what does not fit is refused with a reason, and changes nothing")
+  @Test("a frame that does not fit is refused with a reason and changes nothing")
   func overflow() throws {
     var builder = AdvertBuilder()
     try builder.append(.eddystoneUID(uid))

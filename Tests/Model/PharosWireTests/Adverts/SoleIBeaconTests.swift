@@ -30,7 +30,7 @@ struct SoleIBeaconTests {
   }
 
   @Test(
-    "what holds more, less or something else is left to the walk",
+    "an advert that is not exactly one iBeacon is left to the walk",
     arguments: [
       "", "02", "0201061AFF4C000215" + identity.dropLast(2), "1AFF4C000215" + identity.dropLast(2),
       "0201061AFF4C000215" + identity + "020A00", "0201061BFF4C000215" + identity + "00",
@@ -42,7 +42,7 @@ struct SoleIBeaconTests {
     #expect(SoleIBeaconTests.read(payload) == nil)
   }
 
-  @Test("what it finds is all that a walk finds, whatever bits are turned", arguments: Seeds.drawn(0..<8))
+  @Test("it finds what a walk finds, after any change of bits", arguments: Seeds.drawn(0..<8))
   func agreement(seed: Int) throws {
     var generator = SeededGenerator(seed: UInt64(seed))
     let decoder = FrameDecoder()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The identity of an advert that has no other")
 struct SoleIdentityTests {
-  @Test("what it finds is all that a walk over the frames finds", arguments: Seeds.drawn(0..<8))
+  @Test("it finds the same identities as a walk over the frames", arguments: Seeds.drawn(0..<8))
   func agreement(seed: Int) {
     var generator = SeededGenerator(seed: UInt64(seed))
     let decoder = FrameDecoder()

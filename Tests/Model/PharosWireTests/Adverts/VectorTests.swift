@@ -22,7 +22,7 @@ struct VectorTests {
     #expect(file.frames.keys.allSatisfy { (1...rows.count).contains($0) })
   }
 
-  @Test("what another project reads from a frame is what we read", arguments: VectorFile.all)
+  @Test("frames decode as in the other projects", arguments: VectorFile.all)
   func agreement(file: VectorFile) throws {
     var disagreeing: Set<Int> = []
     var compared = 0

@@ -3,7 +3,7 @@ import PharosModel
 import PharosWire
 import Testing
 
-@Suite("What every format promises")
+@Suite("Rules for every format")
 struct ConformanceTests {
   @Test("a format of the list keeps the promises of a format", arguments: WireFormat.allCases)
   func promises(format: WireFormat) { check(format.layout) }

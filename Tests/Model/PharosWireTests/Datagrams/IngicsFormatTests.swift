@@ -52,7 +52,7 @@ struct IngicsFormatTests {
   }
 
   @Test(
-    "what stands before the first line costs itself",
+    "bytes before the first line affect no line",
     arguments: ["noise", "2E,E7DAE08E6FC3,-44,020106", "login:", "\u{7F}noise"]
   )
   func noiseFirst(noise: String) {

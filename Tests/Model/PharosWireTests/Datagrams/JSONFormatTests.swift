@@ -8,7 +8,7 @@ struct JSONFormatTests {
   private static let uuid = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
 
   @Test(
-    "what other programs send is understood",
+    "reports of other programs are decoded",
     arguments: [
       // OpenMQTTGateway and Theengs: raw manufacturer and service data, or an iBeacon that was taken apart.
       (
@@ -222,7 +222,7 @@ struct JSONFormatTests {
   }
 
   @Test(
-    "what is no report is refused with its reason",
+    "JSON that is no report is refused with its reason",
     arguments: [
       ("{}", .nothingUnderstood),
       ("[{}]", .nothingUnderstood),

@@ -14,7 +14,7 @@ struct JSONScannerTests {
   }
 
   @Test(
-    "what RFC 8259 allows is accepted",
+    "JSON that RFC 8259 allows is accepted",
     arguments: [
       "0", "-0", "1.5", "-1.5e10", "1E+2", "1e-2", "true", "false", "null", "\"\"", "\"\\u0041\\n\\\\\\/\"",
       "[]", "{}",
@@ -25,7 +25,7 @@ struct JSONScannerTests {
   func valid(value: String) { #expect(accepts(value)) }
 
   @Test(
-    "what it forbids is refused or counted",
+    "JSON that it forbids is refused or counted",
     arguments: [
       "", "01", "+1", ".5", "1.", "1e", "--1", "0x1", "tru", "True", "nul", "NaN", "'a'", "\"", "\"\\x\"",
       "\"\\u12\"",

@@ -52,7 +52,7 @@ struct MQTTFormatTests {
   }
 
   @Test(
-    "what a topic says holds where the payload says nothing",
+    "the topic gives what the payload does not",
     arguments: [
       // The prefix of OpenMQTTGateway and its gateways' names are settings.
       ("a/b/hall/BTtoMQTT/X", #"{"id":"11:22:33:44:55:66","rssi":-70}"#, "hall"),

@@ -61,7 +61,10 @@ struct PharosDatagramEncoderTests {
     #expect(try decoded(encoder.finish(uptime: .zero)).get().last == batch.lines.last)
   }
 
-  @Test("what fits no datagram is refused by an empty one", arguments: [1_318, 1_319, 1_650, 70_000])
+  @Test(
+    "an advert that fits no datagram is refused by an empty one",
+    arguments: [1_318, 1_319, 1_650, 70_000]
+  )
   func tooLong(length: Int) {
     var batch = ReportBatch()
     let advert = Advert(

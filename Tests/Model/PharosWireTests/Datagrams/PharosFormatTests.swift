@@ -110,7 +110,7 @@ struct PharosFormatTests {
   }
 
   @Test(
-    "what a later version adds behind a record of fixed length is passed over",
+    "bytes that a later version appends to a record of fixed length are skipped",
     arguments: [
       ("04 0007 00000000 01 beef", "scan windowed age 0"),
       ("08 0006 00000000 beef", "display on age 0"),

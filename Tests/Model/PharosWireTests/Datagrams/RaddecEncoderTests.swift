@@ -25,7 +25,7 @@ struct RaddecEncoderTests {
     #expect(RaddecEncoder.encode(sighting) == expected)
   }
 
-  @Test("what is written reads back to the same", arguments: Seeds.drawn(0..<200))
+  @Test("encoded packets decode to the same reports", arguments: Seeds.drawn(0..<200))
   func roundTrip(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var batch = ReportBatch()
@@ -76,7 +76,7 @@ struct RaddecEncoderTests {
     #expect(RaddecSighting(report, from: batch)?.time == receiveTime - .milliseconds(1_500))
   }
 
-  @Test("what raddec cannot say is not written")
+  @Test("values that raddec cannot express are not written")
   func impossible() {
     let address = DeviceAddress(bits: 1, kind: .public)
     let receiver = RaddecSighting.Receiver(observer: .eui48(2), rssi: nil)

@@ -6,7 +6,7 @@ import Testing
 @Suite("Coordinate")
 struct CoordinateTests {
   @Test(
-    "what is no place on the Earth makes no coordinate",
+    "numbers outside the Earth make no coordinate",
     arguments: [(90.1, 0.0), (-91, 0), (0, 180.5), (0, -181), (.nan, 0), (0, .nan), (.infinity, 0)]
   )
   func refused(latitude: Double, longitude: Double) {

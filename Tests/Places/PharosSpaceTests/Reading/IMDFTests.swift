@@ -182,7 +182,7 @@ struct IMDFTests {
     Array("{\"type\":\"FeatureCollection\",\"features\":[\(features)]}".utf8)
   }
 
-  @Test("what refers to no level, or has no number, is left out and named with its feature")
+  @Test("a feature without a level or number is left out and named")
   func leftOut() throws {
     var archive = archive("unit.geojson", [("\"level_id\": \"u\"", "\"level_id\": \"x\"")])
     let levels = String(decoding: archive.files["level.geojson"] ?? [], as: UTF8.self)

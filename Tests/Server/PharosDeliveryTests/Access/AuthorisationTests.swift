@@ -151,7 +151,7 @@ struct AuthorisationTests {
     }
   }
 
-  @Test("what cannot be kept does not hold")
+  @Test("an authorisation that cannot be stored is not in effect")
   func failingStore() throws {
     let store = StubbornStore(try Journal.open(.memory, stream: "test"))
     let authorisations = try make(store)

@@ -121,7 +121,7 @@ struct EventJudgeTests {
     #expect(published(batches, &judge, view) == [nil, nil, 1, 0, nil, nil, 1, 0])
   }
 
-  @Test("what the journal keeps is without identities that only live streams may learn of")
+  @Test("journalled events have no identities that only live streams may contain")
   func whileInUse() throws {
     let authorisations = try authorisations()
     try authorisations.setPurpose("To greet you.", application: "gallery")

@@ -93,7 +93,7 @@ struct ObserverKeysTests {
     #expect(keys.observer(gateway) == nil)
   }
 
-  @Test("what could not be kept does not hold")
+  @Test("a key that could not be stored is not in effect")
   func stubborn() throws {
     let store = StubbornStore(try Journal.open(.memory, stream: "test"))
     let keys = try ObserverKeys(store: store)

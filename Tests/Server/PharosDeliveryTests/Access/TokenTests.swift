@@ -7,7 +7,7 @@ import Testing
 struct TokenTests {
   private let noon = Timestamp(seconds: 1_800_000_000)
 
-  @Test("a secret opens for whom it was made, and only its digest is kept")
+  @Test("a secret gives its holder access, and only its digest is stored")
   func roles() throws {
     let journal = try Journal.open(.memory, stream: "test")
     let tokens = try Tokens(store: journal)
@@ -38,7 +38,7 @@ struct TokenTests {
     #expect(Set(tokens.list().map(\.id)).count == 200)
   }
 
-  @Test("what is not the very secret opens nothing")
+  @Test("a text that differs from the secret gives no access")
   func outsiders() throws {
     let tokens = try Tokens(store: try Journal.open(.memory, stream: "test"))
     let secret = try tokens.create(name: "one", role: .operator, at: noon).secret
@@ -134,7 +134,7 @@ struct TokenTests {
     )
   }
 
-  @Test("what cannot be kept does not hold, and what cannot be forgotten still does")
+  @Test("a token that cannot be stored is not in effect, and one that cannot be deleted still is")
   func failingStore() throws {
     let store = StubbornStore(try Journal.open(.memory, stream: "test"))
     let tokens = try Tokens(store: store)

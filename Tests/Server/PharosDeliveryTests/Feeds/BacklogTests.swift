@@ -3,7 +3,7 @@ import PharosModel
 import PharosTestSupport
 import Testing
 
-@Suite("What waits to be committed")
+@Suite("The queue of commits")
 struct BacklogTests {
   fileprivate enum Thing: Equatable {
     case event(Int)

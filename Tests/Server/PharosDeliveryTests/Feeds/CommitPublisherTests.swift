@@ -26,7 +26,7 @@ struct CommitPublisherTests {
     #expect(harness.commitPublisher.statistics.waiting == 0)
   }
 
-  @Test("what comes while a commit is under way is committed together")
+  @Test("events that arrive during a commit are committed together")
   func groups() async throws {
     let harness = try CommitPublisherHarness { $0.group = 100 }
     for number in 0..<1_000 { harness.hub.publish([Sample.enter(number)]) }

@@ -201,7 +201,7 @@ struct FeedServiceTests {
     }
   }
 
-  @Test("a silent stream gives heartbeats; who waits is woken by the tick")
+  @Test("a silent stream gives heartbeats, and a tick wakes a waiting reader")
   func heartbeat() async throws {
     let harness = try FeedHarness()
     let feed = try harness.feedService.open(FeedRequest())

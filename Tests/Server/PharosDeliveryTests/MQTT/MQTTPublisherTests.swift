@@ -183,7 +183,7 @@ struct MQTTPublisherTests {
     #expect(try journal.deliveries(to: MQTTPublisher.receiver)?.cursor == 50)
   }
 
-  @Test("what may not be published is neither among the states nor among the events")
+  @Test("withheld values are neither among the states nor among the events")
   func authorisations() async throws {
     let journal = try Journal.open(.memory, stream: "test")
     try Self.append(0..<3, to: journal, CommittedEventHub())

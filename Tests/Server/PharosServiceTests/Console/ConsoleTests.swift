@@ -6,7 +6,7 @@ import PharosService
 import PharosTestSupport
 import Testing
 
-@Suite("What stops a command")
+@Suite("Failures of a command")
 struct ConsoleTests {
   /// A sink that refuses everything.
   private struct RefusingSink: OutputSink {

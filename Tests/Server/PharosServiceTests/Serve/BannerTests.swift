@@ -6,7 +6,7 @@ import PharosService
 import PharosSite
 import Testing
 
-@Suite("What a server says about itself")
+@Suite("The banner of a server")
 struct BannerTests {
   private let here = HostPort(host: "127.0.0.1", port: 50_001)
 

@@ -147,7 +147,7 @@ struct ServeTests {
     return times.sorted()
   }
 
-  @Test("what is served live is what process says about the capture, within 50 ms")
+  @Test("live events equal those of `process` on the capture, within 50 ms")
   func liveEqualsOffline() async throws {
     let folder = try TemporaryFolder()
     let site = try folder.write(Scene.demo.siteYAML, to: "site.yaml")

@@ -84,7 +84,7 @@ struct SiteReloaderTests {
     #expect(outcome.log.contains("the previous one stays in effect"))
   }
 
-  @Test("what the engine refuses changes nothing either")
+  @Test("a site that the engine refuses changes nothing either")
   func refused() async throws {
     let outcome = try await reloading("stream: hall\n", refusal: "21 regions are one too many")
     #expect(!outcome.isTaken)

@@ -45,7 +45,7 @@ struct DefinitionTests {
   }
 
   @Test(
-    "what would turn a webhook against its own surroundings is refused, with a reason",
+    "a URL that points a webhook at its own network is refused with a reason",
     arguments: [
       ("ftp://example.org/", "http://"), ("example.org", "http://"), ("", "http://"),
       ("https://user:pass@example.org/", "signed"), ("https://example.org/#top", "#"),

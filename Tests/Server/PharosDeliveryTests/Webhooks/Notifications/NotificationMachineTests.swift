@@ -220,7 +220,7 @@ struct NotificationMachineTests {
     #expect(committed.count > 20)
   }
 
-  @Test("what is far too late is not published, and counted")
+  @Test("a notification that is far too late is counted and not published")
   func late() {
     var machine = NotificationMachine(stream: Samples.stream)
     machine.adopt([Self.rule()])

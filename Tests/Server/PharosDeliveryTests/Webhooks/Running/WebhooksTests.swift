@@ -377,7 +377,7 @@ struct WebhooksTests {
     #expect(again.webhooks.list().map(\.definition) == [mine.standing.definition], "kept in the journal")
   }
 
-  @Test("events about a person who has withdrawn are not sent, however long they have waited")
+  @Test("events about a person that has withdrawn are not sent, however long they have waited")
   func withdrawn() async throws {
     let receiver = try await Receiver { _ in .init(status: .ok) }
     let withdrawn = Samples.subject(1)
@@ -403,7 +403,7 @@ struct WebhooksTests {
     await receiver.close()
   }
 
-  @Test("what retention takes before a webhook comes to it is counted, and the rest is delivered")
+  @Test("events removed by retention before their delivery are counted, and the others are delivered")
   func missed() async throws {
     let receiver = try await Receiver { _ in .init(status: .ok) }
     let journal = try Journal.open(.memory, stream: Samples.stream)

@@ -188,7 +188,7 @@ struct DeliveryScheduleTests {
     }
   }
 
-  @Test("who hurries waits no longer, and the order stays")
+  @Test("a retry on request ends the wait and keeps the order")
   func expedite() {
     var schedule = DeliverySchedule(DeliveryLedger(cursor: 0), concurrency: 1)
     let events = (1...3).map {
