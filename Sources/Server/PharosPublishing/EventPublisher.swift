@@ -7,11 +7,11 @@ import Synchronization
 /// ``sequence``. Demand is honoured exactly: a subscriber that asks for three gets three, and what comes meanwhile
 /// waits in its queue, at most as much as ``buffering(_:onDrop:)`` or ``failing(beyond:)`` says.
 ///
-/// Elements arrive on a serial queue of the subscription's own, one at a time. A closure given to `sink` inside an
-/// actor must be marked `@Sendable`: it does not run on the actor.
+/// Elements arrive on a serial queue of the subscription's own, one at a time. The closures of its operators run there,
+/// never on an actor, and are `@Sendable` for that reason: what they share with an actor is the compiler's to check.
 public struct EventPublisher<Output: Sendable, Failure: Error>: Publisher, Sendable {
   let source: StreamSource<Output>
-  let overflow: Overflow<Output, Failure>
+  let overflow: Overflow<Failure>
   /// The executor that calls subscribers; nil for a queue of each subscription's own.
   var executor: SubscriptionExecutor?
 
@@ -41,6 +41,9 @@ public struct EventPublisher<Output: Sendable, Failure: Error>: Publisher, Senda
   /// The queue fills from the moment of asking, so nothing is missed between asking and the first iteration. For one
   /// consumer; ask again for another.
   public var sequence: EventSequence<Output, Failure> { EventSequence(self) }
+
+  /// The same as ``sequence``, by Combine's name.
+  public var values: EventSequence<Output, Failure> { sequence }
 }
 
 extension EventPublisher where Failure == Never {
@@ -139,11 +142,4 @@ extension StreamSource {
       }
     )
   }
-}
-
-/// A mutex that several closures share.
-private final class MutexBox<Value: Sendable>: Sendable {
-  let mutex: Mutex<Value>
-
-  init(_ value: Value) { mutex = Mutex(value) }
 }

@@ -126,11 +126,13 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
   }
 
   private func complete(_ failure: Failure?) {
-    let wasCancelled = state.withLock { state in
+    let (wasCancelled, registration) = state.withLock { state in
       defer { state.isCancelled = true }
       state.queue = nil
-      return state.isCancelled
+      return (state.isCancelled, state.registration)
     }
+    // An operator may end the stream before the hub does.
+    if let registration { source.detach(registration) }
     guard !wasCancelled, let downstream else { return }
     self.downstream = nil
     downstream.receive(completion: failure.map { .failure($0) } ?? .finished)

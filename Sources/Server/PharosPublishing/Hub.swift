@@ -59,11 +59,14 @@ final class Hub<Item: Sendable>: Sendable {
   }
 
   /// Returns a source of the elements that a function selects from the items.
-  func source<Output>(
+  private func source<Output>(
+    by subject: (@Sendable (Output) -> SubjectID)? = nil,
     _ select: @escaping @Sendable ([Item]) -> [Output]
   ) -> StreamSource<Output> {
     StreamSource(
-      attach: { take, finish in self.add(Taker(take: { take(select($0)) }, finish: finish)) },
+      attach: { take, finish in
+        self.add(Taker(take: { take(PendingRun(select($0), by: subject)) }, finish: finish))
+      },
       detach: { self.remove($0) }
     )
   }
@@ -90,7 +93,7 @@ final class Hub<Item: Sendable>: Sendable {
     by subject: @escaping @Sendable (Output) -> SubjectID,
     _ select: @escaping @Sendable ([Item]) -> [Output]
   ) -> EventPublisher<Output, Never> {
-    EventPublisher(source: source(select), overflow: .newest(limit: limit, subject: subject))
+    EventPublisher(source: source(by: subject, select), overflow: .newest(limit: limit))
   }
 
   /// Adds a taker that is called with every batch until it is cancelled.
@@ -104,8 +107,9 @@ final class Hub<Item: Sendable>: Sendable {
 struct StreamSource<Output: Sendable>: Sendable {
   /// Begins to receive elements and the end; returns the number to detach by.
   let attach:
-    @Sendable (_ take: @escaping @Sendable ([Output]) -> Void, _ finish: @escaping @Sendable () -> Void) ->
-      UInt64
+    @Sendable (
+      _ take: @escaping @Sendable (PendingRun<Output>) -> Void, _ finish: @escaping @Sendable () -> Void
+    ) -> UInt64
   /// Stops receiving.
   let detach: @Sendable (UInt64) -> Void
 }

@@ -10,7 +10,7 @@ extension Publisher where Output == Sensing, Failure == Never {
   /// let fixes = hub.rangings()
   ///   .merge(with: hub.wifiScans, hub.motion)
   ///   .fixes(in: museum)
-  ///   .sink { @Sendable fix in print(fix.subject, fix.detail.horizontalAccuracy) }
+  ///   .sink { fix in print(fix.subject, fix.detail.horizontalAccuracy) }
   /// ```
   ///
   /// With all of ``EventHub/sensings``, the site's settings and the name of the server's stream, the operator computes
@@ -41,8 +41,11 @@ extension Publisher where Output == Sensing, Failure == Never {
       return maker
     }
     return EventPublisher(
-      source: StreamSource(attach: { makers.attach($0, $1) }, detach: { makers.detach($0) }),
-      overflow: .newest(limit: EventHub.maximumFixSubjects, subject: { $0.subject })
+      source: StreamSource(
+        attach: { take, finish in makers.attach({ take(PendingRun($0, by: \.subject)) }, finish) },
+        detach: { makers.detach($0) }
+      ),
+      overflow: .newest(limit: EventHub.maximumFixSubjects)
     )
   }
 }

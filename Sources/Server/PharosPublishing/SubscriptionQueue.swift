@@ -8,7 +8,7 @@ import Synchronization
 final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
   /// The result of ``take(upTo:)``.
   enum Taken {
-    /// Elements, in order, at least one.
+    /// Elements, in order; none if the operators of the stream left out all that were taken.
     case elements(ArraySlice<Output>)
     /// Nothing now.
     case nothing
@@ -18,11 +18,11 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
 
   private struct State {
     /// Runs of elements, oldest first; `head` is the first one that is not taken.
-    var runs: [ArraySlice<Output>] = []
+    var runs: [PendingRun<Output>] = []
     var head = 0
     var count = 0
     /// The waiting elements, instead of runs, if only the newest element about each subject is wanted.
-    var newest = NewestElements<Output>()
+    var newest = NewestElements<PendingRun<Output>>()
     var dropped = 0
     /// Set once nothing more is accepted.
     var end: End?
@@ -38,11 +38,11 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
   }
 
   private let state = Mutex(State())
-  private let overflow: Overflow<Output, Failure>
+  private let overflow: Overflow<Failure>
   private let wake: @Sendable () -> Void
 
   init(
-    overflow: Overflow<Output, Failure>,
+    overflow: Overflow<Failure>,
     wake: @escaping @Sendable () -> Void
   ) {
     self.overflow = overflow
@@ -52,12 +52,12 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
   /// The number of elements that were dropped because the subscriber did not take them in time.
   var dropped: Int { state.withLock { $0.dropped } }
 
-  /// Appends elements, which wait until a consumer takes them.
-  func offer(_ elements: [Output]) {
-    guard !elements.isEmpty else { return }
+  /// Appends a run, whose elements wait until a consumer takes them.
+  func offer(_ run: PendingRun<Output>) {
+    guard run.count > 0 else { return }
     let (waiter, dropped) = state.withLock { state -> (CheckedContinuation<Void, Never>?, Int) in
       guard state.end == nil else { return (nil, 0) }
-      let dropped = append(elements, to: &state)
+      let dropped = append(run, to: &state)
       defer { state.waiter = nil }
       return (state.waiter, dropped)
     }
@@ -77,28 +77,28 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
     wake()
   }
 
-  /// Takes up to so many elements of the oldest run.
-  func take(upTo most: Int) -> Taken {
-    state.withLock { state in
-      guard !state.isEmpty else {
-        switch state.end {
-        case nil: return .nothing
-        case .finished: return .finished(nil)
-        case .overflowed(let failure): return .finished(failure)
-        }
-      }
-      if state.newest.count > 0 { return .elements(state.newest.take(upTo: most)) }
-      let run = state.runs[state.head]
-      let taken = run.prefix(most)
+  /// Takes up to so many elements, and makes them on the caller's thread; of 0 it learns only whether anything is left.
+  func take(upTo limit: Int) -> Taken {
+    let (runs, end) = state.withLock { state -> (ArraySlice<PendingRun<Output>>, End?) in
+      removeEnded(&state)
+      guard !state.isEmpty else { return ([], state.end) }
+      guard limit > 0 else { return ([], nil) }
+      if state.newest.count > 0 { return (state.newest.take(upTo: limit), nil) }
+      let taken = state.runs[state.head].removeFirst(limit)
       state.count -= taken.count
-      if taken.count == run.count {
-        state.runs[state.head] = []
+      if state.runs[state.head].count == 0 {
         state.head += 1
         compact(&state)
-      } else {
-        state.runs[state.head] = run.dropFirst(taken.count)
       }
-      return .elements(taken)
+      return ([taken], nil)
+    }
+    // Outside the lock: the operators of the stream run here, and they are a user's.
+    switch end {
+    case .finished: return .finished(nil)
+    case .overflowed(let failure): return .finished(failure)
+    case nil where runs.isEmpty: return .nothing
+    case nil where runs.count == 1: return .elements(runs[runs.startIndex].elements)
+    case nil: return .elements(runs.flatMap(\.elements)[...])
     }
   }
 
@@ -106,6 +106,7 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
   func next() async throws(Failure) -> ArraySlice<Output>? {
     while true {
       switch take(upTo: .max) {
+      case .elements(let elements) where elements.isEmpty: break
       case .elements(let elements): return elements
       case .finished(nil): return nil
       case .finished(let failure?): throw failure
@@ -134,50 +135,58 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
     }
   }
 
-  /// Appends elements, and makes room by the overflow policy.
+  /// Appends a run, and makes room by the overflow policy.
   ///
   /// - Returns: the number of dropped elements; 0 for the policy ``Overflow/fail(limit:_:)``.
-  private func append(_ elements: [Output], to state: inout State) -> Int {
+  private func append(_ run: PendingRun<Output>, to state: inout State) -> Int {
     switch overflow {
-    case .dropOldest(let limit, _):
-      let kept = elements.suffix(limit)
-      state.runs.append(kept)
-      state.count += kept.count
-      var dropped = elements.count - kept.count
-      while state.count > limit {
-        let run = state.runs[state.head]
-        let excess = min(state.count - limit, run.count)
-        state.runs[state.head] = run.dropFirst(excess)
-        state.count -= excess
-        dropped += excess
-        if excess == run.count { state.head += 1 }
-      }
-      compact(&state)
-      state.dropped += dropped
-      return dropped
-    case .newest(let limit, let subject):
+    case .newest(let limit) where run.subject != nil:
       var dropped = 0
-      for element in elements {
-        state.newest.put(element, about: subject(element))
+      for (element, subject) in run.single {
+        state.newest.put(element, about: subject)
         guard state.newest.count > limit else { continue }
         state.newest.dropOldest()
         dropped += 1
       }
       state.dropped += dropped
       return dropped
+    case .dropOldest(let limit, _), .newest(let limit):
+      var kept = run
+      var dropped = kept.removeFirst(run.count - limit).count
+      state.runs.append(kept)
+      state.count += kept.count
+      while state.count > limit {
+        let excess = state.runs[state.head].removeFirst(state.count - limit).count
+        state.count -= excess
+        dropped += excess
+        if state.runs[state.head].count == 0 { state.head += 1 }
+      }
+      compact(&state)
+      state.dropped += dropped
+      return dropped
     case .fail(let limit, let failure):
-      let room = limit - state.count
-      let kept = elements.prefix(room)
-      if !kept.isEmpty {
+      var rest = run
+      let kept = rest.removeFirst(limit - state.count)
+      if kept.count > 0 {
         state.runs.append(kept)
         state.count += kept.count
       }
-      if kept.count < elements.count {
-        state.dropped += elements.count - kept.count
+      if rest.count > 0 {
+        state.dropped += rest.count
         state.end = .overflowed(failure)
       }
       return 0
     }
+  }
+
+  /// Removes the runs of streams that have ended by an operator of theirs.
+  private func removeEnded(_ state: inout State) {
+    while state.newest.oldest?.isEnded == true { state.newest.dropOldest() }
+    while state.head < state.runs.count, state.runs[state.head].isEnded {
+      state.count -= state.runs[state.head].count
+      state.head += 1
+    }
+    compact(&state)
   }
 
   /// Gives back the room of taken runs once they are the larger part, so that taking stays cheap on average.
@@ -191,11 +200,11 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
 }
 
 /// The policy of a full queue.
-enum Overflow<Output: Sendable, Failure: Error>: Sendable {
+enum Overflow<Failure: Error>: Sendable {
   /// Drops the oldest elements beyond the limit, counts them and reports them to `onDrop`.
   case dropOldest(limit: Int, onDrop: (@Sendable (Int) -> Void)?)
   /// Keeps the newest element about each subject, and drops the oldest of them beyond the limit.
-  case newest(limit: Int, subject: @Sendable (Output) -> SubjectID)
+  case newest(limit: Int)
   /// Delivers what it holds, then ends with the error.
   case fail(limit: Int, Failure)
 }
@@ -228,6 +237,9 @@ package struct NewestElements<Output: Sendable>: Sendable {
     compact()
     return taken[...]
   }
+
+  /// The element that waits longest.
+  package var oldest: Output? { head < order.count ? elements[order[head]] : nil }
 
   /// Drops the element that waits longest.
   package mutating func dropOldest() {

@@ -163,7 +163,7 @@ private actor Collector {
 
   func collect(_ count: Int, from hub: EventHub, publish: @Sendable () -> Void) async -> [Int] {
     let (stream, continuation) = AsyncStream<Int>.makeStream()
-    cancellable = hub.events.sink { @Sendable event in continuation.yield(event.number) }
+    cancellable = hub.events.sink { event in continuation.yield(event.number) }
     publish()
     var numbers: [Int] = []
     for await number in stream {

@@ -31,7 +31,7 @@ struct EmbeddingTests {
   func sameEvents() async throws {
     let server = PharosServer(site: try museum(), listening: ["127.0.0.1:0"])
     let (kinds, continuation) = AsyncStream<EventKind>.makeStream()
-    let visits = server.events(in: "museum").sink { @Sendable event in continuation.yield(event.kind) }
+    let visits = server.events(in: "museum").sink { event in continuation.yield(event.kind) }
     let sequence = server.events(in: "museum").sequence
     let running = Task { try await server.run() }
     try await send(raddec, to: server)
@@ -49,6 +49,41 @@ struct EmbeddingTests {
     #expect(published == awaited)
     #expect(published == [.regionState, .regionEnter])
     visits.cancel()
+    running.cancel()
+    try await running.value
+  }
+
+  /// What a developer writes from memory; with OpenCombine's own operators it compiles and ends at the first event.
+  @MainActor
+  private final class Visitors {
+    private(set) var subjects: [SubjectID] = []
+    private var cancellables = Set<AnyCancellable>()
+    let (arrivals, continuation) = AsyncStream<SubjectID>.makeStream()
+
+    init(of server: PharosServer) {
+      server.events.filter { $0.kind == .regionEnter }
+        .map { $0.subject }
+        .sink { subject in
+          Task { @MainActor in
+            self.subjects.append(subject)
+            self.continuation.yield(subject)
+          }
+        }
+        .store(in: &cancellables)
+    }
+  }
+
+  @Test("a first program on the main actor works")
+  @MainActor
+  func firstProgram() async throws {
+    let server = PharosServer(site: try museum(), listening: ["127.0.0.1:0"])
+    let visitors = Visitors(of: server)
+    let first = server.events.first { $0.kind == .regionEnter }.map(\.subject).values
+    let running = Task { try await server.run() }
+    try await send(raddec, to: server)
+    for await subject in first { #expect(subject == .observer(.eui64(0x001B_C509_4081_0000))) }
+    for await _ in visitors.arrivals { break }
+    #expect(visitors.subjects == [.observer(.eui64(0x001B_C509_4081_0000))])
     running.cancel()
     try await running.value
   }
