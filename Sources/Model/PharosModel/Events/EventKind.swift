@@ -548,6 +548,16 @@ public struct RangedReading: Hashable, Sendable {
   }
 }
 
+/// The identity in the words of `CLBeacon`.
+extension RangedReading {
+  /// The proximity UUID, if the beacon has one.
+  public var uuid: UUID128? { beacon.uuid }
+  /// The major number, if the beacon has one.
+  public var major: UInt16? { beacon.major }
+  /// The minor number, if the beacon has one.
+  public var minor: UInt16? { beacon.minor }
+}
+
 extension RangedReading: EventMembers {
   static var unread: RangedReading {
     RangedReading(beacon: .unread, rssi: 0, accuracy: 0, deviation: 0, proximity: .unknown, samples: 0)

@@ -141,7 +141,7 @@ func saturatingSubtract(_ left: Int64, _ right: Int64) -> Int64 {
   return overflow ? (right < 0 ? .max : .min) : difference
 }
 
-extension Timestamp {
+extension Timestamp: CustomStringConvertible {
   /// Seconds since the epoch with nine decimals, as text: no digit is lost as it would be in a `Double`.
   public var epochText: String {
     let (whole, fraction) = splitSeconds
@@ -168,6 +168,14 @@ extension Timestamp {
       unsafe append(fraction, width: 9, text, &end, behind: UInt8(ascii: "Z"))
       return end
     }
+  }
+
+  /// The time as a date of ISO 8601 in UTC with as many decimals as it has, as in `2015-01-01T00:00:00.25Z`.
+  public var description: String {
+    var text = rfc3339.dropLast()
+    while text.last == "0" { text.removeLast() }
+    if text.last == "." { text.removeLast() }
+    return text + "Z"
   }
 
   /// Reads a time as RFC 3339 has it, such as `2015-01-01T00:00:00.5Z` or `2015-01-01T01:00:00+01:00`, or seconds since

@@ -20,6 +20,19 @@ struct TimestampTests {
     #expect(Timestamp(nanoseconds: nanoseconds).rfc3339 == text)
   }
 
+  @Test(
+    "print as dates with as many decimals as they have",
+    arguments: [
+      (0, "1970-01-01T00:00:00Z"), (1_420_070_400_250_000_000, "2015-01-01T00:00:00.25Z"),
+      (1_709_164_800_123_456_789, "2024-02-29T00:00:00.123456789Z"),
+      (600_000_000_000, "1970-01-01T00:10:00Z"),
+    ] as [(Int64, String)]
+  )
+  func description(nanoseconds: Int64, text: String) {
+    #expect("\(Timestamp(nanoseconds: nanoseconds))" == text)
+    #expect(Timestamp(text: text) == Timestamp(nanoseconds: nanoseconds))
+  }
+
   @Test("agree with Foundation's calendar on random days")
   func againstFoundation() {
     var generator = SeededGenerator(seed: 1)
