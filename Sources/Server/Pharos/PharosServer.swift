@@ -309,9 +309,51 @@ extension PharosServer {
   /// The sensings of handsets, if the server was made to publish them: for programs that locate them in their own way.
   public var sensings: EventPublisher<Sensing, Never> { hub.sensings }
 
+  /// Returns the regions of an application as they are now: those of the site, its rotation, and those that were added.
+  public func regions(of application: String) -> [Region] {
+    guard let known = site.applications.first(where: { $0.identifier == application }) else { return [] }
+    return known.regions + known.rotation.flatMap(\.allRegions)
+  }
+
+  /// Returns whether there is anything by which to decide a region.
+  ///
+  /// A tag is located in a venue alone, and so is the floor of a handset; without venues, handsets are where they report to
+  /// be.
+  public func canMonitor(_ region: Region) -> Bool {
+    guard let geofence = region.geofence, venues.isEmpty else { return true }
+    return region.subject == .observer && geofence.building == nil && geofence.level ?? 0 == 0
+  }
+
   /// An application's regions in the words of `CLMonitor`.
-  public func monitor(application: String = "default") -> RegionMonitor {
-    RegionMonitor(application: application, hub: hub, control: self)
+  ///
+  /// - Parameters:
+  ///   - application: the application.
+  ///   - options: whether the site's regions count as well, and what the application may learn.
+  /// - Returns: the monitor.
+  public func monitor(
+    application: String = "default",
+    options: RegionMonitor.Options = RegionMonitor.Options()
+  ) -> RegionMonitor {
+    RegionMonitor(application: application, hub: hub, control: self, options: options)
+  }
+
+  /// A monitor that keeps its conditions and records from run to run, as `CLMonitor("name")` does.
+  ///
+  /// - Parameters:
+  ///   - name: the name, under which one monitor at a time is open.
+  ///   - folder: the folder for its file, which is created where there is none.
+  ///   - application: the application.
+  ///   - options: as with ``monitor(application:options:)``; the store is the file.
+  /// - Returns: the monitor, with the conditions of the previous run.
+  public func monitor(
+    _ name: String,
+    in folder: String,
+    application: String = "default",
+    options: RegionMonitor.Options = RegionMonitor.Options()
+  ) -> RegionMonitor {
+    var options = options
+    options.store = MonitorFile(name, in: folder)
+    return monitor(application: application, options: options)
   }
 }
 

@@ -116,13 +116,18 @@ extension StreamSource {
   }
 
   /// Makes one source of several.
-  init(merging sources: [StreamSource]) {
+  ///
+  /// - Parameters:
+  ///   - sources: the sources, of which at least one.
+  ///   - endsWithFirst: indicates whether the end of the first one ends all, rather than the end of the last.
+  init(merging sources: [StreamSource], endsWithFirst: Bool = false) {
     let merging = MutexBox(Merging())
     self.init(
       attach: { take, finish in
-        let unfinished = MutexBox(sources.count)
-        let ids = sources.map { source in
+        let unfinished = MutexBox(endsWithFirst ? 1 : sources.count)
+        let ids = sources.enumerated().map { place, source in
           source.attach(take) {
+            guard place == 0 || !endsWithFirst else { return }
             let isLast = unfinished.mutex.withLock { count in
               count -= 1
               return count == 0

@@ -10,8 +10,16 @@ struct RegionMonitorTests {
   private final class Control: RegionControl {
     let changes = Mutex<[RegionChange]>([])
     let refuses: Bool
+    let known: [Region]
 
-    init(refuses: Bool = false) { self.refuses = refuses }
+    init(refuses: Bool = false, known: [Region] = []) {
+      self.refuses = refuses
+      self.known = known
+    }
+
+    func regions(of application: String) -> [Region] { known }
+
+    func canMonitor(_ region: Region) -> Bool { region.geofence == nil || region.subject == .observer }
 
     func apply(_ change: RegionChange) async throws {
       if refuses { throw Refusal() }
@@ -21,18 +29,24 @@ struct RegionMonitorTests {
 
   private let condition = BeaconConstraint.proximity(UUID128(high: 1, low: 2))
 
-  private func state(_ state: RegionState, region: String = "lobby", second: Int64) -> Event {
+  private func state(
+    _ state: RegionState,
+    region: String = "lobby",
+    second: Int64,
+    handset: String = "handset",
+    evidence: Evidence = Evidence(rule: .samples)
+  ) -> Event {
     Event(
       stream: "test",
       kind: .regionState,
       time: Timestamp(seconds: second),
       decidedAt: Timestamp(seconds: second),
       stage: 1,
-      subject: .observer(.name("handset")),
+      subject: .observer(.name(handset)),
       application: "default",
       region: region,
       counter: UInt64(second),
-      detail: .region(RegionTransition(from: .unknown, to: state, evidence: Evidence(rule: .samples)))
+      detail: .region(RegionTransition(from: .unknown, to: state, evidence: evidence))
     )
   }
 
@@ -78,5 +92,248 @@ struct RegionMonitorTests {
     let monitor = RegionMonitor(hub: EventHub(), control: Control(refuses: true))
     await #expect(throws: Refusal.self) { try await monitor.add(condition, identifier: "a") }
     #expect(monitor.identifiers.isEmpty)
+  }
+
+  private let circle = RegionMonitor.CircularGeographicCondition(
+    center: Geofence.Position(latitude: 52.52, longitude: 13.29),
+    radius: 25
+  )
+
+  private func located(_ accuracy: Double) -> Evidence {
+    var evidence = Evidence(rule: .position)
+    evidence.geofence = GeofenceBasis(
+      probability: 0.95,
+      edgeDistance: 3,
+      accuracy: accuracy,
+      dwell: .seconds(1),
+      fixes: 2
+    )
+    return evidence
+  }
+
+  @Test("circles, polygons and beacons become regions")
+  func conditions() async throws {
+    let control = Control()
+    let monitor = RegionMonitor(hub: EventHub(), control: control)
+    let corners = [(0.0, 0.0), (0.0, 0.001), (0.001, 0.0)].map {
+      Geofence.Position(latitude: $0.0, longitude: $0.1)
+    }
+    let museum = RegionMonitor.BeaconIdentityCondition(uuid: UUID128(high: 1, low: 2), major: 3)
+    try await monitor.add(circle, identifier: "circle")
+    try await monitor.add(
+      RegionMonitor.PolygonGeographicCondition(corners: corners, level: 1),
+      identifier: "hall"
+    )
+    try await monitor.add(museum, identifier: "museum", subject: .beacon(observers: nil))
+    let added = control.changes.withLock { $0 }
+      .compactMap { change -> Region? in
+        guard case .startMonitoring(application: _, let region, assuming: _) = change else { return nil }
+        return region
+      }
+    #expect(
+      added == [
+        Region(
+          identifier: "circle",
+          geofence: Geofence(shape: .circle(center: circle.center, radius: Meters(25)))
+        ),
+        Region(identifier: "hall", geofence: Geofence(shape: .polygon(rings: [corners]), level: 1)),
+        Region(
+          identifier: "museum",
+          constraint: .proximity(UUID128(high: 1, low: 2), major: 3),
+          subject: .beacon(observers: nil)
+        ),
+      ]
+    )
+    #expect(monitor.record(for: "circle")?.condition == circle.condition)
+    #expect(monitor.record(for: "circle")?.lastEvent == nil)
+  }
+
+  @Test("the subjects of a condition, and its last event about whatever subject")
+  func subjects() async throws {
+    let hub = EventHub()
+    let monitor = RegionMonitor(hub: hub, control: Control())
+    try await monitor.add(condition, identifier: "lobby")
+    let events = monitor.events
+    hub.publish([
+      state(.inside, second: 1, handset: "b"), state(.inside, second: 2, handset: "a"),
+      state(.outside, second: 3, handset: "b"),
+    ])
+    hub.finish()
+    for await _ in events {}
+    #expect(monitor.subjects(of: "lobby") == [.observer(.name("a")), .observer(.name("b"))])
+    #expect(monitor.subjects(of: "lobby", in: .satisfied) == [.observer(.name("a"))])
+    #expect(monitor.subjects(of: "hall").isEmpty)
+    #expect(monitor.record(for: "lobby")?.lastEvent?.state == .unsatisfied)
+    #expect(monitor.record(for: "hall") == nil)
+  }
+
+  @Test("an event that says the same as the record is left out")
+  func repeated() async throws {
+    let hub = EventHub()
+    let monitor = RegionMonitor(hub: hub, control: Control())
+    try await monitor.add(condition, identifier: "lobby")
+    let events = monitor.events
+    hub.publish([state(.inside, second: 1), state(.inside, second: 2), state(.outside, second: 3)])
+    hub.finish()
+    #expect(await collect(events).map(\.date) == [Timestamp(seconds: 1), Timestamp(seconds: 3)])
+  }
+
+  @Test("diagnostics of the position, of the scan and of the conditions")
+  func diagnostics() async throws {
+    let hub = EventHub()
+    let monitor = RegionMonitor(hub: hub, control: Control())
+    try await monitor.add(circle, identifier: "circle")
+    let events = monitor.events
+    try await monitor.add(circle, identifier: "tags", subject: .beacon(observers: nil))
+    let refusal = Event(
+      stream: "test",
+      kind: .regionLimitExceeded,
+      time: Timestamp(seconds: 4),
+      decidedAt: Timestamp(seconds: 4),
+      stage: 0,
+      subject: .none,
+      application: "default",
+      region: "room 20",
+      counter: 1,
+      detail: .regionLimit(limit: 20, refused: "room 20")
+    )
+    hub.publish([
+      state(.inside, region: "circle", second: 1, evidence: located(8)),
+      state(.outside, region: "circle", second: 2, evidence: located(60)),
+      state(.unmonitored, region: "circle", second: 3, evidence: Evidence(rule: .scanOff)), refusal,
+    ])
+    hub.finish()
+    let seen = await collect(events)
+    #expect(seen.map(\.identifier) == ["tags", "circle", "circle", "circle", "room 20"])
+    #expect(
+      seen.map(\.diagnostics) == [
+        .conditionUnsupported, [], .accuracyLimited, .authorizationDeniedGlobally, .conditionLimitExceeded,
+      ]
+    )
+    #expect(
+      seen.map(\.state) == [.unmonitored, .satisfied, .unsatisfied, .unmonitored, .unmonitored]
+    )
+    #expect(seen[0].conditionUnsupported && seen[2].accuracyLimited && !seen[2].authorizationDenied)
+    #expect(seen[3].authorizationDeniedGlobally && seen[4].conditionLimitExceeded)
+    #expect(monitor.subjects(of: "tags").isEmpty)
+  }
+
+  @Test(
+    "of a subject that an application may not learn about, one event says so and no more",
+    arguments: [
+      (AuthorisationState.denied, MonitorDiagnostics.authorizationDenied),
+      (.restricted, .authorizationRestricted), (.notDetermined, .authorizationRequestInProgress),
+    ]
+  )
+  func authorisation(state: AuthorisationState, expected: MonitorDiagnostics) async throws {
+    let hub = EventHub()
+    let options = RegionMonitor.Options(authorisation: { subject in
+      subject == .observer(.name("handset")) ? state : .whenInUse
+    })
+    let monitor = RegionMonitor(hub: hub, control: Control(), options: options)
+    try await monitor.add(condition, identifier: "lobby")
+    let events = monitor.events
+    hub.publish([
+      self.state(.inside, second: 1), self.state(.outside, second: 2),
+      self.state(.inside, second: 3, handset: "other"),
+    ])
+    hub.finish()
+    let seen = await collect(events)
+    #expect(seen.map(\.state) == [.unknown, .satisfied])
+    #expect(seen.map(\.diagnostics) == [expected, []])
+  }
+
+  @Test("other regions of the application count on request")
+  func otherRegions() async throws {
+    let hub = EventHub()
+    let region = Region(identifier: "declared", constraint: condition)
+    let control = Control(known: [region])
+    let options = RegionMonitor.Options(includesOtherRegions: true)
+    let monitor = RegionMonitor(hub: hub, control: control, options: options)
+    try await monitor.add(condition, identifier: "lobby")
+    let events = monitor.events
+    let own = RegionMonitor(hub: hub, control: control).events
+    hub.publish([state(.inside, region: "declared", second: 1), state(.inside, second: 2)])
+    hub.finish()
+    #expect(await collect(events).map(\.identifier) == ["declared", "lobby"])
+    #expect(await collect(own).isEmpty)
+    #expect(monitor.identifiers == ["declared", "lobby"])
+    #expect(monitor.record(for: "declared")?.lastEvent?.state == .satisfied)
+  }
+
+  private final class Store: MonitorStore {
+    struct Failure: Error {}
+
+    let bytes = Mutex<[UInt8]?>(nil)
+    let isBroken: Bool
+
+    init(_ bytes: [UInt8]? = nil, isBroken: Bool = false) {
+      self.isBroken = isBroken
+      self.bytes.withLock { $0 = bytes }
+    }
+
+    func load() throws -> [UInt8]? { bytes.withLock { $0 } }
+
+    func store(_ bytes: [UInt8]) throws {
+      if isBroken { throw Failure() }
+      self.bytes.withLock { $0 = bytes }
+    }
+  }
+
+  @Test("a monitor with a store resumes with its conditions and records")
+  func persistence() async throws {
+    let store = Store()
+    let options = RegionMonitor.Options(store: store)
+    do {
+      let hub = EventHub()
+      let monitor = RegionMonitor(hub: hub, control: Control(), options: options)
+      try await monitor.add(circle, identifier: "circle", subject: .observer)
+      try await monitor.add(condition, identifier: "lobby")
+      try await monitor.add(condition, identifier: "removed")
+      try await monitor.remove("removed")
+      let events = monitor.events
+      hub.publish([state(.inside, second: 1), state(.outside, second: 2, handset: "other")])
+      hub.finish()
+      #expect(await collect(events).count == 2)
+    }
+    let hub = EventHub()
+    let control = Control()
+    let monitor = RegionMonitor(hub: hub, control: control, options: options)
+    #expect(monitor.identifiers == ["circle", "lobby"])
+    #expect(monitor.subjects(of: "lobby", in: .satisfied) == [.observer(.name("handset"))])
+    #expect(control.changes.withLock { $0.isEmpty })
+    let events = monitor.events
+    hub.publish([state(.inside, second: 3), state(.outside, second: 4)])
+    hub.finish()
+    let seen = await collect(events)
+    #expect(seen.map(\.date) == [Timestamp(seconds: 4)], "the state of the previous run is no event again")
+    #expect(seen.allSatisfy { !$0.persistenceUnavailable })
+    let changes = control.changes.withLock { $0 }
+    let circle = Region(
+      identifier: "circle",
+      geofence: Geofence(shape: .circle(center: self.circle.center, radius: Meters(25)))
+    )
+    #expect(
+      changes == [
+        .startMonitoring(application: "default", circle),
+        .startMonitoring(application: "default", Region(identifier: "lobby", constraint: condition)),
+      ]
+    )
+    #expect(monitor.record(for: "lobby")?.lastEvent?.date == Timestamp(seconds: 4))
+  }
+
+  @Test("what cannot be read is left as it is, and every event says so", arguments: [false, true])
+  func brokenStore(isBroken: Bool) async throws {
+    let store = isBroken ? Store(isBroken: true) : Store([9, 9, 9])
+    let hub = EventHub()
+    let monitor = RegionMonitor(hub: hub, control: Control(), options: RegionMonitor.Options(store: store))
+    try await monitor.add(condition, identifier: "lobby")
+    let events = monitor.events
+    hub.publish([state(.inside, second: 1)])
+    hub.finish()
+    let seen = await collect(events)
+    #expect(seen.map(\.persistenceUnavailable) == [true])
+    #expect(seen.map(\.state) == [.satisfied])
+    #expect(store.bytes.withLock { $0 } == (isBroken ? nil : [9, 9, 9]))
   }
 }

@@ -112,6 +112,64 @@ struct EmbeddingTests {
     try await running.value
   }
 
+  @Test("a named monitor keeps its conditions and records for the next run")
+  func namedMonitor() async throws {
+    let folder = try TemporaryFolder()
+    let uuid = try #require(UUID128("E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"))
+    let gateway = SubjectID.observer(.eui64(0x001B_C509_4081_0000))
+    for run in 1...2 {
+      let server = PharosServer(site: Site(), listening: ["127.0.0.1:0"])
+      let monitor = server.monitor("the museum/1", in: folder.path("monitors"))
+      #expect(monitor.identifiers == (run == 1 ? [] : ["museum", "visitor"]))
+      #expect(monitor.record(for: "museum")?.lastEvent?.state == (run == 1 ? nil : .satisfied))
+      let events = monitor.events
+      let running = Task { try await server.run() }
+      if run == 1 {
+        let once = PresencePolicy(enterSamples: 1)
+        try await monitor.add(.proximity(uuid), identifier: "museum", presence: once)
+      }
+      let tag = RegionMonitor.BeaconIdentityCondition(uuid: uuid, major: 100, minor: 0)
+      try await monitor.add(
+        tag,
+        identifier: "visitor",
+        subject: .beacon(observers: nil),
+        presence: PresencePolicy(enterSamples: 1)
+      )
+      #expect(server.regions(of: "default").map(\.identifier) == ["museum", "visitor"])
+      try await send(raddec, to: server)
+      for await event in events where event.state == .satisfied {
+        #expect(event.identifier == "visitor" || run == 1, "the record of the first run says so already")
+        if event.identifier == "visitor" {
+          #expect(event.subject == .beacon(.proximity(uuid, major: 100, minor: 0)))
+          break
+        }
+      }
+      #expect(monitor.subjects(of: "museum") == [gateway])
+      running.cancel()
+      try await running.value
+    }
+  }
+
+  @Test("without a venue an area can be decided for handsets outdoors alone")
+  func unsupported() async throws {
+    let server = PharosServer(site: try museum(), listening: ["127.0.0.1:0"])
+    let circle = RegionMonitor.CircularGeographicCondition(
+      center: Geofence.Position(latitude: 52.52, longitude: 13.29),
+      radius: 25
+    )
+    let monitor = server.monitor()
+    let events = monitor.events
+    let running = Task { try await server.run() }
+    try await monitor.add(circle, identifier: "handsets")
+    try await monitor.add(circle, identifier: "tags", subject: .beacon(observers: nil))
+    for await event in events {
+      #expect(event.identifier == "tags" && event.conditionUnsupported)
+      break
+    }
+    running.cancel()
+    try await running.value
+  }
+
   @Test("a server that cannot listen throws the reason to all that wait for it")
   func cannotListen() async throws {
     let first = PharosServer(site: try museum(), listening: ["127.0.0.1:0"])
