@@ -1,4 +1,4 @@
-import PharosDocuments
+package import PharosDocuments
 import PharosModel
 
 /// The catalog as a state holds it: regions, ranging requests, policies and match sets, with the numbers that tracks
@@ -49,176 +49,110 @@ struct CatalogState: Sendable {
     return above == nil
   }
 
-  /// Writes it.
-  func write(to writer: inout FieldWriter) {
-    writer.write(hasKeys)
-    writer.write(hasAddresses)
-    writer.write(policies)
-    writer.write(UInt32(slots.count))
-    for slot in slots { slot.write(to: &writer) }
-    writer.write(UInt32(rangings.count))
-    for ranging in rangings {
-      writer.write(ranging.isLive)
-      guard ranging.isLive else { continue }
-      writer.write(ranging.application)
-      ranging.request.write(to: &writer)
-    }
-    writer.write(UInt32(sets.count))
-    for set in sets { set.write(to: &writer) }
+  private func isValid(_ slot: RegionCatalog.Slot) -> Bool {
+    guard slot.isLive else { return true }
+    return policies.indices.contains(Int(slot.policy)) && policies[Int(slot.policy)] == slot.region.presence
+      && slots.indices.contains(Int(slot.parent ?? 0))
   }
 
-  /// Reads it.
-  init(from reader: inout FieldReader) throws(FieldError) {
-    hasKeys = try reader.flag()
-    hasAddresses = try reader.flag()
-    policies = try reader.list(PresencePolicy.self)
-    guard policies.count <= Int(UInt16.max), Set(policies).count == policies.count else {
-      throw reader.failure(.outOfRange(field: "the policies"))
-    }
-    let count = try reader.count()
-    for _ in 0..<count {
-      slots.append(try RegionCatalog.Slot(from: &reader, policies: policies, slots: count))
-    }
-    guard slots.indices.allSatisfy(isRooted) else {
-      throw reader.failure(.outOfRange(field: "a node's parent"))
-    }
-    for _ in 0..<(try reader.count()) {
-      let isLive = try reader.flag()
-      let application = isLive ? try reader.text() : ""
-      let request =
-        isLive
-        ? try RangingRequest(from: &reader)
-        : RangingRequest(constraint: .proximity(UUID128(high: 0, low: 0)))
-      rangings.append(
-        RegionCatalog.Ranging(
-          application: application,
-          request: request,
-          isLive: isLive,
-          until: isLive ? .max : 0
-        )
-      )
-    }
-    for _ in 0..<(try reader.count()) {
-      sets.append(
-        try MatchSet(from: &reader, slots: count, rangings: rangings.count, policies: policies.count)
-      )
-    }
+  private func isValid(_ set: MatchSet) -> Bool {
+    set.policies.count <= MatchSet.policyLimit && set.policies.allSatisfy { $0 < policies.count }
+      && (set.regions + set.beaconRegions).allSatisfy {
+        slots.indices.contains(Int($0.slot)) && set.policies.indices.contains(Int($0.place))
+      }
+      && set.rangings.allSatisfy { rangings.indices.contains(Int($0)) }
   }
 }
 
-extension RegionCatalog.Slot {
-  fileprivate func write(to writer: inout FieldWriter) {
-    writer.write(isLive)
-    guard isLive else { return }
-    writer.write(application)
-    region.write(to: &writer)
-    writer.write(policy)
-    since.write(to: &writer)
-    writer.write(assumed.rawValue)
-    writer.write(isRotated)
-    writer.write(parent ?? -1)
+extension CatalogState: FieldParts {
+  /// Hands each field to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&hasKeys)
+    try coder.code(&hasAddresses)
+    try coder.code(&policies)
+    try coder.code(list: &slots, into: .retired) { (slot, coder) throws(Coder.Failure) in
+      try coder.code(parts: &slot)
+    }
+    try coder.code(list: &rangings, into: .retired) { (ranging, coder) throws(Coder.Failure) in
+      try coder.code(parts: &ranging)
+    }
+    try coder.code(list: &sets, into: MatchSet()) { (set, coder) throws(Coder.Failure) in
+      try coder.code(parts: &set)
+    }
+    try coder.check(
+      policies.count <= Int(UInt16.max) && Set(policies).count == policies.count,
+      "the policies"
+    )
+    try coder.check(slots.allSatisfy(isValid), "a region's policy or parent")
+    try coder.check(slots.indices.allSatisfy(isRooted), "a node's parent")
+    try coder.check(sets.allSatisfy(isValid), "a match set")
   }
+}
 
-  fileprivate init(
-    from reader: inout FieldReader,
-    policies: [PresencePolicy],
-    slots: Int
-  ) throws(FieldError) {
-    guard try reader.flag() else {
-      self.init(
-        application: "",
-        region: Region(identifier: "", constraint: .proximity(UUID128(high: 0, low: 0))),
-        policy: 0,
-        since: .distantPast,
-        assumed: .unknown,
-        isRotated: false,
-        isLive: false,
-        until: 0
-      )
-      return
-    }
-    let application = try reader.text()
-    let region = try Region(from: &reader)
-    let policy = try reader.number(UInt16.self)
-    guard policy < policies.count, policies[Int(policy)] == region.presence else {
-      throw reader.failure(.outOfRange(field: "a region's policy"))
-    }
-    let since = try Timestamp(from: &reader)
-    let assumed = try reader.state()
-    let isRotated = try reader.flag()
-    let parent = try reader.number(Int32.self)
-    guard parent >= -1, parent < slots else { throw reader.failure(.outOfRange(field: "a node's parent")) }
-    self.init(
-      application: application,
-      region: region,
-      policy: policy,
-      since: since,
-      assumed: assumed,
-      isRotated: isRotated,
-      parent: parent < 0 ? nil : parent
+extension RegionCatalog.Slot: FieldParts {
+  fileprivate static var retired: Self {
+    Self(
+      application: "",
+      region: Region(identifier: "", constraint: .proximity(UUID128(high: 0, low: 0))),
+      policy: 0,
+      since: .distantPast,
+      assumed: .unknown,
+      isRotated: false,
+      isLive: false,
+      until: 0
     )
   }
+
+  /// Hands each field to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&isLive)
+    guard isLive else { return }
+    until = .max
+    try coder.code(&application)
+    try coder.code(&region)
+    try coder.code(&policy)
+    try coder.code(&since)
+    try coder.code(&assumed)
+    try coder.code(&isRotated)
+    try coder.code(&parent)
+  }
 }
 
-extension MatchSet {
-  private struct Flags: OptionSet {
-    let rawValue: UInt8
-    static let levels = Flags(rawValue: 1)
-    static let zoned = Flags(rawValue: 2)
-    static let replacing = Flags(rawValue: 4)
+extension RegionCatalog.Ranging: FieldParts {
+  fileprivate static var retired: Self {
+    let request = RangingRequest(constraint: .proximity(UUID128(high: 0, low: 0)))
+    return Self(application: "", request: request, isLive: false, until: 0)
   }
 
-  fileprivate func write(to writer: inout FieldWriter) {
-    var flags: Flags = hasLevels ? .levels : []
-    if isZoned { flags.insert(.zoned) }
-    if replacesPlain { flags.insert(.replacing) }
-    writer.write(flags.rawValue)
-    writer.write(policies)
-    for clients in [regions, beaconRegions] {
-      writer.write(UInt32(clients.count))
-      for client in clients {
-        writer.write(client.slot)
-        writer.write(UInt8(truncatingIfNeeded: client.place))
-      }
-    }
-    writer.write(UInt32(rangings.count))
-    for ranging in rangings { writer.write(ranging) }
+  /// Hands each field to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&isLive)
+    guard isLive else { return }
+    until = .max
+    try coder.code(&application)
+    try coder.code(&request)
   }
+}
 
-  fileprivate init(
-    from reader: inout FieldReader,
-    slots: Int,
-    rangings: Int,
-    policies: Int
-  ) throws(FieldError) {
-    self.init()
-    let flags = Flags(rawValue: try reader.byte())
-    hasLevels = flags.contains(.levels)
-    isZoned = flags.contains(.zoned)
-    replacesPlain = flags.contains(.replacing)
-    self.policies = try reader.list(UInt16.self)
-    guard self.policies.count <= MatchSet.policyLimit, self.policies.allSatisfy({ $0 < policies }) else {
-      throw reader.failure(.outOfRange(field: "the policies of a match set"))
-    }
-    regions = try MatchSet.clients(from: &reader, slots: slots, policies: self.policies.count)
-    beaconRegions = try MatchSet.clients(from: &reader, slots: slots, policies: self.policies.count)
-    for _ in 0..<(try reader.count(ofAtLeast: 4)) {
-      self.rangings.append(try reader.place("a ranging request", below: rangings))
-    }
+extension MatchSet: FieldParts {
+  /// Hands each field to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&hasLevels)
+    try coder.code(&isZoned)
+    try coder.code(&replacesPlain)
+    try coder.code(&policies)
+    try coder.code(clients: &regions)
+    try coder.code(clients: &beaconRegions)
+    try coder.code(&rangings)
   }
+}
 
-  private static func clients(
-    from reader: inout FieldReader,
-    slots: Int,
-    policies: Int
-  ) throws(FieldError) -> [RegionClient] {
-    var clients: [RegionClient] = []
-    for _ in 0..<(try reader.count(ofAtLeast: 5)) {
-      let slot = try reader.place("a region of a match set", below: slots)
-      let place = Int32(try reader.byte())
-      guard place < policies else { throw reader.failure(.outOfRange(field: "a policy of a match set")) }
-      clients.append(RegionClient(slot: slot, place: place))
+extension FieldCoder {
+  fileprivate mutating func code(clients: inout [MatchSet.RegionClient]) throws(Failure) {
+    let none = MatchSet.RegionClient(slot: 0, place: 0)
+    try code(list: &clients, ofAtLeast: 8, into: none) { (client, coder) throws(Failure) in
+      try coder.code(&client.slot)
+      try coder.code(&client.place)
     }
-    return clients
   }
 }

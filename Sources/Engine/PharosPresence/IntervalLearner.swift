@@ -1,4 +1,4 @@
-import PharosDocuments
+package import PharosDocuments
 import PharosModel
 
 /// Learns a beacon's advertising interval from the gaps between its samples, and from it what was missed.
@@ -323,30 +323,19 @@ package struct GapCounts: Hashable, Sendable {
   }
 }
 
-extension IntervalLearner {
-  /// Writes what was learned.
-  func write(to writer: inout FieldWriter) {
-    writer.write(interval)
-    writer.write(received)
-    writer.write(counts.divisor)
-    writer.write(counts.gaps)
-    writer.write(counts.regular)
-    writer.write(counts.shorts)
-  }
-
-  /// Reads what was learned.
-  init(from reader: inout FieldReader) throws(FieldError) {
-    self.init()
-    interval = try reader.amount("an interval")
-    received = try reader.amount("adverts received")
-    counts.divisor = try reader.small("a divisor", through: GapCounts.greatestDivisor)
-    counts.gaps = try reader.small("gaps", through: GapCounts.window - 1)
-    counts.regular = try reader.small("regular gaps", through: GapCounts.maximumRegular)
-    counts.shorts = try reader.small("short gaps", through: GapCounts.maximumShorts)
+extension IntervalLearner: FieldParts {
+  /// Hands what was learned to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(amount: &interval, "an interval")
+    try coder.code(amount: &received, "adverts received")
+    try coder.code(small: &counts.divisor, through: GapCounts.greatestDivisor, "a divisor")
+    try coder.code(small: &counts.gaps, through: GapCounts.window - 1, "gaps")
+    try coder.code(small: &counts.regular, through: GapCounts.maximumRegular, "regular gaps")
+    try coder.code(small: &counts.shorts, through: GapCounts.maximumShorts, "short gaps")
   }
 }
 
-extension LossHistory {
+extension LossHistory: FieldParts {
   /// The parts that are present; nearly all of nearly all histories is zero.
   private struct Parts: OptionSet {
     let rawValue: UInt8
@@ -372,67 +361,36 @@ extension LossHistory {
     return parts
   }
 
-  /// Writes what was lost.
-  func write(to writer: inout FieldWriter) {
-    let parts = parts
-    writer.write(parts.rawValue)
-    if parts.contains(.runs) {
-      writer.write(runs)
-      writer.write(lost)
-      writer.write(recentRuns)
-      writer.write(recentLost)
-    }
-    if parts.contains(.long) {
-      for count in [rare.longRuns, rare.longLost, rare.longestRuns, rare.longestLost] { writer.write(count) }
-    }
-    if parts.contains(.classes) { rare.classes.write(to: &writer) }
-    if parts.contains(.pending) {
-      rare.waitingSince.write(to: &writer)
-      for pending in [rare.pending, rare.waiting] {
-        pending.classes.write(to: &writer)
-        writer.write(pending.runs)
-      }
-    }
-    if parts.contains(.modes) { modes.write(to: &writer) }
-    if parts.contains(.shorter) { writer.write(shorter) }
-    if parts.contains(.longGaps) { rare.longGaps.write(to: &writer) }
-  }
-
-  /// Reads what was lost.
-  init(from reader: inout FieldReader) throws(FieldError) {
-    self.init()
-    let parts = Parts(rawValue: try reader.byte())
+  /// Hands what was lost to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    var parts = parts
+    try coder.code(options: &parts)
     rare.isFull = parts.contains(.full)
     if parts.contains(.runs) {
-      runs = try reader.amount("runs of losses")
-      lost = try reader.amount("losses")
-      recentRuns = try reader.number(UInt16.self)
-      recentLost = try reader.number(UInt16.self)
+      try coder.code(amount: &runs, "runs of losses")
+      try coder.code(amount: &lost, "losses")
+      try coder.code(&recentRuns)
+      try coder.code(&recentLost)
     }
     if parts.contains(.long) {
-      rare.longRuns = try reader.number(UInt16.self)
-      rare.longLost = try reader.number(UInt16.self)
-      rare.longestRuns = try reader.number(UInt16.self)
-      rare.longestLost = try reader.number(UInt16.self)
+      try coder.code(&rare.longRuns)
+      try coder.code(&rare.longLost)
+      try coder.code(&rare.longestRuns)
+      try coder.code(&rare.longestLost)
     }
-    if parts.contains(.classes) { rare.classes = try ClassCounts(from: &reader) }
+    if parts.contains(.classes) { try coder.code(parts: &rare.classes) }
     if parts.contains(.pending) {
-      rare.waitingSince = try Timestamp(from: &reader)
-      rare.pending.classes = try ClassCounts(from: &reader)
-      rare.pending.runs = try reader.read()
-      rare.waiting.classes = try ClassCounts(from: &reader)
-      rare.waiting.runs = try reader.read()
+      try coder.code(&rare.waitingSince)
+      try coder.code(parts: &rare.pending)
+      try coder.code(parts: &rare.waiting)
     }
-    if parts.contains(.modes) { modes = try TagModes(from: &reader) }
-    if parts.contains(.shorter) { shorter = try reader.amount("a shorter gap") }
-    if parts.contains(.longGaps) { rare.longGaps = try LongGaps(from: &reader) }
+    if parts.contains(.modes) { try coder.code(parts: &modes) }
+    if parts.contains(.shorter) { try coder.code(amount: &shorter, "a shorter gap") }
+    if parts.contains(.longGaps) { try coder.code(parts: &rare.longGaps) }
   }
 }
 
-extension ClassCounts: FieldStruct {
-  /// A value whose fields are still to be read.
-  static let unread = ClassCounts()
-
+extension ClassCounts: FieldParts {
   /// Hands the counts of the classes below the usual one to a coder.
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     for lane in LevelClass.low.lane...LevelClass.far.lane {
@@ -440,5 +398,13 @@ extension ClassCounts: FieldStruct {
       try coder.code(&runs[lane])
       try coder.code(&lost[lane])
     }
+  }
+}
+
+extension PendingLosses: FieldParts {
+  /// Hands what waits to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(parts: &classes)
+    try coder.code(parts: &runs)
   }
 }

@@ -379,113 +379,65 @@ package struct SequenceCheck: Sendable {
   }
 }
 
-extension LagEstimator {
-  /// Writes what is known of the lag.
-  func write(to writer: inout FieldWriter) {
-    writer.write(isGiven)
-    lag.write(to: &writer)
-    guard !isGiven else { return }
-    writer.write(prompt)
-    writer.write(total)
-    writer.write(sinceRead)
-    writer.write(agedSinceRead)
-    var used: UInt64 = 0
-    for bin in bins.indices where bins[bin] != 0 { used |= 1 << UInt64(bin) }
-    writer.write(used)
-    for count in bins where count != 0 { writer.write(count) }
-    writer.write(uploads)
-    uploadedAt.write(to: &writer)
-    oldest.write(to: &writer)
-    oldestBefore.write(to: &writer)
-  }
-
-  /// Reads what is known of the lag.
-  init(from reader: inout FieldReader) throws(FieldError) {
-    let isGiven = try reader.flag()
-    let lag = try TimeSpan(from: &reader)
-    self.init(given: isGiven ? lag : nil)
+extension LagEstimator: FieldParts {
+  /// Hands what is known of the lag to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    var wasGiven = isGiven
+    try coder.code(&wasGiven)
+    var lag = lag
+    try coder.code(&lag)
+    if Coder.isReader { self = LagEstimator(given: wasGiven ? lag : nil) }
     guard !isGiven else { return }
     self.lag = min(max(lag, LagEstimator.least), LagEstimator.greatestOfUploads)
-    prompt = try reader.amount("prompt reports")
-    total = try reader.amount("reports with ages")
-    sinceRead = try reader.number(UInt16.self)
-    agedSinceRead = try reader.number(UInt16.self)
-    guard agedSinceRead <= sinceRead, sinceRead < LagEstimator.pause else {
-      throw reader.failure(.outOfRange(field: "ages of late"))
-    }
-    let used = try reader.number(UInt64.self)
-    guard used >> UInt64(LagEstimator.binCount) == 0 else { throw reader.failure(.outOfRange(field: "ages")) }
-    if used != 0 { bins = Array(repeating: 0, count: LagEstimator.binCount) }
-    for bin in bins.indices where used >> UInt64(bin) & 1 == 1 { bins[bin] = try reader.amount("ages") }
-    uploads = try reader.small("late uploads", through: LagEstimator.lateUploads)
-    uploadedAt = try Timestamp(from: &reader)
-    oldest = try TimeSpan(from: &reader)
-    oldestBefore = try TimeSpan(from: &reader)
+    try coder.code(amount: &prompt, "prompt reports")
+    try coder.code(amount: &total, "reports with ages")
+    try coder.code(&sinceRead)
+    try coder.code(&agedSinceRead)
+    try coder.check(agedSinceRead <= sinceRead && sinceRead < LagEstimator.pause, "ages of late")
+    var used = bins.indices.reduce(0 as UInt64) { $0 | (bins[$1] != 0 ? 1 << UInt64($1) : 0) }
+    try coder.code(&used, in: 0...(1 << UInt64(LagEstimator.binCount) - 1), "ages")
+    if used != 0, bins.isEmpty { bins = Array(repeating: 0, count: LagEstimator.binCount) }
+    for bin in bins.indices where used >> UInt64(bin) & 1 == 1 { try coder.code(amount: &bins[bin], "ages") }
+    try coder.code(small: &uploads, through: LagEstimator.lateUploads, "late uploads")
+    try coder.code(&uploadedAt)
+    try coder.code(&oldest)
+    try coder.code(&oldestBefore)
   }
 }
 
-extension ClockOffset {
-  /// Writes how far the clock differs.
-  func write(to writer: inout FieldWriter) {
-    current.write(to: &writer)
-    previous.write(to: &writer)
-    turned.write(to: &writer)
-    upload.received.write(to: &writer)
-    writer.write(UInt16(clamping: upload.count))
-    upload.least.write(to: &writer)
-    upload.newest.write(to: &writer)
-    newest.write(to: &writer)
-    spread.write(to: &writer)
-    writer.write(UInt16(clamping: suspects))
-    suspectLow.write(to: &writer)
-    suspectHigh.write(to: &writer)
-    suspectSince.write(to: &writer)
-  }
-
-  /// Reads how far the clock differs.
-  init(from reader: inout FieldReader) throws(FieldError) {
-    self.init()
-    current = try TimeSpan(from: &reader)
-    previous = try TimeSpan(from: &reader)
-    turned = try Timestamp(from: &reader)
-    upload.received = try Timestamp(from: &reader)
-    upload.count = Int(try reader.number(UInt16.self))
-    upload.least = try TimeSpan(from: &reader)
-    upload.newest = try Timestamp(from: &reader)
-    newest = try Timestamp(from: &reader)
-    spread = try TimeSpan(from: &reader)
-    suspects = Int(try reader.number(UInt16.self))
-    suspectLow = try TimeSpan(from: &reader)
-    suspectHigh = try TimeSpan(from: &reader)
-    suspectSince = try Timestamp(from: &reader)
+extension ClockOffset: FieldParts {
+  /// Hands how far the clock differs to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&current)
+    try coder.code(&previous)
+    try coder.code(&turned)
+    try coder.code(&upload.received)
+    try coder.code(&upload.count, as: UInt16.self)
+    try coder.code(&upload.least)
+    try coder.code(&upload.newest)
+    try coder.code(&newest)
+    try coder.code(&spread)
+    try coder.code(&suspects, as: UInt16.self)
+    try coder.code(&suspectLow)
+    try coder.code(&suspectHigh)
+    try coder.code(&suspectSince)
   }
 }
 
-extension SequenceCheck {
-  /// Writes what came and what was lost.
-  package func write(to writer: inout FieldWriter) {
-    writer.write(bootID.map { UInt64($0) })
-    writer.write(received)
-    writer.write(lost)
-    writer.write(highest)
-    writer.write(seen)
+extension SequenceCheck: FieldParts {
+  /// Hands what came and what was lost to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    var bootID = bootID.map { UInt64($0) }
+    try coder.code(&bootID)
+    self.bootID = bootID.map { UInt32(truncatingIfNeeded: $0) }
+    try coder.code(total: &received, "datagrams received")
+    try coder.code(total: &lost, "datagrams lost")
+    try coder.code(&highest)
+    try coder.code(&seen)
     // Bit 0: interrupted; above it the repeats.
-    writer.write(repeats << 1 | (isInterrupted ? 1 : 0))
-  }
-
-  /// Reads what came and what was lost.
-  package init(from reader: inout FieldReader) throws(FieldError) {
-    self.init()
-    bootID = try reader.optional(UInt64.self).map { UInt32(truncatingIfNeeded: $0) }
-    received = try reader.total("datagrams received")
-    lost = try reader.total("datagrams lost")
-    highest = try reader.number(UInt32.self)
-    seen = try reader.number(UInt64.self)
-    let byte = try reader.byte()
-    isInterrupted = byte & 1 == 1
-    repeats = byte >> 1
-    guard repeats <= SequenceCheck.maximumRepeats + 1 else {
-      throw reader.failure(.outOfRange(field: "datagrams that came twice"))
-    }
+    var byte = repeats << 1 | (isInterrupted ? 1 : 0)
+    try coder.code(&byte)
+    (repeats, isInterrupted) = (byte >> 1, byte & 1 == 1)
+    try coder.check(repeats <= SequenceCheck.maximumRepeats + 1, "datagrams that came twice")
   }
 }

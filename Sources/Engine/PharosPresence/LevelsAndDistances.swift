@@ -1,4 +1,4 @@
-import PharosDocuments
+package import PharosDocuments
 package import PharosModel
 
 /// The log-distance model of path loss: d = 10^((measured power − level) ÷ (10 × exponent)).
@@ -206,67 +206,40 @@ package struct ProximityClassifier: Hashable, Sendable {
   }
 }
 
-extension KalmanLevel {
-  /// Writes the filter.
-  func write(to writer: inout FieldWriter) {
-    for number in [estimate, spread, measured] { writer.write(number) }
-    writer.write(push)
-  }
-
-  /// Reads the filter.
-  init(from reader: inout FieldReader) throws(FieldError) {
-    self.init(first: Double(try reader.level("a filtered level")))
-    spread = try reader.amount("a filter's spread")
-    measured = try reader.amount("a filter's noise")
-    push = try reader.number(Int8.self)
+extension KalmanLevel: FieldParts {
+  /// Hands the filter to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(level: &estimate, "a filtered level")
+    try coder.code(amount: &spread, "a filter's spread")
+    try coder.code(amount: &measured, "a filter's noise")
+    try coder.code(&push)
   }
 }
 
-extension ProximityClassifier {
+extension ProximityClassifier: FieldParts {
   private static let classes: [RangedReading.Proximity] = [.unknown, .immediate, .near, .far]
 
-  /// The number of the class.
-  var number: UInt8 {
-    switch proximity {
-    case .unknown: 0
-    case .immediate: 1
-    case .near: 2
-    case .far: 3
-    }
-  }
-
-  /// Reads the class.
-  init(from reader: inout FieldReader) throws(FieldError) {
-    self.init()
-    proximity = ProximityClassifier.classes[Int(try reader.small("a proximity", through: 3))]
+  /// Hands the class to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    var number = UInt8(ProximityClassifier.classes.firstIndex(of: proximity) ?? 0)
+    try coder.code(small: &number, through: 3, "a proximity")
+    proximity = ProximityClassifier.classes[Int(number)]
   }
 }
 
-extension SecondBuckets {
-  /// Writes the seconds that are open.
-  func write(to writer: inout FieldWriter) {
-    writer.write(UInt32(open.count))
-    for bucket in open {
-      writer.write(bucket.number)
-      writer.write(bucket.count)
-      writer.write(bucket.levels)
-      writer.write(bucket.sum)
-      writer.write(bucket.squares)
-      bucket.lastHeard.write(to: &writer)
-    }
-  }
-
-  /// Reads the seconds that are open.
-  init(from reader: inout FieldReader) throws(FieldError) {
-    self.init()
-    for _ in 0..<(try reader.count(ofAtLeast: 40)) {
-      var bucket = SecondBucket(number: try reader.second(), lastHeard: .distantPast)
-      bucket.count = try reader.number(UInt32.self) & 0x7FFF_FFFF
-      bucket.levels = try reader.number(UInt32.self) & 0x7FFF_FFFF
-      bucket.sum = try reader.finite("a sum of levels")
-      bucket.squares = try reader.finite("a sum of squares")
-      bucket.lastHeard = try Timestamp(from: &reader)
-      open.append(bucket)
+extension SecondBuckets: FieldParts {
+  /// Hands the seconds that are open to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(list: &open, ofAtLeast: 40, into: SecondBucket(number: 0, lastHeard: .distantPast)) {
+      (bucket, coder) throws(Coder.Failure) in
+      try coder.code(second: &bucket.number)
+      try coder.code(&bucket.count)
+      try coder.code(&bucket.levels)
+      try coder.code(finite: &bucket.sum, "a sum of levels")
+      try coder.code(finite: &bucket.squares, "a sum of squares")
+      try coder.code(&bucket.lastHeard)
+      bucket.count &= 0x7FFF_FFFF
+      bucket.levels &= 0x7FFF_FFFF
     }
   }
 }

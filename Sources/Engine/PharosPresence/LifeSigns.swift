@@ -1,4 +1,4 @@
-import PharosDocuments
+package import PharosDocuments
 package import PharosModel
 
 /// The evidence that an observer lives, and the silence after which it counts as down.
@@ -524,58 +524,36 @@ package struct HeartbeatClock: Sendable {
   mutating func skip(to time: Timestamp) { gaps.skip(to: time) }
 }
 
-extension LifeSigns {
-  /// Writes what proves the observer's life; how it is judged, the site says.
-  func write(to writer: inout FieldWriter) {
-    writer.write(isCarried)
-    lastProof.write(to: &writer)
-    silentFrom.write(to: &writer)
-    writer.write(isUnproven)
-    reception.write(to: &writer)
-    heartbeats.write(to: &writer)
-    others.write(to: &writer)
-    traffic.write(to: &writer)
-    lastSign.write(to: &writer)
-    longestPause.write(to: &writer)
-    uploads.write(to: &writer)
-    writer.write(gapBeforeHole)
-    writer.write(ambient)
-    writer.write(missed)
-    writer.write(reported)
-    writer.write(usualDrop)
-    writer.write(doubt?.since)
-    if let doubt { doubt.last.write(to: &writer) }
-    writer.write(leader)
-    writer.write(votes)
-    returnedAt.write(to: &writer)
-    writer.write(lull)
-  }
-
-  /// Reads what proves the observer's life.
-  init(mode: ObserverEntry.Liveness, from reader: inout FieldReader) throws(FieldError) {
-    self.init(mode: mode)
-    isCarried = try reader.flag()
-    judgesReception = judgesReception && !isCarried
-    lastProof = try Timestamp(from: &reader)
-    silentFrom = try Timestamp(from: &reader)
-    isUnproven = try reader.flag()
-    reception = try Reception(from: &reader)
-    heartbeats = try HeartbeatClock(from: &reader)
-    others = try GapMemory(from: &reader)
-    traffic = try GapMemory(from: &reader)
-    lastSign = try Timestamp(from: &reader)
-    longestPause = try TimeSpan(from: &reader)
-    uploads = try UploadRhythm(from: &reader)
-    gapBeforeHole = try reader.finite("a gap before a hole")
-    ambient = try reader.finite("adverts of others")
-    missed = try reader.finite("adverts missed")
-    reported = try reader.number(UInt32.self)
-    usualDrop = try reader.finite("a share dropped")
-    if let since = try reader.optional(Timestamp.self) { doubt = (since, try Timestamp(from: &reader)) }
-    leader = try reader.number(UInt64.self)
-    votes = try reader.small("votes", through: 64)
-    returnedAt = try Timestamp(from: &reader)
-    lull = try reader.finite("a silence between uploads")
+extension LifeSigns: FieldParts {
+  /// Hands what proves the observer's life to a coder; how it is judged, the site says.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&isCarried)
+    try coder.code(&lastProof)
+    try coder.code(&silentFrom)
+    try coder.code(&isUnproven)
+    try coder.code(parts: &reception)
+    try coder.code(parts: &heartbeats)
+    try coder.code(parts: &others)
+    try coder.code(parts: &traffic)
+    try coder.code(&lastSign)
+    try coder.code(&longestPause)
+    try coder.code(parts: &uploads)
+    try coder.code(finite: &gapBeforeHole, "a gap before a hole")
+    try coder.code(finite: &ambient, "adverts of others")
+    try coder.code(finite: &missed, "adverts missed")
+    try coder.code(&reported)
+    try coder.code(finite: &usualDrop, "a share dropped")
+    var since = doubt?.since
+    try coder.code(&since)
+    if let since {
+      var last = doubt?.last ?? since
+      try coder.code(&last)
+      doubt = (since, last)
+    }
+    try coder.code(&leader)
+    try coder.code(small: &votes, through: 64, "votes")
+    try coder.code(&returnedAt)
+    try coder.code(finite: &lull, "a silence between uploads")
   }
 }
 
@@ -593,34 +571,21 @@ extension ListeningTime {
   }
 }
 
-extension GapMemory {
-  fileprivate func write(to writer: inout FieldWriter) {
-    latest.write(to: &writer)
-    writer.write(widest)
-    writer.write(count)
-    writer.write(isBroken)
-  }
-
-  fileprivate init(from reader: inout FieldReader) throws(FieldError) {
-    self.init()
-    latest = try Timestamp(from: &reader)
-    widest = try reader.finite("the greatest gap")
-    count = try reader.number(UInt16.self)
-    isBroken = try reader.flag()
+extension GapMemory: FieldParts {
+  /// Hands each field to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&latest)
+    try coder.code(finite: &widest, "the greatest gap")
+    try coder.code(&count)
+    try coder.code(&isBroken)
   }
 }
 
-extension HeartbeatClock {
-  fileprivate func write(to writer: inout FieldWriter) {
-    gaps.write(to: &writer)
-    writer.write(period)
-    writer.write(UInt8(clamping: outliers))
-  }
-
-  fileprivate init(from reader: inout FieldReader) throws(FieldError) {
-    self.init()
-    gaps = try GapMemory(from: &reader)
-    period = try reader.finite("a heartbeat's period")
-    outliers = Int(try reader.byte())
+extension HeartbeatClock: FieldParts {
+  /// Hands each field to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(parts: &gaps)
+    try coder.code(finite: &period, "a heartbeat's period")
+    try coder.code(&outliers, as: UInt8.self)
   }
 }

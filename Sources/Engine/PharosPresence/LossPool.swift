@@ -234,6 +234,8 @@ package struct LossRuns: Hashable, Sendable {
   /// Adverts lost in them beyond the 32nd.
   var longestLost: Float = 0
 
+  package init() {}
+
   package init(
     received: Float = 0,
     runs: Float = 0,
@@ -292,10 +294,7 @@ package struct LossRuns: Hashable, Sendable {
   var meanRun: Double { runs == 0 ? 0 : Double(lost / runs) }
 }
 
-extension LossPool: FieldStruct {
-  /// A value whose fields are still to be read.
-  package static let unread = LossPool()
-
+extension LossPool: FieldDefault {
   /// Hands what the tracks have taught to a coder.
   package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(&strong)
@@ -316,10 +315,7 @@ extension LossPool: FieldStruct {
   }
 }
 
-extension LossPool.Band: FieldStruct {
-  /// A value whose fields are still to be read.
-  static let unread = LossPool.Band()
-
+extension LossPool.Band: FieldDefault {
   /// Hands the counts to a coder.
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(&counts)
@@ -329,10 +325,7 @@ extension LossPool.Band: FieldStruct {
   }
 }
 
-extension LossPool.WorstTrack: FieldStruct {
-  /// A value whose fields are still to be read.
-  package static let unread = LossPool.WorstTrack()
-
+extension LossPool.WorstTrack: FieldDefault {
   /// Hands what was counted to a coder.
   package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(&losses)
@@ -340,10 +333,7 @@ extension LossPool.WorstTrack: FieldStruct {
   }
 }
 
-extension LossRuns: FieldStruct {
-  /// A value whose fields are still to be read.
-  package static let unread = LossRuns()
-
+extension LossRuns: FieldDefault {
   /// Hands the counts to a coder.
   package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(amount: &received, "adverts")
@@ -353,13 +343,5 @@ extension LossRuns: FieldStruct {
     try coder.code(amount: &longLost, "long losses")
     try coder.code(amount: &longestRuns, "longest runs")
     try coder.code(amount: &longestLost, "longest losses")
-  }
-}
-
-extension FieldCoder {
-  /// Writes or reads an amount: finite, not negative, at most a thousand million.
-  mutating func code(amount: inout Float, _ field: StaticString) throws(Failure) {
-    try code(&amount)
-    try check(amount >= 0 && amount <= 1e9, field)
   }
 }

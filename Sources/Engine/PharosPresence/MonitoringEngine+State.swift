@@ -7,7 +7,7 @@ package import PharosModel
 /// copy, and another thread writes that.
 extension MonitoringEngine {
   /// The version of the layout.
-  static let stateVersion: UInt8 = 12
+  static let stateVersion: UInt8 = 13
   /// The approximate size of a track in bytes: measured for iBeacons under one policy.
   private static let bytesOfTrack = 150
 
@@ -22,21 +22,8 @@ extension MonitoringEngine {
   package func writeState(to writer: inout FieldWriter) {
     precondition(pendingChanges.isEmpty, "\(behind) observers have not caught up: call finishChanges first")
     writer.reserve(Int(counters.tracks) * MonitoringEngine.bytesOfTrack)
-    writer.write(MonitoringEngine.stateVersion)
-    latest.write(to: &writer)
-    context.site.write(to: &writer)
-    CatalogState(context.catalog).write(to: &writer)
-    writer.write(accepted.sorted())
-    let unlisted = quarantined.observers
-    writer.write(UInt32(unlisted.count))
-    for observer in unlisted { observer.write(to: &writer) }
-    context.modes.write(to: &writer)
-    let live = placesInOrder
-    writer.write(UInt32(live.count))
-    for index in live {
-      observerEngines[index].id.write(to: &writer)
-      writer.writeBlock { observerEngines[index].write(to: &$0, context) }
-    }
+    var copy = self
+    copy.visitState(&writer) { _ in true }
   }
 
   /// Reads what an engine wrote into a fresh one; once for each part, if the engines were several.
@@ -54,283 +41,219 @@ extension MonitoringEngine {
     where isOurs: (ObserverID) -> Bool
   ) throws(FieldError) {
     var engine = self
-    try engine.readState(from: &reader, where: isOurs)
+    try engine.visitState(&reader, where: isOurs)
     self = engine
   }
 
-  private mutating func readState(
-    from reader: inout FieldReader,
+  private mutating func visitState<Coder: FieldCoder>(
+    _ coder: inout Coder,
     where isOurs: (ObserverID) -> Bool
-  ) throws(FieldError) {
-    let version = try reader.byte()
-    guard version == MonitoringEngine.stateVersion else {
-      throw reader.failure(.version(version, expected: MonitoringEngine.stateVersion))
+  ) throws(Coder.Failure) {
+    try coder.code(version: MonitoringEngine.stateVersion)
+    var (time, site, asked) = (latest, context.site, CatalogState(context.catalog))
+    try coder.code(&time)
+    try coder.check(time == .distantPast || MonitoringEngine.times.contains(time), "the time of a state")
+    try coder.code(&site)
+    try coder.code(parts: &asked)
+    if Coder.isReader {
+      if awaitedSite == nil { adopt(asked, of: site) }
+      try coder.check(asked.agrees(with: context.catalog), "the regions of a further part")
+      latest = max(latest, time)
+      // What was due before the time of another part keeps its own time.
+      context.present = latest
     }
-    let time = try Timestamp(from: &reader)
-    guard time == .distantPast || MonitoringEngine.times.contains(time) else {
-      throw reader.failure(.outOfRange(field: "the time of a state"))
+    var accepted = accepted
+    try coder.code(&accepted)
+    if Coder.isReader { self.accepted.formUnion(accepted) }
+    var unlisted = quarantined.observers
+    try coder.code(&unlisted)
+    if Coder.isReader { for observer in unlisted where isOurs(observer.id) { quarantined.restore(observer) } }
+    try coder.code(parts: &context.modes)
+    var sets = RestoredSets()
+    if Coder.isReader {
+      sets = RestoredSets(sets: asked.sets, numbers: asked.sets.map { context.catalog.number(of: $0) })
     }
-    let written = try Site(from: &reader)
-    let asked = try CatalogState(from: &reader)
-    if awaitedSite == nil {
-      awaitedSite = declaration
-      context.declare(written)
-      context.catalog = RegionCatalog(site: written, fixedObservers: context.sensing?.fixedObservers ?? [])
-      context.catalog.restore(asked)
-      for application in written.applications {
-        context.catalog.regionLimits[application.identifier] = application.regionLimit
+    let live = Coder.isReader ? [] : placesInOrder
+    var count = live.count
+    try coder.code(count: &count, ofAtLeast: 4)
+    for place in 0..<count {
+      let id = try coder.field(observerEngines[live[place]].id)
+      let block = try coder.beginBlock()
+      if isOurs(id) {
+        let first = try coder.field(observerEngines[live[place]].firstHeard)
+        try coder.check(self.place(of: id) == nil, "an observer")
+        var observer =
+          Coder.isReader
+          ? ObserverEngine(id: id, entry: context.entries[id], received: first, time: first)
+          : observerEngines[live[place]]
+        try observer.visitState(&coder, sets, &context)
+        if Coder.isReader { observerEngines[add(observer)].armRestored(&context) }
+      } else {
+        coder.skipBlock()
       }
-    } else if !asked.agrees(with: context.catalog) {
-      throw reader.failure(.outOfRange(field: "the regions of a further part"))
+      try coder.endBlock(block)
     }
-    latest = max(latest, time)
-    // What was due before the time of another part keeps its own time.
-    context.present = latest
-    accepted.formUnion(try reader.list(ObserverID.self))
-    for _ in 0..<(try reader.count(ofAtLeast: 26)) {
-      let observer = try QuarantinedObserver(from: &reader)
-      if isOurs(observer.id) { quarantined.restore(observer) }
-    }
-    try context.modes.read(from: &reader)
-    let sets = RestoredSets(sets: asked.sets, numbers: asked.sets.map { context.catalog.number(of: $0) })
-    for _ in 0..<(try reader.count()) {
-      let id = try ObserverID(from: &reader)
-      var block = try reader.block()
-      guard isOurs(id) else { continue }
-      guard place(of: id) == nil else { throw reader.failure(.outOfRange(field: "an observer")) }
-      let observer = try ObserverEngine(id: id, from: &block, sets, &context)
-      try block.finish()
-      let index = add(observer)
-      observerEngines[index].armRestored(&context)
+  }
+
+  /// Takes over the site that a state was written with, and what it asks about.
+  private mutating func adopt(_ asked: CatalogState, of site: Site) {
+    awaitedSite = declaration
+    context.declare(site)
+    context.catalog = RegionCatalog(site: site, fixedObservers: context.sensing?.fixedObservers ?? [])
+    context.catalog.restore(asked)
+    for application in site.applications {
+      context.catalog.regionLimits[application.identifier] = application.regionLimit
     }
   }
 }
 
 extension ObserverEngine {
-  /// Marks a handset in the byte of the scan state.
-  private static let handsetBit: UInt8 = 1 << 7
-
-  /// Writes all that is known about the observer but its identity and what the site says of it.
-  func write(to writer: inout FieldWriter, _ context: borrowing EngineContext) {
-    for time in [firstHeard, lastReceived, scanChanged, silenceFrom, monitoringSince] {
-      time.write(to: &writer)
-    }
-    for time in [outageTimer, secondTimer, reassessAt, lagLearnsFrom, rateStart, countersFrom, watchedUntil] {
-      time.write(to: &writer)
-    }
-    lifeReported.write(to: &writer)
-    writer.write(provenBeforeOutage)
-    writer.write(datagramAt)
-    writer.write(lostSince)
-    writer.write(isUp)
-    writer.write(isAwaited)
-    writer.write(scanState.rawValue | (isHandset ? ObserverEngine.handsetBit : 0))
-    lag.write(to: &writer)
-    clock.write(to: &writer)
-    sequence.write(to: &writer)
-    life.write(to: &writer)
-    for count in [ordinals.floor, lifeCounter, rangingCounter, adverts, late] { writer.write(count) }
-    writer.write(rateCount)
-    writer.write(rateBefore)
-    writeRows(to: &writer)
-    writePools(to: &writer, context.catalog.scopes)
-    writeTracks(to: &writer, context)
-  }
-
-  private func writeRows(to writer: inout FieldWriter) {
-    writer.write(UInt32(rows.count))
-    for row in rows {
-      // When a row's timer is due follows from when the row is decided.
-      var row = row
-      row.armedAt = .distantFuture
-      row.write(to: &writer)
-    }
-    writer.write(places: pendingRows)
-    writer.write(places: activeNodes.sorted())
-    writer.write(places: namedRequests)
-    writer.write(nextSecond.map { UInt64(bitPattern: $0) })
-    writer.write(nextHalf)
-  }
-
-  private func writePools(to writer: inout FieldWriter, _ scopes: borrowing ScopeTable) {
-    pool.write(to: &writer)
-    writer.write(UInt32(families.count))
-    var uuids: [(uuid: UUID128, scope: UInt32)] = []
-    for scope in families.keys {
-      uuids.append((UUID128(high: scopes[scope].high, low: scopes[scope].low), scope))
-    }
-    for (uuid, scope) in uuids.sorted(by: { $0.uuid < $1.uuid }) {
-      uuid.write(to: &writer)
-      families[scope]?.write(to: &writer)
-    }
-    writer.write(UInt32(batteryReported.count))
-    for (beacon, time) in batteryReported.sorted(by: { $0.key < $1.key }) {
-      beacon.write(to: &writer)
-      time.write(to: &writer)
-    }
-  }
-
-  private func writeTracks(to writer: inout FieldWriter, _ context: borrowing EngineContext) {
-    let epoch = UInt16(truncatingIfNeeded: context.epoch)
-    writer.write(UInt32(tracks.count))
-    writer.write(places: freeTracks)
-    for place in 0..<tracks.count where tracks[place].isLive {
-      let track = tracks[place]
-      track.write(track.beacon(context.catalog.scopes), to: &writer, isStale: track.hot.epoch != epoch)
-    }
-    writer.write(places: listed)
-    writer.write(places: pendingTracks)
-    let addresses = liveAddresses(context.catalog.scopes)
-    writer.write(UInt32(addresses.count))
-    for (address, owner) in addresses.sorted(by: { $0.key < $1.key }) {
-      writer.write(address)
-      writer.write(owner.place)
-    }
-  }
-
-  /// Reads what was known about an observer.
-  fileprivate init(
-    id: ObserverID,
-    from reader: inout FieldReader,
+  /// Hands all that is known about the observer to a coder, but for its identity, when it was heard first, and what the site
+  /// says of it.
+  fileprivate mutating func visitState<Coder: FieldCoder>(
+    _ coder: inout Coder,
     _ sets: borrowing RestoredSets,
     _ context: inout EngineContext
-  ) throws(FieldError) {
-    let first = try Timestamp(from: &reader)
-    let entry = context.entries[id]
-    self.init(id: id, entry: entry, received: first, time: first)
-    lastReceived = try Timestamp(from: &reader)
-    scanChanged = try Timestamp(from: &reader)
-    silenceFrom = try Timestamp(from: &reader)
-    monitoringSince = try Timestamp(from: &reader)
-    outageTimer = try Timestamp(from: &reader)
-    secondTimer = try Timestamp(from: &reader)
-    reassessAt = try Timestamp(from: &reader)
-    lagLearnsFrom = try Timestamp(from: &reader)
-    rateStart = try Timestamp(from: &reader)
-    countersFrom = try Timestamp(from: &reader)
-    watchedUntil = try Timestamp(from: &reader)
-    lifeReported = try ListeningTime(from: &reader)
-    provenBeforeOutage = try reader.optional(Timestamp.self)
-    datagramAt = try reader.optional(Timestamp.self)
-    lostSince = try reader.optional(Timestamp.self)
-    isUp = try reader.flag()
-    isAwaited = try reader.flag()
-    let tag = try reader.byte()
-    guard let state = ScanState(rawValue: tag & ~ObserverEngine.handsetBit) else {
-      throw reader.failure(.unknownTag(field: "a scan state", tag: tag))
-    }
-    scanState = state
-    isHandset = tag & ObserverEngine.handsetBit != 0
-    lag = try LagEstimator(from: &reader)
-    clock = try ClockOffset(from: &reader)
-    sequence = try SequenceCheck(from: &reader)
-    life = try LifeSigns(mode: entry?.liveness ?? .auto, from: &reader)
-    ordinals.floor = try reader.counter("an observer's ordinal")
-    lifeCounter = try reader.counter("an observer's counter")
-    rangingCounter = try reader.counter("a ranging counter")
-    adverts = try reader.total("adverts")
-    late = try reader.total("late reports")
-    rateCount = try reader.finite("a rate")
-    rateBefore = try reader.finite("a rate")
-    try readRows(from: &reader, context.catalog)
-    try readPools(from: &reader, &context.catalog)
-    try readTracks(from: &reader, sets, &context)
+  ) throws(Coder.Failure) {
+    try coder.code(&lastReceived)
+    try coder.code(&scanChanged)
+    try coder.code(&silenceFrom)
+    try coder.code(&monitoringSince)
+    try coder.code(&outageTimer)
+    try coder.code(&secondTimer)
+    try coder.code(&reassessAt)
+    try coder.code(&lagLearnsFrom)
+    try coder.code(&rateStart)
+    try coder.code(&countersFrom)
+    try coder.code(&watchedUntil)
+    try coder.code(&lifeReported)
+    try coder.code(&provenBeforeOutage)
+    try coder.code(&datagramAt)
+    try coder.code(&lostSince)
+    try coder.code(&isUp)
+    try coder.code(&isAwaited)
+    try coder.code(&scanState)
+    try coder.code(&isHandset)
+    try coder.code(parts: &lag)
+    try coder.code(parts: &clock)
+    try coder.code(parts: &sequence)
+    if Coder.isReader { life = LifeSigns(mode: life.mode) }
+    try coder.code(parts: &life)
+    try coder.code(ids: &ordinals.floor, "an observer's ordinal")
+    try coder.code(ids: &lifeCounter, "an observer's counter")
+    try coder.code(ids: &rangingCounter, "a ranging counter")
+    try coder.code(total: &adverts, "adverts")
+    try coder.code(total: &late, "late reports")
+    try coder.code(finite: &rateCount, "a rate")
+    try coder.code(finite: &rateBefore, "a rate")
+    try visitRows(&coder, context.catalog)
+    try visitPools(&coder, &context.catalog)
+    try visitTracks(&coder, sets, &context)
   }
 
-  private mutating func readRows(
-    from reader: inout FieldReader,
+  private mutating func visitRows<Coder: FieldCoder>(
+    _ coder: inout Coder,
     _ catalog: borrowing RegionCatalog
-  ) throws(FieldError) {
-    for place in 0..<(try reader.count()) {
-      let row = try RegionRow(from: &reader, slots: catalog.slots.count)
-      rows.append(row)
-      guard row.isLive else {
-        deadRows += 1
-        continue
-      }
-      guard rowOfSlot.updateValue(Int32(place), forKey: row.slot) == nil else {
-        throw reader.failure(.outOfRange(field: "a region's row"))
-      }
+  ) throws(Coder.Failure) {
+    let fresh = RegionRow(slot: 0, .unread, counter: 0, isActive: false)
+    try coder.code(list: &rows, into: fresh) { (row, coder) throws(Coder.Failure) in
+      try coder.code(parts: &row)
     }
-    pendingRows = try reader.places("a waiting row", below: rows.count)
-    activeNodes = Set(try reader.places("a node", below: catalog.slots.count))
-    namedRequests = Set(try reader.places("a ranging request", below: catalog.rangings.count)).sorted()
-    if try reader.flag() { nextSecond = try reader.second() }
-    nextHalf = try reader.second()
+    if Coder.isReader {
+      for (place, row) in rows.enumerated() where row.isLive {
+        let isKnown = rowOfSlot.updateValue(Int32(place), forKey: row.slot) != nil
+        try coder.check(!isKnown && catalog.slots.indices.contains(Int(row.slot)), "a region's row")
+      }
+      deadRows = rows.count - rowOfSlot.count
+    }
+    try coder.code(places: &pendingRows, below: rows.count, "a waiting row")
+    var nodes = activeNodes.sorted()
+    try coder.code(places: &nodes, below: catalog.slots.count, "a node")
+    try coder.code(places: &namedRequests, below: catalog.rangings.count, "a ranging request")
+    if Coder.isReader { (activeNodes, namedRequests) = (Set(nodes), Set(namedRequests).sorted()) }
+    try coder.code(&nextSecond)
+    try coder.check((nextSecond ?? 0).magnitude <= 1 << 50, "a second")
+    try coder.code(second: &nextHalf)
   }
 
-  private mutating func readPools(
-    from reader: inout FieldReader,
+  private mutating func visitPools<Coder: FieldCoder>(
+    _ coder: inout Coder,
     _ catalog: inout RegionCatalog
-  ) throws(FieldError) {
-    pool = try LossPool(from: &reader)
-    for _ in 0..<(try reader.count(ofAtLeast: 16)) {
-      let uuid = try UUID128(from: &reader)
-      let scope = catalog.number(of: BeaconScope(kind: .proximity, high: uuid.high, low: uuid.low))
-      families[scope] = try LossPool(from: &reader)
+  ) throws(Coder.Failure) {
+    try coder.code(&pool)
+    var pools: [UUID128: LossPool] = [:]
+    for (scope, pool) in families {
+      pools[UUID128(high: catalog.scopes[scope].high, low: catalog.scopes[scope].low)] = pool
     }
-    for _ in 0..<(try reader.count(ofAtLeast: 15)) {
-      let beacon = try BeaconID(from: &reader)
-      batteryReported[beacon] = try Timestamp(from: &reader)
+    try coder.code(&pools)
+    if Coder.isReader {
+      for (uuid, pool) in pools.sorted(by: { $0.key < $1.key }) {
+        families[catalog.number(of: BeaconScope(kind: .proximity, high: uuid.high, low: uuid.low))] = pool
+      }
     }
+    try coder.code(&batteryReported)
   }
 
-  private mutating func readTracks(
-    from reader: inout FieldReader,
+  private mutating func visitTracks<Coder: FieldCoder>(
+    _ coder: inout Coder,
     _ sets: borrowing RestoredSets,
     _ context: inout EngineContext
-  ) throws(FieldError) {
-    let count = try reader.count()
-    guard count <= TrackTable.greatestPlace else { throw reader.failure(.outOfRange(field: "the tracks")) }
-    let free = try reader.places("a free track", below: count)
+  ) throws(Coder.Failure) {
+    var (count, free) = (tracks.count, freeTracks)
+    try coder.code(count: &count, ofAtLeast: 0)
+    try coder.check(count <= TrackTable.greatestPlace, "the tracks")
+    try coder.code(places: &free, below: count, "a free track")
     var isFree = Set(free)
-    guard isFree.count == free.count else { throw reader.failure(.outOfRange(field: "a free track")) }
+    try coder.check(isFree.count == free.count, "a free track")
     for place in 0..<count {
-      guard isFree.remove(Int32(place)) == nil else {
+      if isFree.remove(Int32(place)) == nil {
+        try visitTrack(place, &coder, sets, &context)
+      } else if Coder.isReader {
         tracks.append(.free, .free)
-        continue
       }
-      let beacon = try BeaconID(from: &reader)
-      guard track(of: beacon, context) == nil else {
-        throw reader.failure(.outOfRange(field: "a track's beacon"))
-      }
-      let identity = TrackIdentity(beacon, scope: context.catalog.scope(of: beacon), context.hash)
-      try readTrack(identity, from: &reader, sets, context.epoch)
     }
-    freeTracks = free
-    listed = try reader.places("a listed track", below: count)
-    pendingTracks = try reader.places("a waiting track", below: count)
-    for _ in 0..<(try reader.count(ofAtLeast: 12)) {
-      let address = try reader.number(UInt64.self)
-      let place = Int(try reader.place("a track of an address", below: count))
-      trackOfAddress[address] = AddressOwner(
-        place: place,
-        beacon: tracks[place].beacon(context.catalog.scopes)
-      )
+    if Coder.isReader { freeTracks = free }
+    try coder.code(places: &listed, below: count, "a listed track")
+    try coder.code(places: &pendingTracks, below: count, "a waiting track")
+    var owners = Coder.isReader ? [:] : liveAddresses(context.catalog.scopes).mapValues { Int32($0.place) }
+    try coder.code(&owners)
+    guard Coder.isReader else { return }
+    for (address, place) in owners {
+      try coder.check(place >= 0 && place < count, "a track of an address")
+      let beacon = tracks[Int(place)].beacon(context.catalog.scopes)
+      trackOfAddress[address] = AddressOwner(place: Int(place), beacon: beacon)
     }
   }
 
-  /// Reads a track into the next place.
-  private mutating func readTrack(
-    _ identity: TrackIdentity,
-    from reader: inout FieldReader,
+  /// Hands a track to a coder; a reader puts it into the next place.
+  private mutating func visitTrack<Coder: FieldCoder>(
+    _ place: Int,
+    _ coder: inout Coder,
     _ sets: borrowing RestoredSets,
-    _ epoch: UInt32
-  ) throws(FieldError) {
-    let parts = TrackHandle.Parts(rawValue: try reader.number(UInt16.self))
-    let number = Int(try reader.place("a match set", below: sets.sets.count))
-    let samples = try reader.number(UInt32.self)
-    let key = try reader.number(UInt64.self)
-    let lastHeard = try Timestamp(from: &reader)
-    let place = addTrack(
-      identity,
-      set: sets.sets[number],
-      number: sets.numbers[number],
+    _ context: inout EngineContext
+  ) throws(Coder.Failure) {
+    let epoch = context.epoch
+    let isStale = !Coder.isReader && tracks[place].hot.epoch != UInt16(truncatingIfNeeded: epoch)
+    let beacon = try coder.field(tracks[place].beacon(context.catalog.scopes))
+    let parts = TrackHandle.Parts(rawValue: try coder.field(tracks[place].parts(isStale: isStale).rawValue))
+    let number = try coder.field(tracks[place].cold.matchSet)
+    let samples = try coder.field(tracks[place].samples)
+    let key = try coder.field(tracks[place].cold.sampleKey)
+    let lastHeard = try coder.field(tracks[place].hot.lastHeard)
+    guard Coder.isReader else { return try tracks[place].visitFields(parts, &coder) }
+    try coder.check(track(of: beacon, context) == nil, "a track's beacon")
+    try coder.check(sets.sets.indices.contains(Int(number)), "a match set")
+    let added = addTrack(
+      TrackIdentity(beacon, scope: context.catalog.scope(of: beacon), context.hash),
+      set: sets.sets[Int(number)],
+      number: sets.numbers[Int(number)],
       at: lastHeard,
       // A stale track looks again for what asks about it.
       parts.contains(.stale) ? epoch &- 1 : epoch
     )
-    try tracks[place].read(parts, samples: samples, key: key, from: &reader)
+    tracks[added].restore(parts, samples: samples, key: key)
+    try tracks[added].visitFields(parts, &coder)
+    tracks[added].settle()
   }
 
   /// Sets the timers of an observer that was read.

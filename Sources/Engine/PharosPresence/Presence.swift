@@ -12,7 +12,7 @@
 // computes from the interval and the losses of the track, and the dwell after two samples have shown a level below the exit
 // level. The owner keeps the timer, and when it fires asks for proof that the observer lives before it ends the visit.
 
-import PharosDocuments
+package import PharosDocuments
 package import PharosModel
 
 /// The presence of one beacon at one observer under one policy: the state machine behind every enter and exit.
@@ -243,7 +243,7 @@ package struct Presence: Sendable {
   }
 }
 
-extension Presence {
+extension Presence: FieldParts {
   /// The parts that are present beside the phase, which takes the two lowest bits.
   private struct Parts: OptionSet {
     let rawValue: UInt8
@@ -267,50 +267,31 @@ extension Presence {
     return parts
   }
 
-  /// Writes the presence without its policy, which the match set supplies when the state is read.
-  func write(to writer: inout FieldWriter) {
-    let parts = parts
-    writer.write(parts.rawValue)
-    mark.write(to: &writer)
-    began.write(to: &writer)
-    if parts.contains(.allowed) { allowed.write(to: &writer) }
-    if parts.contains(.levels) {
-      writer.write(enterLevel)
-      writer.write(exitLevel)
-    }
-    guard parts.contains(.earlier) else { return }
-    writer.write(earlier)
-  }
-
-  /// Reads where the beacon stands.
-  init(policy: UInt16, from reader: inout FieldReader) throws(FieldError) {
-    self.init(policy: policy)
-    let parts = Parts(rawValue: try reader.byte())
-    guard let phase = Phase(rawValue: parts.rawValue & Parts.phase) else {
-      throw reader.failure(.unknownTag(field: "a presence", tag: parts.rawValue & Parts.phase))
-    }
-    self.phase = phase
+  /// Hands the presence to a coder, without its policy, which the match set supplies.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    var parts = parts
+    try coder.code(options: &parts)
+    let known = Phase(rawValue: parts.rawValue & Parts.phase)
+    try coder.check(known != nil, "a presence")
+    phase = known ?? .outside
     isWaiting = parts.contains(.waiting)
     isBelow = parts.contains(.below)
     isBelowSurely = parts.contains(.surelyBelow)
-    mark = try Timestamp(from: &reader)
-    began = try Timestamp(from: &reader)
-    if parts.contains(.allowed) { allowed = try TimeSpan(from: &reader) }
+    try coder.code(&mark)
+    try coder.code(&began)
+    if parts.contains(.allowed) { try coder.code(&allowed) }
     if parts.contains(.levels) {
-      enterLevel = try reader.threshold()
-      exitLevel = try reader.threshold()
+      try coder.code(threshold: &enterLevel)
+      try coder.code(threshold: &exitLevel)
     }
-    if parts.contains(.earlier) { earlier = try reader.list(Timestamp.self) }
+    if parts.contains(.earlier) { try coder.code(&earlier) }
   }
 }
 
-extension FieldReader {
-  /// Reads a level to enter or to leave at: a number of dBm, none, or one that nothing reaches.
-  fileprivate mutating func threshold() throws(FieldError) -> Float {
-    let number = try float()
-    guard number.isInfinite || number.isNaN || number.magnitude <= 1e9 else {
-      throw failure(.outOfRange(field: "a threshold"))
-    }
-    return number
+extension FieldCoder {
+  /// Codes a level to enter or to leave at: a number of dBm, none, or one that nothing reaches.
+  fileprivate mutating func code(threshold: inout Float) throws(Failure) {
+    try code(&threshold)
+    try check(!threshold.isFinite || threshold.magnitude <= 1e9, "a threshold")
   }
 }

@@ -1,4 +1,4 @@
-import PharosDocuments
+package import PharosDocuments
 package import PharosModel
 
 /// The observers that are heard and do not count, as many as are worth showing.
@@ -76,18 +76,17 @@ package struct QuarantinedObserver: Hashable, Sendable {
   }
 }
 
-extension QuarantinedObserver {
-  func write(to writer: inout FieldWriter) {
-    id.write(to: &writer)
-    firstHeard.write(to: &writer)
-    lastHeard.write(to: &writer)
-    writer.write(reports)
-  }
-
-  init(from reader: inout FieldReader) throws(FieldError) {
-    let id = try ObserverID(from: &reader)
-    let first = try Timestamp(from: &reader)
-    let last = try Timestamp(from: &reader)
-    self.init(id: id, firstHeard: first, lastHeard: last, reports: try reader.number(UInt64.self))
+extension QuarantinedObserver: FieldRecord {
+  /// Hands each field to a coder.
+  package static func coded<Coder: FieldCoder>(
+    _ value: () -> Self,
+    by coder: inout Coder
+  ) throws(Coder.Failure) -> Self {
+    QuarantinedObserver(
+      id: try coder.field(value().id),
+      firstHeard: try coder.field(value().firstHeard),
+      lastHeard: try coder.field(value().lastHeard),
+      reports: try coder.field(value().reports)
+    )
   }
 }

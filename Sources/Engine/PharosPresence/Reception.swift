@@ -1,4 +1,4 @@
-import PharosDocuments
+package import PharosDocuments
 package import PharosModel
 
 /// The judgement of whether an observer's radio hears what it usually hears, from the transmitters themselves.
@@ -219,7 +219,7 @@ extension Reception {
 }
 
 /// The deafness of a radio: its start, and the witnesses to it.
-struct Deafness: Sendable {
+struct Deafness: Equatable, Sendable {
   /// The longest time for which an observer counts as deaf before what it hears counts as usual.
   static let longest = TimeSpan.minutes(5)
   /// The interval at which a deaf radio is reassessed.
@@ -228,17 +228,17 @@ struct Deafness: Sendable {
   static let patience = TimeSpan.seconds(10)
 
   /// The start of the deafness.
-  var since: Timestamp
+  var since = Timestamp.distantPast
   /// Bits of the places of those that collapsed together.
   var witnesses: UInt64 = 0
   /// The time of the last assessment.
-  var askedAt: Timestamp
+  var askedAt = Timestamp.distantPast
   /// The time when the adverts received were last thinned out.
-  var thinnedAt: Timestamp
+  var thinnedAt = Timestamp.distantPast
   /// The time since which a transmitter has been heard as usual while the witnesses are not.
   var fineSince: Timestamp?
   /// The value of ``Reception/teachesFrom`` to restore if the radio turns out not to have been deaf.
-  var taughtFrom: Timestamp
+  var taughtFrom = Timestamp.distantPast
 }
 
 extension Reception {
@@ -423,114 +423,76 @@ package struct DeafSpans: Sendable {
   }
 }
 
-extension Reception {
-  /// Writes what the transmitters say about the radio.
-  func write(to writer: inout FieldWriter) {
-    latest.write(to: &writer)
-    teachesFrom.write(to: &writer)
-    writer.write(rejectedInsertions)
-    spans.write(to: &writer)
-    writer.write(deafness != nil)
-    deafness?.write(to: &writer)
-    writer.write(UInt8(places.count))
+extension Reception: FieldParts {
+  /// Hands what the transmitters say about the radio to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&latest)
+    try coder.code(&teachesFrom)
+    try coder.code(&rejectedInsertions)
+    try coder.code(parts: &spans)
+    try coder.code(&deafness)
+    var count = UInt8(places.count)
+    try coder.code(&count)
     var used: UInt64 = 0
     for place in places.indices where places[place].tag != 0 { used |= 1 << UInt64(place) }
-    writer.write(used)
-    for place in places.indices where places[place].tag != 0 { places[place].write(to: &writer) }
-  }
-
-  /// Reads what the transmitters say about the radio.
-  init(from reader: inout FieldReader) throws(FieldError) {
-    self.init()
-    latest = try Timestamp(from: &reader)
-    teachesFrom = try Timestamp(from: &reader)
-    rejectedInsertions = try reader.byte()
-    spans = try DeafSpans(from: &reader)
-    if try reader.flag() { deafness = try Deafness(from: &reader) }
-    let count = Int(try reader.byte())
-    let used = try reader.number(UInt64.self)
-    guard [0, 8, 16, 32, 64].contains(count), count == 64 || used >> UInt64(count) == 0 else {
-      throw reader.failure(.outOfRange(field: "a table of transmitters"))
-    }
-    if count > 0 { places = TransmitterTable(count: count) }
-    for place in 0..<count where used >> UInt64(place) & 1 == 1 {
-      places[place] = try Transmitter(from: &reader)
+    try coder.code(&used)
+    try coder.check(
+      [0, 8, 16, 32, 64].contains(count) && (count == 64 || used >> UInt64(count) == 0),
+      "a table of transmitters"
+    )
+    if Coder.isReader { places = count > 0 ? TransmitterTable(count: Int(count)) : TransmitterTable() }
+    for place in places.indices where used >> UInt64(place) & 1 == 1 {
+      var transmitter = Coder.isReader ? Transmitter() : places[place]
+      try coder.code(parts: &transmitter)
+      if Coder.isReader { places[place] = transmitter }
     }
   }
 }
 
-extension Transmitter {
-  fileprivate func write(to writer: inout FieldWriter) {
-    writer.write(tag)
-    writer.write(history)
-    writer.write(slot)
-    writer.write(age)
-    writer.write(usual)
-    writer.write(count)
-    writer.write(shift)
-    writer.write(rounds)
-    writer.write(ownPauses)
+extension Transmitter: FieldParts {
+  /// Hands each field to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&tag)
+    try coder.code(&history)
+    try coder.code(whole: &slot, "a slot")
+    try coder.code(&age)
+    try coder.code(amount: &usual, "a usual share")
+    try coder.code(&count)
+    try coder.code(small: &shift, through: 40, "the length of a slot")
+    try coder.code(small: &rounds, through: 200, "rounds")
+    try coder.code(&ownPauses)
+    try coder.check(tag != 0 && isLearned && !isTooFar, "a transmitter")
   }
 
-  fileprivate init(from reader: inout FieldReader) throws(FieldError) {
-    self.init()
-    tag = try reader.number(UInt32.self)
-    history = try reader.number(UInt64.self)
-    slot = try reader.whole("a slot")
-    age = try reader.number(Int32.self)
-    usual = try reader.amount("a usual share")
-    count = try reader.byte()
-    shift = try reader.small("the length of a slot", through: 40)
-    rounds = try reader.small("rounds", through: 200)
-    ownPauses = try reader.byte()
-    // Slots are shorter than times, so that a difference of two never leaves the range.
-    let isTooFar = slot.magnitude > 1 << (62 - UInt64(shift)) || age > 1 << 30 + 128
-    guard tag != 0, shift == 0 || shift >= 20, shift != 0 || count <= Transmitter.minimumSamples, !isTooFar
-    else {
-      throw reader.failure(.outOfRange(field: "a transmitter"))
-    }
+  private var isLearned: Bool { shift >= 20 || shift == 0 && count <= Transmitter.minimumSamples }
+  /// Slots are shorter than times, so that a difference of two never leaves the range.
+  private var isTooFar: Bool { slot.magnitude > 1 << (62 - UInt64(shift)) || age > 1 << 30 + 128 }
+}
+
+extension Deafness: FieldDefault {
+  /// Hands each field to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&since)
+    try coder.code(&witnesses)
+    try coder.code(&askedAt)
+    try coder.code(&thinnedAt)
+    try coder.code(&fineSince)
+    try coder.code(&taughtFrom)
   }
 }
 
-extension Deafness {
-  fileprivate func write(to writer: inout FieldWriter) {
-    since.write(to: &writer)
-    writer.write(witnesses)
-    askedAt.write(to: &writer)
-    thinnedAt.write(to: &writer)
-    writer.write(fineSince)
-    taughtFrom.write(to: &writer)
-  }
-
-  fileprivate init(from reader: inout FieldReader) throws(FieldError) {
-    since = try Timestamp(from: &reader)
-    witnesses = try reader.number(UInt64.self)
-    askedAt = try Timestamp(from: &reader)
-    thinnedAt = try Timestamp(from: &reader)
-    fineSince = try reader.optional(Timestamp.self)
-    taughtFrom = try Timestamp(from: &reader)
-  }
-}
-
-extension DeafSpans {
-  fileprivate func write(to writer: inout FieldWriter) {
-    end.write(to: &writer)
-    total.write(to: &writer)
-    writer.write(UInt8(spans.count))
-    for span in spans {
-      writer.write(span.lowerBound)
-      writer.write(span.upperBound)
+extension DeafSpans: FieldParts {
+  /// Hands the spans to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&end)
+    try coder.code(&total)
+    try coder.code(list: &spans, ofAtLeast: 16, into: 0..<0) { (span, coder) throws(Coder.Failure) in
+      var (start, end) = (span.lowerBound, span.upperBound)
+      try coder.code(whole: &start, "the start of a span")
+      try coder.code(whole: &end, "the end of a span")
+      try coder.check(start < end, "a span")
+      span = start..<end
     }
-  }
-
-  fileprivate init(from reader: inout FieldReader) throws(FieldError) {
-    self.init()
-    end = try Timestamp(from: &reader)
-    total = try TimeSpan(from: &reader)
-    for _ in 0..<(try reader.small("spans", through: UInt8(DeafSpans.most))) {
-      let (start, end) = (try reader.whole("the start of a span"), try reader.whole("the end of a span"))
-      guard start < end else { throw reader.failure(.outOfRange(field: "a span")) }
-      spans.append(start..<end)
-    }
+    try coder.check(spans.count <= DeafSpans.most, "spans")
   }
 }

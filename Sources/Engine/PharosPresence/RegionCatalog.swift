@@ -8,15 +8,15 @@ import PharosModel
 package struct RegionCatalog: Sendable {
   /// One region of one application.
   struct Slot: Sendable {
-    let application: String
+    var application: String
     var region: Region
-    let policy: UInt16
+    var policy: UInt16
     /// The start of monitoring; the most distant past for a region that the site declares.
-    let since: Timestamp
+    var since: Timestamp
     /// The state to start from.
-    let assumed: RegionState
+    var assumed: RegionState
     /// Indicates whether it is a node of a rotation.
-    let isRotated: Bool
+    var isRotated: Bool
     /// The node above it.
     var parent: Int32?
     /// Indicates whether it is still monitored.
@@ -32,7 +32,7 @@ package struct RegionCatalog: Sendable {
 
   /// One ranging request of one application.
   struct Ranging: Sendable {
-    let application: String
+    var application: String
     var request: RangingRequest
     var isLive = true
     /// The first version of the catalog that has it.

@@ -7,7 +7,7 @@ struct RegionRow: Sendable {
   /// AltBeacon's 30 s.
   static let usualPatience = TimeSpan.seconds(30)
 
-  let slot: Int32
+  private(set) var slot: Int32
   /// The number of tracks by which the observer is inside.
   var tracksInside: Int32 = 0
   /// The published state.
@@ -46,49 +46,21 @@ struct RowChange {
   var evidence: Evidence
 }
 
-extension RegionRow {
-  /// Writes where the observer stands; a row that is gone only keeps its place.
-  func write(to writer: inout FieldWriter) {
-    writer.write(isLive)
+extension RegionRow: FieldParts {
+  /// Hands where the observer stands to a coder; a row that is gone only keeps its place.
+  ///
+  /// When the row's timer is due follows from when the row is decided.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&isLive)
     guard isLive else { return }
-    writer.write(slot)
-    writer.write(machine)
-    writer.write(tracksInside)
-    writer.write(counter)
-    writer.write(isActive)
-    writer.write(isWaiting)
-    decideAt.write(to: &writer)
-    armedAt.write(to: &writer)
-    patience.write(to: &writer)
-  }
-
-  /// Reads where the observer stands towards one of so many regions.
-  init(from reader: inout FieldReader, slots: Int) throws(FieldError) {
-    guard try reader.flag() else {
-      self.init(slot: 0, .unread, counter: 0, isActive: false)
-      isLive = false
-      return
-    }
-    let slot = try reader.place("a region", below: slots)
-    self.init(slot: slot, try reader.read(), counter: 0, isActive: false)
-    tracksInside = try reader.place("tracks inside", below: 1 << 30)
-    counter = try reader.counter("a region's counter")
-    isActive = try reader.flag()
-    isWaiting = try reader.flag()
-    decideAt = try Timestamp(from: &reader)
-    armedAt = try Timestamp(from: &reader)
-    patience = try TimeSpan(from: &reader)
-  }
-}
-
-extension FieldReader {
-  /// Reads the state of a region.
-  mutating func state() throws(FieldError) -> RegionState {
-    let tag = try byte()
-    guard let state = RegionState(rawValue: tag) else {
-      throw failure(.unknownTag(field: "a region's state", tag: tag))
-    }
-    return state
+    try coder.code(&slot)
+    try coder.code(&machine)
+    try coder.code(place: &tracksInside, below: 1 << 30, "tracks inside")
+    try coder.code(ids: &counter, "a region's counter")
+    try coder.code(&isActive)
+    try coder.code(&isWaiting)
+    try coder.code(&decideAt)
+    try coder.code(&patience)
   }
 }
 

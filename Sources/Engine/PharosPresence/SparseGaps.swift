@@ -108,7 +108,7 @@ struct SparseGaps: Hashable, Sendable {
   }
 }
 
-extension SparseGaps {
+extension SparseGaps: FieldParts {
   /// The number of the latest samples that may belong to one run, and the time between the first and the last of them.
   var heard: (samples: Int, span: Float) {
     var (samples, span) = (1, Float(0))
@@ -119,15 +119,9 @@ extension SparseGaps {
     return (samples, span)
   }
 
-  /// Writes the gaps.
-  func write(to writer: inout FieldWriter) {
-    for place in 0..<4 { writer.write(gaps[place]) }
-    writer.write(repeats)
-  }
-
-  /// Reads the gaps.
-  init(from reader: inout FieldReader) throws(FieldError) {
-    for place in 0..<4 { gaps[place] = try reader.amount("a gap while outside") }
-    repeats = try reader.small("batches", through: 0b11)
+  /// Hands the gaps to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    for place in 0..<4 { try coder.code(amount: &gaps[place], "a gap while outside") }
+    try coder.code(small: &repeats, through: 0b11, "batches")
   }
 }

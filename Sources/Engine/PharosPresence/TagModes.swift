@@ -1,4 +1,4 @@
-import PharosDocuments
+package import PharosDocuments
 import PharosModel
 
 /// The advertising intervals that a tag has shown: at rest, in motion, after its button was pressed.
@@ -212,69 +212,48 @@ struct ModeTable: Sendable {
   }
 }
 
-extension ModeTable {
-  /// Writes the modes.
-  func write(to writer: inout FieldWriter) {
-    writer.write(UInt32(entries.count))
-    for (beacon, entry) in entries.sorted(by: { $0.key < $1.key }) {
-      beacon.write(to: &writer)
-      writer.write(UInt8(entry.modes.count))
-      for mode in entry.modes {
-        writer.write(mode.interval)
-        mode.since.write(to: &writer)
+extension ModeTable: FieldParts {
+  /// Hands the modes to a coder; a reader adds those that it reads.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    let kept = Coder.isReader ? [] : entries.keys.sorted()
+    var count = kept.count
+    try coder.code(count: &count, ofAtLeast: 12)
+    for place in 0..<count {
+      let beacon = try coder.field(kept[place])
+      var modes = Coder.isReader ? [] : entries[beacon]?.modes ?? []
+      try coder.code(list: &modes, ofAtLeast: 12, into: (interval: 0, since: .distantPast)) {
+        (mode, coder) throws(Coder.Failure) in
+        try coder.code(amount: &mode.interval, "an interval of a mode")
+        try coder.code(&mode.since)
       }
-    }
-  }
-
-  /// Adds the modes that were written.
-  mutating func read(from reader: inout FieldReader) throws(FieldError) {
-    for _ in 0..<(try reader.count(ofAtLeast: 8)) {
-      let beacon = try BeaconID(from: &reader)
-      for _ in 0..<(try reader.small("modes", through: 4)) {
-        var modes = TagModes()
-        modes.insert(try reader.amount("an interval of a mode"))
-        insert(FoundModes(beacon: beacon, modes: modes, since: try Timestamp(from: &reader)))
+      try coder.check(modes.count <= 4, "modes")
+      guard Coder.isReader else { continue }
+      for mode in modes {
+        var one = TagModes()
+        one.insert(mode.interval)
+        insert(FoundModes(beacon: beacon, modes: one, since: mode.since))
       }
     }
   }
 }
 
-extension TagModes {
-  /// Writes the intervals.
-  func write(to writer: inout FieldWriter) {
-    for place in 0..<4 { writer.write(intervals[place]) }
-  }
-
-  /// Reads the intervals.
-  init(from reader: inout FieldReader) throws(FieldError) {
-    self.init()
-    for place in 0..<4 { intervals[place] = try reader.amount("an interval of a mode") }
-    for place in 1..<4 where intervals[place] > intervals[place - 1] {
-      throw reader.failure(.outOfRange(field: "the order of modes"))
-    }
+extension TagModes: FieldParts {
+  /// Hands the intervals to a coder.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    for place in 0..<4 { try coder.code(amount: &intervals[place], "an interval of a mode") }
+    for place in 1..<4 { try coder.check(intervals[place] <= intervals[place - 1], "the order of modes") }
   }
 }
 
-extension LongGaps {
+extension LongGaps: FieldParts {
   /// Indicates whether there are none.
   var isEmpty: Bool { self == LongGaps() }
 
-  /// Writes the gaps.
-  func write(to writer: inout FieldWriter) {
-    for place in 0..<LongGaps.capacity { writer.write(self[place]) }
-    writer.write(advert)
-    writer.write(alike)
-  }
-
-  /// Reads the gaps.
-  init(from reader: inout FieldReader) throws(FieldError) {
-    self.init()
-    for place in 0..<LongGaps.capacity {
-      let gap = try reader.float()
-      guard gap.magnitude <= 1e9 else { throw reader.failure(.outOfRange(field: "a long gap")) }
-      if place < 4 { newer[place] = gap } else { older[place - 4] = gap }
-    }
-    advert = try reader.byte()
-    alike = try reader.small("long gaps", through: .max - 1)
+  /// Hands the gaps to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    for place in 0..<4 { try coder.code(&newer[place], in: -1e9...1e9, "a long gap") }
+    for place in 0..<4 { try coder.code(&older[place], in: -1e9...1e9, "a long gap") }
+    try coder.code(&advert)
+    try coder.code(small: &alike, through: .max - 1, "long gaps")
   }
 }

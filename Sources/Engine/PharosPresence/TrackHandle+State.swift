@@ -10,6 +10,15 @@ extension HotTrack {
     lastHeard: .distantPast,
     epoch: 0
   )
+  /// The greatest level that a state may hold: far beyond any real one.
+  ///
+  /// - Units: dB.
+  fileprivate static let maximumLevel: Float = 1e9
+
+  /// A level that was moved, held to what a state may hold; none stays none.
+  static func held(_ level: Float) -> Float {
+    level.isNaN ? level : min(maximumLevel, max(-maximumLevel, level))
+  }
 }
 
 extension ColdTrack {
@@ -39,7 +48,8 @@ extension TrackHandle {
     static let extras = Parts(rawValue: 32_768)
   }
 
-  private func parts(isStale: Bool) -> Parts {
+  /// The parts of a track.
+  func parts(isStale: Bool) -> Parts {
     let marks = cold.marks
     var parts: Parts = marks.contains(.listed) ? .listed : []
     if hot.flags.contains(.declaredPower) { parts.insert(.declaredPower) }
@@ -61,93 +71,69 @@ extension TrackHandle {
     return parts
   }
 
-  /// Writes what is known of the beacon.
-  func write(_ beacon: BeaconID, to writer: inout FieldWriter, isStale: Bool) {
-    let parts = parts(isStale: isStale)
-    beacon.write(to: &writer)
-    writer.write(parts.rawValue)
-    writer.write(cold.matchSet)
-    writer.write(samples)
-    writer.write(cold.sampleKey)
-    hot.lastHeard.write(to: &writer)
-    learner.write(to: &writer)
-    history.write(to: &writer)
-    if parts.contains(.levelClass) { writer.write(levelClass) }
-    if parts.contains(.level) { writer.write(UInt8(bitPattern: hot.level)) }
-    if parts.contains(.power) { writer.write(cold.power) }
-    if parts.contains(.sampleStart) { writer.write(hot.sinceSample) }
+  /// Hands what is known of the beacon to a coder, behind what it takes to make its track.
+  ///
+  /// A writer changes nothing, since the copy of an engine may share the track.
+  func visitFields<Coder: FieldCoder>(_ parts: Parts, _ coder: inout Coder) throws(Coder.Failure) {
+    var (learner, levelClass) = (learner, levelClass)
+    var history = Coder.isReader ? LossHistory() : history
+    var (hot, power) = (hot, cold.power)
+    try coder.code(parts: &learner)
+    try coder.code(parts: &history)
+    if parts.contains(.levelClass) { try coder.code(&levelClass) }
+    if parts.contains(.level) { try coder.code(&hot.level) }
+    if parts.contains(.power) { try coder.code(level: &power, "a measured power") }
+    if parts.contains(.sampleStart) {
+      try coder.code(&hot.sinceSample)
+      let isNear = hot.sinceSample <= TrackHandle.joinSpan.nanoseconds
+      try coder.check(isNear || hot.sinceSample == HotTrack.noSample, "a sample")
+    } else {
+      hot.sinceSample = 0
+    }
     if parts.contains(.usual) {
-      writer.write(hot.usual.level)
-      writer.write(hot.usual.deviation)
+      try coder.code(level: &hot.usual.level, "a usual level")
+      try coder.code(amount: &hot.usual.deviation, "a usual deviation")
     }
-    if parts.contains(.kalman) { hot.kalman.write(to: &writer) }
-    if let extras = cold.box?.extras {
-      if parts.contains(.declared) { writer.write(extras.declared) }
-      if parts.contains(.proximity) { writer.write(extras.proximity.number) }
-      if parts.contains(.seconds) {
-        extras.halves.write(to: &writer)
-        extras.seconds.write(to: &writer)
-      }
-      if parts.contains(.extras) { extras.write(to: &writer) }
+    if parts.contains(.kalman) { try coder.code(parts: &hot.kalman) }
+    if Coder.isReader {
+      self.hot = hot
+      cold.power = power
+      (self.learner, self.history, self.levelClass) = (learner, history, levelClass)
     }
-    for place in 0..<presenceCount { presence(place).write(to: &writer) }
+    try visitExtras(parts, &coder)
+    for place in 0..<presenceCount {
+      var presence = presence(place)
+      try coder.code(parts: &presence)
+      if Coder.isReader { keep(presence, at: place) }
+    }
   }
 
-  /// Reads what is known of the beacon into a new track.
-  func read(
-    _ parts: Parts,
-    samples: UInt32,
-    key: UInt64,
-    from reader: inout FieldReader
-  ) throws(FieldError) {
+  private func visitExtras<Coder: FieldCoder>(_ parts: Parts, _ coder: inout Coder) throws(Coder.Failure) {
+    guard !parts.isDisjoint(with: [.declared, .proximity, .seconds, .extras]) else { return }
+    var extras = cold.box?.extras ?? Extras()
+    if parts.contains(.declared) { try coder.code(level: &extras.declared, "a declared interval") }
+    if parts.contains(.proximity) { try coder.code(parts: &extras.proximity) }
+    if parts.contains(.seconds) {
+      try coder.code(parts: &extras.halves)
+      try coder.code(parts: &extras.seconds)
+    }
+    if parts.contains(.extras) { try coder.code(parts: &extras) }
+    guard Coder.isReader else { return }
+    changeExtras { $0 = extras }
+    if parts.contains(.extras) { noteExtras() }
+  }
+
+  /// Takes over what was read of a track that was just made.
+  func restore(_ parts: Parts, samples: UInt32, key: UInt64) {
     sampleKey = key
     set(.listed, parts.contains(.listed))
     set(.crowd, parts.contains(.crowd))
     set(.weak, parts.contains(.weak))
     set(.unallowed, parts.contains(.unallowed))
     if parts.contains(.declaredPower) { hot.flags.insert(.declaredPower) }
-    learner = try IntervalLearner(from: &reader)
-    history = try LossHistory(from: &reader)
     cold.samples = samples
     hot.samples = UInt16(truncatingIfNeeded: samples)
     cold.flushed = hot.samples
-    if parts.contains(.levelClass) { levelClass = try reader.read() }
-    if parts.contains(.level) { hot.level = Int8(bitPattern: try reader.byte()) }
-    if parts.contains(.power) { cold.power = try reader.level("a measured power") }
-    hot.sinceSample = parts.contains(.sampleStart) ? try reader.sinceSample() : 0
-    if parts.contains(.usual) {
-      hot.usual.level = try reader.level("a usual level")
-      hot.usual.deviation = try reader.amount("a usual deviation")
-    }
-    if parts.contains(.kalman) { hot.kalman = try KalmanLevel(from: &reader) }
-    if parts.contains(.declared) { declaredInterval = try reader.level("a declared interval") }
-    if parts.contains(.proximity) {
-      let proximity = try ProximityClassifier(from: &reader)
-      changeExtras { $0.proximity = proximity }
-    }
-    if parts.contains(.seconds) {
-      let halves = try SecondBuckets(from: &reader)
-      let seconds = try SecondBuckets(from: &reader)
-      changeExtras { ($0.halves, $0.seconds) = (halves, seconds) }
-    }
-    if parts.contains(.extras) { try readExtras(from: &reader) }
-    for place in 0..<presenceCount {
-      keep(try Presence(policy: presence(place).policy, from: &reader), at: place)
-    }
-    settle()
-  }
-
-  private func readExtras(from reader: inout FieldReader) throws(FieldError) {
-    let sparse = try SparseGaps(from: &reader)
-    var others: [OtherAddress] = []
-    for _ in 0..<(try reader.small("addresses", through: UInt8(TrackHandle.addresses))) {
-      others.append(try OtherAddress(from: &reader))
-    }
-    changeExtras {
-      $0.sparse = sparse
-      $0.others = others
-    }
-    noteExtras()
   }
 }
 
@@ -159,103 +145,62 @@ struct RestoredSets {
   var numbers: [Int32] = []
 }
 
-/// The reading of an engine's state: whatever arithmetic relies on is checked here, so that no bytes at all can make an
-/// engine that stops later.
-extension FieldReader {
+/// Whatever arithmetic relies on is checked as it is read, so that no bytes at all can make an engine that stops later.
+extension FieldCoder {
   /// The greatest number of anything that is counted, in a state that is believed: three years of a million a second.
-  static let most: UInt64 = 1 << 56
+  private static var most: UInt64 { 1 << 56 }
 
-  /// Reads a count.
-  mutating func total(_ field: String) throws(FieldError) -> UInt64 {
-    let number = try number(UInt64.self)
-    guard number <= FieldReader.most else { throw failure(.outOfRange(field: field)) }
-    return number
+  /// Codes a count.
+  mutating func code(total: inout UInt64, _ field: StaticString) throws(Failure) {
+    try code(&total, in: 0...Self.most, field)
   }
 
-  /// Reads what event ids are counted with: it may begin anywhere, but must have room ahead.
-  mutating func counter(_ field: String) throws(FieldError) -> UInt64 {
-    let number = try number(UInt64.self)
-    guard number <= .max - FieldReader.most else { throw failure(.outOfRange(field: field)) }
-    return number
+  /// Codes what event ids are counted with: it may begin anywhere, but must have room ahead.
+  mutating func code(ids: inout UInt64, _ field: StaticString) throws(Failure) {
+    try code(&ids, in: 0...(.max - Self.most), field)
   }
 
-  /// Reads an amount: finite, not negative, at most a thousand million.
-  mutating func amount(_ field: String) throws(FieldError) -> Float {
-    let number = try float()
-    guard number >= 0, number <= 1e9 else { throw failure(.outOfRange(field: field)) }
-    return number
+  /// Codes an amount: finite, not negative, at most a thousand million.
+  mutating func code(amount: inout Float, _ field: StaticString) throws(Failure) {
+    try code(&amount, in: 0...1e9, field)
   }
 
-  /// The greatest level that a state may hold: far beyond any real one.
-  ///
-  /// - Units: dB.
-  private static let maximumLevel: Float = 1e9
-
-  /// Reads a level, or what stands for none.
-  mutating func level(_ field: String) throws(FieldError) -> Float {
-    let number = try float()
-    guard number.isNaN || number.magnitude <= FieldReader.maximumLevel else {
-      throw failure(.outOfRange(field: field))
-    }
-    return number
+  /// Codes a level, or what stands for none.
+  mutating func code(level: inout Float, _ field: StaticString) throws(Failure) {
+    try code(&level)
+    try check(level.isNaN || level.magnitude <= HotTrack.maximumLevel, field)
   }
 
-  /// A level that was moved, held to what a state may hold; none stays none.
-  static func held(_ level: Float) -> Float {
-    level.isNaN ? level : min(maximumLevel, max(-maximumLevel, level))
-  }
-
-  /// Reads a finite number.
-  mutating func finite(_ field: String) throws(FieldError) -> Double {
-    let number = try double()
+  /// Codes a finite number.
+  mutating func code(finite number: inout Double, _ field: StaticString) throws(Failure) {
     // Spans in nanoseconds, the longest of which is 9.2e18, are the greatest numbers that are kept.
-    guard number.magnitude <= 1e19 else { throw failure(.outOfRange(field: field)) }
-    return number
+    try code(&number, in: -1e19...1e19, field)
   }
 
-  /// Reads a small whole number.
-  mutating func small(_ field: String, through most: UInt8) throws(FieldError) -> UInt8 {
-    let number = try byte()
-    guard number <= most else { throw failure(.outOfRange(field: field)) }
-    return number
+  /// Codes a small whole number.
+  mutating func code(small number: inout UInt8, through most: UInt8, _ field: StaticString) throws(Failure) {
+    try code(&number, in: 0...most, field)
   }
 
-  /// Reads a place in a list of so many.
-  mutating func place(_ field: String, below count: Int) throws(FieldError) -> Int32 {
-    let number = try number(Int32.self)
-    guard number >= 0, number < count else { throw failure(.outOfRange(field: field)) }
-    return number
+  /// Codes a place in a list of so many.
+  mutating func code(place: inout Int32, below count: Int, _ field: StaticString) throws(Failure) {
+    try code(&place)
+    try check(place >= 0 && place < count, field)
   }
 
-  /// Reads a number of seconds, slots or the like that is far from the ends of its range.
-  mutating func whole(_ field: String) throws(FieldError) -> Int64 {
-    let number = try number(Int64.self)
-    guard number.magnitude <= 1 << 62 else { throw failure(.outOfRange(field: field)) }
-    return number
-  }
-}
-
-extension FieldWriter {
-  mutating func write(places: [Int32]) {
-    write(UInt32(places.count))
-    for place in places { write(place) }
-  }
-}
-
-extension FieldReader {
-  /// Reads a list of places in a list of so many.
-  mutating func places(_ field: String, below count: Int) throws(FieldError) -> [Int32] {
-    var places: [Int32] = []
-    for _ in 0..<(try self.count(ofAtLeast: 4)) { places.append(try place(field, below: count)) }
-    return places
+  /// Codes a list of places in a list of so many.
+  mutating func code(places: inout [Int32], below count: Int, _ field: StaticString) throws(Failure) {
+    try code(&places)
+    try check(places.allSatisfy { $0 >= 0 && $0 < count }, field)
   }
 
-  /// Reads how long before it was last heard a sample began, in nanoseconds, or what stands for none.
-  mutating func sinceSample() throws(FieldError) -> UInt32 {
-    let number = try number(UInt32.self)
-    guard number == HotTrack.noSample || number <= TrackHandle.joinSpan.nanoseconds else {
-      throw failure(.outOfRange(field: "a sample"))
-    }
-    return number
+  /// Codes a number of slots or the like that is far from the ends of its range.
+  mutating func code(whole number: inout Int64, _ field: StaticString) throws(Failure) {
+    try code(&number, in: -1 << 62...1 << 62, field)
+  }
+
+  /// Codes the number of a second that is far from the ends of its range.
+  mutating func code(second: inout Int64) throws(Failure) {
+    try code(&second, in: -1 << 50...1 << 50, "a second")
   }
 }

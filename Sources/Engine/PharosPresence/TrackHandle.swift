@@ -206,8 +206,8 @@ extension TrackHandle {
 
   /// Moves all levels by so many dB, as the observer's offset was changed.
   func shiftLevels(by difference: Float) {
-    hot.estimate = FieldReader.held(hot.estimate + difference)
-    hot.usual.level = FieldReader.held(hot.usual.level + difference)
+    hot.estimate = HotTrack.held(hot.estimate + difference)
+    hot.usual.level = HotTrack.held(hot.usual.level + difference)
   }
 
   /// Indicates whether one body in the way could hide the beacon, at its usual level or at the one to which it has fallen.
@@ -437,49 +437,30 @@ package final class ExtrasBox: @unchecked Sendable {
 
 /// The state of an address that shares a track's identity with the address heard last.
 struct OtherAddress: Sendable {
-  var key: UInt64
-  var sampleStart: Timestamp
+  var key: UInt64 = 0
+  var sampleStart = Timestamp.distantPast
   /// The time until which it may be silent: by the longest limited silence that any policy allowed it.
-  var until: Timestamp
+  var until = Timestamp.distantPast
   /// The silence that the first policy allowed it.
-  var allowed: TimeSpan
-  var intervals: IntervalLearner
-  var history: LossHistory
+  var allowed = TimeSpan.zero
+  var intervals = IntervalLearner()
+  var history = LossHistory()
 }
 
-extension FieldReader {
-  /// Reads the number of a second that is far from the ends of its range.
-  mutating func second() throws(FieldError) -> Int64 {
-    let number = try number(Int64.self)
-    guard number.magnitude <= 1 << 50 else { throw failure(.outOfRange(field: "a second")) }
-    return number
-  }
-}
-
-extension Extras {
-  /// Writes the gaps while outside and the further addresses.
-  func write(to writer: inout FieldWriter) {
-    sparse.write(to: &writer)
-    writer.write(UInt8(others.count))
-    for other in others {
-      writer.write(other.key)
-      other.sampleStart.write(to: &writer)
-      other.until.write(to: &writer)
-      other.allowed.write(to: &writer)
-      other.intervals.write(to: &writer)
-      other.history.write(to: &writer)
+extension Extras: FieldParts {
+  /// Hands the gaps while outside and the further addresses to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(parts: &sparse)
+    try coder.code(list: &others, ofAtLeast: 32, into: OtherAddress()) {
+      (other, coder) throws(Coder.Failure) in
+      try coder.code(&other.key)
+      try coder.code(&other.sampleStart)
+      try coder.code(&other.until)
+      try coder.code(&other.allowed)
+      try coder.code(parts: &other.intervals)
+      try coder.code(parts: &other.history)
     }
-  }
-}
-
-extension OtherAddress {
-  init(from reader: inout FieldReader) throws(FieldError) {
-    key = try reader.number(UInt64.self)
-    sampleStart = try Timestamp(from: &reader)
-    until = try Timestamp(from: &reader)
-    allowed = try TimeSpan(from: &reader)
-    intervals = try IntervalLearner(from: &reader)
-    history = try LossHistory(from: &reader)
+    try coder.check(others.count <= TrackHandle.addresses, "addresses")
   }
 }
 

@@ -108,30 +108,17 @@ struct UploadRhythm: Equatable, Sendable {
   var knownPeriod: TimeSpan { isKnown ? .seconds(period) : .zero }
 }
 
-extension UploadRhythm {
-  /// Writes what is known of the uploads.
-  func write(to writer: inout FieldWriter) {
-    begun.write(to: &writer)
-    before.write(to: &writer)
-    latest.write(to: &writer)
-    writer.write(count)
-    writer.write(covered)
-    writer.write(isCovered)
-    writer.write(isBurst)
-    writer.write(period)
-    writer.write(usualGap)
-  }
-
-  /// Reads what is known of the uploads.
-  init(from reader: inout FieldReader) throws(FieldError) {
-    self.init(at: try Timestamp(from: &reader))
-    before = try Timestamp(from: &reader)
-    latest = try Timestamp(from: &reader)
-    count = try reader.small("uploads", through: UploadRhythm.newUploads)
-    covered = try reader.small("uploads that cover their time", through: UploadRhythm.minimumUploads)
-    isCovered = try reader.flag()
-    isBurst = try reader.flag()
-    period = try reader.finite("the time between uploads")
-    usualGap = try reader.finite("the usual time between uploads")
+extension UploadRhythm: FieldParts {
+  /// Hands what is known of the uploads to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&begun)
+    try coder.code(&before)
+    try coder.code(&latest)
+    try coder.code(small: &count, through: UploadRhythm.newUploads, "uploads")
+    try coder.code(small: &covered, through: UploadRhythm.minimumUploads, "uploads that cover their time")
+    try coder.code(&isCovered)
+    try coder.code(&isBurst)
+    try coder.code(finite: &period, "the time between uploads")
+    try coder.code(finite: &usualGap, "the usual time between uploads")
   }
 }

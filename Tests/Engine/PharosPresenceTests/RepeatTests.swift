@@ -99,9 +99,10 @@ struct RepeatTests {
     }
     check.interrupt()
     var writer = FieldWriter()
-    check.write(to: &writer)
+    check.visitFields(&writer)
     var reader = FieldReader(writer.bytes[...])
-    let read = try SequenceCheck(from: &reader)
+    var read = SequenceCheck()
+    try read.visitFields(&reader)
     #expect(read.repeats == 2)
     #expect(read.isRepeat)
     #expect(read.isInterrupted)

@@ -78,24 +78,36 @@ struct FieldTests {
   func blocks() throws {
     let bytes = FieldTests.written { writer in
       writer.write(1 as UInt8)
-      writer.writeBlock { block in
+      writer.code(block: { block in
         block.write(2 as UInt8)
-        block.writeBlock { $0.write("inner") }
-      }
+        block.code(block: { $0.write("inner") })
+      })
       writer.write(3 as UInt8)
     }
     var reader = FieldReader(bytes[...])
     #expect(try reader.byte() == 1)
-    var block = try reader.block()
+    let passed = try reader.beginBlock()
+    reader.skipBlock()
+    try reader.endBlock(passed)
     #expect(try reader.byte() == 3)
     try reader.finish()
-    #expect(try block.byte() == 2)
-    var inner = try block.block()
-    #expect(try inner.text() == "inner")
-    #expect(throws: FieldError(.cut, at: bytes.count - 1)) { try inner.byte() }
+    var other = FieldReader(bytes[...])
+    _ = try other.byte()
+    let outer = try other.beginBlock()
+    #expect(try other.byte() == 2)
+    let inner = try other.beginBlock()
+    #expect(try other.text() == "inner")
+    #expect(throws: FieldError(.cut, at: bytes.count - 1)) { try other.byte() }
+    try other.endBlock(inner)
+    try other.endBlock(outer)
+    #expect(try other.byte() == 3)
+    var early = FieldReader(bytes[...])
+    _ = try early.byte()
+    let left = try early.beginBlock()
+    #expect(throws: FieldError(.surplus(bytes: 14), at: 5)) { try early.endBlock(left) }
     var cut = FieldReader(bytes.dropLast(4))
     _ = try cut.byte()
-    #expect(throws: FieldError.self) { try cut.block() }
+    #expect(throws: FieldError.self) { try cut.beginBlock() }
   }
 
   @Test("a count is believed only as far as there are bytes for it")

@@ -21,20 +21,8 @@ extension RadioMap {
   package func encoded() -> [UInt8] {
     var body = FieldWriter()
     body.reserve(levels.count + deviations.count + emitters.count * 64)
-    writeFloors(to: &body)
-    body.write(UInt32(emitters.count))
-    for number in emitters.indices { writeEmitter(number, to: &body) }
-    body.write(UInt32(anchors.count))
-    for anchor in anchors {
-      body.write(anchor.emitter)
-      body.write(anchor.floor)
-      body.write(anchor.point.x)
-      body.write(anchor.point.y)
-      body.write(anchor.deviation)
-    }
-    body.writeBlock { $0.write(raw: NibblePacking.packed(levels)) }
-    body.writeBlock { $0.write(raw: NibblePacking.packed(deviations)) }
-    if !turns.isEmpty || !radiusScales.isEmpty { writeFindings(to: &body) }
+    var fields = RadioMapFields(map: self)
+    fields.visitFields(&body)
     var writer = FieldWriter()
     writer.reserve(body.bytes.count + 13)
     writer.write(RadioMap.magic)
@@ -42,56 +30,6 @@ extension RadioMap {
     writer.write(RadioMap.checksum(of: body.bytes[...]))
     writer.write(raw: body.bytes)
     return writer.bytes
-  }
-
-  private func writeFloors(to writer: inout FieldWriter) {
-    writer.write(UInt32(floors.count))
-    for number in floors.indices {
-      let grid = grids[number]
-      writer.write(floors[number].building)
-      writer.write(Int32(floors[number].level))
-      writer.write(grid.corner.x)
-      writer.write(grid.corner.y)
-      writer.write(grid.cell)
-      writer.write(UInt32(grid.columns))
-      writer.write(UInt32(grid.rows))
-      writer.write(!walked.isEmpty)
-      if !walked.isEmpty { writer.writeBlock { $0.write(raw: NibblePacking.packed(walked[number])) } }
-    }
-  }
-
-  private func writeFindings(to writer: inout FieldWriter) {
-    writer.write(UInt32(turns.count))
-    for turn in turns {
-      writer.write(turn.floor.building)
-      writer.write(Int32(turn.floor.level))
-      writer.write(turn.radians)
-      writer.write(UInt32(turn.walks))
-    }
-    writer.write(UInt32(radiusScales.count))
-    for scale in radiusScales {
-      writer.write(scale.kind.rawValue)
-      writer.write(scale.factor)
-      writer.write(UInt32(scale.walks))
-    }
-  }
-
-  private func writeEmitter(_ number: Int, to writer: inout FieldWriter) {
-    switch emitters[number] {
-    case .accessPoint(let address): writer.write(tag: 0, address)
-    case .beacon(let beacon): writer.write(tag: 1, beacon)
-    case .observer(let observer): writer.write(tag: 2, observer)
-    }
-    writer.write(groups[number])
-    writer.write(noises[number])
-    let range = patchRange(of: Int32(number))
-    writer.write(UInt32(range.count))
-    for patch in patches[range] {
-      writer.write(patch.floor)
-      for side in [patch.column, patch.row, patch.columns, patch.rows] {
-        writer.write(UInt16(truncatingIfNeeded: side))
-      }
-    }
   }
 
   /// Decodes the bytes that `encoded()` returned, which must be complete and without surplus.
@@ -110,7 +48,9 @@ extension RadioMap {
       try reader.code(version: RadioMap.version)
       let sum = try reader.number(UInt64.self)
       guard sum == RadioMap.checksum(of: bytes[reader.offset...]) else { throw .init(.badIdentity, at: -1) }
-      self = try RadioMapReading(&reader).map()
+      var fields = RadioMapFields(map: RadioMap())
+      try fields.visitFields(&reader)
+      self = fields.map
       try reader.finish()
     } catch {
       throw error.offset < 0 ? .damaged : .unreadable(error)
@@ -142,153 +82,209 @@ extension RadioMap {
   }
 }
 
-/// Reads a radio map's fields and checks that they fit each other.
-struct RadioMapReading {
-  private var parts = RadioMap()
+/// The fields of a radio map, which a reader checks to fit each other.
+struct RadioMapFields: FieldParts {
+  /// The map that is written, or that grows as it is read.
+  private(set) var map: RadioMap
   /// The number of cells of all patches so far.
   private var cells = 0
+
+  init(map: RadioMap) { self.map = map }
 
   /// The largest coordinate of a place on a floor's plane.
   ///
   /// - Units: metres.
   private static let farthest = 1e6
 
-  /// Reads all fields.
-  init(_ reader: inout FieldReader) throws(FieldError) {
-    try readFloors(&reader)
-    let count = try reader.count(ofAtLeast: 16)
-    for _ in 0..<count { try readEmitter(&reader) }
-    try readAnchors(&reader)
-    var block = try reader.block()
-    parts.levels = try NibblePacking.unpacked(&block, count: cells)
-    block = try reader.block()
-    parts.deviations = try NibblePacking.unpacked(&block, count: cells)
-    if reader.remaining > 0 { try readFindings(&reader) }
+  private static func isNear(_ point: Point) -> Bool {
+    point.x.magnitude <= farthest && point.y.magnitude <= farthest
   }
 
-  /// The map.
-  func map() -> RadioMap { parts }
+  /// Hands each field to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try visitFloors(&coder)
+    var count = map.emitters.count
+    try coder.code(count: &count, ofAtLeast: 16)
+    for number in 0..<count { try visitEmitter(Int32(number), &coder) }
+    try visitAnchors(&coder)
+    try coder.code(cells: &map.levels, count: cells)
+    try coder.code(cells: &map.deviations, count: cells)
+    guard coder.hasMore(!map.turns.isEmpty || !map.radiusScales.isEmpty) else { return }
+    try visitTurns(&coder)
+    try visitScales(&coder)
+    try coder.check(!map.turns.isEmpty || !map.radiusScales.isEmpty, "the findings")
+  }
 
-  private mutating func readFloors(_ reader: inout FieldReader) throws(FieldError) {
-    let count = try reader.count(ofAtLeast: 37)
+  private mutating func visitFloors<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    var count = map.floors.count
+    try coder.code(count: &count, ofAtLeast: 37)
     var seen: Set<FloorID> = []
     for number in 0..<count {
-      let building = try reader.text()
-      let floor = FloorID(building: building, level: Int(try reader.number(Int32.self)))
-      guard seen.insert(floor).inserted else { throw reader.failure(.outOfRange(field: "a floor")) }
-      let corner = Point(x: try reader.double(), y: try reader.double())
-      let cell = try reader.float()
-      let columns = Int(try reader.number(UInt32.self))
-      let rows = Int(try reader.number(UInt32.self))
-      guard corner.x.magnitude <= RadioMapReading.farthest, corner.y.magnitude <= RadioMapReading.farthest,
-        let grid = RadioGrid(corner: corner, cell: cell, columns: columns, rows: rows)
-      else { throw reader.failure(.outOfRange(field: "a floor's grid")) }
-      parts.floors.append(floor)
-      parts.grids.append(grid)
-      let isWalked = try reader.flag()
-      guard number == 0 || isWalked == !parts.walked.isEmpty else {
-        throw reader.failure(.outOfRange(field: "what was walked"))
+      let floor = try coder.floor(map.floors[number])
+      let corner = try coder.point(map.grids[number].corner)
+      let cell = try coder.field(map.grids[number].cell)
+      let columns = try coder.field(UInt32(map.grids[number].columns))
+      let rows = try coder.field(UInt32(map.grids[number].rows))
+      if Coder.isReader {
+        let grid = RadioGrid(corner: corner, cell: cell, columns: Int(columns), rows: Int(rows))
+        try coder.check(seen.insert(floor).inserted, "a floor")
+        try coder.check(grid != nil && RadioMapFields.isNear(corner), "a floor's grid")
+        map.floors.append(floor)
+        if let grid { map.grids.append(grid) }
       }
+      let isWalked = try coder.field(!map.walked.isEmpty)
+      try coder.check(number == 0 || isWalked == !map.walked.isEmpty, "what was walked")
       guard isWalked else { continue }
-      var block = try reader.block()
-      parts.walked.append(try NibblePacking.unpacked(&block, count: grid.count))
+      if Coder.isReader { map.walked.append([]) }
+      try coder.code(cells: &map.walked[number], count: map.grids[number].count)
     }
   }
 
-  private mutating func readEmitter(_ reader: inout FieldReader) throws(FieldError) {
-    let emitter: Emitter
-    switch try reader.byte() {
-    case 0: emitter = .accessPoint(try DeviceAddress(from: &reader))
-    case 1: emitter = .beacon(try BeaconID(from: &reader))
-    case 2: emitter = .observer(try ObserverID(from: &reader))
-    case let tag: throw reader.failure(.unknownTag(field: "an emitter's kind", tag: tag))
+  private mutating func visitEmitter<Coder: FieldCoder>(
+    _ number: Int32,
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    let emitter = try coder.field(map.emitters[Int(number)])
+    let group = try coder.field(map.groups[Int(number)])
+    let noise = try coder.field(map.noises[Int(number)])
+    if Coder.isReader {
+      let isNext = map.emitters.last.map { $0 < emitter } ?? true
+      try coder.check(emitter == emitter.plain && isNext, "the order of emitters")
+      try coder.check(group >= 0 && (0...50).contains(noise), "an emitter")
+      _ = map.add(emitter, group: group, noise: noise)
     }
-    guard emitter == emitter.plain, parts.emitters.last.map({ $0 < emitter }) ?? true else {
-      throw reader.failure(.outOfRange(field: "the order of emitters"))
-    }
-    let group = try reader.number(Int32.self)
-    let noise = try reader.float()
-    guard group >= 0, (0...50).contains(noise) else { throw reader.failure(.outOfRange(field: "an emitter")) }
-    let number = parts.add(emitter, group: group, noise: noise)
+    let known = Coder.isReader ? 0..<0 : map.patchRange(of: number)
+    var count = known.count
+    try coder.code(count: &count, ofAtLeast: 12)
     var last: Int32 = -1
-    for _ in 0..<(try reader.count(ofAtLeast: 12)) {
-      let floor = try reader.number(Int32.self)
-      guard floor > last, floor < Int32(parts.floors.count) else {
-        throw reader.failure(.outOfRange(field: "a patch's floor"))
+    for place in known.lowerBound..<known.lowerBound + count {
+      let floor = try coder.field(map.patches[place].floor)
+      let column = try coder.field(UInt16(truncatingIfNeeded: map.patches[place].column))
+      let row = try coder.field(UInt16(truncatingIfNeeded: map.patches[place].row))
+      let columns = try coder.field(UInt16(truncatingIfNeeded: map.patches[place].columns))
+      let rows = try coder.field(UInt16(truncatingIfNeeded: map.patches[place].rows))
+      if Coder.isReader {
+        try coder.check(floor > last && floor < Int32(map.floors.count), "a patch's floor")
+        last = floor
+        map.add(
+          RadioPatch(
+            emitter: number,
+            floor: floor,
+            column: Int32(column),
+            row: Int32(row),
+            columns: Int32(columns),
+            rows: Int32(rows),
+            offset: Int32(cells)
+          )
+        )
+        let grid = map.grids[Int(floor)]
+        let fits = Int(column) + Int(columns) <= grid.columns && Int(row) + Int(rows) <= grid.rows
+        let room = RadioMap.maximumCells - cells
+        try coder.check(fits && columns > 0 && rows > 0 && Int(columns) * Int(rows) <= room, "a patch")
       }
-      last = floor
-      try readPatch(of: number, on: floor, &reader)
+      cells += Int(columns) * Int(rows)
     }
   }
 
-  private mutating func readPatch(
-    of emitter: Int32,
-    on floor: Int32,
-    _ reader: inout FieldReader
-  ) throws(FieldError) {
-    let column = Int(try reader.number(UInt16.self))
-    let row = Int(try reader.number(UInt16.self))
-    let columns = Int(try reader.number(UInt16.self))
-    let rows = Int(try reader.number(UInt16.self))
-    let grid = parts.grids[Int(floor)]
-    guard columns > 0, rows > 0, column + columns <= grid.columns, row + rows <= grid.rows,
-      cells + columns * rows <= RadioMap.maximumCells
-    else { throw reader.failure(.outOfRange(field: "a patch")) }
-    parts.add(
-      RadioPatch(
-        emitter: emitter,
-        floor: floor,
-        column: Int32(column),
-        row: Int32(row),
-        columns: Int32(columns),
-        rows: Int32(rows),
-        offset: Int32(cells)
+  private mutating func visitAnchors<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    var count = map.anchors.count
+    try coder.code(count: &count, ofAtLeast: 28)
+    for place in 0..<count {
+      let anchor = RadioAnchor(
+        emitter: try coder.field(map.anchors[place].emitter),
+        floor: try coder.field(map.anchors[place].floor),
+        point: try coder.point(map.anchors[place].point),
+        deviation: try coder.field(map.anchors[place].deviation)
       )
-    )
-    cells += columns * rows
-  }
-
-  private mutating func readFindings(_ reader: inout FieldReader) throws(FieldError) {
-    for _ in 0..<(try reader.count(ofAtLeast: 16)) {
-      let building = try reader.text()
-      let floor = FloorID(building: building, level: Int(try reader.number(Int32.self)))
-      let radians = try reader.float()
-      let walks = Int(try reader.number(UInt32.self))
-      guard parts.floors.contains(floor), !parts.turns.contains(where: { $0.floor == floor }),
-        (-Float.pi...Float.pi).contains(radians)
-      else { throw reader.failure(.outOfRange(field: "a turned plan")) }
-      parts.turns.append(PlanTurn(floor: floor, radians: radians, walks: walks))
-    }
-    for _ in 0..<(try reader.count(ofAtLeast: 9)) {
-      guard let kind = RadiusScale.Kind(rawValue: try reader.byte()),
-        parts.radiusScales.last.map({ $0.kind.rawValue < kind.rawValue }) ?? true
-      else { throw reader.failure(.outOfRange(field: "the kind of a radius")) }
-      let factor = try reader.float()
-      guard RadiusScale.bounds.contains(factor) else {
-        throw reader.failure(.outOfRange(field: "the scale of a radius"))
-      }
-      let walks = Int(try reader.number(UInt32.self))
-      parts.radiusScales.append(RadiusScale(kind: kind, factor: factor, walks: walks))
-    }
-    guard !parts.turns.isEmpty || !parts.radiusScales.isEmpty else {
-      throw reader.failure(.outOfRange(field: "the findings"))
+      guard Coder.isReader else { continue }
+      let isNext = map.anchors.last.map { $0.emitter < anchor.emitter } ?? true
+      let isKnown = map.emitters.indices.contains(Int(anchor.emitter))
+      try coder.check(
+        isNext && isKnown && map.floors.indices.contains(Int(anchor.floor))
+          && RadioMapFields.isNear(anchor.point) && (0...1e4).contains(anchor.deviation),
+        "an anchor"
+      )
+      map.anchors.append(anchor)
     }
   }
 
-  private mutating func readAnchors(_ reader: inout FieldReader) throws(FieldError) {
-    for _ in 0..<(try reader.count(ofAtLeast: 28)) {
-      let emitter = try reader.number(Int32.self)
-      let floor = try reader.number(Int32.self)
-      let point = Point(x: try reader.double(), y: try reader.double())
-      let deviation = try reader.float()
-      let farthest = RadioMapReading.farthest
-      guard (0..<Int32(parts.emitters.count)).contains(emitter),
-        (0..<Int32(parts.floors.count)).contains(floor),
-        parts.anchors.last.map({ $0.emitter < emitter }) ?? true, point.x.magnitude <= farthest,
-        point.y.magnitude <= farthest, (0...1e4).contains(deviation)
-      else { throw reader.failure(.outOfRange(field: "an anchor")) }
-      parts.anchors.append(RadioAnchor(emitter: emitter, floor: floor, point: point, deviation: deviation))
+  private mutating func visitTurns<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    var count = map.turns.count
+    try coder.code(count: &count, ofAtLeast: 16)
+    for place in 0..<count {
+      let turn = PlanTurn(
+        floor: try coder.floor(map.turns[place].floor),
+        radians: try coder.field(map.turns[place].radians),
+        walks: Int(try coder.field(UInt32(map.turns[place].walks)))
+      )
+      guard Coder.isReader else { continue }
+      let isNew = !map.turns.contains { $0.floor == turn.floor }
+      try coder.check(
+        isNew && map.floors.contains(turn.floor) && (-Float.pi...Float.pi).contains(turn.radians),
+        "a turned plan"
+      )
+      map.turns.append(turn)
     }
+  }
+
+  private mutating func visitScales<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    var count = map.radiusScales.count
+    try coder.code(count: &count, ofAtLeast: 9)
+    for place in 0..<count {
+      let scale = RadiusScale(
+        kind: try coder.field(map.radiusScales[place].kind),
+        factor: try coder.field(map.radiusScales[place].factor),
+        walks: Int(try coder.field(UInt32(map.radiusScales[place].walks)))
+      )
+      guard Coder.isReader else { continue }
+      let isNext = map.radiusScales.last.map { $0.kind.rawValue < scale.kind.rawValue } ?? true
+      try coder.check(isNext && RadiusScale.bounds.contains(scale.factor), "the scale of a radius")
+      map.radiusScales.append(scale)
+    }
+  }
+}
+
+extension RadiusScale.Kind: FieldChoice {
+  /// The name of the field.
+  package static var fieldName: String { "the kind of a radius" }
+}
+
+extension Emitter: FieldUnion {
+  /// The name of the field.
+  package static var fieldName: String { "an emitter's kind" }
+
+  /// Hands each case to a coder.
+  package static func visitCases<Coder: FieldCoder>(
+    _ union: inout FieldCase<Self>,
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.code(&union, 0, Self.accessPoint) {
+      if case .accessPoint(let radio) = $0 { radio } else { nil }
+    }
+    try coder.code(&union, 1, Self.beacon) { if case .beacon(let beacon) = $0 { beacon } else { nil } }
+    try coder.code(&union, 2, Self.observer) {
+      if case .observer(let observer) = $0 { observer } else { nil }
+    }
+  }
+}
+
+extension FieldCoder {
+  fileprivate mutating func floor(_ floor: @autoclosure () -> FloorID) throws(Failure) -> FloorID {
+    FloorID(building: try field(floor().building), level: Int(try field(Int32(floor().level))))
+  }
+
+  fileprivate mutating func point(_ point: @autoclosure () -> Point) throws(Failure) -> Point {
+    Point(x: try field(point().x), y: try field(point().y))
+  }
+
+  /// Codes cells, packed.
+  fileprivate mutating func code(cells: inout [UInt8], count: Int) throws(Failure) {
+    var packed = Self.isReader ? [] : NibblePacking.packed(cells)
+    try code(bytes: &packed)
+    guard Self.isReader else { return }
+    let unpacked = NibblePacking.unpacked(packed, count: count)
+    try check(unpacked != nil, "cells")
+    cells = unpacked ?? []
   }
 }
 
@@ -318,12 +314,9 @@ package enum NibblePacking {
     return nibbles.bytes
   }
 
-  /// Unpacks an exact number of bytes.
-  ///
-  /// - Throws: a `FieldError` if there are fewer or more bytes, or if a difference leads outside the range of a byte.
-  package static func unpacked(_ reader: inout FieldReader, count: Int) throws(FieldError) -> [UInt8] {
-    let packed = try reader.raw(reader.remaining)
-    guard count <= packed.count * 2 else { throw reader.failure(.cut) }
+  /// Unpacks an exact number of bytes; nil if there are fewer or more, or if a difference leads outside the range of a byte.
+  package static func unpacked(_ packed: [UInt8], count: Int) -> [UInt8]? {
+    guard count <= packed.count * 2 else { return nil }
     var values: [UInt8] = []
     values.reserveCapacity(count)
     var place = 0
@@ -334,18 +327,18 @@ package enum NibblePacking {
     }
     var last = 0
     for _ in 0..<count {
-      guard let nibble = next() else { throw reader.failure(.cut) }
+      guard let nibble = next() else { return nil }
       if nibble == escape {
-        guard let high = next(), let low = next() else { throw reader.failure(.cut) }
+        guard let high = next(), let low = next() else { return nil }
         last = Int(high) << 4 | Int(low)
       } else {
         last += Int(nibble) - 7
       }
-      guard (0...255).contains(last) else { throw reader.failure(.outOfRange(field: "a cell")) }
+      guard (0...255).contains(last) else { return nil }
       values.append(UInt8(last))
     }
-    if place % 2 == 1, next() != 0 { throw reader.failure(.outOfRange(field: "the last half byte")) }
-    guard place == packed.count * 2 else { throw reader.failure(.surplus(bytes: packed.count - place / 2)) }
+    if place % 2 == 1, next() != 0 { return nil }
+    guard place == packed.count * 2 else { return nil }
     return values
   }
 }

@@ -47,7 +47,7 @@ public struct RadioMap: Hashable, Sendable {
   /// Creates a map of some floors that knows no emitter yet.
   ///
   /// Emitters are added in ascending order, each before its patches. ``RadioMapDraft`` sorts them, and
-  /// ``RadioMapReading`` rejects others.
+  /// ``RadioMapFields`` rejects others.
   init(floors: [FloorID] = [], grids: [RadioGrid] = [], walked: [[UInt8]] = []) {
     self.floors = floors
     self.grids = grids

@@ -313,43 +313,32 @@ extension PresencePolicy: FieldStruct {
   }
 }
 
-extension PresencePolicy.Silence: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    switch self {
-    case .adaptive: writer.write(tag: 0)
-    case .fixed(let span): writer.write(tag: 1, span)
-    case .never: writer.write(tag: 2)
-    }
-  }
+extension PresencePolicy.Silence: FieldUnion {
+  /// The name of the field.
+  public static var fieldName: String { "silence" }
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    switch try reader.byte() {
-    case 0: self = .adaptive
-    case 1: self = .fixed(try reader.read())
-    case 2: self = .never
-    case let tag: throw reader.failure(.unknownTag(field: "silence", tag: tag))
-    }
+  /// Hands each case to a coder.
+  public static func visitCases<Coder: FieldCoder>(
+    _ union: inout FieldCase<Self>,
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.code(&union, 0, .adaptive)
+    try coder.code(&union, 1, Self.fixed) { if case .fixed(let span) = $0 { span } else { nil } }
+    try coder.code(&union, 2, .never)
   }
 }
 
-extension Region.Subject: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    switch self {
-    case .observer: writer.write(tag: 0)
-    case .beacon(let observers): writer.write(tag: 1, observers)
-    }
-  }
+extension Region.Subject: FieldUnion {
+  /// The name of the field.
+  public static var fieldName: String { "a region's subject" }
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    switch try reader.byte() {
-    case 0: self = .observer
-    case 1: self = .beacon(observers: try reader.read())
-    case let tag: throw reader.failure(.unknownTag(field: "a region's subject", tag: tag))
-    }
+  /// Hands each case to a coder.
+  public static func visitCases<Coder: FieldCoder>(
+    _ union: inout FieldCase<Self>,
+    _ coder: inout Coder
+  ) throws(Coder.Failure) {
+    try coder.code(&union, 0, .observer)
+    try coder.code(&union, 1, Self.beacon) { if case .beacon(let observers) = $0 { observers } else { nil } }
   }
 }
 
@@ -393,20 +382,17 @@ extension Region: FieldStruct {
   }
 }
 
-extension RegionNode: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    region.write(to: &writer)
-    writer.write(children)
-  }
-
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    let region = try Region(from: &reader)
-    let children = try reader.deeper { (reader: inout FieldReader) throws(FieldError) in
-      try reader.list(RegionNode.self)
-    }
-    self.init(region: region, children: children)
+extension RegionNode: FieldRecord {
+  /// Hands each field to a coder.
+  public static func coded<Coder: FieldCoder>(
+    _ value: () -> Self,
+    by coder: inout Coder
+  ) throws(Coder.Failure) -> Self {
+    let region = try coder.field(value().region)
+    try coder.descend(1)
+    let children = try coder.field(value().children)
+    try coder.descend(-1)
+    return RegionNode(region: region, children: children)
   }
 }
 

@@ -142,6 +142,11 @@ public enum ScanState: UInt8, Equatable, Sendable {
   case foreground
 }
 
+extension ScanState: FieldChoice {
+  /// The name of the field.
+  public static var fieldName: String { "a scan state" }
+}
+
 /// One access point in a Wi-Fi scan.
 public struct AccessPoint: Hashable, Sendable {
   /// The basic service set identifier: the address of the radio.
