@@ -175,51 +175,50 @@ extension SubjectTable {
 // MARK: Checkpoints
 
 extension SubjectTable {
-  /// Writes the places as they are, including the free ones, because the order in which subjects are evaluated at an
-  /// instant depends on them.
+  /// Hands the places to a coder as they are, including the free ones, because the order in which subjects are evaluated at
+  /// an instant depends on them.
+  ///
+  /// - Parameters:
+  ///   - coder: the writer or the reader, which reads into an empty table.
+  ///   - codeRow: hands a row to the coder, and returns the one that was written or read.
+  /// - Throws: the error of a reader.
   @inlinable
-  package func writeState(to writer: inout FieldWriter, _ writeRow: (Row, inout FieldWriter) -> Void) {
-    writer.write(generation)
-    writer.write(UInt32(end))
-    for place in pages.joined() {
-      writer.write(place.isTaken)
-      guard place.isTaken else { continue }
-      writer.write(place.generation)
-      writer.write(place.wake)
-      writeRow(place.row, &writer)
-    }
-    writer.write(free.map { UInt32($0) })
-  }
-
-  /// Reads the places.
-  @inlinable
-  package init(
-    restoring reader: inout FieldReader,
-    _ readRow: (inout FieldReader) throws(FieldError) -> Row
-  ) throws(FieldError) {
-    generation = try reader.number(UInt32.self)
+  package mutating func visitRows<Coder: FieldCoder>(
+    _ coder: inout Coder,
+    _ codeRow: (_ row: () -> Row, inout Coder) throws(Coder.Failure) -> Row
+  ) throws(Coder.Failure) {
+    try coder.code(&generation)
+    var count = end
+    try coder.code(count: &count, ofAtLeast: 1)
     var isFree: [Bool] = []
-    for place in 0..<(try reader.count()) {
-      isFree.append(!(try reader.flag()))
-      guard !isFree[place] else {
+    for place in 0..<count {
+      let isTaken = try coder.field(isTaken(place))
+      isFree.append(!isTaken)
+      if isTaken {
+        let generation = try coder.field(entry(place).generation)
+        let wake = try coder.field(entry(place).wake)
+        let row = try codeRow({ entry(place).row }, &coder)
+        guard Coder.isReader else { continue }
+        try coder.check(places[row.subject] == nil, "a subject")
+        places[row.subject] = place
+        append(Place(row: row, generation: generation))
+        schedule(place, at: wake)
+      } else if Coder.isReader {
         append(Place(row: .vacant, generation: 0, isTaken: false))
-        continue
       }
-      var entry = Place(row: .vacant, generation: try reader.number(UInt32.self))
-      let wake: Timestamp = try reader.read()
-      entry.row = try readRow(&reader)
-      guard places.updateValue(place, forKey: entry.row.subject) == nil else {
-        throw reader.failure(.badIdentity)
-      }
-      append(entry)
-      schedule(place, at: wake)
     }
-    free = try reader.list(UInt32.self).map { Int($0) }
+    var unused = free.map { UInt32($0) }
+    try coder.code(&unused)
+    guard Coder.isReader else { return }
+    free = unused.map { Int($0) }
     for place in free {
-      guard place < end, isFree[place] else { throw reader.failure(.badIdentity) }
+      try coder.check(place < end && isFree[place], "a free place")
       isFree[place] = false
     }
     // A place that is neither taken nor free would be lost for good.
-    guard !isFree.contains(true) else { throw reader.failure(.badIdentity) }
+    try coder.check(!isFree.contains(true), "a free place")
   }
+
+  @inlinable
+  func entry(_ place: Int) -> Place { pages[place / Self.page][place % Self.page] }
 }

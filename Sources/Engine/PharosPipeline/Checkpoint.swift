@@ -38,7 +38,8 @@ public struct Checkpoint: Hashable, Sendable {
       return writer.bytes
     }
     var writer = FieldWriter()
-    merger.writeState(to: &writer)
+    var state = merger
+    state.visitState(&writer)
     self.merger = writer.bytes
   }
 
@@ -231,7 +232,9 @@ extension Restoration: FieldCodable {
     if let checkpoint { writer.write(long: checkpoint.encoded) }
     publishedState.write(to: &writer)
     // A recording without visits and thresholds has the bytes that it had before there were any.
-    if !publishedState.hasNoStays { publishedState.writeStays(to: &writer) }
+    guard !publishedState.hasNoStays else { return }
+    var stays = publishedState
+    stays.visitStays(&writer)
   }
 
   /// Reads the value.
@@ -247,7 +250,7 @@ extension Restoration: FieldCodable {
       }
     }
     publishedState = try PublishedState(from: &reader)
-    if reader.remaining > 0 { try publishedState.readStays(from: &reader) }
+    if reader.remaining > 0 { try publishedState.visitStays(&reader) }
   }
 }
 

@@ -329,22 +329,19 @@ extension EventMerger {
     insert(.pause(through: end), at: instant)
   }
 
-  /// Writes what was released, counted and concluded.
-  func writeState(to writer: inout FieldWriter) {
-    released.write(to: &writer)
-    writer.write(clockSteps)
-    writer.write(refusalFloor)
-    writer.write(UInt32(truncatingIfNeeded: refusals.count))
-    for (application, count) in refusals.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
-      writer.write(application)
-      writer.write(count)
+  /// Hands what was released, counted and concluded to a coder.
+  mutating func visitState<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&released)
+    try coder.code(counter: &clockSteps)
+    try coder.code(counter: &refusalFloor)
+    try coder.code(&refusals)
+    try coder.check(refusals.values.allSatisfy { $0 <= UInt64(Int64.max) }, "a counter")
+    try coder.code(list: &clock, ofAtLeast: 16, into: (.distantPast, .zero)) {
+      (step, coder) throws(Coder.Failure) in
+      try coder.code(&step.since)
+      try coder.code(&step.offset)
     }
-    writer.write(UInt32(truncatingIfNeeded: clock.count))
-    for (since, offset) in clock {
-      since.write(to: &writer)
-      offset.write(to: &writer)
-    }
-    stageTwo.writeState(to: &writer)
+    try stageTwo.visitState(&coder)
   }
 
   /// Puts the state of a checkpoint in the place of this merger's, which has taken nothing yet.
@@ -353,18 +350,7 @@ extension EventMerger {
   package mutating func restoreState(from checkpoint: Checkpoint) throws(FieldError) {
     var reader = FieldReader(checkpoint.merger[...])
     var restored = self
-    restored.released = try Timestamp(from: &reader)
-    try reader.code(counter: &restored.clockSteps)
-    try reader.code(counter: &restored.refusalFloor)
-    for _ in 0..<(try reader.count(ofAtLeast: 12)) {
-      let application = try reader.text()
-      try reader.code(counter: &restored.refusals[application, default: 0])
-    }
-    for _ in 0..<(try reader.count(ofAtLeast: 16)) {
-      let since = try Timestamp(from: &reader)
-      restored.clock.append((since, try TimeSpan(from: &reader)))
-    }
-    try restored.stageTwo.restoreState(from: &reader)
+    try restored.visitState(&reader)
     try reader.finish()
     for shard in restored.watermarks.indices { restored.watermarks[shard] = restored.released }
     self = restored

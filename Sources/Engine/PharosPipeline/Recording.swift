@@ -202,45 +202,34 @@ package struct RecordedPart: Hashable, Sendable {
   }
 }
 
-extension RecordedPart: FieldCodable {
-  /// Writes the value.
-  package func write(to writer: inout FieldWriter) {
-    writer.write(index)
-    writer.write(count)
-    writer.write(UInt32(bytes.count))
-    writer.write(raw: bytes)
-  }
-
-  /// Reads the value.
-  package init(from reader: inout FieldReader) throws(FieldError) {
-    index = try reader.number(UInt32.self)
-    count = try reader.number(UInt32.self)
-    guard index < count, count <= RecordedPart.most else { throw reader.failure(.badIdentity) }
-    bytes = try reader.raw(Int(try reader.number(UInt32.self)))
+extension RecordedPart: FieldRecord {
+  /// Hands each field to a coder.
+  package static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let index = try coder.field(value().index)
+    let count = try coder.field(value().count)
+    try coder.check(index < count && count <= RecordedPart.most, "a part")
+    var bytes = C.isReader ? [] : value().bytes
+    try coder.code(bytes: &bytes)
+    return RecordedPart(index: index, count: count, bytes: bytes)
   }
 }
 
-extension Endpoint: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    writer.write(address.asV6.high)
-    writer.write(address.asV6.low)
-    writer.write(address.version.rawValue)
-    writer.write(port)
-  }
+extension IPAddress.Version: FieldChoice {
+  /// The name of the field.
+  public static var fieldName: String { "a version of IP" }
+}
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    let (high, low) = (try reader.number(UInt64.self), try reader.number(UInt64.self))
-    guard let version = IPAddress.Version(rawValue: try reader.byte()) else {
-      throw reader.failure(.badIdentity)
-    }
+extension Endpoint: FieldRecord {
+  /// Hands each field to a coder.
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let high = try coder.field(value().address.asV6.high)
+    let low = try coder.field(value().address.asV6.low)
     let address =
-      switch version {
+      switch try coder.field(value().address.version) {
       case .v4: IPAddress(v4: UInt32(truncatingIfNeeded: low))
       case .v6: IPAddress(v6: high, low)
       }
-    self.init(address, port: try reader.number(UInt16.self))
+    return Endpoint(address, port: try coder.field(value().port))
   }
 }
 

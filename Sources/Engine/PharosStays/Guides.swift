@@ -161,25 +161,18 @@ package struct Guides: Sendable {
   /// The requests.
   package var requests: [SubjectID: GuidanceRequest] { sessions.mapValues(\.request) }
 
-  /// Writes the requests.
-  package func writeState(to writer: inout FieldWriter) {
-    writer.write(UInt32(sessions.count))
-    for (subject, session) in sessions.sorted(by: { $0.key < $1.key }) {
-      writer.write(subject)
-      writer.write(session.request)
-      writer.write(session.counter)
-      writer.write(session.hasArrived)
-    }
-  }
-
-  /// Restores the requests of a written state.
-  package mutating func restoreState(from reader: inout FieldReader) throws(FieldError) {
-    sessions = [:]
-    for _ in 0..<(try reader.count(ofAtLeast: 12)) {
-      let subject: SubjectID = try reader.read()
-      var session = Session(request: try reader.read(), counter: try reader.read())
-      session.hasArrived = try reader.read()
-      sessions[subject] = session
+  /// Hands the requests to a coder.
+  package mutating func visitState<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    let kept = Coder.isReader ? [] : sessions.sorted { $0.key < $1.key }
+    var count = kept.count
+    try coder.code(count: &count, ofAtLeast: 12)
+    if Coder.isReader { sessions = [:] }
+    for place in 0..<count {
+      let subject = try coder.field(kept[place].key)
+      let request = try coder.field(kept[place].value.request)
+      var session = Session(request: request, counter: try coder.field(kept[place].value.counter))
+      session.hasArrived = try coder.field(kept[place].value.hasArrived)
+      if Coder.isReader { sessions[subject] = session }
     }
   }
 

@@ -113,28 +113,23 @@ package struct ZoneOccupancy: Sendable {
     recount()
   }
 
-  /// Writes the thresholds above which numbers are.
-  package func writeState(to writer: inout FieldWriter) {
-    writer.write(counter)
-    let above = watches.filter(\.isAbove)
-    writer.write(UInt32(above.count))
-    for watch in above {
-      writer.write(watch.zone)
-      writer.write(watch.threshold)
+  /// Hands the thresholds above which numbers are to a coder; a reader takes them over as far as the site still has them.
+  package mutating func visitState<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(counter: &counter)
+    var above = watches.filter(\.isAbove)
+    let none = Watch(zone: "", threshold: OccupancyThreshold(above: 0, below: 0), isAbove: true)
+    try coder.code(list: &above, ofAtLeast: 8, into: none) { (watch, coder) throws(Coder.Failure) in
+      try coder.code(&watch.zone)
+      try coder.code(&watch.threshold)
     }
-  }
-
-  /// Restores what was written, as far as the site still has it.
-  package mutating func restoreState(from reader: inout FieldReader) throws(FieldError) {
-    try reader.code(counter: &counter)
-    for _ in 0..<(try reader.count(ofAtLeast: 8)) {
-      let zone = try reader.text()
-      let threshold: OccupancyThreshold = try reader.read()
-      for index in watches.indices where watches[index].zone == zone && watches[index].threshold == threshold
-      {
+    guard Coder.isReader else { return }
+    for watch in above {
+      for index in watches.indices
+      where watches[index].zone == watch.zone && watches[index].threshold == watch.threshold {
         watches[index].isAbove = true
       }
     }
     recount()
   }
+
 }

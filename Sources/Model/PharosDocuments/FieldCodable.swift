@@ -88,6 +88,9 @@ public protocol FieldForm: FieldCodable {
 }
 
 extension FieldForm {
+  /// The form cannot be one of the value.
+  @inlinable public static var misfit: FieldError.Problem { .badIdentity }
+
   /// Writes the value.
   @inlinable public func write(to writer: inout FieldWriter) { writer.write(form) }
 

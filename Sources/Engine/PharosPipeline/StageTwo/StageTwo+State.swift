@@ -17,35 +17,8 @@ extension StageTwo {
   /// - Parameter writer: The writer that receives the state.
   /// - Complexity: linear in what is known; some hundreds of bytes for each beacon.
   package func writeState(to writer: inout FieldWriter) {
-    var (surroundings, learned) = (around, stays)
-    writer.code(version: StageTwo.stateVersion)
-    writer.write(now)
-    writer.write(regions.entries)
-    writer.write(zones)
-    writer.code(each: &surroundings.listening)
-    writer.code(each: &surroundings.lives)
-    surroundings.offsets.visitFields(&writer)
-    surroundings.noise.visitFields(&writer)
-    learned.visitFields(&writer)
-    for times in [live, lived] {
-      writer.write(UInt32(times.count))
-      for (observer, time) in times.sorted(by: { $0.key < $1.key }) {
-        writer.write(observer)
-        writer.write(time)
-      }
-    }
-    writeTags(to: &writer)
-    writer.write(dirty.map { UInt32($0) })
-    geofences.writeState(to: &writer)
-    let itineraries = (locators?.itineraries ?? [:]).sorted { $0.key < $1.key }
-    writer.write(UInt32(itineraries.count))
-    for (subject, itinerary) in itineraries {
-      writer.write(subject)
-      writer.write(itinerary)
-    }
-    occupancy.writeState(to: &writer)
-    visits.writeState(to: &writer)
-    guides.writeState(to: &writer)
+    var copy = self
+    copy.visitState(&writer)
   }
 
   /// Restores a state into this stage, which must not have taken any input yet.
@@ -57,88 +30,91 @@ extension StageTwo {
   /// - Throws: A `FieldError` if the bytes are not a valid state. The stage is then unchanged.
   package mutating func restoreState(from reader: inout FieldReader) throws(FieldError) {
     var restored = self
-    try restored.restore(from: &reader)
+    try restored.visitState(&reader)
     self = restored
   }
 
-  private mutating func restore(from reader: inout FieldReader) throws(FieldError) {
-    try reader.code(version: StageTwo.stateVersion)
-    now = try reader.read()
-    let known: [BeaconRegions.Entry?] = try reader.read()
+  /// Hands everything that later decisions depend on to a coder.
+  mutating func visitState<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(version: StageTwo.stateVersion)
+    try coder.code(&now)
+    let known = try coder.field(regions.entries)
     let keys = known.compactMap { $0?.key }
-    guard Set(keys).count == keys.count else { throw reader.failure(.badIdentity) }
-    let places = regions.restore(known, at: now)
-    regionsOfBefore = zip(known, places).compactMap { $1 == nil ? $0?.key : nil }
-    let former = try reader.list(Zone.self)
-    let plan = ZonePlan(site: Site(zones: former))
+    try coder.check(Set(keys).count == keys.count, "a region")
+    let former = try coder.field(zones)
     let present = around.plan
-    around = ZoneTrack.Surroundings(plan: plan)
-    stays = StayLevels(observers: plan.observers.count)
-    try reader.code(each: &around.listening)
-    try reader.code(each: &around.lives)
-    try around.offsets.visitFields(&reader)
-    try around.noise.visitFields(&reader)
-    try stays.visitFields(&reader)
-    for times in [\StageTwo.live, \StageTwo.lived] {
-      for _ in 0..<(try reader.count(ofAtLeast: 9)) {
-        let observer = try ObserverID(from: &reader)
-        self[keyPath: times][observer] = try Timestamp(from: &reader)
+    let places = Coder.isReader ? begin(with: known, former) : []
+    try coder.code(each: &around.listening)
+    try coder.code(each: &around.lives)
+    try around.offsets.visitFields(&coder)
+    try around.noise.visitFields(&coder)
+    try stays.visitFields(&coder)
+    try coder.code(&live)
+    try coder.code(&lived)
+    try visitTags(&coder, regions: known.count)
+    let queued = try coder.field(dirty.map { UInt32($0) })
+    if Coder.isReader {
+      for place in tags.taken { tags[place].translateRows(by: places) }
+      dirty = queued.map { Int($0) }
+      for place in dirty {
+        try coder.check(tags.isTaken(place) && !tags[place].isDirty, "a place in the queue")
+        tags[place].isDirty = true
       }
     }
-    try readTags(from: &reader, regions: known.count)
-    for place in tags.taken { tags[place].translateRows(by: places) }
-    dirty = try reader.list(UInt32.self).map { Int($0) }
-    for place in dirty {
-      guard tags.isTaken(place), !tags[place].isDirty else { throw reader.failure(.badIdentity) }
-      tags[place].isDirty = true
+    try geofences.visitState(&coder, places: places)
+    let itineraries = try coder.field(locators?.itineraries ?? [:])
+    if Coder.isReader {
+      locators?.restore(itineraries)
+      if former != zones {
+        zonesOfBefore = removedZones(by: present)
+        replan(to: present)
+      }
+      counted.tags = tags.count
     }
-    try geofences.restoreState(from: &reader, places: places)
-    var itineraries: [SubjectID: Itinerary] = [:]
-    for _ in 0..<(try reader.count(ofAtLeast: 8)) {
-      let subject: SubjectID = try reader.read()
-      itineraries[subject] = try Itinerary(from: &reader)
-    }
-    locators?.restore(itineraries)
-    if former != zones {
-      zonesOfBefore = removedZones(by: present)
-      replan(to: present)
-    }
-    counted.tags = tags.count
-    try occupancy.restoreState(from: &reader)
-    try visits.restoreState(from: &reader)
-    try guides.restoreState(from: &reader)
+    try occupancy.visitState(&coder)
+    try visits.visitState(&coder)
+    try guides.visitState(&coder)
+  }
+
+  /// Takes over the regions of a state, and plans for its zones.
+  ///
+  /// - Returns: the place of each region in the present list, nil for one that is gone.
+  private mutating func begin(with known: [BeaconRegions.Entry?], _ zones: [Zone]) -> [Int?] {
+    let places = regions.restore(known, at: now)
+    regionsOfBefore = zip(known, places).compactMap { $1 == nil ? $0?.key : nil }
+    let plan = ZonePlan(site: Site(zones: zones))
+    around = ZoneTrack.Surroundings(plan: plan)
+    stays = StayLevels(observers: plan.observers.count)
+    return places
   }
 
   // MARK: Beacons
 
-  /// Writes the beacons, preceded by the few different sets of zones that place one.
-  private func writeTags(to writer: inout FieldWriter) {
-    var numbers: [[Bool]: Int] = [:]
+  /// Hands the beacons to a coder, behind the few different sets of zones that place one.
+  private mutating func visitTags<Coder: FieldCoder>(
+    _ coder: inout Coder,
+    regions count: Int
+  ) throws(Coder.Failure) {
+    let (plan, epoch) = (around.plan, regions.epoch)
+    var numbers: [[Bool]: UInt32] = [:]
     var answers: [[Bool]] = []
     for tag in tags.rows where numbers[tag.zone.placing] == nil {
-      numbers[tag.zone.placing] = answers.count
+      numbers[tag.zone.placing] = UInt32(answers.count)
       answers.append(tag.zone.placing)
     }
-    writer.write(answers)
-    writer.write(retired)
-    tags.writeState(to: &writer) { tag, writer in
-      writer.write(UInt32(numbers[tag.zone.placing] ?? 0))
-      writer.write(tag.zone.placingEpoch == regions.epoch)
-      writer.write(tag)
-    }
-  }
-
-  private mutating func readTags(from reader: inout FieldReader, regions count: Int) throws(FieldError) {
-    let (plan, epoch) = (around.plan, regions.epoch)
-    let answers: [[Bool]] = try reader.read()
-    try reader.code(counter: &retired)
-    tags = try SubjectTable(restoring: &reader) { (reader) throws(FieldError) in
-      let number = Int(try reader.read(UInt32.self))
-      let isCurrent = try reader.flag()
-      var tag: Tag = try reader.read()
-      guard number < answers.count, answers[number].count <= plan.zones.count,
-        tag.fits(regions: count, zones: plan.zones.count, observers: plan.observers.count)
-      else { throw reader.failure(.outOfRange(field: "a place in a list")) }
+    try coder.code(&answers)
+    try coder.code(counter: &retired)
+    if Coder.isReader { tags = SubjectTable() }
+    try tags.visitRows(&coder) { (row, coder) throws(Coder.Failure) in
+      let number = Int(try coder.field(numbers[row().zone.placing] ?? 0))
+      let isCurrent = try coder.field(row().zone.placingEpoch == epoch)
+      var tag = try coder.field(row())
+      guard Coder.isReader else { return tag }
+      try coder.check(
+        number < answers.count && answers[number].count <= plan.zones.count
+          && tag.fits(regions: count, zones: plan.zones.count, observers: plan.observers.count),
+        "a place in a list"
+      )
       tag.zone.placing = answers[number]
       tag.zone.placingEpoch = isCurrent ? epoch : nil
       return tag

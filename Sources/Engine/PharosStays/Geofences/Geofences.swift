@@ -535,20 +535,22 @@ package struct Geofences: Sendable {
 
   // MARK: Restarts
 
-  /// Writes the subjects.
-  package func writeState(to writer: inout FieldWriter) {
-    writer.write(Array(tracks.rows))
-  }
-
-  /// Reads the subjects, whose regions have other places now.
-  package mutating func restoreState(
-    from reader: inout FieldReader,
+  /// Hands the subjects that are near geofences to a coder.
+  ///
+  /// - Parameters:
+  ///   - coder: the writer or the reader.
+  ///   - translation: for a reader, the place of each region of the state in the present list, nil for one that is gone.
+  /// - Throws: the error of a reader.
+  package mutating func visitState<Coder: FieldCoder>(
+    _ coder: inout Coder,
     places translation: [Int?]
-  ) throws(FieldError) {
-    for var track in try reader.list(GeofenceTrack.self) {
-      guard tracks.place(of: track.subject) == nil, track.subject != .none,
-        track.rows.allSatisfy({ translation.indices.contains($0.fence) })
-      else { throw reader.failure(.badIdentity) }
+  ) throws(Coder.Failure) {
+    let known = try coder.field(Array(tracks.rows))
+    guard Coder.isReader else { return }
+    for var track in known {
+      let isKnown = tracks.place(of: track.subject) != nil || track.subject == .none
+      let fits = track.rows.allSatisfy { translation.indices.contains($0.fence) }
+      try coder.check(!isKnown && fits, "a subject near geofences")
       track.rows = track.rows.compactMap { row in
         guard let place = translation[row.fence], fences.indices.contains(place), fences[place] != nil else {
           return nil

@@ -10,7 +10,7 @@
 //    samples lie apart from the stay. The times published are the ends of the stay in that division, not those of the decision.
 // 5. A change of floors, or the time without a fix that the settings allow, ends a stay as well.
 
-import PharosDocuments
+package import PharosDocuments
 import PharosFixes
 package import PharosModel
 package import PharosSpace
@@ -524,36 +524,21 @@ package struct VisitDetector: Sendable {
   }
 }
 
-extension VisitDetector {
-  /// Writes a visit that is open; the track before and after it is found again.
-  func writeState(to writer: inout FieldWriter) {
-    var held = sums
-    writer.write(ground?.venue ?? "")
-    writer.write(ground?.floor?.building)
-    writer.write(Int64(ground?.floor?.level ?? 0))
-    writer.write(plane?.origin.latitude)
-    writer.write(plane?.origin.longitude)
-    writer.write(arrival)
-    writer.write(longestGap)
-    writer.write(lastEvidence)
-    writer.write(lastDecided)
-    held.visitFields(&writer)
-  }
-
-  /// Reads a visit that is open.
-  init(from reader: inout FieldReader, _ settings: VisitSettings) throws(FieldError) {
-    self.init(settings)
-    let venue = try reader.text()
-    let building: String? = try reader.read()
-    let level = Int(try reader.number(Int64.self))
-    let latitude: Double? = try reader.read()
-    let longitude: Double? = try reader.read()
-    arrival = try reader.read()
-    longestGap = try reader.read()
-    lastEvidence = try reader.read()
-    lastDecided = try reader.read()
-    var sums = StaySums()
-    try sums.visitFields(&reader)
+extension VisitDetector: FieldParts {
+  /// Hands a visit that is open to a coder; the track before and after it is found again.
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    let venue = try coder.field(ground?.venue ?? "")
+    let building = try coder.field(ground?.floor?.building)
+    let level = try coder.field(ground?.floor?.level ?? 0)
+    let latitude = try coder.field(plane?.origin.latitude)
+    let longitude = try coder.field(plane?.origin.longitude)
+    try coder.code(&arrival)
+    try coder.code(&longestGap)
+    try coder.code(&lastEvidence)
+    try coder.code(&lastDecided)
+    var sums = Coder.isReader ? StaySums() : sums
+    try coder.code(parts: &sums)
+    guard Coder.isReader else { return }
     restore(
       VisitFix.Ground(venue: venue, floor: building.map { FloorID(building: $0, level: level) }),
       origin: latitude.flatMap { latitude in
@@ -610,7 +595,7 @@ extension VisitDetector {
   }
 }
 
-extension StaySums {
+extension StaySums: FieldParts {
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(finite: &weight)
     try coder.code(finite: &x)

@@ -12,7 +12,7 @@ package struct Visits: Sendable {
   /// The state of one subject.
   private struct VisitRow: SubjectRow {
     static let vacant = VisitRow(subject: .none, touched: .distantPast)
-    let subject: SubjectID
+    var subject: SubjectID
     /// The machine of the subject's fixes; nil while it has none.
     var detector: VisitDetector?
     /// The stay in a zone of a tag that has no fixes.
@@ -356,43 +356,37 @@ extension VisitFix {
 }
 
 extension Visits {
-  /// Writes the visits that are open and the stays in zones; tracks are found again.
-  package func writeState(to writer: inout FieldWriter) {
-    let kept = subjects.rows.filter { $0.open != nil || $0.zone != nil }.sorted {
-      $0.subject < $1.subject
+  /// Hands the visits that are open and the stays in zones to a coder; tracks are found again.
+  package mutating func visitState<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    // A site that no longer asks for visits ends them when it resumes.
+    let scale = settings ?? Visits.leastSettings
+    var kept =
+      Coder.isReader
+      ? [] : subjects.rows.filter { $0.open != nil || $0.zone != nil }.sorted { $0.subject < $1.subject }
+    try coder.code(list: &kept, ofAtLeast: 16, into: .vacant) { (row, coder) throws(Coder.Failure) in
+      try coder.code(&row.subject)
+      try coder.code(counter: &row.counter)
+      try coder.code(&row.touched)
+      var (open, counter) = (row.open?.id, row.open?.counter ?? 0)
+      try coder.code(&open)
+      try coder.code(counter: &counter)
+      row.open = open.map { ($0, counter) }
+      try coder.code(&row.zone)
+      guard try coder.field(row.zone == nil && row.detector?.isStaying == true) else { return }
+      var detector = row.detector ?? VisitDetector(scale)
+      try coder.code(parts: &detector)
+      row.detector = detector
     }
-    writer.write(UInt32(kept.count))
-    for subject in kept {
-      writer.write(subject.subject)
-      writer.write(subject.counter)
-      writer.write(subject.touched)
-      writer.write(subject.open?.id)
-      writer.write(subject.open?.counter ?? 0)
-      writer.write(subject.zone)
-      let isLocated = subject.zone == nil && subject.detector?.isStaying == true
-      writer.write(isLocated)
-      if isLocated { subject.detector?.writeState(to: &writer) }
+    guard Coder.isReader else { return }
+    for row in kept {
+      try coder.check(subjects.place(of: row.subject) == nil, "a subject with a visit")
+      arm(subjects.insert(row))
     }
   }
 
-  /// Restores what was written.
-  package mutating func restoreState(from reader: inout FieldReader) throws(FieldError) {
-    // A site that no longer asks for visits ends them when it resumes.
-    let scale = settings ?? VisitSettings.unread
-    for _ in 0..<(try reader.count(ofAtLeast: 16)) {
-      let id = try SubjectID(from: &reader)
-      guard subjects.place(of: id) == nil else { throw reader.failure(.badIdentity) }
-      var subject = VisitRow(subject: id, touched: .distantPast)
-      try reader.code(counter: &subject.counter)
-      subject.touched = try reader.read()
-      let open: EventID? = try reader.read()
-      var counter: UInt64 = 0
-      try reader.code(counter: &counter)
-      subject.open = open.map { ($0, counter) }
-      subject.zone = try reader.read()
-      if try reader.flag() { subject.detector = try VisitDetector(from: &reader, scale) }
-      arm(subjects.insert(subject))
-    }
+  /// The scale of visits of a site that asks for none.
+  private static var leastSettings: VisitSettings {
+    VisitSettings(minimum: VisitSettings.minimums.lowerBound)
   }
 
   /// Resumes after a restart: downtime is no evidence, and where an event is newer than the state, the event wins.
@@ -441,7 +435,7 @@ extension Visits {
       subject.detector = VisitDetector(
         resuming: record.visit,
         decidedAt: record.decidedAt,
-        settings ?? VisitSettings.unread
+        settings ?? Visits.leastSettings
       )
     }
     _ = subjects.insert(subject)

@@ -37,16 +37,11 @@ public struct EventID: Hashable, Sendable {
   }
 }
 
-extension EventID: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    writer.write(high)
-    writer.write(low)
-  }
-
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    self.init(high: try reader.read(), low: try reader.read())
+extension EventID: FieldRecord {
+  /// Hands each field to a coder.
+  @inlinable
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(high: try coder.field(value().high), low: try coder.field(value().low))
   }
 }
 

@@ -399,49 +399,55 @@ package struct RegionKey: Hashable, Comparable, Sendable {
 }
 
 extension PublishedState {
-  /// Writes the records of visits and of thresholds, the beacons that are unmonitored in their zones, and the regions that were
-  /// reset.
-  package func writeStays(to writer: inout FieldWriter) {
-    writer.write(UInt32(visits.count))
-    for record in visits {
-      writer.write(record.subject)
-      writer.write(record.visit)
-      writer.write(record.decidedAt)
+  /// Hands the records of visits and of thresholds to a coder, the beacons that are unmonitored in their zones, and the regions
+  /// that were reset; a recording from before zones could be unmonitored ends before them.
+  package mutating func visitStays<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&visits)
+    try coder.code(&occupancies)
+    guard coder.hasMore(true) else { return }
+    var unmonitored = zones.filter(\.isUnmonitored).map(\.beacon)
+    try coder.code(&unmonitored)
+    if Coder.isReader {
+      let unmonitored = Set(unmonitored)
+      for index in zones.indices where unmonitored.contains(zones[index].beacon) {
+        zones[index].isUnmonitored = true
+      }
     }
-    writer.write(UInt32(occupancies.count))
-    for record in occupancies {
-      var transition = record.transition
-      writer.write(record.zone)
-      transition.visitMembers(&writer)
-      writer.write(record.decidedAt)
-    }
-    writer.write(zones.filter(\.isUnmonitored).map(\.beacon))
-    for key in resets {
-      writer.write(key.application)
-      writer.write(key.region)
+    var place = 0
+    while coder.hasMore(place < resets.count) {
+      let key = RegionKey(
+        application: try coder.field(resets[place].application),
+        region: try coder.field(resets[place].region)
+      )
+      if Coder.isReader { resets.append(key) }
+      place += 1
     }
   }
+}
 
-  /// Reads what ``writeStays(to:)`` wrote, to the end; a recording from before zones could be unmonitored ends before them.
-  package mutating func readStays(from reader: inout FieldReader) throws(FieldError) {
-    for _ in 0..<(try reader.count(ofAtLeast: 8)) {
-      let subject = try SubjectID(from: &reader)
-      let visit = try VisitDetail(from: &reader)
-      visits.append(VisitRecord(subject: subject, visit: visit, decidedAt: try reader.read()))
-    }
-    for _ in 0..<(try reader.count(ofAtLeast: 8)) {
-      let zone = try reader.text()
-      var transition = OccupancyTransition.unread
-      try transition.visitMembers(&reader)
-      occupancies.append(OccupancyRecord(zone: zone, transition: transition, decidedAt: try reader.read()))
-    }
-    guard reader.remaining > 0 else { return }
-    let unmonitored = Set(try reader.list(BeaconID.self))
-    for index in zones.indices where unmonitored.contains(zones[index].beacon) {
-      zones[index].isUnmonitored = true
-    }
-    while reader.remaining > 0 {
-      resets.append(RegionKey(application: try reader.text(), region: try reader.text()))
-    }
+extension PublishedState.VisitRecord: FieldRecord {
+  /// Hands each field to a coder.
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      subject: try coder.field(value().subject),
+      visit: try coder.field(value().visit),
+      decidedAt: try coder.field(value().decidedAt)
+    )
+  }
+}
+
+extension PublishedState.OccupancyRecord: FieldRecord {
+  /// Hands each field to a coder.
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let zone = try coder.field(value().zone)
+    let transition = OccupancyTransition(
+      direction: try coder.field(value().transition.direction),
+      count: try coder.field(value().transition.count),
+      threshold: OccupancyThreshold(
+        above: try coder.field(value().transition.threshold.above),
+        below: try coder.field(value().transition.threshold.below)
+      )
+    )
+    return Self(zone: zone, transition: transition, decidedAt: try coder.field(value().decidedAt))
   }
 }

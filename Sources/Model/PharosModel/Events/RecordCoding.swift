@@ -47,24 +47,21 @@ public enum EventName: Hashable, Sendable {
   }
 }
 
-extension EventName: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    switch self {
-    case .text(let text): writer.write(tag: 0, text)
-    case .observer(let observer): writer.write(tag: 1, observer)
-    case .beacon(let beacon): writer.write(tag: 2, beacon)
-    }
-  }
+extension EventName: FieldUnion {
+  /// The name of the field.
+  public static var fieldName: String { "a name's kind" }
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    switch try reader.byte() {
-    case 0: self = .text(try reader.text())
-    case 1: self = .observer(try reader.read())
-    case 2: self = .beacon(try reader.read())
-    case let tag: throw reader.failure(.unknownTag(field: "a name's kind", tag: tag))
+  /// Hands each case to a coder.
+  @inlinable
+  public static func visitCases<C: FieldCoder>(
+    _ union: inout FieldCase<Self>,
+    _ coder: inout C
+  ) throws(C.Failure) {
+    try coder.code(&union, 0, Self.text) { if case .text(let text) = $0 { text } else { nil } }
+    try coder.code(&union, 1, Self.observer) {
+      if case .observer(let observer) = $0 { observer } else { nil }
     }
+    try coder.code(&union, 2, Self.beacon) { if case .beacon(let beacon) = $0 { beacon } else { nil } }
   }
 }
 

@@ -359,7 +359,7 @@ extension Region.Condition: FieldCodable {
   public init(from reader: inout FieldReader) throws(FieldError) {
     switch try reader.byte() {
     case Region.Condition.geofenceTag: self = .geofence(try reader.read())
-    case let tag: self = .beacons(try BeaconConstraint(tag: tag, from: &reader))
+    case let tag: self = .beacons(try reader.union(tag: tag))
     }
   }
 }

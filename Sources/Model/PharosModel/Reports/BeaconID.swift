@@ -295,29 +295,22 @@ extension BeaconID {
   package static var unread: BeaconID { .address(DeviceAddress(bits: 0, kind: .unknown)) }
 }
 
-extension BeaconConstraint: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    switch self {
-    case .proximity(let uuid, let major, let minor): writer.write(tag: 0, uuid, major, minor)
-    case .eddystone(let namespace, let instance): writer.write(tag: 1, namespace, instance)
-    case .address(let address): writer.write(tag: 2, address)
-    }
-  }
+extension BeaconConstraint: FieldUnion {
+  /// The name of the field.
+  public static var fieldName: String { "a constraint's kind" }
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    try self.init(tag: try reader.byte(), from: &reader)
-  }
-
-  /// Reads the value behind its tag.
-  init(tag: UInt8, from reader: inout FieldReader) throws(FieldError) {
-    switch tag {
-    case 0: self = .proximity(try reader.read(), major: try reader.read(), minor: try reader.read())
-    case 1: self = .eddystone(try reader.read(), instance: try reader.read())
-    case 2: self = .address(try reader.read())
-    case let tag: throw reader.failure(.unknownTag(field: "a constraint's kind", tag: tag))
+  /// Hands each case to a coder.
+  public static func visitCases<C: FieldCoder>(
+    _ union: inout FieldCase<Self>,
+    _ coder: inout C
+  ) throws(C.Failure) {
+    try coder.code(&union, 0, Self.proximity) {
+      if case .proximity(let uuid, let major, let minor) = $0 { (uuid, major, minor) } else { nil }
     }
+    try coder.code(&union, 1, Self.eddystone) {
+      if case .eddystone(let namespace, let instance) = $0 { (namespace, instance) } else { nil }
+    }
+    try coder.code(&union, 2, Self.address) { if case .address(let address) = $0 { address } else { nil } }
   }
 }
 
@@ -326,15 +319,10 @@ extension BeaconConstraint {
   package static var unread: BeaconConstraint { .address(DeviceAddress(bits: 0, kind: .unknown)) }
 }
 
-extension EddystoneNamespace: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    writer.write(high)
-    writer.write(low)
-  }
-
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    self.init(high: try reader.read(), low: try reader.read())
+extension EddystoneNamespace: FieldRecord {
+  /// Hands each field to a coder.
+  @inlinable
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(high: try coder.field(value().high), low: try coder.field(value().low))
   }
 }

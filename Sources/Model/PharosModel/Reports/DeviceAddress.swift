@@ -127,16 +127,11 @@ extension DeviceAddress.Kind: FieldChoice {
   public static var fieldName: String { "an address's kind" }
 }
 
-extension DeviceAddress: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    writer.write(kind)
-    writer.write(bits)
-  }
-
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    let kind = try reader.read(Kind.self)
-    self.init(bits: try reader.read(), kind: kind)
+extension DeviceAddress: FieldRecord {
+  /// Hands each field to a coder.
+  @inlinable
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let kind = try coder.field(value().kind)
+    return DeviceAddress(bits: try coder.field(value().bits), kind: kind)
   }
 }

@@ -295,22 +295,19 @@ extension Geofence.Position: FieldStruct {
   }
 }
 
-extension Geofence.Shape: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    switch self {
-    case .circle(let center, let radius): writer.write(tag: 0, center, radius.value)
-    case .polygon(let rings): writer.write(tag: 1, rings)
-    }
-  }
+extension Geofence.Shape: FieldUnion {
+  /// The name of the field.
+  public static var fieldName: String { "a geofence's shape" }
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    switch try reader.byte() {
-    case 0: self = .circle(center: try reader.read(), radius: Meters(try reader.double()))
-    case 1: self = .polygon(rings: try reader.read())
-    case let tag: throw reader.failure(.unknownTag(field: "a geofence's shape", tag: tag))
+  /// Hands each case to a coder.
+  public static func visitCases<C: FieldCoder>(
+    _ union: inout FieldCase<Self>,
+    _ coder: inout C
+  ) throws(C.Failure) {
+    try coder.code(&union, 0, Self.circle) {
+      if case .circle(let center, let radius) = $0 { (center, radius) } else { nil }
     }
+    try coder.code(&union, 1, Self.polygon) { if case .polygon(let rings) = $0 { rings } else { nil } }
   }
 }
 

@@ -37,27 +37,32 @@ public struct GuidanceRequest: Hashable, Sendable {
   }
 }
 
-extension GuidanceRequest: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    switch destination {
-    case .place(let name): writer.write(tag: 0, name)
-    case .position(let waypoint): writer.write(tag: 1, waypoint)
-    }
-    writer.write(isAccessible)
-    writer.write(language)
-  }
+extension GuidanceRequest.Destination: FieldUnion {
+  /// The name of the field.
+  public static var fieldName: String { "a destination" }
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    let destination: Destination
-    switch try reader.byte() {
-    case 0: destination = .place(try reader.read())
-    case 1: destination = .position(try reader.read())
-    case let tag: throw reader.failure(.unknownTag(field: "a destination", tag: tag))
+  /// Hands each case to a coder.
+  public static func visitCases<C: FieldCoder>(
+    _ union: inout FieldCase<Self>,
+    _ coder: inout C
+  ) throws(C.Failure) {
+    try coder.code(&union, 0, Self.place) { if case .place(let name) = $0 { name } else { nil } }
+    try coder.code(&union, 1, Self.position) {
+      if case .position(let waypoint) = $0 { waypoint } else { nil }
     }
-    self.init(to: destination, isAccessible: try reader.read(), language: try reader.read())
-    guard isValid else { throw reader.failure(.outOfRange(field: "a request for guidance")) }
+  }
+}
+
+extension GuidanceRequest: FieldRecord {
+  /// Hands each field to a coder.
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let request = GuidanceRequest(
+      to: try coder.field(value().destination),
+      isAccessible: try coder.field(value().isAccessible),
+      language: try coder.field(value().language)
+    )
+    try coder.check(request.isValid, "a request for guidance")
+    return request
   }
 }
 

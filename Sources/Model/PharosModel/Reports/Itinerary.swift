@@ -41,31 +41,22 @@ public struct Itinerary: Hashable, Sendable {
   }
 }
 
-extension Itinerary: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) { writer.write(waypoints) }
-
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    self.init(try reader.list(Waypoint.self))
-    guard isValid else { throw reader.failure(.outOfRange(field: "an itinerary")) }
+extension Itinerary: FieldRecord {
+  /// Hands each field to a coder.
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let itinerary = Itinerary(try coder.field(value().waypoints))
+    try coder.check(itinerary.isValid, "an itinerary")
+    return itinerary
   }
 }
 
-extension Itinerary.Waypoint: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    writer.write(latitude)
-    writer.write(longitude)
-    writer.write(Int64(level))
-  }
-
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    self.init(
-      latitude: try reader.read(),
-      longitude: try reader.read(),
-      level: Int(try reader.number(Int64.self))
+extension Itinerary.Waypoint: FieldRecord {
+  /// Hands each field to a coder.
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Itinerary.Waypoint(
+      latitude: try coder.field(value().latitude),
+      longitude: try coder.field(value().longitude),
+      level: try coder.field(value().level)
     )
   }
 }

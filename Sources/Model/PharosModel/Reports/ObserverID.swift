@@ -141,28 +141,36 @@ extension ObserverID: Comparable {
   }
 }
 
-extension ObserverID: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    switch self {
-    case .eui48(let bits): writer.write(tag: 0, bits)
-    case .eui64(let bits): writer.write(tag: 1, bits)
-    case .uuid(let uuid): writer.write(tag: 2, uuid)
-    case .name(let name): writer.write(tag: 3, name)
+extension ObserverID: FieldUnion {
+  /// The name of the field.
+  public static var fieldName: String { "an observer's kind" }
+
+  /// Hands each case to a coder.
+  @inlinable
+  public static func visitCases<C: FieldCoder>(
+    _ union: inout FieldCase<Self>,
+    _ coder: inout C
+  ) throws(C.Failure) {
+    try coder.code(&union, 0, Self.eui48) { if case .eui48(let bits) = $0 { bits } else { nil } }
+    try coder.code(&union, 1, Self.eui64) { if case .eui64(let bits) = $0 { bits } else { nil } }
+    try coder.code(&union, 2, Self.uuid) { if case .uuid(let uuid) = $0 { uuid } else { nil } }
+    try coder.code(&union, 3, { Self.name($0.form) }) {
+      if case .name(let name) = $0 { ObserverName(known: name) } else { nil }
     }
   }
+}
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    switch try reader.byte() {
-    case 0: self = .eui48(try reader.read())
-    case 1: self = .eui64(try reader.read())
-    case 2: self = .uuid(try reader.read())
-    case 3:
-      let name = try reader.text()
-      guard (1...ObserverID.longestName).contains(name.utf8.count) else { throw reader.failure(.badIdentity) }
-      self = .name(name)
-    case let tag: throw reader.failure(.unknownTag(field: "an observer's kind", tag: tag))
-    }
+/// The name of an observer, which has a length of at least one byte.
+@usableFromInline
+struct ObserverName: FieldForm {
+  @usableFromInline let form: String
+
+  @inlinable
+  init(known name: String) { form = name }
+
+  @usableFromInline
+  init?(form: String) {
+    guard (1...ObserverID.longestName).contains(form.utf8.count) else { return nil }
+    self.form = form
   }
 }

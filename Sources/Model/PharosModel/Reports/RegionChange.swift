@@ -52,58 +52,71 @@ extension RegionChange {
   }
 }
 
-extension RegionChange: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    switch self {
-    case .startMonitoring(let application, let region, let assuming):
-      writer.write(tag: 0, application, region, assuming)
-    case .stopMonitoring(let application, let identifier): writer.write(tag: 1, application, identifier)
-    case .setRotation(let application, let tree): writer.write(tag: 2, application, tree)
-    case .startRanging(let application, let request): writer.write(tag: 3, application, request)
-    case .stopRanging(let application, let constraint): writer.write(tag: 4, application, constraint)
-    case .requestState(let application, let identifier, let subject):
-      writer.write(tag: 5, application, identifier, subject)
-    case .acceptObserver(let observer): writer.write(tag: 6, observer)
-    case .forget(let traces): writer.write(tag: 7, traces)
-    case .setRegionLimit(let application, let limit): writer.write(tag: 8, application, Int64(limit))
-    case .dismissObserver(let observer): writer.write(tag: 9, observer)
-    case .declare(let site): writer.write(tag: 10, site.settings)
-    case .setItinerary(let subject, let itinerary): writer.write(tag: 11, subject, itinerary)
-    case .setGuidance(let subject, let request): writer.write(tag: 12, subject, request)
+extension RegionChange: FieldUnion {
+  /// The name of the field.
+  public static var fieldName: String { "a region change" }
+
+  /// Hands each case to a coder.
+  public static func visitCases<C: FieldCoder>(
+    _ union: inout FieldCase<Self>,
+    _ coder: inout C
+  ) throws(C.Failure) {
+    try coder.code(&union, 0, Self.startMonitoring) {
+      if case .startMonitoring(let application, let region, let state) = $0 {
+        (application, region, state)
+      } else {
+        nil
+      }
+    }
+    try coder.code(&union, 1, Self.stopMonitoring) {
+      if case .stopMonitoring(let application, let identifier) = $0 { (application, identifier) } else { nil }
+    }
+    try coder.code(&union, 2, Self.setRotation) {
+      if case .setRotation(let application, let tree) = $0 { (application, tree) } else { nil }
+    }
+    try coder.code(&union, 3, Self.startRanging) {
+      if case .startRanging(let application, let request) = $0 { (application, request) } else { nil }
+    }
+    try coder.code(&union, 4, Self.stopRanging) {
+      if case .stopRanging(let application, let constraint) = $0 { (application, constraint) } else { nil }
+    }
+    try coder.code(&union, 5, Self.requestState) {
+      if case .requestState(let application, let identifier, let subject) = $0 {
+        (application, identifier, subject)
+      } else {
+        nil
+      }
+    }
+    try coder.code(&union, 6, Self.acceptObserver) {
+      if case .acceptObserver(let observer) = $0 { observer } else { nil }
+    }
+    try coder.code(&union, 7, Self.forget) { if case .forget(let traces) = $0 { traces } else { nil } }
+    try coder.code(&union, 8, Self.setRegionLimit) {
+      if case .setRegionLimit(let application, let limit) = $0 { (application, limit) } else { nil }
+    }
+    try coder.code(&union, 9, Self.dismissObserver) {
+      if case .dismissObserver(let observer) = $0 { observer } else { nil }
+    }
+    try coder.code(&union, 10, { Self.declare($0.form) }) {
+      if case .declare(let site) = $0 { Declaration(form: site.settings) } else { nil }
+    }
+    try coder.code(&union, 11, Self.setItinerary) {
+      if case .setItinerary(let subject, let itinerary) = $0 { (subject, itinerary) } else { nil }
+    }
+    try coder.code(&union, 12, Self.setGuidance) {
+      if case .setGuidance(let subject, let request) = $0 { (subject, request) } else { nil }
     }
   }
+}
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    switch try reader.byte() {
-    case 0:
-      self = .startMonitoring(application: try reader.text(), try reader.read(), assuming: try reader.read())
-    case 1: self = .stopMonitoring(application: try reader.text(), identifier: try reader.text())
-    case 2: self = .setRotation(application: try reader.text(), try reader.read())
-    case 3: self = .startRanging(application: try reader.text(), try reader.read())
-    case 4: self = .stopRanging(application: try reader.text(), try reader.read())
-    case 5:
-      self = .requestState(
-        application: try reader.text(),
-        identifier: try reader.text(),
-        subject: try reader.read()
-      )
-    case 6: self = .acceptObserver(try reader.read())
-    case 7: self = .forget(try reader.read())
-    case 8:
-      self = .setRegionLimit(application: try reader.text(), Int(try reader.number(Int64.self)))
-    case 9: self = .dismissObserver(try reader.read())
-    case 10:
-      let site = try Site(from: &reader)
-      guard site.applications.isEmpty else {
-        throw reader.failure(.outOfRange(field: "the applications of a declaration"))
-      }
-      self = .declare(site)
-    case 11: self = .setItinerary(subject: try reader.read(), try reader.read())
-    case 12: self = .setGuidance(subject: try reader.read(), try reader.read())
-    case let tag: throw reader.failure(.unknownTag(field: "a region change", tag: tag))
-    }
+/// The settings of a site without the applications, which changes of their own declare.
+private struct Declaration: FieldForm {
+  static var misfit: FieldError.Problem { .outOfRange(field: "the applications of a declaration") }
+  let form: Site
+
+  init?(form: Site) {
+    guard form.applications.isEmpty else { return nil }
+    self.form = form
   }
 }
 

@@ -275,9 +275,10 @@ public struct Meters: Hashable, Comparable, Sendable {
   public static func < (left: Meters, right: Meters) -> Bool { left.value < right.value }
 }
 
-extension Meters: FieldCodable {
-  /// Writes the value.
-  @inlinable public func write(to writer: inout FieldWriter) { writer.write(value) }
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) { self.init(try reader.double()) }
+extension Meters: FieldForm {
+  /// The number of metres.
+  @inlinable public var form: Double { value }
+  /// Makes a length.
+  @inlinable
+  public init(form: Double) { self.init(form) }
 }

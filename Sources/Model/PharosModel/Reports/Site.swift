@@ -468,106 +468,73 @@ extension Zone: FieldStruct {
   }
 }
 
-extension Site: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    writer.write(stream)
-    writer.write(applications)
-    writer.write(observers)
-    writer.write(beacons)
-    writer.write(zones)
-    writer.write(iBeaconCompanies)
-    writer.write(pathLossExponent)
-    let hasVenues = !venues.isEmpty || positioning != PositioningSettings()
-    let thresholds = zones.indices.filter { !zones[$0].occupancy.isEmpty }
-    let hasStays = visits != nil || !thresholds.isEmpty
-    let keys = beacons.indices.compactMap { index in beacons[index].identityKey.map { (index, $0) } }
-    writer.write(
-      admission.rawValue | (hasVenues ? Site.venuesBit : 0) | (keys.isEmpty ? 0 : Site.keysBit)
-        | (hasStays ? Site.staysBit : 0)
-    )
-    if hasVenues {
-      positioning.write(to: &writer)
-      writer.write(venues)
-    }
-    if hasStays {
-      writer.write(visits)
-      writer.write(UInt32(thresholds.count))
-      for index in thresholds {
-        writer.write(UInt32(index))
-        writer.write(zones[index].occupancy)
-      }
-    }
-    guard !keys.isEmpty else { return }
-    // Never the keys themselves: a recording may be passed on to others.
-    writer.write(UInt32(keys.count))
-    for (index, key) in keys {
-      writer.write(UInt32(index))
-      writer.write(key.fingerprint)
-    }
+extension Site: FieldDefault {
+  /// Makes a site with nothing in it.
+  public init() { self.init(applications: []) }
+
+  /// What follows the admission in the same byte's bits; without any of it the bytes are those of before there was any.
+  private struct Tail: OptionSet {
+    let rawValue: UInt8
+    static let stays = Tail(rawValue: 1 << 5)
+    static let keys = Tail(rawValue: 1 << 6)
+    static let venues = Tail(rawValue: 1 << 7)
+    static let all: Tail = [.stays, .keys, .venues]
   }
 
-  /// Marks the admission of a site with venues, which follow; without it the bytes are those of before there were any.
-  private static let venuesBit: UInt8 = 1 << 7
-  /// Marks the admission of a site some of whose beacons have identity keys, whose fingerprints follow.
-  private static let keysBit: UInt8 = 1 << 6
-  /// Marks the admission of a site with visits or thresholds of occupancy, which follow.
-  private static let staysBit: UInt8 = 1 << 5
-
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    self.init(stream: try reader.text())
-    applications = try reader.list(Application.self)
-    observers = try reader.list(ObserverEntry.self)
-    beacons = try reader.list(BeaconEntry.self)
-    zones = try reader.list(Zone.self)
-    iBeaconCompanies = try reader.list(UInt16.self)
-    pathLossExponent = try reader.double()
-    let tag = try reader.byte()
-    guard let admission = Admission(rawValue: tag & ~(Site.venuesBit | Site.keysBit | Site.staysBit)) else {
-      throw reader.failure(.unknownTag(field: "admission", tag: tag))
-    }
-    self.admission = admission
-    if tag & Site.venuesBit != 0 {
-      positioning = try PositioningSettings(from: &reader)
-      venues = try reader.list(String.self)
-      guard !venues.isEmpty || positioning != PositioningSettings() else {
-        throw reader.failure(.outOfRange(field: "positioning without anything in it"))
-      }
-    }
-    if tag & Site.staysBit != 0 { try readStays(from: &reader) }
-    if tag & Site.keysBit != 0 { try readKeys(from: &reader) }
+  private var tail: Tail {
+    var tail: Tail = beacons.contains { $0.identityKey != nil } ? .keys : []
+    if !venues.isEmpty || positioning != PositioningSettings() { tail.insert(.venues) }
+    if visits != nil || zones.contains(where: { !$0.occupancy.isEmpty }) { tail.insert(.stays) }
+    return tail
   }
 
-  private mutating func readStays(from reader: inout FieldReader) throws(FieldError) {
-    visits = try reader.read()
-    let count = try reader.number(UInt32.self)
-    guard visits != nil || count > 0, count <= zones.count else {
-      throw reader.failure(.outOfRange(field: "the zones with thresholds"))
+  /// Hands each field to a coder.
+  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&stream)
+    try coder.code(&applications)
+    try coder.code(&observers)
+    try coder.code(&beacons)
+    try coder.code(&zones)
+    try coder.code(&iBeaconCompanies)
+    try coder.code(&pathLossExponent)
+    let bits = try coder.field(admission.rawValue | tail.rawValue)
+    let known = Admission(rawValue: bits & ~Tail.all.rawValue)
+    try coder.check(known != nil, "admission")
+    admission = known ?? admission
+    let tail = Tail(rawValue: bits)
+    if tail.contains(.venues) {
+      try coder.code(&positioning)
+      try coder.code(&venues)
+      try coder.check(self.tail.contains(.venues), "positioning without anything in it")
     }
-    var next = 0
-    for _ in 0..<count {
-      let index = Int(try reader.number(UInt32.self))
-      guard index >= next, index < zones.count else {
-        throw reader.failure(.outOfRange(field: "the zone of a threshold"))
-      }
-      next = index + 1
-      zones[index].occupancy = try reader.read()
-    }
+    if tail.contains(.stays) { try visitStays(&coder) }
+    if tail.contains(.keys) { try visitKeys(&coder) }
   }
 
-  private mutating func readKeys(from reader: inout FieldReader) throws(FieldError) {
-    let count = try reader.number(UInt32.self)
-    guard count > 0, count <= beacons.count else { throw reader.failure(.outOfRange(field: "identity keys")) }
-    var next = 0
-    for _ in 0..<count {
-      let index = Int(try reader.number(UInt32.self))
-      guard index >= next, index < beacons.count else {
-        throw reader.failure(.outOfRange(field: "the beacon of an identity key"))
-      }
-      next = index + 1
-      beacons[index].identityKey = IdentityKey(withheld: try reader.number(UInt32.self))
+  private mutating func visitStays<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&visits)
+    var places = zones.indices.filter { !zones[$0].occupancy.isEmpty }
+    try coder.code(list: &places, into: 0) { (place, coder) throws(Coder.Failure) in
+      try coder.code(place: &place)
+      try coder.check(zones.indices.contains(place), "the zone of a threshold")
+      let occupancy = try coder.field(zones[place].occupancy)
+      if Coder.isReader { zones[place].occupancy = occupancy }
     }
+    try coder.check(visits != nil || !places.isEmpty, "the zones with thresholds")
+    try coder.check(zip(places, places.dropFirst()).allSatisfy { $0 < $1 }, "the zone of a threshold")
+  }
+
+  /// Hands the fingerprints of identity keys to a coder: never the keys, since a recording may be passed on to others.
+  private mutating func visitKeys<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    var places = beacons.indices.filter { beacons[$0].identityKey != nil }
+    try coder.code(list: &places, into: 0) { (place, coder) throws(Coder.Failure) in
+      try coder.code(place: &place)
+      try coder.check(beacons.indices.contains(place), "the beacon of an identity key")
+      let fingerprint = try coder.field(beacons[place].identityKey?.fingerprint ?? 0)
+      if Coder.isReader { beacons[place].identityKey = IdentityKey(withheld: fingerprint) }
+    }
+    try coder.check(!places.isEmpty, "identity keys")
+    try coder.check(zip(places, places.dropFirst()).allSatisfy { $0 < $1 }, "the beacon of an identity key")
   }
 }
 

@@ -134,17 +134,13 @@ extension SubjectTraces: CustomStringConvertible {
   public var description: String { observer?.description ?? beacon?.description ?? "" }
 }
 
-extension SubjectTraces: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) { writer.write(description) }
-
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    guard let traces = SubjectTraces(try reader.text()) else {
-      throw reader.failure(.outOfRange(field: "a subject to be forgotten"))
-    }
-    self = traces
-  }
+extension SubjectTraces: FieldForm {
+  /// What is wrong with a text that names no subject.
+  public static var misfit: FieldError.Problem { .outOfRange(field: "a subject to be forgotten") }
+  /// The text.
+  public var form: String { description }
+  /// Reads the text.
+  public init?(form: String) { self.init(form) }
 }
 
 extension RegionState: FieldChoice {
@@ -152,24 +148,21 @@ extension RegionState: FieldChoice {
   public static var fieldName: String { "a region's state" }
 }
 
-extension SubjectID: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    switch self {
-    case .none: writer.write(tag: 0)
-    case .observer(let observer): writer.write(tag: 1, observer)
-    case .beacon(let beacon): writer.write(tag: 2, beacon)
-    }
-  }
+extension SubjectID: FieldUnion {
+  /// The name of the field.
+  public static var fieldName: String { "a subject's kind" }
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    switch try reader.byte() {
-    case 0: self = .none
-    case 1: self = .observer(try reader.read())
-    case 2: self = .beacon(try reader.read())
-    case let tag: throw reader.failure(.unknownTag(field: "a subject's kind", tag: tag))
+  /// Hands each case to a coder.
+  @inlinable
+  public static func visitCases<C: FieldCoder>(
+    _ union: inout FieldCase<Self>,
+    _ coder: inout C
+  ) throws(C.Failure) {
+    try coder.code(&union, 0, Self.none)
+    try coder.code(&union, 1, Self.observer) {
+      if case .observer(let observer) = $0 { observer } else { nil }
     }
+    try coder.code(&union, 2, Self.beacon) { if case .beacon(let beacon) = $0 { beacon } else { nil } }
   }
 }
 

@@ -310,24 +310,20 @@ extension TimeSpan {
   }
 }
 
-extension TimeSpan: FieldCodable {
-  /// Writes the value.
-  @inlinable public func write(to writer: inout FieldWriter) { writer.write(nanoseconds) }
-  /// Reads the value.
+extension TimeSpan: FieldForm {
+  /// The length in nanoseconds.
+  @inlinable public var form: Int64 { nanoseconds }
+  /// Makes a length from nanoseconds.
   @inlinable
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    self.init(nanoseconds: try reader.number(Int64.self))
-  }
+  public init(form: Int64) { self.init(nanoseconds: form) }
 }
 
-extension Timestamp: FieldCodable {
-  /// Writes the value.
-  @inlinable public func write(to writer: inout FieldWriter) { writer.write(nanoseconds) }
-  /// Reads the value.
+extension Timestamp: FieldForm {
+  /// The time in nanoseconds.
+  @inlinable public var form: Int64 { nanoseconds }
+  /// Makes a time from nanoseconds.
   @inlinable
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    self.init(nanoseconds: try reader.number(Int64.self))
-  }
+  public init(form: Int64) { self.init(nanoseconds: form) }
 }
 
 extension Timestamp {

@@ -57,15 +57,10 @@ extension UUID128: CustomStringConvertible {
   }
 }
 
-extension UUID128: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    writer.write(high)
-    writer.write(low)
-  }
-
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    self.init(high: try reader.read(), low: try reader.read())
+extension UUID128: FieldRecord {
+  /// Hands each field to a coder.
+  @inlinable
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(high: try coder.field(value().high), low: try coder.field(value().low))
   }
 }

@@ -109,11 +109,11 @@ struct VisitDetailTests {
       #expect(event.cloudEvent(stream: "s").contains("\"zone\":\"lobby\""))
     }
     var writer = FieldWriter()
-    let state = table.state
-    state.writeStays(to: &writer)
+    var state = table.state
+    state.visitStays(&writer)
     var reader = FieldReader(writer.bytes[...])
     var read = PublishedState()
-    try read.readStays(from: &reader)
+    try read.visitStays(&reader)
     #expect(read == state)
   }
 
