@@ -36,19 +36,15 @@ package struct DeliveryTopic: Hashable, Comparable, Sendable {
 }
 
 /// The bytes of a topic are those of its subject; where there is none, its region's names follow.
-extension DeliveryTopic: FieldCodable {
-  /// Writes the value.
-  package func write(to writer: inout FieldWriter) {
-    writer.write(subject)
-    guard let region else { return }
-    writer.write(region.application)
-    writer.write(region.region)
-  }
-
-  /// Reads the value.
-  package init(from reader: inout FieldReader) throws(FieldError) {
-    self.init(try reader.read() as SubjectID)
-    guard reader.remaining > 0 else { return }
-    region = RegionKey(application: try reader.text(), region: try reader.text())
+extension DeliveryTopic: FieldRecord {
+  /// Hands each field to a coder.
+  package static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    var topic = DeliveryTopic(try coder.field(value().subject))
+    guard coder.hasMore(value().region != nil) else { return topic }
+    topic.region = RegionKey(
+      application: try coder.field(value().region?.application ?? ""),
+      region: try coder.field(value().region?.region ?? "")
+    )
+    return topic
   }
 }

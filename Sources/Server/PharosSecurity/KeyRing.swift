@@ -168,31 +168,28 @@ public struct KeyedObserver: Hashable, Sendable {
   }
 }
 
-extension KeyedObserver: FieldCodable {
-  /// Writes the value.
-  public func write(to writer: inout FieldWriter) {
-    id.write(to: &writer)
-    writer.write(UInt32(keys.count))
-    for entry in keys {
-      writer.write(entry.key.id)
-      for byte in entry.key.secret { writer.write(byte) }
-      entry.createdAt.write(to: &writer)
-      writer.write(entry.expiresAt)
-    }
-    writer.write(radios)
+extension KeyedObserver: FieldRecord {
+  /// Hands each field to a coder.
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    KeyedObserver(
+      id: try coder.field(value().id),
+      keys: try coder.field(value().keys),
+      radios: try coder.field(value().radios)
+    )
   }
+}
 
-  /// Reads the value.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    id = try ObserverID(from: &reader)
-    keys = []
-    for _ in 0..<(try reader.count(ofAtLeast: ObserverKey.secretLength)) {
-      let keyID = try reader.number(UInt32.self)
-      let secret = try reader.raw(ObserverKey.secretLength)
-      guard let key = try? ObserverKey(id: keyID, secret: secret) else { throw reader.failure(.badText) }
-      let createdAt = try Timestamp(from: &reader)
-      keys.append(Entry(key: key, createdAt: createdAt, expiresAt: try reader.optional(Timestamp.self)))
-    }
-    radios = try reader.list(ObserverID.self)
+extension KeyedObserver.Entry: FieldRecord {
+  /// Hands each field to a coder.
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let id = try coder.field(value().key.id)
+    var secret = C.isReader ? [] : value().key.secret
+    try coder.code(raw: &secret, count: ObserverKey.secretLength)
+    try coder.check(id != 0, "a key's id")
+    return Self(
+      key: ObserverKey(unchecked: id, secret),
+      createdAt: try coder.field(value().createdAt),
+      expiresAt: try coder.field(value().expiresAt)
+    )
   }
 }

@@ -59,7 +59,8 @@ public struct ObserverKey: Hashable, Sendable {
     try self.init(id: id, secret: secret)
   }
 
-  private init(unchecked id: UInt32, _ secret: [UInt8]) {
+  /// Makes a key from parts that have been checked.
+  init(unchecked id: UInt32, _ secret: [UInt8]) {
     self.id = id
     self.secret = secret
   }

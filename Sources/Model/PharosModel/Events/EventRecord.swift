@@ -66,7 +66,7 @@ extension EventRecord: FieldStruct {
   }
 }
 
-extension Event {
+extension Event: FieldCodable {
   /// Writes the event as it was published, its names included.
   public func write(to writer: inout FieldWriter) { EventRecord(self).write(to: &writer) }
 

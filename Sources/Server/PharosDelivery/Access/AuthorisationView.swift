@@ -109,23 +109,16 @@ package struct AuthorisationEntry: Hashable, Sendable {
   let changes: UInt64
 }
 
-extension AuthorisationEntry: FieldCodable {
-  /// Writes the value.
-  package func write(to writer: inout FieldWriter) {
-    writer.write(application)
-    subject.write(to: &writer)
-    state.write(to: &writer)
-    since.write(to: &writer)
-    writer.write(changes)
-  }
-
-  /// Reads the value.
-  package init(from reader: inout FieldReader) throws(FieldError) {
-    application = try reader.text()
-    subject = try SubjectID(from: &reader)
-    state = try AuthorisationState(from: &reader)
-    since = try Timestamp(from: &reader)
-    changes = try reader.number(UInt64.self)
+extension AuthorisationEntry: FieldRecord {
+  /// Hands each field to a coder.
+  package static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    AuthorisationEntry(
+      application: try coder.field(value().application),
+      subject: try coder.field(value().subject),
+      state: try coder.field(value().state),
+      since: try coder.field(value().since),
+      changes: try coder.field(value().changes)
+    )
   }
 }
 

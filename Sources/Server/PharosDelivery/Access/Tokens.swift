@@ -219,32 +219,31 @@ package struct Token: Hashable, Sendable {
   package func hasExpired(at now: Timestamp) -> Bool { expiresAt.map { now >= $0 } ?? false }
 }
 
-extension Token: FieldCodable {
-  /// Writes the value.
-  package func write(to writer: inout FieldWriter) {
-    writer.write(id)
-    writer.write(name)
-    switch role {
-    case .operator: writer.write(tag: 0)
-    case .application(let application): writer.write(tag: 1, application)
-    }
-    createdAt.write(to: &writer)
-    writer.write(expiresAt)
-    writer.write(raw: digest)
+extension Token: FieldRecord {
+  /// Hands each field to a coder.
+  package static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let id = try coder.field(value().id)
+    let name = try coder.field(value().name)
+    let role = try coder.field(value().role)
+    let createdAt = try coder.field(value().createdAt)
+    let expiresAt = try coder.field(value().expiresAt)
+    var digest = C.isReader ? [] : value().digest
+    try coder.code(raw: &digest, count: Secret.digestLength)
+    return Token(id: id, name: name, role: role, createdAt: createdAt, expiresAt: expiresAt, digest: digest)
   }
+}
 
-  /// Reads the value.
-  package init(from reader: inout FieldReader) throws(FieldError) {
-    id = try reader.text()
-    name = try reader.text()
-    switch try reader.byte() {
-    case 0: role = .operator
-    case 1: role = .application(try reader.text())
-    case let tag: throw reader.failure(.unknownTag(field: "a token's role", tag: tag))
-    }
-    createdAt = try Timestamp(from: &reader)
-    expiresAt = try reader.optional(Timestamp.self)
-    digest = try reader.raw(Secret.digestLength)
+extension Token.Role: FieldUnion {
+  /// The name of the field.
+  package static var fieldName: String { "a token's role" }
+
+  /// Hands each case to a coder.
+  package static func visitCases<C: FieldCoder>(
+    _ union: inout FieldCase<Self>,
+    _ coder: inout C
+  ) throws(C.Failure) {
+    try coder.code(&union, 0, .operator)
+    try coder.code(&union, 1, Self.application) { if case .application(let name) = $0 { name } else { nil } }
   }
 }
 

@@ -269,58 +269,42 @@ extension NotificationMachine {
   /// The version of the layout; data of other versions is not read.
   static let version: UInt8 = 1
 
-  /// Writes the state without the rules.
-  package func writeState(to writer: inout FieldWriter) {
-    writer.code(version: NotificationMachine.version)
-    writer.write(UInt32(spoken.count))
-    for (key, time) in spoken {
-      key.write(to: &writer)
-      time.write(to: &writer)
-    }
-    writer.write(UInt32(stays.count))
-    for (key, stay) in stays {
-      key.write(to: &writer)
-      stay.deadline.write(to: &writer)
-      writer.write(stay.cause.high)
-      writer.write(stay.cause.low)
-      writer.write(stay.isSure)
-    }
-    writer.write(UInt32(outbox.count))
-    for event in outbox { event.write(to: &writer) }
-  }
-
-  /// Reads what ``writeState(to:)`` wrote into a machine with an empty state.
+  /// Hands the state to a coder, without the rules; a reader reads into a machine that has none yet.
   ///
   /// The machine returns notifications in the outbox once more, unless the journal shows that they arrived.
-  package mutating func restoreState(from reader: inout FieldReader) throws(FieldError) {
-    try reader.code(version: NotificationMachine.version)
-    for _ in 0..<(try reader.number(UInt32.self)) {
-      let key = try Key(from: &reader)
-      spoken[key] = try Timestamp(from: &reader)
-    }
-    for _ in 0..<(try reader.number(UInt32.self)) {
-      let key = try Key(from: &reader)
-      let deadline = try Timestamp(from: &reader)
-      let high = try reader.number(UInt64.self)
-      let cause = EventID(high: high, low: try reader.number(UInt64.self))
-      stays[key] = Stay(deadline: deadline, cause: cause, isSure: try reader.flag())
-    }
-    for _ in 0..<(try reader.number(UInt32.self)) { outbox.append(try Event(from: &reader)) }
+  package mutating func visitState<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(version: NotificationMachine.version)
+    try coder.code(&spoken)
+    try coder.code(&stays)
+    try coder.code(&outbox)
+    guard Coder.isReader else { return }
     handedOut = 0
     firstDeadline = stays.values.lazy.filter(\.isSure).map(\.deadline).min()
   }
 }
 
-extension NotificationMachine.Key {
-  fileprivate func write(to writer: inout FieldWriter) {
-    writer.write(application)
-    writer.write(rule)
-    subject.write(to: &writer)
+extension NotificationMachine.Key: FieldRecord, Comparable {
+  /// Hands each field to a coder.
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      application: try coder.field(value().application),
+      rule: try coder.field(value().rule),
+      subject: try coder.field(value().subject)
+    )
   }
 
-  fileprivate init(from reader: inout FieldReader) throws(FieldError) {
-    let application = try reader.text()
-    let rule = try reader.text()
-    self.init(application: application, rule: rule, subject: try SubjectID(from: &reader))
+  static func < (left: Self, right: Self) -> Bool {
+    (left.application, left.rule, left.subject) < (right.application, right.rule, right.subject)
+  }
+}
+
+extension NotificationMachine.Stay: FieldRecord {
+  /// Hands each field to a coder.
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      deadline: try coder.field(value().deadline),
+      cause: try coder.field(value().cause),
+      isSure: try coder.field(value().isSure)
+    )
   }
 }

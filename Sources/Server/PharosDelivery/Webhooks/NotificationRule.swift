@@ -174,19 +174,12 @@ package struct QuietHours: Hashable, Sendable {
   }
 }
 
-extension QuietHours: FieldCodable {
-  /// Writes the value.
-  package func write(to writer: inout FieldWriter) {
-    writer.write(UInt16(clamping: from))
-    writer.write(UInt16(clamping: to))
-    writer.write(timeZone)
-  }
-
-  /// Reads the value.
-  package init(from reader: inout FieldReader) throws(FieldError) {
-    let from = Int(try reader.number(UInt16.self))
-    let to = Int(try reader.number(UInt16.self))
-    self.init(from: min(from, 1_439), to: min(to, 1_439), timeZone: try reader.text())
+extension QuietHours: FieldRecord {
+  /// Hands each field to a coder.
+  package static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let from = Int(try coder.field(UInt16(clamping: value().from)))
+    let to = Int(try coder.field(UInt16(clamping: value().to)))
+    return QuietHours(from: min(from, 1_439), to: min(to, 1_439), timeZone: try coder.field(value().timeZone))
   }
 }
 

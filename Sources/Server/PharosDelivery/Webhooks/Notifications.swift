@@ -211,7 +211,7 @@ extension Notifications {
       guard let document = try journal.document(kind: stateKind, key: "") else { return 0 }
       var machine = NotificationMachine(stream: journal.stream)
       var reader = FieldReader(document[...])
-      guard let cursor = try? reader.number(Int64.self), (try? machine.restoreState(from: &reader)) != nil
+      guard let cursor = try? reader.number(Int64.self), (try? machine.visitState(&reader)) != nil
       else {
         // An unreadable state is of no use, and may name erased subjects: delete it.
         try journal.delete(kind: stateKind, key: "")
@@ -220,7 +220,7 @@ extension Notifications {
       guard machine.forget(traces) else { return 0 }
       var writer = FieldWriter()
       writer.write(cursor)
-      machine.writeState(to: &writer)
+      machine.visitState(&writer)
       try journal.put(writer.bytes, kind: stateKind, key: "")
       return 1
     }
@@ -278,7 +278,7 @@ struct NotificationWork: JournalConsumer {
       var restored = machine
       do throws(FieldError) {
         let through = try reader.number(Int64.self)
-        try restored.restoreState(from: &reader)
+        try restored.visitState(&reader)
         machine = restored
         cursor = pages.resume(through)
       } catch {
@@ -356,7 +356,7 @@ struct NotificationWork: JournalConsumer {
   private mutating func write(to journal: Journal) throws(JournalError) {
     var writer = FieldWriter()
     writer.write(cursor)
-    machine.writeState(to: &writer)
+    machine.visitState(&writer)
     try journal.put(writer.bytes, kind: Notifications.stateKind, key: "")
     savedCursor = cursor
     isErasureUnsaved = false

@@ -135,15 +135,11 @@ extension WebhookSecret: CustomStringConvertible, CustomReflectable {
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-extension WebhookSecret: FieldCodable {
-  /// Writes the value.
-  package func write(to writer: inout FieldWriter) { writer.write(revealed) }
-
-  /// Reads the value.
-  package init(from reader: inout FieldReader) throws(FieldError) {
-    guard let secret = WebhookSecret(try reader.text()) else { throw reader.failure(.badIdentity) }
-    self = secret
-  }
+extension WebhookSecret: FieldForm {
+  /// The secret's text.
+  package var form: String { revealed }
+  /// Reads the text.
+  package init?(form: String) { self.init(form) }
 }
 
 extension WebhookDefinition: FieldStruct {
@@ -175,23 +171,17 @@ extension WebhookDefinition: FieldStruct {
   }
 }
 
-extension EventFilter: FieldCodable {
-  /// Writes a filter as a webhook stores it: kinds by their types, sets in order.
-  public func write(to writer: inout FieldWriter) {
-    writer.write(kinds.map { $0.map(\.type).sorted() })
-    writer.write(regions.map { $0.sorted() })
-    writer.write(subjects.map { $0.sorted() })
-    writer.write(observers.map { $0.sorted() })
-  }
-
-  /// Reads a filter and omits event kinds that this version does not know.
-  public init(from reader: inout FieldReader) throws(FieldError) {
-    let types: [String]? = try reader.read()
-    self.init(
+extension EventFilter: FieldRecord {
+  /// Hands each field to a coder, as a webhook stores a filter: kinds by their types, sets in order.
+  ///
+  /// A reader omits event kinds that this version does not know.
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let types = try coder.field(value().kinds.map { $0.map(\.type).sorted() })
+    return EventFilter(
       kinds: types.map { types in Set(EventKind.allCases.filter { types.contains($0.type) }) },
-      regions: try reader.optional([String].self).map { Set($0) },
-      subjects: try reader.optional([SubjectID].self).map { Set($0) },
-      observers: try reader.optional([ObserverID].self).map { Set($0) }
+      regions: try coder.field(value().regions),
+      subjects: try coder.field(value().subjects),
+      observers: try coder.field(value().observers)
     )
   }
 }

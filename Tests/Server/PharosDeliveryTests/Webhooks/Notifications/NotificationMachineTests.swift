@@ -172,7 +172,7 @@ struct NotificationMachineTests {
       var machine = NotificationMachine(stream: Samples.stream)
       if !saved.bytes.isEmpty {
         var reader = FieldReader(saved.bytes[...])
-        try machine.restoreState(from: &reader)
+        try machine.visitState(&reader)
         try reader.finish()
       }
       machine.adopt(rules)
@@ -205,7 +205,7 @@ struct NotificationMachineTests {
         journal += decided
         _ = follow(to: now)
         var writer = FieldWriter()
-        machine.writeState(to: &writer)
+        machine.visitState(&writer)
         saved = (writer.bytes, cursor)
       default: journal += decided
       }
