@@ -368,6 +368,12 @@ let package = Package(
       path: "Tests/PharosDecisionCheck",
       swiftSettings: strict
     ),
+    .target(
+      name: "PharosSampleEvents",
+      dependencies: ["PharosModel", "PharosPublishing"],
+      path: "Tests/PharosSampleEvents",
+      swiftSettings: strict
+    ),
     .target(name: "CAllocationCounter", path: "Tests/CAllocationCounter"),
     .target(
       name: "PharosFaults",
@@ -541,7 +547,7 @@ let package = Package(
       "PharosDeliveryTests",
       [
         "PharosDocuments", "PharosModel", "PharosSecurity", "PharosPublishing", "PharosJournal", "PharosMQTT",
-        "PharosDelivery", http1, httpClient, logging, lifecycle,
+        "PharosDelivery", "PharosSampleEvents", http1, httpClient, logging, lifecycle,
       ] + nio
     ),
     tests("PharosDashboardTests", ["PharosDashboard"]),
@@ -574,7 +580,9 @@ let package = Package(
     ),
     tests(
       "PharosPublishingTests",
-      ["PharosModel", "PharosFixes", "PharosSpace", "PharosPublishing", openCombine]
+      [
+        "PharosModel", "PharosFixes", "PharosSpace", "PharosPublishing", "PharosSampleEvents", openCombine,
+      ]
     ),
   ]
 )

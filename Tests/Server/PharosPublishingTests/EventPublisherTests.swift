@@ -2,6 +2,7 @@ import Dispatch
 import OpenCombine
 import PharosModel
 import PharosPublishing
+import PharosSampleEvents
 import Synchronization
 import Testing
 

@@ -1,24 +1,11 @@
 import OpenCombine
 import PharosModel
 import PharosPublishing
+import PharosSampleEvents
 import Testing
 
 @Suite("Streams of a hub", .timeLimit(.minutes(20)))
 struct EventStreamTests {
-  private func ranging(_ observer: String, second: Int64, constraint: BeaconConstraint) -> Event {
-    Event(
-      stream: "test",
-      kind: .ranging,
-      time: Timestamp(seconds: second),
-      decidedAt: Timestamp(seconds: second),
-      stage: 1,
-      subject: .observer(.name(observer)),
-      application: "default",
-      counter: UInt64(second),
-      detail: .ranging(constraint: constraint, beacons: [])
-    )
-  }
-
   @Test("each stream carries what it names and nothing else")
   func selection() async {
     let hub = EventHub()
@@ -33,8 +20,8 @@ struct EventStreamTests {
     hub.publish(batch(0..<2, region: "lobby") + batch(2..<3, region: "hall"))
     hub.publish(batch(3..<5, region: "lobby", application: "gallery"))
     hub.publish([
-      ranging("handset", second: 5, constraint: .proximity(uuid)),
-      ranging("other", second: 6, constraint: .proximity(uuid, major: 1)),
+      Sample.ranging(5, application: "default"),
+      Sample.ranging(6, application: "default", subject: "other", major: 1),
     ])
     hub.finish()
     #expect(await collect(lobby).map(\.number) == [0, 1])

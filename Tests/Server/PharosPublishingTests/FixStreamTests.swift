@@ -1,26 +1,14 @@
 import OpenCombine
 import PharosModel
 import PharosPublishing
+import PharosSampleEvents
 import PharosTestSupport
 import Testing
 
 /// Fixes as a subscriber gets them: the newest of each subject, as far as it asks.
 @Suite("Streams of fixes", .timeLimit(.minutes(20)))
 struct FixStreamTests {
-  private func fix(_ subject: String, _ second: Int) -> Event {
-    Event(
-      stream: "test",
-      kind: .fix,
-      time: Timestamp(seconds: Int64(second)),
-      decidedAt: Timestamp(seconds: Int64(second)),
-      stage: 2,
-      subject: .observer(.name(subject)),
-      counter: UInt64(second),
-      detail: .fix(
-        FixDetail(venue: "museum", horizontalAccuracy: 3, sources: .wifi, age: .zero)
-      )
-    )
-  }
+  private func fix(_ subject: String, _ second: Int) -> Event { Sample.fix(second, subject: subject) }
 
   private func words(_ fixes: [Fix]) -> [String] {
     fixes.map { "\($0.subject)@\($0.time.nanoseconds / 1_000_000_000)" }

@@ -1,5 +1,6 @@
 import OpenCombine
 import PharosModel
+import PharosSampleEvents
 import Synchronization
 
 /// A subscriber that demands as much as a test says and records all it receives.
@@ -75,23 +76,5 @@ final class Recorder<Input: Sendable, Failure: Error>: Subscriber, Sendable {
 
 /// A batch of numbered enter events of one application.
 func batch(_ numbers: Range<Int>, region: String = "entrance", application: String = "default") -> [Event] {
-  numbers.map { number in
-    Event(
-      stream: "test",
-      kind: .regionEnter,
-      time: Timestamp(seconds: Int64(number)),
-      decidedAt: Timestamp(seconds: Int64(number)),
-      stage: 1,
-      subject: .observer(.name("handset")),
-      application: application,
-      region: region,
-      counter: UInt64(number),
-      detail: .region(RegionTransition(from: .outside, to: .inside, evidence: Evidence(rule: .samples)))
-    )
-  }
-}
-
-extension Event {
-  /// The number that ``batch(_:region:application:)`` gave it.
-  var number: Int { Int(time.nanoseconds / 1_000_000_000) }
+  numbers.map { Sample.enter($0, application: application, region: region) }
 }

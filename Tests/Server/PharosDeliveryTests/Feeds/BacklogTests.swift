@@ -1,5 +1,6 @@
 import PharosDelivery
 import PharosModel
+import PharosSampleEvents
 import PharosTestSupport
 import Testing
 

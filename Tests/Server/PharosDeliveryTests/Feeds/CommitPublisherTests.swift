@@ -2,6 +2,7 @@ import PharosDelivery
 import PharosJournal
 import PharosModel
 import PharosPublishing
+import PharosSampleEvents
 import Synchronization
 import Testing
 

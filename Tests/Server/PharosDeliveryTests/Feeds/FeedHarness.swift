@@ -3,6 +3,7 @@ import PharosDelivery
 import PharosJournal
 import PharosModel
 import PharosPublishing
+import PharosSampleEvents
 import Synchronization
 
 /// A desk with a simple journal and a clock that only a test moves.

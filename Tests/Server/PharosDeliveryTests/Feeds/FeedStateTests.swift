@@ -1,6 +1,7 @@
 import PharosDelivery
 import PharosModel
 import PharosPublishing
+import PharosSampleEvents
 import PharosTestSupport
 import Testing
 

@@ -3,6 +3,7 @@ import PharosDelivery
 import PharosJournal
 import PharosModel
 import PharosPublishing
+import PharosSampleEvents
 import PharosTestSupport
 import Synchronization
 import Testing
