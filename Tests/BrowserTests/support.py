@@ -49,3 +49,24 @@ class BrowserTest(unittest.TestCase):
         if _browser is None:
             _browser = Browser()
         cls.browser = _browser
+
+
+class ModuleTest(BrowserTest):
+    """A test of functions of the pages, called with values."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.mock = Mock(empty=True)
+        cls.visit = Visit(cls.browser)
+        cls.visit.page.goto(cls.mock.base)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.visit.close()
+        cls.mock.stop()
+
+    def run_in(self, module, body, argument=None):
+        return self.visit.page.evaluate(
+            f"async (given) => {{ const it = await import('/assets/{module}'); {body} }}", argument
+        )

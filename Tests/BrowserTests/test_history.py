@@ -201,25 +201,8 @@ class History(support.BrowserTest):
         self.assertEqual(page.evaluate(support.audit("nameless()")), [], what)
 
 
-class HistoryModules(support.BrowserTest):
+class HistoryModules(support.ModuleTest):
     """The scripts behind the timelines that compute something."""
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.mock = support.Mock(empty=True)
-        cls.visit = support.Visit(cls.browser)
-        cls.visit.page.goto(cls.mock.base)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.visit.close()
-        cls.mock.stop()
-
-    def run_in(self, module, body, argument=None):
-        return self.visit.page.evaluate(
-            f"async (given) => {{ const it = await import('/assets/{module}'); {body} }}", argument
-        )
 
     def test_runs_join_equal_neighbours_and_end_where_something_is_missing(self):
         points = [

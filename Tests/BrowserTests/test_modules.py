@@ -3,25 +3,8 @@
 import support
 
 
-class Modules(support.BrowserTest):
+class Modules(support.ModuleTest):
     """Functions of the pages, called with values."""
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.mock = support.Mock(empty=True)
-        cls.visit = support.Visit(cls.browser)
-        cls.visit.page.goto(cls.mock.base)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.visit.close()
-        cls.mock.stop()
-
-    def run_in(self, module, body, argument=None):
-        return self.visit.page.evaluate(
-            f"async (given) => {{ const it = await import('/assets/{module}'); {body} }}", argument
-        )
 
     def test_events_come_out_alike_however_the_text_is_cut(self):
         text = (
