@@ -76,8 +76,6 @@ public struct ADType: RawRepresentable, Hashable, Sendable {
 
   /// The discoverability and the capabilities of the device: one byte of bits.
   @inlinable public static var flags: ADType { ADType(rawValue: 0x01) }
-  /// A list of 16-bit service UUIDs to which more could be added.
-  @inlinable public static var someServices16: ADType { ADType(rawValue: 0x02) }
   /// The list of all 16-bit service UUIDs.
   @inlinable public static var allServices16: ADType { ADType(rawValue: 0x03) }
   /// The beginning of the device's name, UTF-8.
