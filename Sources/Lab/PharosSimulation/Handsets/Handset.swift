@@ -58,9 +58,6 @@ package struct Handset: Hashable, Sendable {
       self.hearing = hearing
       self.memory = memory
     }
-
-    /// The scans of a throttled handset: one every 30 seconds, each of them thorough.
-    package static let throttled = WiFiScans(period: .seconds(30), hearing: 0.9)
   }
 
   /// The beacon data that a handset reports.

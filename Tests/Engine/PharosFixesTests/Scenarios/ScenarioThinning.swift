@@ -17,7 +17,7 @@ enum ScenarioThinning: String, CaseIterable, Sendable {
   func thin(_ handset: inout Handset) {
     switch self {
     case .everything: break
-    case .throttled: handset.wiFi = .throttled
+    case .throttled: handset.wiFi = Handset.WiFiScans(period: .seconds(30), hearing: 0.9)
     case .beaconsOnly: handset.wiFi = nil
     case .wiFiOnly: handset.beacons = .none
     }

@@ -97,7 +97,7 @@ struct IndoorSimulationTests {
   @Test("throttled handsets scan twice a minute, others never")
   func throttled() throws {
     var handset = try Self.handset("one")
-    handset.wiFi = .throttled
+    handset.wiFi = Handset.WiFiScans(period: .seconds(30), hearing: 0.9)
     let scans = try Self.scans(handset, seconds: 120)
     #expect(scans.count == 4)
     for (one, next) in zip(scans, scans.dropFirst()) { #expect(abs(next.time - one.time - 30) < 0.002) }
