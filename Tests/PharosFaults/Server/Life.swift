@@ -192,17 +192,17 @@ final class Life {
   }
 
   /// Adopts an edited site, as at SIGHUP.
-  func adopt(_ site: Site) { take { .adoption(site, at: $0) } }
+  func adopt(_ site: Site) { take { (try? pipeline.adopt(site, at: $0)) ?? [] } }
 
   /// Applies a change of the regions or of the subjects, unless the server takes none now.
   @discardableResult
-  func change(_ change: RegionChange) -> Bool { take { .change(change, at: $0) } }
+  func change(_ change: RegionChange) -> Bool { take { pipeline.apply(change, at: $0) } }
 
   @discardableResult
-  private func take(_ input: (Timestamp) -> PipelineInput) -> Bool {
+  private func take(_ decide: (Timestamp) -> [Event]) -> Bool {
     guard !isHeld, !isStopping else { return false }
     watchPause()
-    publish(pipeline.take(input(world.clock.received(world.clockwork.now))))
+    publish(decide(world.clock.received(world.clockwork.now)))
     return true
   }
 
