@@ -16,7 +16,7 @@ import Synchronization
 ///
 /// ```swift
 /// let server = PharosServer(site: site, listening: ["127.0.0.1:50001"])
-/// let visits = server.events(in: "museum").sink { event in print(event.kind.type, event.subject) }
+/// let visits = server.events(in: "museum").sink { event in print(event.time, event.kind.type, event.subject) }
 /// try await server.run()
 /// ```
 public final class PharosServer: Service, RegionControl, Sendable {

@@ -51,6 +51,14 @@ struct MonitorBook: Sendable {
     lastEvents[Key(identifier: event.identifier, subject: event.subject)] = event
   }
 
+  /// Removes what is known about a subject.
+  mutating func forget(_ traces: SubjectTraces) {
+    lastEvents = lastEvents.filter { !traces.contains($0.key.subject) }
+    for (key, event) in lastEvents where event.refinement.map(traces.contains) == true {
+      lastEvents[key]?.refinement = nil
+    }
+  }
+
   /// Removes what is known about the subjects of a condition.
   mutating func forget(_ identifier: String) {
     lastEvents = lastEvents.filter { $0.key.identifier != identifier }

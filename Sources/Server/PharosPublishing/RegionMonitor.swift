@@ -189,6 +189,15 @@ public final class RegionMonitor: Sendable {
       .map(\.subject).sorted()
   }
 
+  /// Removes what is known about a subject, here and in the store.
+  ///
+  /// The server is asked to forget it with `RegionChange.forget`, beforehand: what the server reports about it after this
+  /// is known again.
+  public func forget(_ traces: SubjectTraces) {
+    state.withLock { $0.book.forget(traces) }
+    store()
+  }
+
   /// The events of all conditions, for one consumer; taking the next one files the one before.
   public var events: Events {
     let decisions = hub.events(in: nil, application: application).map { Input.decision($0) }

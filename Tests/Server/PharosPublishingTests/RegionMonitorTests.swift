@@ -219,7 +219,7 @@ struct RegionMonitorTests {
   }
 
   @Test(
-    "of a subject that an application may not learn about, one event says so and no more",
+    "of a subject that an application may not learn about, a single event says so",
     arguments: [
       (AuthorisationState.denied, MonitorDiagnostics.authorizationDenied),
       (.restricted, .authorizationRestricted), (.notDetermined, .authorizationRequestInProgress),
@@ -320,6 +320,24 @@ struct RegionMonitorTests {
       ]
     )
     #expect(monitor.record(for: "lobby")?.lastEvent?.date == Timestamp(seconds: 4))
+  }
+
+  @Test("a forgotten subject is gone from the records and from the store")
+  func forgetting() async throws {
+    let store = Store()
+    let options = RegionMonitor.Options(store: store)
+    let hub = EventHub()
+    let monitor = RegionMonitor(hub: hub, control: Control(), options: options)
+    try await monitor.add(condition, identifier: "lobby")
+    let events = monitor.events
+    hub.publish([state(.inside, second: 1), state(.inside, second: 2, handset: "other")])
+    hub.finish()
+    #expect(await collect(events).count == 2)
+    monitor.forget(try #require(SubjectTraces("handset")))
+    let next = RegionMonitor(hub: EventHub(), control: Control(), options: options)
+    for monitor in [monitor, next] {
+      #expect(monitor.subjects(of: "lobby") == [.observer(.name("other"))])
+    }
   }
 
   @Test("what cannot be read is left as it is, and every event says so", arguments: [false, true])
