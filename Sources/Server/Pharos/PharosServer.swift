@@ -306,6 +306,14 @@ extension PharosServer {
     hub.fixes(for: subject)
   }
 
+  /// Returns the visits of one subject, or of all: each with its arrival, and again, complete, with its departure.
+  ///
+  /// - Parameter subject: a handset or a tag, or nil for all of them.
+  /// - Returns: the stream.
+  public func visits(of subject: SubjectID? = nil) -> EventPublisher<Visit, Never> {
+    hub.visits(of: subject)
+  }
+
   /// The sensings of handsets, if the server was made to publish them: for programs that locate them in their own way.
   public var sensings: EventPublisher<Sensing, Never> { hub.sensings }
 
