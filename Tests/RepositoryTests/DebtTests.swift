@@ -47,6 +47,8 @@ struct DebtTests {
     #"\bwithout a word\b"#,
     #"\bmost[A-Z]\w*"#,
     #"\bleast[A-Z]\w*"#,
+    #"\bsigning desk\b"#,
+    #"@(Test|Suite)\(\s*"(who|what)\b"#,
   ]
   /// How often a phrase stands in a public name (a member of JSON, a label of a metric) or in one of the standard library.
   static let publicNames = [#"\btold\b"#: 3, #"\bteller\b"#: 3, #"\bsenseless\b"#: 4, #"\bleast[A-Z]\w*"#: 6]
@@ -75,6 +77,14 @@ struct DebtTests {
         if found > 0 { places.append(path) }
       }
       #expect(count <= Self.publicNames[pattern] ?? 0, "\(pattern): \(places.joined(separator: ", "))")
+    }
+  }
+
+  @Test("a log line begins as a sentence")
+  func logLines() throws {
+    let line = try Regex(#"\blogger\.(?:trace|debug|info|notice|warning|error|critical)\(\s*"[a-z]"#)
+    for file in try HouseTests.swiftFiles(in: "Sources") where file.code.contains(line) {
+      Issue.record("\(file.path) has a log line that is no sentence")
     }
   }
 
