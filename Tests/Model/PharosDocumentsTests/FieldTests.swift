@@ -110,6 +110,56 @@ struct FieldTests {
     #expect(throws: FieldError.self) { try cut.beginBlock() }
   }
 
+  @Test("the cases of a union come back, each with what it holds, and a byte of none is refused")
+  func unions() throws {
+    for sample in [Sample.nothing, .number(-5), .pair("a", 7)] {
+      let bytes = FieldTests.written { $0.write(sample) }
+      var reader = FieldReader(bytes[...])
+      #expect(try reader.read(Sample.self) == sample)
+      try reader.finish()
+    }
+    #expect(
+      FieldTests.written { $0.write(Sample.number(-5)) } == [1] + Array(repeating: 255, count: 7) + [251]
+    )
+    var reader = FieldReader([3][...])
+    #expect(throws: FieldError(.unknownTag(field: "a sample", tag: 3), at: 1)) {
+      try reader.read(Sample.self)
+    }
+  }
+
+  @Test("a struct is made of its fields, and a form that stands for nothing is refused")
+  func records() throws {
+    let shelf = Shelf(label: Label(text: "left"), counts: ["b": 2, "a": 1], tags: ["z", "y"])
+    let bytes = FieldTests.written { $0.write(shelf) }
+    var reader = FieldReader(bytes[...])
+    #expect(try reader.read(Shelf.self) == shelf)
+    try reader.finish()
+    // Dictionaries and sets are in order, so that equal values have equal bytes.
+    let other = Shelf(label: Label(text: "left"), counts: ["a": 1, "b": 2], tags: ["y", "z"])
+    #expect(FieldTests.written { $0.write(other) } == bytes)
+    var nameless = FieldReader(FieldTests.written { $0.write("") }[...])
+    #expect(throws: FieldError(.badIdentity, at: 4)) { try nameless.read(Label.self) }
+    for length in 0..<bytes.count {
+      var cut = FieldReader(bytes[..<length])
+      #expect(throws: FieldError.self) { try cut.read(Shelf.self) }
+    }
+  }
+
+  @Test("parts are read into a value that keeps its configuration")
+  func parts() throws {
+    var meter = Meter(limit: 10, levels: [3, 9])
+    let bytes = FieldTests.written { meter.visitFields(&$0) }
+    #expect(meter.levels == [3, 9])
+    var wide = Meter(limit: 20, levels: [1, 2, 3])
+    var reader = FieldReader(bytes[...])
+    try wide.visitFields(&reader)
+    #expect(wide.levels == [3, 9])
+    #expect(wide.limit == 20)
+    var narrow = Meter(limit: 5, levels: [])
+    var again = FieldReader(bytes[...])
+    #expect(throws: FieldError(.outOfRange(field: "a level"), at: 6)) { try narrow.visitFields(&again) }
+  }
+
   @Test("a count is believed only as far as there are bytes for it")
   func counts() throws {
     let bytes = FieldTests.written { $0.write(3 as UInt32) } + Array(repeating: 0, count: 12)
@@ -224,5 +274,61 @@ struct FieldTests {
     #expect(try Site(from: &reader) == site)
     #expect(try reader.list(RegionChange.self) == changes)
     try reader.finish()
+  }
+}
+
+private enum Sample: FieldUnion {
+  case nothing
+  case number(Int)
+  case pair(String, UInt16)
+
+  static var fieldName: String { "a sample" }
+
+  static func visitCases<C: FieldCoder>(
+    _ union: inout FieldCase<Self>,
+    _ coder: inout C
+  ) throws(C.Failure) {
+    try coder.code(&union, 0, .nothing)
+    try coder.code(&union, 1, Self.number) { if case .number(let number) = $0 { number } else { nil } }
+    try coder.code(&union, 2, Self.pair) {
+      if case .pair(let text, let number) = $0 { (text, number) } else { nil }
+    }
+  }
+}
+
+private struct Label: FieldForm {
+  var form: String
+
+  init(text: String) { form = text }
+
+  init?(form: String) {
+    guard !form.isEmpty else { return nil }
+    self.form = form
+  }
+}
+
+private struct Shelf: FieldRecord {
+  let label: Label
+  let counts: [String: UInt32]
+  let tags: Set<String>
+
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Shelf(
+      label: try coder.field(value().label),
+      counts: try coder.field(value().counts),
+      tags: try coder.field(value().tags)
+    )
+  }
+}
+
+private struct Meter: FieldParts {
+  let limit: UInt8
+  var levels: [UInt8]
+
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    let limit = limit
+    try coder.code(list: &levels, into: 0) { (level, coder) throws(C.Failure) in
+      try coder.code(&level, in: 0...limit, "a level")
+    }
   }
 }

@@ -359,7 +359,7 @@ extension Visits {
   /// Hands the visits that are open and the stays in zones to a coder; tracks are found again.
   package mutating func visitState<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     // A site that no longer asks for visits ends them when it resumes.
-    let scale = settings ?? Visits.leastSettings
+    let scale = settings ?? Visits.minimalSettings
     var kept =
       Coder.isReader
       ? [] : subjects.rows.filter { $0.open != nil || $0.zone != nil }.sorted { $0.subject < $1.subject }
@@ -385,7 +385,7 @@ extension Visits {
   }
 
   /// The scale of visits of a site that asks for none.
-  private static var leastSettings: VisitSettings {
+  private static var minimalSettings: VisitSettings {
     VisitSettings(minimum: VisitSettings.minimums.lowerBound)
   }
 
@@ -435,7 +435,7 @@ extension Visits {
       subject.detector = VisitDetector(
         resuming: record.visit,
         decidedAt: record.decidedAt,
-        settings ?? Visits.leastSettings
+        settings ?? Visits.minimalSettings
       )
     }
     _ = subjects.insert(subject)
