@@ -13,7 +13,7 @@ struct KnotTests {
   ///
   /// What shrinks is lowered here with the change.
   static let known: [String: Int] = [
-    "PharosPresence": 3_750, "PharosModel": 2_100, "PharosFixes": 4_100,
+    "PharosPresence": 3_690, "PharosModel": 2_050, "PharosFixes": 4_090,
     "PharosJournal": 2_850, "PharosIngest": 2_090, "PharosSite": 1_820, "PharosSimulation": 1_720,
     "PharosSpace": 1_650,
   ]

@@ -294,7 +294,7 @@ package struct LossRuns: Hashable, Sendable {
   var meanRun: Double { runs == 0 ? 0 : Double(lost / runs) }
 }
 
-extension LossPool: FieldDefault {
+extension LossPool: FieldStruct {
   /// Hands what the tracks have taught to a coder.
   package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(&strong)
@@ -315,7 +315,7 @@ extension LossPool: FieldDefault {
   }
 }
 
-extension LossPool.Band: FieldDefault {
+extension LossPool.Band: FieldStruct {
   /// Hands the counts to a coder.
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(&counts)
@@ -325,7 +325,7 @@ extension LossPool.Band: FieldDefault {
   }
 }
 
-extension LossPool.WorstTrack: FieldDefault {
+extension LossPool.WorstTrack: FieldStruct {
   /// Hands what was counted to a coder.
   package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(&losses)
@@ -333,7 +333,7 @@ extension LossPool.WorstTrack: FieldDefault {
   }
 }
 
-extension LossRuns: FieldDefault {
+extension LossRuns: FieldStruct {
   /// Hands the counts to a coder.
   package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(amount: &received, "adverts")

@@ -155,7 +155,12 @@ extension ObserverEngine {
     _ coder: inout Coder,
     _ catalog: borrowing RegionCatalog
   ) throws(Coder.Failure) {
-    let fresh = RegionRow(slot: 0, .unread, counter: 0, isActive: false)
+    let fresh = RegionRow(
+      slot: 0,
+      RegionMachine(assuming: .unknown, since: .distantPast),
+      counter: 0,
+      isActive: false
+    )
     try coder.code(list: &rows, into: fresh) { (row, coder) throws(Coder.Failure) in
       try coder.code(parts: &row)
     }

@@ -469,7 +469,7 @@ extension Transmitter: FieldParts {
   private var isTooFar: Bool { slot.magnitude > 1 << (62 - UInt64(shift)) || age > 1 << 30 + 128 }
 }
 
-extension Deafness: FieldDefault {
+extension Deafness: FieldStruct {
   /// Hands each field to a coder.
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(&since)

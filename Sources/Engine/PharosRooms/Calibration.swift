@@ -198,9 +198,6 @@ package struct StayLevels: Sendable {
 }
 
 extension GapModel: FieldStruct {
-  /// A value whose fields are still to be read.
-  package static var unread: GapModel { GapModel() }
-
   /// Hands each field to a coder.
   package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(&isKnown)
@@ -212,8 +209,8 @@ extension GapModel: FieldStruct {
 }
 
 extension StayLevels.Row: FieldStruct {
-  /// A value whose fields are still to be read.
-  static var unread: StayLevels.Row { StayLevels.Row(zone: 0) }
+  /// Makes a value whose fields are still to be read.
+  init() { self.init(zone: 0) }
 
   /// Hands each field to a coder.
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
@@ -225,8 +222,8 @@ extension StayLevels.Row: FieldStruct {
 }
 
 extension StayLevels.Family: FieldStruct {
-  /// A value whose fields are still to be read.
-  static var unread: StayLevels.Family { StayLevels.Family(identifier: 0) }
+  /// Makes a value whose fields are still to be read.
+  init() { self.init(identifier: 0) }
 
   /// Hands each field to a coder.
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
@@ -287,8 +284,8 @@ extension OffsetTable.Entry: FieldStruct {
   /// More samples than an observer's pairs ever give.
   private static let maximumObservations = 1e9
 
-  /// A value whose fields are still to be read.
-  package static var unread: OffsetTable.Entry { OffsetTable.Entry(deviation: 0) }
+  /// Makes a value whose fields are still to be read.
+  package init() { self.init(deviation: 0) }
 
   /// Hands each field to a coder.
   package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {

@@ -160,8 +160,8 @@ package struct Carriage: Hashable, Sendable {
 }
 
 extension LevelNoise.Rise: FieldStruct {
-  /// A value whose fields are still to be read.
-  static var unread: LevelNoise.Rise { LevelNoise.Rise(mean: 0) }
+  /// Makes a value whose fields are still to be read.
+  init() { self.init(mean: 0) }
 
   /// Hands each field to a coder.
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {

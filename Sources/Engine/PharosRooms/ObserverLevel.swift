@@ -389,10 +389,10 @@ package struct GapModel: Equatable, Sendable {
 }
 
 extension ObserverLevel: FieldStruct {
-  /// A value whose fields are still to be read.
-  static var unread: ObserverLevel {
+  /// Makes a value whose fields are still to be read.
+  init() {
     let nothing = BeaconSummary(beacon: .unread, count: 0, mean: 0, variance: 0, lastHeard: .distantPast)
-    return ObserverLevel(nothing, of: 0, at: .distantPast, gaps: GapModel(), LevelNoise())
+    self.init(nothing, of: 0, at: .distantPast, gaps: GapModel(), LevelNoise())
   }
 
   /// Hands each field to a coder.

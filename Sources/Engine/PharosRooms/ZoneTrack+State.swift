@@ -3,9 +3,6 @@ package import PharosModel
 
 /// Everything but the zones that place the beacon, which many beacons have in common.
 extension ZoneTrack: FieldStruct {
-  /// A value whose fields are still to be read.
-  package static var unread: ZoneTrack { ZoneTrack() }
-
   /// Hands each field to a coder.
   package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(place: &zone)
@@ -100,8 +97,8 @@ extension ZoneTrack {
 }
 
 extension ZoneBelief.Share: FieldStruct {
-  /// A value whose fields are still to be read.
-  package static var unread: ZoneBelief.Share { ZoneBelief.Share(zone: 0, probability: 0) }
+  /// Makes a value whose fields are still to be read.
+  package init() { self.init(zone: 0, probability: 0) }
 
   /// Hands each field to a coder.
   package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {

@@ -180,11 +180,11 @@ extension BeaconRegions {
 }
 
 extension BeaconRegions.Entry: FieldStruct {
-  /// A value whose fields are still to be read.
-  static var unread: BeaconRegions.Entry {
-    BeaconRegions.Entry(
+  /// Makes a value whose fields are still to be read.
+  init() {
+    self.init(
       key: BeaconRegions.Key(application: "", identifier: ""),
-      region: .unread,
+      region: Region(identifier: "", constraint: .unread),
       assuming: .unknown,
       since: .distantPast,
       isRotated: false

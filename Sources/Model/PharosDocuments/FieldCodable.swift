@@ -16,21 +16,10 @@ public protocol FieldParts {
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure)
 }
 
-/// A struct that is coded as its fields, one after the other, and is read into a value that has none yet.
+/// A struct that is coded as its fields, one after the other, which all have a value before they are read.
 public protocol FieldStruct: FieldParts, FieldCodable {
-  /// A value whose fields are still to be read.
-  static var unread: Self { get }
-}
-
-/// A struct whose fields all have a value before they are read.
-public protocol FieldDefault: FieldStruct {
   /// Makes a value whose fields are still to be read.
   init()
-}
-
-extension FieldDefault {
-  /// A value with defaults.
-  @inlinable public static var unread: Self { Self() }
 }
 
 extension FieldStruct {
@@ -44,7 +33,7 @@ extension FieldStruct {
   /// Reads the value.
   @inlinable
   public init(from reader: inout FieldReader) throws(FieldError) {
-    self = Self.unread
+    self.init()
     try visitFields(&reader)
   }
 }

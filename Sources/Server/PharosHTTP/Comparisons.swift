@@ -42,18 +42,15 @@ package struct CaptureComparison: Sendable {
   }
 }
 
-extension CaptureComparison: FieldStruct {
-  /// A value whose fields are still to be read.
-  package static var unread: CaptureComparison {
-    CaptureComparison(name: "", madeAt: .distantPast, headline: "", page: "")
-  }
-
+extension CaptureComparison: FieldRecord {
   /// Hands each field to a coder.
-  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&name)
-    try coder.code(&madeAt)
-    try coder.code(&headline)
-    try coder.code(&page)
+  package static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      name: try coder.field(value().name),
+      madeAt: try coder.field(value().madeAt),
+      headline: try coder.field(value().headline),
+      page: try coder.field(value().page)
+    )
   }
 }
 

@@ -175,20 +175,17 @@ package struct HistorySeries<Key: Hashable & Sendable>: Hashable, Sendable {
 // The rows: an hour of one series each.
 
 /// The minutes of one series within an hour: a bit for each minute that is present, and the summaries of these.
-struct HourRow<Minute: FieldStruct>: FieldStruct {
+struct HourRow<Minute: FieldCodable>: FieldStruct {
   private var present: UInt64 = 0
   private var minutes: [Minute] = []
-
-  static var unread: HourRow { HourRow() }
 
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(version: 1)
     try coder.code(&present)
     try coder.check(present >> 60 == 0, "the minutes of an hour")
-    if minutes.count != present.nonzeroBitCount {
-      minutes = Array(repeating: .unread, count: present.nonzeroBitCount)
-    }
-    try coder.code(each: &minutes)
+    let written = minutes
+    minutes = []
+    for place in 0..<present.nonzeroBitCount { minutes.append(try coder.field(written[place])) }
   }
 
   /// The summary of a minute, by its place in the hour.
@@ -209,24 +206,22 @@ struct HourRow<Minute: FieldStruct>: FieldStruct {
   private func index(of place: Int) -> Int { (present & (1 << UInt64(place) - 1)).nonzeroBitCount }
 }
 
-extension ObserverMinute: FieldStruct {
-  package static var unread: ObserverMinute { ObserverMinute(adverts: 0, isUp: false) }
-
-  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&adverts)
-    try coder.code(&isUp)
+extension ObserverMinute: FieldRecord {
+  /// Hands each field to a coder.
+  package static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      adverts: try coder.field(value().adverts),
+      isUp: try coder.field(value().isUp)
+    )
   }
 }
 
-extension PlaceMinute: FieldStruct {
-  package static var unread: PlaceMinute { PlaceMinute(inside: 0, unmonitored: 0) }
-
-  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    // The largest number stands for none.
-    var number = inside ?? .max
-    try coder.code(&number)
-    inside = number == .max ? nil : number
-    try coder.code(&unmonitored)
+extension PlaceMinute: FieldRecord {
+  /// Hands each field to a coder; the largest number stands for none.
+  package static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let number = try coder.field(value().inside ?? .max)
+    let inside = number == .max ? nil : number
+    return PlaceMinute(inside: inside, unmonitored: try coder.field(value().unmonitored))
   }
 }
 
@@ -243,8 +238,6 @@ struct SubjectHour: FieldStruct {
     /// Millionths of a degree, as are those of positions.
     var latitude: Int32 = 0
     var longitude: Int32 = 0
-
-    static var unread: Frame { Frame() }
 
     mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
       try coder.code(&venue)
@@ -272,8 +265,6 @@ struct SubjectHour: FieldStruct {
 
     private static let unmonitoredBit: UInt8 = 0x80
 
-    static var unread: Entry { Entry() }
-
     mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
       try coder.code(&zone)
       // The states take two bits of their byte.
@@ -299,8 +290,6 @@ struct SubjectHour: FieldStruct {
   private(set) var names: [Int64] = []
   private var frames: [Frame] = []
   private var row = HourRow<Entry>()
-
-  static var unread: SubjectHour { SubjectHour() }
 
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(&names)

@@ -408,7 +408,7 @@ private struct Series {
   }
 
   /// Reads the summaries of some minutes, in order.
-  func minutes<Minute: FieldStruct>(
+  func minutes<Minute: FieldCodable>(
     in minutes: ClosedRange<HistoryMinute>,
     _ database: Database
   ) throws -> [(minute: HistoryMinute, summary: Minute)] {
@@ -473,7 +473,7 @@ private struct HistoryWriter {
     )
   }
 
-  private mutating func add<Minute: FieldStruct>(_ summary: Minute, to slot: Int64) throws {
+  private mutating func add<Minute: FieldCodable>(_ summary: Minute, to slot: Int64) throws {
     var (row, before): (HourRow<Minute>, Int64) = try read(slot)
     row[minute.place] = summary
     try put(row.encoded, slot, before: before)
@@ -484,9 +484,9 @@ private struct HistoryWriter {
     let find = try PreparedStatement(cachedBy: database, "SELECT minutes FROM history WHERE slot = ?")
     defer { find.reset() }
     find.bind(slot, at: 1)
-    guard try find.next() else { return (.unread, 0) }
+    guard try find.next() else { return (Row(), 0) }
     let bytes = find.bytes(0)
-    return ((try? Row(encoded: bytes)) ?? .unread, Journal.size(of: bytes))
+    return ((try? Row(encoded: bytes)) ?? Row(), Journal.size(of: bytes))
   }
 
   private mutating func put(_ bytes: [UInt8], _ slot: Int64, before: Int64) throws {

@@ -97,15 +97,15 @@ public struct ReplayWindow: Equatable, Sendable {
 }
 
 /// A window takes 144 bytes.
-extension ReplayWindow: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: ReplayWindow { ReplayWindow(bootID: 0, sequence: 0, uptime: .zero) }
-
+extension ReplayWindow: FieldRecord {
   /// Hands each field to a coder.
-  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&bootID)
-    try coder.code(&newest)
-    try coder.code(&uptime)
-    try coder.code(each: &seen)
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    var window = ReplayWindow(
+      bootID: try coder.field(value().bootID),
+      sequence: try coder.field(value().newest),
+      uptime: try coder.field(value().uptime)
+    )
+    for place in window.seen.indices { window.seen[place] = try coder.field(value().seen[place]) }
+    return window
   }
 }

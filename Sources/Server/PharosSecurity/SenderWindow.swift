@@ -278,14 +278,13 @@ public struct SenderName: Hashable, Sendable {
   }
 }
 
-extension SenderName: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: SenderName { SenderName(observer: .eui48(0), keyID: 0) }
-
+extension SenderName: FieldRecord {
   /// Hands each field to a coder.
-  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&observer)
-    try coder.code(&keyID)
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      observer: try coder.field(value().observer),
+      keyID: try coder.field(value().keyID)
+    )
   }
 }
 
@@ -328,17 +327,16 @@ public struct SenderRecord: Equatable, Sendable {
   }
 }
 
-extension SenderRecord: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: SenderRecord { SenderRecord(sender: .unread, bootID: 0) }
-
+extension SenderRecord: FieldRecord {
   /// Hands each field to a coder.
-  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&sender)
-    try coder.code(&bootID)
-    try coder.code(&floor)
-    try coder.code(&startedAt)
-    try coder.code(&window)
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      sender: try coder.field(value().sender),
+      bootID: try coder.field(value().bootID),
+      floor: try coder.field(value().floor),
+      startedAt: try coder.field(value().startedAt),
+      window: try coder.field(value().window)
+    )
   }
 }
 
@@ -392,17 +390,14 @@ public struct SenderLease: Equatable, Sendable {
   }
 }
 
-extension SenderLease: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: SenderLease {
-    SenderLease(until: .distantPast, written: .distantPast, steady: .zero, machineStart: "")
-  }
-
+extension SenderLease: FieldRecord {
   /// Hands each field to a coder.
-  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&until)
-    try coder.code(&written)
-    try coder.code(&steady)
-    try coder.code(&machineStart)
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      until: try coder.field(value().until),
+      written: try coder.field(value().written),
+      steady: try coder.field(value().steady),
+      machineStart: try coder.field(value().machineStart)
+    )
   }
 }

@@ -217,10 +217,8 @@ package struct BeaconRegionRow: Sendable {
 
 /// A row names its region by the place among the regions.
 extension BeaconRegionRow: FieldStruct {
-  /// A value whose fields are still to be read.
-  static var unread: BeaconRegionRow {
-    BeaconRegionRow(region: 0, assuming: .unknown, since: .distantPast, counter: 0)
-  }
+  /// Makes a value whose fields are still to be read.
+  init() { self.init(region: 0, assuming: .unknown, since: .distantPast, counter: 0) }
 
   /// Hands each field to a coder.
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
@@ -237,47 +235,30 @@ extension BeaconRegionRow: FieldStruct {
   }
 }
 
-extension BeaconRegionRow.PendingExit: FieldStruct {
-  /// A value whose fields are still to be read.
-  static var unread: BeaconRegionRow.PendingExit {
-    BeaconRegionRow.PendingExit(
-      time: .distantPast,
-      lastHeard: .distantPast,
-      evidence: Evidence(rule: .assumed)
-    )
-  }
-
+extension BeaconRegionRow.PendingExit: FieldRecord {
   /// Hands each field to a coder.
-  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&observer)
-    try coder.code(&time)
-    try coder.code(&lastHeard)
-    try coder.code(&evidence)
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      observer: try coder.field(value().observer),
+      time: try coder.field(value().time),
+      lastHeard: try coder.field(value().lastHeard),
+      evidence: try coder.field(value().evidence)
+    )
   }
 }
 
-extension BeaconRegionRow.Hearing: FieldStruct {
-  /// A value whose fields are still to be read.
-  static var unread: BeaconRegionRow.Hearing {
-    BeaconRegionRow.Hearing(
-      observer: .eui48(0),
-      isDark: false,
-      time: .distantPast,
-      lastHeard: .distantPast,
-      heardUntil: .distantPast,
-      evidence: Evidence(rule: .assumed)
-    )
-  }
-
+extension BeaconRegionRow.Hearing: FieldRecord {
   /// Hands each field to a coder.
-  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&observer)
-    try coder.code(&isDark)
-    try coder.code(&isAssumed)
-    try coder.code(&time)
-    try coder.code(&lastHeard)
-    try coder.code(&heardUntil)
-    try coder.code(&evidence)
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      observer: try coder.field(value().observer),
+      isDark: try coder.field(value().isDark),
+      isAssumed: try coder.field(value().isAssumed),
+      time: try coder.field(value().time),
+      lastHeard: try coder.field(value().lastHeard),
+      heardUntil: try coder.field(value().heardUntil),
+      evidence: try coder.field(value().evidence)
+    )
   }
 }
 

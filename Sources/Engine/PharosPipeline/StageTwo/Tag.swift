@@ -71,7 +71,7 @@ struct Tag: Equatable, Sendable {
 
 extension Tag: SubjectRow {
   /// The content of a place that no beacon occupies.
-  static var vacant: Tag { unread }
+  static var vacant: Tag { Tag() }
   /// The beacon.
   var subject: BeaconID { beacon }
   /// Indicates whether removing the beacon would lose its location: a zone, or a region that it is inside or
@@ -83,8 +83,8 @@ extension Tag: SubjectRow {
 
 /// All but the zones that place the beacon and the flag ``isDirty``.
 extension Tag: FieldStruct {
-  /// A value whose fields are still to be read.
-  static var unread: Tag { Tag(beacon: .unread, touched: .distantPast, retired: 0) }
+  /// Makes a beacon of which nothing is known.
+  init() { self.init(beacon: .unread, touched: .distantPast, retired: 0) }
 
   /// Hands each field to a coder.
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {

@@ -285,24 +285,21 @@ extension Geofence {
 
 // MARK: Checkpoints
 
-extension GeofenceRow.Run: FieldStruct {
-  /// A value whose fields are still to be read.
-  static var unread: GeofenceRow.Run {
-    GeofenceRow.Run(state: .unknown, since: .distantPast, fixes: 0, isFine: false)
-  }
-
+extension GeofenceRow.Run: FieldRecord {
   /// Hands each field to a coder.
-  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&state)
-    try coder.code(&since)
-    try coder.code(&fixes)
-    try coder.code(&isFine)
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      state: try coder.field(value().state),
+      since: try coder.field(value().since),
+      fixes: try coder.field(value().fixes),
+      isFine: try coder.field(value().isFine)
+    )
   }
 }
 
 extension GeofenceRow: FieldStruct {
-  /// A value whose fields are still to be read.
-  static var unread: GeofenceRow { GeofenceRow(fence: 0, machine: .unread, counter: 0) }
+  /// Makes a value whose fields are still to be read.
+  init() { self.init(fence: 0, machine: RegionMachine(assuming: .unknown, since: .distantPast), counter: 0) }
 
   /// Hands each field to a coder.
   mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
@@ -316,10 +313,8 @@ extension GeofenceRow: FieldStruct {
 }
 
 extension TrackedPosition: FieldStruct {
-  /// A value whose fields are still to be read.
-  static var unread: TrackedPosition {
-    TrackedPosition(time: .distantPast, point: MapPoint(x: 0, y: 0), deviation: 1, source: .motion)
-  }
+  /// Makes a value whose fields are still to be read.
+  init() { self.init(time: .distantPast, point: MapPoint(x: 0, y: 0), deviation: 1, source: .motion) }
 
   private init(time: Timestamp, point: MapPoint, deviation: Double, source: LocatedPosition.Source) {
     (self.time, self.point, self.deviation, self.source) = (time, point, deviation, source)
@@ -336,14 +331,13 @@ extension TrackedPosition: FieldStruct {
   }
 }
 
-extension GeofenceTrack.Floor: FieldStruct {
-  /// A value whose fields are still to be read.
-  static var unread: GeofenceTrack.Floor { GeofenceTrack.Floor(building: "", level: 0) }
-
+extension GeofenceTrack.Floor: FieldRecord {
   /// Hands each field to a coder.
-  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&building)
-    try coder.code(&level)
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      building: try coder.field(value().building),
+      level: try coder.field(value().level)
+    )
   }
 }
 
@@ -358,15 +352,12 @@ extension GeofenceTrack: SubjectRow {
 
 /// A track without its place and its deadline, which the reader gives it.
 extension GeofenceTrack: FieldStruct {
-  /// A value whose fields are still to be read.
-  static var unread: GeofenceTrack { GeofenceTrack() }
-
-  private init() {
+  init() {
     subject = .none
     since = .distantPast
     decidedAt = .distantPast
     point = MapPoint(x: 0, y: 0)
-    floor = .unread
+    floor = Floor(building: "", level: 0)
   }
 
   /// Starts with a state that is known from an event alone.

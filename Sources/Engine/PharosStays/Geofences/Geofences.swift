@@ -598,7 +598,11 @@ package struct Geofences: Sendable {
     guard let place = tracks.place(of: word.subject) else { return }
     tracks[place].rows.removeAll { $0.fence == region }
     guard word.state == .inside || word.state == .unmonitored else { return }
-    var row = GeofenceRow(fence: region, machine: .unread, counter: UInt64(clamping: instant.nanoseconds))
+    var row = GeofenceRow(
+      fence: region,
+      machine: RegionMachine(assuming: .unknown, since: .distantPast),
+      counter: UInt64(clamping: instant.nanoseconds)
+    )
     row.machine.restore(word)
     if word.state == .unmonitored, word.subject.isBeacon {
       row.holdDeadline = instant + entry.region.maximumHold

@@ -76,16 +76,17 @@ struct ZoneStay: Hashable, Sendable {
   }
 }
 
-extension ZoneStay: FieldStruct {
-  static var unread: ZoneStay { ZoneStay(zone: "", enteredAt: .distantPast, deadline: .distantFuture) }
-
-  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&zone)
-    try coder.code(&enteredAt)
-    try coder.code(&probability)
-    try coder.code(&deadline)
-    try coder.code(&isOpen)
-    try coder.code(&unknownSince)
-    try coder.code(&longestGap)
+extension ZoneStay: FieldRecord {
+  /// Hands each field to a coder.
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      zone: try coder.field(value().zone),
+      enteredAt: try coder.field(value().enteredAt),
+      probability: try coder.field(value().probability),
+      deadline: try coder.field(value().deadline),
+      isOpen: try coder.field(value().isOpen),
+      unknownSince: try coder.field(value().unknownSince),
+      longestGap: try coder.field(value().longestGap)
+    )
   }
 }

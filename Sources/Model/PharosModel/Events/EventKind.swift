@@ -626,17 +626,14 @@ extension AuthorisationState: FieldChoice {
   public static var fieldName: String { "an authorisation" }
 }
 
-extension AuthorisationTransition: FieldStruct {
-  /// A transition whose fields are still to be read.
-  public static var unread: AuthorisationTransition {
-    AuthorisationTransition(from: .notDetermined, to: .notDetermined, purpose: "")
-  }
-
+extension AuthorisationTransition: FieldRecord {
   /// Hands each field to a coder.
-  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&from)
-    try coder.code(&to)
-    try coder.code(&purpose)
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      from: try coder.field(value().from),
+      to: try coder.field(value().to),
+      purpose: try coder.field(value().purpose)
+    )
   }
 }
 
@@ -704,18 +701,15 @@ extension NotificationDetail.Occasion: FieldChoice {
   public static var fieldName: String { "a notification's occasion" }
 }
 
-extension NotificationDetail: FieldStruct {
-  /// A notification whose fields are still to be read.
-  public static var unread: NotificationDetail {
-    NotificationDetail(rule: "", occasion: .enter, text: "", cause: EventID(high: 0, low: 0))
-  }
-
+extension NotificationDetail: FieldRecord {
   /// Hands each field to a coder.
-  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&rule)
-    try coder.code(&occasion)
-    try coder.code(&text)
-    try coder.code(&cause)
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      rule: try coder.field(value().rule),
+      occasion: try coder.field(value().occasion),
+      text: try coder.field(value().text),
+      cause: try coder.field(value().cause)
+    )
   }
 }
 

@@ -56,9 +56,6 @@ public struct EventRecord: Hashable, Sendable {
 }
 
 extension EventRecord: FieldStruct {
-  /// A record whose fields are still to be read.
-  public static var unread: EventRecord { EventRecord() }
-
   /// Hands each field to a coder.
   public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(&names)

@@ -43,9 +43,6 @@ public struct ListeningTime: Hashable, Sendable {
 }
 
 extension ListeningTime: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static let unread = ListeningTime()
-
   /// Hands each field to a coder.
   public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(&provenThrough)

@@ -294,11 +294,6 @@ extension PublishedState.RegionRecord: Comparable {
 
 /// The records of regions, zones and observers; those of stays follow only where a ``Restoration`` has any.
 extension PublishedState: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: PublishedState {
-    PublishedState()
-  }
-
   /// Hands each field to a coder.
   public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(&regions)
@@ -307,67 +302,45 @@ extension PublishedState: FieldStruct {
   }
 }
 
-extension PublishedState.RegionRecord: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: PublishedState.RegionRecord {
-    PublishedState.RegionRecord(
-      application: "",
-      region: "",
-      subject: .none,
-      state: .unknown,
-      lastKnown: .unknown,
-      time: .distantPast,
-      decidedAt: .distantPast
-    )
-  }
-
+extension PublishedState.RegionRecord: FieldRecord {
   /// Hands each field to a coder.
-  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&application)
-    try coder.code(&region)
-    try coder.code(&subject)
-    try coder.code(&state)
-    try coder.code(&lastKnown)
-    try coder.code(&enteredAt)
-    try coder.code(&refinement)
-    try coder.code(&observer)
-    try coder.code(&time)
-    try coder.code(&decidedAt)
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      application: try coder.field(value().application),
+      region: try coder.field(value().region),
+      subject: try coder.field(value().subject),
+      state: try coder.field(value().state),
+      lastKnown: try coder.field(value().lastKnown),
+      enteredAt: try coder.field(value().enteredAt),
+      refinement: try coder.field(value().refinement),
+      observer: try coder.field(value().observer),
+      time: try coder.field(value().time),
+      decidedAt: try coder.field(value().decidedAt)
+    )
   }
 }
 
-extension PublishedState.ZoneRecord: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: PublishedState.ZoneRecord {
-    PublishedState.ZoneRecord(beacon: .unread, zone: nil, time: .distantPast, decidedAt: .distantPast)
-  }
-
+extension PublishedState.ZoneRecord: FieldRecord {
   /// Hands each field to a coder.
-  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&beacon)
-    try coder.code(&zone)
-    try coder.code(&time)
-    try coder.code(&decidedAt)
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      beacon: try coder.field(value().beacon),
+      zone: try coder.field(value().zone),
+      time: try coder.field(value().time),
+      decidedAt: try coder.field(value().decidedAt)
+    )
   }
 }
 
-extension PublishedState.ObserverRecord: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: PublishedState.ObserverRecord {
-    PublishedState.ObserverRecord(
-      observer: .eui48(0),
-      isUp: false,
-      time: .distantPast,
-      decidedAt: .distantPast
-    )
-  }
-
+extension PublishedState.ObserverRecord: FieldRecord {
   /// Hands each field to a coder.
-  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&observer)
-    try coder.code(&isUp)
-    try coder.code(&time)
-    try coder.code(&decidedAt)
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      observer: try coder.field(value().observer),
+      isUp: try coder.field(value().isUp),
+      time: try coder.field(value().time),
+      decidedAt: try coder.field(value().decidedAt)
+    )
   }
 }
 

@@ -117,21 +117,17 @@ package struct RegionMachine: Hashable, Sendable {
   }
 }
 
-extension RegionMachine: FieldStruct {
-  /// A value whose fields are still to be read.
-  package static var unread: RegionMachine { RegionMachine(assuming: .unknown, since: .distantPast) }
-
+extension RegionMachine: FieldRecord {
   /// Hands each field to a coder.
-  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    var enteredAt = enteredAt
-    try coder.code(&state)
-    try coder.code(&lastKnown)
-    try coder.code(&enteredAt)
-    try coder.code(&changedAt)
-    entered = lastKnown == .inside ? enteredAt ?? .distantFuture : .distantFuture
-    try coder.check(
-      state == .unmonitored ? lastKnown != .unmonitored : lastKnown == state,
-      "a state of a region"
-    )
+  package static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let state = try coder.field(value().state)
+    let lastKnown = try coder.field(value().lastKnown)
+    let enteredAt = try coder.field(value().enteredAt)
+    let isKnown = state == .unmonitored ? lastKnown != .unmonitored : lastKnown == state
+    var machine = RegionMachine(assuming: state, lastKnown: lastKnown, since: .distantPast)
+    machine.changedAt = try coder.field(value().changedAt)
+    machine.entered = lastKnown == .inside ? enteredAt ?? .distantFuture : .distantFuture
+    try coder.check(isKnown, "a state of a region")
+    return machine
   }
 }

@@ -277,23 +277,22 @@ extension Region.Condition: CustomStringConvertible {
   }
 }
 
-extension Application: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: Application { Application(identifier: "") }
-
+extension Application: FieldRecord {
   /// Hands each field to a coder.
-  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&identifier)
-    try coder.code(&regions)
-    try coder.code(&ranging)
-    try coder.code(&rotation)
-    try coder.code(&regionLimit)
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      identifier: try coder.field(value().identifier),
+      regions: try coder.field(value().regions),
+      ranging: try coder.field(value().ranging),
+      rotation: try coder.field(value().rotation),
+      regionLimit: try coder.field(value().regionLimit)
+    )
   }
 }
 
 extension PresencePolicy: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: PresencePolicy { PresencePolicy() }
+  /// Makes the usual policy.
+  public init() { self.init(enterWithin: nil) }
 
   /// Hands each field to a coder.
   public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
@@ -364,21 +363,23 @@ extension Region.Condition: FieldCodable {
   }
 }
 
-extension Region: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: Region { Region(identifier: "", constraint: .unread) }
-
+extension Region: FieldRecord {
   /// Hands each field to a coder.
-  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&identifier)
-    try coder.code(&condition)
-    try coder.code(&subject)
-    try coder.code(&keyedByAddress)
-    try coder.code(&notifyOnEntry)
-    try coder.code(&notifyOnExit)
-    try coder.code(&notifyEntryStateOnDisplay)
-    try coder.code(&presence)
-    try coder.code(&maximumHold)
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let identifier = try coder.field(value().identifier)
+    var region =
+      switch try coder.field(value().condition) {
+      case .beacons(let constraint): Region(identifier: identifier, constraint: constraint)
+      case .geofence(let geofence): Region(identifier: identifier, geofence: geofence)
+      }
+    region.subject = try coder.field(value().subject)
+    region.keyedByAddress = try coder.field(value().keyedByAddress)
+    region.notifyOnEntry = try coder.field(value().notifyOnEntry)
+    region.notifyOnExit = try coder.field(value().notifyOnExit)
+    region.notifyEntryStateOnDisplay = try coder.field(value().notifyEntryStateOnDisplay)
+    region.presence = try coder.field(value().presence)
+    region.maximumHold = try coder.field(value().maximumHold)
+    return region
   }
 }
 
@@ -396,14 +397,13 @@ extension RegionNode: FieldRecord {
   }
 }
 
-extension RangingRequest: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: RangingRequest { RangingRequest(constraint: .unread) }
-
+extension RangingRequest: FieldRecord {
   /// Hands each field to a coder.
-  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&constraint)
-    try coder.code(&keyedByAddress)
-    try coder.code(&whileInside)
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      constraint: try coder.field(value().constraint),
+      keyedByAddress: try coder.field(value().keyedByAddress),
+      whileInside: try coder.field(value().whileInside)
+    )
   }
 }

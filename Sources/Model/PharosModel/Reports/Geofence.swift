@@ -283,15 +283,15 @@ extension Geofence: CustomStringConvertible {
   }
 }
 
-extension Geofence.Position: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: Geofence.Position { Geofence.Position(latitude: 0, longitude: 0) }
-
+extension Geofence.Position: FieldRecord {
   /// Hands each field to a coder.
-  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&latitude)
-    try coder.code(&longitude)
-    try coder.check(latitude.isFinite && longitude.isFinite, "a geofence's position")
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let position = Self(
+      latitude: try coder.field(value().latitude),
+      longitude: try coder.field(value().longitude)
+    )
+    try coder.check(position.latitude.isFinite && position.longitude.isFinite, "a geofence's position")
+    return position
   }
 }
 
@@ -311,30 +311,35 @@ extension Geofence.Shape: FieldUnion {
   }
 }
 
-extension Geofence.Policy: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: Geofence.Policy { Geofence.Policy() }
-
+extension Geofence.Policy: FieldRecord {
   /// Hands each field to a coder.
-  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&enterProbability)
-    try coder.code(&exitProbability)
-    try coder.check((0...1).contains(enterProbability) && (0...1).contains(exitProbability), "a probability")
-    try coder.code(&enterDwell)
-    try coder.code(&exitDwell)
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let probabilities = 0.0...1
+    let enterProbability = try coder.field(value().enterProbability)
+    let exitProbability = try coder.field(value().exitProbability)
+    try coder.check(
+      probabilities.contains(enterProbability) && probabilities.contains(exitProbability),
+      "a probability"
+    )
+    return Self(
+      enterProbability: enterProbability,
+      exitProbability: exitProbability,
+      enterDwell: try coder.field(value().enterDwell),
+      exitDwell: try coder.field(value().exitDwell)
+    )
   }
 }
 
-extension Geofence: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: Geofence { Geofence(shape: .polygon(rings: [])) }
-
+extension Geofence: FieldRecord {
   /// Hands each field to a coder.
-  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&shape)
-    try coder.code(&level)
-    try coder.code(&building)
-    try coder.code(&policy)
-    try coder.check(problem == nil, "a geofence's shape")
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let geofence = Geofence(
+      shape: try coder.field(value().shape),
+      level: try coder.field(value().level),
+      building: try coder.field(value().building),
+      policy: try coder.field(value().policy)
+    )
+    try coder.check(geofence.problem == nil, "a geofence's shape")
+    return geofence
   }
 }

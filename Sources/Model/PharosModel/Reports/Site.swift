@@ -265,8 +265,8 @@ public struct PositioningSettings: Hashable, Sendable {
 }
 
 extension PositioningSettings: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: PositioningSettings { PositioningSettings() }
+  /// Makes the usual settings.
+  public init() { self.init(tags: []) }
 
   /// Hands each field to a coder.
   public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
@@ -326,37 +326,29 @@ public struct VisitSettings: Hashable, Sendable {
   }
 }
 
-extension VisitSettings: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: VisitSettings { VisitSettings(minimum: minimums.lowerBound) }
-
+extension VisitSettings: FieldRecord {
   /// Hands each field to a coder.
-  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&minimum)
-    try coder.code(&radius)
-    try coder.code(&hold)
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let settings = VisitSettings(
+      minimum: try coder.field(value().minimum),
+      radius: try coder.field(value().radius),
+      hold: try coder.field(value().hold)
+    )
     try coder.check(
-      VisitSettings.minimums.contains(minimum) && VisitSettings.radii.contains(radius)
-        && VisitSettings.holds.contains(hold),
+      minimums.contains(settings.minimum) && radii.contains(settings.radius) && holds.contains(settings.hold),
       "the scale of visits"
     )
+    return settings
   }
 }
 
-extension OccupancyThreshold: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: OccupancyThreshold { OccupancyThreshold(above: 0, below: 0) }
-
+extension OccupancyThreshold: FieldRecord {
   /// Hands each field to a coder.
-  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    var (upper, lower) = (UInt32(truncatingIfNeeded: above), UInt32(truncatingIfNeeded: below))
-    try coder.code(&upper)
-    try coder.code(&lower)
-    (above, below) = (Int(upper), Int(lower))
-    try coder.check(
-      OccupancyThreshold.bounds.contains(above) && (0...above).contains(below),
-      "a threshold of occupancy"
-    )
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let above = Int(try coder.field(UInt32(truncatingIfNeeded: value().above)))
+    let below = Int(try coder.field(UInt32(truncatingIfNeeded: value().below)))
+    try coder.check(bounds.contains(above) && (0...above).contains(below), "a threshold of occupancy")
+    return OccupancyThreshold(above: above, below: below)
   }
 }
 
@@ -419,17 +411,16 @@ extension Site {
   public var withheldKeys: Int { beacons.count { $0.identityKey?.isWithheld ?? false } }
 }
 
-extension ObserverEntry: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: ObserverEntry { ObserverEntry(id: .eui48(0)) }
-
+extension ObserverEntry: FieldRecord {
   /// Hands each field to a coder.
-  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&id)
-    try coder.code(&name)
-    try coder.code(&rssiOffset)
-    try coder.code(&liveness)
-    try coder.code(&lag)
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      id: try coder.field(value().id),
+      name: try coder.field(value().name),
+      rssiOffset: try coder.field(value().rssiOffset),
+      liveness: try coder.field(value().liveness),
+      lag: try coder.field(value().lag)
+    )
   }
 }
 
@@ -439,36 +430,34 @@ extension ObserverEntry.Liveness: FieldChoice {
 }
 
 /// An entry without its identity key, which only the site may write.
-extension BeaconEntry: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: BeaconEntry { BeaconEntry(constraint: .unread) }
-
+extension BeaconEntry: FieldRecord {
   /// Hands each field to a coder.
-  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&constraint)
-    try coder.code(&keyedByAddress)
-    try coder.code(&name)
-    try coder.code(&measuredPower)
-    try coder.code(&interval)
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      constraint: try coder.field(value().constraint),
+      keyedByAddress: try coder.field(value().keyedByAddress),
+      name: try coder.field(value().name),
+      measuredPower: try coder.field(value().measuredPower),
+      interval: try coder.field(value().interval)
+    )
   }
 }
 
-extension Zone: FieldStruct {
-  /// A value whose fields are still to be read.
-  public static var unread: Zone { Zone(identifier: "", observers: []) }
-
+extension Zone: FieldRecord {
   /// Hands each field to a coder.
-  public mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(&identifier)
-    try coder.code(&name)
-    try coder.code(&observers)
-    try coder.code(&floor)
-    try coder.code(&adjacent)
-    try coder.code(&beacons)
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      identifier: try coder.field(value().identifier),
+      name: try coder.field(value().name),
+      observers: try coder.field(value().observers),
+      floor: try coder.field(value().floor),
+      adjacent: try coder.field(value().adjacent),
+      beacons: try coder.field(value().beacons)
+    )
   }
 }
 
-extension Site: FieldDefault {
+extension Site: FieldStruct {
   /// Makes a site with nothing in it.
   public init() { self.init(applications: []) }
 
@@ -539,6 +528,8 @@ extension Site: FieldDefault {
 }
 
 extension OccupancyThreshold: EventMembers {
+  static var unread: OccupancyThreshold { OccupancyThreshold(above: 0, below: 0) }
+
   mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.member("above", &above)
     try coder.member("below", &below)

@@ -96,10 +96,8 @@ extension NotificationRule: FieldStruct {
   /// The versions of the layout: for all subjects, and for one, which follows behind the rest.
   private static let versions: (all: UInt8, one: UInt8) = (1, 2)
 
-  /// A value whose fields are still to be read.
-  package static var unread: NotificationRule {
-    NotificationRule(application: "", id: "", region: "", occasion: .enter, text: "")
-  }
+  /// Makes a value whose fields are still to be read.
+  package init() { self.init(application: "", id: "", region: "", occasion: .enter, text: "") }
 
   /// Hands each field to a coder.
   package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {

@@ -146,10 +146,8 @@ extension WebhookDefinition: FieldStruct {
   /// The version of the layout; data of other versions is not read.
   static let version: UInt8 = 1
 
-  /// A value whose fields are still to be read.
-  package static var unread: WebhookDefinition {
-    WebhookDefinition(id: "", url: "", createdAt: .distantPast, startsAfter: 0)
-  }
+  /// Makes a value whose fields are still to be read.
+  package init() { self.init(id: "", url: "", createdAt: .distantPast, startsAfter: 0) }
 
   /// Hands each field to a coder.
   package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
