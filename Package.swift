@@ -286,18 +286,16 @@ let package = Package(
       exclude: ["Assets", "Embedded"],
       swiftSettings: strict
     ),
-    .target(name: "COpenAPI", path: "Sources/Server/PharosHTTP/Embedded"),
     .target(
       name: "PharosHTTP",
       dependencies: [
-        "COpenAPI", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence",
-        "PharosRooms", "PharosPipeline", "PharosSpace", "PharosWays", "PharosMaps", "PharosIngest",
+        "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence", "PharosRooms",
+        "PharosPipeline", "PharosSpace", "PharosWays", "PharosMaps", "PharosIngest",
         "PharosSecurity", "PharosPublishing", "Pharos", "PharosFiles", "PharosJournal", "PharosDelivery",
         "PharosSite", "PharosDashboard", .product(name: "Hummingbird", package: "hummingbird"),
         .product(name: "HummingbirdTLS", package: "hummingbird"), logging, lifecycle,
       ] + nio,
       path: "Sources/Server/PharosHTTP",
-      exclude: ["OpenAPI", "Embedded"],
       swiftSettings: strict
     ),
     module(

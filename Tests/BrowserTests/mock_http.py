@@ -1,6 +1,7 @@
 """How the mock server answers: files of the dashboard, problems, pages of events and the live stream."""
 
 import json
+import re
 import urllib.parse
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -17,6 +18,14 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
 )
+
+
+def description():
+    """As much of the description of the interface as pages read: the kinds of events that the journal keeps."""
+    source = (SERVER.parent / "Model/PharosModel/Events/EventKind.swift").read_text()
+    kinds = [kind for kind in re.findall(r': \("(pharos\.[\w.]+)", ', source) if kind not in ("pharos.ranging", "pharos.fix")]
+    kept = {"filter": {"properties": {"kinds": {"items": {"enum": kinds}}}}}
+    return {"components": {"schemas": {"WebhookDocument": {"properties": kept}}}}
 
 
 class Refusal(Exception):
@@ -91,7 +100,7 @@ class Answers(BaseHTTPRequestHandler):
 
     def asset(self, path):
         if path == "/openapi.json":
-            return self.answer((SERVER / "PharosHTTP/OpenAPI/openapi.json").read_bytes())
+            return self.answer(description())
         name = "index.html" if path == "/" else path.removeprefix("/assets/")
         file = ASSETS / name
         if "/" in name or not file.is_file():

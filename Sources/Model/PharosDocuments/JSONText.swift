@@ -90,6 +90,12 @@ public struct JSONText: Sendable {
     write(literal: "null")
   }
 
+  /// Writes a value as an element of an array, or as the whole text.
+  package mutating func element(_ value: JSONValue) {
+    separate()
+    write(value)
+  }
+
   /// Writes a string as an element of an array.
   public mutating func element(_ value: String) {
     separate()
@@ -116,6 +122,10 @@ public struct JSONText: Sendable {
 
   private mutating func open(_ bracket: UInt8, _ key: StaticString?) {
     if let key { write(key: key) } else { separate() }
+    open(bracket)
+  }
+
+  private mutating func open(_ bracket: UInt8) {
     utf8.append(bracket)
     needsComma = false
   }
@@ -154,6 +164,28 @@ public struct JSONText: Sendable {
       write(literal: String(Int64(value)))
     } else {
       write(literal: value.description)
+    }
+  }
+
+  private mutating func write(_ value: JSONValue) {
+    switch value {
+    case .null: write(literal: "null")
+    case .bool(let flag): write(literal: flag ? "true" : "false")
+    case .integer(let number): write(literal: String(number))
+    case .number(let number): write(number: number, decimals: nil)
+    case .string(let string): write(string)
+    case .array(let elements):
+      open(UInt8(ascii: "["))
+      for value in elements { element(value) }
+      close(UInt8(ascii: "]"))
+    case .object(let members):
+      open(UInt8(ascii: "{"))
+      for member in members {
+        element(member.name)
+        utf8.append(UInt8(ascii: ":"))
+        write(member.value)
+      }
+      close(UInt8(ascii: "}"))
     }
   }
 

@@ -283,3 +283,125 @@ extension Maneuver {
     }
   }
 }
+
+extension Schema {
+  package static let routes = Schema.object([
+    .required("code", .words(["Ok"])),
+    .required(
+      "routes",
+      .list(
+        .object([
+          .required("distance", .number(0...)),
+          .required("duration", .number(0...)),
+          .required("weight", .number(0...)),
+          .required("weight_name", .text),
+          .optional(
+            "geometry",
+            .one(of: [
+              .object([
+                .required("type", .words(["LineString"])),
+                .required("coordinates", .list(.list(.number, 2...2))),
+              ]), .text,
+            ])
+          ),
+          .required(
+            "legs",
+            .list(
+              .object([
+                .required("distance", .number(0...)),
+                .required("duration", .number(0...)),
+                .required("weight", .number(0...)),
+                .required("summary", .text),
+                .required(
+                  "steps",
+                  .list(
+                    .object([
+                      .required("distance", .number(0...)),
+                      .required("duration", .number(0...)),
+                      .required("weight", .number(0...)),
+                      .required("mode", .words(["walking"])),
+                      .required("name", .text),
+                      .required("floor", .text),
+                      .required("level", .integer),
+                      .required("instruction", .text),
+                      .required(
+                        "geometry",
+                        .one(of: [
+                          .object([
+                            .required("type", .words(["LineString"])),
+                            .required("coordinates", .list(.list(.number, 2...2))),
+                          ]), .text,
+                        ])
+                      ),
+                      .required(
+                        "maneuver",
+                        .object([
+                          .required(
+                            "type",
+                            .words(["depart", "arrive", "turn", "continue", "notification"])
+                          ),
+                          .required(
+                            "kind",
+                            .words([
+                              "depart", "arrive", "turn", "take stairs", "take lift", "take escalator",
+                              "take ramp", "continue", "enter", "leave", "pass door",
+                            ]),
+                            "The manoeuvre, where OSRM has no type for it."
+                          ),
+                          .optional(
+                            "modifier",
+                            .words([
+                              "uturn", "sharp left", "left", "slight left", "straight", "slight right",
+                              "right", "sharp right",
+                            ])
+                          ),
+                          .required("bearing_before", .integer(0...359)),
+                          .required("bearing_after", .integer(0...359)),
+                          .required("location", .list(.number, 2...2)),
+                          .optional("level", .integer, "The level that a connector is taken to."),
+                        ])
+                      ),
+                      .required("driving_side", .words(["right"])),
+                      .required(
+                        "intersections",
+                        .list(
+                          .object([
+                            .required("location", .list(.number, 2...2)),
+                            .required("bearings", .list(.integer)),
+                            .required("entry", .list(.flag)),
+                            .optional("in", .integer),
+                            .optional("out", .integer),
+                          ]),
+                          1...
+                        )
+                      ),
+                    ])
+                  )
+                ),
+                .optional(
+                  "annotation",
+                  .object([
+                    .optional("distance", .list(.number(0...))),
+                    .optional("duration", .list(.number(0...))),
+                    .optional("weight", .list(.number(0...))),
+                    .optional("speed", .list(.number(0...))),
+                  ]),
+                  "About each piece of the leg's line."
+                ),
+              ])
+            )
+          ),
+        ])
+      )
+    ),
+    .optional("waypoints", .list(.routeWaypoint)),
+  ]).named("Routes")
+
+  package static let routeWaypoint = Schema.object([
+    .required("name", .text, "The name of the place, or of the area around the position; empty without one."),
+    .required("location", .list(.number, 2...2)),
+    .required("distance", .number(0...), "The distance in metres from the position that was given."),
+    .optional("hint", .text),
+    .required("level", .integer),
+  ]).named("RouteWaypoint")
+}

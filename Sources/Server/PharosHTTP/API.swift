@@ -108,7 +108,7 @@ private struct PathEndpoint: Sendable {
     switch route.body {
     case .none: answer = try await handle(context, by: route)
     case .json, .datagram:
-      try checkType(context, route.body)
+      if case .json = route.body { try checkType(context) }
       context.body = try await body(of: request)
       answer = try await handle(context, by: route)
     case .capture:
@@ -164,8 +164,8 @@ private struct PathEndpoint: Sendable {
     }
   }
 
-  private func checkType(_ request: APIRequest, _ body: Route.Body) throws(Problem) {
-    guard body == .json, let field = request[.contentType] else { return }
+  private func checkType(_ request: APIRequest) throws(Problem) {
+    guard let field = request[.contentType] else { return }
     let type = field.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
     guard type != "application/json", !type.hasSuffix("+json") else { return }
     throw Problem(

@@ -2,7 +2,7 @@ package import HTTPTypes
 import PharosDocuments
 import PharosModel
 
-/// One operation of the interface: a method on a path, its access, its query parameters, its body, and its handler.
+/// One operation of the interface: a method on a path, its description, its access, and its handler.
 package struct Route: Sendable {
   /// The clients that may use a route.
   package enum Access: Sendable {
@@ -16,18 +16,6 @@ package struct Route: Sendable {
     case operation
   }
 
-  /// The content of a body.
-  package enum Body: Sendable {
-    /// No body; one that is sent is ignored.
-    case none
-    /// JSON.
-    case json
-    /// A datagram of any known format.
-    case datagram
-    /// A capture, which is received into a file.
-    case capture
-  }
-
   /// The function that carries out an operation.
   typealias Handler = @Sendable (APIRequest) async throws -> APIAnswer
 
@@ -35,6 +23,8 @@ package struct Route: Sendable {
   package let method: HTTPRequest.Method
   /// The path as Hummingbird's router takes it: `{name}` for its variable parts, `**` for all that is left.
   package let path: String
+  /// What it is, takes and answers.
+  package let operation: Operation
   /// The clients that may use it.
   package let access: Access
   /// The parameters that its query may have.
@@ -42,7 +32,7 @@ package struct Route: Sendable {
   /// The code of OSRM for a query that cannot be read; nil for a route that clients of OSRM do not ask.
   let queryErrorCode: String?
   /// The content of its body.
-  package let body: Body
+  package var body: Operation.Body { operation.body }
   /// Indicates whether the answer gets an entity tag.
   package let isConditional: Bool
   /// Indicates whether it may take seconds, and so never takes the last place of ``RequestScheduler``.
@@ -58,10 +48,9 @@ package struct Route: Sendable {
   init(
     _ method: HTTPRequest.Method,
     _ path: String,
+    _ operation: Operation,
     access: Access,
-    query: [String] = [],
     queryErrorCode: String? = nil,
-    body: Body = .none,
     conditional: Bool = false,
     long: Bool = false,
     immediate: Bool = false,
@@ -69,10 +58,10 @@ package struct Route: Sendable {
   ) {
     self.method = method
     self.path = path
+    self.operation = operation
     self.access = access
-    self.query = query
+    query = operation.parameters.filter { $0.place == .query }.map(\.name)
     self.queryErrorCode = queryErrorCode
-    self.body = body
     self.isConditional = conditional
     self.isLong = long
     self.isImmediate = immediate

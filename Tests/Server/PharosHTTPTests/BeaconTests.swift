@@ -150,8 +150,8 @@ struct WhichRoomTests {
   ]
 
   @Test("every schema that carries a subject, a tag or a position has its name and its room")
-  func schemas() throws {
-    let description = try JSON(OpenAPI.document)
+  func schemas() async throws {
+    let description = try await TestService.description()
     let schemas = description["components"]["schemas"].members ?? [:]
     var missing: [String] = []
     func check(_ schema: JSON, _ name: String) {

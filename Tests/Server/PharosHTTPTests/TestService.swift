@@ -176,6 +176,13 @@ struct TestService {
     }
   }
 
+  /// The description of the interface, as a server serves it.
+  static func description() async throws -> JSON {
+    var description: JSON?
+    try await run { description = try await $0.request("GET", "/openapi.json").json }
+    return try #require(description)
+  }
+
   /// Has the interface answer a request as it does for a connection.
   private func answer(
     _ method: String,

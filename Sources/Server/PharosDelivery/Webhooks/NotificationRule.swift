@@ -321,3 +321,47 @@ extension NotificationRule {
     json.closeObject()
   }
 }
+
+extension Schema {
+  package static let notificationDocument = Schema.closed([
+    .optional("region", .name),
+    .optional("zone", .name, "The zone, in place of a region; with an operator's token."),
+    .optional("subject", .name, "Only this observer or beacon."),
+    .required("on", .words(["enter", "exit"])),
+    .required(
+      "text",
+      .text,
+      "`{subject}`, `{name}` and `{region}` are filled in; for a zone also `{room}`, its name."
+    ),
+    .optional("atMostOncePer", .duration),
+    .optional(
+      "quietHours",
+      .closed([
+        .required("from", .text),
+        .required("to", .text),
+        .optional("timeZone", .text),
+      ])
+    ),
+    .optional("onlyIfStillInsideAfter", .duration),
+  ]).named("NotificationDocument")
+
+  package static let notification = Schema.object([
+    .required("id", .text),
+    .optional("application", .text),
+    .optional("region", .text),
+    .optional("zone", .name, "The zone, in place of a region; with an operator's token."),
+    .optional("subject", .name, "Only this observer or beacon."),
+    .required("on", .words(["enter", "exit"])),
+    .required("text", .text),
+    .optional("atMostOncePer", .duration),
+    .optional(
+      "quietHours",
+      .object([
+        .required("from", .text),
+        .required("to", .text),
+        .required("timeZone", .text),
+      ])
+    ),
+    .optional("onlyIfStillInsideAfter", .duration),
+  ]).named("Notification")
+}

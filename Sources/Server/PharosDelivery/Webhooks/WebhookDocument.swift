@@ -128,3 +128,32 @@ extension WebhookDefinition {
     json.closeArray()
   }
 }
+
+extension Schema {
+  package static let webhookDocument = Schema.closed([
+    .required("url", .address),
+    .optional("summary", .text(0...256)),
+    .optional("application", .name),
+    .optional(
+      "filter",
+      .closed([
+        .optional("kinds", .list(.kinds(EventKind.allCases.filter(\.isJournalled)), 1...1_000)),
+        .optional("regions", .list(.name, 1...1_000)),
+        .optional("subjects", .list(.name, 1...1_000)),
+        .optional("observers", .list(.name, 1...1_000)),
+      ])
+    ),
+    .optional(
+      "secret",
+      .pattern("^whsec_([A-Za-z0-9+/]{4}){8,21}([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"),
+      "`whsec_` and base64 of 24 to 64 bytes; left out, one is made."
+    ),
+    .optional(
+      "rotateSecret",
+      .flag,
+      "Whether a new secret takes the place of the present one, which signs beside it for a day."
+    ),
+    .optional("concurrency", .integer(1...64)),
+    .optional("enabled", .flag),
+  ]).named("WebhookDocument")
+}

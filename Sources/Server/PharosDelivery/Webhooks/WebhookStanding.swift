@@ -142,3 +142,63 @@ extension DeadLetter {
     event.write(to: &json, stream: stream, as: "event")
   }
 }
+
+extension Schema {
+  package static let webhook = Schema.object([
+    .required("id", .text),
+    .required("url", .text),
+    .required("summary", .text),
+    .optional("application", .text),
+    .required(
+      "filter",
+      .object([
+        .optional("kinds", .list(.text)),
+        .optional("regions", .list(.text)),
+        .optional("subjects", .list(.text)),
+        .optional("observers", .list(.text)),
+      ])
+    ),
+    .required("concurrency", .integer),
+    .required("enabled", .flag),
+    .optional("disabledBecause", .text),
+    .required("createdAt", .time),
+    .optional("rotatesAt", .time),
+    .required("startsAfter", .integer),
+    .required("state", .words(["active", "failing", "disabled"])),
+    .required("cursor", .integer),
+    .required(
+      "lag",
+      .integer,
+      "Sequences of the journal from the oldest event that was neither delivered nor given up."
+    ),
+    .optional("waitingSince", .time, "When the first of them was decided; absent if there is none."),
+    .required("delivered", .integer),
+    .required("failures", .integer),
+    .required("missed", .integer),
+    .required("inFlight", .integer),
+    .required("subjectsBehind", .integer),
+    .required("dead", .integer),
+    .optional("failingSince", .time),
+    .optional("lastDelivery", .time),
+    .optional("lastFailure", .time),
+    .optional("lastFailureReason", .text),
+    .optional("nextAttempt", .time),
+    .optional("secret", .text, "Shown only when it was made or replaced."),
+  ]).named("Webhook")
+
+  package static let deadLetter = Schema.object([
+    .required("sequence", .integer),
+    .required("diedAt", .time),
+    .required("attempts", .integer),
+    .required("reason", .text),
+    .required("replaying", .flag),
+    .required("event", .cloudEvent),
+  ]).named("DeadLetter")
+
+  package static let webhookTrial = Schema.object([
+    .required("id", .text),
+    .required("delivered", .flag),
+    .optional("reason", .text),
+    .required("milliseconds", .number),
+  ]).named("WebhookTrial")
+}

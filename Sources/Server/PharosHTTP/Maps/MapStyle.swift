@@ -264,3 +264,42 @@ extension JSONText {
     closeArray()
   }
 }
+
+extension Schema {
+  static let tileJSON = Schema.object([
+    .required("tilejson", .words(["3.0.0"])),
+    .required("name", .text),
+    .required("scheme", .words(["xyz"])),
+    .required("tiles", .list(.text, 1...)),
+    .required("minzoom", .integer),
+    .required("maxzoom", .integer),
+    .optional("bounds", .list(.number, 4...4)),
+    .optional("center", .list(.number, 3...3)),
+    .required(
+      "vector_layers",
+      .list(
+        .object([
+          .required("id", .text),
+          .required("fields", .anyObject, "The properties of features, each with the name of its type."),
+        ])
+      )
+    ),
+  ]).named("TileJSON")
+
+  static let mapStyle = Schema.object([
+    .required("version", .integers([8])),
+    .required("name", .text),
+    .required(
+      "metadata",
+      .object([
+        .required("pharos:level", .integer),
+        .required("pharos:levels", .list(.integer)),
+      ])
+    ),
+    .optional("center", .list(.number, 2...2)),
+    .optional("zoom", .number),
+    .required("sources", .anyObject),
+    .optional("glyphs", .text),
+    .required("layers", .list(.anyObject, 1...)),
+  ]).described("MapLibre Style Specification, version 8.").named("MapStyle")
+}

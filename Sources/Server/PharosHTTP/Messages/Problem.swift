@@ -226,7 +226,10 @@ extension Problem {
   static func regionLimit(_ limit: Int, application: String, region: String) -> Problem {
     .conflict(
       regionLimitExceeded,
-      "Application \"\(application)\" may hold \(limit) regions and holds \(limit); region \"\(region)\" was refused. "
+      """
+      Application "\(application)" may hold \(limit) regions and holds \(limit); region "\(region)" was \
+      refused. 
+      """
         + "Remove another one, use a wider constraint, or raise regionLimit."
     )
   }
@@ -257,7 +260,10 @@ extension Problem {
     case .regionLimitTooLow(let limit, let application, let held):
       self = .conflict(
         Problem.regionLimitExceeded,
-        "Application \"\(application)\" holds \(held) regions, more than the limit of \(limit) that is asked for. Remove "
+        """
+        Application "\(application)" holds \(held) regions, more than the limit of \(limit) that is asked \
+        for. Remove 
+        """
           + "regions first."
       )
     case .unknownRegion: self = .notFound("\(refusal)")
@@ -305,4 +311,35 @@ extension Problem {
     case .journal: self = .unavailable("\(error)")
     }
   }
+}
+
+extension Schema {
+  static let problem = Schema.object([
+    .required(
+      "type",
+      .pattern("^urn:pharos:problem:[a-z]+([A-Z]+[a-z]*)*$"),
+      "`urn:pharos:problem:` and a name that does not change."
+    ),
+    .required("title", .text),
+    .required("status", .integer),
+    .required("detail", .text),
+    .optional(
+      "errors",
+      .list(
+        .object([
+          .required("field", .text, "Where: a name, or a path such as `enter.samples`."),
+          .required("message", .text),
+          .optional("expected", .text),
+        ])
+      )
+    ),
+    .optional(
+      "code",
+      .words([
+        "NoRoute", "NoSegment", "InvalidValue", "InvalidQuery", "InvalidOptions", "NotImplemented", "TooBig",
+      ]),
+      "The code of OSRM, in answers about ways."
+    ),
+    .optional("message", .text, "The same as `detail`, where there is a `code`."),
+  ]).named("Problem")
 }

@@ -13,13 +13,54 @@ struct ApplicationResource: Resource {
   var routes: [Route] {
     let path = "/v1/applications/{app}"
     return [
-      Route(.get, "/v1/applications", access: .anyToken, conditional: true, handler: listApplications),
-      Route(.get, path, access: .application, conditional: true) { request in
+      Route(
+        .get,
+        "/v1/applications",
+        Operation("listApplications", .applications, "The applications")
+          .answering(.list("applications", of: .application)),
+        access: .anyToken,
+        conditional: true,
+        handler: listApplications
+      ),
+      Route(
+        .get,
+        path,
+        Operation("getApplication", .applications, "One application")
+          .with(.app)
+          .answering(.application),
+        access: .application,
+        conditional: true
+      ) { request in
         let application = try registrar.registered(request.parameter("app"))
         return .json { write(application, to: &$0) }
       },
-      Route(.put, path, access: .operation, body: .json, handler: putApplication),
-      Route(.delete, path, access: .operation) { request in
+      Route(
+        .put,
+        path,
+        Operation("putApplication", .applications, "Make an application, or change what it says of itself")
+          .with(.app)
+          .taking(.applicationDocument, isRequired: false)
+          .answering(put: .application)
+          .failing(.conflict),
+        access: .operation,
+        handler: putApplication
+      ),
+      Route(
+        .delete,
+        path,
+        Operation(
+          "deleteApplication",
+          .applications,
+          """
+          Remove an application that was made over HTTP, with its regions, tokens, webhooks, authorisations \
+          and notification rules
+          """
+        )
+        .with(.app)
+        .answering(.nothing())
+        .failing(.conflict),
+        access: .operation
+      ) { request in
         let name = request.parameter("app")
         try await registrar.delete(application: name) { endingAccess(name) }
         return .noContent
@@ -68,20 +109,64 @@ struct RegionResource: Resource {
   var routes: [Route] {
     let path = "/v1/applications/{app}/regions"
     return [
-      Route(.get, path, access: .application, conditional: true) { request in
+      Route(
+        .get,
+        path,
+        Operation("listRegions", .regions, "An application's regions")
+          .with(.app)
+          .answering(.list("regions", of: .region))
+          .failing(.unavailable),
+        access: .application,
+        conditional: true
+      ) { request in
         let application = try registrar.registered(request.parameter("app"))
         let counts = try await counts(of: application.identifier, request)
         return .json { json in
           json.objects("regions", application.regions) { write($1, counts[$1.region.identifier], to: &$0) }
         }
       },
-      Route(.get, path + "/{id}", access: .application, conditional: true) { request in
+      Route(
+        .get,
+        path + "/{id}",
+        Operation("getRegion", .regions, "One region")
+          .with(.app, .region)
+          .answering(.region)
+          .failing(.unavailable),
+        access: .application,
+        conditional: true
+      ) { request in
         let region = try registrar.region(request.parameter("id"), of: request.parameter("app"))
         let counts = try await counts(of: request.parameter("app"), request)
         return .json { write(region, counts[region.region.identifier], to: &$0) }
       },
-      Route(.put, path + "/{id}", access: .application, body: .json, handler: putRegion),
-      Route(.delete, path + "/{id}", access: .application) { request in
+      Route(
+        .put,
+        path + "/{id}",
+        Operation(
+          "putRegion",
+          .regions,
+          "Monitor a region, in place of one with the same identifier",
+          """
+          An application may hold twenty regions unless its limit says otherwise; one more is refused with \
+          409 `regionLimitExceeded`. The application is made if it is not there.
+          """
+        )
+        .with(.app, .region)
+        .taking(.regionDocument)
+        .answering(put: .region)
+        .failing(.conflict),
+        access: .application,
+        handler: putRegion
+      ),
+      Route(
+        .delete,
+        path + "/{id}",
+        Operation("deleteRegion", .regions, "Stop monitoring a region that was registered over HTTP")
+          .with(.app, .region)
+          .answering(.nothing())
+          .failing(.conflict),
+        access: .application
+      ) { request in
         let name = request.parameter("app")
         try await registrar.delete(region: request.parameter("id"), application: name)
         return .noContent
@@ -130,11 +215,27 @@ struct RangingResource: Resource {
   var routes: [Route] {
     let path = "/v1/applications/{app}/ranging"
     return [
-      Route(.get, path, access: .application, conditional: true) { request in
+      Route(
+        .get,
+        path,
+        Operation("listRanging", .ranging, "What an application ranges")
+          .with(.app)
+          .answering(.list("ranging", of: .rangingRequest)),
+        access: .application,
+        conditional: true
+      ) { request in
         let application = try registrar.registered(request.parameter("app"))
         return .json { $0.objects("ranging", application.ranging) { RangingResource.write($1, to: &$0) } }
       },
-      Route(.get, path + "/{name}", access: .application, conditional: true) { request in
+      Route(
+        .get,
+        path + "/{name}",
+        Operation("getRanging", .ranging, "One ranging request")
+          .with(.app, .rangingName)
+          .answering(.rangingRequest),
+        access: .application,
+        conditional: true
+      ) { request in
         let application = try registrar.registered(request.parameter("app"))
         let name = request.parameter("name")
         guard let ranging = application.ranging.first(where: { $0.name == name }) else {
@@ -144,8 +245,26 @@ struct RangingResource: Resource {
         }
         return .json { RangingResource.write(ranging, to: &$0) }
       },
-      Route(.put, path + "/{name}", access: .application, body: .json, handler: putRanging),
-      Route(.delete, path + "/{name}", access: .application) { request in
+      Route(
+        .put,
+        path + "/{name}",
+        Operation("putRanging", .ranging, "Range beacons once a second")
+          .with(.app, .rangingName)
+          .taking(.rangingDocument)
+          .answering(put: .rangingRequest)
+          .failing(.conflict),
+        access: .application,
+        handler: putRanging
+      ),
+      Route(
+        .delete,
+        path + "/{name}",
+        Operation("deleteRanging", .ranging, "Stop ranging what was asked for over HTTP")
+          .with(.app, .rangingName)
+          .answering(.nothing())
+          .failing(.conflict),
+        access: .application
+      ) { request in
         let application = request.parameter("app")
         try await registrar.delete(ranging: request.parameter("name"), application: application)
         return .noContent
@@ -184,4 +303,148 @@ extension ApplicationSettings {
   fileprivate static func check(_ name: String) throws {
     _ = try ApplicationSettings(json: Array("{}".utf8), identifier: name)
   }
+}
+
+extension Operation.Parameter {
+  fileprivate static let region = path("id", "The region's identifier.")
+  fileprivate static let rangingName = path("name", "The request's name.")
+}
+
+extension Schema {
+  static let application = Schema.object([
+    .required("id", .text),
+    .required("source", .source),
+    .required("regions", .count, "How many regions it holds."),
+    .optional("rotated", .count, "How many regions its rotation holds."),
+    .required("ranging", .count, "How many constraints it ranges."),
+    .required("regionLimit", .count, "How many regions it may hold."),
+    .optional("purpose", .text, "What it wants to know where people are for."),
+  ]).named("Application")
+
+  static let region = Schema.object([
+    .required("id", .text),
+    .optional(
+      "kind",
+      .words(["beacons", "circle", "polygon"]).usually(.string("beacons")),
+      "What the region is about: beacons, or an area that a located subject is in."
+    ),
+    .optional("latitude", .number(-90...90), "Of the middle of a circle, WGS 84."),
+    .optional("longitude", .number(-180...180), "Of the middle of a circle, WGS 84."),
+    .optional("radius", .distance, "Metres with their unit, as in `20m`."),
+    .optional(
+      "coordinates",
+      .list(.list(.any), 1...),
+      """
+      Of a polygon: a ring of `[longitude, latitude]`, a list of rings of which all but the first are holes, \
+      or a list of such lists for an area of several parts. At most 1,000 corners.
+      """
+    ),
+    .optional(
+      "level",
+      .integer(-100...1_000),
+      "The floor of an area, 0 for the ground floor and outdoors; without it every floor."
+    ),
+    .optional("building", .name, "The building of an area; without it every building and outdoors."),
+    .optional(
+      "uuid",
+      .pattern("^([0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9A-Fa-f]{32})$"),
+      "A proximity UUID, of an iBeacon or an AltBeacon."
+    ),
+    .optional("major", .integer(0...65_535)),
+    .optional("minor", .integer(0...65_535)),
+    .optional("namespace", .pattern("^[0-9A-Fa-f]{20}$"), "An Eddystone namespace."),
+    .optional("instance", .pattern("^[0-9A-Fa-f]{12}$"), "An Eddystone instance."),
+    .optional(
+      "mac",
+      .pattern("^(([0-9A-Fa-f]{2}:){5}|([0-9A-Fa-f]{2}-){5}|([0-9A-Fa-f]{2}){5})[0-9A-Fa-f]{2}$"),
+      "A device address, whatever it advertises."
+    ),
+    .optional("key", .words(["mac"]), "`mac` makes the device address a part of the identity."),
+    .required(
+      "subject",
+      .words(["observer", "beacon"]).usually(.string("observer")),
+      "Who is inside: an observer that hears a matching beacon, or a beacon that the observers hear."
+    ),
+    .optional("observers", .set(.name)),
+    .required("notifyOnEntry", .flag.usually(.bool(true))),
+    .required("notifyOnExit", .flag.usually(.bool(true))),
+    .optional("notifyEntryStateOnDisplay", .flag.usually(.bool(false))),
+    .required(
+      "enter",
+      .object([
+        .optional("samples", .integer(1...1_000)),
+        .optional("within", .duration),
+        .optional("rssi", .number(-127...20)),
+        .optional("distance", .distance, "Metres with their unit, as in `2.5m`."),
+        .optional(
+          "probability",
+          .number(0.5...0.9999),
+          "Of an area: the probability above which a subject is inside; 0.9 unless given."
+        ),
+        .optional(
+          "dwell",
+          .duration,
+          "Of an area: the time for which the probability must be above it; 1s unless given."
+        ),
+      ])
+    ),
+    .required(
+      "exit",
+      .object([
+        .optional("rssi", .number(-127...20)),
+        .optional("distance", .distance, "Metres with their unit, as in `2.5m`."),
+        .optional("dwell", .duration),
+        .optional(
+          "silence",
+          .pattern(#"^(adaptive|never|[0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h|d))$"#),
+          "`adaptive`, `never` or a time."
+        ),
+        .optional("floor", .duration),
+        .optional("ceiling", .duration),
+        .optional("falseExitsPerDay", .number(1e-06...1000)),
+        .optional("stillInterval", .duration),
+        .optional(
+          "probability",
+          .number(0.0001...0.5),
+          "Of an area: the probability below which a subject is outside; 0.1 unless given."
+        ),
+      ])
+    ),
+    .required("maximumHold", .duration),
+    .required("source", .source),
+    .required(
+      "states",
+      .object([
+        .required("inside", .count),
+        .required("outside", .count),
+        .required("unmonitored", .count),
+      ]),
+      "How many subjects stand where."
+    ),
+  ]).named("Region")
+
+  static let rangingRequest = Schema.object([
+    .required("name", .text),
+    .required("source", .source),
+    .optional(
+      "uuid",
+      .pattern("^([0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9A-Fa-f]{32})$"),
+      "A proximity UUID, of an iBeacon or an AltBeacon."
+    ),
+    .optional("major", .integer(0...65_535)),
+    .optional("minor", .integer(0...65_535)),
+    .optional("namespace", .pattern("^[0-9A-Fa-f]{20}$"), "An Eddystone namespace."),
+    .optional("instance", .pattern("^[0-9A-Fa-f]{12}$"), "An Eddystone instance."),
+    .optional(
+      "mac",
+      .pattern("^(([0-9A-Fa-f]{2}:){5}|([0-9A-Fa-f]{2}-){5}|([0-9A-Fa-f]{2}){5})[0-9A-Fa-f]{2}$"),
+      "A device address, whatever it advertises."
+    ),
+    .optional("key", .words(["mac"]), "`mac` makes the device address a part of the identity."),
+    .required(
+      "whileInside",
+      .flag.usually(.bool(false)),
+      "Whether to range only while a region of the application with this constraint is inside."
+    ),
+  ]).named("RangingRequest")
 }

@@ -19,12 +19,30 @@ struct BeaconResource: Resource {
       Route(
         .get,
         path,
+        Operation("listBeacons", .zones, "The beacons that are described, located or in a region")
+          .with(
+            .query("room", "Only in these rooms, by name."),
+            .query("zone", "Only in these zones."),
+            .query("named", .flag, "Only those with a name, or without one."),
+            .cursor,
+            .limit
+          )
+          .answering(.page("beacons", of: .beacon))
+          .failing(.unavailable),
         access: .operation,
-        query: ["room", "zone", "named", "cursor", "limit"],
         conditional: true,
         handler: beacons
       ),
-      Route(.get, path + "/{id}", access: .operation, conditional: true) { request in
+      Route(
+        .get,
+        path + "/{id}",
+        Operation("getBeacon", .zones, "One beacon: its name, where it is, and who hears it")
+          .with(.beacon)
+          .answering(.beacon)
+          .failing(.unavailable),
+        access: .operation,
+        conditional: true
+      ) { request in
         let id = try request.beacon()
         let table = try await BeaconTable(self, request)
         guard table.ids.contains(id) else {
@@ -32,7 +50,21 @@ struct BeaconResource: Resource {
         }
         return .json(names: table.names) { table.write(id, to: &$0) }
       },
-      Route(.put, path + "/{id}", access: .operation, body: .json) { request in
+      Route(
+        .put,
+        path + "/{id}",
+        Operation(
+          "putBeacon",
+          .zones,
+          "Name and describe a beacon",
+          "A beacon of the site file is changed there: 409 `declaredBySite`."
+        )
+        .with(.beacon)
+        .taking(.beaconDocument)
+        .answering(put: .beaconDocument)
+        .failing(.conflict),
+        access: .operation
+      ) { request in
         let id = try request.beacon()
         let entry = try BeaconDocument.beacon(json: request.body, id: id)
         let isNew = try await registrar.put(beacon: id, entry)
@@ -41,7 +73,15 @@ struct BeaconResource: Resource {
           BeaconDocument.write(entry, to: &json)
         }
       },
-      Route(.delete, path + "/{id}", access: .operation) { request in
+      Route(
+        .delete,
+        path + "/{id}",
+        Operation("deleteBeacon", .zones, "Remove the description of a beacon that was made over HTTP")
+          .with(.beacon)
+          .answering(.nothing())
+          .failing(.conflict),
+        access: .operation
+      ) { request in
         try await registrar.delete(beacon: try request.beacon())
         return .noContent
       },
@@ -159,4 +199,99 @@ private struct BeaconTable {
     detail.write(to: &json)
     json.closeObject()
   }
+}
+
+extension Operation.Parameter {
+  fileprivate static let beacon = path("id", "The beacon, as events name it.")
+}
+
+extension Schema {
+  static let beacon = Schema.object([
+    .required("id", .text),
+    .optional("name", .givenName),
+    .optional("source", .source),
+    .optional("measuredPower", .number, "dBm at one metre."),
+    .optional("interval", .text, "As in the site file."),
+    .optional("room", .presentRoom),
+    .optional("zone", .text),
+    .optional("zoneState", .zoneState),
+    .optional("since", .time, "Since when it is in the zone."),
+    .optional(
+      "lastHeard",
+      .time,
+      "When an observer of a zone last heard it; missing for one that was not heard."
+    ),
+    .optional(
+      "nearest",
+      .object([
+        .required("observer", .text),
+        .optional("observerName", .givenName),
+        .required("level", .number, "dBm."),
+      ]),
+      "The observer of a zone that hears it loudest."
+    ),
+    .required(
+      "regions",
+      .list(
+        .object([
+          .required("application", .text),
+          .required("region", .text),
+          .required("state", .regionState),
+          .required("since", .time),
+        ])
+      ),
+      "The regions that it is inside, or was when it became unmonitored."
+    ),
+    .optional(
+      "battery",
+      .object([
+        .required("millivolts", .count),
+        .required("time", .time),
+      ]),
+      "The last report of its battery."
+    ),
+    .optional(
+      "fix",
+      .object([
+        .required("time", .time, "When the subject was there."),
+        .required("venue", .text),
+        .optional("building", .text, "Missing outdoors, as are level, floorName, x and y."),
+        .optional("level", .integer, "The floor's number; 0 is the ground floor."),
+        .optional("floorName", .text),
+        .optional("room", .text, "The room that it is in, by the venue's own name."),
+        .optional("place", .text, "The point of interest that it is at, by name."),
+        .optional("latitude", .number, "Degrees north, WGS 84."),
+        .optional("longitude", .number, "Degrees east, WGS 84."),
+        .optional("x", .number, "Metres east on the floor's plane."),
+        .optional("y", .number, "Metres north on the floor's plane."),
+        .required("horizontalAccuracy", .number(0...), "Metres: the radius meant to hold 68 % of truths."),
+        .optional("speed", .number(0...), "Metres a second."),
+        .optional("course", .number(0...), "Degrees from north clockwise."),
+        .required(
+          "sources",
+          .list(.words(["wifi", "beacons", "motion", "outside", "observers"])),
+          "What it was made from."
+        ),
+        .required("age", .number, "How old the newest evidence of a radio, or from outside, was; seconds."),
+        .required(
+          "satellites",
+          .words(["needed", "notNeeded"]),
+          "Whether the handset's satellite receiver is worth its power here."
+        ),
+        .optional(
+          "itinerary",
+          .object([
+            .required("distance", .number, "Metres along the route."),
+            .required("share", .number(0...1), "The same as a share of the whole route."),
+            .required("deviation", .number(0...), "Metres from the route."),
+            .required("offRoute", .flag, "Whether the subject has left the route."),
+            .optional("latitude", .number, "The nearest place on the route; degrees north."),
+            .optional("longitude", .number, "The nearest place on the route; degrees east."),
+          ]),
+          "The place along the subject's itinerary; missing if it has none or is not near it."
+        ),
+      ]),
+      "The last fix."
+    ),
+  ]).named("Beacon")
 }

@@ -24,18 +24,73 @@ struct ComparisonResource: Resource {
 
   var routes: [Route] {
     [
-      Route(.get, Uploads.path, access: .operation, handler: listComparisons),
+      Route(
+        .get,
+        Uploads.path,
+        Operation(
+          "listComparisons",
+          .operation,
+          "List the comparisons of captures",
+          "The newest first; the newest 20 are kept."
+        )
+        .answering(.list("comparisons", of: .comparison))
+        .failing(.unavailable),
+        access: .operation,
+        handler: listComparisons
+      ),
       Route(
         .post,
         Uploads.path,
+        Operation(
+          "makeComparison",
+          .operation,
+          "Compare presence rules on a capture",
+          """
+          Plays a capture (pcap, pcapng, btsnoop, a recording; plain or gzipped; at most 256 MiB) to Pharos, \
+          to a fixed time-out and to the rules of other systems, and makes a page of the result. The capture \
+          is not kept. One capture at a time.
+          """
+        )
+        .with(
+          .query("name", .name, "The name of the capture for people."),
+          .query(
+            "timeout",
+            .number(1...3_600).usually(.integer(30)),
+            "The time-out of the rule in use, in seconds."
+          )
+        )
+        .taking(.capture)
+        .answering(.made(.comparison))
+        .failing(.notFound),
         access: .operation,
-        query: ["name", "timeout"],
-        body: .capture,
         long: true,
         handler: makeComparison
       ),
-      Route(.get, "/v1/comparisons/{id}", access: .anyone, conditional: true, handler: getComparison),
-      Route(.delete, "/v1/comparisons/{id}", access: .operation, handler: deleteComparison),
+      Route(
+        .get,
+        "/v1/comparisons/{id}",
+        Operation(
+          "getComparison",
+          .operation,
+          "Read the page of a comparison",
+          "HTML that needs no other file. No token is needed: the identifier cannot be guessed."
+        )
+        .with(.comparison)
+        .answering(.done("text/html", .text))
+        .failing(.unavailable),
+        access: .anyone,
+        conditional: true,
+        handler: getComparison
+      ),
+      Route(
+        .delete,
+        "/v1/comparisons/{id}",
+        Operation("deleteComparison", .operation, "Drop a comparison")
+          .with(.comparison)
+          .answering(.nothing("Dropped.")),
+        access: .operation,
+        handler: deleteComparison
+      ),
     ]
   }
 
@@ -128,4 +183,17 @@ struct ComparisonResource: Resource {
     }
     return .noContent
   }
+}
+
+extension Operation.Parameter {
+  fileprivate static let comparison = path("id", "The comparison.")
+}
+
+extension Schema {
+  static let comparison = Schema.object([
+    .required("id", .text, "128 random bits in hexadecimal. Every client that has it may read the page."),
+    .required("name", .text),
+    .required("madeAt", .time),
+    .required("headline", .text, "The result in one to three sentences."),
+  ]).named("Comparison")
 }

@@ -16,7 +16,7 @@ package struct Endpoints: Sendable {
   package init(backend: any HTTPBackend, cache: LiveStateCache, scheme: String = "http") {
     let catalog = VenueCatalog { backend.servedVenues }
     let clock: @Sendable () -> Timestamp = { backend.clock() }
-    resources = [
+    let resources: [any Resource] = [
       TokenResource(tokens: backend.tokens, clock: clock),
       TicketResource(tickets: backend.tokens.tickets, clock: clock, uptime: { backend.uptime }),
       AuthorisationResource(
@@ -114,6 +114,7 @@ package struct Endpoints: Sendable {
       WebhookResource(webhooks: backend.webhooks, registrar: backend.registrar),
       NotificationResource(notifications: backend.notifications, registrar: backend.registrar),
     ]
+    self.resources = resources + [DescriptionResource(of: resources)]
   }
 
   /// All operations.

@@ -13,7 +13,26 @@ struct ErasureResource: Resource {
   let commitPublisher: CommitPublisher
 
   var routes: [Route] {
-    [Route(.delete, "/v1/subjects/{subject}", access: .operation, handler: erase)]
+    [
+      Route(
+        .delete,
+        "/v1/subjects/{subject}",
+        Operation(
+          "eraseSubject",
+          .access,
+          "Erase every trace of a subject",
+          """
+          Removes all stored data about an observer or a beacon: events, states, deliveries, checkpoints, \
+          authorisations; the bytes that held it are overwritten. The sequence numbers of its events stay as \
+          empty places, so that streams resume as before. Six octets name both an observer and a beacon.
+          """
+        )
+        .with(.subject)
+        .answering(.erasure),
+        access: .operation,
+        handler: erase
+      )
+    ]
   }
 
   private func erase(_ request: APIRequest) async throws -> APIAnswer {
@@ -161,4 +180,41 @@ package struct ErasureReport: Sendable {
       json.member("documents", entry.value)
     }
   }
+}
+
+extension Schema {
+  static let erasure = Schema.object([
+    .required("subject", .text),
+    .required(
+      "removed",
+      .object([
+        .required("events", .integer, "Events about it."),
+        .required("mentions", .integer, "Events about others that named it."),
+        .required("rows", .integer, "Rows of where it stood, or that named it."),
+        .required("names", .integer, "Entries in the list of names."),
+        .required("postings", .integer, "Entries in the index of events."),
+        .required("history", .integer, "Hours of summaries about it or that named it."),
+        .required("deliveries", .integer, "Deliveries to webhooks that waited."),
+        .required("deadLetters", .integer, "Deliveries to webhooks that were given up."),
+        .required("checkpoints", .integer, "Checkpoints, dropped as a whole."),
+        .required("authorisations", .integer, "Authorisations."),
+        .required("persons", .integer, "Marks that it is a person."),
+        .required("acceptances", .integer, "Acceptances as an observer."),
+        .optional("beacons", .count, "Names given over HTTP."),
+        .required("notifications", .integer, "Memories of notifications."),
+        .required("comparisons", .integer, "Comparisons of captures that showed it."),
+      ]),
+      "What was removed, by sort."
+    ),
+    .required(
+      "remaining",
+      .list(
+        .object([
+          .required("kind", .text),
+          .required("documents", .integer),
+        ])
+      ),
+      "Documents that still name it, because they are an operator's rules: webhooks, regions, keys."
+    ),
+  ]).named("Erasure")
 }

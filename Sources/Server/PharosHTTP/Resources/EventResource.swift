@@ -18,15 +18,107 @@ struct EventResource: Resource {
       Route(
         .get,
         "/v1/events",
+        Operation(
+          "listEvents",
+          .events,
+          "Events: pages of history, or a live stream",
+          """
+          With `Accept: application/json` a page of history, the newest first unless `after` is given. With \
+          `text/event-stream` or `application/x-ndjson` a live stream: first the journal's events after \
+          `Last-Event-ID` or `after`, then new events as they are published, without gap or repeat.
+          """
+        )
+        .with(
+          .query(
+            "kind",
+            each: .kinds(EventKind.allCases, or: EventKind.Group.allCases),
+            """
+            Only these types, with or without `pharos.` before them, or groups of types: `visit` stands for \
+            `visit.arrive` and `visit.depart`, `region` for all types of regions but `region.state`.
+            """
+          ),
+          .query("application", "Only for these applications."),
+          .query("region", "Only about these regions or zones."),
+          .query("subject", "Only about these subjects."),
+          .query("observer", "Only about or by these observers."),
+          .query("since", .name, "At this time or later: RFC 3339, or seconds since the epoch."),
+          .query("until", .name, "Before this time."),
+          .query("after", .count, "Behind this sequence number, the oldest first."),
+          .query("before", .integer(1...), "Before this sequence number, the newest first."),
+          .query(
+            "limit",
+            .integer(1...4_096),
+            "How many events a page may have; for live streams, how many may wait (16 to 4096)."
+          ),
+          .query(
+            "rate",
+            .number(0.001...50),
+            "For live streams: how many readings (ranging, fixes) a second about one thing at most."
+          ),
+          .query(
+            "ticket",
+            .name,
+            "For live streams of pages: a ticket from POST /v1/tickets, in place of a token."
+          ),
+          .header(
+            "Last-Event-ID",
+            "For live streams: the last sequence number seen; what follows it comes first."
+          )
+        )
+        .answering(
+          .done([
+            (
+              "application/json",
+              .object([
+                .required("events", .list(.journaledEvent)),
+                .required(
+                  "next",
+                  .integer.orNull,
+                  "The value for `after` or `before` of the next page; null at the end."
+                ),
+                .required("head", .count),
+                .required("oldest", .count),
+                .optional(
+                  "gap",
+                  .object([
+                    .required("from", .integer(1...)),
+                    .required("to", .integer(1...)),
+                    .optional(
+                      "restarted",
+                      .flag,
+                      """
+                      True if the journal never had these numbers, as after a restore: the page begins with \
+                      the oldest event.
+                      """
+                    ),
+                  ]),
+                  "Sequence numbers behind `after` that the journal does not have."
+                ),
+              ])
+            ), ("text/event-stream", .text), ("application/x-ndjson", .text),
+          ])
+        )
+        .failing(.unavailable),
         access: .anyToken,
-        query: [
-          "kind", "application", "region", "subject", "observer", "since", "until", "after", "before",
-          "limit",
-          "rate", RequestGuard.ticketParameter,
-        ],
         handler: events
       ),
-      Route(.get, "/v1/events/{sequence}", access: .anyToken, conditional: true, handler: event),
+      Route(
+        .get,
+        "/v1/events/{sequence}",
+        Operation("getEvent", .events, "One event and its evidence in words")
+          .with(.path("sequence", "The event's sequence number.", .integer(1...)))
+          .answering(
+            .object([
+              .required("sequence", .integer(1...)),
+              .required("event", .cloudEvent),
+              .required("words", .text),
+            ])
+          )
+          .failing(.unavailable),
+        access: .anyToken,
+        conditional: true,
+        handler: event
+      ),
     ]
   }
 

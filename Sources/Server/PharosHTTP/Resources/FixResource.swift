@@ -18,12 +18,44 @@ struct FixResource: Resource {
       Route(
         .get,
         "/v1/fixes",
+        Operation(
+          "listFixes",
+          .fixes,
+          "The last fix of each subject",
+          """
+          The last fix of each subject since the server started; fixes are not kept in the journal. An \
+          application receives only the fixes that its authorisations allow. `/v1/events?kind=fix&rate=1` is \
+          a live stream of fixes.
+          """
+        )
+        .with(
+          .query("subject", "Only of these subjects."),
+          .query("venue", "Only in these venues."),
+          .query(
+            "floor",
+            each: .pattern("^.+/-?[0-9]+$"),
+            "Only on these floors: a building and a floor's number, as `main/0`."
+          ),
+          .cursor,
+          .limit
+        )
+        .answering(.page("fixes", of: .fix))
+        .failing(.unavailable),
         access: .anyToken,
-        query: ["subject", "venue", "floor", "cursor", "limit"],
         conditional: true,
         handler: fixes
       ),
-      Route(.get, "/v1/fixes/{subject}", access: .anyToken, conditional: true, handler: fix),
+      Route(
+        .get,
+        "/v1/fixes/{subject}",
+        Operation("getFix", .fixes, "The last fix of a subject")
+          .with(.subject)
+          .answering(.fix)
+          .failing(.unavailable),
+        access: .anyToken,
+        conditional: true,
+        handler: fix
+      ),
     ]
   }
 
@@ -67,7 +99,10 @@ struct FixResource: Resource {
       )
     else {
       throw Problem.notFound(
-        "There is no fix of \"\(text.shortened)\". It has not been located since the server began, or too many others "
+        """
+        There is no fix of "\(text.shortened)". It has not been located since the server began, or too many \
+        others 
+        """
           + "were since; /v1/fixes lists who was."
       )
     }
@@ -109,8 +144,31 @@ struct ZoneResource: Resource {
 
   var routes: [Route] {
     [
-      Route(.get, "/v1/zones", access: .operation, conditional: true, handler: zones),
-      Route(.put, "/v1/zones/{id}", access: .operation, body: .json) { request in
+      Route(
+        .get,
+        "/v1/zones",
+        Operation("listZones", .zones, "The zones and how many tags are in each")
+          .answering(.list("zones", of: .zone))
+          .failing(.unavailable),
+        access: .operation,
+        conditional: true,
+        handler: zones
+      ),
+      Route(
+        .put,
+        "/v1/zones/{id}",
+        Operation(
+          "putZone",
+          .zones,
+          "Make a zone, in place of one with the same identifier",
+          "A zone of the site file is changed there: 409 `declaredBySite`."
+        )
+        .with(.zone)
+        .taking(.zoneDocument)
+        .answering(put: .zoneDocument)
+        .failing(.conflict),
+        access: .operation
+      ) { request in
         let zone = try ZoneDocument.zone(json: request.body, identifier: request.parameter("id"))
         let isNew = try await registrar.put(zone: zone)
         let warnings = zone.warnings(in: registrar.site)
@@ -119,15 +177,26 @@ struct ZoneResource: Resource {
           if !warnings.isEmpty { json.strings("warnings", warnings) }
         }
       },
-      Route(.delete, "/v1/zones/{id}", access: .operation) { request in
+      Route(
+        .delete,
+        "/v1/zones/{id}",
+        Operation("deleteZone", .zones, "Remove a zone that was made over HTTP")
+          .with(.zone)
+          .answering(.nothing())
+          .failing(.conflict),
+        access: .operation
+      ) { request in
         try await registrar.delete(zone: request.parameter("id"))
         return .noContent
       },
       Route(
         .get,
         "/v1/tags",
+        Operation("listTags", .zones, "The tags and where they are")
+          .with(.query("zone", "Only in these zones."), .cursor, .limit)
+          .answering(.page("tags", of: .tag))
+          .failing(.unavailable),
         access: .operation,
-        query: ["zone", "cursor", "limit"],
         conditional: true,
         handler: tags
       ),
@@ -191,4 +260,138 @@ struct ZoneResource: Resource {
       json.member("down", hearing.isDown)
     }
   }
+}
+
+extension Operation.Parameter {
+  fileprivate static let zone = path("id", "The zone's identifier.")
+}
+
+extension Schema {
+  static let fix = Schema.object([
+    .required("subject", .text),
+    .required("subjectKind", .subjectKind),
+    .optional("name", .text, "The name that the site has for the subject."),
+    .required("time", .time, "When the subject was there."),
+    .required("decidedAt", .time),
+    .required("venue", .text),
+    .optional("building", .text, "Missing outdoors, as are level, floorName, x and y."),
+    .optional("level", .integer, "The floor's number; 0 is the ground floor."),
+    .optional("floorName", .text),
+    .optional("room", .text, "The room that it is in, by the venue's own name."),
+    .optional("place", .text, "The point of interest that it is at, by name."),
+    .optional("latitude", .number, "Degrees north, WGS 84."),
+    .optional("longitude", .number, "Degrees east, WGS 84."),
+    .optional("x", .number, "Metres east on the floor's plane."),
+    .optional("y", .number, "Metres north on the floor's plane."),
+    .required("horizontalAccuracy", .number(0...), "Metres: the radius meant to hold 68 % of truths."),
+    .optional("speed", .number(0...), "Metres a second."),
+    .optional("course", .number(0...), "Degrees from north clockwise."),
+    .required(
+      "sources",
+      .list(.words(["wifi", "beacons", "motion", "outside", "observers"])),
+      "What it was made from."
+    ),
+    .required("age", .number, "How old the newest evidence of a radio, or from outside, was; seconds."),
+    .required(
+      "satellites",
+      .words(["needed", "notNeeded"]),
+      "Whether the handset's satellite receiver is worth its power here."
+    ),
+    .optional(
+      "itinerary",
+      .object([
+        .required("distance", .number, "Metres along the route."),
+        .required("share", .number(0...1), "The same as a share of the whole route."),
+        .required("deviation", .number(0...), "Metres from the route."),
+        .required("offRoute", .flag, "Whether the subject has left the route."),
+        .optional("latitude", .number, "The nearest place on the route; degrees north."),
+        .optional("longitude", .number, "The nearest place on the route; degrees east."),
+      ]),
+      "The place along the subject's itinerary; missing if it has none or is not near it."
+    ),
+  ]).named("Fix")
+
+  static let zone = Schema.object([
+    .required("id", .text),
+    .optional("name", .text),
+    .optional("floor", .integer),
+    .required("observers", .list(.text)),
+    .required(
+      "adjacent",
+      .list(.text),
+      """
+      The zones that it names as reached by a door or stairs. A door leads both ways: naming it in one of \
+      the two zones is enough.
+      """
+    ),
+    .optional(
+      "beacons",
+      .list(
+        .closed([
+          .optional(
+            "uuid",
+            .pattern("^([0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9A-Fa-f]{32})$"),
+            "A proximity UUID, of an iBeacon or an AltBeacon."
+          ),
+          .optional("major", .integer(0...65_535)),
+          .optional("minor", .integer(0...65_535)),
+          .optional("namespace", .pattern("^[0-9A-Fa-f]{20}$"), "An Eddystone namespace."),
+          .optional("instance", .pattern("^[0-9A-Fa-f]{12}$"), "An Eddystone instance."),
+          .optional(
+            "mac",
+            .pattern("^(([0-9A-Fa-f]{2}:){5}|([0-9A-Fa-f]{2}-){5}|([0-9A-Fa-f]{2}){5})[0-9A-Fa-f]{2}$"),
+            "A device address, whatever it advertises."
+          ),
+          .optional("key", .words(["mac"]), "`mac` makes the device address a part of the identity."),
+        ])
+      ),
+      "The beacons that it places; none means all that some region asks about."
+    ),
+    .optional(
+      "occupancy",
+      .list(
+        .closed([
+          .required("above", .integer(0...65_536), "The number that must be exceeded."),
+          .optional(
+            "below",
+            .integer(0...65_536),
+            "The number below which the count must then fall; `above` if left out."
+          ),
+        ]),
+        0...16
+      ),
+      "Numbers of beacons at which `pharos.zone.occupancy` is published."
+    ),
+    .optional("source", .source),
+    .required("occupants", .count),
+    .optional(
+      "unmonitored",
+      .count,
+      "How many of them are unmonitored: the observers that heard them are down."
+    ),
+  ]).named("Zone")
+
+  static let tag = Schema.object([
+    .required("beacon", .text),
+    .optional("name", .text),
+    .optional("room", .presentRoom),
+    .optional("zone", .text),
+    .optional("since", .time),
+    .optional("zoneState", .zoneState),
+    .optional("unmonitoredSince", .time, "Since when it is unmonitored in the zone."),
+    .optional("probability", .number, "0 to 1."),
+    .required(
+      "hearings",
+      .list(
+        .object([
+          .required("observer", .text),
+          .optional("observerName", .givenName),
+          .required("level", .number, "dBm."),
+          .required("offset", .number, "dB."),
+          .required("lastHeard", .time),
+          .required("down", .flag),
+        ])
+      )
+    ),
+  ]).named("Tag")
 }

@@ -22,14 +22,61 @@ struct GuidanceResource: Resource {
       Route(
         .get,
         "/v1/guidance",
+        Operation(
+          "listGuidance",
+          .fixes,
+          "The subjects that are guided",
+          "With what was asked for. /v1/subjects/{subject}/guidance tells the way of one."
+        )
+        .with(.query("subject", "Only of these subjects."), .cursor, .limit)
+        .answering(.page("guidance", of: .guidedSubject))
+        .failing(.unavailable),
         access: .operation,
-        query: ["subject", "cursor", "limit"],
         conditional: true,
         handler: guidedSubjects
       ),
-      Route(.get, path, access: .operation, handler: guidance),
-      Route(.put, path, access: .operation, body: .json, handler: startGuidance),
-      Route(.delete, path, access: .operation, handler: endGuidance),
+      Route(
+        .get,
+        path,
+        Operation(
+          "getGuidance",
+          .fixes,
+          "The guidance of a subject",
+          "What was asked for and, if the subject is located, the way from where it is."
+        )
+        .with(.subject)
+        .answering(.guidance)
+        .failing(.unavailable),
+        access: .operation,
+        handler: guidance
+      ),
+      Route(
+        .put,
+        path,
+        Operation(
+          "putGuidance",
+          .fixes,
+          "Guide a subject to a destination",
+          """
+          Events of type pharos.guidance tell the next instructions, new routes after the subject has left \
+          the old one, and the arrival.
+          """
+        )
+        .with(.subject)
+        .taking(.guidanceDocument)
+        .answering(.guidance),
+        access: .operation,
+        handler: startGuidance
+      ),
+      Route(
+        .delete,
+        path,
+        Operation("deleteGuidance", .fixes, "End the guidance of a subject")
+          .with(.subject)
+          .answering(.nothing()),
+        access: .operation,
+        handler: endGuidance
+      ),
     ]
   }
 
@@ -178,4 +225,41 @@ struct GuidanceResource: Resource {
     json.member("accessible", wanted.isAccessible)
     json.member("language", wanted.language)
   }
+}
+
+extension Schema {
+  static let guidanceDocument = Schema.closed([
+    .required(
+      "destination",
+      .one(of: [
+        .text(1...200),
+        .closed([
+          .required("latitude", .number(-90...90)),
+          .required("longitude", .number(-180...180)),
+          .optional("level", .integer(-1_000...1_000), "By default `0`."),
+        ]),
+      ]),
+      "The id or the name of a place, or a position."
+    ),
+    .optional("accessible", .flag, "Avoid steps. By default `false`."),
+    .optional("language", .words(["en", "de", "fr"]), "The language of instructions. By default `en`."),
+  ]).named("GuidanceDocument")
+
+  static let guidance = Schema.object([
+    .required("destination", .text),
+    .required("accessible", .flag),
+    .required("language", .text),
+    .optional("instruction", .text, "The next step of the way from where the subject is."),
+    .optional("route", .someObject, "The way from where the subject is, as /v1/venues/{id}/routes answers."),
+  ]).named("Guidance")
+
+  static let guidedSubject = Schema.object([
+    .required("subject", .text),
+    .optional("name", .givenName),
+    .required("subjectKind", .words(["observer", "beacon"])),
+    .optional("room", .presentRoom),
+    .required("destination", .text),
+    .required("accessible", .flag),
+    .required("language", .text),
+  ]).named("GuidedSubject")
 }

@@ -19,18 +19,48 @@ struct HearingResource: Resource {
       Route(
         .get,
         "/v1/heard",
+        Operation("listHeard", .observers, "All that is heard, registered or not")
+          .with(
+            .query("unregistered", .flag, "Only what nothing in the site asks about."),
+            .query("identified", .flag, "Only those whose adverts carry the identity of a beacon."),
+            .observers,
+            .cursor,
+            .limit
+          )
+          .answering(.page("beacons", of: .heardBeacon))
+          .failing(.unavailable),
         access: .operation,
-        query: ["unregistered", "identified", "observer", "cursor", "limit"],
         handler: heard
       ),
       Route(
         .get,
         "/v1/tracks",
+        Operation(
+          "listTracks",
+          .observers,
+          "What is known about beacons at observers, and what is waited for"
+        )
+        .with(
+          .query("observer", .name, "Only at this observer."),
+          .query("beacon", .name, "Only of this beacon."),
+          .cursor,
+          .limit
+        )
+        .answering(.page("tracks", of: .track))
+        .failing(.unavailable),
         access: .operation,
-        query: ["observer", "beacon", "cursor", "limit"],
         handler: tracks
       ),
-      Route(.get, "/v1/ranging", access: .anyToken, query: ["application", "observer"], handler: ranging),
+      Route(
+        .get,
+        "/v1/ranging",
+        Operation("getRangings", .ranging, "What was last ranged, by observer and constraint")
+          .with(.query("application", "Only for these applications."), .observers)
+          .answering(.list("ranging", of: .ranging))
+          .failing(.unavailable),
+        access: .anyToken,
+        handler: ranging
+      ),
     ]
   }
 
@@ -277,4 +307,103 @@ extension JSONText {
   mutating func member(_ key: StaticString, ifPresent span: TimeSpan?) {
     if let span { member(key, span.seconds, decimals: 3) }
   }
+}
+
+extension Operation.Parameter {
+  fileprivate static let observers = query("observer", "Only by these observers.")
+}
+
+extension Schema {
+  static let heardBeacon = Schema.object([
+    .required("observer", .text),
+    .optional("observerName", .givenName),
+    .optional(
+      "address",
+      .text,
+      "Missing where it has none, and for devices that nothing in the site asks about."
+    ),
+    .optional(
+      "pseudonym",
+      .pattern("^~[0-9a-f]{12}$"),
+      """
+      What stands for the address of a device that nothing in the site asks about: it says nothing beyond \
+      this run of the server, and is forgotten ten minutes after the device was last heard.
+      """
+    ),
+    .required("identities", .list(.text)),
+    .optional(
+      "iBeaconCompany",
+      .integer(0...65_535),
+      """
+      The company under which it advertises in the layout of an iBeacon; the site file's `iBeaconCompanies` \
+      reads it.
+      """
+    ),
+    .optional(
+      "name",
+      .text,
+      """
+      The name that the site gives it, else the one that it advertises; missing for devices that nothing in \
+      the site asks about.
+      """
+    ),
+    .optional("room", .presentRoom),
+    .optional("rssi", .integer, "dBm."),
+    .optional("advertsPerSecond", .number),
+    .required("firstHeard", .time),
+    .required("lastHeard", .time),
+    .required("registered", .flag, "Whether some region, ranging, zone or directory entry names it."),
+  ]).named("HeardBeacon")
+
+  static let track = Schema.object([
+    .required("observer", .text),
+    .optional("observerName", .givenName),
+    .required("beacon", .text),
+    .optional("name", .givenName),
+    .optional("room", .presentRoom),
+    .required("lastHeard", .time),
+    .required("samples", .count),
+    .optional("level", .number, "dBm."),
+    .optional("levelDeviation", .number, "dB."),
+    .optional("interval", .number, "Seconds."),
+    .optional("slowestInterval", .number, "Seconds."),
+    .optional("declaredInterval", .number, "Seconds."),
+    .optional("receptionShare", .number),
+    .optional("lossRun", .number),
+    .required("telling", .flag, "Whether silence says anything now."),
+    .optional("silenceFrom", .time),
+    .required(
+      "regions",
+      .list(
+        .object([
+          .required("application", .text),
+          .required("region", .text),
+          .required("subject", .words(["observer", "beacon"])),
+          .required("state", .regionState),
+          .optional("since", .time),
+          .optional("allowedGap", .number, "Seconds."),
+          .optional("silenceDeadline", .time),
+          .optional("levelDeadline", .time),
+          .required("waitingForProof", .flag),
+          .optional("enterLevel", .number, "dBm."),
+          .optional("exitLevel", .number, "dBm."),
+          .optional(
+            "entry",
+            .object([
+              .required("heard", .integer, "The latest adverts that belong together."),
+              .required("span", .number, "Seconds from the first of them to the last."),
+              .required("needed", .integer, "The number of adverts that it takes."),
+              .required("window", .number, "Seconds within which they must fall."),
+              .required(
+                "nextIsEnough",
+                .flag,
+                "Whether one more in regular distance is enough, even outside the window."
+              ),
+            ]),
+            "While outside: the adverts that count towards entering."
+          ),
+        ])
+      )
+    ),
+  ]).named("Track")
 }

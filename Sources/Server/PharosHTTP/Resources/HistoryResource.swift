@@ -26,37 +26,76 @@ struct HistoryResource: Resource {
   private static let day = TimeSpan.minutes(24 * 60)
 
   var routes: [Route] {
-    let range = ["from", "to", "points"]
-    return [
+    [
       Route(
         .get,
         "/v1/history/subjects",
+        Operation(
+          "listSubjectHistories",
+          .history,
+          "The subjects of which something is stored, with their levels and zones",
+          "Summaries are stored every minute. A page times its hours may be 2,500 at most."
+        )
+        .with(.lastHour, .end, .sparkPoints, .query("subject", "Only these subjects."), .cursor, .limit)
+        .answering(
+          .object([
+            .required("from", .time),
+            .required("to", .time),
+            .required("step", .integer, "The length of a step in seconds."),
+            .required("subjects", .list(.historySubject)),
+            .required("next", .text.orNull, "The cursor of the next page; null behind the last one."),
+          ])
+        )
+        .failing(.unavailable),
         access: .operation,
-        query: range + ["subject", "cursor", "limit"],
         conditional: true,
         handler: historySubjects
       ),
       Route(
         .get,
         "/v1/history/subjects/{subject}",
+        Operation(
+          "getSubjectHistory",
+          .history,
+          "Where a subject was: state, zone, level and position over time",
+          "With `Accept: text/csv` the points as CSV (RFC 4180)."
+        )
+        .with(.subject, .lastDay, .end, .points)
+        .answering(.table(.subjectHistory))
+        .failing(.unavailable),
         access: .operation,
-        query: range,
         conditional: true,
         handler: historyOfSubject
       ),
       Route(
         .get,
         "/v1/history/observers/{id}",
+        Operation(
+          "getObserverHistory",
+          .history,
+          "The rates and outages of an observer over time",
+          "With `Accept: text/csv` the points as CSV (RFC 4180)."
+        )
+        .with(.path("id", "The observer."), .lastDay, .end, .points)
+        .answering(.table(.observerHistory))
+        .failing(.unavailable),
         access: .operation,
-        query: range,
         conditional: true,
         handler: historyOfObserver
       ),
       Route(
         .get,
         "/v1/history/zones/{id}",
+        Operation(
+          "getZoneHistory",
+          .history,
+          "The occupancy of a zone over time",
+          "With `Accept: text/csv` the points as CSV (RFC 4180)."
+        )
+        .with(.path("id", "The zone."), .lastDay, .end, .points)
+        .answering(.table(.placeHistory))
+        .failing(.unavailable),
         access: .operation,
-        query: range,
         conditional: true
       ) { request in
         try await history(of: .zone(request.parameter("id")), request)
@@ -64,8 +103,16 @@ struct HistoryResource: Resource {
       Route(
         .get,
         "/v1/history/applications/{app}/regions/{id}",
+        Operation(
+          "getRegionHistory",
+          .history,
+          "The occupancy of a region over time",
+          "With `Accept: text/csv` the points as CSV (RFC 4180)."
+        )
+        .with(.path("app", "The application."), .path("id", "The region."), .lastDay, .end, .points)
+        .answering(.table(.placeHistory))
+        .failing(.unavailable),
         access: .application,
-        query: range,
         conditional: true
       ) { request in
         let place = HistoryPlace(
@@ -77,16 +124,62 @@ struct HistoryResource: Resource {
       Route(
         .get,
         "/v1/history/occupancy",
+        Operation(
+          "listOccupancy",
+          .history,
+          "The occupancy of all zones and regions, in few steps each",
+          "An application gets that of its own regions."
+        )
+        .with(.lastHour, .end, .sparkPoints)
+        .answering(
+          .object([
+            .required("from", .time),
+            .required("to", .time),
+            .required("step", .integer, "The length of a step in seconds."),
+            .required("places", .list(.placeOccupancy)),
+          ])
+        )
+        .failing(.unavailable),
         access: .anyToken,
-        query: range,
         conditional: true,
         handler: occupancy
       ),
       Route(
         .get,
         "/v1/history/positions",
+        Operation(
+          "listPastPositions",
+          .history,
+          "Where all subjects were at a time, or at the end of each step of a range",
+          """
+          An answer has 10,000 positions at most; `next` is the time of the next frame then. With `Accept: \
+          text/csv` the points as CSV (RFC 4180).
+          """
+        )
+        .with(
+          .query("at", .name, "One frame, of the minute that contains this time."),
+          .lastDay,
+          .end,
+          .query(
+            "points",
+            .integer(1...288).usually(.integer(288)),
+            "How many steps the answer may have at most; a step is a whole number of minutes, hours or days."
+          )
+        )
+        .answering(
+          .table(
+            .object([
+              .required("frames", .list(.historyFrame)),
+              .required(
+                "next",
+                .text.orNull,
+                "Send it as `from` for the following frames; null behind the last one."
+              ),
+            ])
+          )
+        )
+        .failing(.unavailable),
         access: .operation,
-        query: ["at"] + range,
         conditional: true,
         handler: positions
       ),
@@ -496,7 +589,199 @@ struct HistoryResource: Resource {
 
   private static func noHistory(_ text: String) -> Problem {
     .notFound(
-      "Nothing is stored of \"\(text.shortened)\". Summaries are stored every minute, as long as the journal keeps events."
+      """
+      Nothing is stored of "\(text.shortened)". Summaries are stored every minute, as long as the journal \
+      keeps events.
+      """
     )
   }
+}
+
+extension Operation.Parameter {
+  fileprivate static let lastHour = query(
+    "from",
+    .name,
+    "The beginning: RFC 3339, or seconds since the epoch; an hour before `to` by default."
+  )
+  fileprivate static let end = query("to", .name, "The end; now by default.")
+  fileprivate static let sparkPoints = query(
+    "points",
+    .integer(1...120).usually(.integer(120)),
+    "How many steps the answer may have at most; a step is a whole number of minutes, hours or days."
+  )
+  fileprivate static let lastDay = query(
+    "from",
+    .name,
+    "The beginning: RFC 3339, or seconds since the epoch; a day before `to` by default."
+  )
+  fileprivate static let points = query(
+    "points",
+    .integer(1...1_500).usually(.integer(300)),
+    "How many steps the answer may have at most; a step is a whole number of minutes, hours or days."
+  )
+}
+
+extension Schema {
+  static let historyTransition = Schema.object([
+    .required("sequence", .integer),
+    .required("time", .time),
+    .required("type", .text),
+    .optional("application", .text),
+    .optional("region", .text),
+    .optional("zone", .text),
+  ]).named("HistoryTransition")
+
+  static let historySubject = Schema.object([
+    .required("subject", .text),
+    .required("subjectKind", .subjectKind),
+    .optional("name", .text),
+    .optional("room", .text, "The last zone of the steps, by its present name."),
+    .required("first", .time),
+    .required("last", .time),
+    .required(
+      "rssi",
+      .list(.number.orNull),
+      "The mean level of each step in dBm; null where nothing is stored."
+    ),
+    .required("zones", .list(.text), "The zone of each step; empty where it was in none."),
+  ]).named("HistorySubject")
+
+  static let subjectHistory = Schema.object([
+    .required("subject", .text),
+    .required("subjectKind", .subjectKind),
+    .optional("name", .text),
+    .required("from", .time),
+    .required("to", .time),
+    .required("step", .integer, "The length of a step in seconds."),
+    .required(
+      "points",
+      .list(
+        .object([
+          .required("time", .time),
+          .required("minutes", .integer, "The number of minutes of the step that are stored."),
+          .optional("room", .text, "The zone that it was in, by its present name."),
+          .optional("zone", .text),
+          .optional("zoneState", .zoneState),
+          .required("state", .regionState),
+          .optional(
+            "nearest",
+            .text,
+            "The observer that hears it loudest, or the beacon that it hears loudest."
+          ),
+          .optional("rssi", .number, "The mean level in dBm."),
+          .optional("rssiLowest", .integer),
+          .optional("rssiHighest", .integer),
+          .optional("venue", .text),
+          .optional("building", .text, "Absent outdoors."),
+          .optional("level", .integer),
+          .optional("latitude", .number),
+          .optional("longitude", .number),
+          .optional("horizontalAccuracy", .number, "Metres."),
+        ])
+      ),
+      """
+      A step each: what held in most of its minutes, and the last position. Steps of which nothing is stored \
+      are left out.
+      """
+    ),
+    .required("transitions", .list(.historyTransition), "The journal's events, at most the last 500."),
+  ]).named("SubjectHistory")
+
+  static let observerHistory = Schema.object([
+    .required("observer", .text),
+    .optional("name", .text),
+    .required("from", .time),
+    .required("to", .time),
+    .required("step", .integer, "The length of a step in seconds."),
+    .required(
+      "points",
+      .list(
+        .object([
+          .required("time", .time),
+          .required("minutes", .integer, "The number of minutes of the step that are stored."),
+          .required("advertsPerSecond", .number),
+          .required("up", .number, "The share of the minutes at whose end it was up, 0 to 1."),
+        ])
+      )
+    ),
+    .required(
+      "outages",
+      .list(
+        .object([
+          .required("from", .time),
+          .required("to", .time),
+        ])
+      ),
+      "Minutes without a break in which it was down."
+    ),
+    .required("transitions", .list(.historyTransition)),
+  ]).named("ObserverHistory")
+
+  static let placeHistory = Schema.object([
+    .optional("zone", .text),
+    .optional("application", .text),
+    .optional("region", .text),
+    .optional("name", .text),
+    .required("from", .time),
+    .required("to", .time),
+    .required("step", .integer, "The length of a step in seconds."),
+    .required(
+      "points",
+      .list(
+        .object([
+          .required("time", .time),
+          .required("minutes", .integer, "The number of minutes of the step that are stored."),
+          .optional(
+            "inside",
+            .number,
+            "The mean number of subjects inside; absent where it was not known, because observers were down."
+          ),
+          .optional("insideMost", .integer, "The largest number; absent likewise."),
+          .required("unmonitored", .number, "The mean number of subjects whose observers were down."),
+        ])
+      )
+    ),
+  ]).named("PlaceHistory")
+
+  static let placeOccupancy = Schema.object([
+    .optional("zone", .text),
+    .optional("application", .text),
+    .optional("region", .text),
+    .optional("name", .text),
+    .required(
+      "inside",
+      .list(.number.orNull),
+      "The mean number of subjects inside in each step; null where nothing is stored."
+    ),
+  ]).named("PlaceOccupancy")
+
+  static let historyFrame = Schema.object([
+    .required("time", .time),
+    .required(
+      "subjects",
+      .list(
+        .object([
+          .required("subject", .text),
+          .required("subjectKind", .subjectKind),
+          .optional("name", .text),
+          .optional("room", .text, "The zone that it was in, by its present name."),
+          .optional("zone", .text),
+          .optional("zoneState", .zoneState),
+          .required("state", .regionState),
+          .optional(
+            "nearest",
+            .text,
+            "The observer that hears it loudest, or the beacon that it hears loudest."
+          ),
+          .optional("rssi", .integer),
+          .optional("venue", .text),
+          .optional("building", .text, "Absent outdoors."),
+          .optional("level", .integer),
+          .optional("latitude", .number),
+          .optional("longitude", .number),
+          .optional("horizontalAccuracy", .number, "Metres."),
+        ])
+      )
+    ),
+  ]).named("HistoryFrame")
 }

@@ -12,12 +12,45 @@ struct ItineraryResource: Resource {
   var routes: [Route] {
     let path = "/v1/subjects/{subject}/itinerary"
     return [
-      Route(.get, path, access: .operation) { request in
+      Route(
+        .get,
+        path,
+        Operation("getItinerary", .fixes, "The itinerary of a subject")
+          .with(.subject)
+          .answering(.itineraryDocument)
+          .failing(.unavailable),
+        access: .operation
+      ) { request in
         let itinerary = try await stored(try request.subject())
         return .json { write(itinerary, to: &$0) }
       },
-      Route(.put, path, access: .operation, body: .json, handler: assignItinerary),
-      Route(.delete, path, access: .operation, handler: endItinerary),
+      Route(
+        .put,
+        path,
+        Operation(
+          "putItinerary",
+          .fixes,
+          "Assign an itinerary to a subject",
+          """
+          While the subject is on it, the route makes places beside it less likely; fixes tell the progress \
+          and whether the subject has left it.
+          """
+        )
+        .with(.subject)
+        .taking(.itineraryDocument)
+        .answering(.itineraryDocument),
+        access: .operation,
+        handler: assignItinerary
+      ),
+      Route(
+        .delete,
+        path,
+        Operation("deleteItinerary", .fixes, "Take the itinerary of a subject away")
+          .with(.subject)
+          .answering(.nothing()),
+        access: .operation,
+        handler: endItinerary
+      ),
     ]
   }
 
@@ -79,4 +112,24 @@ struct ItineraryResource: Resource {
       json.member("level", waypoint.level)
     }
   }
+}
+
+extension Schema {
+  static let itineraryDocument = Schema.closed([
+    .required(
+      "waypoints",
+      .list(
+        .closed([
+          .required("latitude", .number(-90...90), "Degrees north, WGS 84."),
+          .required("longitude", .number(-180...180), "Degrees east, WGS 84."),
+          .optional(
+            "level",
+            .integer(-1_000...1_000),
+            "The floor's number; 0, the ground floor, if it is missing."
+          ),
+        ]),
+        2...1_000
+      )
+    )
+  ]).described("A route through waypoints.").named("ItineraryDocument")
 }

@@ -11,11 +11,40 @@ struct MapResource: Resource {
   /// The scheme of this server's own address.
   let scheme: String
   private let maps = VenueMaps()
+  /// The types of a bundle, and of what changed in it.
+  private static let bundleTypes = ["application/vnd.sqlite3", "application/vnd.pharos.bundle-delta"]
 
   var routes: [Route] {
     let tile = "/v1/venues/{id}/tiles/{building}/{level}/{z}/{x}/{y}"
     return [
-      Route(.get, tile + ".png", access: .anyToken, query: ["size"], conditional: true, long: true) {
+      Route(
+        .get,
+        tile + ".png",
+        Operation(
+          "getTile",
+          .venues,
+          "A map tile of a floor as a picture",
+          "A tile of the web map (spherical Mercator, rows from the north), transparent beside the floor."
+        )
+        .with(
+          .venue,
+          .building,
+          .level,
+          .z,
+          .x,
+          .y,
+          .query(
+            "size",
+            .integers([256, 512]).usually(.integer(256)),
+            "The pixels on a side; 512 shows the same at twice the density."
+          )
+        )
+        .answering(.done("image/png", .binary), .nothing("Nothing of the floor is on this tile."))
+        .failing(.unavailable),
+        access: .anyToken,
+        conditional: true,
+        long: true
+      ) {
         request in
         var query = request.query
         let size = query.integer("size", in: 256...512) ?? 256
@@ -30,35 +59,135 @@ struct MapResource: Resource {
           type: "image/png"
         )
       },
-      Route(.get, tile + ".mvt", access: .anyToken, conditional: true, long: true) { request in
+      Route(
+        .get,
+        tile + ".mvt",
+        Operation(
+          "getVectorTile",
+          .venues,
+          "A map tile of a floor as a vector tile",
+          """
+          Mapbox Vector Tile 2.1 with the layers areas, obstacles, walls, doors, connectors and places. \
+          Packed with gzip for a client that accepts it.
+          """
+        )
+        .with(.venue, .building, .level, .z, .x, .y)
+        .answering(
+          .done("application/vnd.mapbox-vector-tile", .binary),
+          .nothing("Nothing of the floor is on this tile.")
+        )
+        .failing(.unavailable),
+        access: .anyToken,
+        conditional: true,
+        long: true
+      ) { request in
         try await self.vectorTile(request, catalog.floor(request))
       },
       Route(
         .get,
         "/v1/venues/{id}/vector/{z}/{x}/{y}.mvt",
+        Operation(
+          "getVenueVectorTile",
+          .venues,
+          "A map tile of all floors of a venue as a vector tile",
+          """
+          Mapbox Vector Tile 2.1. Features have the properties `building` and `level`, so that a client \
+          shows one level by a filter. Packed with gzip for a client that accepts it.
+          """
+        )
+        .with(.venue, .z, .x, .y)
+        .answering(
+          .done("application/vnd.mapbox-vector-tile", .binary),
+          .nothing("Nothing of the venue is on this tile.")
+        )
+        .failing(.unavailable),
         access: .anyToken,
         conditional: true,
         long: true
       ) { request in
         try await self.vectorTile(request, (catalog.venue(request), nil))
       },
-      Route(.get, "/v1/venues/{id}/tiles.json", access: .anyToken, conditional: true) { request in
+      Route(
+        .get,
+        "/v1/venues/{id}/tiles.json",
+        Operation(
+          "getTileJSON",
+          .venues,
+          "The vector tiles of a venue as TileJSON",
+          """
+          TileJSON 3.0.0: the address of the tiles, their zooms, layers and the rectangle of the venue. \
+          Addresses are those by which the request came; a proxy names its own in `X-Forwarded-Proto` and \
+          `X-Forwarded-Host`.
+          """
+        )
+        .with(.venue)
+        .answering(.tileJSON),
+        access: .anyToken,
+        conditional: true
+      ) { request in
         let style = try style(request)
         return .json { style.writeTiles(to: &$0) }
       },
       Route(
         .get,
         "/v1/venues/{id}/style.json",
+        Operation(
+          "getMapStyle",
+          .venues,
+          "A style for one level of a venue",
+          """
+          A style of version 8 for MapLibre, QGIS and other clients. The filter of each layer is `["all", \
+          ["==", ["get", "level"], LEVEL], …]`; a client that changes LEVEL shows another level. Without \
+          `glyphs` the style has no texts and needs no glyphs.
+          """
+        )
+        .with(
+          .venue,
+          .query("level", .integer, "The level that is shown; by default that nearest to the ground floor."),
+          .query(
+            "glyphs",
+            .name,
+            "The address of glyphs, with `{fontstack}` and `{range}` in it, for the names of places."
+          ),
+          .query("font", .name, "The font of names, where `glyphs` is given; `Noto Sans Regular` by default.")
+        )
+        .answering(.mapStyle),
         access: .anyToken,
-        query: ["level", "glyphs", "font"],
         conditional: true,
         handler: drawnStyle
       ),
       Route(
         .get,
         "/v1/venues/{id}/bundle",
+        Operation(
+          "getVenueBundle",
+          .venues,
+          "The venue in one file for devices without a network",
+          """
+          MBTiles with all floors, places, stored routes and the walkable graph. The entity tag is the \
+          version of its content. With `since`, the answer is a delta for `pharos venue patch` if the server \
+          still has that version, and the whole bundle otherwise: the type of the content says which.
+          """
+        )
+        .with(
+          .venue,
+          .query(
+            "since",
+            .pattern("^[0-9a-fA-F]{32}$"),
+            "The version that the client has: 32 hexadecimal digits."
+          ),
+          .header("Range", "A range of bytes, to continue a download."),
+          .header("If-Range", "The entity tag of the file that the range continues.")
+        )
+        .answering(
+          .file(.ok, "The bundle, or with `since` what changed.", Self.bundleTypes),
+          .nothing("Nothing changed since the version in `since`."),
+          .file(.partialContent, "The part that `Range` asks for.", Self.bundleTypes)
+            .naming("Content-Range", "The part and the size of the whole."),
+          .refused(.rangeNotSatisfiable, "The range lies behind the end of the file.", .problem)
+        )
+        .failing(.unavailable),
         access: .anyToken,
-        query: ["since"],
         conditional: true,
         long: true,
         handler: bundle
@@ -100,7 +229,10 @@ struct MapResource: Resource {
       let tile = MapTile(zoom: zoom, x: x, y: y)
     else {
       throw Problem.notFound(
-        "There is no such tile: zooms go from 0 to \(MapTile.zooms.upperBound), columns and rows from 0 to 2^zoom − 1."
+        """
+        There is no such tile: zooms go from 0 to \(MapTile.zooms.upperBound), columns and rows from 0 to \
+        2^zoom − 1.
+        """
       )
     }
     do {
@@ -111,7 +243,10 @@ struct MapResource: Resource {
     } catch {
       let what = floor.map { "Floor \($0.id)" } ?? "Venue \"\(served.venue.identifier)\""
       throw Problem.unavailable(
-        "\(what) cannot be drawn: \(Wording.clause(error)). `pharos check` says what is wrong with the venue's folder."
+        """
+        \(what) cannot be drawn: \(Wording.clause(error)). `pharos check` says what is wrong with the \
+        venue's folder.
+        """
       )
     }
   }
@@ -165,7 +300,10 @@ struct MapResource: Resource {
       found = try await bundles.download(served, since: since?.lowercased())
     } catch {
       throw Problem.unavailable(
-        "The bundle of venue \"\(served.venue.identifier)\" cannot be made: \(Wording.clause(error)). `pharos check` says what is wrong "
+        """
+        The bundle of venue "\(served.venue.identifier)" cannot be made: \(Wording.clause(error)). `pharos \
+        check` says what is wrong 
+        """
           + "with the venue's folder."
       )
     }
@@ -183,7 +321,7 @@ struct MapResource: Resource {
     answer.headers[.eTag] = tag
     answer.headers[.acceptRanges] = "bytes"
     answer.headers[.contentType] =
-      file.isDelta ? "application/vnd.pharos.bundle-delta" : "application/vnd.sqlite3"
+      MapResource.bundleTypes[file.isDelta ? 1 : 0]
     // A client that continues an older file needs the new one from its beginning.
     let isCurrent = request[.ifRange].map { $0 == tag } ?? true
     var part = 0..<file.size
@@ -207,4 +345,12 @@ struct MapResource: Resource {
     answer.body = .file(path: file.path, part: part)
     return answer
   }
+}
+
+extension Operation.Parameter {
+  fileprivate static let building = path("building", "The building.")
+  fileprivate static let level = path("level", "The floor's number; 0 is the ground floor.", .integer)
+  fileprivate static let z = path("z", "The zoom, 0 to 24.", .count)
+  fileprivate static let x = path("x", "The column from 180° W.", .count)
+  fileprivate static let y = path("y", "The row from the north.", .count)
 }

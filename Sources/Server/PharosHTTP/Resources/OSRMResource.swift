@@ -14,13 +14,13 @@ struct OSRMResource: Resource {
   let catalog: VenueCatalog
 
   var routes: [Route] {
-    ["", "/v1/venues/{id}"].flatMap { server in
-      services.map { service in
+    services.flatMap { service in
+      ["", "/v1/venues/{id}"].map { server in
         Route(
           .get,
           "\(server)/\(service.name)/v1/{profile}/{coordinates}",
+          service.operation(ofVenue: !server.isEmpty),
           access: .anyToken,
-          query: OSRMRequest.options + service.options,
           queryErrorCode: OSRMCode.invalidQuery,
           long: true
         ) { request in
@@ -35,20 +35,112 @@ struct OSRMResource: Resource {
     }
   }
 
-  private typealias Handler = @Sendable (OSRMRequest, QueryReading, ServedVenue) async throws -> APIAnswer
+  /// A service of OSRM.
+  private struct Service: Sendable {
+    typealias Handler = @Sendable (OSRMRequest, QueryReading, ServedVenue) async throws -> APIAnswer
 
-  private var services: [(name: String, minimumCount: Int, options: [String], handler: Handler)] {
+    let name: String
+    let summary: String
+    let minimumCount: Int
+    let options: [Operation.Parameter]
+    let answer: Schema
+    let handler: Handler
+
+    /// Describes the service for all venues, or for the one that the path names.
+    func operation(ofVenue isOfVenue: Bool) -> Operation {
+      let how =
+        isOfVenue
+        ? "For one venue: give a client of OSRM `/v1/venues/{id}` as its server."
+        : "The venue is the one that holds the coordinates: give a client of OSRM this server's address."
+      let operation = Operation(
+        "\(name)AsOSRM\(isOfVenue ? "OfVenue" : "")",
+        .venues,
+        "\(summary) for clients of OSRM\(isOfVenue ? " of one venue" : "")",
+        "OSRM's \(name) service. \(how)"
+      )
+      return operation.with(isOfVenue ? [.venue] : [])
+        .with(
+          .profile,
+          .coordinates(
+            minimumCount == 1
+              ? "One `longitude,latitude`"
+              : "2 to \(WayDocuments.maximumEnds) of `longitude,latitude` with semicolons between"
+          )
+        )
+        .with(options).with(OSRMRequest.options)
+        .answering(answer)
+    }
+  }
+
+  private var services: [Service] {
     [
-      (
-        "route", 2,
-        [
-          "alternatives", "annotations", "continue_straight", "geometries", "language", "overview", "steps",
-          "waypoints",
+      Service(
+        name: "route",
+        summary: "A route",
+        minimumCount: 2,
+        options: [
+          .query("alternatives", .text, "Whether, or how many, alternatives are wanted."),
+          .query(
+            "annotations",
+            .text,
+            """
+            Whether legs have the length, time, weight and speed of each piece of their line: `true`, \
+            `false`, or some of `distance`, `duration`, `weight`, `speed`, `nodes`, `datasources` with \
+            commas between. There are no nodes and data sources.
+            """
+          ),
+          .query("continue_straight", .words(["default", "true", "false"]), "Changes nothing on foot."),
+          .query(
+            "geometries",
+            .words(["geojson", "polyline", "polyline6"]).usually(.string("polyline")),
+            "The form of geometries."
+          ),
+          .query(
+            "language",
+            .words(["en", "de", "fr"]).usually(.string("en")),
+            "The language of instructions."
+          ),
+          .query(
+            "overview",
+            .words(["simplified", "full", "false"]).usually(.string("simplified")),
+            "The line of the whole route; `simplified` is the same as `full`."
+          ),
+          .query("steps", .flag.usually(.bool(false)), "Whether legs have their steps."),
+          .query(
+            "waypoints",
+            .text,
+            "The indices of all coordinates with semicolons between; to leave some out is not implemented."
+          ),
         ],
-        route
+        answer: .routes,
+        handler: route
       ),
-      ("table", 2, ["annotations", "destinations", "sources"], table),
-      ("nearest", 1, ["number"], nearest),
+      Service(
+        name: "table",
+        summary: "Times and lengths of routes",
+        minimumCount: 2,
+        options: [
+          .query("annotations", .text, "`duration`, `distance` or both with a comma between."),
+          .query("destinations", .text, "`all`, or indices of coordinates from 0 with semicolons between."),
+          .query("sources", .text, "`all`, or indices of coordinates from 0 with semicolons between."),
+        ],
+        answer: .routeTable,
+        handler: table
+      ),
+      Service(
+        name: "nearest",
+        summary: "The way nearest to a coordinate",
+        minimumCount: 1,
+        options: [
+          .query(
+            "number",
+            .integer(1...1_000).usually(.integer(1)),
+            "How many positions at most, each on a floor of its own: first the one that a route begins at."
+          )
+        ],
+        answer: .routeNearest,
+        handler: nearest
+      ),
     ]
   }
 
@@ -243,9 +335,52 @@ extension Problem {
 /// - Source: OSRM HTTP API 5.x, general options.
 private struct OSRMRequest {
   /// The options of all services.
-  static let options = [
-    "approaches", "bearings", "exclude", "generate_hints", "hints", "levels", "radiuses", "skip_waypoints",
-    "snapping",
+  static let options: [Operation.Parameter] = [
+    .query(
+      "approaches",
+      .text,
+      """
+      For each coordinate `unrestricted`, `curb`, `opposite` or nothing, with semicolons between; changes \
+      nothing on foot.
+      """
+    ),
+    .query(
+      "bearings",
+      .text,
+      """
+      For each coordinate `BEARING,DEVIATION` in degrees or nothing, with semicolons between; changes \
+      nothing on foot.
+      """
+    ),
+    .query(
+      "exclude",
+      .text,
+      "Kinds of connectors to avoid, with commas between: `stairs`, `lift`, `escalator`, `ramp`."
+    ),
+    .query("generate_hints", .flag.usually(.bool(true)), "Whether waypoints have the member `hint`."),
+    .query("hints", .text, "For each coordinate anything, with semicolons between; not read."),
+    .query(
+      "levels",
+      .text,
+      """
+      For each coordinate its level, or nothing where it follows from the venue, with semicolons between: \
+      `0;1`.
+      """
+    ),
+    .query(
+      "radiuses",
+      .text,
+      """
+      For each coordinate the metres up to which it is moved onto a way, `unlimited` or nothing, with \
+      semicolons between. At most 10 m are bridged for routes.
+      """
+    ),
+    .query("skip_waypoints", .flag.usually(.bool(false)), "Whether the waypoints are left out."),
+    .query(
+      "snapping",
+      .words(["default", "any"]).usually(.string("default")),
+      "All ways are for walking: changes nothing."
+    ),
   ]
 
   struct End {
@@ -500,4 +635,38 @@ extension QueryReading {
     }
     return Set(words.compactMap { RouteAnnotation(rawValue: $0) })
   }
+}
+
+extension Operation.Parameter {
+  fileprivate static let profile = path(
+    "profile",
+    """
+    `wheelchair` avoids steps; any other word is on foot, as OSRM does not look at it. After `@` the level \
+    of all coordinates, or one for each with commas between, as in `foot@0,2`.
+    """
+  )
+  fileprivate static func coordinates(_ count: String) -> Self {
+    path(
+      "coordinates",
+      """
+      \(count). A level may follow each after `@`, as in `13.405,52.52@1`; without one it is that nearest to \
+      the ground floor on which people can walk within 10 m. `.json` at the end changes nothing.
+      """
+    )
+  }
+}
+
+extension Schema {
+  static let routeTable = Schema.object([
+    .required("code", .words(["Ok"])),
+    .optional("durations", .list(.list(.one(of: [.number(0...), .null])))),
+    .optional("distances", .list(.list(.one(of: [.number(0...), .null])))),
+    .optional("sources", .list(.routeWaypoint)),
+    .optional("destinations", .list(.routeWaypoint)),
+  ]).named("RouteTable")
+
+  static let routeNearest = Schema.object([
+    .required("code", .words(["Ok"])),
+    .optional("waypoints", .list(.routeWaypoint)),
+  ]).named("RouteNearest")
 }

@@ -19,13 +19,30 @@ struct ObserverResource: Resource {
 
   var routes: [Route] {
     [
-      Route(.get, "/v1/observers", access: .operation, conditional: true) { request in
+      Route(
+        .get,
+        "/v1/observers",
+        Operation("listObservers", .observers, "The observers and how they fare")
+          .answering(.list("observers", of: .observer))
+          .failing(.unavailable),
+        access: .operation,
+        conditional: true
+      ) { request in
         let table = try await observerTable(request)
         return .json(names: registrar.names) {
           $0.objects("observers", table.ids) { table.write($1, to: &$0) }
         }
       },
-      Route(.get, "/v1/observers/{id}", access: .operation, conditional: true) { request in
+      Route(
+        .get,
+        "/v1/observers/{id}",
+        Operation("getObserver", .observers, "One observer")
+          .with(.observer)
+          .answering(.observer)
+          .failing(.unavailable),
+        access: .operation,
+        conditional: true
+      ) { request in
         let id = try request.observer()
         let table = try await observerTable(request)
         guard table.ids.contains(id) else {
@@ -33,19 +50,70 @@ struct ObserverResource: Resource {
         }
         return .json(names: registrar.names) { table.write(id, to: &$0) }
       },
-      Route(.put, "/v1/observers/{id}", access: .operation, body: .json, handler: putObserver),
-      Route(.delete, "/v1/observers/{id}", access: .operation) { request in
+      Route(
+        .put,
+        "/v1/observers/{id}",
+        Operation(
+          "putObserver",
+          .observers,
+          "Name and configure an observer, which accepts it",
+          "An observer that the site file lists is changed there: 409 `declaredBySite`."
+        )
+        .with(.observer)
+        .taking(.observerDocument)
+        .answering(put: .observerDocument)
+        .failing(.conflict),
+        access: .operation,
+        handler: putObserver
+      ),
+      Route(
+        .delete,
+        "/v1/observers/{id}",
+        Operation(
+          "deleteObserver",
+          .observers,
+          "Withdraw the name and the acceptance that an observer was given over HTTP",
+          "An observer that the site file lists is removed there: 409 `declaredBySite`."
+        )
+        .with(.observer)
+        .answering(.nothing())
+        .failing(.conflict),
+        access: .operation
+      ) { request in
         try await registrar.delete(observer: try request.observer())
         return .noContent
       },
-      Route(.post, "/v1/observers/{id}/displayOn", access: .operation) { request in
+      Route(
+        .post,
+        "/v1/observers/{id}/displayOn",
+        Operation("displayOn", .observers, "Say that an observer's display was turned on")
+          .with(.observer)
+          .answering(.taken(.accepted)),
+        access: .operation
+      ) { request in
         try await displayOn(try request.observer(), request)
       },
-      Route(.post, "/v1/observers/{id}/accept", access: .operation) { request in
+      Route(
+        .post,
+        "/v1/observers/{id}/accept",
+        Operation("acceptObserver", .observers, "Accept an observer that is in quarantine")
+          .with(.observer)
+          .answering(.taken(.accepted)),
+        access: .operation
+      ) { request in
         try await registrar.accept(try request.observer())
         return .accepted("the observer's reports count from now on")
       },
-      Route(.get, "/v1/quarantine", access: .operation, conditional: true, handler: quarantine),
+      Route(
+        .get,
+        "/v1/quarantine",
+        Operation("listQuarantine", .observers, "Observers that are heard and do not count")
+          .answering(.list("observers", of: .quarantinedObserver))
+          .failing(.unavailable),
+        access: .operation,
+        conditional: true,
+        handler: quarantine
+      ),
     ]
   }
 
@@ -160,25 +228,69 @@ struct KeyResource: Resource {
 
   var routes: [Route] {
     [
-      Route(.get, "/v1/keys", access: .operation) { _ in
+      Route(
+        .get,
+        "/v1/keys",
+        Operation("listKeys", .observers, "The keys that observers sign with, without their secrets")
+          .answering(.list("observers", of: .keyedObserver)),
+        access: .operation
+      ) { _ in
         .json(names: registrar.names) {
           $0.objects("observers", registrar.keyedObservers) { write($1, to: &$0) }
         }
       },
-      Route(.get, "/v1/observers/{id}/keys", access: .operation) { request in
+      Route(
+        .get,
+        "/v1/observers/{id}/keys",
+        Operation("getKeys", .observers, "The keys of one observer, without their secrets")
+          .with(.observer)
+          .answering(.keyedObserver),
+        access: .operation
+      ) { request in
         let id = try request.observer()
         guard let observer = registrar.keyedObserver(id) else { throw KeyResource.noKeys(id) }
         return .json(names: registrar.names) { write(observer, to: &$0) }
       },
-      Route(.post, "/v1/observers/{id}/keys", access: .operation, body: .json) { request in
+      Route(
+        .post,
+        "/v1/observers/{id}/keys",
+        Operation(
+          "addKey",
+          .observers,
+          "Make a key for an observer and accept it; the key is shown this once"
+        )
+        .with(.observer)
+        .taking(.keyDocument, isRequired: false)
+        .answering(.madeOnce(.newKey))
+        .failing(.conflict),
+        access: .operation
+      ) { request in
         try await addKey(try request.observer(), request)
       },
-      Route(.delete, "/v1/observers/{id}/keys", access: .operation) { request in
+      Route(
+        .delete,
+        "/v1/observers/{id}/keys",
+        Operation(
+          "forgetKeys",
+          .observers,
+          "Forget all keys of an observer, so that it no longer needs to sign"
+        )
+        .with(.observer)
+        .answering(.nothing()),
+        access: .operation
+      ) { request in
         let id = try request.observer()
         guard try await registrar.forgetKeys(of: id) else { throw KeyResource.noKeys(id) }
         return .noContent
       },
-      Route(.delete, "/v1/observers/{id}/keys/{key}", access: .operation) { request in
+      Route(
+        .delete,
+        "/v1/observers/{id}/keys/{key}",
+        Operation("revokeKey", .observers, "Revoke a key of an observer")
+          .with(.observer, .path("key", "The key's id, in hexadecimal."))
+          .answering(.nothing()),
+        access: .operation
+      ) { request in
         let id = try request.observer()
         let text = request.parameter("key")
         guard let key = ObserverKey.id(text), try await registrar.revokeKey(key, of: id) else {
@@ -243,7 +355,31 @@ struct AdvertResource: Resource {
 
   var routes: [Route] {
     [
-      Route(.post, "/v1/adverts", access: .operation, body: .datagram, handler: receive)
+      Route(
+        .post,
+        "/v1/adverts",
+        Operation(
+          "postAdverts",
+          .observers,
+          "Take a datagram of any known format",
+          """
+          For gateways that speak only HTTP: JSON, Minew, Ruuvi, raddec and all else that is understood over \
+          UDP. Without a token it is taken or refused by `ingest.policy`, as over UDP.
+          """
+        )
+        .taking(.datagram)
+        .answering(
+          .taken(
+            .object([
+              .required("reports", .count),
+              .required("skipped", .count, "Elements that could not be read; the others were."),
+              .required("format", .text),
+            ])
+          )
+        ),
+        access: .operation,
+        handler: receive
+      )
     ]
   }
 
@@ -303,4 +439,85 @@ extension ListenPolicy {
     case .signed: self = .signed
     }
   }
+}
+
+extension Operation.Parameter {
+  fileprivate static let observer = path("id", "The observer.")
+}
+
+extension Schema {
+  static let observer = Schema.object([
+    .required("id", .text),
+    .optional("name", .text),
+    .optional("room", .text, "The zone that it stands in, by name, if it is in one alone."),
+    .required("listed", .flag, "Whether the site file, a name or an acceptance lists it."),
+    .optional("declaredBy", .source),
+    .optional("declared", .observerDocument),
+    .required("isUp", .flag),
+    .optional("firstHeard", .time),
+    .optional("lastHeard", .time),
+    .optional("adverts", .count),
+    .optional("advertsPerSecond", .number),
+    .optional("datagrams", .count, "Received; absent if it does not number them."),
+    .optional("lostDatagrams", .count, "By their numbers; absent if it does not number them."),
+    .optional("lossShare", .number, "0 to 1; absent if it does not number its datagrams."),
+    .optional("late", .count),
+    .optional("lag", .number, "Seconds."),
+    .optional("clockOffset", .number, "Seconds."),
+    .optional("bootId", .count),
+    .optional("scanState", .words(["off", "windowed", "foreground"])),
+    .optional("allowedGap", .number, "The silence, in seconds, after which it counts as down."),
+    .optional("tracks", .count),
+    .optional("source", .text),
+    .optional("format", .text),
+  ]).named("Observer")
+
+  static let quarantinedObserver = Schema.object([
+    .required("id", .text),
+    .optional("name", .givenName),
+    .required("firstHeard", .time),
+    .required("lastHeard", .time),
+    .required("reports", .count),
+    .optional("source", .text),
+  ]).named("QuarantinedObserver")
+
+  static let keyedObserver = Schema.object([
+    .required("observer", .text, "Who signs."),
+    .optional("observerName", .givenName),
+    .required("radios", .list(.text), "The further observers whose records it may send."),
+    .required(
+      "keys",
+      .list(
+        .object([
+          .required("id", .pattern("^[0-9a-f]{8}$"), "Which key it is."),
+          .required("fingerprint", .pattern("^[0-9a-f]{8}$"), "By which two ends can be compared."),
+          .required("createdAt", .time),
+          .optional("expiresAt", .time, "From when on nothing signed with it is taken."),
+          .required("expired", .flag),
+        ])
+      )
+    ),
+  ]).named("KeyedObserver")
+
+  static let newKey = Schema.object([
+    .required("observer", .text, "Who signs."),
+    .optional("observerName", .givenName),
+    .required("id", .pattern("^[0-9a-f]{8}$"), "Which key it is."),
+    .required("fingerprint", .pattern("^[0-9a-f]{8}$"), "By which two ends can be compared."),
+    .required("createdAt", .time),
+    .required(
+      "key",
+      .text,
+      "What the gateway is given: pharos-key-, the id and the secret. It is shown this once."
+    ),
+  ]).named("NewKey")
+
+  static let keyDocument = Schema.closed([
+    .optional("overlap", .text, "How long older keys stay good, with a unit, as 7d. By default `7d`."),
+    .optional(
+      "radios",
+      .list(.name, 0...16),
+      "The further observers whose records it may send, in place of those it has."
+    ),
+  ]).named("KeyDocument")
 }

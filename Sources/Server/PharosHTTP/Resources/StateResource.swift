@@ -23,24 +23,49 @@ struct StateResource: Resource {
       Route(
         .get,
         path + "/states",
+        Operation("listStates", .regions, "Where subjects stand towards an application's regions")
+          .with(
+            .app,
+            .query("region", "Only these regions."),
+            .query("subject", "Only these subjects."),
+            .query("state", each: .regionState, "Only these states."),
+            .cursor,
+            .limit
+          )
+          .answering(.page("states", of: .state))
+          .failing(.unavailable),
         access: .application,
-        query: ["region", "subject", "state", "cursor", "limit"],
         conditional: true,
         handler: states
       ),
       Route(
         .get,
         path + "/regions/{id}/record",
+        Operation(
+          "getRecord",
+          .regions,
+          "What is monitored and the last event about a subject, as CLMonitor's record"
+        )
+        .with(.app, .region, .query("subject", .name, "About this subject; otherwise the latest of all."))
+        .answering(.record)
+        .failing(.unavailable),
         access: .application,
-        query: ["subject"],
         conditional: true,
         handler: record
       ),
       Route(
         .post,
         path + "/regions/{id}/requestState",
+        Operation("requestState", .regions, "Ask where a subject stands; the answer comes as an event")
+          .with(.app, .region)
+          .taking(
+            .closed([
+              .required("subject", .name)
+            ])
+          )
+          .answering(.taken(.accepted))
+          .failing(.tooManyRequests),
         access: .application,
-        body: .json,
         handler: requestState
       ),
     ]
@@ -195,7 +220,10 @@ final class RequestRates: Sendable {
     }
     guard !isAllowed else { return }
     throw .tooManyRequests(
-      "Application \"\(application.shortened)\" has asked for more than \(Int(RequestRates.rate)) states a second. A GET of "
+      """
+      Application "\(application.shortened)" has asked for more than \(Int(RequestRates.rate)) states a \
+      second. A GET of 
+      """
         + "its states returns all of them at once."
     )
   }
@@ -233,4 +261,80 @@ private struct StateKey: Comparable {
 extension RegionState {
   /// All states.
   fileprivate static let allNamed: [RegionState] = [.unknown, .inside, .outside, .unmonitored]
+}
+
+extension Operation.Parameter {
+  fileprivate static let region = path("id", "The region's identifier.")
+}
+
+extension Schema {
+  static let nearest = Schema.object([
+    .required("observer", .text),
+    .optional("observerName", .givenName),
+    .required("beacon", .text),
+    .optional("name", .givenName),
+    .required("rssi", .number, "dBm."),
+    .optional("distance", .number, "Metres."),
+    .required("proximity", .proximity),
+    .required("lastHeard", .time),
+  ]).named("Nearest")
+
+  static let state = Schema.object([
+    .required("region", .text),
+    .required("subject", .text),
+    .optional("name", .givenName),
+    .required("subjectKind", .subjectKind),
+    .optional("room", .presentRoom),
+    .required("state", .regionState),
+    .required("lastKnown", .regionState, "The state; where it is unmonitored, the one before it."),
+    .required("since", .time, "Since when."),
+    .optional("enteredAt", .time, "When the visit began."),
+    .optional("refinement", .text, "The most specific identity that caused the state."),
+    .optional("refinementName", .givenName),
+    .optional("observer", .text, "The observer that settled it, for regions about beacons."),
+    .optional("observerName", .givenName),
+    .optional("nearest", .nearest),
+  ]).named("State")
+
+  static let record = Schema.object([
+    .required("identifier", .text),
+    .required("condition", .text),
+    .required("state", .monitorState),
+    .optional(
+      "lastEvent",
+      .object([
+        .required("subject", .text),
+        .optional("name", .givenName),
+        .required("subjectKind", .subjectKind),
+        .optional("room", .presentRoom),
+        .required("state", .monitorState),
+        .required("date", .time),
+        .optional("refinement", .text),
+        .optional("refinementName", .givenName),
+      ])
+    ),
+  ]).named("Record")
+
+  static let ranging = Schema.object([
+    .required("application", .text),
+    .required("observer", .text),
+    .optional("observerName", .givenName),
+    .required("constraint", .text),
+    .required("time", .time),
+    .required(
+      "beacons",
+      .list(
+        .object([
+          .required("beacon", .text),
+          .optional("name", .givenName),
+          .optional("room", .presentRoom),
+          .required("proximity", .proximity),
+          .required("rssi", .number, "dBm; 0 if there was no sample."),
+          .required("accuracy", .number, "Metres; -1 if undetermined."),
+          .required("deviation", .number, "Metres; -1 if undetermined."),
+          .required("samples", .count),
+        ])
+      )
+    ),
+  ]).named("Ranging")
 }

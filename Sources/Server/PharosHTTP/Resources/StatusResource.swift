@@ -1,4 +1,3 @@
-import COpenAPI
 import HTTPTypes
 import Pharos
 import PharosCaptures
@@ -34,8 +33,36 @@ struct StatusResource: Resource {
 
   var routes: [Route] {
     [
-      Route(.get, "/v1/status", access: .operation, handler: status),
-      Route(.get, "/v1/site", access: .operation) { _ in try siteFile() },
+      Route(
+        .get,
+        "/v1/status",
+        Operation("getStatus", .operation, "What the server is, has counted, and how its parts fare")
+          .answering(.status)
+          .failing(.unavailable),
+        access: .operation,
+        handler: status
+      ),
+      Route(
+        .get,
+        "/v1/site",
+        Operation(
+          "getSite",
+          .operation,
+          "The present configuration as a site file",
+          """
+          The site file together with what was registered over HTTP; read again it gives the same site. The \
+          identity keys of tags are left out.
+          """
+        )
+        .answering(
+          .done(
+            "application/yaml",
+            .any.described("The document of a site file; the page TheSiteFile describes its members.")
+          )
+        )
+        .failing(.conflict, .unavailable),
+        access: .operation
+      ) { _ in try siteFile() },
     ]
   }
 
@@ -221,23 +248,63 @@ private actor ReadinessCheck {
   }
 }
 
-/// The dashboard, the description of the interface, and what watches the server.
+/// The dashboard, and what watches the server.
 struct PageResource: Resource {
   let backend: any HTTPBackend
   private let readinessCheck = ReadinessCheck()
 
   var routes: [Route] {
     [
-      Route(.get, "/", access: .anyone, conditional: true) { _ in try PageResource.asset("/") },
-      Route(.get, "/assets/**", access: .anyone, conditional: true) { request in
+      Route(
+        .get,
+        "/",
+        Operation("getDashboard", .pages, "The dashboard")
+          .answering(.done("text/html", .text)),
+        access: .anyone,
+        conditional: true
+      ) { _ in try PageResource.asset("/") },
+      Route(
+        .get,
+        "/assets/**",
+        Operation("getAsset", .pages, "A file of the dashboard")
+          .with(.path("file", "The file's name."))
+          .answering(.done("*/*", .text)),
+        access: .anyone,
+        conditional: true
+      ) { request in
         try PageResource.asset("/assets/" + request.rest)
       },
-      Route(.get, "/openapi.json", access: .anyone, conditional: true) { _ in
-        .bytes(OpenAPI.document, type: "application/json")
-      },
-      Route(.get, "/healthz", access: .anyone, immediate: true) { _ in .json { $0.member("status", "ok") } },
-      Route(.get, "/readyz", access: .anyone, immediate: true, handler: readiness),
-      Route(.get, "/metrics", access: .operation) { _ in
+      Route(
+        .get,
+        "/healthz",
+        Operation("getHealth", .operation, "Whether the process lives")
+          .answering(
+            .object([
+              .required("status", .constant("ok"))
+            ])
+          ),
+        access: .anyone,
+        immediate: true
+      ) { _ in .json { $0.member("status", "ok") } },
+      Route(
+        .get,
+        "/readyz",
+        Operation("getReadiness", .operation, "Whether the server can do its work")
+          .answering(
+            .done(.readiness),
+            .refused(.serviceUnavailable, "It cannot, and why.", .readiness)
+          ),
+        access: .anyone,
+        immediate: true,
+        handler: readiness
+      ),
+      Route(
+        .get,
+        "/metrics",
+        Operation("getMetrics", .operation, "Metrics in Prometheus's text format")
+          .answering(.done("text/plain", .text)),
+        access: .operation
+      ) { _ in
         .bytes(Array(await backend.metrics().utf8), type: "text/plain; version=0.0.4; charset=utf-8")
       },
     ]
@@ -267,15 +334,6 @@ struct PageResource: Resource {
   }
 }
 
-/// The description of the interface: a JSON file that lives in the binary.
-package enum OpenAPI {
-  /// The bytes of `OpenAPI/openapi.json`, copied out of the binary once.
-  package static let document: [UInt8] = {
-    let file = copenapi_document()
-    return Array(UnsafeBufferPointer(start: file.bytes, count: file.size))
-  }()
-}
-
 extension DatagramCounters.Reason {
   fileprivate func write(to json: inout JSONText) {
     json.member("reason", reason.name)
@@ -283,4 +341,181 @@ extension DatagramCounters.Reason {
     json.member("count", count)
     json.member("meaning", WireFormat.advice(on: reason))
   }
+}
+
+extension Schema {
+  static let readiness = Schema.object([
+    .required("status", .words(["ready", "notReady"])),
+    .required(
+      "checks",
+      .list(
+        .object([
+          .required("name", .text),
+          .required("ok", .flag),
+          .optional("problem", .text),
+        ])
+      )
+    ),
+  ]).named("Readiness")
+
+  static let status = Schema.object([
+    .required("version", .text),
+    .required("stream", .text),
+    .required("startedAt", .time),
+    .required("time", .time),
+    .required("uptime", .number, "Seconds."),
+    .required("demo", .flag),
+    .optional("dataFolder", .text),
+    .required(
+      "listeners",
+      .list(
+        .object([
+          .required("address", .text),
+          .required("loop", .count),
+          .required("receiveBuffer", .count, "Bytes."),
+        ])
+      )
+    ),
+    .required(
+      "ingest",
+      .object([
+        .required("datagrams", .count),
+        .required("bytes", .count),
+        .required("reports", .count),
+        .required("truncated", .count),
+        .required("kernelDrops", .count),
+        .required("queueWaits", .count),
+        .required("forwarded", .count),
+        .required("socketErrors", .count),
+        .required("tableEvictions", .count),
+        .required("recording", .flag),
+        .optional("deliveredThrough", .time),
+        .required(
+          "formats",
+          .list(
+            .object([
+              .required("format", .text),
+              .required("datagrams", .count),
+              .required("reports", .count),
+            ])
+          )
+        ),
+        .required("refused", .count),
+        .required(
+          "refusals",
+          .list(
+            .object([
+              .required("reason", .text),
+              .optional("format", .text),
+              .required("count", .count),
+              .required("meaning", .text),
+            ])
+          )
+        ),
+        .required(
+          "skipped",
+          .count,
+          "Elements that could not be read in datagrams of which the rest was read."
+        ),
+        .required(
+          "skips",
+          .list(
+            .object([
+              .required("reason", .text),
+              .optional("format", .text),
+              .required("count", .count),
+              .required("meaning", .text),
+            ])
+          )
+        ),
+        .required(
+          "ignoredIdentities",
+          .list(
+            .object([
+              .required("name", .text),
+              .required("count", .count),
+            ])
+          ),
+          """
+          Members of JSON objects that look like a beacon's identity and were ignored: that beacon is not \
+          found.
+          """
+        ),
+        .required(
+          "refusedSources",
+          .list(
+            .object([
+              .required("source", .text),
+              .required("count", .count),
+              .required("skipped", .count),
+              .required("lastReason", .text),
+              .required("lastRefused", .time),
+            ])
+          )
+        ),
+      ])
+    ),
+    .required(
+      "engine",
+      .object([
+        .required(
+          "counters",
+          .list(
+            .object([
+              .required("name", .text),
+              .required("count", .count),
+            ])
+          )
+        )
+      ])
+    ),
+    .required(
+      "journal",
+      .object([
+        .required("head", .count),
+        .required("oldest", .count),
+        .required("events", .count),
+        .required("bytes", .count),
+        .required("commits", .count),
+        .required("failures", .count),
+        .required("appended", .count),
+        .required("pruned", .count),
+        .required("lastCommit", .number, "Seconds."),
+        .optional("lastCheckpoint", .time),
+      ])
+    ),
+    .required(
+      "teller",
+      .object([
+        .required("received", .count),
+        .required("told", .count),
+        .required("passed", .count),
+        .required("withheld", .count),
+        .required("lost", .count),
+        .required("waiting", .count),
+        .required("checkpoints", .count),
+        .required("failing", .flag),
+        .optional("lastFailure", .text),
+      ])
+    ),
+    .required(
+      "feeds",
+      .object([
+        .required("open", .count),
+        .required("opened", .count),
+        .required("refused", .count),
+        .required("delivered", .count),
+        .required("dropped", .count),
+        .required("fellBehind", .count),
+      ])
+    ),
+    .required(
+      "webhooks",
+      .object([
+        .required("count", .count),
+        .required("failing", .count),
+        .required("dead", .count),
+      ])
+    ),
+  ]).named("Status")
 }

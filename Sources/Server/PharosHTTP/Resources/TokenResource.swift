@@ -10,11 +10,33 @@ struct TokenResource: Resource {
 
   var routes: [Route] {
     [
-      Route(.get, "/v1/tokens", access: .operation) { _ in
+      Route(
+        .get,
+        "/v1/tokens",
+        Operation("listTokens", .access, "The tokens, without their secrets")
+          .answering(.list("tokens", of: .token)),
+        access: .operation
+      ) { _ in
         .json { $0.objects("tokens", tokens.list()) { write($1, to: &$0) } }
       },
-      Route(.post, "/v1/tokens", access: .operation, body: .json, handler: createToken),
-      Route(.delete, "/v1/tokens/{id}", access: .operation) { request in
+      Route(
+        .post,
+        "/v1/tokens",
+        Operation("createToken", .access, "Make a token; its secret is shown this once")
+          .taking(.tokenDocument)
+          .answering(.made(.token))
+          .failing(.conflict),
+        access: .operation,
+        handler: createToken
+      ),
+      Route(
+        .delete,
+        "/v1/tokens/{id}",
+        Operation("deleteToken", .access, "Revoke a token")
+          .with(.path("id", "The token."))
+          .answering(.nothing()),
+        access: .operation
+      ) { request in
         let id = request.parameter("id")
         guard try tokens.revoke(id) else {
           throw Problem.notFound("There is no token \"\(id.shortened)\".")
@@ -87,7 +109,22 @@ struct TicketResource: Resource {
 
   var routes: [Route] {
     [
-      Route(.post, "/v1/tickets", access: .anyToken) { request in
+      Route(
+        .post,
+        "/v1/tickets",
+        Operation(
+          "createTicket",
+          .access,
+          "Make a ticket for a live stream of a page",
+          """
+          `EventSource` sends no header: `GET /v1/events?ticket=…` opens one stream for the client that \
+          asked for the ticket. A ticket is used once, within 30 s, and is revoked with its token. Up to 64 \
+          of a client may wait to be used.
+          """
+        )
+        .answering(.madeOnce(.ticket)),
+        access: .anyToken
+      ) { request in
         guard let secret = tickets.issue(to: request.principal, at: uptime()) else {
           throw Problem.tooManyRequests(
             "\(Tickets.maximumOfClient) tickets of this client wait to be used; each is valid for "
@@ -114,8 +151,49 @@ struct AuthorisationResource: Resource {
   var routes: [Route] {
     let path = "/v1/applications/{app}/authorisations"
     return [
-      Route(.get, path, access: .application, conditional: true, handler: listAuthorisations),
-      Route(.put, path + "/{subject}", access: .operation, body: .json, handler: putAuthorisation),
+      Route(
+        .get,
+        path,
+        Operation("listAuthorisations", .access, "What an application may learn about whom")
+          .with(.app)
+          .answering(
+            .object([
+              .required("application", .text),
+              .optional("purpose", .text),
+              .required("authorisations", .list(.authorisation)),
+            ])
+          ),
+        access: .application,
+        conditional: true,
+        handler: listAuthorisations
+      ),
+      Route(
+        .put,
+        path + "/{subject}",
+        Operation(
+          "putAuthorisation",
+          .access,
+          "Change what an application may learn about a subject, or mark a subject as a person"
+        )
+        .with(.app, .subject)
+        .taking(
+          .closed([
+            .optional("state", .authorisationState),
+            .optional(
+              "person",
+              .flag,
+              """
+              Whether the subject is a person. Events about a person are published only if an application is \
+              authorised for that person.
+              """
+            ),
+          ]).holding(atLeast: 1)
+        )
+        .answering(.authorisation)
+        .failing(.conflict),
+        access: .operation,
+        handler: putAuthorisation
+      ),
     ]
   }
 
@@ -169,4 +247,41 @@ struct AuthorisationResource: Resource {
 private enum TokenRole: String, CaseIterable {
   case `operator`
   case application
+}
+
+extension Schema {
+  static let token = Schema.object([
+    .required("id", .text),
+    .required("name", .text),
+    .required("role", .words(["operator", "application"])),
+    .optional("application", .text),
+    .required("createdAt", .time),
+    .optional("expiresAt", .time),
+    .required("expired", .flag),
+    .optional("lastUsed", .time),
+    .optional("secret", .text, "Shown this once, when the token is made."),
+  ]).named("Token")
+
+  static let tokenDocument = Schema.closed([
+    .required("name", .text(1...200)),
+    .optional("role", .words(["operator", "application"])),
+    .optional("application", .text(1...200)),
+    .optional("expiresAt", .time),
+  ]).described("A token of the operator, by `role`, or of an application, by `application`.").named(
+    "TokenDocument"
+  )
+
+  static let ticket = Schema.object([
+    .required("ticket", .text, "`phk_` and 43 characters; shown this once."),
+    .required("expiresAt", .time),
+  ]).named("Ticket")
+
+  static let authorisation = Schema.object([
+    .required("subject", .text),
+    .optional("name", .givenName),
+    .required("subjectKind", .subjectKind),
+    .required("state", .authorisationState),
+    .required("person", .flag),
+    .optional("since", .time),
+  ]).named("Authorisation")
 }

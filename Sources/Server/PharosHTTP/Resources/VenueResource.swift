@@ -14,18 +14,54 @@ struct VenueResource: Resource {
       Route(
         .get,
         "/v1/venues",
+        Operation(
+          "listVenues",
+          .venues,
+          "The venues, their buildings and floors",
+          "With `near`, the venues near a coordinate, the nearest first."
+        )
+        .with(
+          .query(
+            "near",
+            .text,
+            """
+            A coordinate as LATITUDE,LONGITUDE in degrees: sorts by distance, and each venue has its \
+            `distance`.
+            """
+          ).such(as: "59.3293,18.0686"),
+          .query("within", .number(0...20_100_000), "The largest distance in metres; needs `near`.")
+        )
+        .answering(.list("venues", of: .venue)),
         access: .anyToken,
-        query: ["near", "within"],
         conditional: true,
         handler: venues
       ),
-      Route(.get, path, access: .anyToken, conditional: true) { request in
+      Route(
+        .get,
+        path,
+        Operation("getVenue", .venues, "A venue")
+          .with(.venue)
+          .answering(.venue),
+        access: .anyToken,
+        conditional: true
+      ) { request in
         let served = try catalog.venue(request)
         return .json { VenueDocuments.write(served.venue, to: &$0) }
       },
       Route(
         .get,
         path + "/floors/{building}/{level}",
+        Operation(
+          "getFloor",
+          .venues,
+          "What is drawn of a floor, as GeoJSON",
+          """
+          Where one can walk, obstacles, walls, entrances, stairs and lifts; for the operator also what \
+          hangs there. The property `kind` says what a feature is.
+          """
+        )
+        .with(.venue, .building, .level)
+        .answering(.done("application/geo+json", .floorFeatures)),
         access: .anyToken,
         conditional: true,
         handler: outlines
@@ -33,6 +69,15 @@ struct VenueResource: Resource {
       Route(
         .get,
         path + "/floors/{building}/{level}/plan",
+        Operation(
+          "getFloorPlan",
+          .venues,
+          "The image of a floor's plan",
+          "The corners of the floor's `plan` say how the image lies on the Earth."
+        )
+        .with(.venue, .building, .level)
+        .answering(.done("image/png", .binary))
+        .failing(.unavailable),
         access: .anyToken,
         conditional: true,
         handler: plan
@@ -96,7 +141,10 @@ struct VenueResource: Resource {
       return .bytes(image, type: "image/png")
     } catch {
       throw Problem.unavailable(
-        "The image of floor \(floor.id) cannot be read; `pharos check` says what is wrong with the venue's folder."
+        """
+        The image of floor \(floor.id) cannot be read; `pharos check` says what is wrong with the venue's \
+        folder.
+        """
       )
     }
   }
@@ -330,4 +378,103 @@ struct FloorFeatures {
     guard places.count == corners.count, let first = places.first else { return nil }
     return places + [first]
   }
+}
+
+extension Operation.Parameter {
+  fileprivate static let building = path("building", "The building.")
+  fileprivate static let level = path("level", "The floor's number; 0 is the ground floor.", .integer)
+}
+
+extension Schema {
+  static let venue = Schema.object([
+    .required("id", .text),
+    .optional("name", .text),
+    .required(
+      "buildings",
+      .list(
+        .object([
+          .required("id", .text),
+          .optional("name", .text),
+          .required("floors", .list(.floor)),
+        ])
+      )
+    ),
+    .optional(
+      "distance",
+      .number(0...),
+      "The distance from the coordinate in `near`, in metres; 0 within a floor's rectangle."
+    ),
+  ]).named("Venue")
+
+  static let floor = Schema.object([
+    .required("id", .text, "Building and number, as `main/0`."),
+    .required("level", .integer, "0 is the ground floor."),
+    .required("name", .text),
+    .required(
+      "origin",
+      .object([
+        .required("latitude", .number),
+        .required("longitude", .number),
+      ]),
+      "Where x and y are 0."
+    ),
+    .optional("bounds", .list(.number, 4...), "West, south, east and north of what is drawn, in degrees."),
+    .required("outlines", .text, "Where its GeoJSON is."),
+    .optional(
+      "tiles",
+      .text,
+      """
+      The path of its map tiles, with {z}, {x} and {y} for zoom, column and row; missing if nothing of it is \
+      drawn.
+      """
+    ),
+    .optional(
+      "plan",
+      .object([
+        .required("image", .text, "Where the image is."),
+        .required("width", .integer(1...)),
+        .required("height", .integer(1...)),
+        .required("metersPerPixel", .number),
+        .required(
+          "corners",
+          .list(.list(.number, 2...).described("Longitude, then latitude, in degrees."), 4...),
+          "Where the image's corners lie: left above, right above, right below, left below."
+        ),
+      ])
+    ),
+  ]).named("Floor")
+
+  static let floorFeatures = Schema.object([
+    .required("type", .constant("FeatureCollection")),
+    .required(
+      "features",
+      .list(
+        .object([
+          .required("type", .constant("Feature")),
+          .required(
+            "geometry",
+            .object([
+              .required("type", .words(["Polygon", "MultiLineString", "Point"])),
+              .required("coordinates", .list(.any)),
+            ])
+          ),
+          .required(
+            "properties",
+            .object([
+              .required(
+                "kind",
+                .words([
+                  "walkable", "obstacle", "wall", "entrance", "stairs", "lift", "escalator", "ramp", "beacon",
+                  "observer", "accessPoint",
+                ])
+              ),
+              .optional("name", .text),
+              .optional("id", .text),
+              .optional("attenuation", .number, "What a wall takes from a signal; dB."),
+            ])
+          ),
+        ])
+      )
+    ),
+  ]).described("A feature collection (RFC 7946).").named("FloorFeatures")
 }

@@ -1,3 +1,4 @@
+import PharosDocuments
 import HTTPTypes
 import Pharos
 import PharosDelivery
@@ -19,16 +20,64 @@ struct VisitResource: Resource {
       Route(
         .get,
         "/v1/visits",
+        Operation(
+          "listVisits",
+          .history,
+          "The visits of subjects, the newest decision first",
+          """
+          Each visit stands once: complete if it has ended, otherwise with its arrival and Core Location's \
+          distant future as `departureDate`.
+          """
+        )
+        .with(
+          .query("subject", "Only of these subjects."),
+          .query(
+            "place",
+            "Only at these places: identifiers of points of interest and zones, names of areas."
+          ),
+          .query(
+            "since",
+            .name,
+            """
+            Only visits whose last event (arrival or departure) is not before this time: RFC 3339, or \
+            seconds since the epoch.
+            """
+          ),
+          .query("until", .name, "Only visits whose last event is before this time."),
+          .cursor,
+          .limit
+        )
+        .answering(.page("visits", of: .visit))
+        .failing(.unavailable),
         access: .operation,
-        query: ["subject", "place", "since", "until", "cursor", "limit"],
         conditional: true,
         handler: visits
       ),
       Route(
         .get,
         "/v1/dwell",
+        Operation(
+          "getDwell",
+          .history,
+          "How long subjects stay, by place or zone",
+          """
+          By place: of the visits that ended in the range. By zone: of the stays of beacons that began and \
+          ended in it. With `Accept: text/csv` the places as CSV (RFC 4180).
+          """
+        )
+        .with(
+          .query("by", .words(["place", "zone"]).usually(.string("place")), "What stays are counted by."),
+          .query("place", "Only at these places or in these zones."),
+          .query(
+            "from",
+            .name,
+            "The beginning: RFC 3339, or seconds since the epoch; a day before `to` by default."
+          ),
+          .query("to", .name, "The end; now by default.")
+        )
+        .answering(.table(.dwell))
+        .failing(.unavailable),
         access: .operation,
-        query: ["by", "place", "from", "to"],
         conditional: true,
         handler: dwell
       ),
@@ -124,7 +173,10 @@ struct VisitResource: Resource {
     }
     guard var times = reading else {
       throw Problem.badRequest(
-        "The range holds more than \(VisitResource.maximumDwellEvents) events. Ask for a shorter one, or for fewer places."
+        """
+        The range holds more than \(VisitResource.maximumDwellEvents) events. Ask for a shorter one, or for \
+        fewer places.
+        """
       )
     }
     try await addPresent(to: &times, byZone: by == "zone", wanted: filter.regions, request)
@@ -258,4 +310,64 @@ struct DwellTimes: Sendable {
   mutating func name(_ zone: Zone) {
     entries[Key(identifier: zone.identifier, kind: .zone), default: Entry()].name = zone.name
   }
+}
+
+extension Schema {
+  static let visit = Schema.object([
+    .required("subject", .text),
+    .required("subjectKind", .subjectKind),
+    .optional("name", .text),
+    .optional("room", .text, "The zone or place of the visit, by name."),
+    .required("visit", .text, "The id of the event of the arrival."),
+    .required("arrivalDate", .time),
+    .required("departureDate", .time, "4001-01-01T00:00:00Z while the visit lasts."),
+    .optional("duration", .number(0...), "Seconds; only once the visit has ended."),
+    .optional("venue", .text),
+    .optional("building", .text),
+    .optional("level", .integer),
+    .optional("floorName", .text),
+    .optional("x", .number),
+    .optional("y", .number),
+    .optional("latitude", .number),
+    .optional("longitude", .number),
+    .required("horizontalAccuracy", .number, "Metres; -1 where only a zone is known."),
+    .optional(
+      "place",
+      .object([
+        .required("kind", .words(["pointOfInterest", "area", "zone"])),
+        .required("id", .text),
+        .optional("name", .text),
+        .optional("probability", .number(0...1)),
+      ])
+    ),
+    .required(
+      "evidence",
+      .object([
+        .required("fixes", .count),
+        .optional("spread", .number(0...)),
+        .required("longestGap", .number(0...)),
+        .required("end", .words(["lasting", "moved", "changedFloor", "leftZone", "silence", "dropped"])),
+      ])
+    ),
+  ]).named("Visit")
+
+  static let dwell = Schema.object([
+    .required("by", .words(["place", "zone"])),
+    .required("from", .time),
+    .required("to", .time),
+    .required(
+      "places",
+      .list(
+        .object([
+          .required("id", .text),
+          .required("kind", .words(["pointOfInterest", "area", "zone"])),
+          .optional("name", .text),
+          .required("count", .count, "The stays that ended in the range."),
+          .optional("median", .number(0...), "Seconds."),
+          .optional("p90", .number(0...), "Seconds."),
+          .required("current", .count, "The subjects that are there now."),
+        ])
+      )
+    ),
+  ]).named("Dwell")
 }

@@ -13,36 +13,141 @@ struct WayResource: Resource {
   /// Routes, matrices and places of venues.
   var routes: [Route] {
     let path = "/v1/venues/{id}"
-    let options = ["accessible", "avoid", "departure"]
     return [
       Route(
         .get,
         path + "/places",
+        Operation(
+          "listPlaces",
+          .venues,
+          "The places of a venue",
+          """
+          What people look for, with its position: exhibits, shops, restrooms. With `from`, nearest first \
+          with distances; with a heading, or from a subject that moves, with the side on which each lies.
+          """
+        )
+        .with(
+          .venue,
+          .query("category", "Only of these categories."),
+          .query("from", .name, "A position (`latitude,longitude,level`) or `subject:` and a subject."),
+          .query(
+            "heading",
+            .number(-360...360),
+            "The direction that the subject faces, in degrees clockwise from north; its course by default."
+          )
+        )
+        .answering(.places),
         access: .anyToken,
-        query: ["category", "from", "heading"],
         handler: places
       ),
       Route(
         .get,
         path + "/routes",
+        Operation(
+          "findRoutes",
+          .venues,
+          "The fastest route between two ends",
+          """
+          Routes in the shape of OSRM's answers, with the level and an instruction at each step. 400 says \
+          why there is no route and what to do, 404 that a name is not known.
+          """
+        )
+        .with(
+          .venue,
+          .start,
+          .query(
+            "to",
+            .name,
+            """
+            A position as `latitude,longitude,level`, the id or the name of a place or an entrance, or \
+            `subject:` and a subject whose last fix is taken.
+            """
+          ).required,
+          .query(
+            "alternatives",
+            .integer(0...3).usually(.integer(0)),
+            "At most so many routes besides the fastest one."
+          ),
+          .query(
+            "language",
+            .words(["en", "de", "fr"]).usually(.string("en")),
+            "The language of instructions."
+          ),
+          .query(
+            "geometries",
+            .words(["geojson", "polyline", "polyline6"]).usually(.string("geojson")),
+            "The form of geometries."
+          ),
+          .accessible,
+          .avoid,
+          .departure
+        )
+        .answering(.routes),
         access: .anyToken,
-        query: ["from", "to", "alternatives", "language", "geometries"] + options,
         long: true,
         handler: ways
       ),
       Route(
         .get,
         path + "/nearest",
+        Operation(
+          "findNearest",
+          .venues,
+          "The places of a category that are reached first",
+          "Ordered by the time of the way. A category includes its kinds: `restroom` finds `restroom.female`."
+        )
+        .with(
+          .venue,
+          .query("category", .name, "The category.").required,
+          .start,
+          .query("limit", .integer(1...1_000).usually(.integer(1)), "How many places to find."),
+          .accessible,
+          .avoid,
+          .departure
+        )
+        .answering(.nearestPlaces),
         access: .anyToken,
-        query: ["category", "from", "limit"] + options,
         long: true,
         handler: nearest
       ),
       Route(
         .get,
         path + "/matrix",
+        Operation(
+          "computeMatrix",
+          .venues,
+          "The ways from several starts to several goals",
+          """
+          Times in seconds and lengths in metres, a row for each start, in the shape of OSRM's table; null \
+          where there is no way. A name that several places bear counts as each of them; at most 2,500 pairs \
+          of ends are compared.
+          """
+        )
+        .with(
+          .venue,
+          .query(
+            "from",
+            .list(.name, 1...50),
+            """
+            A start, 1 to 50 times. A position as `latitude,longitude,level`, the id or the name of a place \
+            or an entrance, or `subject:` and a subject whose last fix is taken.
+            """
+          ).required,
+          .query(
+            "to",
+            .list(.name, 1...50),
+            """
+            A goal, 1 to 50 times. A position as `latitude,longitude,level`, the id or the name of a place \
+            or an entrance, or `subject:` and a subject whose last fix is taken.
+            """
+          ).required,
+          .accessible,
+          .avoid,
+          .departure
+        )
+        .answering(.routeMatrix)
+        .failing(.invalid, .unavailable),
         access: .anyToken,
-        query: ["from", "to"] + options,
         long: true,
         handler: matrix
       ),
@@ -240,4 +345,82 @@ extension QueryReading {
       departure: time("departure")
     )
   }
+}
+
+extension Operation.Parameter {
+  fileprivate static let start = query(
+    "from",
+    .name,
+    """
+    A position as `latitude,longitude,level`, the id or the name of a place or an entrance, or `subject:` \
+    and a subject whose last fix is taken.
+    """
+  ).required
+  fileprivate static let accessible = query(
+    "accessible",
+    .flag.usually(.bool(false)),
+    "Without steps, and without doors and places that a wheelchair cannot use."
+  )
+  fileprivate static let avoid = query(
+    "avoid",
+    each: .words(["stairs", "lift", "escalator", "ramp"]),
+    "Kinds of connectors to avoid."
+  )
+  fileprivate static let departure = query(
+    "departure",
+    .text,
+    "The time by which opening hours are read; without it, everything is open."
+  )
+}
+
+extension Schema {
+  static let places = Schema.object([
+    .required(
+      "places",
+      .list(
+        .object([
+          .required("id", .text),
+          .required("name", .text),
+          .optional("category", .text),
+          .required("floor", .text),
+          .required("level", .integer),
+          .optional("location", .list(.number, 2...2)),
+          .required("accessible", .flag),
+          .optional("distance", .number, "The distance as the crow flies in metres, with `from`."),
+          .optional("direction", .number, "The angle clockwise from the heading, -180 to 180 degrees."),
+          .optional(
+            "side",
+            .words(["ahead", "left", "right", "behind"]),
+            "The side on which the place lies."
+          ),
+        ])
+      )
+    )
+  ]).named("Places")
+
+  static let nearestPlaces = Schema.object([
+    .required("code", .words(["Ok"])),
+    .required(
+      "places",
+      .list(
+        .object([
+          .required("id", .text),
+          .required("name", .text),
+          .optional("category", .text),
+          .required("floor", .text),
+          .required("level", .integer),
+          .optional("location", .list(.number, 2...2)),
+          .required("accessible", .flag),
+          .required("distance", .number(0...)),
+          .required("duration", .number(0...)),
+        ])
+      )
+    ),
+  ]).named("NearestPlaces")
+
+  static let routeMatrix = Schema.object([
+    .required("code", .words(["Ok"])),
+    .required("durations", .list(.list(.one(of: [.number(0...), .null])))),
+    .required("distances", .list(.list(.one(of: [.number(0...), .null])))),
+  ]).named("RouteMatrix")
 }

@@ -12,33 +12,118 @@ struct WebhookResource: Resource {
   var routes: [Route] {
     let path = "/v1/webhooks"
     return [
-      Route(.get, path, access: .anyToken) { request in
+      Route(
+        .get,
+        path,
+        Operation("listWebhooks", .webhooks, "The webhooks and how they fare")
+          .answering(.list("webhooks", of: .webhook)),
+        access: .anyToken
+      ) { request in
         let webhooks = self.webhooks.list(application: request.principal.application)
         return .json { $0.objects("webhooks", webhooks) { $1.write(to: &$0) } }
       },
-      Route(.post, path, access: .anyToken, body: .json) { request in
+      Route(
+        .post,
+        path,
+        Operation(
+          "createWebhook",
+          .webhooks,
+          "Create a webhook; it receives events that are published from now on"
+        )
+        .taking(.webhookDocument)
+        .answering(.made(.webhook))
+        .failing(.conflict),
+        access: .anyToken
+      ) { request in
         let made = try webhooks.create(json: request.body, application: request.principal.application)
         return APIAnswer.put(isNew: true, at: "webhooks", made.standing.definition.id) { made.write(to: &$0) }
           .unkept()
       },
-      Route(.get, path + "/{id}", access: .anyToken) { request in
+      Route(
+        .get,
+        path + "/{id}",
+        Operation("getWebhook", .webhooks, "One webhook")
+          .with(.webhook)
+          .answering(.webhook),
+        access: .anyToken
+      ) { request in
         let id = request.parameter("id")
         let standing = try webhooks.standing(id, application: request.principal.application)
         return .json { standing.write(to: &$0) }
       },
-      Route(.put, path + "/{id}", access: .anyToken, body: .json) { request in
+      Route(
+        .put,
+        path + "/{id}",
+        Operation("putWebhook", .webhooks, "Replace what a webhook is")
+          .with(.webhook)
+          .taking(.webhookDocument)
+          .answering(.webhook),
+        access: .anyToken
+      ) { request in
         let own = request.principal.application
         let made = try webhooks.replace(request.parameter("id"), json: request.body, application: own)
         return APIAnswer.json { made.write(to: &$0) }.unkept()
       },
-      Route(.delete, path + "/{id}", access: .anyToken) { request in
+      Route(
+        .delete,
+        path + "/{id}",
+        Operation("deleteWebhook", .webhooks, "Remove a webhook, with its dead letters")
+          .with(.webhook)
+          .answering(.nothing()),
+        access: .anyToken
+      ) { request in
         let own = request.principal.application
         try webhooks.delete(request.parameter("id"), application: own)
         return .noContent
       },
-      Route(.get, path + "/{id}/dead", access: .anyToken, query: ["before", "limit"], handler: deadLetters),
-      Route(.post, path + "/{id}/dead/replay", access: .anyToken, body: .json, handler: replay),
-      Route(.post, path + "/{id}/test", access: .anyToken) { request in
+      Route(
+        .get,
+        path + "/{id}/dead",
+        Operation("listDeadLetters", .webhooks, "Events that were given up, the newest first")
+          .with(.webhook, .query("before", .integer(1...), "Before this sequence number."), .limit)
+          .answering(
+            .object([
+              .required("dead", .list(.deadLetter)),
+              .required("next", .integer.orNull, "The value for `before` of the next page; null at the end."),
+            ])
+          )
+          .failing(.unavailable),
+        access: .anyToken,
+        handler: deadLetters
+      ),
+      Route(
+        .post,
+        path + "/{id}/dead/replay",
+        Operation("replayDeadLetters", .webhooks, "Deliver dead letters once more")
+          .with(.webhook)
+          .taking(
+            .closed([
+              .optional("sequences", .list(.integer, 0...1_000), "Which; left out, all.")
+            ]),
+            isRequired: false
+          )
+          .answering(
+            .taken(
+              .object([
+                .required("replayed", .count)
+              ])
+            )
+          ),
+        access: .anyToken,
+        handler: replay
+      ),
+      Route(
+        .post,
+        path + "/{id}/test",
+        Operation(
+          "testWebhook",
+          .webhooks,
+          "Send a `pharos.webhook.test` event at once and say how that went"
+        )
+        .with(.webhook)
+        .answering(.webhookTrial),
+        access: .anyToken
+      ) { request in
         let own = request.principal.application
         let trial = try await webhooks.test(request.parameter("id"), application: own)
         return .json { trial.write(to: &$0) }
@@ -95,17 +180,44 @@ struct NotificationResource: Resource {
   var routes: [Route] {
     let path = "/v1/applications/{app}/notifications"
     return [
-      Route(.get, path, access: .application) { request in
+      Route(
+        .get,
+        path,
+        Operation("listNotifications", .notifications, "An application's notification rules")
+          .with(.app)
+          .answering(.list("notifications", of: .notification)),
+        access: .application
+      ) { request in
         let application = try registrar.registered(request.parameter("app"))
         let rules = notifications.list(application: application.identifier)
         return .json { $0.objects("notifications", rules) { $1.write(to: &$0) } }
       },
-      Route(.get, path + "/{id}", access: .application) { request in
+      Route(
+        .get,
+        path + "/{id}",
+        Operation("getNotification", .notifications, "One rule")
+          .with(.app, .rule)
+          .answering(.notification),
+        access: .application
+      ) { request in
         let application = try registrar.registered(request.parameter("app")).identifier
         let rule = try notifications.rule(request.parameter("id"), application: application)
         return .json { rule.write(to: &$0) }
       },
-      Route(.put, path + "/{id}", access: .application, body: .json) { request in
+      Route(
+        .put,
+        path + "/{id}",
+        Operation(
+          "putNotification",
+          .notifications,
+          "Make or replace a rule: what to say when a subject enters or leaves"
+        )
+        .with(.app, .rule)
+        .taking(.notificationDocument)
+        .answering(put: .notification)
+        .failing(.conflict),
+        access: .application
+      ) { request in
         let application = try registrar.registered(request.parameter("app")).identifier
         let id = request.parameter("id")
         let (rule, isNew) = try notifications.put(
@@ -118,7 +230,14 @@ struct NotificationResource: Resource {
           rule.write(to: &$0)
         }
       },
-      Route(.delete, path + "/{id}", access: .application) { request in
+      Route(
+        .delete,
+        path + "/{id}",
+        Operation("deleteNotification", .notifications, "Remove a rule")
+          .with(.app, .rule)
+          .answering(.nothing()),
+        access: .application
+      ) { request in
         let application = try registrar.registered(request.parameter("app")).identifier
         let isOperator = request.principal.application == nil
         try notifications.delete(request.parameter("id"), application: application, mayNameZones: isOperator)
@@ -126,4 +245,9 @@ struct NotificationResource: Resource {
       },
     ]
   }
+}
+
+extension Operation.Parameter {
+  fileprivate static let webhook = path("id", "The webhook.")
+  fileprivate static let rule = path("id", "The rule.")
 }
