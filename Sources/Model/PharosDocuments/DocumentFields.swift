@@ -187,26 +187,38 @@ extension DocumentFields {
   }
 }
 
-/// The form of a value in a document: how it is read, what messages expect and how it is written back.
+/// The form of a value in a document: how it is read, what messages expect, how it is written, and its schema.
 package struct ValueForm<Value: Sendable>: Sendable {
   /// The value that would be valid.
   package let expected: String
+  /// The schema of the value.
+  package private(set) var schema: Schema
   /// The words from which messages suggest the one that was meant.
   private var words: [String] = []
   /// What messages say about another value; nil for the value itself.
   private var mismatch: String?
   fileprivate let read: @Sendable (DocumentNode) -> Value?
-  /// Writes a member; nil for values that are only read.
-  fileprivate let write: (@Sendable (Value, StaticString, inout JSONText) -> Void)?
+  /// Writes a member, or without a key an element of a list; nil for values that are only read.
+  fileprivate let write: (@Sendable (Value, StaticString?, inout JSONText) -> Void)?
 
   private init(
     expected: String,
-    write: (@Sendable (Value, StaticString, inout JSONText) -> Void)?,
+    schema: Schema,
+    write: (@Sendable (Value, StaticString?, inout JSONText) -> Void)?,
     read: @escaping @Sendable (DocumentNode) -> Value?
   ) {
     self.expected = expected
+    self.schema = schema
     self.read = read
     self.write = write
+  }
+
+  /// Makes the form of a value that is only written: a member, or without a key an element of a list.
+  package init(
+    writing schema: Schema,
+    _ write: @escaping @Sendable (Value, StaticString?, inout JSONText) -> Void
+  ) {
+    self.init(expected: "", schema: schema, write: write, read: { _ in nil })
   }
 
   /// Makes the form of a value that is a text.
@@ -214,24 +226,57 @@ package struct ValueForm<Value: Sendable>: Sendable {
   /// - Parameters:
   ///   - expected: the text that would be valid.
   ///   - mismatch: what messages say about another value; nil for the value itself.
+  ///   - schema: the schema of the text.
   ///   - text: formats a value; by default its description.
   ///   - parse: parses a text; nil if it is no such value.
   package init(
     expected: String,
     mismatch: String? = nil,
+    schema: Schema = .text,
     text: @escaping @Sendable (Value) -> String = { "\($0)" },
     parse: @escaping @Sendable (String) -> Value?
   ) {
     self.init(
       expected: expected,
-      write: { $2.member($1, text($0)) },
+      schema: schema,
+      write: { $2.write(text($0), as: $1) },
       read: { $0.scalar(.text).flatMap(parse) }
     )
     self.mismatch = mismatch
   }
 
+  /// The form with another schema, which says more of the value.
+  package func stated(as schema: Schema) -> Self {
+    var form = self
+    form.schema = schema
+    return form
+  }
+
+  /// Writes a member, or without a key an element of a list.
+  package func write(_ value: Value, as key: StaticString?, to json: inout JSONText) {
+    write?(value, key, &json)
+  }
+
   fileprivate func sketch(of node: DocumentNode) -> String {
     mismatch ?? node.sketch + (node.scalar.map { Spelling.hint(for: $0, among: words) } ?? "")
+  }
+}
+
+extension JSONText {
+  fileprivate mutating func write(_ text: String, as key: StaticString?) {
+    if let key { member(key, text) } else { element(text) }
+  }
+
+  fileprivate mutating func write(_ number: some BinaryInteger, as key: StaticString?) {
+    if let key { member(key, number) } else { element(number) }
+  }
+
+  fileprivate mutating func write(_ number: Double, as key: StaticString?, decimals: Int? = nil) {
+    if let key { member(key, number, decimals: decimals) } else { element(number, decimals: decimals) }
+  }
+
+  fileprivate mutating func write(_ flag: Bool, as key: StaticString?) {
+    if let key { member(key, flag) } else { element(flag) }
   }
 }
 
@@ -252,21 +297,27 @@ extension ValueForm where Value == String {
   /// A text with so many bytes and without control characters.
   package static func text(length: ClosedRange<Int>) -> Self {
     let bytes = "\(length.lowerBound) to \(length.upperBound) bytes"
-    return ValueForm(expected: "a text of \(bytes) without control characters") { text in
+    let expected = "a text of \(bytes) without control characters"
+    return ValueForm(expected: expected, schema: .text(length)) { text in
       length.contains(text.utf8.count) && !PlainText.hasControls(text) ? text : nil
     }
   }
 
   /// A text that is not empty.
   package static func filled(_ expected: String) -> Self {
-    ValueForm(expected: expected) { $0.isEmpty ? nil : $0 }
+    ValueForm(expected: expected, schema: .name) { $0.isEmpty ? nil : $0 }
+  }
+
+  /// A text that is only written, of which the schema says more.
+  package static func text(_ schema: Schema) -> Self {
+    ValueForm(writing: schema) { $2.write($0, as: $1) }
   }
 }
 
 extension ValueForm where Value == Bool {
   /// True or false.
   package static var flag: Self {
-    ValueForm(expected: "true or false", write: { $2.member($1, $0) }) { node in
+    ValueForm(expected: "true or false", schema: .flag, write: { $2.write($0, as: $1) }) { node in
       switch node.scalar(.bool) {
       case "true": true
       case "false": false
@@ -280,12 +331,18 @@ extension ValueForm where Value: FixedWidthInteger {
   /// A whole number within bounds; JSON may write it with an empty fraction.
   package static func integer(in range: ClosedRange<Value>) -> Self {
     let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
-    return ValueForm(expected: expected, write: { $2.member($1, $0) }) { node in
+    let schema = Schema.integer(Int(range.lowerBound)...Int(range.upperBound))
+    return ValueForm(expected: expected, schema: schema, write: { $2.write($0, as: $1) }) { node in
       guard let text = node.scalar(.number) else { return nil }
       let number = Value(text) ?? (node.isJSON ? Double(text).flatMap { Value(exactly: $0) } : nil)
       return number.flatMap { range.contains($0) ? $0 : nil }
     }
   }
+
+  /// A whole number that is only written.
+  package static var integer: Self { ValueForm(writing: .integer) { $2.write($0, as: $1) } }
+  /// A number of things, which is only written.
+  package static var count: Self { ValueForm(writing: .count) { $2.write($0, as: $1) } }
 }
 
 extension ValueForm where Value == Double {
@@ -293,9 +350,14 @@ extension ValueForm where Value == Double {
   package static func number(in range: ClosedRange<Double>, unit: String = "") -> Self {
     let bounds = "\(PlainText.number(range.lowerBound)) to \(PlainText.number(range.upperBound))"
     let expected = "a number from \(bounds)\(unit.isEmpty ? "" : " " + unit)"
-    return ValueForm(expected: expected, write: { $2.member($1, $0) }) { node in
+    return ValueForm(expected: expected, schema: .number(range), write: { $2.write($0, as: $1) }) { node in
       node.scalar(.number).flatMap { Double($0) }.flatMap { range.contains($0) ? $0 : nil }
     }
+  }
+
+  /// A number that is only written, rounded to so many decimals.
+  package static func number(decimals: Int, _ schema: Schema = .number) -> Self {
+    ValueForm(writing: schema) { $2.write($0, as: $1, decimals: decimals) }
   }
 }
 
@@ -306,13 +368,32 @@ extension ValueForm {
     expected: String,
     _ make: @escaping @Sendable (Double, Double) -> Value
   ) -> Self {
-    var form = ValueForm(expected: expected, write: nil) { node in
+    let schema = Schema.list(.number(range), 2...2)
+    var form = ValueForm(expected: expected, schema: schema, write: nil) { node in
       let numbers = (node.elements ?? []).map { $0.scalar(.number).flatMap { Double($0) } ?? .nan }
       guard numbers.count == 2, numbers.allSatisfy(range.contains) else { return nil }
       return make(numbers[0], numbers[1])
     }
     form.mismatch = "no pair of numbers"
     return form
+  }
+
+  /// An object with declared members, which is only written.
+  package static func object(_ declared: [DocumentField<Value>]) -> Self {
+    ValueForm(writing: .object(declared)) { value, key, json in
+      json.openObject(key)
+      DocumentField.write(declared, of: value, to: &json)
+      json.closeObject()
+    }
+  }
+
+  /// A list of values of a form, which is only written.
+  package static func list<Element>(_ form: ValueForm<Element>) -> Self where Value == [Element] {
+    ValueForm(writing: .list(form.schema)) { values, key, json in
+      json.openArray(key)
+      for value in values { form.write?(value, nil, &json) }
+      json.closeArray()
+    }
   }
 }
 
@@ -323,6 +404,7 @@ extension ValueForm where Value: RawRepresentable<String> {
     let expected = [words.dropLast().joined(separator: ", "), words.last ?? ""].joined(separator: " or ")
     var form = ValueForm(
       expected: expected,
+      schema: .words(words),
       text: { $0.rawValue },
       parse: { text in words.contains(text) ? Value(rawValue: text) : nil }
     )
@@ -331,9 +413,16 @@ extension ValueForm where Value: RawRepresentable<String> {
   }
 }
 
-/// One key of a mapping, declared once: the property that holds its value, and the form of the value.
+/// One key of a mapping, declared once: the property that holds its value, the form of the value, and words for people.
+///
+/// From a list of them come the reader and the writer of a document, and its schema.
 package struct DocumentField<Owner: Sendable>: Sendable {
+  /// The key, or the first of several that are written together.
   fileprivate let key: StaticString
+  /// The members as documents that clients send have them.
+  fileprivate let given: [Schema.Member]
+  /// The members as answers have them.
+  fileprivate let written: [Schema.Member]
   fileprivate let read: @Sendable (DocumentFields, inout Owner) -> Void
   fileprivate let write: @Sendable (Owner, inout JSONText) -> Void
 
@@ -342,11 +431,14 @@ package struct DocumentField<Owner: Sendable>: Sendable {
     _ key: StaticString,
     _ property: any WritableKeyPath<Owner, Value> & Sendable,
     _ form: ValueForm<Value>,
+    _ description: String? = nil,
     isRequired: Bool = false
   ) {
+    let name = key.description
     self.key = key
+    written = [.required(name, form.schema, description)]
+    given = isRequired ? written : [.optional(name, form.schema, description)]
     read = { fields, owner in
-      let name = key.description
       let value = isRequired ? fields.required(name, form) : fields.value(name, form)
       if let value { owner[keyPath: property] = value }
     }
@@ -357,14 +449,63 @@ package struct DocumentField<Owner: Sendable>: Sendable {
   package init<Value>(
     _ key: StaticString,
     _ property: any WritableKeyPath<Owner, Value?> & Sendable,
-    _ form: ValueForm<Value>
+    _ form: ValueForm<Value>,
+    _ description: String? = nil
   ) {
     self.key = key
+    given = [.optional(key.description, form.schema, description)]
+    written = given
     read = { fields, owner in
       if let value = fields.value(key.description, form) { owner[keyPath: property] = value }
     }
     write = { owner, json in
       if let value = owner[keyPath: property] { form.write?(value, key, &json) }
+    }
+  }
+
+  /// Declares members that are only written, together.
+  package init(
+    writing members: [Schema.Member],
+    _ write: @escaping @Sendable (Owner, inout JSONText) -> Void
+  ) {
+    key = ""
+    given = []
+    written = members
+    read = { _, _ in }
+    self.write = write
+  }
+
+  /// Declares a member that is only written, and always.
+  package static func always<Value>(
+    _ key: StaticString,
+    _ form: ValueForm<Value>,
+    _ description: String? = nil,
+    _ value: @escaping @Sendable (Owner) -> Value
+  ) -> Self {
+    DocumentField(writing: [.required(key.description, form.schema, description)]) { owner, json in
+      form.write?(value(owner), key, &json)
+    }
+  }
+
+  /// Declares a member that is only written, and only where it has a value.
+  package static func sometimes<Value>(
+    _ key: StaticString,
+    _ form: ValueForm<Value>,
+    _ description: String? = nil,
+    _ value: @escaping @Sendable (Owner) -> Value?
+  ) -> Self {
+    DocumentField(writing: [.optional(key.description, form.schema, description)]) { owner, json in
+      if let value = value(owner) { form.write?(value, key, &json) }
+    }
+  }
+
+  /// Declares the members of a part, which stand in the same object.
+  package static func part<Part>(
+    _ declared: [DocumentField<Part>],
+    _ part: @escaping @Sendable (Owner) -> Part?
+  ) -> Self {
+    DocumentField(writing: declared.flatMap(\.written)) { owner, json in
+      if let part = part(owner) { DocumentField<Part>.write(declared, of: part, to: &json) }
     }
   }
 
@@ -380,4 +521,32 @@ package struct DocumentField<Owner: Sendable>: Sendable {
 
   /// Returns the declared keys.
   package static func keys(_ declared: [DocumentField]) -> [String] { declared.map(\.key.description) }
+}
+
+extension JSONText {
+  /// Writes a key and an array of objects with declared members.
+  package mutating func objects<Owner>(
+    _ key: StaticString,
+    _ owners: some Sequence<Owner>,
+    _ declared: [DocumentField<Owner>]
+  ) {
+    objects(key, owners) { DocumentField.write(declared, of: $1, to: &$0) }
+  }
+}
+
+extension Schema {
+  /// An object of an answer with declared members.
+  package static func object<Owner>(_ declared: [DocumentField<Owner>]) -> Schema {
+    object(declared.flatMap(\.written))
+  }
+}
+
+extension [Schema.Member] {
+  /// The declared members of documents that clients send.
+  package static func given<Owner>(_ declared: [DocumentField<Owner>]) -> Self { declared.flatMap(\.given) }
+
+  /// The declared members of answers.
+  package static func written<Owner>(_ declared: [DocumentField<Owner>]) -> Self {
+    declared.flatMap(\.written)
+  }
 }

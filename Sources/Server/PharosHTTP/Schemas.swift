@@ -1,4 +1,5 @@
 import PharosDocuments
+import PharosModel
 
 // The schemas that several resources share.
 
@@ -34,4 +35,43 @@ extension Schema {
     the last one known.
     """
   ).named("ZoneState")
+}
+
+extension DocumentField {
+  /// An observer or a beacon, and its name.
+  static func identity(
+    _ key: StaticString,
+    _ description: String? = nil,
+    _ subject: @escaping @Sendable (Owner) -> SubjectID
+  ) -> Self {
+    let name = name(beside: key)
+    return DocumentField(writing: [.required(key.description, .text, description), name]) { owner, json in
+      json.identity(key, subject(owner))
+    }
+  }
+
+  /// An observer or a beacon, if there is one, and its name.
+  static func identity(
+    ofAny key: StaticString,
+    _ description: String? = nil,
+    _ subject: @escaping @Sendable (Owner) -> SubjectID?
+  ) -> Self {
+    let name = name(beside: key)
+    return DocumentField(writing: [.optional(key.description, .text, description), name]) { owner, json in
+      if let subject = subject(owner) { json.identity(key, subject) }
+    }
+  }
+
+  private static func name(beside key: StaticString) -> Schema.Member {
+    let stands = ["subject", "beacon", "id"].contains(key.description)
+    return .optional(stands ? "name" : "\(key)Name", .givenName)
+  }
+
+  /// A subject, its name and its kind.
+  static func subject(_ subject: @escaping @Sendable (Owner) -> SubjectID) -> Self {
+    let members: [Schema.Member] = [
+      .required("subject", .text), .optional("name", .givenName), .required("subjectKind", .subjectKind),
+    ]
+    return DocumentField(writing: members) { owner, json in json.subject(subject(owner)) }
+  }
 }

@@ -96,44 +96,55 @@ extension FixDetail: EventData {
   func write(to json: inout JSONText, endingAt _: Timestamp) { write(to: &json) }
 
   /// Writes the members of an open object: metres, metres a second, degrees, seconds.
-  ///
-  /// Unknown values are left out, as are the floor and its plane outdoors.
-  public func write(to json: inout JSONText) {
-    json.member("venue", venue)
-    if isIndoors {
-      json.member("building", building)
-      json.member("level", level)
-      if !floorName.isEmpty { json.member("floorName", floorName) }
-      json.member("room", ifPresent: room)
-      json.member("place", ifPresent: place)
-    }
-    if let latitude, let longitude {
-      json.member("latitude", latitude, decimals: 8)
-      json.member("longitude", longitude, decimals: 8)
-    }
-    if isIndoors {
-      json.member("x", x, decimals: 3)
-      json.member("y", y, decimals: 3)
-    }
-    json.member("horizontalAccuracy", horizontalAccuracy, decimals: 2)
-    if let speed { json.member("speed", speed, decimals: 2) }
-    if let courseInDegrees { json.member("course", courseInDegrees, decimals: 1) }
-    json.openArray("sources")
-    for (source, name) in FixSources.names where sources.contains(source) { json.element(name) }
-    json.closeArray()
-    json.member("age", age.seconds, decimals: 3)
-    json.member("satellites", satellites.name)
-    guard let progress else { return }
-    json.openObject("itinerary")
-    json.member("distance", progress.distance, decimals: 1)
-    json.member("share", progress.share, decimals: 4)
-    json.member("deviation", progress.deviation, decimals: 2)
-    json.member("offRoute", progress.isOffRoute)
-    if let latitude = progress.latitude, let longitude = progress.longitude {
-      json.member("latitude", latitude, decimals: 8)
-      json.member("longitude", longitude, decimals: 8)
-    }
-    json.closeObject()
+  public func write(to json: inout JSONText) { DocumentField.write(FixDetail.members, of: self, to: &json) }
+
+  /// The members in JSON: unknown values are left out, as are the floor and its plane outdoors.
+  package static let members: [DocumentField<FixDetail>] = [
+    .always("venue", .text) { $0.venue },
+    .sometimes("building", .text, "Missing outdoors, as are level, floorName, x and y.") {
+      $0.indoors($0.building)
+    },
+    .sometimes("level", .integer, "The floor's number; 0 is the ground floor.") { $0.indoors($0.level) },
+    .sometimes("floorName", .text) { $0.floorName.isEmpty ? nil : $0.indoors($0.floorName) },
+    .sometimes("room", .text, "The room that it is in, by the venue's own name.") { $0.indoors($0.room) },
+    .sometimes("place", .text, "The point of interest that it is at, by name.") { $0.indoors($0.place) },
+    .sometimes("latitude", .number(decimals: 8), "Degrees north, WGS 84.") { $0.coordinate?.latitude },
+    .sometimes("longitude", .number(decimals: 8), "Degrees east, WGS 84.") { $0.coordinate?.longitude },
+    .sometimes("x", .number(decimals: 3), "Metres east on the floor's plane.") { $0.indoors($0.x) },
+    .sometimes("y", .number(decimals: 3), "Metres north on the floor's plane.") { $0.indoors($0.y) },
+    .always(
+      "horizontalAccuracy",
+      .number(decimals: 2, .number(0...)),
+      "Metres: the radius meant to hold 68 % of truths."
+    ) { $0.horizontalAccuracy },
+    .sometimes("speed", .number(decimals: 2, .number(0...)), "Metres a second.") { $0.speed },
+    .sometimes("course", .number(decimals: 1, .number(0...)), "Degrees from north clockwise.") {
+      $0.courseInDegrees
+    },
+    .always("sources", .list(.text(.words(FixSources.names.map(\.name)))), "What it was made from.") { fix in
+      FixSources.names.filter { fix.sources.contains($0.source) }.map(\.name)
+    },
+    .always(
+      "age",
+      .seconds,
+      "How old the newest evidence of a radio, or from outside, was; seconds."
+    ) { $0.age },
+    .always(
+      "satellites",
+      .text(.words([SatelliteAdvice.needed, .notNeeded].map(\.name))),
+      "Whether the handset's satellite receiver is worth its power here."
+    ) { $0.satellites.name },
+    .sometimes(
+      "itinerary",
+      .object(ItineraryProgress.members),
+      "The place along the subject's itinerary; missing if it has none or is not near it."
+    ) { $0.progress },
+  ]
+
+  private func indoors<Value>(_ value: Value?) -> Value? { isIndoors ? value : nil }
+
+  private var coordinate: (latitude: Double, longitude: Double)? {
+    latitude.flatMap { latitude in longitude.map { (latitude, $0) } }
   }
 
   /// The course in degrees from north clockwise, 0 to 360, as in JSON.
@@ -285,4 +296,22 @@ extension FixDetail: EventData {
     let eighths = Int((course / (.pi / 4)).rounded())
     return winds[((eighths % winds.count) + winds.count) % winds.count]
   }
+}
+
+extension ItineraryProgress {
+  /// The members in JSON.
+  fileprivate static let members: [DocumentField<ItineraryProgress>] = [
+    .always("distance", .number(decimals: 1), "Metres along the route.") { $0.distance },
+    .always("share", .number(decimals: 4, .number(0...1)), "The same as a share of the whole route.") {
+      $0.share
+    },
+    .always("deviation", .number(decimals: 2, .number(0...)), "Metres from the route.") { $0.deviation },
+    .always("offRoute", .flag, "Whether the subject has left the route.") { $0.isOffRoute },
+    .sometimes("latitude", .number(decimals: 8), "The nearest place on the route; degrees north.") {
+      $0.longitude == nil ? nil : $0.latitude
+    },
+    .sometimes("longitude", .number(decimals: 8), "The nearest place on the route; degrees east.") {
+      $0.latitude == nil ? nil : $0.longitude
+    },
+  ]
 }

@@ -102,3 +102,22 @@ extension ValueForm where Value == TimeSpan {
     )
   }
 }
+
+extension ValueForm where Value == TimeSpan {
+  /// A length of time that is only written, in seconds.
+  package static var seconds: Self { seconds(decimals: 3) }
+
+  /// A length of time that is only written, in seconds with so many decimals.
+  package static func seconds(decimals: Int, _ schema: Schema = .number) -> Self {
+    let number = ValueForm<Double>.number(decimals: decimals, schema)
+    return ValueForm(writing: schema) { number.write($0.seconds, as: $1, to: &$2) }
+  }
+}
+
+extension ValueForm where Value == Timestamp {
+  /// A time that is only written, as RFC 3339 has it.
+  package static var moment: Self {
+    let text = ValueForm<String>.text(.time)
+    return ValueForm(writing: .time) { text.write($0.rfc3339, as: $1, to: &$2) }
+  }
+}

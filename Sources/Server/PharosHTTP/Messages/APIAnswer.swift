@@ -38,6 +38,16 @@ package struct APIAnswer: Sendable {
     return bytes(json.utf8, type: "application/json", status: status)
   }
 
+  /// A JSON object with declared members, with names beside identities if some are given.
+  static func json<Owner>(
+    _ declared: [DocumentField<Owner>],
+    of owner: Owner,
+    status: HTTPResponse.Status = .ok,
+    names: SiteNames? = nil
+  ) -> APIAnswer {
+    json(status: status, names: names) { DocumentField.write(declared, of: owner, to: &$0) }
+  }
+
   /// The document of something that was put: 201 with its path if it is new, and 200 otherwise.
   static func put(
     isNew: Bool,

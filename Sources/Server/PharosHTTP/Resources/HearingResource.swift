@@ -87,32 +87,10 @@ struct HearingResource: Resource {
     let names = registrar.names
     let rooms = try await cache.rooms(of: page.entries.flatMap { $0.beacon.subjects.dropFirst() }, by: names)
     return .json(names: names) { json in
-      json.objects("beacons", page.entries) {
-        HearingResource.write($1.beacon, in: rooms, isRegistered: $1.isRegistered, to: &$0)
-      }
+      let rows = page.entries.map { HeardRow(beacon: $0.beacon, isRegistered: $0.isRegistered, rooms: rooms) }
+      json.objects("beacons", rows, HeardRow.members)
       json.next(page.next)
     }
-  }
-
-  private static func write(
-    _ beacon: HeardBeacon,
-    in rooms: SubjectRooms,
-    isRegistered: Bool,
-    to json: inout JSONText
-  ) {
-    json.identity("observer", beacon.observer)
-    json.member("address", ifPresent: beacon.address?.description)
-    json.member("pseudonym", ifPresent: beacon.pseudonym?.description)
-    json.strings("identities", beacon.identities.map(\.description))
-    if let company = beacon.iBeaconCompany { json.member("iBeaconCompany", company) }
-    let (names, identities) = (json.siteNames, beacon.subjects.dropFirst())
-    json.member("name", ifPresent: identities.lazy.compactMap { names?.given(to: $0) }.first ?? beacon.name)
-    json.member("room", ifPresent: identities.lazy.compactMap { rooms[$0] }.first)
-    if let rssi = beacon.rssi { json.member("rssi", rssi.dBm) }
-    if let rate = beacon.advertsPerSecond { json.member("advertsPerSecond", rate, decimals: 2) }
-    json.member("firstHeard", beacon.firstHeard.rfc3339)
-    json.member("lastHeard", beacon.lastHeard.rfc3339)
-    json.member("registered", isRegistered)
   }
 
   private func tracks(_ request: APIRequest) async throws -> APIAnswer {
@@ -146,7 +124,8 @@ struct HearingResource: Resource {
     let shown = tracks.filter { $0.isShown(through: gate) }
     let rooms = try await cache.rooms(of: shown.map { .beacon($0.beacon) }, by: names)
     return .json(names: names) { json in
-      json.objects("tracks", shown) { $1.write(to: &$0, in: rooms, through: gate) }
+      let rows = shown.map { TrackRow(track: $0, rooms: rooms, gate: gate) }
+      json.objects("tracks", rows, TrackRow.members)
       let last = tracks.count == limit ? tracks.last?.key : nil
       json.next(last.map { Page.cursor(after: [$0.observer.description, $0.beacon.description]) })
     }
@@ -169,7 +148,7 @@ struct HearingResource: Resource {
     let beacons = words.flatMap { $0.beacons.map { SubjectID.beacon($0.beacon) } }
     let rooms = try await cache.rooms(of: beacons, by: names)
     return .json(names: names) { json in
-      json.objects("ranging", words) { $1.write(to: &$0, in: rooms) }
+      json.objects("ranging", words.map { RangingRow(word: $0, rooms: rooms) }, RangingRow.members)
     }
   }
 }
@@ -237,69 +216,155 @@ extension TrackInsight {
     gate.shows(.observer(observer), of: application) && gate.shows(.beacon(beacon), of: application)
   }
 
-  /// Writes all that is known; times in seconds, levels in dBm.
-  fileprivate func write(to json: inout JSONText, in rooms: SubjectRooms, through gate: Gate) {
-    json.identity("observer", observer)
-    json.identity("beacon", .beacon(beacon))
-    json.member("room", ifPresent: rooms[.beacon(beacon)])
-    json.member("lastHeard", lastHeard.rfc3339)
-    json.member("samples", samples)
-    if let level { json.member("level", level, decimals: 2) }
-    if let levelDeviation { json.member("levelDeviation", levelDeviation, decimals: 2) }
-    json.member("interval", ifPresent: interval)
-    json.member("slowestInterval", ifPresent: slowestInterval)
-    json.member("declaredInterval", ifPresent: declaredInterval)
-    if let receptionShare { json.member("receptionShare", receptionShare, decimals: 3) }
-    if let lossRun { json.member("lossRun", lossRun, decimals: 2) }
-    json.member("telling", isTelling)
-    if silenceFrom != .distantPast { json.member("silenceFrom", silenceFrom.rfc3339) }
-    let regions = regions.filter { isShown(through: gate, of: $0.application) }
-    json.objects("regions", regions) { $1.write(to: &$0) }
-  }
+}
+
+/// A transmitter in a listing.
+private struct HeardRow {
+  let beacon: HeardBeacon
+  let isRegistered: Bool
+  let rooms: SubjectRooms
+
+  private static let unasked = "devices that nothing in the site asks about"
+
+  static let members: [DocumentField<HeardRow>] = [
+    .identity("observer") { .observer($0.beacon.observer) },
+    .sometimes("address", .text, "Missing where it has none, and for \(unasked).") {
+      $0.beacon.address?.description
+    },
+    .sometimes(
+      "pseudonym",
+      .text(.pattern("^~[0-9a-f]{12}$")),
+      """
+      What stands for the address of a device that nothing in the site asks about: it says nothing beyond \
+      this run of the server, and is forgotten ten minutes after the device was last heard.
+      """
+    ) { $0.beacon.pseudonym?.description },
+    .always("identities", .list(.text)) { $0.beacon.identities.map(\.description) },
+    .sometimes(
+      "iBeaconCompany",
+      .integer(in: 0...65_535),
+      """
+      The company under which it advertises in the layout of an iBeacon; the site file's `iBeaconCompanies` \
+      reads it.
+      """
+    ) { $0.beacon.iBeaconCompany },
+    DocumentField(
+      writing: [
+        .optional(
+          "name",
+          .text,
+          "The name that the site gives it, else the one that it advertises; missing for \(unasked)."
+        )
+      ]
+    ) { row, json in
+      let given = row.identities.lazy.compactMap { [names = json.siteNames] in names?.given(to: $0) }.first
+      json.member("name", ifPresent: given ?? row.beacon.name)
+    },
+    .sometimes("room", .text(.presentRoom)) { row in
+      row.identities.lazy.compactMap { row.rooms[$0] }.first
+    },
+    .sometimes("rssi", .integer, "dBm.") { $0.beacon.rssi?.dBm },
+    .sometimes("advertsPerSecond", .number(decimals: 2)) { $0.beacon.advertsPerSecond },
+    .always("firstHeard", .moment) { $0.beacon.firstHeard },
+    .always("lastHeard", .moment) { $0.beacon.lastHeard },
+    .always("registered", .flag, "Whether some region, ranging, zone or directory entry names it.") {
+      $0.isRegistered
+    },
+  ]
+
+  private var identities: ArraySlice<SubjectID> { beacon.subjects.dropFirst() }
+}
+
+/// A track in a listing: times in seconds, levels in dBm.
+private struct TrackRow {
+  let track: TrackInsight
+  let rooms: SubjectRooms
+  let gate: Gate
+
+  static let members: [DocumentField<TrackRow>] = [
+    .identity("observer") { .observer($0.track.observer) },
+    .identity("beacon") { .beacon($0.track.beacon) },
+    .sometimes("room", .text(.presentRoom)) { $0.rooms[.beacon($0.track.beacon)] },
+    .always("lastHeard", .moment) { $0.track.lastHeard },
+    .always("samples", .count) { $0.track.samples },
+    .sometimes("level", .number(decimals: 2), "dBm.") { $0.track.level },
+    .sometimes("levelDeviation", .number(decimals: 2), "dB.") { $0.track.levelDeviation },
+    .sometimes("interval", .seconds, "Seconds.") { $0.track.interval },
+    .sometimes("slowestInterval", .seconds, "Seconds.") { $0.track.slowestInterval },
+    .sometimes("declaredInterval", .seconds, "Seconds.") { $0.track.declaredInterval },
+    .sometimes("receptionShare", .number(decimals: 3)) { $0.track.receptionShare },
+    .sometimes("lossRun", .number(decimals: 2)) { $0.track.lossRun },
+    .always("telling", .flag, "Whether silence says anything now.") { $0.track.isTelling },
+    .sometimes("silenceFrom", .moment) {
+      $0.track.silenceFrom == .distantPast ? nil : $0.track.silenceFrom
+    },
+    .always("regions", .list(.object(RegionInsight.members))) { row in
+      row.track.regions.filter { row.track.isShown(through: row.gate, of: $0.application) }
+    },
+  ]
 }
 
 extension RegionInsight {
-  fileprivate func write(to json: inout JSONText) {
-    json.member("application", application)
-    json.member("region", region)
-    json.member("subject", isAboutBeacons ? "beacon" : "observer")
-    json.member("state", state.name)
-    json.member("since", ifPresent: since?.rfc3339)
-    json.member("allowedGap", ifPresent: allowedGap)
-    json.member("silenceDeadline", ifPresent: silenceDeadline?.rfc3339)
-    json.member("levelDeadline", ifPresent: levelDeadline?.rfc3339)
-    json.member("waitingForProof", isWaitingForProof)
-    if let enterLevel { json.member("enterLevel", enterLevel, decimals: 2) }
-    if let exitLevel { json.member("exitLevel", exitLevel, decimals: 2) }
-    if let entry {
-      json.openObject("entry")
-      json.member("heard", entry.heard)
-      json.member("span", entry.span.seconds, decimals: 3)
-      json.member("needed", entry.needed)
-      json.member("window", entry.window.seconds, decimals: 3)
-      json.member("nextIsEnough", entry.isNextEnough)
-      json.closeObject()
-    }
-  }
+  fileprivate static let members: [DocumentField<RegionInsight>] = [
+    .always("application", .text) { $0.application },
+    .always("region", .text) { $0.region },
+    .always("subject", .text(.words(["observer", "beacon"]))) { $0.isAboutBeacons ? "beacon" : "observer" },
+    .always("state", .text(.regionState)) { $0.state.name },
+    .sometimes("since", .moment) { $0.since },
+    .sometimes("allowedGap", .seconds, "Seconds.") { $0.allowedGap },
+    .sometimes("silenceDeadline", .moment) { $0.silenceDeadline },
+    .sometimes("levelDeadline", .moment) { $0.levelDeadline },
+    .always("waitingForProof", .flag) { $0.isWaitingForProof },
+    .sometimes("enterLevel", .number(decimals: 2), "dBm.") { $0.enterLevel },
+    .sometimes("exitLevel", .number(decimals: 2), "dBm.") { $0.exitLevel },
+    .sometimes(
+      "entry",
+      .object([
+        .always("heard", .integer, "The latest adverts that belong together.") { $0.heard },
+        .always("span", .seconds, "Seconds from the first of them to the last.") { $0.span },
+        .always("needed", .integer, "The number of adverts that it takes.") { $0.needed },
+        .always("window", .seconds, "Seconds within which they must fall.") { $0.window },
+        .always(
+          "nextIsEnough",
+          .flag,
+          "Whether one more in regular distance is enough, even outside the window."
+        ) { $0.isNextEnough },
+      ]),
+      "While outside: the adverts that count towards entering."
+    ) { $0.entry },
+  ]
 }
 
-extension StateCache.RangingWord {
-  /// Writes the ranging as events tell it.
-  fileprivate func write(to json: inout JSONText, in rooms: SubjectRooms) {
-    json.member("application", key.application)
-    json.identity("observer", key.observer)
-    json.member("constraint", key.constraint.description)
-    json.member("time", time.rfc3339)
-    json.objects("beacons", beacons) { json, reading in
-      json.identity("beacon", .beacon(reading.beacon))
-      json.member("room", ifPresent: rooms[.beacon(reading.beacon)])
-      json.member("proximity", reading.proximity.rawValue)
-      json.member("rssi", reading.rssi, decimals: 1)
-      json.member("accuracy", reading.accuracy, decimals: 2)
-      json.member("deviation", reading.deviation, decimals: 2)
-      json.member("samples", reading.samples)
-    }
-  }
+/// A ranging in a listing, as events state it.
+private struct RangingRow {
+  let word: StateCache.RangingWord
+  let rooms: SubjectRooms
+
+  static let members: [DocumentField<RangingRow>] = [
+    .always("application", .text) { $0.word.key.application },
+    .identity("observer") { .observer($0.word.key.observer) },
+    .always("constraint", .text) { $0.word.key.constraint.description },
+    .always("time", .moment) { $0.word.time },
+    .always("beacons", .list(.object(RangedRow.members))) { row in
+      row.word.beacons.map { RangedRow(reading: $0, room: row.rooms[.beacon($0.beacon)]) }
+    },
+  ]
+}
+
+/// A beacon of a ranging.
+private struct RangedRow {
+  let reading: RangedReading
+  let room: String?
+
+  static let members: [DocumentField<RangedRow>] = [
+    .identity("beacon") { .beacon($0.reading.beacon) },
+    .sometimes("room", .text(.presentRoom)) { $0.room },
+    .always("proximity", .text(.proximity)) { $0.reading.proximity.rawValue },
+    .always("rssi", .number(decimals: 1), "dBm; 0 if there was no sample.") { $0.reading.rssi },
+    .always("accuracy", .number(decimals: 2), "Metres; -1 if undetermined.") { $0.reading.accuracy },
+    .always("deviation", .number(decimals: 2), "Metres; -1 if undetermined.") { $0.reading.deviation },
+    .always("samples", .count) { $0.reading.samples },
+  ]
 }
 
 extension JSONText {
@@ -314,96 +379,8 @@ extension Operation.Parameter {
 }
 
 extension Schema {
-  static let heardBeacon = Schema.object([
-    .required("observer", .text),
-    .optional("observerName", .givenName),
-    .optional(
-      "address",
-      .text,
-      "Missing where it has none, and for devices that nothing in the site asks about."
-    ),
-    .optional(
-      "pseudonym",
-      .pattern("^~[0-9a-f]{12}$"),
-      """
-      What stands for the address of a device that nothing in the site asks about: it says nothing beyond \
-      this run of the server, and is forgotten ten minutes after the device was last heard.
-      """
-    ),
-    .required("identities", .list(.text)),
-    .optional(
-      "iBeaconCompany",
-      .integer(0...65_535),
-      """
-      The company under which it advertises in the layout of an iBeacon; the site file's `iBeaconCompanies` \
-      reads it.
-      """
-    ),
-    .optional(
-      "name",
-      .text,
-      """
-      The name that the site gives it, else the one that it advertises; missing for devices that nothing in \
-      the site asks about.
-      """
-    ),
-    .optional("room", .presentRoom),
-    .optional("rssi", .integer, "dBm."),
-    .optional("advertsPerSecond", .number),
-    .required("firstHeard", .time),
-    .required("lastHeard", .time),
-    .required("registered", .flag, "Whether some region, ranging, zone or directory entry names it."),
-  ]).named("HeardBeacon")
+  static let heardBeacon = Schema.object(HeardRow.members).named("HeardBeacon")
 
-  static let track = Schema.object([
-    .required("observer", .text),
-    .optional("observerName", .givenName),
-    .required("beacon", .text),
-    .optional("name", .givenName),
-    .optional("room", .presentRoom),
-    .required("lastHeard", .time),
-    .required("samples", .count),
-    .optional("level", .number, "dBm."),
-    .optional("levelDeviation", .number, "dB."),
-    .optional("interval", .number, "Seconds."),
-    .optional("slowestInterval", .number, "Seconds."),
-    .optional("declaredInterval", .number, "Seconds."),
-    .optional("receptionShare", .number),
-    .optional("lossRun", .number),
-    .required("telling", .flag, "Whether silence says anything now."),
-    .optional("silenceFrom", .time),
-    .required(
-      "regions",
-      .list(
-        .object([
-          .required("application", .text),
-          .required("region", .text),
-          .required("subject", .words(["observer", "beacon"])),
-          .required("state", .regionState),
-          .optional("since", .time),
-          .optional("allowedGap", .number, "Seconds."),
-          .optional("silenceDeadline", .time),
-          .optional("levelDeadline", .time),
-          .required("waitingForProof", .flag),
-          .optional("enterLevel", .number, "dBm."),
-          .optional("exitLevel", .number, "dBm."),
-          .optional(
-            "entry",
-            .object([
-              .required("heard", .integer, "The latest adverts that belong together."),
-              .required("span", .number, "Seconds from the first of them to the last."),
-              .required("needed", .integer, "The number of adverts that it takes."),
-              .required("window", .number, "Seconds within which they must fall."),
-              .required(
-                "nextIsEnough",
-                .flag,
-                "Whether one more in regular distance is enough, even outside the window."
-              ),
-            ]),
-            "While outside: the adverts that count towards entering."
-          ),
-        ])
-      )
-    ),
-  ]).named("Track")
+  static let track = Schema.object(TrackRow.members).named("Track")
+  static let ranging = Schema.object(RangingRow.members).named("Ranging")
 }

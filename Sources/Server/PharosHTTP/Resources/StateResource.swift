@@ -315,26 +315,4 @@ extension Schema {
     ),
   ]).named("Record")
 
-  static let ranging = Schema.object([
-    .required("application", .text),
-    .required("observer", .text),
-    .optional("observerName", .givenName),
-    .required("constraint", .text),
-    .required("time", .time),
-    .required(
-      "beacons",
-      .list(
-        .object([
-          .required("beacon", .text),
-          .optional("name", .givenName),
-          .optional("room", .presentRoom),
-          .required("proximity", .proximity),
-          .required("rssi", .number, "dBm; 0 if there was no sample."),
-          .required("accuracy", .number, "Metres; -1 if undetermined."),
-          .required("deviation", .number, "Metres; -1 if undetermined."),
-          .required("samples", .count),
-        ])
-      )
-    ),
-  ]).named("Ranging")
 }
