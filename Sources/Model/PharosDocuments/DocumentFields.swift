@@ -355,6 +355,9 @@ extension ValueForm where Value == Double {
     }
   }
 
+  /// A number that is only written.
+  package static var number: Self { ValueForm(writing: .number) { $2.write($0, as: $1) } }
+
   /// A number that is only written, rounded to so many decimals.
   package static func number(decimals: Int, _ schema: Schema = .number) -> Self {
     ValueForm(writing: schema) { $2.write($0, as: $1, decimals: decimals) }
@@ -502,9 +505,17 @@ package struct DocumentField<Owner: Sendable>: Sendable {
   /// Declares the members of a part, which stand in the same object.
   package static func part<Part>(
     _ declared: [DocumentField<Part>],
+    _ part: @escaping @Sendable (Owner) -> Part
+  ) -> Self {
+    DocumentField(writing: .written(declared)) { DocumentField<Part>.write(declared, of: part($0), to: &$1) }
+  }
+
+  /// Declares the members of a part that may be missing, which stand in the same object.
+  package static func part<Part>(
+    ofAny declared: [DocumentField<Part>],
     _ part: @escaping @Sendable (Owner) -> Part?
   ) -> Self {
-    DocumentField(writing: declared.flatMap(\.written)) { owner, json in
+    DocumentField(writing: [Schema.Member].written(declared).map(\.optional)) { owner, json in
       if let part = part(owner) { DocumentField<Part>.write(declared, of: part, to: &json) }
     }
   }
@@ -517,6 +528,11 @@ package struct DocumentField<Owner: Sendable>: Sendable {
   /// Writes the declared keys of a value into an open JSON object.
   package static func write(_ declared: [DocumentField], of owner: Owner, to json: inout JSONText) {
     for field in declared { field.write(owner, &json) }
+  }
+
+  /// Writes the declared keys of a value, if there is one, into an open JSON object.
+  package static func write(_ declared: [DocumentField], ofAny owner: Owner?, to json: inout JSONText) {
+    if let owner { write(declared, of: owner, to: &json) }
   }
 
   /// Returns the declared keys.

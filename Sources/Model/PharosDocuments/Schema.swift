@@ -8,6 +8,9 @@ package struct Schema: Sendable {
     fileprivate let schema: Schema
     fileprivate let isRequired: Bool
 
+    /// The member as one that an object may lack.
+    package var optional: Member { Member(name: name, schema: schema, isRequired: false) }
+
     /// A member that every such object has.
     package static func required(_ name: String, _ schema: Schema, _ description: String? = nil) -> Member {
       Member(name: name, schema: description.map(schema.described) ?? schema, isRequired: true)

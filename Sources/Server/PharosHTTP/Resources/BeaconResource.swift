@@ -48,7 +48,7 @@ struct BeaconResource: Resource {
         guard table.ids.contains(id) else {
           throw Problem.notFound("Beacon \(id) is neither described nor located, and in no region.")
         }
-        return .json(names: table.names) { table.write(id, to: &$0) }
+        return .json(BeaconTable.members, of: table.row(id), names: table.names)
       },
       Route(
         .put,
@@ -106,7 +106,7 @@ struct BeaconResource: Resource {
       [$0.description]
     }
     return .json(names: table.names) { json in
-      json.objects("beacons", page.entries) { table.write($1, to: &$0) }
+      json.objects("beacons", page.entries.map(table.row), BeaconTable.members)
       json.next(page.next)
     }
   }
@@ -161,44 +161,84 @@ private struct BeaconTable {
   /// The room that a beacon is in, if it is known.
   func room(of id: BeaconID) -> String? { tags[id]?.zone.map(names.room(ofZone:)) ?? rooms[.beacon(id)] }
 
-  func write(_ id: BeaconID, to json: inout JSONText) {
-    json.identity("id", .beacon(id))
-    if let entry = entries[BeaconEntry.constraint(of: id).normal] {
-      json.member("source", (sources.declares(id) ? Registration.site : .http).rawValue)
-      if let power = entry.measuredPower { json.member("measuredPower", power) }
-      json.member("interval", ifPresent: entry.interval?.written)
-    }
-    json.member("room", ifPresent: room(of: id))
-    let tag = tags[id]
-    json.member("zone", ifPresent: tag?.zone)
-    json.member("zoneState", ifPresent: tag?.zoneState?.name)
-    json.member("since", ifPresent: tag?.since?.rfc3339)
-    let lastHeard = tag?.hearings.map(\.lastHeard).max()
-    json.member("lastHeard", ifPresent: lastHeard?.rfc3339)
-    if let nearest = tag?.hearings.first(where: { !$0.isDown }) {
-      json.openObject("nearest")
-      json.identity("observer", nearest.observer)
-      json.member("level", nearest.level, decimals: 2)
-      json.closeObject()
-    }
-    json.objects("regions", states[id] ?? []) { json, row in
-      json.member("application", row.application)
-      json.member("region", row.region)
-      json.member("state", row.state.name)
-      json.member("since", row.time.rfc3339)
-    }
-    if let battery = batteries[id] {
-      json.openObject("battery")
-      json.member("millivolts", battery.millivolts)
-      json.member("time", battery.time.rfc3339)
-      json.closeObject()
-    }
-    guard let fix = fixes[id], case .fix(let detail) = fix.detail else { return }
-    json.openObject("fix")
-    json.member("time", fix.time.rfc3339)
-    detail.write(to: &json)
-    json.closeObject()
+  /// A beacon in a listing.
+  struct Row {
+    let id: BeaconID
+    let entry: BeaconEntry?
+    let source: Registration
+    let room: String?
+    let tag: TagStanding?
+    let states: [PublishedState.RegionRecord]
+    let battery: StateCache.Battery?
+    let fix: (time: Timestamp, detail: FixDetail)?
   }
+
+  func row(_ id: BeaconID) -> Row {
+    var fix: (time: Timestamp, detail: FixDetail)?
+    if let event = fixes[id], case .fix(let detail) = event.detail { fix = (event.time, detail) }
+    return Row(
+      id: id,
+      entry: entries[BeaconEntry.constraint(of: id).normal],
+      source: sources.declares(id) ? .site : .http,
+      room: room(of: id),
+      tag: tags[id],
+      states: states[id] ?? [],
+      battery: batteries[id],
+      fix: fix
+    )
+  }
+
+  static let members: [DocumentField<Row>] = [
+    .identity("id") { .beacon($0.id) },
+    .sometimes("source", .text(.source)) { $0.entry == nil ? nil : $0.source.rawValue },
+    .sometimes("measuredPower", .number, "dBm at one metre.") { $0.entry?.measuredPower },
+    .sometimes("interval", .text, "As in the site file.") { $0.entry?.interval?.written },
+    .sometimes("room", .text(.presentRoom)) { $0.room },
+    .sometimes("zone", .text) { $0.tag?.zone },
+    .sometimes("zoneState", .text(.zoneState)) { $0.tag?.zoneState?.name },
+    .sometimes("since", .moment, "Since when it is in the zone.") { $0.tag?.since },
+    .sometimes(
+      "lastHeard",
+      .moment,
+      "When an observer of a zone last heard it; missing for one that was not heard."
+    ) { $0.tag?.hearings.map(\.lastHeard).max() },
+    .sometimes(
+      "nearest",
+      .object([
+        .identity("observer") { .observer($0.observer) },
+        .always("level", .number(decimals: 2), "dBm.") { $0.level },
+      ]),
+      "The observer of a zone that hears it loudest."
+    ) { $0.tag?.hearings.first { !$0.isDown } },
+    .always(
+      "regions",
+      .list(
+        .object([
+          .always("application", .text) { $0.application },
+          .always("region", .text) { $0.region },
+          .always("state", .text(.regionState)) { $0.state.name },
+          .always("since", .moment) { $0.time },
+        ])
+      ),
+      "The regions that it is inside, or was when it became unmonitored."
+    ) { $0.states },
+    .sometimes(
+      "battery",
+      .object([
+        .always("millivolts", .count) { $0.millivolts },
+        .always("time", .moment) { $0.time },
+      ]),
+      "The last report of its battery."
+    ) { $0.battery },
+    .sometimes(
+      "fix",
+      .object([
+        .always("time", .moment, "When the subject was there.") { $0.time },
+        .part(FixDetail.members) { $0.detail },
+      ]),
+      "The last fix."
+    ) { $0.fix },
+  ]
 }
 
 extension Operation.Parameter {
@@ -206,92 +246,5 @@ extension Operation.Parameter {
 }
 
 extension Schema {
-  static let beacon = Schema.object([
-    .required("id", .text),
-    .optional("name", .givenName),
-    .optional("source", .source),
-    .optional("measuredPower", .number, "dBm at one metre."),
-    .optional("interval", .text, "As in the site file."),
-    .optional("room", .presentRoom),
-    .optional("zone", .text),
-    .optional("zoneState", .zoneState),
-    .optional("since", .time, "Since when it is in the zone."),
-    .optional(
-      "lastHeard",
-      .time,
-      "When an observer of a zone last heard it; missing for one that was not heard."
-    ),
-    .optional(
-      "nearest",
-      .object([
-        .required("observer", .text),
-        .optional("observerName", .givenName),
-        .required("level", .number, "dBm."),
-      ]),
-      "The observer of a zone that hears it loudest."
-    ),
-    .required(
-      "regions",
-      .list(
-        .object([
-          .required("application", .text),
-          .required("region", .text),
-          .required("state", .regionState),
-          .required("since", .time),
-        ])
-      ),
-      "The regions that it is inside, or was when it became unmonitored."
-    ),
-    .optional(
-      "battery",
-      .object([
-        .required("millivolts", .count),
-        .required("time", .time),
-      ]),
-      "The last report of its battery."
-    ),
-    .optional(
-      "fix",
-      .object([
-        .required("time", .time, "When the subject was there."),
-        .required("venue", .text),
-        .optional("building", .text, "Missing outdoors, as are level, floorName, x and y."),
-        .optional("level", .integer, "The floor's number; 0 is the ground floor."),
-        .optional("floorName", .text),
-        .optional("room", .text, "The room that it is in, by the venue's own name."),
-        .optional("place", .text, "The point of interest that it is at, by name."),
-        .optional("latitude", .number, "Degrees north, WGS 84."),
-        .optional("longitude", .number, "Degrees east, WGS 84."),
-        .optional("x", .number, "Metres east on the floor's plane."),
-        .optional("y", .number, "Metres north on the floor's plane."),
-        .required("horizontalAccuracy", .number(0...), "Metres: the radius meant to hold 68 % of truths."),
-        .optional("speed", .number(0...), "Metres a second."),
-        .optional("course", .number(0...), "Degrees from north clockwise."),
-        .required(
-          "sources",
-          .list(.words(["wifi", "beacons", "motion", "outside", "observers"])),
-          "What it was made from."
-        ),
-        .required("age", .number, "How old the newest evidence of a radio, or from outside, was; seconds."),
-        .required(
-          "satellites",
-          .words(["needed", "notNeeded"]),
-          "Whether the handset's satellite receiver is worth its power here."
-        ),
-        .optional(
-          "itinerary",
-          .object([
-            .required("distance", .number, "Metres along the route."),
-            .required("share", .number(0...1), "The same as a share of the whole route."),
-            .required("deviation", .number(0...), "Metres from the route."),
-            .required("offRoute", .flag, "Whether the subject has left the route."),
-            .optional("latitude", .number, "The nearest place on the route; degrees north."),
-            .optional("longitude", .number, "The nearest place on the route; degrees east."),
-          ]),
-          "The place along the subject's itinerary; missing if it has none or is not near it."
-        ),
-      ]),
-      "The last fix."
-    ),
-  ]).named("Beacon")
+  static let beacon = Schema.object(BeaconTable.members).named("Beacon")
 }

@@ -84,7 +84,7 @@ struct FixResource: Resource {
       [$0.subject.description]
     }
     return .json(names: registrar.names) { json in
-      json.objects("fixes", page.entries) { FixResource.write($1, to: &$0) }
+      json.objects("fixes", page.entries.compactMap(FixRow.init), FixRow.members)
       json.next(page.next)
     }
   }
@@ -106,16 +106,28 @@ struct FixResource: Resource {
           + "were since; /v1/fixes lists who was."
       )
     }
-    return .json(names: registrar.names) { FixResource.write(event, to: &$0) }
+    return .json(names: registrar.names) {
+      DocumentField.write(FixRow.members, ofAny: FixRow(event), to: &$0)
+    }
+  }
+}
+
+/// The fix of a subject in a listing.
+private struct FixRow {
+  let event: Event
+  let detail: FixDetail
+
+  init?(_ event: Event) {
+    guard case .fix(let detail) = event.detail else { return nil }
+    (self.event, self.detail) = (event, detail)
   }
 
-  private static func write(_ event: Event, to json: inout JSONText) {
-    guard case .fix(let detail) = event.detail else { return }
-    json.subject(event.subject)
-    json.member("time", event.time.rfc3339)
-    json.member("decidedAt", event.decidedAt.rfc3339)
-    detail.write(to: &json)
-  }
+  static let members: [DocumentField<FixRow>] = [
+    .subject { $0.event.subject },
+    .always("time", .moment, "When the subject was there.") { $0.event.time },
+    .always("decidedAt", .moment) { $0.event.decidedAt },
+    .part(FixDetail.members) { $0.detail },
+  ]
 }
 
 extension FloorID {
@@ -236,30 +248,42 @@ struct ZoneResource: Resource {
     let names = registrar.names
     let rooms = try await cache.rooms(of: page.entries.map { .beacon($0.beacon) }, by: names)
     return .json(names: names) { json in
-      json.objects("tags", page.entries) { write($1, in: rooms, to: &$0) }
+      json.objects("tags", page.entries.map { TagRow(tag: $0, rooms: rooms) }, TagRow.members)
       json.next(page.next)
     }
   }
+}
 
-  private func write(_ tag: TagStanding, in rooms: SubjectRooms, to json: inout JSONText) {
-    json.identity("beacon", .beacon(tag.beacon))
-    json.member(
-      "room",
-      ifPresent: tag.zone.flatMap { json.siteNames?.room(ofZone: $0) } ?? rooms[.beacon(tag.beacon)]
-    )
-    json.member("zone", ifPresent: tag.zone)
-    json.member("since", ifPresent: tag.since?.rfc3339)
-    json.member("zoneState", ifPresent: tag.zoneState?.name)
-    json.member("unmonitoredSince", ifPresent: tag.unmonitoredSince?.rfc3339)
-    if let probability = tag.probability { json.member("probability", probability, decimals: 4) }
-    json.objects("hearings", tag.hearings) { json, hearing in
-      json.identity("observer", hearing.observer)
-      json.member("level", hearing.level, decimals: 2)
-      json.member("offset", hearing.offset, decimals: 2)
-      json.member("lastHeard", hearing.lastHeard.rfc3339)
-      json.member("down", hearing.isDown)
-    }
-  }
+/// A tag in a listing.
+private struct TagRow {
+  let tag: TagStanding
+  let rooms: SubjectRooms
+
+  static let members: [DocumentField<TagRow>] = [
+    .identity("beacon") { .beacon($0.tag.beacon) },
+    DocumentField(writing: [.optional("room", .presentRoom)]) { row, json in
+      let room = row.tag.zone.flatMap { json.siteNames?.room(ofZone: $0) }
+      json.member("room", ifPresent: room ?? row.rooms[.beacon(row.tag.beacon)])
+    },
+    .sometimes("zone", .text) { $0.tag.zone },
+    .sometimes("since", .moment) { $0.tag.since },
+    .sometimes("zoneState", .text(.zoneState)) { $0.tag.zoneState?.name },
+    .sometimes("unmonitoredSince", .moment, "Since when it is unmonitored in the zone.") {
+      $0.tag.unmonitoredSince
+    },
+    .sometimes("probability", .number(decimals: 4), "0 to 1.") { $0.tag.probability },
+    .always("hearings", .list(.object(TagStanding.Hearing.members))) { $0.tag.hearings },
+  ]
+}
+
+extension TagStanding.Hearing {
+  fileprivate static let members: [DocumentField<TagStanding.Hearing>] = [
+    .identity("observer") { .observer($0.observer) },
+    .always("level", .number(decimals: 2), "dBm.") { $0.level },
+    .always("offset", .number(decimals: 2), "dB.") { $0.offset },
+    .always("lastHeard", .moment) { $0.lastHeard },
+    .always("down", .flag) { $0.isDown },
+  ]
 }
 
 extension Operation.Parameter {
@@ -267,49 +291,7 @@ extension Operation.Parameter {
 }
 
 extension Schema {
-  static let fix = Schema.object([
-    .required("subject", .text),
-    .required("subjectKind", .subjectKind),
-    .optional("name", .text, "The name that the site has for the subject."),
-    .required("time", .time, "When the subject was there."),
-    .required("decidedAt", .time),
-    .required("venue", .text),
-    .optional("building", .text, "Missing outdoors, as are level, floorName, x and y."),
-    .optional("level", .integer, "The floor's number; 0 is the ground floor."),
-    .optional("floorName", .text),
-    .optional("room", .text, "The room that it is in, by the venue's own name."),
-    .optional("place", .text, "The point of interest that it is at, by name."),
-    .optional("latitude", .number, "Degrees north, WGS 84."),
-    .optional("longitude", .number, "Degrees east, WGS 84."),
-    .optional("x", .number, "Metres east on the floor's plane."),
-    .optional("y", .number, "Metres north on the floor's plane."),
-    .required("horizontalAccuracy", .number(0...), "Metres: the radius meant to hold 68 % of truths."),
-    .optional("speed", .number(0...), "Metres a second."),
-    .optional("course", .number(0...), "Degrees from north clockwise."),
-    .required(
-      "sources",
-      .list(.words(["wifi", "beacons", "motion", "outside", "observers"])),
-      "What it was made from."
-    ),
-    .required("age", .number, "How old the newest evidence of a radio, or from outside, was; seconds."),
-    .required(
-      "satellites",
-      .words(["needed", "notNeeded"]),
-      "Whether the handset's satellite receiver is worth its power here."
-    ),
-    .optional(
-      "itinerary",
-      .object([
-        .required("distance", .number, "Metres along the route."),
-        .required("share", .number(0...1), "The same as a share of the whole route."),
-        .required("deviation", .number(0...), "Metres from the route."),
-        .required("offRoute", .flag, "Whether the subject has left the route."),
-        .optional("latitude", .number, "The nearest place on the route; degrees north."),
-        .optional("longitude", .number, "The nearest place on the route; degrees east."),
-      ]),
-      "The place along the subject's itinerary; missing if it has none or is not near it."
-    ),
-  ]).named("Fix")
+  static let fix = Schema.object(FixRow.members).named("Fix")
 
   static let zone = Schema.object([
     .required("id", .text),
@@ -371,27 +353,5 @@ extension Schema {
     ),
   ]).named("Zone")
 
-  static let tag = Schema.object([
-    .required("beacon", .text),
-    .optional("name", .text),
-    .optional("room", .presentRoom),
-    .optional("zone", .text),
-    .optional("since", .time),
-    .optional("zoneState", .zoneState),
-    .optional("unmonitoredSince", .time, "Since when it is unmonitored in the zone."),
-    .optional("probability", .number, "0 to 1."),
-    .required(
-      "hearings",
-      .list(
-        .object([
-          .required("observer", .text),
-          .optional("observerName", .givenName),
-          .required("level", .number, "dBm."),
-          .required("offset", .number, "dB."),
-          .required("lastHeard", .time),
-          .required("down", .flag),
-        ])
-      )
-    ),
-  ]).named("Tag")
+  static let tag = Schema.object(TagRow.members).named("Tag")
 }

@@ -30,7 +30,7 @@ struct ObserverResource: Resource {
       ) { request in
         let table = try await observerTable(request)
         return .json(names: registrar.names) {
-          $0.objects("observers", table.ids) { table.write($1, to: &$0) }
+          $0.objects("observers", table.ids.map(table.row), ObserverTable.members)
         }
       },
       Route(
@@ -48,7 +48,7 @@ struct ObserverResource: Resource {
         guard table.ids.contains(id) else {
           throw Problem.notFound("Observer \(id) is neither heard nor listed in the site file.")
         }
-        return .json(names: registrar.names) { table.write(id, to: &$0) }
+        return .json(ObserverTable.members, of: table.row(id), names: registrar.names)
       },
       Route(
         .put,
@@ -142,19 +142,23 @@ struct ObserverResource: Resource {
     return .accepted("regions with notifyEntryStateOnDisplay publish their state as an event")
   }
 
+  fileprivate static let quarantined: [DocumentField<(entry: QuarantinedObserver, source: Endpoint?)>] = [
+    .identity("id") { .observer($0.entry.id) },
+    .always("firstHeard", .moment) { $0.entry.firstHeard },
+    .always("lastHeard", .moment) { $0.entry.lastHeard },
+    .always("reports", .count) { $0.entry.reports },
+    .sometimes("source", .text) { $0.source?.description },
+  ]
+
   private func quarantine(_ request: APIRequest) async throws -> APIAnswer {
     let gate = commitPublisher.presentGate(for: request.principal)
     let sources = try await server.snapshot().heard.observers
     let entries = try await server.quarantine().filter { gate.shows(.observer($0.id)) }
     return .json(names: registrar.names) { json in
-      json.objects("observers", entries.sorted { $0.id < $1.id }) { json, entry in
-        json.identity("id", entry.id)
-        json.member("firstHeard", entry.firstHeard.rfc3339)
-        json.member("lastHeard", entry.lastHeard.rfc3339)
-        json.member("reports", entry.reports)
-        let source = sources.first { $0.id == entry.id }?.source
-        json.member("source", ifPresent: source?.description)
+      let rows = entries.sorted { $0.id < $1.id }.map { entry in
+        (entry: entry, source: sources.first { $0.id == entry.id }?.source)
       }
+      json.objects("observers", rows, ObserverResource.quarantined)
     }
   }
 }
@@ -176,46 +180,68 @@ private struct ObserverTable {
     ids = Set(entries.keys).union(statuses.keys).filter { gate.shows(.observer($0)) }.sorted()
   }
 
-  func write(_ id: ObserverID, to json: inout JSONText) {
-    json.identity("id", id)
-    json.member("room", ifPresent: json.siteNames?.room(of: id))
-    json.member("listed", entries[id] != nil)
-    if let entry = entries[id] {
-      json.member("declaredBy", (sources.declares(id) ? Registration.site : .http).rawValue)
+  /// An observer in a listing.
+  struct Row {
+    let id: ObserverID
+    let entry: ObserverEntry?
+    let source: Registration
+    let status: ObserverStatus?
+    let heard: HeardObserver?
+  }
+
+  func row(_ id: ObserverID) -> Row {
+    let source = sources.declares(id) ? Registration.site : .http
+    return Row(id: id, entry: entries[id], source: source, status: statuses[id], heard: heard[id])
+  }
+
+  static let members: [DocumentField<Row>] = [
+    .identity("id") { .observer($0.id) },
+    DocumentField(
+      writing: [.optional("room", .text, "The zone that it stands in, by name, if it is in one alone.")]
+    ) { $1.member("room", ifPresent: $1.siteNames?.room(of: $0.id)) },
+    .always("listed", .flag, "Whether the site file, a name or an acceptance lists it.") { $0.entry != nil },
+    .sometimes("declaredBy", .text(.source)) { $0.entry == nil ? nil : $0.source.rawValue },
+    DocumentField(writing: [.optional("declared", .observerDocument)]) { row, json in
+      guard let entry = row.entry else { return }
       json.openObject("declared")
       ObserverDocument.write(entry, to: &json)
       json.closeObject()
-    }
-    if let status = statuses[id] {
-      write(status, to: &json)
-    } else {
-      json.member("isUp", false)
-    }
-    if let heard = heard[id] {
-      json.member("source", heard.source.description)
-      json.member("format", heard.format.name)
-    }
-  }
+    },
+    .always("isUp", .flag) { $0.status?.isUp ?? false },
+    .part(ofAny: ObserverStatus.members) { $0.status },
+    .sometimes("source", .text) { $0.heard?.source.description },
+    .sometimes("format", .text) { $0.heard?.format.name },
+  ]
 
-  private func write(_ status: ObserverStatus, to json: inout JSONText) {
-    json.member("isUp", status.isUp)
-    json.member("firstHeard", status.firstHeard.rfc3339)
-    json.member("lastHeard", status.lastHeard.rfc3339)
-    json.member("adverts", status.adverts)
-    json.member("advertsPerSecond", status.advertsPerSecond, decimals: 2)
-    if status.datagrams + status.lostDatagrams > 0 {
-      json.member("datagrams", status.datagrams)
-      json.member("lostDatagrams", status.lostDatagrams)
-      json.member("lossShare", status.lossShare, decimals: 5)
-    }
-    json.member("late", status.late)
-    json.member("lag", status.lag.seconds, decimals: 3)
-    if let offset = status.clockOffset { json.member("clockOffset", offset.seconds, decimals: 3) }
-    if let bootID = status.bootID { json.member("bootId", bootID) }
-    json.member("scanState", "\(status.scanState)")
-    json.member("allowedGap", status.allowedGap.seconds, decimals: 3)
-    json.member("tracks", status.tracks)
-  }
+}
+
+extension ObserverStatus {
+  fileprivate static let members: [DocumentField<ObserverStatus>] = [
+    .always("firstHeard", .moment) { $0.firstHeard },
+    .always("lastHeard", .moment) { $0.lastHeard },
+    .always("adverts", .count) { $0.adverts },
+    .always("advertsPerSecond", .number(decimals: 2)) { $0.advertsPerSecond },
+    .sometimes("datagrams", .count, "Received; absent if it does not number them.") {
+      $0.isNumbered ? $0.datagrams : nil
+    },
+    .sometimes("lostDatagrams", .count, "By their numbers; absent if it does not number them.") {
+      $0.isNumbered ? $0.lostDatagrams : nil
+    },
+    .sometimes("lossShare", .number(decimals: 5), "0 to 1; absent if it does not number its datagrams.") {
+      $0.isNumbered ? $0.lossShare : nil
+    },
+    .always("late", .count) { $0.late },
+    .always("lag", .seconds, "Seconds.") { $0.lag },
+    .sometimes("clockOffset", .seconds, "Seconds.") { $0.clockOffset },
+    .sometimes("bootId", .count) { $0.bootID },
+    .always("scanState", .text(.words(["off", "windowed", "foreground"]))) { "\($0.scanState)" },
+    .always("allowedGap", .seconds, "The silence, in seconds, after which it counts as down.") {
+      $0.allowedGap
+    },
+    .always("tracks", .count) { $0.tracks },
+  ]
+
+  private var isNumbered: Bool { datagrams + lostDatagrams > 0 }
 }
 
 /// The keys that observers sign with.
@@ -236,7 +262,12 @@ struct KeyResource: Resource {
         access: .operation
       ) { _ in
         .json(names: registrar.names) {
-          $0.objects("observers", registrar.keyedObservers) { write($1, to: &$0) }
+          let now = clock()
+          $0.objects(
+            "observers",
+            registrar.keyedObservers.map { (observer: $0, now: now) },
+            KeyResource.keyed
+          )
         }
       },
       Route(
@@ -249,7 +280,7 @@ struct KeyResource: Resource {
       ) { request in
         let id = try request.observer()
         guard let observer = registrar.keyedObserver(id) else { throw KeyResource.noKeys(id) }
-        return .json(names: registrar.names) { write(observer, to: &$0) }
+        return .json(KeyResource.keyed, of: (observer, clock()), names: registrar.names)
       },
       Route(
         .post,
@@ -319,32 +350,55 @@ struct KeyResource: Resource {
       overlap: overlap ?? ObserverKeys.overlap,
       at: now
     )
-    return APIAnswer.json(status: .created, names: registrar.names) { json in
-      json.identity("observer", observer)
-      json.member("id", key.idText)
-      json.member("fingerprint", key.fingerprint)
-      json.member("createdAt", now.rfc3339)
-      json.member("key", key.text)
-    }
-    .unkept()
+    let made = (observer: observer, key: key, createdAt: now)
+    return APIAnswer.json(KeyResource.made, of: made, status: .created, names: registrar.names)
+      .unkept()
   }
 
-  private func write(_ observer: KeyedObserver, to json: inout JSONText) {
-    let now = clock()
-    json.identity("observer", observer.id)
-    json.strings("radios", observer.radios.map(\.description))
-    json.objects("keys", observer.keys) { json, entry in
-      json.member("id", entry.key.idText)
-      json.member("fingerprint", entry.key.fingerprint)
-      json.member("createdAt", entry.createdAt.rfc3339)
-      json.member("expiresAt", ifPresent: entry.expiresAt?.rfc3339)
-      json.member("expired", entry.hasExpired(at: now))
-    }
-  }
+  fileprivate static let made:
+    [DocumentField<(observer: ObserverID, key: ObserverKey, createdAt: Timestamp)>] = [
+      .identity("observer", "Who signs.") { .observer($0.observer) },
+      .part(ObserverKey.members) { $0.key },
+      .always("createdAt", .moment) { $0.createdAt },
+      .always(
+        "key",
+        .text,
+        "What the gateway is given: pharos-key-, the id and the secret. It is shown this once."
+      ) { $0.key.text },
+    ]
+
+  fileprivate static let keyed: [DocumentField<(observer: KeyedObserver, now: Timestamp)>] = [
+    .identity("observer", "Who signs.") { .observer($0.observer.id) },
+    .always("radios", .list(.text), "The further observers whose records it may send.") {
+      $0.observer.radios.map(\.description)
+    },
+    .always(
+      "keys",
+      .list(
+        .object([
+          .part(ObserverKey.members) { $0.entry.key },
+          .always("createdAt", .moment) { $0.entry.createdAt },
+          .sometimes("expiresAt", .moment, "From when on nothing signed with it is taken.") {
+            $0.entry.expiresAt
+          },
+          .always("expired", .flag) { $0.entry.hasExpired(at: $0.now) },
+        ])
+      )
+    ) { row in row.observer.keys.map { (entry: $0, now: row.now) } },
+  ]
 
   private static func noKeys(_ observer: ObserverID) -> Problem {
     .notFound("Observer \(observer) has no keys, and never had any.")
   }
+}
+
+extension ObserverKey {
+  fileprivate static let members: [DocumentField<ObserverKey>] = [
+    .always("id", .text(.pattern("^[0-9a-f]{8}$")), "Which key it is.") { $0.idText },
+    .always("fingerprint", .text(.pattern("^[0-9a-f]{8}$")), "By which two ends can be compared.") {
+      $0.fingerprint
+    },
+  ]
 }
 
 /// The adverts that clients send over HTTP.
@@ -446,71 +500,13 @@ extension Operation.Parameter {
 }
 
 extension Schema {
-  static let observer = Schema.object([
-    .required("id", .text),
-    .optional("name", .text),
-    .optional("room", .text, "The zone that it stands in, by name, if it is in one alone."),
-    .required("listed", .flag, "Whether the site file, a name or an acceptance lists it."),
-    .optional("declaredBy", .source),
-    .optional("declared", .observerDocument),
-    .required("isUp", .flag),
-    .optional("firstHeard", .time),
-    .optional("lastHeard", .time),
-    .optional("adverts", .count),
-    .optional("advertsPerSecond", .number),
-    .optional("datagrams", .count, "Received; absent if it does not number them."),
-    .optional("lostDatagrams", .count, "By their numbers; absent if it does not number them."),
-    .optional("lossShare", .number, "0 to 1; absent if it does not number its datagrams."),
-    .optional("late", .count),
-    .optional("lag", .number, "Seconds."),
-    .optional("clockOffset", .number, "Seconds."),
-    .optional("bootId", .count),
-    .optional("scanState", .words(["off", "windowed", "foreground"])),
-    .optional("allowedGap", .number, "The silence, in seconds, after which it counts as down."),
-    .optional("tracks", .count),
-    .optional("source", .text),
-    .optional("format", .text),
-  ]).named("Observer")
+  static let observer = Schema.object(ObserverTable.members).named("Observer")
 
-  static let quarantinedObserver = Schema.object([
-    .required("id", .text),
-    .optional("name", .givenName),
-    .required("firstHeard", .time),
-    .required("lastHeard", .time),
-    .required("reports", .count),
-    .optional("source", .text),
-  ]).named("QuarantinedObserver")
+  static let quarantinedObserver = Schema.object(ObserverResource.quarantined).named("QuarantinedObserver")
 
-  static let keyedObserver = Schema.object([
-    .required("observer", .text, "Who signs."),
-    .optional("observerName", .givenName),
-    .required("radios", .list(.text), "The further observers whose records it may send."),
-    .required(
-      "keys",
-      .list(
-        .object([
-          .required("id", .pattern("^[0-9a-f]{8}$"), "Which key it is."),
-          .required("fingerprint", .pattern("^[0-9a-f]{8}$"), "By which two ends can be compared."),
-          .required("createdAt", .time),
-          .optional("expiresAt", .time, "From when on nothing signed with it is taken."),
-          .required("expired", .flag),
-        ])
-      )
-    ),
-  ]).named("KeyedObserver")
+  static let keyedObserver = Schema.object(KeyResource.keyed).named("KeyedObserver")
 
-  static let newKey = Schema.object([
-    .required("observer", .text, "Who signs."),
-    .optional("observerName", .givenName),
-    .required("id", .pattern("^[0-9a-f]{8}$"), "Which key it is."),
-    .required("fingerprint", .pattern("^[0-9a-f]{8}$"), "By which two ends can be compared."),
-    .required("createdAt", .time),
-    .required(
-      "key",
-      .text,
-      "What the gateway is given: pharos-key-, the id and the secret. It is shown this once."
-    ),
-  ]).named("NewKey")
+  static let newKey = Schema.object(KeyResource.made).named("NewKey")
 
   static let keyDocument = Schema.closed([
     .optional("overlap", .text, "How long older keys stay good, with a unit, as 7d. By default `7d`."),
