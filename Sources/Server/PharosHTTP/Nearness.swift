@@ -156,13 +156,13 @@ extension Nearness.Nearest {
     )
   }
 
-  /// Writes the members of an object that is open.
-  func write(to json: inout JSONText) {
-    json.identity("observer", observer)
-    json.identity("beacon", .beacon(beacon))
-    json.member("rssi", rssi, decimals: 1)
-    if let distance { json.member("distance", distance, decimals: 2) }
-    json.member("proximity", proximity.rawValue)
-    json.member("lastHeard", lastHeard.rfc3339)
-  }
+  /// The members in answers.
+  static let members: [DocumentField<Nearness.Nearest>] = [
+    .identity("observer") { .observer($0.observer) },
+    .identity("beacon") { .beacon($0.beacon) },
+    .always("rssi", .number(decimals: 1), "dBm.") { $0.rssi },
+    .sometimes("distance", .number(decimals: 2), "Metres.") { $0.distance },
+    .always("proximity", .text(.proximity)) { $0.proximity.rawValue },
+    .always("lastHeard", .moment) { $0.lastHeard },
+  ]
 }

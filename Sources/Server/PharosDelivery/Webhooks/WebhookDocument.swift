@@ -101,32 +101,28 @@ extension DocumentFields {
 }
 
 extension WebhookDefinition {
-  /// Writes the definition as members of an open JSON object, without the secrets.
-  package func write(to json: inout JSONText) {
-    json.member("id", id)
-    json.member("url", url)
-    json.member("summary", summary)
-    json.member("application", ifPresent: application)
-    json.openObject("filter")
-    write("kinds", filter.kinds?.map(\.type), to: &json)
-    write("regions", filter.regions.map(Array.init), to: &json)
-    write("subjects", filter.subjects?.map(\.description), to: &json)
-    write("observers", filter.observers?.map(\.description), to: &json)
-    json.closeObject()
-    json.member("concurrency", concurrency)
-    json.member("enabled", isEnabled)
-    json.member("disabledBecause", ifPresent: disabledBecause)
-    json.member("createdAt", createdAt.rfc3339)
-    json.member("rotatesAt", ifPresent: rotatesAt?.rfc3339)
-    json.member("startsAfter", startsAfter)
-  }
-
-  private func write(_ key: StaticString, _ texts: [String]?, to json: inout JSONText) {
-    guard let texts else { return }
-    json.openArray(key)
-    for text in texts.sorted() { json.element(text) }
-    json.closeArray()
-  }
+  /// The members in answers, without the secrets.
+  static let members: [DocumentField<WebhookDefinition>] = [
+    .always("id", .text) { $0.id },
+    .always("url", .text) { $0.url },
+    .always("summary", .text) { $0.summary },
+    .sometimes("application", .text) { $0.application },
+    .always(
+      "filter",
+      .object([
+        .sometimes("kinds", .list(.text)) { $0.kinds?.map(\.type).sorted() },
+        .sometimes("regions", .list(.text)) { $0.regions?.sorted() },
+        .sometimes("subjects", .list(.text)) { $0.subjects?.map(\.description).sorted() },
+        .sometimes("observers", .list(.text)) { $0.observers?.map(\.description).sorted() },
+      ])
+    ) { $0.filter },
+    .always("concurrency", .integer) { $0.concurrency },
+    .always("enabled", .flag) { $0.isEnabled },
+    .sometimes("disabledBecause", .text) { $0.disabledBecause },
+    .always("createdAt", .moment) { $0.createdAt },
+    .sometimes("rotatesAt", .moment) { $0.rotatesAt },
+    .always("startsAfter", .integer) { $0.startsAfter },
+  ]
 }
 
 extension Schema {

@@ -68,24 +68,35 @@ extension WebhookStanding {
     "lastFailureReason", "nextAttempt",
   ]
 
+  /// The members in answers, without any secret.
+  fileprivate static let members: [DocumentField<WebhookStanding>] = [
+    .part(WebhookDefinition.members) { $0.definition },
+    .always("state", .word([.active, .failing, .disabled])) { $0.state },
+    .always("cursor", .integer) { $0.cursor },
+    .always(
+      "lag",
+      .integer,
+      "Sequences of the journal from the oldest event that was neither delivered nor given up."
+    ) { $0.lag },
+    .sometimes("waitingSince", .moment, "When the first of them was decided; absent if there is none.") {
+      $0.waitingSince
+    },
+    .always("delivered", .integer) { $0.delivered },
+    .always("failures", .integer) { $0.failures },
+    .always("missed", .integer) { $0.missed },
+    .always("inFlight", .integer) { $0.inFlight },
+    .always("subjectsBehind", .integer) { $0.subjectsBehind },
+    .always("dead", .integer) { $0.dead },
+    .sometimes("failingSince", .moment) { $0.failingSince },
+    .sometimes("lastDelivery", .moment) { $0.lastDelivery },
+    .sometimes("lastFailure", .moment) { $0.lastFailure },
+    .sometimes("lastFailureReason", .text) { $0.lastFailureReason },
+    .sometimes("nextAttempt", .moment) { $0.nextAttempt },
+  ]
+
   /// Writes the webhook and its state as members of an open JSON object, without any secret.
   package func write(to json: inout JSONText) {
-    definition.write(to: &json)
-    json.member("state", state.rawValue)
-    json.member("cursor", cursor)
-    json.member("lag", lag)
-    json.member("waitingSince", ifPresent: waitingSince?.rfc3339)
-    json.member("delivered", delivered)
-    json.member("failures", failures)
-    json.member("missed", missed)
-    json.member("inFlight", inFlight)
-    json.member("subjectsBehind", subjectsBehind)
-    json.member("dead", dead)
-    json.member("failingSince", ifPresent: failingSince?.rfc3339)
-    json.member("lastDelivery", ifPresent: lastDelivery?.rfc3339)
-    json.member("lastFailure", ifPresent: lastFailure?.rfc3339)
-    json.member("lastFailureReason", ifPresent: lastFailureReason)
-    json.member("nextAttempt", ifPresent: nextAttempt?.rfc3339)
+    DocumentField.write(WebhookStanding.members, of: self, to: &json)
   }
 }
 
@@ -96,10 +107,15 @@ package struct WebhookMade: Hashable, Sendable {
   /// The new secret, or nil if the present one stays.
   package var secret: WebhookSecret?
 
+  /// The members in answers.
+  fileprivate static let members: [DocumentField<WebhookMade>] = [
+    .part(WebhookStanding.members) { $0.standing },
+    .sometimes("secret", .text, "Shown only when it was made or replaced.") { $0.secret?.revealed },
+  ]
+
   /// Writes the webhook and the new secret as members of an open JSON object.
   package func write(to json: inout JSONText) {
-    standing.write(to: &json)
-    json.member("secret", ifPresent: secret?.revealed)
+    DocumentField.write(WebhookMade.members, of: self, to: &json)
   }
 }
 
@@ -115,90 +131,51 @@ package struct WebhookTrial: Hashable, Sendable {
   /// The duration of the request.
   package var duration: TimeSpan
 
+  /// The members in answers.
+  fileprivate static let members: [DocumentField<WebhookTrial>] = [
+    .always("id", .text) { $0.id },
+    .always("delivered", .flag) { $0.failure == nil },
+    .sometimes("reason", .text) { $0.failure },
+    .always("milliseconds", .number(decimals: 3)) { $0.duration.milliseconds },
+  ]
+
+  private var failure: String? {
+    switch outcome {
+    case .delivered: nil
+    case .gone: "status 410: the receiver wants no events"
+    case .failed(let reason, _): reason
+    }
+  }
+
   /// Writes the result as members of an open JSON object.
   package func write(to json: inout JSONText) {
-    json.member("id", id)
-    switch outcome {
-    case .delivered: json.member("delivered", true)
-    case .gone:
-      json.member("delivered", false)
-      json.member("reason", "status 410: the receiver wants no events")
-    case .failed(let reason, _):
-      json.member("delivered", false)
-      json.member("reason", reason)
-    }
-    json.member("milliseconds", duration.milliseconds, decimals: 3)
+    DocumentField.write(WebhookTrial.members, of: self, to: &json)
   }
 }
 
 extension DeadLetter {
-  /// Writes a dead letter as members of an open JSON object, with the event as receivers would have received it.
+  /// The members in answers, with the event as receivers would have received it.
+  fileprivate static let members: [DocumentField<(letter: DeadLetter, stream: String)>] = [
+    .always("sequence", .integer) { $0.letter.sequence },
+    .always("diedAt", .moment) { $0.letter.diedAt },
+    .always("attempts", .integer) { $0.letter.attempts },
+    .always("reason", .text) { $0.letter.reason },
+    .always("replaying", .flag) { $0.letter.isReplayed },
+    DocumentField(writing: [.required("event", .cloudEvent)]) {
+      $0.letter.event.write(to: &$1, stream: $0.stream, as: "event")
+    },
+  ]
+
+  /// Writes a dead letter as members of an open JSON object.
   package func write(to json: inout JSONText, stream: String) {
-    json.member("sequence", sequence)
-    json.member("diedAt", diedAt.rfc3339)
-    json.member("attempts", attempts)
-    json.member("reason", reason)
-    json.member("replaying", isReplayed)
-    event.write(to: &json, stream: stream, as: "event")
+    DocumentField.write(DeadLetter.members, of: (self, stream), to: &json)
   }
 }
 
 extension Schema {
-  package static let webhook = Schema.object([
-    .required("id", .text),
-    .required("url", .text),
-    .required("summary", .text),
-    .optional("application", .text),
-    .required(
-      "filter",
-      .object([
-        .optional("kinds", .list(.text)),
-        .optional("regions", .list(.text)),
-        .optional("subjects", .list(.text)),
-        .optional("observers", .list(.text)),
-      ])
-    ),
-    .required("concurrency", .integer),
-    .required("enabled", .flag),
-    .optional("disabledBecause", .text),
-    .required("createdAt", .time),
-    .optional("rotatesAt", .time),
-    .required("startsAfter", .integer),
-    .required("state", .words(["active", "failing", "disabled"])),
-    .required("cursor", .integer),
-    .required(
-      "lag",
-      .integer,
-      "Sequences of the journal from the oldest event that was neither delivered nor given up."
-    ),
-    .optional("waitingSince", .time, "When the first of them was decided; absent if there is none."),
-    .required("delivered", .integer),
-    .required("failures", .integer),
-    .required("missed", .integer),
-    .required("inFlight", .integer),
-    .required("subjectsBehind", .integer),
-    .required("dead", .integer),
-    .optional("failingSince", .time),
-    .optional("lastDelivery", .time),
-    .optional("lastFailure", .time),
-    .optional("lastFailureReason", .text),
-    .optional("nextAttempt", .time),
-    .optional("secret", .text, "Shown only when it was made or replaced."),
-  ]).named("Webhook")
+  package static let webhook = Schema.object(WebhookMade.members).named("Webhook")
 
-  package static let deadLetter = Schema.object([
-    .required("sequence", .integer),
-    .required("diedAt", .time),
-    .required("attempts", .integer),
-    .required("reason", .text),
-    .required("replaying", .flag),
-    .required("event", .cloudEvent),
-  ]).named("DeadLetter")
+  package static let deadLetter = Schema.object(DeadLetter.members).named("DeadLetter")
 
-  package static let webhookTrial = Schema.object([
-    .required("id", .text),
-    .required("delivered", .flag),
-    .optional("reason", .text),
-    .required("milliseconds", .number),
-  ]).named("WebhookTrial")
+  package static let webhookTrial = Schema.object(WebhookTrial.members).named("WebhookTrial")
 }

@@ -32,7 +32,7 @@ struct ApplicationResource: Resource {
         conditional: true
       ) { request in
         let application = try registrar.registered(request.parameter("app"))
-        return .json { write(application, to: &$0) }
+        return .json(ApplicationRow.members, of: row(application))
       },
       Route(
         .put,
@@ -71,7 +71,7 @@ struct ApplicationResource: Resource {
   private func listApplications(_ request: APIRequest) -> APIAnswer {
     let applications = registrar.applications
       .filter { request.principal.mayUse(application: $0.identifier) }
-    return .json { $0.objects("applications", applications) { write($1, to: &$0) } }
+    return .json { $0.objects("applications", applications.map(row), ApplicationRow.members) }
   }
 
   private func putApplication(_ request: APIRequest) async throws -> APIAnswer {
@@ -86,18 +86,32 @@ struct ApplicationResource: Resource {
         ?? PendingChange()
     }
     let application = try registrar.registered(request.parameter("app"))
-    return .put(isNew: isNew, at: "applications", name) { write(application, to: &$0) }
+    return .put(isNew: isNew, at: "applications", name) {
+      DocumentField.write(ApplicationRow.members, of: row(application), to: &$0)
+    }
   }
 
-  private func write(_ application: RegisteredApplication, to json: inout JSONText) {
-    json.member("id", application.identifier)
-    json.member("source", application.source.rawValue)
-    json.member("regions", application.regions.count)
-    if application.rotated > 0 { json.member("rotated", application.rotated) }
-    json.member("ranging", application.ranging.count)
-    json.member("regionLimit", application.regionLimit)
-    json.member("purpose", ifPresent: authorisations.purpose(of: application.identifier))
+  private func row(_ application: RegisteredApplication) -> ApplicationRow {
+    ApplicationRow(application: application, purpose: authorisations.purpose(of: application.identifier))
   }
+}
+
+/// An application in a listing.
+private struct ApplicationRow {
+  let application: RegisteredApplication
+  let purpose: String?
+
+  static let members: [DocumentField<ApplicationRow>] = [
+    .always("id", .text) { $0.application.identifier },
+    .always("source", .text(.source)) { $0.application.source.rawValue },
+    .always("regions", .count, "How many regions it holds.") { $0.application.regions.count },
+    .sometimes("rotated", .count, "How many regions its rotation holds.") {
+      $0.application.rotated > 0 ? $0.application.rotated : nil
+    },
+    .always("ranging", .count, "How many constraints it ranges.") { $0.application.ranging.count },
+    .always("regionLimit", .count, "How many regions it may hold.") { $0.application.regionLimit },
+    .sometimes("purpose", .text, "What it wants to know where people are for.") { $0.purpose },
+  ]
 }
 
 /// The regions of an application, with the numbers of subjects in each state.
@@ -311,15 +325,7 @@ extension Operation.Parameter {
 }
 
 extension Schema {
-  static let application = Schema.object([
-    .required("id", .text),
-    .required("source", .source),
-    .required("regions", .count, "How many regions it holds."),
-    .optional("rotated", .count, "How many regions its rotation holds."),
-    .required("ranging", .count, "How many constraints it ranges."),
-    .required("regionLimit", .count, "How many regions it may hold."),
-    .optional("purpose", .text, "What it wants to know where people are for."),
-  ]).named("Application")
+  static let application = Schema.object(ApplicationRow.members).named("Application")
 
   static let region = Schema.object([
     .required("id", .text),

@@ -102,18 +102,20 @@ struct ComparisonResource: Resource {
       try comparisons.all().filter { !gate.hidesWord(of: $0.comparison.page) }
     }
     return .json { json in
-      json.objects("comparisons", all) { json, entry in
-        json.member("id", entry.id)
-        ComparisonResource.write(entry.comparison, to: &json)
-      }
+      json.objects("comparisons", all.map { (id: $0.id, comparison: $0.comparison) }, Self.members)
     }
   }
 
-  private static func write(_ comparison: CaptureComparison, to json: inout JSONText) {
-    json.member("name", comparison.name)
-    json.member("madeAt", comparison.madeAt.rfc3339)
-    json.member("headline", comparison.headline)
-  }
+  fileprivate static let members: [DocumentField<(id: String, comparison: CaptureComparison)>] = [
+    .always(
+      "id",
+      .text,
+      "128 random bits in hexadecimal. Every client that has it may read the page."
+    ) { $0.id },
+    .always("name", .text) { $0.comparison.name },
+    .always("madeAt", .moment) { $0.comparison.madeAt },
+    .always("headline", .text, "The result in one to three sentences.") { $0.comparison.headline },
+  ]
 
   private func makeComparison(_ request: APIRequest) async throws -> APIAnswer {
     var query = request.query
@@ -154,9 +156,8 @@ struct ComparisonResource: Resource {
       page: made.page
     )
     let id = try await BackgroundExecutor.requests.run { [comparisons] in try comparisons.keep(comparison) }
-    return .put(isNew: true, at: "comparisons", id) { json in
-      json.member("id", id)
-      ComparisonResource.write(comparison, to: &json)
+    return .put(isNew: true, at: "comparisons", id) {
+      DocumentField.write(Self.members, of: (id, comparison), to: &$0)
     }
   }
 
@@ -190,10 +191,5 @@ extension Operation.Parameter {
 }
 
 extension Schema {
-  static let comparison = Schema.object([
-    .required("id", .text, "128 random bits in hexadecimal. Every client that has it may read the page."),
-    .required("name", .text),
-    .required("madeAt", .time),
-    .required("headline", .text, "The result in one to three sentences."),
-  ]).named("Comparison")
+  static let comparison = Schema.object(ComparisonResource.members).named("Comparison")
 }

@@ -113,31 +113,9 @@ struct StateResource: Resource {
     let names = registrar.names
     let rooms = try await cache.rooms(of: page.entries.map(\.subject), by: names)
     return .json(names: names) { json in
-      json.objects("states", page.entries) {
-        StateResource.write($1, in: rooms, nearest: nearness.nearest($1), to: &$0)
-      }
+      let rows = page.entries.map { StateRow(record: $0, rooms: rooms, nearest: nearness.nearest($0)) }
+      json.objects("states", rows, StateRow.members)
       json.next(page.next)
-    }
-  }
-
-  private static func write(
-    _ row: PublishedState.RegionRecord,
-    in rooms: SubjectRooms,
-    nearest: Nearness.Nearest?,
-    to json: inout JSONText
-  ) {
-    json.member("region", row.region)
-    json.subject(row.subject, in: rooms)
-    json.member("state", row.state.name)
-    json.member("lastKnown", row.lastKnown.name)
-    json.member("since", row.time.rfc3339)
-    json.member("enteredAt", ifPresent: row.enteredAt?.rfc3339)
-    if let refinement = row.refinement { json.identity("refinement", .beacon(refinement)) }
-    json.identity("observer", row.observer)
-    if let nearest {
-      json.openObject("nearest")
-      nearest.write(to: &json)
-      json.closeObject()
     }
   }
 
@@ -156,20 +134,16 @@ struct StateResource: Resource {
     .compactMap { gate.passed($0) }.max { ($0.decidedAt, $1) < ($1.decidedAt, $0) }
     let names = registrar.names
     let rooms = try await cache.rooms(of: [last?.subject].compactMap(\.self), by: names)
-    return .json(names: names) { json in
-      json.member("identifier", region.identifier)
-      json.member("condition", region.condition.description)
-      json.member("state", "\(MonitorState(last?.state ?? .unknown))")
-      if let last {
-        json.openObject("lastEvent")
-        json.subject(last.subject, in: rooms)
-        json.member("state", "\(MonitorState(last.state))")
-        json.member("date", last.time.rfc3339)
-        if let refinement = last.refinement { json.identity("refinement", .beacon(refinement)) }
-        json.closeObject()
-      }
-    }
+    let row = last.map { StateRow(record: $0, rooms: rooms, nearest: nil) }
+    return .json(StateResource.record, of: (region, row), names: names)
   }
+
+  fileprivate static let record: [DocumentField<(region: Region, last: StateRow?)>] = [
+    .always("identifier", .text) { $0.region.identifier },
+    .always("condition", .text) { $0.region.condition.description },
+    .always("state", .text(.monitorState)) { "\(MonitorState($0.last?.record.state ?? .unknown))" },
+    .sometimes("lastEvent", .object(StateRow.event)) { $0.last },
+  ]
 
   private func requestState(_ request: APIRequest) async throws -> APIAnswer {
     let region = try registrar.region(request.parameter("id"), of: request.parameter("app")).region
@@ -188,6 +162,44 @@ struct StateResource: Resource {
     try await server.apply(change)
     return .accepted("the state comes as an event of kind pharos.region.state")
   }
+}
+
+/// Where a subject stands towards a region.
+private struct StateRow {
+  let record: PublishedState.RegionRecord
+  let rooms: SubjectRooms
+  let nearest: Nearness.Nearest?
+
+  static let members: [DocumentField<StateRow>] = [
+    .always("region", .text) { $0.record.region },
+    .part(subject) { $0 },
+    .always("state", .text(.regionState)) { $0.record.state.name },
+    .always("lastKnown", .text(.regionState), "The state; where it is unmonitored, the one before it.") {
+      $0.record.lastKnown.name
+    },
+    .always("since", .moment, "Since when.") { $0.record.time },
+    .sometimes("enteredAt", .moment, "When the visit began.") { $0.record.enteredAt },
+    .identity(ofAny: "refinement", "The most specific identity that caused the state.") {
+      $0.record.refinement.map { .beacon($0) }
+    },
+    .identity(ofAny: "observer", "The observer that settled it, for regions about beacons.") {
+      $0.record.observer.map { .observer($0) }
+    },
+    .sometimes("nearest", .object(Nearness.Nearest.members).stated(as: .nearest)) { $0.nearest },
+  ]
+
+  /// The last event of a record.
+  static let event: [DocumentField<StateRow>] = [
+    .part(subject) { $0 },
+    .always("state", .text(.monitorState)) { "\(MonitorState($0.record.state))" },
+    .always("date", .moment) { $0.record.time },
+    .identity(ofAny: "refinement") { $0.record.refinement.map { .beacon($0) } },
+  ]
+
+  private static let subject: [DocumentField<StateRow>] = [
+    .subject { $0.record.subject },
+    .sometimes("room", .text(.presentRoom)) { $0.rooms[$0.record.subject] },
+  ]
 }
 
 /// The rates of requests that each cost a decision and an event: a token bucket for each application.
@@ -268,51 +280,9 @@ extension Operation.Parameter {
 }
 
 extension Schema {
-  static let nearest = Schema.object([
-    .required("observer", .text),
-    .optional("observerName", .givenName),
-    .required("beacon", .text),
-    .optional("name", .givenName),
-    .required("rssi", .number, "dBm."),
-    .optional("distance", .number, "Metres."),
-    .required("proximity", .proximity),
-    .required("lastHeard", .time),
-  ]).named("Nearest")
+  static let nearest = Schema.object(Nearness.Nearest.members).named("Nearest")
 
-  static let state = Schema.object([
-    .required("region", .text),
-    .required("subject", .text),
-    .optional("name", .givenName),
-    .required("subjectKind", .subjectKind),
-    .optional("room", .presentRoom),
-    .required("state", .regionState),
-    .required("lastKnown", .regionState, "The state; where it is unmonitored, the one before it."),
-    .required("since", .time, "Since when."),
-    .optional("enteredAt", .time, "When the visit began."),
-    .optional("refinement", .text, "The most specific identity that caused the state."),
-    .optional("refinementName", .givenName),
-    .optional("observer", .text, "The observer that settled it, for regions about beacons."),
-    .optional("observerName", .givenName),
-    .optional("nearest", .nearest),
-  ]).named("State")
+  static let state = Schema.object(StateRow.members).named("State")
 
-  static let record = Schema.object([
-    .required("identifier", .text),
-    .required("condition", .text),
-    .required("state", .monitorState),
-    .optional(
-      "lastEvent",
-      .object([
-        .required("subject", .text),
-        .optional("name", .givenName),
-        .required("subjectKind", .subjectKind),
-        .optional("room", .presentRoom),
-        .required("state", .monitorState),
-        .required("date", .time),
-        .optional("refinement", .text),
-        .optional("refinementName", .givenName),
-      ])
-    ),
-  ]).named("Record")
-
+  static let record = Schema.object(StateResource.record).named("Record")
 }

@@ -90,79 +90,120 @@ struct StatusResource: Resource {
 
   private func status(_: APIRequest) async throws -> APIAnswer {
     let snapshot = try await backend.server.snapshot()
-    let now = backend.clock()
-    return .json { json in
-      json.member("version", backend.version)
-      json.member("stream", backend.registrar.site.stream)
-      json.member("startedAt", backend.startedAt.rfc3339)
-      json.member("time", now.rfc3339)
-      json.member("uptime", backend.uptime.seconds, decimals: 3)
-      json.member("demo", backend.isDemo)
-      json.member("dataFolder", ifPresent: backend.dataFolder)
-      write(snapshot, to: &json)
-      write(backend.journal.statistics(), to: &json)
-      write(backend.commitPublisher.statistics, to: &json)
-      write(backend.feeds.statistics, to: &json)
-      writeWebhooks(to: &json)
-    }
+    return .json(Status.members, of: Status(backend, snapshot))
+  }
+}
+
+/// The status of the server: what it is, and what its parts have counted.
+private struct Status {
+  let version: String
+  let stream: String
+  let startedAt: Timestamp
+  let time: Timestamp
+  let uptime: TimeSpan
+  let isDemo: Bool
+  let dataFolder: String?
+  let snapshot: IngestSnapshot
+  let journal: JournalStatistics
+  let commitPublisher: CommitPublisherStatistics
+  let feeds: FeedStatistics
+  let webhooks: [WebhookStanding]
+
+  init(_ backend: any HTTPBackend, _ snapshot: IngestSnapshot) {
+    version = backend.version
+    stream = backend.registrar.site.stream
+    startedAt = backend.startedAt
+    time = backend.clock()
+    uptime = backend.uptime
+    isDemo = backend.isDemo
+    dataFolder = backend.dataFolder
+    self.snapshot = snapshot
+    journal = backend.journal.statistics()
+    commitPublisher = backend.commitPublisher.statistics
+    feeds = backend.feeds.statistics
+    webhooks = backend.webhooks.list()
   }
 
-  private func write(_ snapshot: IngestSnapshot, to json: inout JSONText) {
-    json.objects("listeners", snapshot.sockets) { json, socket in
-      json.member("address", socket.address.description)
-      json.member("loop", socket.loop)
-      json.member("receiveBuffer", socket.receiveBuffer)
-    }
-    json.openObject("ingest")
-    json.member("datagrams", snapshot.datagrams)
-    json.member("bytes", snapshot.bytes)
-    json.member("reports", snapshot.decoding.totalReports)
-    json.member("truncated", snapshot.truncated)
-    json.member("kernelDrops", snapshot.kernelDrops)
-    json.member("queueWaits", snapshot.queueWaits)
-    json.member("forwarded", snapshot.forwarded)
-    json.member("socketErrors", snapshot.socketErrors)
-    json.member("tableEvictions", snapshot.tableEvictions)
-    json.member("recording", snapshot.isRecording)
-    if snapshot.deliveredThrough != .distantPast {
-      json.member("deliveredThrough", snapshot.deliveredThrough.rfc3339)
-    }
-    write(snapshot.decoding, to: &json)
-    write(snapshot.refusedSources, to: &json)
-    json.closeObject()
-    json.openObject("engine")
-    json.objects("counters", StatusResource.counters(snapshot)) { json, counter in
-      json.member("name", counter.name)
-      json.member("count", counter.count)
-    }
-    json.closeObject()
-  }
+  static let members: [DocumentField<Status>] = [
+    .always("version", .text) { $0.version },
+    .always("stream", .text) { $0.stream },
+    .always("startedAt", .moment) { $0.startedAt },
+    .always("time", .moment) { $0.time },
+    .always("uptime", .seconds, "Seconds.") { $0.uptime },
+    .always("demo", .flag) { $0.isDemo },
+    .sometimes("dataFolder", .text) { $0.dataFolder },
+    .always("listeners", .list(.object(SocketStatus.members))) { $0.snapshot.sockets },
+    .always("ingest", .object(ingest)) { $0.snapshot },
+    .always("engine", .object(engine)) { $0.snapshot },
+    .always("journal", .object(JournalStatistics.members)) { $0.journal },
+    .always("teller", .object(CommitPublisherStatistics.members)) { $0.commitPublisher },
+    .always("feeds", .object(FeedStatistics.members)) { $0.feeds },
+    .always("webhooks", .object(deliveries)) { $0.webhooks },
+  ]
 
-  private func write(_ decoding: DatagramCounters, to json: inout JSONText) {
-    json.objects("formats", WireFormat.allCases.filter { decoding.datagrams($0) > 0 }) { json, format in
-      json.member("format", format.name)
-      json.member("datagrams", decoding.datagrams(format))
-      json.member("reports", decoding.reports(format))
-    }
-    json.member("refused", decoding.totalRefusals)
-    json.objects("refusals", decoding.refusals) { $1.write(to: &$0) }
-    json.member("skipped", decoding.totalSkips)
-    json.objects("skips", decoding.skips) { $1.write(to: &$0) }
-    json.objects("ignoredIdentities", decoding.ignoredIdentities.sorted) { json, member in
-      json.member("name", member.name)
-      json.member("count", member.count)
-    }
-  }
+  private static let ingest: [DocumentField<IngestSnapshot>] = [
+    .always("datagrams", .count) { $0.datagrams },
+    .always("bytes", .count) { $0.bytes },
+    .always("reports", .count) { $0.decoding.totalReports },
+    .always("truncated", .count) { $0.truncated },
+    .always("kernelDrops", .count) { $0.kernelDrops },
+    .always("queueWaits", .count) { $0.queueWaits },
+    .always("forwarded", .count) { $0.forwarded },
+    .always("socketErrors", .count) { $0.socketErrors },
+    .always("tableEvictions", .count) { $0.tableEvictions },
+    .always("recording", .flag) { $0.isRecording },
+    .sometimes("deliveredThrough", .moment) {
+      $0.deliveredThrough == .distantPast ? nil : $0.deliveredThrough
+    },
+    .part(decoding) { $0.decoding },
+    .always("refusedSources", .list(.object(RefusedSource.members))) {
+      Array($0.refusedSources.prefix(shownSources))
+    },
+  ]
 
-  private func write(_ sources: [RefusedSource], to json: inout JSONText) {
-    json.objects("refusedSources", sources.prefix(StatusResource.shownSources)) { json, source in
-      json.member("source", source.source.description)
-      json.member("count", source.count)
-      json.member("skipped", source.skipped)
-      json.member("lastReason", source.lastReason.name)
-      json.member("lastRefused", source.lastRefused.rfc3339)
-    }
-  }
+  private static let decoding: [DocumentField<DatagramCounters>] = [
+    .always(
+      "formats",
+      .list(
+        .object([
+          .always("format", .text) { $0.format.name },
+          .always("datagrams", .count) { $0.counters.datagrams($0.format) },
+          .always("reports", .count) { $0.counters.reports($0.format) },
+        ])
+      )
+    ) { counters in
+      WireFormat.allCases.filter { counters.datagrams($0) > 0 }.map { (format: $0, counters: counters) }
+    },
+    .always("refused", .count) { $0.totalRefusals },
+    .always("refusals", .list(.object(DatagramCounters.Reason.members))) { $0.refusals },
+    .always("skipped", .count, "Elements that could not be read in datagrams of which the rest was read.") {
+      $0.totalSkips
+    },
+    .always("skips", .list(.object(DatagramCounters.Reason.members))) { $0.skips },
+    .always(
+      "ignoredIdentities",
+      .list(.object(named)),
+      """
+      Members of JSON objects that look like a beacon's identity and were ignored: that beacon is not \
+      found.
+      """
+    ) { $0.ignoredIdentities.sorted },
+  ]
+
+  private static let named: [DocumentField<(name: String, count: UInt64)>] = [
+    .always("name", .text) { $0.name },
+    .always("count", .count) { $0.count },
+  ]
+
+  private static let engine: [DocumentField<IngestSnapshot>] = [
+    .always("counters", .list(.object(named))) { counters($0) }
+  ]
+
+  private static let deliveries: [DocumentField<[WebhookStanding]>] = [
+    .always("count", .count) { $0.count },
+    .always("failing", .count) { $0.count { $0.state == .failing } },
+    .always("dead", .count) { $0.reduce(0) { $0 + $1.dead } },
+  ]
 
   /// The number of senders of refused datagrams that are shown: those with the most refusals.
   private static let shownSources = 50
@@ -182,55 +223,64 @@ struct StatusResource: Resource {
       ("observerChanges", two.observerChanges), ("tags", UInt64(two.tags)), ("tagEvictions", two.evictions),
     ]
   }
+}
 
-  private func write(_ journal: JournalStatistics, to json: inout JSONText) {
-    json.openObject("journal")
-    json.member("head", journal.head)
-    json.member("oldest", journal.oldest)
-    json.member("events", journal.events)
-    json.member("bytes", journal.bytes)
-    json.member("commits", journal.commits)
-    json.member("failures", journal.failures)
-    json.member("appended", journal.appended)
-    json.member("pruned", journal.pruned)
-    json.member("lastCommit", journal.lastCommit.seconds, decimals: 6)
-    json.member("lastCheckpoint", ifPresent: journal.lastCheckpoint?.rfc3339)
-    json.closeObject()
-  }
+extension SocketStatus {
+  fileprivate static let members: [DocumentField<SocketStatus>] = [
+    .always("address", .text) { $0.address.description },
+    .always("loop", .count) { $0.loop },
+    .always("receiveBuffer", .count, "Bytes.") { $0.receiveBuffer },
+  ]
+}
 
-  private func write(_ commitPublisher: CommitPublisherStatistics, to json: inout JSONText) {
-    json.openObject("teller")
-    json.member("received", commitPublisher.received)
-    json.member("told", commitPublisher.committed)
-    json.member("passed", commitPublisher.passed)
-    json.member("withheld", commitPublisher.withheld)
-    json.member("lost", commitPublisher.lost)
-    json.member("waiting", commitPublisher.waiting)
-    json.member("checkpoints", commitPublisher.checkpoints)
-    json.member("failing", commitPublisher.isFailing)
-    json.member("lastFailure", ifPresent: commitPublisher.lastFailure)
-    json.closeObject()
-  }
+extension RefusedSource {
+  fileprivate static let members: [DocumentField<RefusedSource>] = [
+    .always("source", .text) { $0.source.description },
+    .always("count", .count) { $0.count },
+    .always("skipped", .count) { $0.skipped },
+    .always("lastReason", .text) { $0.lastReason.name },
+    .always("lastRefused", .moment) { $0.lastRefused },
+  ]
+}
 
-  private func write(_ feeds: FeedStatistics, to json: inout JSONText) {
-    json.openObject("feeds")
-    json.member("open", feeds.open)
-    json.member("opened", feeds.opened)
-    json.member("refused", feeds.refused)
-    json.member("delivered", feeds.delivered)
-    json.member("dropped", feeds.dropped)
-    json.member("fellBehind", feeds.fellBehind)
-    json.closeObject()
-  }
+extension JournalStatistics {
+  fileprivate static let members: [DocumentField<JournalStatistics>] = [
+    .always("head", .count) { $0.head },
+    .always("oldest", .count) { $0.oldest },
+    .always("events", .count) { $0.events },
+    .always("bytes", .count) { $0.bytes },
+    .always("commits", .count) { $0.commits },
+    .always("failures", .count) { $0.failures },
+    .always("appended", .count) { $0.appended },
+    .always("pruned", .count) { $0.pruned },
+    .always("lastCommit", .seconds(decimals: 6), "Seconds.") { $0.lastCommit },
+    .sometimes("lastCheckpoint", .moment) { $0.lastCheckpoint },
+  ]
+}
 
-  private func writeWebhooks(to json: inout JSONText) {
-    let standings = backend.webhooks.list()
-    json.openObject("webhooks")
-    json.member("count", standings.count)
-    json.member("failing", standings.count { $0.state == .failing })
-    json.member("dead", standings.reduce(0) { $0 + $1.dead })
-    json.closeObject()
-  }
+extension CommitPublisherStatistics {
+  fileprivate static let members: [DocumentField<CommitPublisherStatistics>] = [
+    .always("received", .count) { $0.received },
+    .always("told", .count) { $0.committed },
+    .always("passed", .count) { $0.passed },
+    .always("withheld", .count) { $0.withheld },
+    .always("lost", .count) { $0.lost },
+    .always("waiting", .count) { $0.waiting },
+    .always("checkpoints", .count) { $0.checkpoints },
+    .always("failing", .flag) { $0.isFailing },
+    .sometimes("lastFailure", .text) { $0.lastFailure },
+  ]
+}
+
+extension FeedStatistics {
+  fileprivate static let members: [DocumentField<FeedStatistics>] = [
+    .always("open", .count) { $0.open },
+    .always("opened", .count) { $0.opened },
+    .always("refused", .count) { $0.refused },
+    .always("delivered", .count) { $0.delivered },
+    .always("dropped", .count) { $0.dropped },
+    .always("fellBehind", .count) { $0.fellBehind },
+  ]
 }
 
 /// The newest check of readiness, which all share who ask within a second: it costs more than its answer.
@@ -320,202 +370,40 @@ struct PageResource: Resource {
     return answer
   }
 
+  fileprivate static let readiness: [DocumentField<[(part: String, problem: String?)]>] = [
+    .always("status", .text(.words(["ready", "notReady"]))) {
+      $0.allSatisfy { $0.problem == nil } ? "ready" : "notReady"
+    },
+    .always(
+      "checks",
+      .list(
+        .object([
+          .always("name", .text) { $0.part },
+          .always("ok", .flag) { $0.problem == nil },
+          .sometimes("problem", .text) { $0.problem },
+        ])
+      )
+    ) { $0 },
+  ]
+
   private func readiness(_: APIRequest) async -> APIAnswer {
     let checks = await readinessCheck.result(of: backend)
     let isReady = checks.allSatisfy { $0.problem == nil }
-    return .json(status: isReady ? .ok : .serviceUnavailable) { json in
-      json.member("status", isReady ? "ready" : "notReady")
-      json.objects("checks", checks) { json, check in
-        json.member("name", check.part)
-        json.member("ok", check.problem == nil)
-        json.member("problem", ifPresent: check.problem)
-      }
-    }
+    return .json(PageResource.readiness, of: checks, status: isReady ? .ok : .serviceUnavailable)
   }
 }
 
 extension DatagramCounters.Reason {
-  fileprivate func write(to json: inout JSONText) {
-    json.member("reason", reason.name)
-    json.member("format", ifPresent: format?.name)
-    json.member("count", count)
-    json.member("meaning", WireFormat.advice(on: reason))
-  }
+  fileprivate static let members: [DocumentField<DatagramCounters.Reason>] = [
+    .always("reason", .text) { $0.reason.name },
+    .sometimes("format", .text) { $0.format?.name },
+    .always("count", .count) { $0.count },
+    .always("meaning", .text) { WireFormat.advice(on: $0.reason) },
+  ]
 }
 
 extension Schema {
-  static let readiness = Schema.object([
-    .required("status", .words(["ready", "notReady"])),
-    .required(
-      "checks",
-      .list(
-        .object([
-          .required("name", .text),
-          .required("ok", .flag),
-          .optional("problem", .text),
-        ])
-      )
-    ),
-  ]).named("Readiness")
+  static let readiness = Schema.object(PageResource.readiness).named("Readiness")
 
-  static let status = Schema.object([
-    .required("version", .text),
-    .required("stream", .text),
-    .required("startedAt", .time),
-    .required("time", .time),
-    .required("uptime", .number, "Seconds."),
-    .required("demo", .flag),
-    .optional("dataFolder", .text),
-    .required(
-      "listeners",
-      .list(
-        .object([
-          .required("address", .text),
-          .required("loop", .count),
-          .required("receiveBuffer", .count, "Bytes."),
-        ])
-      )
-    ),
-    .required(
-      "ingest",
-      .object([
-        .required("datagrams", .count),
-        .required("bytes", .count),
-        .required("reports", .count),
-        .required("truncated", .count),
-        .required("kernelDrops", .count),
-        .required("queueWaits", .count),
-        .required("forwarded", .count),
-        .required("socketErrors", .count),
-        .required("tableEvictions", .count),
-        .required("recording", .flag),
-        .optional("deliveredThrough", .time),
-        .required(
-          "formats",
-          .list(
-            .object([
-              .required("format", .text),
-              .required("datagrams", .count),
-              .required("reports", .count),
-            ])
-          )
-        ),
-        .required("refused", .count),
-        .required(
-          "refusals",
-          .list(
-            .object([
-              .required("reason", .text),
-              .optional("format", .text),
-              .required("count", .count),
-              .required("meaning", .text),
-            ])
-          )
-        ),
-        .required(
-          "skipped",
-          .count,
-          "Elements that could not be read in datagrams of which the rest was read."
-        ),
-        .required(
-          "skips",
-          .list(
-            .object([
-              .required("reason", .text),
-              .optional("format", .text),
-              .required("count", .count),
-              .required("meaning", .text),
-            ])
-          )
-        ),
-        .required(
-          "ignoredIdentities",
-          .list(
-            .object([
-              .required("name", .text),
-              .required("count", .count),
-            ])
-          ),
-          """
-          Members of JSON objects that look like a beacon's identity and were ignored: that beacon is not \
-          found.
-          """
-        ),
-        .required(
-          "refusedSources",
-          .list(
-            .object([
-              .required("source", .text),
-              .required("count", .count),
-              .required("skipped", .count),
-              .required("lastReason", .text),
-              .required("lastRefused", .time),
-            ])
-          )
-        ),
-      ])
-    ),
-    .required(
-      "engine",
-      .object([
-        .required(
-          "counters",
-          .list(
-            .object([
-              .required("name", .text),
-              .required("count", .count),
-            ])
-          )
-        )
-      ])
-    ),
-    .required(
-      "journal",
-      .object([
-        .required("head", .count),
-        .required("oldest", .count),
-        .required("events", .count),
-        .required("bytes", .count),
-        .required("commits", .count),
-        .required("failures", .count),
-        .required("appended", .count),
-        .required("pruned", .count),
-        .required("lastCommit", .number, "Seconds."),
-        .optional("lastCheckpoint", .time),
-      ])
-    ),
-    .required(
-      "teller",
-      .object([
-        .required("received", .count),
-        .required("told", .count),
-        .required("passed", .count),
-        .required("withheld", .count),
-        .required("lost", .count),
-        .required("waiting", .count),
-        .required("checkpoints", .count),
-        .required("failing", .flag),
-        .optional("lastFailure", .text),
-      ])
-    ),
-    .required(
-      "feeds",
-      .object([
-        .required("open", .count),
-        .required("opened", .count),
-        .required("refused", .count),
-        .required("delivered", .count),
-        .required("dropped", .count),
-        .required("fellBehind", .count),
-      ])
-    ),
-    .required(
-      "webhooks",
-      .object([
-        .required("count", .count),
-        .required("failing", .count),
-        .required("dead", .count),
-      ])
-    ),
-  ]).named("Status")
+  static let status = Schema.object(Status.members).named("Status")
 }

@@ -17,7 +17,7 @@ struct TokenResource: Resource {
           .answering(.list("tokens", of: .token)),
         access: .operation
       ) { _ in
-        .json { $0.objects("tokens", tokens.list()) { write($1, to: &$0) } }
+        .json { $0.objects("tokens", tokens.list().map { row($0) }, TokenRow.members) }
       },
       Route(
         .post,
@@ -77,26 +77,39 @@ struct TokenResource: Resource {
       at: clock(),
       expiresAt: made.expiresAt
     )
-    return APIAnswer.json(status: .created) { json in
-      write(token.token, to: &json)
-      json.member("secret", token.secret)
-    }
-    .unkept()
+    return APIAnswer.json(TokenRow.members, of: row(token.token, secret: token.secret), status: .created)
+      .unkept()
   }
 
-  private func write(_ token: Token, to json: inout JSONText) {
-    json.member("id", token.id)
-    json.member("name", token.name)
+  private func row(_ token: Token, secret: String? = nil) -> TokenRow {
+    TokenRow(token: token, now: clock(), lastUsed: tokens.lastUsed(token.id), secret: secret)
+  }
+}
+
+/// A token in a listing, or one that was made.
+private struct TokenRow {
+  let token: Token
+  let now: Timestamp
+  let lastUsed: Timestamp?
+  let secret: String?
+
+  static let members: [DocumentField<TokenRow>] = [
+    .always("id", .text) { $0.token.id },
+    .always("name", .text) { $0.token.name },
+    .always("role", .word(TokenRole.allCases)) { $0.application == nil ? .operator : .application },
+    .sometimes("application", .text) { $0.application },
+    .always("createdAt", .moment) { $0.token.createdAt },
+    .sometimes("expiresAt", .moment) { $0.token.expiresAt },
+    .always("expired", .flag) { $0.token.hasExpired(at: $0.now) },
+    .sometimes("lastUsed", .moment) { $0.lastUsed },
+    .sometimes("secret", .text, "Shown this once, when the token is made.") { $0.secret },
+  ]
+
+  private var application: String? {
     switch token.role {
-    case .operator: json.member("role", "operator")
-    case .application(let application):
-      json.member("role", "application")
-      json.member("application", application)
+    case .operator: nil
+    case .application(let application): application
     }
-    json.member("createdAt", token.createdAt.rfc3339)
-    json.member("expiresAt", ifPresent: token.expiresAt?.rfc3339)
-    json.member("expired", token.hasExpired(at: clock()))
-    json.member("lastUsed", ifPresent: tokens.lastUsed(token.id)?.rfc3339)
   }
 }
 
@@ -131,14 +144,19 @@ struct TicketResource: Resource {
               + "\(Int(Tickets.lifetime.seconds)) s. Use them, or ask again later."
           )
         }
-        return APIAnswer.json(status: .created) { json in
-          json.member("ticket", secret)
-          json.member("expiresAt", (clock() + Tickets.lifetime).rfc3339)
-        }
-        .unkept()
+        let made = (secret: secret, expiresAt: clock() + Tickets.lifetime)
+        return APIAnswer.json(TicketResource.made, of: made, status: .created)
+          .unkept()
       }
     ]
   }
+}
+
+extension TicketResource {
+  fileprivate static let made: [DocumentField<(secret: String, expiresAt: Timestamp)>] = [
+    .always("ticket", .text, "`phk_` and 43 characters; shown this once.") { $0.secret },
+    .always("expiresAt", .moment) { $0.expiresAt },
+  ]
 }
 
 /// The authorisations of applications to locate subjects.
@@ -203,10 +221,8 @@ struct AuthorisationResource: Resource {
     return .json { json in
       json.member("application", application.identifier)
       json.member("purpose", ifPresent: authorisations.purpose(of: application.identifier))
-      json.objects("authorisations", entries) { json, entry in
-        write(entry.subject, entry.state, to: &json)
-        json.member("since", entry.since.rfc3339)
-      }
+      let rows = entries.map { row($0.subject, $0.state, since: $0.since) }
+      json.objects("authorisations", rows, AuthorisationRow.members)
     }
   }
 
@@ -233,14 +249,32 @@ struct AuthorisationResource: Resource {
     )
     if let event { commitPublisher.tell([event]) }
     let now = authorisations.state(application: application.identifier, subject: subject)
-    return .json(names: registrar.names) { write(subject, now, to: &$0) }
+    return .json(AuthorisationRow.members, of: row(subject, now), names: registrar.names)
   }
 
-  private func write(_ subject: SubjectID, _ state: AuthorisationState, to json: inout JSONText) {
-    json.subject(subject)
-    json.member("state", state.name)
-    json.member("person", authorisations.isPerson(subject))
+  private func row(
+    _ subject: SubjectID,
+    _ state: AuthorisationState,
+    since: Timestamp? = nil
+  ) -> AuthorisationRow {
+    let isPerson = authorisations.isPerson(subject)
+    return AuthorisationRow(subject: subject, state: state, isPerson: isPerson, since: since)
   }
+}
+
+/// The authorisation of an application about a subject.
+private struct AuthorisationRow {
+  let subject: SubjectID
+  let state: AuthorisationState
+  let isPerson: Bool
+  let since: Timestamp?
+
+  static let members: [DocumentField<AuthorisationRow>] = [
+    .subject { $0.subject },
+    .always("state", .text(.authorisationState)) { $0.state.name },
+    .always("person", .flag) { $0.isPerson },
+    .sometimes("since", .moment) { $0.since },
+  ]
 }
 
 /// The roles of a token as documents spell them.
@@ -250,17 +284,7 @@ private enum TokenRole: String, CaseIterable {
 }
 
 extension Schema {
-  static let token = Schema.object([
-    .required("id", .text),
-    .required("name", .text),
-    .required("role", .words(["operator", "application"])),
-    .optional("application", .text),
-    .required("createdAt", .time),
-    .optional("expiresAt", .time),
-    .required("expired", .flag),
-    .optional("lastUsed", .time),
-    .optional("secret", .text, "Shown this once, when the token is made."),
-  ]).named("Token")
+  static let token = Schema.object(TokenRow.members).named("Token")
 
   static let tokenDocument = Schema.closed([
     .required("name", .text(1...200)),
@@ -271,17 +295,7 @@ extension Schema {
     "TokenDocument"
   )
 
-  static let ticket = Schema.object([
-    .required("ticket", .text, "`phk_` and 43 characters; shown this once."),
-    .required("expiresAt", .time),
-  ]).named("Ticket")
+  static let ticket = Schema.object(TicketResource.made).named("Ticket")
 
-  static let authorisation = Schema.object([
-    .required("subject", .text),
-    .optional("name", .givenName),
-    .required("subjectKind", .subjectKind),
-    .required("state", .authorisationState),
-    .required("person", .flag),
-    .optional("since", .time),
-  ]).named("Authorisation")
+  static let authorisation = Schema.object(AuthorisationRow.members).named("Authorisation")
 }
