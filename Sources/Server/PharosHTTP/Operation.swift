@@ -286,10 +286,12 @@ extension Operation.Parameter {
     return parameter
   }
 
+  /// The numbers of entries that a page may have.
+  static let pageSizes = 1...1_000
   /// The number of entries of a page.
   static let limit = query(
     "limit",
-    .integer(1...Page.longest).usually(.integer(100)),
+    .integer(pageSizes).usually(.integer(100)),
     "How many entries a page may have."
   )
   /// The place of a page in a list.

@@ -203,7 +203,7 @@ extension String {
 /// The cursor holds a key and not an index: entries that come or go between two pages neither repeat nor hide others.
 package enum Page {
   /// The maximum number of entries of a page.
-  package static let longest = 1_000
+  package static let longest = Operation.Parameter.pageSizes.upperBound
   /// The separator between the parts of a key: a control character, which no identifier may hold.
   private static let separator: Character = "\n"
 

@@ -90,12 +90,12 @@ struct StatusResource: Resource {
 
   private func status(_: APIRequest) async throws -> APIAnswer {
     let snapshot = try await backend.server.snapshot()
-    return .json(Status.members, of: Status(backend, snapshot))
+    return .json(StatusDocument.members, of: StatusDocument(backend, snapshot))
   }
 }
 
 /// The status of the server: what it is, and what its parts have counted.
-private struct Status {
+private struct StatusDocument {
   let version: String
   let stream: String
   let startedAt: Timestamp
@@ -124,7 +124,7 @@ private struct Status {
     webhooks = backend.webhooks.list()
   }
 
-  static let members: [DocumentField<Status>] = [
+  static let members: [DocumentField<StatusDocument>] = [
     .always("version", .text) { $0.version },
     .always("stream", .text) { $0.stream },
     .always("startedAt", .moment) { $0.startedAt },
@@ -405,5 +405,5 @@ extension DatagramCounters.Reason {
 extension Schema {
   static let readiness = Schema.object(PageResource.readiness).named("Readiness")
 
-  static let status = Schema.object(Status.members).named("Status")
+  static let status = Schema.object(StatusDocument.members).named("Status")
 }
