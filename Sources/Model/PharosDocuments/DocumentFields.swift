@@ -331,7 +331,7 @@ extension ValueForm where Value: FixedWidthInteger {
   /// A whole number within bounds; JSON may write it with an empty fraction.
   package static func integer(in range: ClosedRange<Value>) -> Self {
     let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
-    let schema = Schema.integer(Int(range.lowerBound)...Int(range.upperBound))
+    let schema = Schema.integer(Int(clamping: range.lowerBound)...Int(clamping: range.upperBound))
     return ValueForm(expected: expected, schema: schema, write: { $2.write($0, as: $1) }) { node in
       guard let text = node.scalar(.number) else { return nil }
       let number = Value(text) ?? (node.isJSON ? Double(text).flatMap { Value(exactly: $0) } : nil)

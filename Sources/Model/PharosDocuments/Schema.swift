@@ -181,8 +181,10 @@ extension Schema {
     Schema([("oneOf", .array(schemas.map(\.json)))], leadingTo: schemas)
   }
 
-  /// An object.
-  package static func object(_ members: [Member]) -> Schema {
+  /// An object; of several members with the same name, the first counts.
+  package static func object(_ given: [Member]) -> Schema {
+    let members = given.indices.filter { place in !given[..<place].contains { $0.name == given[place].name } }
+      .map { given[$0] }
     var keywords: [(String, JSONValue)] = [
       ("properties", .object(members.map { JSONValue.Member(name: $0.name, value: $0.schema.json) }))
     ]

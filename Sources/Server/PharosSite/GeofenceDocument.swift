@@ -15,16 +15,41 @@ enum GeofenceDocument {
   /// The longest GeoJSON file that a site may name.
   private static let largestFile = 1 << 20
 
-  private static let floor: [DocumentField<Geofence>] = [
-    DocumentField("level", \.level, .integer(in: -100...1_000)),
-    DocumentField("building", \.building, .filled("a building of a venue")),
+  static let floor: [DocumentField<Geofence>] = [
+    DocumentField(
+      "level",
+      \.level,
+      .integer(in: -100...1_000),
+      "The floor of an area, 0 for the ground floor and outdoors; without it every floor."
+    ),
+    DocumentField(
+      "building",
+      \.building,
+      .filled("a building of a venue"),
+      "The building of an area; without it every building and outdoors."
+    ),
   ]
-  private static let enter: [DocumentField<Geofence.Policy>] = [
-    DocumentField("probability", \.enterProbability, .number(in: 0.5...0.9999)),
-    DocumentField("dwell", \.enterDwell, .timeOrZero),
+  static let enter: [DocumentField<Geofence.Policy>] = [
+    DocumentField(
+      "probability",
+      \.enterProbability,
+      .number(in: 0.5...0.9999),
+      "Of an area: the probability above which a subject is inside; 0.9 unless given."
+    ),
+    DocumentField(
+      "dwell",
+      \.enterDwell,
+      .timeOrZero,
+      "Of an area: the time for which the probability must be above it; 1s unless given."
+    ),
   ]
-  private static let exit: [DocumentField<Geofence.Policy>] = [
-    DocumentField("probability", \.exitProbability, .number(in: 0.0001...0.5)),
+  static let exit: [DocumentField<Geofence.Policy>] = [
+    DocumentField(
+      "probability",
+      \.exitProbability,
+      .number(in: 0.0001...0.5),
+      "Of an area: the probability below which a subject is outside; 0.1 unless given."
+    ),
     DocumentField("dwell", \.exitDwell, .timeOrZero),
   ]
 

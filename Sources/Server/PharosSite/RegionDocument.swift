@@ -74,12 +74,15 @@ package enum RegionDocument {
 
 extension Region {
   /// The keys that say which changes are published.
-  static let notifying =
-    announcing + [DocumentField("notifyEntryStateOnDisplay", \.notifyEntryStateOnDisplay, .flag)]
+  static let notifying = announcing + displaying
+  /// Those of them that a geofence lacks.
+  static let displaying: [DocumentField<Region>] = [
+    DocumentField("notifyEntryStateOnDisplay", \.notifyEntryStateOnDisplay, .flag, "By default `false`.")
+  ]
   /// Those of them that a geofence has too.
   static let announcing: [DocumentField<Region>] = [
-    DocumentField("notifyOnEntry", \.notifyOnEntry, .flag),
-    DocumentField("notifyOnExit", \.notifyOnExit, .flag),
+    DocumentField("notifyOnEntry", \.notifyOnEntry, .flag, "By default `true`."),
+    DocumentField("notifyOnExit", \.notifyOnExit, .flag, "By default `true`."),
   ]
   /// The key of the longest time without news.
   static let holding = [DocumentField<Region>("maximumHold", \.maximumHold, .time)]
@@ -114,6 +117,7 @@ extension ValueForm where Value == Meters {
   fileprivate static var distance: Self {
     ValueForm(
       expected: "a distance in metres with its unit, as in 3m or 2.5m",
+      schema: .distance.described("Metres with their unit, as in `2.5m`."),
       text: { "\($0.value)m" },
       parse: { text in
         guard text.hasSuffix("m"), let meters = Double(text.dropLast()) else { return nil }
@@ -127,6 +131,8 @@ extension ValueForm where Value == PresencePolicy.Silence {
   fileprivate static var silence: Self {
     ValueForm(
       expected: "adaptive, never or a time such as 30s",
+      schema: .pattern(#"^(adaptive|never|[0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h|d))$"#)
+        .described("`adaptive`, `never` or a time."),
       text: { silence in
         switch silence {
         case .adaptive: "adaptive"
@@ -161,6 +167,6 @@ package enum RangingDocument {
   /// Writes a request's members into the object that the caller has opened.
   package static func write(_ request: RangingRequest, to json: inout JSONText) {
     RegionDocument.write(request.constraint, keyedByAddress: request.keyedByAddress, to: &json)
-    json.member("whileInside", request.whileInside)
+    DocumentField.write(RangingRequest.properties, of: request, to: &json)
   }
 }

@@ -205,31 +205,6 @@ extension SiteReading {
   }
 }
 
-extension ObserverEntry {
-  static let properties: [DocumentField<ObserverEntry>] = [
-    DocumentField("name", \.name, .text),
-    DocumentField("rssiOffset", \.rssiOffset, .number(in: rssiOffsets, unit: "dB")),
-    DocumentField("liveness", \.liveness, .word([.auto, .heartbeat, .traffic, .assumed])),
-    // A larger lag would delay every decision for too long.
-    DocumentField("lag", \.lag, .time(in: .zero ... .minutes(10))),
-  ]
-}
-
-extension BeaconEntry {
-  static let properties: [DocumentField<BeaconEntry>] = [
-    DocumentField("name", \.name, .text),
-    DocumentField("measuredPower", \.measuredPower, .number(in: -127...20, unit: "dBm")),
-    DocumentField("interval", \.interval, .time),
-  ]
-}
-
-extension Zone {
-  static let properties: [DocumentField<Zone>] = [
-    DocumentField("name", \.name, .text),
-    DocumentField("floor", \.floor, .integer(in: -20...200)),
-  ]
-}
-
 extension BeaconConstraint {
   /// Stands for an identity that could not be read, so that the rest of its entry is read all the same.
   static let unread = BeaconConstraint.address(DeviceAddress(bits: 0, kind: .unknown))

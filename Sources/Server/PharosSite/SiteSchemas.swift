@@ -1,210 +1,220 @@
 package import PharosDocuments
+import PharosModel
 
-extension Schema {
-  package static let applicationDocument = Schema.closed([
-    .optional("purpose", .text(1...1_000), "Read by people: not blank, no control characters."),
-    .optional("regionLimit", .integer(1...1_000), "By default `20`."),
-  ]).named("ApplicationDocument")
+// The keys of the site's entries, and the schemas of the documents that have them.
 
-  package static let regionDocument = Schema.closed([
-    .optional("kind", .regionKind),
-    .optional("latitude", .number(-90...90), "Of the middle of a circle, WGS 84."),
-    .optional("longitude", .number(-180...180), "Of the middle of a circle, WGS 84."),
-    .optional("radius", .distance, "Metres with their unit, as in `20m`."),
-    .optional(
-      "coordinates",
-      .list(.list(.any), 1...),
-      """
-      Of a polygon: a ring of `[longitude, latitude]`, a list of rings of which all but the first are holes, \
-      or a list of such lists for an area of several parts. At most 1,000 corners.
-      """
+extension ObserverEntry {
+  static let properties: [DocumentField<ObserverEntry>] = [
+    DocumentField("name", \.name, .shownName, "For people: at most 128 bytes, no control characters."),
+    DocumentField(
+      "rssiOffset",
+      \.rssiOffset,
+      .number(in: rssiOffsets, unit: "dB"),
+      "dB, added to every level that it hears. By default `0`."
     ),
-    .optional(
-      "level",
-      .integer(-100...1_000),
-      "The floor of an area, 0 for the ground floor and outdoors; without it every floor."
+    DocumentField(
+      "liveness",
+      \.liveness,
+      .word([.auto, .heartbeat, .traffic, .assumed]),
+      "How it proves that its silence about a beacon means something. By default `auto`."
     ),
-    .optional("building", .name, "The building of an area; without it every building and outdoors."),
-    .optional(
-      "uuid",
-      .pattern("^([0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9A-Fa-f]{32})$"),
-      "A proximity UUID, of an iBeacon or an AltBeacon."
+    // A larger lag would delay every decision for too long.
+    DocumentField(
+      "lag",
+      \.lag,
+      .time(in: .zero ... .minutes(10)),
+      "At most `10m`; without it the lag is learned."
     ),
-    .optional("major", .integer(0...65_535)),
-    .optional("minor", .integer(0...65_535)),
-    .optional("namespace", .pattern("^[0-9A-Fa-f]{20}$"), "An Eddystone namespace."),
-    .optional("instance", .pattern("^[0-9A-Fa-f]{12}$"), "An Eddystone instance."),
-    .optional(
-      "mac",
-      .pattern("^(([0-9A-Fa-f]{2}:){5}|([0-9A-Fa-f]{2}-){5}|([0-9A-Fa-f]{2}){5})[0-9A-Fa-f]{2}$"),
-      "A device address, whatever it advertises."
-    ),
-    .optional("key", .identityKey),
-    .optional("subject", .regionSubject),
-    .optional("observers", .set(.name)),
-    .optional("notifyOnEntry", .flag, "By default `true`."),
-    .optional("notifyOnExit", .flag, "By default `true`."),
-    .optional("notifyEntryStateOnDisplay", .flag, "By default `false`."),
-    .optional(
-      "enter",
-      .closed([
-        .optional("samples", .integer(1...1_000)),
-        .optional("within", .duration),
-        .optional("rssi", .number(-127...20)),
-        .optional("distance", .distance, "Metres with their unit, as in `2.5m`."),
-        .optional(
-          "probability",
-          .number(0.5...0.9999),
-          "Of an area: the probability above which a subject is inside; 0.9 unless given."
-        ),
-        .optional(
-          "dwell",
-          .duration,
-          "Of an area: the time for which the probability must be above it; 1s unless given."
-        ),
-      ])
-    ),
-    .optional(
-      "exit",
-      .closed([
-        .optional("rssi", .number(-127...20)),
-        .optional("distance", .distance, "Metres with their unit, as in `2.5m`."),
-        .optional("dwell", .duration),
-        .optional(
-          "silence",
-          .pattern(#"^(adaptive|never|[0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h|d))$"#),
-          "`adaptive`, `never` or a time."
-        ),
-        .optional("floor", .duration),
-        .optional("ceiling", .duration),
-        .optional("falseExitsPerDay", .number(1e-06...1000)),
-        .optional("stillInterval", .duration),
-        .optional(
-          "probability",
-          .number(0.0001...0.5),
-          "Of an area: the probability below which a subject is outside; 0.1 unless given."
-        ),
-      ])
-    ),
-    .optional("maximumHold", .duration),
-  ]).requiring(["major": "uuid", "minor": "major", "instance": "namespace"]).described(
-    """
-    A region as it is registered: the keys, rules and defaults of the site file. One of `uuid`, `namespace` \
-    and `mac` says which beacons; `kind: circle` and `kind: polygon` say which area.
-    """
-  ).named("RegionDocument")
+  ]
+}
 
-  package static let rangingDocument = Schema.closed([
-    .optional(
-      "uuid",
-      .pattern("^([0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9A-Fa-f]{32})$"),
-      "A proximity UUID, of an iBeacon or an AltBeacon."
+extension BeaconEntry {
+  static let properties: [DocumentField<BeaconEntry>] = [
+    DocumentField("name", \.name, .shownName),
+    DocumentField(
+      "measuredPower",
+      \.measuredPower,
+      .number(in: -127...20, unit: "dBm"),
+      "dBm at one metre, in place of what it advertises."
     ),
-    .optional("major", .integer(0...65_535)),
-    .optional("minor", .integer(0...65_535)),
-    .optional("namespace", .pattern("^[0-9A-Fa-f]{20}$"), "An Eddystone namespace."),
-    .optional("instance", .pattern("^[0-9A-Fa-f]{12}$"), "An Eddystone instance."),
-    .optional(
-      "mac",
-      .pattern("^(([0-9A-Fa-f]{2}:){5}|([0-9A-Fa-f]{2}-){5}|([0-9A-Fa-f]{2}){5})[0-9A-Fa-f]{2}$"),
-      "A device address, whatever it advertises."
-    ),
-    .optional("key", .identityKey),
-    .optional(
+    DocumentField("interval", \.interval, .time, "The advertising interval, as in the site file: `1s`."),
+  ]
+}
+
+extension Zone {
+  static let properties: [DocumentField<Zone>] = [
+    DocumentField("name", \.name, .shownName, "For people: at most 128 bytes, no control characters."),
+    DocumentField("floor", \.floor, .integer(in: -20...200)),
+  ]
+}
+
+extension RangingRequest {
+  static let properties: [DocumentField<RangingRequest>] = [
+    DocumentField(
       "whileInside",
+      \.whileInside,
       .flag,
       """
       Whether to range only while a region of the application with this constraint is inside. By default \
       `false`.
       """
-    ),
-  ]).requiring(["major": "uuid", "minor": "major", "instance": "namespace"]).described(
-    "What is to be ranged once a second. One of `uuid`, `namespace` and `mac` says which beacons."
-  ).named("RangingDocument")
+    )
+  ]
+}
 
-  package static let observerDocument = Schema.closed([
-    .optional("id", .name, "As in the address."),
-    .optional("name", .text(1...128), "For people: at most 128 bytes, no control characters."),
-    .optional("rssiOffset", .number(-40...40), "dB, added to every level that it hears. By default `0`."),
-    .optional(
-      "liveness",
-      .words(["auto", "heartbeat", "traffic", "assumed"]),
-      "How it proves that its silence about a beacon means something. By default `auto`."
-    ),
-    .optional("lag", .duration, "At most `10m`; without it the lag is learned."),
-  ]).named("ObserverDocument")
+extension ValueForm where Value == String {
+  /// A name that lists show; documents limit its length.
+  fileprivate static var shownName: Self { .text.stated(as: .text(1...Document.longestIdentifier)) }
+}
 
-  package static let zoneDocument = Schema.closed([
-    .optional("id", .name, "As in the address."),
-    .optional("name", .text(1...128), "For people: at most 128 bytes, no control characters."),
-    .optional("floor", .integer(-20...200)),
-    .required("observers", .set(.name)),
-    .optional(
-      "adjacent",
-      .list(.name),
-      "Other zones that one can walk to from it; none means any of its floor."
-    ),
+extension [Schema.Member] {
+  /// The members that say which beacons are meant.
+  package static let identity: Self = [
+    .optional("uuid", ValueForm<UUID128>.uuid.schema, "A proximity UUID, of an iBeacon or an AltBeacon."),
+    .optional("major", .integer(0...65_535)),
+    .optional("minor", .integer(0...65_535)),
+    .optional("namespace", ValueForm<EddystoneNamespace>.namespace.schema, "An Eddystone namespace."),
+    .optional("instance", ValueForm<UInt64>.instance.schema, "An Eddystone instance."),
+    .optional("mac", ValueForm<DeviceAddress>.address.schema, "A device address, whatever it advertises."),
+    .optional("key", .identityKey),
+  ]
+
+  /// The members that say what a region is about: beacons or an area.
+  private static let condition: Self =
+    [
+      .optional("kind", .regionKind),
+      .optional("latitude", .number(-90...90), "Of the middle of a circle, WGS 84."),
+      .optional("longitude", .number(-180...180), "Of the middle of a circle, WGS 84."),
+      .optional("radius", .distance, "Metres with their unit, as in `20m`."),
+      .optional(
+        "coordinates",
+        .list(.list(.any), 1...),
+        """
+        Of a polygon: a ring of `[longitude, latitude]`, a list of rings of which all but the first are \
+        holes, or a list of such lists for an area of several parts. At most 1,000 corners.
+        """
+      ),
+    ] + given(GeofenceDocument.floor) + identity + [.optional("observers", .set(.name))]
+
+  private static let enter: Self = given(PresencePolicy.enter) + given(GeofenceDocument.enter)
+  private static let exit: Self = given(PresencePolicy.exit) + given(GeofenceDocument.exit)
+
+  fileprivate static let regionGiven: Self =
+    condition + [.optional("subject", .regionSubject)] + given(Region.announcing + Region.displaying)
+    + [.optional("enter", .closed(enter)), .optional("exit", .closed(exit))] + given(Region.holding)
+
+  /// The members of a region in answers.
+  package static let region: Self =
+    [.required("id", .text)] + condition + [.required("subject", .regionSubject)]
+    + written(Region.announcing) + given(Region.displaying)
+    + [.required("enter", .object(enter)), .required("exit", .object(exit))] + written(Region.holding)
+
+  /// The members of a ranging request in answers.
+  package static let ranging: Self = identity + written(RangingRequest.properties)
+
+  /// The members of a zone in answers.
+  package static let zone: Self =
+    [.required("id", .text)] + given(Zone.properties) + [
+      .required("observers", .list(.text)),
+      .required(
+        "adjacent",
+        .list(.text),
+        """
+        The zones that it names as reached by a door or stairs. A door leads both ways: naming it in one of \
+        the two zones is enough.
+        """
+      ),
+    ] + zoneDetails
+
+  /// What a zone may have besides.
+  fileprivate static let zoneDetails: Self = [
     .optional(
       "beacons",
-      .list(
-        .closed([
-          .optional(
-            "uuid",
-            .pattern("^([0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9A-Fa-f]{32})$"),
-            "A proximity UUID, of an iBeacon or an AltBeacon."
-          ),
-          .optional("major", .integer(0...65_535)),
-          .optional("minor", .integer(0...65_535)),
-          .optional("namespace", .pattern("^[0-9A-Fa-f]{20}$"), "An Eddystone namespace."),
-          .optional("instance", .pattern("^[0-9A-Fa-f]{12}$"), "An Eddystone instance."),
-          .optional(
-            "mac",
-            .pattern("^(([0-9A-Fa-f]{2}:){5}|([0-9A-Fa-f]{2}-){5}|([0-9A-Fa-f]{2}){5})[0-9A-Fa-f]{2}$"),
-            "A device address, whatever it advertises."
-          ),
-          .optional("key", .words(["mac"]), "`mac` makes the device address a part of the identity."),
-        ])
-      ),
+      .list(.closed(identity)),
       "The beacons that it places; none means all that some region asks about."
     ),
     .optional(
       "occupancy",
-      .list(
-        .closed([
-          .required("above", .integer(0...65_536), "The number that must be exceeded."),
-          .optional(
-            "below",
-            .integer(0...65_536),
-            "The number below which the count must then fall; `above` if left out."
-          ),
-        ]),
-        0...16
-      ),
+      .list(.closed(threshold), 0...OccupancyThreshold.most),
       "Numbers of beacons at which `pharos.zone.occupancy` is published."
     ),
+  ]
+
+  private static let threshold: Self = [
+    .required("above", .integer(OccupancyThreshold.bounds), "The number that must be exceeded."),
     .optional(
-      "warnings",
-      .list(.text).readOnly,
-      "What `pharos check` warns of; only in an answer, and only if there is anything."
+      "below",
+      .integer(OccupancyThreshold.bounds),
+      "The number below which the count must then fall; `above` if left out."
     ),
-  ]).named("ZoneDocument")
+  ]
+}
 
-  package static let beaconDocument = Schema.closed([
-    .optional("id", .text, "As in the address."),
-    .optional("name", .text(1...128)),
-    .optional("measuredPower", .number(-127...20), "dBm at one metre, in place of what it advertises."),
-    .optional("interval", .text, "The advertising interval, as in the site file: `1s`."),
-  ]).named("BeaconDocument")
+extension Schema {
+  package static let applicationDocument = closed([
+    .optional(
+      "purpose",
+      .text(1...Application.longestPurpose),
+      "Read by people: not blank, no control characters."
+    ),
+    .optional(
+      "regionLimit",
+      .integer(1...ApplicationSettings.highestRegionLimit),
+      "By default `\(Application.defaultRegionLimit)`."
+    ),
+  ]).named("ApplicationDocument")
 
-  package static let regionKind = Schema.words(["beacons", "circle", "polygon"]).described(
-    "What the region is about: beacons, or an area that a located subject is in."
-  ).named("RegionKind")
+  package static let regionDocument = closed(.regionGiven)
+    .requiring(["major": "uuid", "minor": "major", "instance": "namespace"])
+    .described(
+      """
+      A region as it is registered: the keys, rules and defaults of the site file. One of `uuid`, \
+      `namespace` and `mac` says which beacons; `kind: circle` and `kind: polygon` say which area.
+      """
+    )
+    .named("RegionDocument")
 
-  package static let identityKey = Schema.words(["mac"]).described(
-    "`mac` makes the device address a part of the identity."
-  ).named("IdentityKey")
+  package static let rangingDocument = closed(.identity + .given(RangingRequest.properties))
+    .requiring(["major": "uuid", "minor": "major", "instance": "namespace"])
+    .described("What is to be ranged once a second. One of `uuid`, `namespace` and `mac` says which beacons.")
+    .named("RangingDocument")
 
-  package static let regionSubject = Schema.words(["observer", "beacon"]).described(
-    "Who is inside: an observer that hears a matching beacon, or a beacon that the observers hear."
-  ).named("RegionSubject")
+  package static let observerDocument = closed(
+    [.optional("id", .name, "As in the address.")] + .given(ObserverEntry.properties)
+  ).named("ObserverDocument")
+
+  package static let zoneDocument = closed(
+    [.optional("id", .name, "As in the address.")] + .given(Zone.properties) + [
+      .required("observers", .set(.name)),
+      .optional(
+        "adjacent",
+        .list(.name),
+        "Other zones that one can walk to from it; none means any of its floor."
+      ),
+    ] + .zoneDetails + [
+      .optional(
+        "warnings",
+        .list(.text).readOnly,
+        "What `pharos check` warns of; only in an answer, and only if there is anything."
+      )
+    ]
+  ).named("ZoneDocument")
+
+  package static let beaconDocument = closed(
+    [.optional("id", .text, "As in the address.")] + .given(BeaconEntry.properties)
+  ).named("BeaconDocument")
+
+  package static let regionKind = words(of: GeofenceDocument.Kind.self)
+    .described("What the region is about: beacons, or an area that a located subject is in.")
+    .named("RegionKind")
+
+  package static let identityKey = words(["mac"])
+    .described("`mac` makes the device address a part of the identity.")
+    .named("IdentityKey")
+
+  package static let regionSubject = words(["observer", "beacon"])
+    .described(
+      "Who is inside: an observer that hears a matching beacon, or a beacon that the observers hear."
+    )
+    .named("RegionSubject")
 }

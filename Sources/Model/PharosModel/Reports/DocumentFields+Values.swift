@@ -43,35 +43,43 @@ extension ValueForm where Value == ObserverID {
   /// The identity of an observer.
   package static var observer: Self {
     let name = "a name of at most \(ObserverID.longestName) bytes without control characters"
-    return ValueForm(expected: "a MAC in quotes, a UUID or \(name)") { ObserverID($0) }
+    return ValueForm(expected: "a MAC in quotes, a UUID or \(name)", schema: .name) { ObserverID($0) }
   }
 }
 
 extension ValueForm where Value == DeviceAddress {
   /// A hardware address.
   package static var address: Self {
-    ValueForm(expected: "six octets, as in \"ac:23:3f:a0:00:01\"") { DeviceAddress($0) }
+    ValueForm(
+      expected: "six octets, as in \"ac:23:3f:a0:00:01\"",
+      schema: .pattern("^(([0-9A-Fa-f]{2}:){5}|([0-9A-Fa-f]{2}-){5}|([0-9A-Fa-f]{2}){5})[0-9A-Fa-f]{2}$")
+    ) { DeviceAddress($0) }
   }
 }
 
 extension ValueForm where Value == UUID128 {
   /// A UUID.
   package static var uuid: Self {
-    ValueForm(expected: "32 hexadecimal digits, as in E2C56DB5-DFFB-48D2-B060-D0F5A71096E0") { UUID128($0) }
+    ValueForm(
+      expected: "32 hexadecimal digits, as in E2C56DB5-DFFB-48D2-B060-D0F5A71096E0",
+      schema: .pattern("^([0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9A-Fa-f]{32})$")
+    ) { UUID128($0) }
   }
 }
 
 extension ValueForm where Value == EddystoneNamespace {
   /// The namespace of an Eddystone-UID.
   package static var namespace: Self {
-    ValueForm(expected: "20 hexadecimal digits") { EddystoneNamespace($0) }
+    ValueForm(expected: "20 hexadecimal digits", schema: .pattern("^[0-9A-Fa-f]{20}$")) {
+      EddystoneNamespace($0)
+    }
   }
 }
 
 extension ValueForm where Value == UInt64 {
   /// The instance of an Eddystone-UID.
   package static var instance: Self {
-    ValueForm(expected: "12 hexadecimal digits") { text in
+    ValueForm(expected: "12 hexadecimal digits", schema: .pattern("^[0-9A-Fa-f]{12}$")) { text in
       text.utf8.count == 12 ? Hex.bytes(text)?.reduce(UInt64(0)) { $0 << 8 | UInt64($1) } : nil
     }
   }
@@ -97,6 +105,7 @@ extension ValueForm where Value == TimeSpan {
   ) -> Self {
     ValueForm(
       expected: expected,
+      schema: .duration,
       text: { $0.exactlyWritten },
       parse: { TimeSpan(written: $0).flatMap { isGood($0) ? $0 : nil } }
     )

@@ -327,130 +327,19 @@ extension Operation.Parameter {
 extension Schema {
   static let application = Schema.object(ApplicationRow.members).named("Application")
 
-  static let region = Schema.object([
-    .required("id", .text),
-    .optional(
-      "kind",
-      .words(["beacons", "circle", "polygon"]).usually(.string("beacons")),
-      "What the region is about: beacons, or an area that a located subject is in."
-    ),
-    .optional("latitude", .number(-90...90), "Of the middle of a circle, WGS 84."),
-    .optional("longitude", .number(-180...180), "Of the middle of a circle, WGS 84."),
-    .optional("radius", .distance, "Metres with their unit, as in `20m`."),
-    .optional(
-      "coordinates",
-      .list(.list(.any), 1...),
-      """
-      Of a polygon: a ring of `[longitude, latitude]`, a list of rings of which all but the first are holes, \
-      or a list of such lists for an area of several parts. At most 1,000 corners.
-      """
-    ),
-    .optional(
-      "level",
-      .integer(-100...1_000),
-      "The floor of an area, 0 for the ground floor and outdoors; without it every floor."
-    ),
-    .optional("building", .name, "The building of an area; without it every building and outdoors."),
-    .optional(
-      "uuid",
-      .pattern("^([0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9A-Fa-f]{32})$"),
-      "A proximity UUID, of an iBeacon or an AltBeacon."
-    ),
-    .optional("major", .integer(0...65_535)),
-    .optional("minor", .integer(0...65_535)),
-    .optional("namespace", .pattern("^[0-9A-Fa-f]{20}$"), "An Eddystone namespace."),
-    .optional("instance", .pattern("^[0-9A-Fa-f]{12}$"), "An Eddystone instance."),
-    .optional(
-      "mac",
-      .pattern("^(([0-9A-Fa-f]{2}:){5}|([0-9A-Fa-f]{2}-){5}|([0-9A-Fa-f]{2}){5})[0-9A-Fa-f]{2}$"),
-      "A device address, whatever it advertises."
-    ),
-    .optional("key", .words(["mac"]), "`mac` makes the device address a part of the identity."),
-    .required(
-      "subject",
-      .words(["observer", "beacon"]).usually(.string("observer")),
-      "Who is inside: an observer that hears a matching beacon, or a beacon that the observers hear."
-    ),
-    .optional("observers", .set(.name)),
-    .required("notifyOnEntry", .flag.usually(.bool(true))),
-    .required("notifyOnExit", .flag.usually(.bool(true))),
-    .optional("notifyEntryStateOnDisplay", .flag.usually(.bool(false))),
-    .required(
-      "enter",
-      .object([
-        .optional("samples", .integer(1...1_000)),
-        .optional("within", .duration),
-        .optional("rssi", .number(-127...20)),
-        .optional("distance", .distance, "Metres with their unit, as in `2.5m`."),
-        .optional(
-          "probability",
-          .number(0.5...0.9999),
-          "Of an area: the probability above which a subject is inside; 0.9 unless given."
+  static let region = Schema.object(
+    .region + [
+      .required("source", .source),
+      .required(
+        "states",
+        .object([.required("inside", .count), .required("outside", .count), .required("unmonitored", .count)]
         ),
-        .optional(
-          "dwell",
-          .duration,
-          "Of an area: the time for which the probability must be above it; 1s unless given."
-        ),
-      ])
-    ),
-    .required(
-      "exit",
-      .object([
-        .optional("rssi", .number(-127...20)),
-        .optional("distance", .distance, "Metres with their unit, as in `2.5m`."),
-        .optional("dwell", .duration),
-        .optional(
-          "silence",
-          .pattern(#"^(adaptive|never|[0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h|d))$"#),
-          "`adaptive`, `never` or a time."
-        ),
-        .optional("floor", .duration),
-        .optional("ceiling", .duration),
-        .optional("falseExitsPerDay", .number(1e-06...1000)),
-        .optional("stillInterval", .duration),
-        .optional(
-          "probability",
-          .number(0.0001...0.5),
-          "Of an area: the probability below which a subject is outside; 0.1 unless given."
-        ),
-      ])
-    ),
-    .required("maximumHold", .duration),
-    .required("source", .source),
-    .required(
-      "states",
-      .object([
-        .required("inside", .count),
-        .required("outside", .count),
-        .required("unmonitored", .count),
-      ]),
-      "How many subjects stand where."
-    ),
-  ]).named("Region")
+        "How many subjects stand where."
+      ),
+    ]
+  ).named("Region")
 
-  static let rangingRequest = Schema.object([
-    .required("name", .text),
-    .required("source", .source),
-    .optional(
-      "uuid",
-      .pattern("^([0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9A-Fa-f]{32})$"),
-      "A proximity UUID, of an iBeacon or an AltBeacon."
-    ),
-    .optional("major", .integer(0...65_535)),
-    .optional("minor", .integer(0...65_535)),
-    .optional("namespace", .pattern("^[0-9A-Fa-f]{20}$"), "An Eddystone namespace."),
-    .optional("instance", .pattern("^[0-9A-Fa-f]{12}$"), "An Eddystone instance."),
-    .optional(
-      "mac",
-      .pattern("^(([0-9A-Fa-f]{2}:){5}|([0-9A-Fa-f]{2}-){5}|([0-9A-Fa-f]{2}){5})[0-9A-Fa-f]{2}$"),
-      "A device address, whatever it advertises."
-    ),
-    .optional("key", .words(["mac"]), "`mac` makes the device address a part of the identity."),
-    .required(
-      "whileInside",
-      .flag.usually(.bool(false)),
-      "Whether to range only while a region of the application with this constraint is inside."
-    ),
-  ]).named("RangingRequest")
+  static let rangingRequest = Schema.object(
+    [.required("name", .text), .required("source", .source)] + .ranging
+  ).named("RangingRequest")
 }

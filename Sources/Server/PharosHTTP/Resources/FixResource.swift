@@ -293,65 +293,17 @@ extension Operation.Parameter {
 extension Schema {
   static let fix = Schema.object(FixRow.members).named("Fix")
 
-  static let zone = Schema.object([
-    .required("id", .text),
-    .optional("name", .text),
-    .optional("floor", .integer),
-    .required("observers", .list(.text)),
-    .required(
-      "adjacent",
-      .list(.text),
-      """
-      The zones that it names as reached by a door or stairs. A door leads both ways: naming it in one of \
-      the two zones is enough.
-      """
-    ),
-    .optional(
-      "beacons",
-      .list(
-        .closed([
-          .optional(
-            "uuid",
-            .pattern("^([0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9A-Fa-f]{32})$"),
-            "A proximity UUID, of an iBeacon or an AltBeacon."
-          ),
-          .optional("major", .integer(0...65_535)),
-          .optional("minor", .integer(0...65_535)),
-          .optional("namespace", .pattern("^[0-9A-Fa-f]{20}$"), "An Eddystone namespace."),
-          .optional("instance", .pattern("^[0-9A-Fa-f]{12}$"), "An Eddystone instance."),
-          .optional(
-            "mac",
-            .pattern("^(([0-9A-Fa-f]{2}:){5}|([0-9A-Fa-f]{2}-){5}|([0-9A-Fa-f]{2}){5})[0-9A-Fa-f]{2}$"),
-            "A device address, whatever it advertises."
-          ),
-          .optional("key", .words(["mac"]), "`mac` makes the device address a part of the identity."),
-        ])
+  static let zone = Schema.object(
+    .zone + [
+      .optional("source", .source),
+      .required("occupants", .count),
+      .optional(
+        "unmonitored",
+        .count,
+        "How many of them are unmonitored: the observers that heard them are down."
       ),
-      "The beacons that it places; none means all that some region asks about."
-    ),
-    .optional(
-      "occupancy",
-      .list(
-        .closed([
-          .required("above", .integer(0...65_536), "The number that must be exceeded."),
-          .optional(
-            "below",
-            .integer(0...65_536),
-            "The number below which the count must then fall; `above` if left out."
-          ),
-        ]),
-        0...16
-      ),
-      "Numbers of beacons at which `pharos.zone.occupancy` is published."
-    ),
-    .optional("source", .source),
-    .required("occupants", .count),
-    .optional(
-      "unmonitored",
-      .count,
-      "How many of them are unmonitored: the observers that heard them are down."
-    ),
-  ]).named("Zone")
+    ]
+  ).named("Zone")
 
   static let tag = Schema.object(TagRow.members).named("Tag")
 }
