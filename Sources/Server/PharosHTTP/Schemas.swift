@@ -23,11 +23,11 @@ extension Schema {
     "The state in the words of CLMonitor."
   ).named("MonitorState")
 
-  static let proximity = Schema.words(["immediate", "near", "far", "unknown"]).named("Proximity")
+  static let proximity = Schema.words(of: RangedReading.Proximity.self).named("Proximity")
 
-  static let authorisationState = Schema.words([
-    "notDetermined", "restricted", "denied", "whenInUse", "always",
-  ]).named("AuthorisationState")
+  static let authorisationState = Schema.words(AuthorisationState.allCases.map(\.name)).named(
+    "AuthorisationState"
+  )
 
   static let zoneState = Schema.words(["inside", "unmonitored"]).described(
     """

@@ -261,7 +261,13 @@ extension NotificationRule {
   /// The members of a document, besides the quiet hours.
   fileprivate static let properties: [DocumentField<NotificationRule>] = [
     DocumentField("on", \.occasion, .occasion, isRequired: true),
-    DocumentField("text", \.text, .filled("a text such as \"Welcome, {name}!\""), isRequired: true),
+    DocumentField(
+      "text",
+      \.text,
+      .filled("a text such as \"Welcome, {name}!\""),
+      "`{subject}`, `{name}` and `{region}` are filled in; for a zone also `{room}`, its name.",
+      isRequired: true
+    ),
     DocumentField("atMostOncePer", \.atMostOncePer, .span(example: "1h")),
     DocumentField("onlyIfStillInsideAfter", \.stayAtLeast, .span(example: "30s")),
   ]
@@ -271,6 +277,7 @@ extension ValueForm where Value == NotificationDetail.Occasion {
   fileprivate static var occasion: Self {
     ValueForm(
       expected: "\"enter\" or \"exit\"",
+      schema: .words(Value.allCases.map(\.name)),
       text: { $0.name },
       parse: { text in Value.allCases.first { $0.name == text } }
     )
@@ -282,6 +289,7 @@ extension ValueForm where Value == TimeSpan {
   fileprivate static func span(example: String) -> Self {
     ValueForm(
       expected: "a time such as \"\(example)\": a number with its unit, at most 7d",
+      schema: .duration,
       text: { $0.exactlyWritten },
       parse: { text in
         TimeSpan(written: text).flatMap { $0 > .zero && $0 <= .minutes(7 * 24 * 60) ? $0 : nil }
@@ -322,46 +330,34 @@ extension NotificationRule {
   }
 }
 
-extension Schema {
-  package static let notificationDocument = Schema.closed([
-    .optional("region", .name),
-    .optional("zone", .name, "The zone, in place of a region; with an operator's token."),
-    .optional("subject", .name, "Only this observer or beacon."),
-    .required("on", .words(["enter", "exit"])),
-    .required(
-      "text",
-      .text,
-      "`{subject}`, `{name}` and `{region}` are filled in; for a zone also `{room}`, its name."
-    ),
-    .optional("atMostOncePer", .duration),
-    .optional(
-      "quietHours",
-      .closed([
-        .required("from", .text),
-        .required("to", .text),
-        .optional("timeZone", .text),
-      ])
-    ),
-    .optional("onlyIfStillInsideAfter", .duration),
-  ]).named("NotificationDocument")
+extension [Schema.Member] {
+  private static func place(_ region: Schema) -> Self {
+    [
+      .optional("region", region),
+      .optional("zone", .name, "The zone, in place of a region; with an operator's token."),
+      .optional("subject", .name, "Only this observer or beacon."),
+    ]
+  }
 
-  package static let notification = Schema.object([
-    .required("id", .text),
-    .optional("application", .text),
-    .optional("region", .text),
-    .optional("zone", .name, "The zone, in place of a region; with an operator's token."),
-    .optional("subject", .name, "Only this observer or beacon."),
-    .required("on", .words(["enter", "exit"])),
-    .required("text", .text),
-    .optional("atMostOncePer", .duration),
-    .optional(
-      "quietHours",
-      .object([
-        .required("from", .text),
-        .required("to", .text),
-        .required("timeZone", .text),
-      ])
-    ),
-    .optional("onlyIfStillInsideAfter", .duration),
-  ]).named("Notification")
+  fileprivate static let ruleGiven: Self =
+    place(.name) + given(NotificationRule.properties) + [
+      .optional(
+        "quietHours",
+        .closed([.required("from", .text), .required("to", .text), .optional("timeZone", .text)])
+      )
+    ]
+
+  fileprivate static let rule: Self =
+    [.required("id", .text), .optional("application", .text)] + place(.text)
+    + written(NotificationRule.properties) + [
+      .optional(
+        "quietHours",
+        .object([.required("from", .text), .required("to", .text), .required("timeZone", .text)])
+      )
+    ]
+}
+
+extension Schema {
+  package static let notificationDocument = closed(.ruleGiven).named("NotificationDocument")
+  package static let notification = object(.rule).named("Notification")
 }

@@ -37,9 +37,12 @@ package struct HistoryRange {
     let to = query.time("to") ?? now
     let from = query.time("from") ?? to - usual
     if from > to { query.wrong("from", "lies after to", expected: "a time before to") }
-    let points = query.integer("points", in: most) ?? min(300, most.upperBound)
+    let points = query.integer("points", in: most) ?? HistoryRange.usualPoints(most)
     self.init(from: min(from, to), to: to, points: Int(points))
   }
+
+  /// The number of steps where a request names none.
+  static func usualPoints(_ most: ClosedRange<Int64>) -> Int64 { min(300, most.upperBound) }
 
   /// The step that a minute belongs to.
   func step(of minute: HistoryMinute) -> Int {

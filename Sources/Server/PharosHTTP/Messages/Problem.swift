@@ -55,26 +55,42 @@ package struct Problem: Error, Hashable, Sendable {
 
   /// The problem as `application/problem+json`.
   var answer: APIAnswer {
-    var answer = APIAnswer.json(status: HTTPResponse.Status(code: status)) { json in
-      json.member("type", "urn:pharos:problem:\(name)")
-      json.member("title", title)
-      json.member("status", status)
-      json.member("detail", detail)
-      if let code {
-        json.member("code", code)
-        json.member("message", detail)
-      }
-      guard !errors.isEmpty else { return }
-      json.objects("errors", errors) { json, error in
-        json.member("field", error.field)
-        json.member("message", error.message)
-        json.member("expected", ifPresent: error.expected)
-      }
-    }
+    var answer = APIAnswer.json(Problem.members, of: self, status: HTTPResponse.Status(code: status))
     answer.headers = headers
     answer.headers[.contentType] = "application/problem+json"
     return answer
   }
+}
+
+extension Problem {
+  fileprivate static let members: [DocumentField<Problem>] = [
+    .always(
+      "type",
+      .text(.pattern("^urn:pharos:problem:[a-z]+([A-Z]+[a-z]*)*$")),
+      "`urn:pharos:problem:` and a name that does not change."
+    ) { "urn:pharos:problem:\($0.name)" },
+    .always("title", .text) { $0.title },
+    .always("status", .integer) { $0.status },
+    .always("detail", .text) { $0.detail },
+    .sometimes("code", .text(.words(codes)), "The code of OSRM, in answers about ways.") { $0.code },
+    .sometimes("message", .text, "The same as `detail`, where there is a `code`.") {
+      $0.code == nil ? nil : $0.detail
+    },
+    .sometimes(
+      "errors",
+      .list(
+        .object([
+          .always("field", .text, "Where: a name, or a path such as `enter.samples`.") { $0.field },
+          .always("message", .text) { $0.message },
+          .sometimes("expected", .text) { $0.expected },
+        ])
+      )
+    ) { $0.errors.isEmpty ? nil : $0.errors },
+  ]
+
+  private static let codes = [
+    "NoRoute", "NoSegment", "InvalidValue", "InvalidQuery", "InvalidOptions", "NotImplemented", "TooBig",
+  ]
 }
 
 extension Problem {
@@ -314,32 +330,5 @@ extension Problem {
 }
 
 extension Schema {
-  static let problem = Schema.object([
-    .required(
-      "type",
-      .pattern("^urn:pharos:problem:[a-z]+([A-Z]+[a-z]*)*$"),
-      "`urn:pharos:problem:` and a name that does not change."
-    ),
-    .required("title", .text),
-    .required("status", .integer),
-    .required("detail", .text),
-    .optional(
-      "errors",
-      .list(
-        .object([
-          .required("field", .text, "Where: a name, or a path such as `enter.samples`."),
-          .required("message", .text),
-          .optional("expected", .text),
-        ])
-      )
-    ),
-    .optional(
-      "code",
-      .words([
-        "NoRoute", "NoSegment", "InvalidValue", "InvalidQuery", "InvalidOptions", "NotImplemented", "TooBig",
-      ]),
-      "The code of OSRM, in answers about ways."
-    ),
-    .optional("message", .text, "The same as `detail`, where there is a `code`."),
-  ]).named("Problem")
+  static let problem = Schema.object(Problem.members).named("Problem")
 }

@@ -55,7 +55,7 @@ struct ComparisonResource: Resource {
           .query("name", .name, "The name of the capture for people."),
           .query(
             "timeout",
-            .number(1...3_600).usually(.integer(30)),
+            .number(ComparisonResource.timeouts).usually(.integer(30)),
             "The time-out of the rule in use, in seconds."
           )
         )

@@ -52,7 +52,7 @@ struct EventResource: Resource {
           ),
           .query(
             "rate",
-            .number(0.001...50),
+            .number(EventResource.rates),
             "For live streams: how many readings (ranging, fixes) a second about one thing at most."
           ),
           .query(

@@ -106,10 +106,10 @@ struct GuidanceResource: Resource {
     let names = registrar.names
     let rooms = try await cache.rooms(of: page.entries.map(\.subject), by: names)
     return .json(names: names) { json in
-      json.objects("guidance", page.entries) { json, entry in
-        json.subject(entry.subject, in: rooms)
-        GuidanceResource.write(entry.wanted, to: &json)
+      let rows = page.entries.map {
+        GuidedRow(subject: $0.subject, wanted: $0.wanted, room: rooms[$0.subject])
       }
+      json.objects("guidance", rows, GuidedRow.members)
       json.next(page.next)
     }
   }
@@ -121,7 +121,7 @@ struct GuidanceResource: Resource {
     let language = RouteLanguage(rawValue: wanted.language) ?? .english
     let route = try? await route(of: subject, wanted, request)
     return .json { json in
-      GuidanceResource.write(wanted, to: &json)
+      DocumentField.write(GuidanceRequest.members, of: wanted, to: &json)
       guard let route else { return }
       // The first step only says where the route begins.
       let next = route.steps.dropFirst().first ?? route.steps.first
@@ -172,7 +172,7 @@ struct GuidanceResource: Resource {
     }
     try await checkDestination(wanted)
     try await assignments.assign(.guidance, wanted.encoded, to: subject)
-    return .json { GuidanceResource.write(wanted, to: &$0) }
+    return .json(GuidanceRequest.members, of: wanted)
   }
 
   /// Refuses a destination that no venue knows, and makes the venues' routers ready before the engine needs them.
@@ -220,11 +220,27 @@ struct GuidanceResource: Resource {
     return .position(Itinerary.Waypoint(latitude: latitude, longitude: longitude, level: level))
   }
 
-  private static func write(_ wanted: GuidanceRequest, to json: inout JSONText) {
-    json.member("destination", wanted.destination.description)
-    json.member("accessible", wanted.isAccessible)
-    json.member("language", wanted.language)
-  }
+}
+
+extension GuidanceRequest {
+  fileprivate static let members: [DocumentField<GuidanceRequest>] = [
+    .always("destination", .text) { $0.destination.description },
+    .always("accessible", .flag) { $0.isAccessible },
+    .always("language", .text) { $0.language },
+  ]
+}
+
+/// A subject in a listing of those that are guided.
+private struct GuidedRow {
+  let subject: SubjectID
+  let wanted: GuidanceRequest
+  let room: String?
+
+  static let members: [DocumentField<GuidedRow>] = [
+    .subject { $0.subject },
+    .sometimes("room", .text(.presentRoom)) { $0.room },
+    .part(GuidanceRequest.members) { $0.wanted },
+  ]
 }
 
 extension Schema {
@@ -242,24 +258,19 @@ extension Schema {
       "The id or the name of a place, or a position."
     ),
     .optional("accessible", .flag, "Avoid steps. By default `false`."),
-    .optional("language", .words(["en", "de", "fr"]), "The language of instructions. By default `en`."),
+    .optional("language", .words(of: RouteLanguage.self), "The language of instructions. By default `en`."),
   ]).named("GuidanceDocument")
 
-  static let guidance = Schema.object([
-    .required("destination", .text),
-    .required("accessible", .flag),
-    .required("language", .text),
-    .optional("instruction", .text, "The next step of the way from where the subject is."),
-    .optional("route", .someObject, "The way from where the subject is, as /v1/venues/{id}/routes answers."),
-  ]).named("Guidance")
+  static let guidance = Schema.object(
+    .written(GuidanceRequest.members) + [
+      .optional("instruction", .text, "The next step of the way from where the subject is."),
+      .optional(
+        "route",
+        .someObject,
+        "The way from where the subject is, as /v1/venues/{id}/routes answers."
+      ),
+    ]
+  ).named("Guidance")
 
-  static let guidedSubject = Schema.object([
-    .required("subject", .text),
-    .optional("name", .givenName),
-    .required("subjectKind", .words(["observer", "beacon"])),
-    .optional("room", .presentRoom),
-    .required("destination", .text),
-    .required("accessible", .flag),
-    .required("language", .text),
-  ]).named("GuidedSubject")
+  static let guidedSubject = Schema.object(GuidedRow.members).named("GuidedSubject")
 }

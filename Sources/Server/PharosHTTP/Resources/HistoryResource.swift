@@ -36,7 +36,14 @@ struct HistoryResource: Resource {
           "The subjects of which something is stored, with their levels and zones",
           "Summaries are stored every minute. A page times its hours may be 2,500 at most."
         )
-        .with(.lastHour, .end, .sparkPoints, .query("subject", "Only these subjects."), .cursor, .limit)
+        .with(
+          .lastHour,
+          .end,
+          .points(HistoryResource.maximumSparkPoints),
+          .query("subject", "Only these subjects."),
+          .cursor,
+          .limit
+        )
         .answering(
           .object([
             .required("from", .time),
@@ -60,7 +67,7 @@ struct HistoryResource: Resource {
           "Where a subject was: state, zone, level and position over time",
           "With `Accept: text/csv` the points as CSV (RFC 4180)."
         )
-        .with(.subject, .lastDay, .end, .points)
+        .with(.subject, .lastDay, .end, .points(HistoryResource.maximumPoints))
         .answering(.table(.subjectHistory))
         .failing(.unavailable),
         access: .operation,
@@ -76,7 +83,7 @@ struct HistoryResource: Resource {
           "The rates and outages of an observer over time",
           "With `Accept: text/csv` the points as CSV (RFC 4180)."
         )
-        .with(.path("id", "The observer."), .lastDay, .end, .points)
+        .with(.path("id", "The observer."), .lastDay, .end, .points(HistoryResource.maximumPoints))
         .answering(.table(.observerHistory))
         .failing(.unavailable),
         access: .operation,
@@ -92,7 +99,7 @@ struct HistoryResource: Resource {
           "The occupancy of a zone over time",
           "With `Accept: text/csv` the points as CSV (RFC 4180)."
         )
-        .with(.path("id", "The zone."), .lastDay, .end, .points)
+        .with(.path("id", "The zone."), .lastDay, .end, .points(HistoryResource.maximumPoints))
         .answering(.table(.placeHistory))
         .failing(.unavailable),
         access: .operation,
@@ -109,7 +116,13 @@ struct HistoryResource: Resource {
           "The occupancy of a region over time",
           "With `Accept: text/csv` the points as CSV (RFC 4180)."
         )
-        .with(.path("app", "The application."), .path("id", "The region."), .lastDay, .end, .points)
+        .with(
+          .path("app", "The application."),
+          .path("id", "The region."),
+          .lastDay,
+          .end,
+          .points(HistoryResource.maximumPoints)
+        )
         .answering(.table(.placeHistory))
         .failing(.unavailable),
         access: .application,
@@ -130,7 +143,7 @@ struct HistoryResource: Resource {
           "The occupancy of all zones and regions, in few steps each",
           "An application gets that of its own regions."
         )
-        .with(.lastHour, .end, .sparkPoints)
+        .with(.lastHour, .end, .points(HistoryResource.maximumSparkPoints))
         .answering(
           .object([
             .required("from", .time),
@@ -160,11 +173,7 @@ struct HistoryResource: Resource {
           .query("at", .name, "One frame, of the minute that contains this time."),
           .lastDay,
           .end,
-          .query(
-            "points",
-            .integer(1...288).usually(.integer(288)),
-            "How many steps the answer may have at most; a step is a whole number of minutes, hours or days."
-          )
+          .points(HistoryResource.maximumFrames)
         )
         .answering(
           .table(
@@ -598,26 +607,24 @@ struct HistoryResource: Resource {
 }
 
 extension Operation.Parameter {
+  fileprivate static func points(_ range: ClosedRange<Int64>) -> Self {
+    query(
+      "points",
+      .integer(Int(range.lowerBound)...Int(range.upperBound))
+        .usually(.integer(HistoryRange.usualPoints(range))),
+      "How many steps the answer may have at most; a step is a whole number of minutes, hours or days."
+    )
+  }
   fileprivate static let lastHour = query(
     "from",
     .name,
     "The beginning: RFC 3339, or seconds since the epoch; an hour before `to` by default."
   )
   fileprivate static let end = query("to", .name, "The end; now by default.")
-  fileprivate static let sparkPoints = query(
-    "points",
-    .integer(1...120).usually(.integer(120)),
-    "How many steps the answer may have at most; a step is a whole number of minutes, hours or days."
-  )
   fileprivate static let lastDay = query(
     "from",
     .name,
     "The beginning: RFC 3339, or seconds since the epoch; a day before `to` by default."
-  )
-  fileprivate static let points = query(
-    "points",
-    .integer(1...1_500).usually(.integer(300)),
-    "How many steps the answer may have at most; a step is a whole number of minutes, hours or days."
   )
 }
 

@@ -35,7 +35,7 @@ struct MapResource: Resource {
           .y,
           .query(
             "size",
-            .integers([256, 512]).usually(.integer(256)),
+            .integers(FloorRenderer.sizes).usually(.integer(256)),
             "The pixels on a side; 512 shows the same at twice the density."
           )
         )

@@ -89,20 +89,20 @@ struct OSRMResource: Resource {
             commas between. There are no nodes and data sources.
             """
           ),
-          .query("continue_straight", .words(["default", "true", "false"]), "Changes nothing on foot."),
+          .query("continue_straight", .words(of: OSRMDefaultFlag.self), "Changes nothing on foot."),
           .query(
             "geometries",
-            .words(["geojson", "polyline", "polyline6"]).usually(.string("polyline")),
+            .words(of: RouteGeometry.self).usually(.string("polyline")),
             "The form of geometries."
           ),
           .query(
             "language",
-            .words(["en", "de", "fr"]).usually(.string("en")),
+            .words(of: RouteLanguage.self).usually(.string("en")),
             "The language of instructions."
           ),
           .query(
             "overview",
-            .words(["simplified", "full", "false"]).usually(.string("simplified")),
+            .words(of: OSRMOverview.self).usually(.string("simplified")),
             "The line of the whole route; `simplified` is the same as `full`."
           ),
           .query("steps", .flag.usually(.bool(false)), "Whether legs have their steps."),
@@ -134,7 +134,7 @@ struct OSRMResource: Resource {
         options: [
           .query(
             "number",
-            .integer(1...1_000).usually(.integer(1)),
+            .integer(Operation.Parameter.pageSizes).usually(.integer(1)),
             "How many positions at most, each on a floor of its own: first the one that a route begins at."
           )
         ],
@@ -378,7 +378,7 @@ private struct OSRMRequest {
     .query("skip_waypoints", .flag.usually(.bool(false)), "Whether the waypoints are left out."),
     .query(
       "snapping",
-      .words(["default", "any"]).usually(.string("default")),
+      .words(of: OSRMSnapping.self).usually(.string("default")),
       "All ways are for walking: changes nothing."
     ),
   ]

@@ -65,17 +65,17 @@ struct WayResource: Resource {
           ).required,
           .query(
             "alternatives",
-            .integer(0...3).usually(.integer(0)),
+            .integer(0...RouteOptions.maximumAlternatives).usually(.integer(0)),
             "At most so many routes besides the fastest one."
           ),
           .query(
             "language",
-            .words(["en", "de", "fr"]).usually(.string("en")),
+            .words(of: RouteLanguage.self).usually(.string("en")),
             "The language of instructions."
           ),
           .query(
             "geometries",
-            .words(["geojson", "polyline", "polyline6"]).usually(.string("geojson")),
+            .words(of: RouteGeometry.self).usually(.string("geojson")),
             "The form of geometries."
           ),
           .accessible,
@@ -363,7 +363,7 @@ extension Operation.Parameter {
   )
   fileprivate static let avoid = query(
     "avoid",
-    each: .words(["stairs", "lift", "escalator", "ramp"]),
+    each: .words(of: Connector.Kind.self),
     "Kinds of connectors to avoid."
   )
   fileprivate static let departure = query(
