@@ -16,13 +16,15 @@ let chosenTests = Context.environment["PHAROS_TESTS"]?.split(separator: ",").map
 
 /// The groups of modules, in the order in which data passes them; `Sources` and `Tests` have a folder for each.
 let groups: KeyValuePairs<String, [String]> = [
-  "Model": ["PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures"],
+  "Model": [
+    "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosSecurity", "PharosFiles",
+  ],
   "Engine": ["PharosPresence", "PharosRooms", "PharosFixes", "PharosStays", "PharosPipeline"],
   "Places": ["PharosSpace", "PharosWays", "PharosMaps"],
   "Server": [
-    "PharosIngest", "PharosSecurity", "PharosPublishing", "Pharos", "PharosFiles", "PharosJournal",
-    "PharosMQTT", "PharosMosquitto", "PharosDelivery", "PharosSite", "PharosDashboard", "PharosHTTP",
-    "PharosService", "PharosTools", "PharosCommand",
+    "PharosIngest", "PharosPublishing", "Pharos", "PharosJournal", "PharosMQTT", "PharosMosquitto",
+    "PharosDelivery", "PharosSite", "PharosDashboard", "PharosHTTP", "PharosService", "PharosTools",
+    "PharosCommand",
   ],
   "Lab": ["PharosSimulation", "PharosComparators", "PharosSurvey", "PharosLab"],
   "Gateway": ["PharosGateway", "PharosGatewayCommand"],
@@ -483,7 +485,7 @@ let package = Package(
     tests("PharosWireTests", ["PharosDocuments", "PharosModel", "PharosWire", "FuzzWire", "PharosEncoders"]),
     tests(
       "PharosSecurityTests",
-      ["PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPipeline", "PharosSecurity"]
+      ["PharosDocuments", "PharosModel", "PharosWire", "PharosSecurity"]
     ),
     tests(
       "PharosGatewayTests",
@@ -515,7 +517,7 @@ let package = Package(
       "PharosPipelineTests",
       [
         "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence", "PharosRooms",
-        "PharosFixes", "PharosStays", "PharosPipeline", "PharosSpace", "PharosDecisionCheck",
+        "PharosFixes", "PharosStays", "PharosPipeline", "PharosSpace", "PharosSecurity", "PharosDecisionCheck",
       ]
     ),
     tests(

@@ -118,11 +118,3 @@ struct DevicePrivacyTests {
     }
   }
 }
-
-extension [UInt8] {
-  /// Whether some bytes stand in these, one behind the other.
-  fileprivate func contains(run: [UInt8]) -> Bool {
-    guard count >= run.count else { return false }
-    return (0...(count - run.count)).contains { self[$0..<($0 + run.count)].elementsEqual(run) }
-  }
-}

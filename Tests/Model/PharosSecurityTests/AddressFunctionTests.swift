@@ -1,12 +1,13 @@
 import PharosDocuments
 import PharosModel
 import PharosSecurity
+import PharosTestSupport
 import Testing
 
 @Suite("Addresses and their keys")
 struct AddressFunctionTests {
   /// Bluetooth Core Specification, Vol 3, Part H, Appendix D.7: sample data of `ah`.
-  static let sample = "ec0234a357c8ad05341010a60a397d9b"
+  private static let sample = "ec0234a357c8ad05341010a60a397d9b"
 
   @Test("the specification's sample: IRK and 708194 give 0dfbaa")
   func sampleData() throws {
@@ -98,14 +99,5 @@ struct AddressFunctionTests {
     #expect(writer.bytes.last == 0, "the admission is the last byte")
     var reader = FieldReader(writer.bytes[...])
     #expect(try Site(from: &reader) == plain)
-  }
-}
-
-extension [UInt8] {
-  /// Whether some bytes stand in these, one behind the other.
-  func contains(run: some Collection<UInt8>) -> Bool {
-    let run = Array(run)
-    guard !run.isEmpty, count >= run.count else { return run.isEmpty }
-    return (0...(count - run.count)).contains { self[$0..<($0 + run.count)].elementsEqual(run) }
   }
 }

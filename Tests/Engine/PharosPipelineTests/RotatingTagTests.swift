@@ -10,6 +10,8 @@ import Testing
 /// What `process` makes of a tag that changes its address: datagrams in a recording, read back and decided.
 @Suite("A tag that changes its address")
 struct RotatingTagTests {
+  /// The key of the Core specification's sample data.
+  private static let sample = "ec0234a357c8ad05341010a60a397d9b"
   private static let start = Timestamp(seconds: 1_750_000_000)
   private static let gateway = Endpoint(IPAddress(v4: 0x0A00_0001), port: 40_000)
   private static let server = Endpoint(IPAddress(v4: 0x0A00_0002), port: 50_001)
@@ -92,10 +94,10 @@ struct RotatingTagTests {
     "with its key it enters once and stays over every change, at any number of shards and size of batches"
   )
   func stays() throws {
-    let key = try #require(IdentityKey(AddressFunctionTests.sample))
+    let key = try #require(IdentityKey(Self.sample))
     let site = Self.site(key)
     let recording = try Self.recording(site: site, key: key)
-    #expect(!recording.contains(run: try #require(Hex.bytes(AddressFunctionTests.sample))))
+    #expect(!recording.contains(run: try #require(Hex.bytes(Self.sample))))
     var committed: [[String]] = []
     for (shards, maxReports) in [(1, 1_024), (2, 7), (4, 1)] {
       let events = try Self.process(recording, keys: site, shards: shards, maxReports: maxReports)
@@ -110,7 +112,7 @@ struct RotatingTagTests {
 
   @Test("without the key nothing ties the addresses together, and no tag is inside")
   func outsiders() throws {
-    let key = try #require(IdentityKey(AddressFunctionTests.sample))
+    let key = try #require(IdentityKey(Self.sample))
     let recording = try Self.recording(site: Self.site(key), key: key)
     for keys in [nil, Self.site(nil), Self.site(IdentityKey("000102030405060708090a0b0c0d0e0f"))] as [Site?] {
       let events = try Self.process(recording, keys: keys, shards: 1, maxReports: 1_024)
@@ -121,7 +123,7 @@ struct RotatingTagTests {
 
   @Test("a key that an edited site brings counts from that instant on")
   func adoption() throws {
-    let key = try #require(IdentityKey(AddressFunctionTests.sample))
+    let key = try #require(IdentityKey(Self.sample))
     var pipeline = try Pipeline(site: Self.site(nil))
     var events: [Event] = []
     for second in 0..<60 {
