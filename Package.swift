@@ -18,15 +18,15 @@ let chosenTests = Context.environment["PHAROS_TESTS"]?.split(separator: ",").map
 let groups: KeyValuePairs<String, [String]> = [
   "Model": [
     "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosSecurity", "PharosFiles",
+    "PharosTerminal", "PharosNarration", "PharosDashboard",
   ],
-  "Engine": ["PharosPresence", "PharosRooms", "PharosFixes", "PharosStays", "PharosPipeline"],
   "Places": ["PharosSpace", "PharosWays", "PharosMaps"],
+  "Engine": ["PharosPresence", "PharosRooms", "PharosFixes", "PharosStays", "PharosPipeline", "PharosSite"],
+  "Lab": ["PharosSimulation", "PharosComparators", "PharosSurvey", "PharosLab"],
   "Server": [
     "PharosIngest", "PharosPublishing", "Pharos", "PharosJournal", "PharosMQTT", "PharosMosquitto",
-    "PharosDelivery", "PharosSite", "PharosDashboard", "PharosHTTP", "PharosService", "PharosTools",
-    "PharosCommand",
+    "PharosDelivery", "PharosHTTP", "PharosService", "PharosTools", "PharosCommand",
   ],
-  "Lab": ["PharosSimulation", "PharosComparators", "PharosSurvey", "PharosLab"],
   "Gateway": ["PharosGateway", "PharosGatewayCommand"],
   "Shims": ["CPharos", "CTrackTable", "CJournalFiles", "CCairo", "CCrypto", "CMosquitto", "CZlib"],
 ]
@@ -203,6 +203,7 @@ let package = Package(
     ),
     decoding("PharosCaptures", ["PharosDocuments", "PharosModel", "PharosWire"]),
     decoding("PharosSecurity", ["CCrypto", "PharosDocuments", "PharosModel", "PharosWire"]),
+    module("PharosNarration", ["PharosDocuments", "PharosModel"]),
     module(
       "PharosPipeline",
       [
@@ -223,6 +224,10 @@ let package = Package(
       ["PharosModel", "PharosMQTT", .target(name: "CMosquitto", condition: .when(traits: ["MQTT"]))]
     ),
     module("PharosFiles", ["CZlib"]),
+    module(
+      "PharosTerminal",
+      ["CPharos", "PharosDocuments", "PharosModel", "PharosFiles", logging]
+    ),
     module(
       "PharosMaps",
       [
@@ -276,15 +281,16 @@ let package = Package(
     module(
       "PharosSite",
       [
-        "PharosDocuments", "PharosModel", "PharosSpace", "PharosSecurity",
+        "PharosDocuments", "PharosModel", "PharosSecurity", "PharosFiles", "PharosTerminal", "PharosSpace",
+        "PharosWays", "PharosFixes",
         .product(name: "Yams", package: "Yams"),
       ]
     ),
-    .target(name: "CDashboard", path: "Sources/Server/PharosDashboard/Embedded"),
+    .target(name: "CDashboard", path: "Sources/Model/PharosDashboard/Embedded"),
     .target(
       name: "PharosDashboard",
       dependencies: ["CDashboard"],
-      path: "Sources/Server/PharosDashboard",
+      path: "Sources/Model/PharosDashboard",
       exclude: ["Assets", "Embedded"],
       swiftSettings: strict
     ),
@@ -301,40 +307,41 @@ let package = Package(
       swiftSettings: strict
     ),
     module(
+      "PharosLab",
+      [
+        "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosSecurity", "PharosFiles",
+        "PharosTerminal", "PharosNarration", "PharosDashboard", "PharosSpace", "PharosWays", "PharosPresence",
+        "PharosRooms", "PharosFixes", "PharosPipeline", "PharosSite", "PharosSimulation", "PharosComparators",
+        "PharosSurvey", .product(name: "Histogram", package: "hdrhistogram-swift"),
+      ]
+    ),
+    module(
       "PharosService",
       [
-        "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence",
-        "PharosRooms", "PharosFixes", "PharosPipeline", "PharosSpace", "PharosIngest", "PharosSecurity",
-        "PharosPublishing", "Pharos", "PharosFiles", "PharosJournal", "PharosMQTT", "PharosMosquitto",
-        "PharosDelivery", "PharosSite", "PharosHTTP", "PharosSimulation",
+        "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosSecurity",
+        "PharosTerminal", "PharosNarration", "PharosSpace", "PharosPresence", "PharosRooms", "PharosFixes",
+        "PharosPipeline", "PharosSite", "PharosSimulation", "PharosLab", "PharosIngest", "PharosPublishing",
+        "Pharos", "PharosJournal", "PharosMQTT", "PharosMosquitto", "PharosDelivery", "PharosHTTP",
         .product(name: "Configuration", package: "swift-configuration"), logging, lifecycle,
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ] + nio
     ),
     module(
-      "PharosLab",
-      [
-        "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence",
-        "PharosRooms", "PharosFixes", "PharosPipeline", "PharosSpace", "PharosWays", "PharosIngest",
-        "PharosSecurity", "PharosFiles", "PharosSite", "PharosDashboard", "PharosHTTP", "PharosService",
-        "PharosSimulation", "PharosComparators", "PharosSurvey", http1, httpClient, logging,
-        .product(name: "Histogram", package: "hdrhistogram-swift"), .product(name: "Yams", package: "Yams"),
-      ] + nio
-    ),
-    module(
       "PharosTools",
       [
-        "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosFixes", "PharosStays",
-        "PharosSpace", "PharosWays", "PharosMaps", "PharosIngest", "PharosSecurity",
-        "Pharos", "PharosJournal", "PharosDelivery", "PharosSite", "PharosHTTP", "PharosService",
-        "PharosLab", http1, httpClient, logging,
-        .product(name: "Histogram", package: "hdrhistogram-swift"), .product(name: "Yams", package: "Yams"),
+        "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosSecurity",
+        "PharosFiles", "PharosTerminal", "PharosSpace", "PharosWays", "PharosMaps", "PharosFixes",
+        "PharosStays", "PharosSite", "PharosLab", "PharosIngest", "Pharos", "PharosJournal",
+        "PharosDelivery", "PharosHTTP", "PharosService", http1, httpClient, logging,
+        .product(name: "Yams", package: "Yams"),
       ] + nio
     ),
     .executableTarget(
       name: "PharosCommand",
       dependencies: [
-        "PharosWays", "PharosService", "PharosTools", "PharosLab", "PharosGateway", argumentParser,
+        "PharosModel", "PharosTerminal", "PharosWays", "PharosSite", "PharosLab", "PharosService",
+        "PharosTools",
+        "PharosGateway", argumentParser,
       ],
       path: "Sources/Server/PharosCommand",
       swiftSettings: strict
@@ -457,26 +464,28 @@ let package = Package(
     ),
     .target(
       name: "PharosConsoleSupport",
-      dependencies: ["PharosService"],
+      dependencies: ["PharosTerminal"],
       path: "Tests/PharosConsoleSupport",
       swiftSettings: strict
     ),
     tests(
       "PharosLabTests",
       [
-        "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosFixes", "PharosPipeline",
-        "PharosSpace", "PharosIngest", "PharosSite", "PharosHTTP", "PharosService", "PharosTools",
-        "PharosSimulation", "PharosLab", "PharosConsoleSupport",
+        "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosTerminal", "PharosNarration",
+        "PharosSpace", "PharosFixes", "PharosPipeline", "PharosSite", "PharosSimulation", "PharosLab",
+        "PharosConsoleSupport",
       ]
     ),
     tests(
       "PharosToolsTests",
       [
-        "PharosModel", "PharosWire", "PharosCaptures", "PharosRooms", "PharosFixes", "PharosPipeline",
-        "PharosSpace", "PharosIngest", "PharosJournal", "PharosDelivery", "PharosSite", "PharosHTTP",
-        "PharosService", "PharosTools", "PharosSimulation", "PharosConsoleSupport",
+        "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosTerminal", "PharosSpace",
+        "PharosRooms", "PharosFixes", "PharosPipeline", "PharosSite", "PharosSimulation", "PharosIngest",
+        "PharosJournal", "PharosDelivery", "PharosHTTP", "PharosTools", "PharosConsoleSupport", logging,
       ]
     ),
+    tests("PharosTerminalTests", ["PharosModel", "PharosTerminal", "PharosConsoleSupport", logging]),
+    tests("PharosNarrationTests", ["PharosModel", "PharosNarration"]),
     tests("PharosModelTests", ["PharosDocuments", "PharosModel"]),
     tests(
       "PharosSpaceTests",
@@ -554,8 +563,9 @@ let package = Package(
     tests(
       "PharosHTTPTests",
       [
-        "PharosDocuments", "PharosModel", "PharosSpace", "PharosMaps", "PharosIngest", "PharosSecurity",
-        "PharosPublishing", "Pharos", "PharosJournal", "PharosMQTT", "PharosDelivery", "PharosSite",
+        "PharosDocuments", "PharosModel", "PharosSpace", "PharosWays", "PharosMaps", "PharosIngest",
+        "PharosSecurity", "PharosPublishing", "Pharos", "PharosJournal", "PharosMQTT", "PharosDelivery",
+        "PharosSite",
         "PharosDashboard", "PharosHTTP", .product(name: "Hummingbird", package: "hummingbird"), httpClient,
         logging, lifecycle,
       ] + nio
@@ -563,11 +573,10 @@ let package = Package(
     tests(
       "PharosServiceTests",
       [
-        "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence", "PharosFixes",
-        "PharosPipeline", "PharosSpace", "PharosIngest", "PharosPublishing", "PharosJournal", "PharosMQTT",
-        "PharosDelivery",
-        "PharosSite", "PharosHTTP", "PharosService", "PharosTools", "PharosSimulation", "PharosLab",
-        "PharosConsoleSupport", logging, lifecycle,
+        "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosTerminal", "PharosNarration",
+        "PharosSpace", "PharosPresence", "PharosFixes", "PharosPipeline", "PharosSite", "PharosSimulation",
+        "PharosLab", "PharosIngest", "PharosPublishing", "PharosJournal", "PharosMQTT", "PharosDelivery",
+        "PharosHTTP", "PharosService", "PharosTools", "PharosConsoleSupport", logging, lifecycle,
       ]
     ),
     tests(
@@ -731,13 +740,6 @@ if extras.contains("benchmarks") {
   program("latency", "Latency", server + [histogram])
   program("targets", "Targets", core + ["CScaleMeter", "Traffic"])
   program("attacks", "Attacks", core + clients + ["CZlib", "PharosSecurity", "ServedProcess"])
-  program(
-    "soak",
-    "Soak",
-    clients + [
-      "PharosDocuments", "PharosModel", "PharosService", "PharosLab", "PharosTools", "ServedProcess",
-      histogram,
-    ]
-  )
+  program("soak", "Soak", clients + ["PharosModel", "PharosLab", "ServedProcess", histogram])
   program("faults", "Faults", ["PharosFaults"], path: "Tests/Faults")
 }

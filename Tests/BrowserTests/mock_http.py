@@ -6,8 +6,8 @@ import urllib.parse
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
-SERVER = Path(__file__).resolve().parents[2] / "Sources/Server"
-ASSETS = SERVER / "PharosDashboard/Assets"
+SOURCES = Path(__file__).resolve().parents[2] / "Sources"
+ASSETS = SOURCES / "Model/PharosDashboard/Assets"
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",

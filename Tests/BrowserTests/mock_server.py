@@ -3,7 +3,7 @@
 
     python3 mock_server.py --port 8090 [--tags 500] [--moves 2] [--fixes 10] [--empty] [--token SECRET] [--data FILE]
 
-For work on the pages: edit a file of Sources/Server/PharosDashboard/Assets and reload the browser.
+For work on the pages: edit a file of Sources/Model/PharosDashboard/Assets and reload the browser.
 """
 
 import argparse

@@ -10,7 +10,7 @@ import tempfile
 from browser import Browser, Visit, expect, missing
 from servers import REPOSITORY, Pharos, pharos_binary
 
-DASHBOARD = REPOSITORY / "Sources/Server/PharosDashboard/PharosDashboard.docc/Resources/dashboard.png"
+DASHBOARD = REPOSITORY / "Sources/Model/PharosDashboard/PharosDashboard.docc/Resources/dashboard.png"
 EXPLAIN = REPOSITORY / "Sources/Lab/PharosLab/PharosLab.docc/Resources/explain.svg"
 SCENE = REPOSITORY / "Captures/noisy-doorway"
 

@@ -1,4 +1,4 @@
-package import PharosService
+package import PharosTerminal
 
 /// A console that keeps what is printed.
 package struct KeptConsole {

@@ -1,7 +1,6 @@
 import Foundation
 import PharosLab
 import PharosModel
-import PharosService
 
 /// Memory and delay over time, as SVG.
 struct SoakPicture {

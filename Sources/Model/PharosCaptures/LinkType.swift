@@ -120,4 +120,7 @@ extension LinkType {
     default: false
     }
   }
+
+  /// Indicates whether packets of this type are searched for adverts rather than for UDP datagrams.
+  package var carriesAdverts: Bool { isBluetooth && self != .btsnoopSimulator }
 }

@@ -92,7 +92,7 @@ struct Component: Encodable {
   init(executable name: String, at folder: URL) throws {
     type = "application"
     self.name = name
-    let source = folder.appending(path: "Sources/Server/PharosService/Serve/PharosVersion.swift")
+    let source = folder.appending(path: "Sources/Model/PharosTerminal/PharosVersion.swift")
     let text = (try? String(contentsOf: source, encoding: .utf8)) ?? ""
     guard let found = text.firstMatch(of: /text = "([^"]+)"/) else { throw BillError.notRead(source.path) }
     version = String(found.1)

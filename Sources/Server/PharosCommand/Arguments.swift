@@ -1,7 +1,10 @@
 public import ArgumentParser
 public import PharosLab
-public import PharosService
-import PharosTools
+public import PharosModel
+import PharosService
+import PharosSite
+import PharosTerminal
+public import PharosTools
 public import PharosWays
 
 extension HostPort: ExpressibleByArgument {
@@ -132,7 +135,7 @@ struct ServerOptions: ParsableArguments {
   /// Returns the access to the server.
   func access() throws -> ServerAccess {
     do throws(CommandFailure) {
-      let stream = try SiteFile.load(site, console: .standard()).site.stream
+      let stream = try SiteLoader.load(site, console: .standard()).site.stream
       return try ServerAccess(
         data: data,
         stream: stream,

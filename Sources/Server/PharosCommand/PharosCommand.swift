@@ -1,7 +1,6 @@
 import ArgumentParser
 import PharosGateway
-import PharosLab
-import PharosService
+import PharosTerminal
 
 /// The `pharos` command.
 @main

@@ -1,6 +1,8 @@
 import ArgumentParser
 import PharosLab
+import PharosModel
 import PharosService
+import PharosTerminal
 import PharosTools
 
 /// `pharos serve`.
@@ -90,7 +92,7 @@ struct ServeCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    var options = ServeRunner.Options(
+    let options = ServeRunner.Options(
       site: site,
       udp: udp,
       http: http,
@@ -103,7 +105,6 @@ struct ServeCommand: AsyncParsableCommand {
       requiresToken: requireToken,
       environment: ProcessEnvironment.variables()
     )
-    options.comparing = { try ComparisonPage.make(path: $0, name: $1, timeout: $2, check: $3) }
     let settings = try log.settings()
     try await ServeRunner(options, logger: settings.logger()).run(on: settings.console()).leave()
   }

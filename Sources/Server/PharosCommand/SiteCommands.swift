@@ -1,5 +1,6 @@
 import ArgumentParser
-import PharosService
+import PharosModel
+import PharosTerminal
 import PharosTools
 
 /// `pharos init`.

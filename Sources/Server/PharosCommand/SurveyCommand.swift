@@ -1,6 +1,7 @@
 import ArgumentParser
 import PharosLab
-import PharosService
+import PharosModel
+import PharosTerminal
 
 /// `pharos survey`.
 struct SurveyCommand: AsyncParsableCommand {

@@ -1,6 +1,8 @@
 import ArgumentParser
 import PharosLab
-import PharosService
+import PharosModel
+import PharosTerminal
+import PharosTools
 
 /// `pharos simulate`.
 struct SimulateCommand: ParsableCommand {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PharosService
+import PharosTerminal
 import PharosTools
 import PharosWays
 

@@ -1,4 +1,5 @@
 package import PharosSpace
+package import PharosWays
 
 /// The venues that requests name.
 struct VenueCatalog: Sendable {

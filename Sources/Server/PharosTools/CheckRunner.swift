@@ -1,10 +1,11 @@
 import PharosDocuments
 import PharosFixes
 import PharosModel
-package import PharosService
+import PharosService
 import PharosSite
 package import PharosSpace
 import PharosStays
+package import PharosTerminal
 import PharosWays
 
 /// `pharos check`: every mistake of a site file and of its venues at once, with its line.
@@ -31,7 +32,11 @@ package struct CheckRunner: Sendable {
   package func run(on console: Console) -> CommandStatus {
     console.run {
       do {
-        let configuration = try SiteFile.parse(bytes: bytes, path: path, files: SiteFile.files(beside: path))
+        let configuration = try SiteFile.parse(
+          bytes: bytes,
+          path: path,
+          files: SiteLoader.files(beside: path)
+        )
         for warning in configuration.warnings { try console.print(warning, in: path) }
         if let warning = KeyExposure.warning(path, configuration) {
           try console.print(warning, isMistake: false)
@@ -88,7 +93,7 @@ package struct CheckRunner: Sendable {
   ///
   /// - Returns: 0, or 78 if the file or folder cannot be read or used.
   package static func run(path: String, console: Console) -> CommandStatus {
-    if VenueFiles.isFolder(path) || VenueFiles.isArchive(path) {
+    if FileOutput.isFolder(path) || VenueFiles.isArchive(path) {
       return VenueCheckRunner(folder: path).run(on: console)
     }
     return console.run {

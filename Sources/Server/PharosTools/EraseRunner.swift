@@ -3,7 +3,7 @@ import PharosDelivery
 import PharosHTTP
 import PharosJournal
 import PharosModel
-package import PharosService
+package import PharosTerminal
 import Yams
 
 /// `pharos erase`: removes every trace of a subject, and says what was removed.

@@ -1,8 +1,8 @@
 import PharosDocuments
 package import PharosIngest
 package import PharosModel
-import PharosService
 import PharosSite
+import PharosTerminal
 
 /// A site made of what was heard: its observers and beacons, a zone for each gateway, and a region for each sort of beacon.
 package struct HeardSite: Sendable {

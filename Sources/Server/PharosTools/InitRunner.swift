@@ -2,8 +2,9 @@ package import Logging
 import Pharos
 import PharosIngest
 package import PharosModel
-package import PharosService
+import PharosService
 import PharosSite
+package import PharosTerminal
 
 /// `pharos init`: writes a site file to start from, if asked to with what is heard.
 package struct InitRunner: Sendable {

@@ -5,8 +5,9 @@ import PharosDocuments
 package import PharosIngest
 import PharosLab
 package import PharosModel
-package import PharosService
+import PharosService
 import PharosSite
+package import PharosTerminal
 import PharosWire
 
 /// `pharos listen`: a live table of all that is heard, configured or not.
@@ -38,7 +39,7 @@ package struct ListenRunner: Sendable {
   /// - Returns: 0; 1 if it cannot listen; 78 if the site file is wrong.
   package func run(on console: Console, logger: Logger) async -> CommandStatus {
     await console.run {
-      let configuration = try SiteFile.load(site, console: console)
+      let configuration = try SiteLoader.load(site, console: console)
       var ingest = IngestConfiguration(
         listeners: (udp.isEmpty ? configuration.listen : udp).map(ListenAddress.init)
       )

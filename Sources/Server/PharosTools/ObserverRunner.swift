@@ -5,7 +5,7 @@ import PharosHTTP
 import PharosJournal
 package import PharosModel
 import PharosSecurity
-package import PharosService
+package import PharosTerminal
 import Yams
 
 /// `pharos observer`: lets observers in, and gives them keys to sign with, now and after every restart.

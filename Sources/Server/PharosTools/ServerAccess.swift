@@ -5,7 +5,7 @@ import PharosDelivery
 import PharosDocuments
 import PharosJournal
 import PharosModel
-package import PharosService
+package import PharosTerminal
 import Yams
 
 /// The way to the server that a command is about: through its data folder while it is stopped, over HTTP while it runs.

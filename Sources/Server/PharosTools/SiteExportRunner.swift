@@ -2,8 +2,8 @@ package import Logging
 import PharosHTTP
 import PharosJournal
 import PharosModel
-package import PharosService
 import PharosSite
+package import PharosTerminal
 
 /// `pharos site export`: the site as it is now, with all that was registered over HTTP, as one site file.
 package struct SiteExportRunner: Sendable {
@@ -37,7 +37,7 @@ package struct SiteExportRunner: Sendable {
         let configuration = try SiteFile.parse(
           bytes: bytes ?? [],
           path: site ?? "site.yaml",
-          files: site.map(SiteFile.files)
+          files: site.map(SiteLoader.files)
         )
         let store = try DataFolder.open(folder, stream: stream)
         let registrar = try Registrar(declared: configuration.site, store: store, logger: logger)

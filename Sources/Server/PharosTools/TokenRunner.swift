@@ -3,7 +3,7 @@ import PharosDocuments
 import PharosHTTP
 import PharosJournal
 package import PharosModel
-package import PharosService
+package import PharosTerminal
 import Yams
 
 /// `pharos token`: makes, lists and revokes the tokens that open the HTTP interface.

@@ -1,8 +1,9 @@
 import PharosDocuments
 import PharosMaps
 import PharosModel
-package import PharosService
+import PharosSite
 import PharosSpace
+package import PharosTerminal
 
 /// `pharos venue bundle`: writes a venue's folder into one file for devices without a network.
 package struct VenueBundleRunner: Sendable {

@@ -1,7 +1,7 @@
 import PharosDocuments
 import PharosMaps
 import PharosModel
-package import PharosService
+package import PharosTerminal
 package import PharosWays
 
 /// `pharos way`: directions from a venue's bundle, without server and network.

@@ -2,6 +2,7 @@ import Pharos
 import PharosHTTP
 import PharosJournal
 import PharosModel
+import PharosWays
 import Testing
 
 @Suite("Guidance over HTTP", .timeLimit(.minutes(20)))

@@ -1,8 +1,8 @@
 import Foundation
 import PharosConsoleSupport
 import PharosModel
-import PharosService
 import PharosSite
+import PharosTerminal
 import PharosTestSupport
 import PharosTools
 import Testing

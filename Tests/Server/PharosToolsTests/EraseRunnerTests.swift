@@ -5,7 +5,7 @@ import PharosDelivery
 import PharosHTTP
 import PharosJournal
 import PharosModel
-import PharosService
+import PharosTerminal
 import PharosTools
 import Testing
 

@@ -2,8 +2,8 @@ import Foundation
 import PharosCaptures
 import PharosIngest
 import PharosModel
-import PharosService
 import PharosSite
+import PharosTerminal
 import PharosTools
 import PharosWire
 import Testing

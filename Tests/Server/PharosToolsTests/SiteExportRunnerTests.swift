@@ -2,8 +2,8 @@ import Logging
 import PharosConsoleSupport
 import PharosJournal
 import PharosModel
-import PharosService
 import PharosSite
+import PharosTerminal
 import PharosTestSupport
 import PharosTools
 import Testing

@@ -1,8 +1,9 @@
 import Foundation
 import PharosFixes
 import PharosRooms
-import PharosService
+import PharosSite
 import PharosSpace
+import PharosTerminal
 import PharosTestSupport
 import PharosTools
 import Testing
@@ -118,6 +119,22 @@ struct VenueCheckRunnerTests {
     try Data("<svg/>".utf8).write(to: folder.appending(path: "ground.svg"))
     #expect(check().status == .success)
     #expect(check().output.contains("\(folder.path): No mistakes, 4 warnings."))
+  }
+
+  @Test("a plan that walks showed to be turned is a warning")
+  func turned() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("")
+    _ = try folder.write(Self.yaml, to: "venue.yaml")
+    _ = try folder.write("<svg/>", to: "ground.svg")
+    let (venue, _) = try VenueFolder.read(path, files: .disk(path))
+    var map = RadioMap(placed: venue)
+    map.turns = [PlanTurn(floor: try #require(venue.floors.first?.id), radians: 0.7, walks: 6)]
+    try Data(map.encoded()).write(to: URL(filePath: folder.path(VenueFolder.radioMapFile)))
+    let output = MemorySink()
+    let runner = VenueCheckRunner(folder: path)
+    #expect(runner.run(on: Console(output: output, errors: MemorySink())) == .success)
+    #expect(output.text.contains("/0: on the plan 6 walks went 40° clockwise of their compass headings."))
   }
 
   /// A zip archive of the files of a venue, packed by Deflate, in a folder in the archive.

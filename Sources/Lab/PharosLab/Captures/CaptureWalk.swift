@@ -1,9 +1,9 @@
 import PharosCaptures
 import PharosDocuments
 import PharosFiles
-import PharosModel
+package import PharosModel
 import PharosPipeline
-import PharosService
+import PharosTerminal
 import PharosWire
 
 /// A reader of captures from beginning to end, input by input, with a progress bar.
@@ -109,7 +109,7 @@ struct CaptureWalk {
 
 extension ObserverID {
   /// Returns the observer of a Bluetooth capture, named after the file without its folder and endings.
-  static func ofCapture(at path: String) -> ObserverID {
+  package static func ofCapture(at path: String) -> ObserverID {
     let file = path.split(separator: "/").last.map(String.init) ?? path
     let stem = String(file.split(separator: ".", maxSplits: 1).first ?? "capture")
     return ObserverID(stem) ?? ObserverID(stem.prefix(ObserverID.longestName / 4)) ?? .name("capture")

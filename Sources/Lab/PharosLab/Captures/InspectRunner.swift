@@ -1,10 +1,9 @@
 import PharosCaptures
 import PharosDocuments
 import PharosFiles
-import PharosModel
+package import PharosModel
 import PharosPipeline
-package import PharosService
-import PharosSite
+package import PharosTerminal
 import PharosWire
 
 /// `pharos inspect`: what a capture holds, as a summary, advert by advert or datagram by datagram.

@@ -1,8 +1,8 @@
 import PharosDocuments
 package import PharosModel
 import PharosPipeline
-package import PharosService
 import PharosSite
+package import PharosTerminal
 
 /// `pharos process`: decides about captures offline, as fast as it goes.
 package struct ProcessRunner: Sendable {
@@ -41,7 +41,7 @@ package struct ProcessRunner: Sendable {
   ///   file is wrong.
   package func run(on console: Console) -> CommandStatus {
     console.run {
-      let site = try options.site.map { try SiteFile.load($0, console: console).site }
+      let site = try options.site.map { try SiteLoader.load($0, console: console).site }
       var work = ProcessWork(options: options, site: site, console: console)
       for path in options.captures { try work.process(path) }
       try work.finish()

@@ -1,9 +1,8 @@
 import PharosCaptures
 import PharosDocuments
 import PharosModel
-package import PharosService
 package import PharosSimulation
-import PharosSite
+package import PharosTerminal
 import PharosWire
 
 /// `pharos simulate`: plays a scene into a capture, and into a file of what truly happened.

@@ -1,6 +1,5 @@
 import PharosModel
 import PharosPipeline
-import PharosService
 import PharosWire
 
 /// A survey of captures before a comparison: the beacons and observers, their numbers of adverts and reports, and the

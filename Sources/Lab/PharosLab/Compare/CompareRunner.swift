@@ -1,8 +1,8 @@
 package import PharosModel
 import PharosPipeline
 import PharosSecurity
-package import PharosService
 import PharosSite
+package import PharosTerminal
 
 /// `pharos compare`: one's own traffic under Pharos's rule and under the rules that peers use, side by side.
 package struct CompareRunner: Sendable {
@@ -68,7 +68,7 @@ package struct CompareRunner: Sendable {
   /// - Returns: the report, and whether a capture was damaged, everything before the damage having been compared, or nothing
   ///   in them is understood.
   func report(on console: Console) throws -> (report: ComparisonReport, hasDamage: Bool) {
-    let given = try options.site.map { try SiteFile.load($0, console: console).site }
+    let given = try options.site.map { try SiteLoader.load($0, console: console).site }
     let survey = try survey(for: given, on: console)
     let compared = ComparedSite(given: given ?? survey.recordedSite, survey: survey)
     var comparison = try Comparison(compared: compared, timeout: options.timeout, survey: survey)

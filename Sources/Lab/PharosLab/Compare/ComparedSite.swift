@@ -1,6 +1,6 @@
 import PharosComparators
 import PharosModel
-import PharosService
+import PharosNarration
 
 /// The regions and rooms that all rules decide about: those of a site, or those that a capture suggests in their place.
 struct ComparedSite {

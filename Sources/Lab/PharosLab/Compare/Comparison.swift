@@ -1,8 +1,9 @@
 import PharosComparators
 import PharosModel
+import PharosNarration
 import PharosPipeline
 import PharosPresence
-import PharosService
+import PharosTerminal
 
 /// A run of captures through Pharos and the peers' rules in one pass, with a tally of what each rule decides.
 ///

@@ -1,7 +1,6 @@
 import PharosDocuments
-import PharosHTTP
 package import PharosModel
-import PharosService
+import PharosTerminal
 import Synchronization
 
 /// A comparison as one page of HTML that needs no other file: the sentences, the picture, the tables and the notes.
@@ -14,7 +13,7 @@ package enum ComparisonPage {
   ///   - timeout: the time-out of the rule in use.
   ///   - check: a function that throws to end the comparison; it takes the number of unpacked bytes read so far.
   /// - Returns: the result in one to three sentences, and the page.
-  /// - Throws: `CaptureComparison.Refused` for a file that is no capture or holds no beacon.
+  /// - Throws: `CommandFailure` for a file that is no capture or holds no beacon, and what `check` throws.
   package static func make(
     path: String,
     name: String,
@@ -31,11 +30,11 @@ package enum ComparisonPage {
     do {
       report = try CompareRunner(options).report(on: console).report
     } catch let failure as CommandFailure {
-      throw CaptureComparison.Refused(failure.message.replacing(path, with: name))
+      throw CommandFailure(failure.message.replacing(path, with: name))
     }
     let damage = remarks.lines.map { $0.replacing(path, with: name) }
     guard report.survey.adverts > 0 else {
-      throw CaptureComparison.Refused(
+      throw CommandFailure(
         damage.isEmpty
           ? "\(name) holds no iBeacon, AltBeacon or Eddystone-UID advert." : damage.joined(separator: " ")
       )

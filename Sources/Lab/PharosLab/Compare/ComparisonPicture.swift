@@ -1,6 +1,7 @@
 import PharosDocuments
 import PharosModel
-import PharosService
+import PharosNarration
+import PharosTerminal
 
 /// A picture of a comparison: a lane for each of the rows that flap most, with the adverts and, for each rule, the
 /// times inside.

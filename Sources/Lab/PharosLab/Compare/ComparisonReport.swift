@@ -1,6 +1,7 @@
 import PharosDocuments
 import PharosModel
-import PharosService
+import PharosNarration
+import PharosTerminal
 
 /// The result of a comparison: the figures, the rows that flap most, and the notes beside them.
 struct ComparisonReport {

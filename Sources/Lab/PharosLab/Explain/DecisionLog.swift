@@ -1,5 +1,5 @@
 import PharosModel
-import PharosService
+import PharosNarration
 
 /// Gathers decisions from events: a change of state and the enter or exit that reports it are one.
 struct DecisionLog {

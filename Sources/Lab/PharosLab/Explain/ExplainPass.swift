@@ -1,8 +1,9 @@
 import PharosModel
+import PharosNarration
 import PharosPipeline
 import PharosPresence
 import PharosSecurity
-import PharosService
+import PharosTerminal
 
 /// One run over captures through the real pipeline, one report at a time, so that what each advert changed can be seen.
 ///

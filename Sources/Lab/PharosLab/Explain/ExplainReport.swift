@@ -1,9 +1,9 @@
 import PharosDocuments
 import PharosModel
+import PharosNarration
 import PharosPresence
 import PharosRooms
-import PharosService
-import PharosSite
+import PharosTerminal
 
 /// The result of `pharos explain`: the decisions that pass the filters, what else was considered, and a comparison with
 /// fixed rules.

@@ -1,8 +1,9 @@
 import PharosDocuments
 package import PharosModel
+import PharosNarration
 import PharosPipeline
-package import PharosService
 import PharosSite
+package import PharosTerminal
 
 /// `pharos explain`: explains each decision, and what else was considered.
 package struct ExplainRunner: Sendable {
@@ -65,7 +66,7 @@ package struct ExplainRunner: Sendable {
           status: .usage
         )
       }
-      let site = try options.site.map { try SiteFile.load($0, console: console).site }
+      let site = try options.site.map { try SiteLoader.load($0, console: console).site }
       let (findings, hasDamage) = try read(site: site, drawing: [], on: console)
       guard findings.span != nil else {
         throw CommandFailure("Nothing to explain: the capture holds no report that Pharos understands.")

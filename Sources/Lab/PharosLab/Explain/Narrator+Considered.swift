@@ -1,7 +1,7 @@
 import PharosDocuments
 import PharosModel
+import PharosNarration
 import PharosPresence
-import PharosService
 
 /// Explanations of what was considered and not done.
 extension Narrator {

@@ -1,7 +1,7 @@
 import PharosDocuments
 import PharosModel
+import PharosNarration
 import PharosPresence
-import PharosService
 
 /// Draws one panel: the levels of a track, what was decided and waited for, and the bars of states.
 struct PanelDrawing {

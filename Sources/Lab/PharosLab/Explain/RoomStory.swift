@@ -1,7 +1,7 @@
 import PharosDocuments
 import PharosModel
+import PharosNarration
 import PharosRooms
-import PharosService
 
 /// The zones that were nearly reported of one beacon.
 struct RoomStory {

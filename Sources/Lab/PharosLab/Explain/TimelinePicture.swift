@@ -1,7 +1,7 @@
 import PharosDocuments
 import PharosModel
+import PharosNarration
 import PharosPresence
-import PharosService
 
 /// One panel of the picture: a track, and the region that it is shown for.
 struct TimelinePanel {

@@ -1,6 +1,5 @@
 import PharosModel
 import PharosPresence
-import PharosService
 
 /// The history of one track apart from its decisions: silences that came near the deadline, dips, lone adverts.
 struct TrackStory {

@@ -1,5 +1,4 @@
 package import PharosModel
-import PharosService
 
 /// A horizontal time axis of a picture, with its ticks.
 package struct TimeAxis: Hashable, Sendable {

@@ -1,5 +1,3 @@
-import PharosService
-
 /// What charts are made of: headings, legends, the grids of axes, and bars of states.
 extension SVGDocument {
   // MARK: Words

@@ -1,6 +1,5 @@
 import PharosDocuments
 import PharosModel
-import PharosService
 
 /// A picture as SVG text, element by element.
 ///

@@ -1,7 +1,7 @@
 import PharosDocuments
-import PharosModel
-package import PharosService
+package import PharosModel
 import PharosSpace
+package import PharosTerminal
 
 /// Fixes by trace, as a file of comma-separated values holds them.
 ///

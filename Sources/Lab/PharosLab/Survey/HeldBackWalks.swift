@@ -1,6 +1,5 @@
 import PharosFixes
 import PharosModel
-import PharosService
 import PharosSpace
 import PharosSurvey
 

@@ -1,7 +1,7 @@
 import PharosCaptures
 import PharosDocuments
 import PharosModel
-package import PharosService
+package import PharosTerminal
 import PharosWire
 
 /// `pharos survey import`: turns traces into a capture of the datagrams that their phones would have sent.

@@ -1,8 +1,9 @@
 import PharosCaptures
 import PharosDocuments
 import PharosModel
-package import PharosService
+import PharosSite
 import PharosSpace
+package import PharosTerminal
 
 /// `pharos survey init`: makes a venue's folder from floors as open data sets of indoor traces have them.
 ///

@@ -2,9 +2,10 @@ import PharosCaptures
 import PharosDocuments
 import PharosFixes
 import PharosModel
-package import PharosService
+import PharosSite
 import PharosSpace
 import PharosSurvey
+package import PharosTerminal
 
 /// `pharos survey learn`: makes a venue's radio map from walks with waypoints.
 package struct SurveyLearnRunner: Sendable {

@@ -3,8 +3,9 @@ import PharosDocuments
 package import PharosFixes
 package import PharosModel
 import PharosPipeline
-package import PharosService
+import PharosSite
 import PharosSpace
+package import PharosTerminal
 
 /// `pharos survey locate`: streams traces through the pipeline that a server runs, and writes where their phones were.
 ///

@@ -1,8 +1,7 @@
 import PharosDocuments
 import PharosModel
-import PharosService
-import PharosSite
 import PharosSpace
+import PharosTerminal
 
 /// The pictures of a score on one page: the errors on each floor, and each walk.
 struct SurveyPictures {

@@ -1,9 +1,9 @@
 import PharosCaptures
 import PharosDocuments
 import PharosModel
-package import PharosService
 import PharosSite
 import PharosSpace
+package import PharosTerminal
 
 /// `pharos survey score`: how far fixes are from the truth that traces hold.
 package struct SurveyScoreRunner: Sendable {

@@ -2,11 +2,11 @@ import Foundation
 package import PharosCaptures
 import PharosDocuments
 import PharosFiles
-import PharosModel
+package import PharosModel
 import PharosRooms
-package import PharosService
 import PharosSpace
 import PharosSurvey
+package import PharosTerminal
 import PharosWays
 
 /// A trace on the disk: one walk of a surveyor.

@@ -1,5 +1,4 @@
 import PharosCaptures
-import PharosService
 import PharosSpace
 
 /// The floors of a venue that traces were walked on, by their headers and their folders: truth, for learning and for

@@ -1,8 +1,9 @@
 import Configuration
 import Foundation
 import PharosDocuments
-import PharosModel
+package import PharosModel
 package import PharosSite
+package import PharosTerminal
 
 /// The settings of `serve`: flags take precedence over the environment, and the environment over the site file.
 ///
@@ -53,7 +54,7 @@ package struct ServeSettings: Hashable, Sendable {
   ///   - environment: the variables of the process.
   ///   - load: reads the site file that flags or environment name.
   /// - Returns: the settings, and what the site file says.
-  /// - Throws: ``CommandFailure`` that names the variable that is wrong, or the mistake in the site file.
+  /// - Throws: `CommandFailure` that names the variable that is wrong, or the mistake in the site file.
   package static func settled(
     flags: ServeSettings,
     environment: [String: String],

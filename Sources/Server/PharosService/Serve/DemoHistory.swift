@@ -5,6 +5,7 @@ import PharosJournal
 import PharosModel
 import PharosPipeline
 import PharosSimulation
+import PharosSite
 
 /// The past of the demo: half an hour of its scene, decided at once and stored as the summaries of minutes.
 ///

@@ -2,6 +2,7 @@ import Logging
 import Pharos
 import PharosModel
 import PharosPublishing
+import PharosTerminal
 import ServiceLifecycle
 import Synchronization
 

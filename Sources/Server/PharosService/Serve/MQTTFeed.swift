@@ -3,10 +3,11 @@ import PharosCaptures
 import PharosDelivery
 import PharosDocuments
 package import PharosIngest
-import PharosModel
-import PharosMosquitto
 package import PharosMQTT
+package import PharosModel
+import PharosMosquitto
 package import PharosSite
+package import PharosTerminal
 import PharosWire
 import ServiceLifecycle
 import Synchronization
@@ -201,7 +202,7 @@ package struct MQTTLinks: Sendable {
   /// - Parameters:
   ///   - configuration: the site file's content, its paths resolved.
   ///   - environment: the variables of the process, which may hold passwords.
-  /// - Throws: ``CommandFailure`` if this build has no MQTT, or a password cannot be read.
+  /// - Throws: `CommandFailure` if this build has no MQTT, or a password cannot be read.
   package init(_ configuration: SiteConfiguration, environment: [String: String]) throws(CommandFailure) {
     if let refusal = MQTTLinks.refusal(of: configuration) {
       throw CommandFailure(refusal, status: .configuration)

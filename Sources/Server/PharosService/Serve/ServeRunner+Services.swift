@@ -9,6 +9,7 @@ import PharosJournal
 import PharosModel
 import PharosSimulation
 import PharosSite
+import PharosTerminal
 package import ServiceLifecycle
 import UnixSignals
 

@@ -4,12 +4,13 @@ package import Logging
 import Pharos
 import PharosDelivery
 import PharosDocuments
-package import PharosHTTP
+import PharosHTTP
 import PharosIngest
 import PharosJournal
 package import PharosModel
 import PharosSimulation
 import PharosSite
+package import PharosTerminal
 import ServiceLifecycle
 import UnixSignals
 
@@ -31,8 +32,6 @@ package struct ServeRunner: Sendable {
     package var statusPeriod: Duration?
     /// The variables of the process.
     package var environment: [String: String]
-    /// The function that compares rules on a capture that is sent to the server; nil to compare none.
-    package var comparing: CaptureComparison.Maker?
 
     /// Makes options with the defaults of the command.
     package init(
@@ -137,8 +136,7 @@ package struct ServeRunner: Sendable {
         ingest: ingest(settings, configuration, recording: recording),
         links: try MQTTLinks(configuration, environment: options.environment),
         ownPorts: Set([settings.http].compactMap { $0.map { Int($0.port) } }),
-        isDemo: options.isDemo,
-        comparing: options.comparing
+        isDemo: options.isDemo
       ),
       logger: logger
     )
@@ -177,7 +175,7 @@ package struct ServeRunner: Sendable {
       flags: options.flags,
       environment: options.environment
     ) { path throws(CommandFailure) in
-      try SiteFile.load(path, console: console)
+      try SiteLoader.load(path, console: console)
     }
     if options.isDemo {
       if settings.site == nil {

@@ -6,12 +6,15 @@ import PharosDelivery
 import PharosHTTP
 package import PharosIngest
 import PharosJournal
-package import PharosModel
+import PharosLab
 import PharosMQTT
+package import PharosModel
+import PharosNarration
 import PharosPipeline
 import PharosPresence
 import PharosSecurity
 import PharosSite
+import PharosTerminal
 import Synchronization
 
 /// The parts of a server, put together and not yet running: journal, engine, commit publisher, streams, webhooks, interface.
@@ -38,7 +41,6 @@ struct ServerParts: HTTPBackend {
   let tally: HTTPTally
   let dataFolder: String?
   let isDemo: Bool
-  let comparing: CaptureComparison.Maker?
 
   /// The configuration and settings of the parts.
   struct Plan: Sendable {
@@ -53,8 +55,6 @@ struct ServerParts: HTTPBackend {
     var ownPorts: Set<Int> = []
     /// Indicates whether the demo's scene is being played.
     var isDemo = false
-    /// The function that compares rules on a capture.
-    var comparing: CaptureComparison.Maker?
   }
 
   /// The interval between checkpoints.
@@ -68,7 +68,7 @@ struct ServerParts: HTTPBackend {
   /// - Parameters:
   ///   - plan: the configuration and settings of the parts.
   ///   - logger: the logger for problems.
-  /// - Throws: ``CommandFailure`` that says why the journal cannot be used.
+  /// - Throws: `CommandFailure` that says why the journal cannot be used.
   init(_ plan: Plan, logger: Logger) throws(CommandFailure) {
     do {
       let site = plan.configuration.site
@@ -76,7 +76,6 @@ struct ServerParts: HTTPBackend {
       tally = HTTPTally(logger: logger)
       dataFolder = plan.settings.data
       isDemo = plan.isDemo
-      comparing = plan.comparing
       journal = try ServerParts.journal(plan, stream: site.stream)
       if journal.statistics().hadNoHashes {
         logger.warning(
@@ -329,6 +328,17 @@ extension ServerParts {
     value.data = settings.data
     value.retention = settings.retention
     return value.resolved(against: FileManager.default.currentDirectoryPath + "/")
+  }
+
+  /// Compares rules on a capture that was sent to the server.
+  var comparing: CaptureComparison.Maker? {
+    { path, name, timeout, check in
+      do {
+        return try ComparisonPage.make(path: path, name: name, timeout: timeout, check: check)
+      } catch let failure as CommandFailure {
+        throw CaptureComparison.Refused(failure.message)
+      }
+    }
   }
 
   func narrate(_ event: Event) -> String { Narrator(registrar.site).narrate(event) }

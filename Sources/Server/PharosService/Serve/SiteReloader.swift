@@ -1,7 +1,8 @@
 package import Logging
 import PharosDocuments
 import PharosModel
-import PharosSite
+package import PharosSite
+import PharosTerminal
 import ServiceLifecycle
 import UnixSignals
 
@@ -47,7 +48,7 @@ package struct SiteReloader: Sendable {
     var next: SiteConfiguration
     do {
       let bytes = try WholeFile.read(path, limit: SiteFile.largest)
-      next = try SiteFile.parse(bytes: bytes, path: path, files: SiteFile.files(beside: path))
+      next = try SiteFile.parse(bytes: bytes, path: path, files: SiteLoader.files(beside: path))
         .resolved(against: path)
     } catch {
       refuse(SiteReloader.mistakes(error))

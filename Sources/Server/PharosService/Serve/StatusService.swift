@@ -5,10 +5,11 @@ package import PharosDelivery
 import PharosDocuments
 import PharosHTTP
 package import PharosIngest
-import PharosModel
+package import PharosModel
 import PharosPresence
 import PharosRooms
-import PharosSite
+package import PharosSite
+import PharosTerminal
 import PharosWire
 import ServiceLifecycle
 

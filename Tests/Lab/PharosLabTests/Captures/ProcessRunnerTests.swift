@@ -2,8 +2,8 @@ import Foundation
 import PharosConsoleSupport
 import PharosLab
 import PharosModel
-import PharosService
 import PharosSimulation
+import PharosTerminal
 import PharosTestSupport
 import Testing
 

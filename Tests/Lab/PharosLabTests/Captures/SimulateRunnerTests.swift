@@ -1,9 +1,10 @@
 import PharosCaptures
 import PharosLab
 import PharosModel
-import PharosService
 import PharosSimulation
 import PharosSite
+import PharosTerminal
+import PharosWire
 import Testing
 
 @Suite("Simulate")
@@ -46,11 +47,13 @@ struct SimulateRunnerTests {
     var reader = CaptureReader()
     var assembler = DatagramAssembler()
     reader.append(capture.bytes)
-    var datagrams = 0
+    var (datagrams, decoder) = (0, DatagramDecoder())
     while let packet = try reader.nextPacket() {
       let found = assembler.add(packet)
       let datagram = try #require(found)
-      let batch = try DatagramVariantTests.decoded(Array(datagram.payload))
+      var batch = ReportBatch()
+      let payload = Array(datagram.payload)
+      _ = try decoder.decode(payload.span.bytes, received: Timestamp(seconds: 0), into: &batch).get()
       #expect(!batch.isEmpty)
       datagrams += 1
     }

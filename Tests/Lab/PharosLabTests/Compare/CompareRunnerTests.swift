@@ -2,7 +2,7 @@ import Foundation
 import PharosConsoleSupport
 import PharosLab
 import PharosModel
-import PharosService
+import PharosTerminal
 import PharosTestSupport
 import Testing
 

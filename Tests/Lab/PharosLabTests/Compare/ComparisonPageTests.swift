@@ -1,12 +1,12 @@
 import Foundation
-import PharosHTTP
+import FoundationXML
 import PharosLab
 import PharosModel
+import PharosTerminal
 import PharosTestSupport
-import Testing
 
 #if canImport(FoundationXML)
-import FoundationXML
+import Testing
 #endif
 
 @Suite("The page of a comparison")
@@ -63,13 +63,13 @@ struct ComparisonPageTests {
 
   @Test("a file that is no capture, or holds no beacon, is refused under the name it was sent with")
   func refused() throws {
-    let text = #expect(throws: CaptureComparison.Refused.self) {
+    let text = #expect(throws: CommandFailure.self) {
       try made(Array("notes".utf8), name: "notes.txt")
     }
-    #expect(text?.reason.hasPrefix("notes.txt: not a capture") == true, "\(String(describing: text))")
-    let none = #expect(throws: CaptureComparison.Refused.self) {
+    #expect(text?.message.hasPrefix("notes.txt: not a capture") == true, "\(String(describing: text))")
+    let none = #expect(throws: CommandFailure.self) {
       try made(HandMadeCapture().bytes(), name: "quiet.pcapng")
     }
-    #expect(none?.reason.contains("quiet.pcapng") == true, "\(String(describing: none))")
+    #expect(none?.message.contains("quiet.pcapng") == true, "\(String(describing: none))")
   }
 }

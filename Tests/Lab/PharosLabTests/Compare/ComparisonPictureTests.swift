@@ -1,12 +1,12 @@
 import Foundation
+import FoundationXML
 import PharosConsoleSupport
-import PharosService
+import PharosLab
+import PharosTerminal
 import PharosTestSupport
 import Testing
 
 #if canImport(FoundationXML)
-import FoundationXML
-import PharosLab
 #endif
 
 @Suite("The picture of a comparison")

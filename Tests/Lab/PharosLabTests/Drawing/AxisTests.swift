@@ -1,6 +1,5 @@
 import PharosLab
 import PharosModel
-import PharosService
 import Testing
 
 @Suite("Axes")

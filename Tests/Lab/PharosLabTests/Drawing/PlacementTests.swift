@@ -1,5 +1,4 @@
 import PharosLab
-import PharosService
 import PharosTestSupport
 import Testing
 

@@ -1,10 +1,9 @@
 import Foundation
-import PharosService
+import FoundationXML
+import PharosLab
 import Testing
 
 #if canImport(FoundationXML)
-import FoundationXML
-import PharosLab
 #endif
 
 /// Reads a picture as any XML reader does, and keeps what was in it.

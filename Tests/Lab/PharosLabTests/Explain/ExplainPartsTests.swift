@@ -1,7 +1,7 @@
 import PharosDocuments
-import PharosLab
 import PharosModel
-import PharosService
+import PharosNarration
+import PharosTerminal
 import Testing
 
 @Suite("Parts of explain")

@@ -2,7 +2,8 @@ import Foundation
 import PharosConsoleSupport
 import PharosLab
 import PharosModel
-import PharosService
+import PharosNarration
+import PharosTerminal
 import PharosTestSupport
 import Testing
 

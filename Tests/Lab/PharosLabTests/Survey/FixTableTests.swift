@@ -1,6 +1,6 @@
 import PharosLab
 import PharosModel
-import PharosService
+import PharosTerminal
 import Testing
 
 @Suite("Tables of fixes")

@@ -1,14 +1,14 @@
 import PharosConsoleSupport
 import PharosLab
-import PharosService
+import PharosSite
+import PharosTerminal
 import PharosTestSupport
-import PharosTools
 import Testing
 
 @Suite("Plans that are not turned to north")
 struct PlanTurnTests {
-  /// The output of `survey learn` and of `check` for a house whose plan is turned by an angle.
-  private static func said(turned: Double) throws -> (learn: String, check: String) {
+  /// The output of `survey learn`, and the warnings about the venue, for a house whose plan is turned by an angle.
+  private static func said(turned: Double) throws -> (learn: String, warnings: String) {
     let folder = try TemporaryFolder()
     let venue = folder.path("venue")
     try SurveyFixtures.writeFloors(in: folder)
@@ -16,20 +16,20 @@ struct PlanTurnTests {
       let walk = SurveyFixtures.walk(seed: UInt64(seed), turned: turned)
       try SurveyFixtures.write(walk.utf8, to: "survey/house/F1/walk-\(seed).txt", in: folder)
     }
-    let (learning, checking) = (KeptConsole(), KeptConsole())
+    let (learning, reading) = (KeptConsole(), KeptConsole())
     try #require(
       SurveyInitRunner(floors: folder.path("floors"), output: venue).run(on: learning.console) == .success
     )
     let traces = [folder.path("survey")]
     try #require(SurveyLearnRunner(traces: traces, venue: venue).run(on: learning.console) == .success)
-    try #require(VenueCheckRunner(folder: venue).run(on: checking.console) == .success)
-    return (learning.output.text, checking.output.text)
+    _ = try LoadedVenues([venue], console: reading.console)
+    return (learning.output.text, reading.errors.text)
   }
 
-  @Test("learn and check name the floor and the angle")
+  @Test("learn and the warnings about the venue name the floor and the angle")
   func turned() throws {
     let said = try Self.said(turned: 0.7)
-    for text in [said.learn, said.check] {
+    for text in [said.learn, said.warnings] {
       // 0.7 rad are 40.1°; the compass of the tracker may add two.
       let angles = (38...42).map {
         "/0: on the plan 6 walks went \($0)° clockwise of their compass headings."
@@ -42,6 +42,6 @@ struct PlanTurnTests {
   func straight() throws {
     let said = try Self.said(turned: 0)
     #expect(!said.learn.contains("compass"))
-    #expect(!said.check.contains("compass"))
+    #expect(!said.warnings.contains("compass"))
   }
 }

@@ -1,7 +1,5 @@
 import Foundation
-import PharosLab
 import PharosModel
-import PharosService
 import PharosTestSupport
 
 /// A building of one floor, 40 m by 20 m, and walks through it, written as surveyors' phones write them.

@@ -5,7 +5,7 @@ import PharosDocuments
 import PharosLab
 import PharosModel
 import PharosPipeline
-import PharosService
+import PharosTerminal
 import PharosTestSupport
 import PharosWire
 import Testing

@@ -1,7 +1,7 @@
 import Foundation
 import PharosConsoleSupport
 import PharosLab
-import PharosService
+import PharosTerminal
 import PharosTestSupport
 import Testing
 

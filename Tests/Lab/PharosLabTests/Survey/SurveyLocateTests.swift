@@ -4,8 +4,8 @@ import PharosFixes
 import PharosLab
 import PharosModel
 import PharosPipeline
-import PharosService
 import PharosSpace
+import PharosTerminal
 import PharosTestSupport
 import Testing
 

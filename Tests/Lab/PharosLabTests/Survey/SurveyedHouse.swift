@@ -2,7 +2,8 @@ import PharosConsoleSupport
 import PharosFixes
 import PharosLab
 import PharosModel
-import PharosService
+import PharosSite
+import PharosTerminal
 import PharosTestSupport
 
 /// The house of the fixtures with its radio map, learned once for all tests.

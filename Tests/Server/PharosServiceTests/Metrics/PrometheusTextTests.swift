@@ -3,7 +3,6 @@ import PharosDelivery
 import PharosHTTP
 import PharosIngest
 import PharosJournal
-import PharosLab
 import PharosModel
 import PharosPresence
 import PharosService

@@ -1,4 +1,3 @@
-import PharosLab
 import PharosService
 import Testing
 

@@ -1,8 +1,8 @@
 import Foundation
-import PharosLab
 import PharosModel
 import PharosService
 import PharosSite
+import PharosTerminal
 import Testing
 
 @Suite("Settings: flags before the environment before the site file")

@@ -1,11 +1,10 @@
 import Foundation
+import Glibc
 import PharosService
 import PharosTestSupport
 import Testing
 
 #if canImport(Glibc)
-import Glibc
-import PharosLab
 #endif
 
 @Suite("Notifications to systemd, and the sockets that it passes")

@@ -8,6 +8,7 @@ import PharosModel
 import PharosPublishing
 import PharosService
 import PharosSite
+import PharosTerminal
 import PharosTestSupport
 import PharosWire
 import Testing

@@ -1,6 +1,5 @@
 import PharosDelivery
 import PharosIngest
-import PharosLab
 import PharosModel
 import PharosService
 import PharosSite

@@ -2,11 +2,13 @@ import Foundation
 import PharosConsoleSupport
 import PharosLab
 import PharosModel
+import PharosNarration
 import PharosPipeline
 import PharosService
 import PharosSimulation
 import PharosSite
 import PharosSpace
+import PharosTerminal
 import PharosTestSupport
 import Testing
 

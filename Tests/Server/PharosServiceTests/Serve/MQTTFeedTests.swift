@@ -1,9 +1,10 @@
 import Logging
 import PharosIngest
-import PharosModel
 import PharosMQTT
+import PharosModel
 import PharosService
 import PharosSite
+import PharosTerminal
 import PharosWire
 import ServiceLifecycle
 import Synchronization

@@ -1,19 +1,20 @@
 import Foundation
+import FoundationNetworking
 import Logging
 import PharosConsoleSupport
 import PharosJournal
+import PharosLab
 import PharosModel
 import PharosService
 import PharosSimulation
 import PharosSite
+import PharosTerminal
 import PharosTestSupport
+import PharosTools
 import Synchronization
 import Testing
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
-import PharosLab
-import PharosTools
 #endif
 
 /// Runs whole servers with data folders, as an operator does: real sockets, real files, one test at a time.

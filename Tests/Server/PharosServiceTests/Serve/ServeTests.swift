@@ -4,10 +4,13 @@ import PharosCaptures
 import PharosConsoleSupport
 import PharosLab
 import PharosModel
+import PharosNarration
 import PharosService
 import PharosSimulation
 import PharosSite
+import PharosTerminal
 import PharosTestSupport
+import PharosTools
 import Synchronization
 import Testing
 

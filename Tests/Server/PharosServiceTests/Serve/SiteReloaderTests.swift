@@ -1,8 +1,8 @@
 import Logging
-import PharosLab
 import PharosModel
 import PharosService
 import PharosSite
+import PharosTerminal
 import PharosTestSupport
 import Synchronization
 import Testing

@@ -4,6 +4,7 @@ import PharosModel
 import PharosService
 import PharosSite
 import PharosSpace
+import PharosTerminal
 import PharosTools
 import Testing
 
