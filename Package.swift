@@ -14,7 +14,9 @@ let extras = Set((Context.environment["PHAROS_BUILD"] ?? "").split(separator: ",
 /// Only these and what they need are part of the package then, so that one module and its tests build alone.
 let chosenTests = Context.environment["PHAROS_TESTS"]?.split(separator: ",").map(String.init)
 
-/// The groups of modules, in the order in which data passes them; `Sources` and `Tests` have a folder for each.
+/// The groups of modules; `Sources` and `Tests` have a folder for each.
+///
+/// A module uses its own group and those before it, and the gateway uses Model alone.
 let groups: KeyValuePairs<String, [String]> = [
   "Model": [
     "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosSecurity", "PharosFiles",
