@@ -93,6 +93,15 @@ public struct Segment: Hashable, Sendable {
     return (across.cross(start - other.start) >= 0) != (across.cross(end - other.start) >= 0)
   }
 
+  /// Returns whether the ray from a place towards the east crosses the segment.
+  ///
+  /// Half-open: a chain of segments is crossed once where two of them meet.
+  @inlinable public func isCrossed(eastOf point: Point) -> Bool {
+    guard (start.y > point.y) != (end.y > point.y) else { return false }
+    let share = (point.y - start.y) / (end.y - start.y)
+    return point.x < start.x + (end.x - start.x) * share
+  }
+
   /// The distance of a place from the nearest place on the segment in metres.
   public func distance(to point: Point) -> Double {
     let along = end - start
@@ -128,10 +137,7 @@ public struct Polygon: Hashable, Sendable {
     guard var previous = corners.last, corners.count >= 3 else { return false }
     var isInside = false
     for corner in corners {
-      if (corner.y > point.y) != (previous.y > point.y) {
-        let share = (point.y - corner.y) / (previous.y - corner.y)
-        if point.x < corner.x + (previous.x - corner.x) * share { isInside.toggle() }
-      }
+      if Segment(from: corner, to: previous).isCrossed(eastOf: point) { isInside.toggle() }
       previous = corner
     }
     return isInside

@@ -140,9 +140,7 @@ package struct GeofenceArea: Sendable {
   package func contains(_ point: Point) -> Bool {
     var isInside = false
     forEachEdge { from, to in
-      guard (from.y > point.y) != (to.y > point.y) else { return }
-      let share = (point.y - from.y) / (to.y - from.y)
-      if point.x < from.x + (to.x - from.x) * share { isInside.toggle() }
+      if Segment(from: from, to: to).isCrossed(eastOf: point) { isInside.toggle() }
     }
     return isInside
   }
