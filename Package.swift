@@ -142,6 +142,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+    .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.0"),
     .package(url: "https://github.com/apple/swift-atomics", from: "1.3.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.3.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
@@ -324,6 +325,7 @@ let package = Package(
         "PharosTerminal", "PharosNarration", "PharosSpace", "PharosPresence", "PharosRooms", "PharosFixes",
         "PharosPipeline", "PharosSite", "PharosSimulation", "PharosLab", "PharosIngest", "PharosPublishing",
         "Pharos", "PharosJournal", "PharosMQTT", "PharosMosquitto", "PharosDelivery", "PharosHTTP",
+        .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
         .product(name: "Configuration", package: "swift-configuration"), logging, lifecycle,
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
       ] + nio
@@ -528,7 +530,8 @@ let package = Package(
       "PharosPipelineTests",
       [
         "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence", "PharosRooms",
-        "PharosFixes", "PharosStays", "PharosPipeline", "PharosSpace", "PharosSecurity", "PharosDecisionCheck",
+        "PharosFixes", "PharosStays", "PharosPipeline", "PharosSpace", "PharosSecurity",
+        "PharosDecisionCheck",
       ]
     ),
     tests(

@@ -59,7 +59,9 @@ struct UploadRhythmTests {
         let time = Double(number) * gap
         for _ in 0..<2 { timeline.hear(1, 1, at: time, timing: timing(time)) }
       }
-      return Set(timeline.links.compactMap { if case .life(let life) = $0 { life.listening.delay } else { nil } })
+      return Set(
+        timeline.links.compactMap { if case .life(let life) = $0 { life.listening.delay } else { nil } }
+      )
     }
     #expect(delays { .sent(Timeline.at($0)) } == [.zero])
     #expect(delays { _ in .received }.contains { $0 >= .seconds(gap.rounded(.down)) })

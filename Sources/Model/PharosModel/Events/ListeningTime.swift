@@ -15,9 +15,12 @@ public struct ListeningTime: Hashable, Sendable {
   /// The time after which what it hears has come: no later silence counts yet.
   public var delay: TimeSpan
 
-  /// Makes a listening time; of an observer that is assumed to be alive without arguments.
+  /// Makes the listening time of an observer that is assumed to be alive.
+  public init() { self.init(provenThrough: .distantFuture) }
+
+  /// Makes a listening time.
   public init(
-    provenThrough: Timestamp = .distantFuture,
+    provenThrough: Timestamp,
     deafTime: TimeSpan = .zero,
     delay: TimeSpan = .zero
   ) {

@@ -1,3 +1,4 @@
+import AsyncAlgorithms
 import CPharos
 import Glibc
 import Pharos
@@ -117,8 +118,7 @@ struct NotifyService: Service {
   private func watch() async {
     // Half the time that systemd waits, as its manual asks for; an hour where it does not watch.
     let period = notifier.watchdog.map { $0 / 2 } ?? .seconds(3_600)
-    while !Task.isCancelled {
-      guard (try? await Task.sleep(for: period)) != nil else { return }
+    for await _ in AsyncTimerSequence(interval: period, clock: .continuous) {
       guard notifier.watchdog != nil, let now = try? await server.snapshot() else { continue }
       let up = now.observers.count { $0.isUp }
       notifier.tell(

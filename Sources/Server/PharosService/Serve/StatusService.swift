@@ -1,3 +1,4 @@
+import AsyncAlgorithms
 import Logging
 import Pharos
 import PharosCaptures
@@ -37,10 +38,8 @@ package struct StatusService: Service {
     await cancelWhenGracefulShutdown {
       var before = IngestSnapshot()
       var watch = LimitWatch()
-      while !Task.isCancelled {
-        guard (try? await Task.sleep(for: period)) != nil, let now = try? await parts.server.snapshot() else {
-          return
-        }
+      for await _ in AsyncTimerSequence(interval: period, clock: .continuous) {
+        guard let now = try? await parts.server.snapshot() else { return }
         let line =
           banner.reminder(at: now.time, http: web)
           ?? StatusService.line(now, since: before, period: period, tally: tally)
