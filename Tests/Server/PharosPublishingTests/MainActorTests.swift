@@ -2,6 +2,7 @@ import Dispatch
 import OpenCombine
 import PharosModel
 import PharosPublishing
+import PharosSampleEvents
 import Testing
 
 /// Programs as they are written on the main actor, from memory.
