@@ -19,12 +19,28 @@ struct HistoryTable {
     init(_ number: Int?) { self = number.map(Cell.whole) ?? .none }
   }
 
-  /// The names of the columns.
-  let columns: [StaticString]
+  /// A column: a member of the objects, and a field of CSV.
+  struct Column {
+    let name: StaticString
+    let member: Schema.Member
+
+    /// A column with a value in each row.
+    static func always(_ name: StaticString, _ schema: Schema, _ description: String? = nil) -> Column {
+      Column(name: name, member: .required(name.description, schema, description))
+    }
+
+    /// A column that some rows leave out.
+    static func sometimes(_ name: StaticString, _ schema: Schema, _ description: String? = nil) -> Column {
+      Column(name: name, member: .optional(name.description, schema, description))
+    }
+  }
+
+  /// The columns.
+  let columns: [Column]
   /// The rows.
   private(set) var rows: [[Cell]] = []
 
-  init(columns: [StaticString]) { self.columns = columns }
+  init(columns: [Column]) { self.columns = columns }
 
   /// Adds a row with as many values as there are columns.
   mutating func append(_ cells: [Cell]) {
@@ -37,9 +53,9 @@ struct HistoryTable {
     json.objects(key, rows) { json, row in
       for (column, cell) in zip(columns, row) {
         switch cell {
-        case .text(let text): json.member(column, text)
-        case .number(let number, let decimals): json.member(column, number, decimals: decimals)
-        case .whole(let number): json.member(column, number)
+        case .text(let text): json.member(column.name, text)
+        case .number(let number, let decimals): json.member(column.name, number, decimals: decimals)
+        case .whole(let number): json.member(column.name, number)
         case .none: break
         }
       }
@@ -51,7 +67,7 @@ struct HistoryTable {
   /// - Source: RFC 4180.
   var csv: APIAnswer {
     var json = JSONText()
-    var text = columns.map { "\($0)" }.joined(separator: ",") + "\r\n"
+    var text = columns.map(\.name.description).joined(separator: ",") + "\r\n"
     for row in rows {
       for (index, cell) in row.enumerated() {
         if index > 0 { text += "," }
@@ -69,4 +85,9 @@ struct HistoryTable {
     }
     return .bytes(Array(text.utf8), type: "text/csv; charset=utf-8; header=present")
   }
+}
+
+extension Schema {
+  /// The rows of a table as objects.
+  static func rows(_ columns: [HistoryTable.Column]) -> Schema { .list(.object(columns.map(\.member))) }
 }

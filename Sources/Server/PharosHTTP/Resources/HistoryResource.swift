@@ -273,13 +273,7 @@ struct HistoryResource: Resource {
       }
       return try journal.history(of: subject, in: range.minutes)
     }
-    var table = HistoryTable(
-      columns: [
-        "time", "minutes", "room", "zone", "zoneState", "state", "nearest", "rssi", "rssiLowest",
-        "rssiHighest",
-      ]
-        + HistoryResource.positionColumns
-    )
+    var table = HistoryTable(columns: HistoryResource.subjectColumns)
     let names = registrar.names
     for (step, minutes) in range.steps(minutes) {
       let prevailing = SubjectStep(minutes)
@@ -328,7 +322,7 @@ struct HistoryResource: Resource {
       subjects: [.observer(observer)]
     )
     let events = try await transitions(filter, in: range, through: gate)
-    var table = HistoryTable(columns: ["time", "minutes", "advertsPerSecond", "up"])
+    var table = HistoryTable(columns: HistoryResource.observerColumns)
     for (step, minutes) in range.steps(minutes) {
       let adverts = minutes.reduce(0) { $0 + Double($1.summary.adverts) }
       let up = minutes.count { $0.summary.isUp }
@@ -379,7 +373,7 @@ struct HistoryResource: Resource {
       }
       return try journal.history(of: place, in: range.minutes)
     }
-    var table = HistoryTable(columns: ["time", "minutes", "inside", "insideMost", "unmonitored"])
+    var table = HistoryTable(columns: HistoryResource.placeColumns)
     for (step, minutes) in range.steps(minutes) {
       let occupants = HistoryResource.occupants(minutes)
       table.append([
@@ -503,9 +497,6 @@ struct HistoryResource: Resource {
       return (frames, nil)
     }
     let names = registrar.names
-    let columns: [StaticString] =
-      ["subject", "subjectKind", "name", "room", "zone", "zoneState", "state", "nearest", "rssi"]
-      + HistoryResource.positionColumns
     func cells(_ subject: SubjectID, _ summary: SubjectMinute) -> [HistoryTable.Cell] {
       [
         .text(subject.description), .text(subject.kindName), .init(names.given(to: subject)),
@@ -516,7 +507,7 @@ struct HistoryResource: Resource {
       ] + HistoryResource.cells(summary.position)
     }
     if request.accepts("text/csv") {
-      var table = HistoryTable(columns: ["time"] + columns)
+      var table = HistoryTable(columns: [.always("time", .time)] + HistoryResource.frameColumns)
       for frame in frames {
         let time = HistoryTable.Cell.text(frame.minute.start.rfc3339)
         for (subject, summary) in frame.subjects { table.append([time] + cells(subject, summary)) }
@@ -526,7 +517,7 @@ struct HistoryResource: Resource {
     return .json { json in
       json.objects("frames", frames) { json, frame in
         json.member("time", frame.minute.start.rfc3339)
-        var table = HistoryTable(columns: columns)
+        var table = HistoryTable(columns: HistoryResource.frameColumns)
         for (subject, summary) in frame.subjects { table.append(cells(subject, summary)) }
         table.write("subjects", to: &json)
       }
@@ -539,9 +530,62 @@ struct HistoryResource: Resource {
     nearest == .none || !gate.shows(nearest) ? .none : .text(nearest.description)
   }
 
-  private static let positionColumns: [StaticString] = [
-    "venue", "building", "level", "latitude", "longitude", "horizontalAccuracy",
+  private static let positionColumns: [HistoryTable.Column] = [
+    .sometimes("venue", .text),
+    .sometimes("building", .text, "Absent outdoors."),
+    .sometimes("level", .integer),
+    .sometimes("latitude", .number),
+    .sometimes("longitude", .number),
+    .sometimes("horizontalAccuracy", .number, "Metres."),
   ]
+
+  private static let placementColumns: [HistoryTable.Column] = [
+    .sometimes("room", .text, "The zone that it was in, by its present name."),
+    .sometimes("zone", .text),
+    .sometimes("zoneState", .zoneState),
+    .always("state", .regionState),
+    .sometimes(
+      "nearest",
+      .text,
+      "The observer that hears it loudest, or the beacon that it hears loudest."
+    ),
+  ]
+
+  private static let stepColumns: [HistoryTable.Column] = [
+    .always("time", .time),
+    .always("minutes", .integer, "The number of minutes of the step that are stored."),
+  ]
+
+  fileprivate static let subjectColumns: [HistoryTable.Column] =
+    stepColumns + placementColumns + [
+      .sometimes("rssi", .number, "The mean level in dBm."),
+      .sometimes("rssiLowest", .integer),
+      .sometimes("rssiHighest", .integer),
+    ] + positionColumns
+
+  fileprivate static let observerColumns: [HistoryTable.Column] =
+    stepColumns + [
+      .always("advertsPerSecond", .number),
+      .always("up", .number, "The share of the minutes at whose end it was up, 0 to 1."),
+    ]
+
+  fileprivate static let placeColumns: [HistoryTable.Column] =
+    stepColumns + [
+      .sometimes(
+        "inside",
+        .number,
+        "The mean number of subjects inside; absent where it was not known, because observers were down."
+      ),
+      .sometimes("insideMost", .integer, "The largest number; absent likewise."),
+      .always("unmonitored", .number, "The mean number of subjects whose observers were down."),
+    ]
+
+  fileprivate static let frameColumns: [HistoryTable.Column] =
+    [
+      .always("subject", .text),
+      .always("subjectKind", .subjectKind),
+      .sometimes("name", .text),
+    ] + placementColumns + [.sometimes("rssi", .integer)] + positionColumns
 
   private static func cells(_ position: SubjectMinute.Position?) -> [HistoryTable.Cell] {
     guard let position else { return Array(repeating: .none, count: positionColumns.count) }
@@ -662,30 +706,7 @@ extension Schema {
     .required("step", .integer, "The length of a step in seconds."),
     .required(
       "points",
-      .list(
-        .object([
-          .required("time", .time),
-          .required("minutes", .integer, "The number of minutes of the step that are stored."),
-          .optional("room", .text, "The zone that it was in, by its present name."),
-          .optional("zone", .text),
-          .optional("zoneState", .zoneState),
-          .required("state", .regionState),
-          .optional(
-            "nearest",
-            .text,
-            "The observer that hears it loudest, or the beacon that it hears loudest."
-          ),
-          .optional("rssi", .number, "The mean level in dBm."),
-          .optional("rssiLowest", .integer),
-          .optional("rssiHighest", .integer),
-          .optional("venue", .text),
-          .optional("building", .text, "Absent outdoors."),
-          .optional("level", .integer),
-          .optional("latitude", .number),
-          .optional("longitude", .number),
-          .optional("horizontalAccuracy", .number, "Metres."),
-        ])
-      ),
+      .rows(HistoryResource.subjectColumns),
       """
       A step each: what held in most of its minutes, and the last position. Steps of which nothing is stored \
       are left out.
@@ -702,14 +723,7 @@ extension Schema {
     .required("step", .integer, "The length of a step in seconds."),
     .required(
       "points",
-      .list(
-        .object([
-          .required("time", .time),
-          .required("minutes", .integer, "The number of minutes of the step that are stored."),
-          .required("advertsPerSecond", .number),
-          .required("up", .number, "The share of the minutes at whose end it was up, 0 to 1."),
-        ])
-      )
+      .rows(HistoryResource.observerColumns)
     ),
     .required(
       "outages",
@@ -734,19 +748,7 @@ extension Schema {
     .required("step", .integer, "The length of a step in seconds."),
     .required(
       "points",
-      .list(
-        .object([
-          .required("time", .time),
-          .required("minutes", .integer, "The number of minutes of the step that are stored."),
-          .optional(
-            "inside",
-            .number,
-            "The mean number of subjects inside; absent where it was not known, because observers were down."
-          ),
-          .optional("insideMost", .integer, "The largest number; absent likewise."),
-          .required("unmonitored", .number, "The mean number of subjects whose observers were down."),
-        ])
-      )
+      .rows(HistoryResource.placeColumns)
     ),
   ]).named("PlaceHistory")
 
@@ -766,29 +768,7 @@ extension Schema {
     .required("time", .time),
     .required(
       "subjects",
-      .list(
-        .object([
-          .required("subject", .text),
-          .required("subjectKind", .subjectKind),
-          .optional("name", .text),
-          .optional("room", .text, "The zone that it was in, by its present name."),
-          .optional("zone", .text),
-          .optional("zoneState", .zoneState),
-          .required("state", .regionState),
-          .optional(
-            "nearest",
-            .text,
-            "The observer that hears it loudest, or the beacon that it hears loudest."
-          ),
-          .optional("rssi", .integer),
-          .optional("venue", .text),
-          .optional("building", .text, "Absent outdoors."),
-          .optional("level", .integer),
-          .optional("latitude", .number),
-          .optional("longitude", .number),
-          .optional("horizontalAccuracy", .number, "Metres."),
-        ])
-      )
+      .rows(HistoryResource.frameColumns)
     ),
   ]).named("HistoryFrame")
 }

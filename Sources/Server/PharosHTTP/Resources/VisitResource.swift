@@ -144,6 +144,16 @@ struct VisitResource: Resource {
 
   // Dwell.
 
+  fileprivate static let dwellColumns: [HistoryTable.Column] = [
+    .always("id", .text),
+    .always("kind", .words(["pointOfInterest", "area", "zone"])),
+    .sometimes("name", .text),
+    .always("count", .count, "The stays that ended in the range."),
+    .sometimes("median", .number(0...), "Seconds."),
+    .sometimes("p90", .number(0...), "Seconds."),
+    .always("current", .count, "The subjects that are there now."),
+  ]
+
   /// The dwell times by zone, from the changes of zone, or by place, from the visits, in a range of time.
   private func dwell(_ request: APIRequest) async throws -> APIAnswer {
     var query = request.query
@@ -180,7 +190,7 @@ struct VisitResource: Resource {
       )
     }
     try await addPresent(to: &times, byZone: by == "zone", wanted: filter.regions, request)
-    var table = HistoryTable(columns: ["id", "kind", "name", "count", "median", "p90", "current"])
+    var table = HistoryTable(columns: VisitResource.dwellColumns)
     for (key, entry) in times.sorted {
       table.append([
         .text(key.identifier), .text(key.kind.rawValue), .init(entry.name), .whole(entry.count),
@@ -357,17 +367,7 @@ extension Schema {
     .required("to", .time),
     .required(
       "places",
-      .list(
-        .object([
-          .required("id", .text),
-          .required("kind", .words(["pointOfInterest", "area", "zone"])),
-          .optional("name", .text),
-          .required("count", .count, "The stays that ended in the range."),
-          .optional("median", .number(0...), "Seconds."),
-          .optional("p90", .number(0...), "Seconds."),
-          .required("current", .count, "The subjects that are there now."),
-        ])
-      )
+      .rows(VisitResource.dwellColumns)
     ),
   ]).named("Dwell")
 }
