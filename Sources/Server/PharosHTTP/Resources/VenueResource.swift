@@ -46,7 +46,7 @@ struct VenueResource: Resource {
         conditional: true
       ) { request in
         let served = try catalog.venue(request)
-        return .json { VenueDocuments.write(served.venue, to: &$0) }
+        return .json(VenueRow.members, of: VenueRow(venue: served.venue))
       },
       Route(
         .get,
@@ -102,19 +102,17 @@ struct VenueResource: Resource {
     if within != nil, near == nil { query.wrong("within", "needs near", expected: "near=LATITUDE,LONGITUDE") }
     try query.finish()
     guard let near else {
-      return .json { $0.objects("venues", catalog.venues) { VenueDocuments.write($1.venue, to: &$0) } }
+      return .json {
+        $0.objects("venues", catalog.venues.map { VenueRow(venue: $0.venue) }, VenueRow.members)
+      }
     }
     let found = catalog.venues.compactMap { served in
       served.venue.distance(to: near).map { (venue: served.venue, distance: $0) }
     }
     .filter { $0.distance <= within ?? .infinity }
     .sorted { ($0.distance, $0.venue.identifier) < ($1.distance, $1.venue.identifier) }
-    return .json { json in
-      json.objects("venues", found) { json, found in
-        VenueDocuments.write(found.venue, to: &json)
-        json.member("distance", found.distance, decimals: 1)
-      }
-    }
+    let rows = found.map { VenueRow(venue: $0.venue, distance: $0.distance) }
+    return .json { $0.objects("venues", rows, VenueRow.members) }
   }
 
   private func outlines(_ request: APIRequest) throws -> APIAnswer {
@@ -157,57 +155,6 @@ enum VenueDocuments {
   /// The number of decimals of degrees: a hundred-millionth of a degree is a millimetre.
   static let degreeDecimals = 8
 
-  /// Writes a venue as an object.
-  static func write(_ venue: Venue, to json: inout JSONText) {
-    json.member("id", venue.identifier)
-    if !venue.name.isEmpty { json.member("name", venue.name) }
-    json.objects("buildings", venue.buildings) { json, building in
-      json.member("id", building.identifier)
-      if !building.name.isEmpty { json.member("name", building.name) }
-      json.objects("floors", building.floors) { write($1, of: building, in: venue, to: &$0) }
-    }
-  }
-
-  private static func write(_ floor: Floor, of building: Building, in venue: Venue, to json: inout JSONText) {
-    func path(to what: String) -> String {
-      let parts = [venue.identifier, what, building.identifier, "\(floor.level)"]
-      return "/v1/venues/" + parts.map(PercentCoding.encode).joined(separator: "/")
-    }
-    let outlines = path(to: "floors")
-    json.member("id", FloorID(building: building.identifier, level: floor.level).description)
-    json.member("level", floor.level)
-    json.member("name", floor.name)
-    json.openObject("origin")
-    json.member("latitude", floor.plane.origin.latitude, decimals: degreeDecimals)
-    json.member("longitude", floor.plane.origin.longitude, decimals: degreeDecimals)
-    json.closeObject()
-    if let bounds = bounds(of: floor) {
-      json.openArray("bounds")
-      json.degrees(bounds)
-      json.closeArray()
-    }
-    json.member("outlines", outlines)
-    if floor.extent != nil { json.member("tiles", path(to: "tiles") + "/{z}/{x}/{y}.png") }
-    if let plan = floor.plan {
-      json.openObject("plan")
-      json.member("image", outlines + "/plan")
-      write(plan, to: &json)
-      json.closeObject()
-    }
-  }
-
-  private static func write(_ plan: FloorPlan, to json: inout JSONText) {
-    let (width, height) = (Double(plan.width), Double(plan.height))
-    json.member("width", plan.width)
-    json.member("height", plan.height)
-    json.member("metersPerPixel", plan.alignment.metersPerPixel, decimals: 6)
-    json.openArray("corners")
-    for (x, y) in [(0, 0), (width, 0), (width, height), (0, height)] {
-      json.position(plan.alignment.coordinate(of: Pixel(x: x, y: y)))
-    }
-    json.closeArray()
-  }
-
   /// The rectangle around a floor, in degrees: west, south, east, north.
   static func bounds(of floor: Floor) -> [Double]? {
     guard let extent = floor.extent else { return nil }
@@ -226,6 +173,107 @@ enum VenueDocuments {
       ]
     }
   }
+}
+
+/// A venue in an answer.
+private struct VenueRow {
+  let venue: Venue
+  var distance: Double?
+
+  static let members: [DocumentField<VenueRow>] = [
+    .always("id", .text) { $0.venue.identifier },
+    .sometimes("name", .text) { $0.venue.name.isEmpty ? nil : $0.venue.name },
+    .always(
+      "buildings",
+      .list(
+        .object([
+          .always("id", .text) { $0.building.identifier },
+          .sometimes("name", .text) { $0.building.name.isEmpty ? nil : $0.building.name },
+          .always("floors", .list(.object(FloorRow.members).stated(as: .floor))) { row in
+            row.building.floors.map { FloorRow(floor: $0, building: row.building, venue: row.venue) }
+          },
+        ])
+      )
+    ) { row in row.venue.buildings.map { (building: $0, venue: row.venue) } },
+    .sometimes(
+      "distance",
+      .number(decimals: 1, .number(0...)),
+      "The distance from the coordinate in `near`, in metres; 0 within a floor's rectangle."
+    ) { $0.distance },
+  ]
+}
+
+/// A floor in an answer.
+private struct FloorRow {
+  let floor: Floor
+  let building: Building
+  let venue: Venue
+
+  private func path(to what: String) -> String {
+    let parts = [venue.identifier, what, building.identifier, "\(floor.level)"]
+    return "/v1/venues/" + parts.map(PercentCoding.encode).joined(separator: "/")
+  }
+
+  static let members: [DocumentField<FloorRow>] = [
+    .always("id", .text, "Building and number, as `main/0`.") {
+      FloorID(building: $0.building.identifier, level: $0.floor.level).description
+    },
+    .always("level", .integer, "0 is the ground floor.") { $0.floor.level },
+    .always("name", .text) { $0.floor.name },
+    .always(
+      "origin",
+      .object([
+        .always("latitude", .number(decimals: VenueDocuments.degreeDecimals)) { $0.latitude },
+        .always("longitude", .number(decimals: VenueDocuments.degreeDecimals)) { $0.longitude },
+      ]),
+      "Where x and y are 0."
+    ) { $0.floor.plane.origin },
+    .sometimes(
+      "bounds",
+      .list(.degrees).stated(as: .list(.number, 4...)),
+      "West, south, east and north of what is drawn, in degrees."
+    ) { VenueDocuments.bounds(of: $0.floor) },
+    .always("outlines", .text, "Where its GeoJSON is.") { $0.path(to: "floors") },
+    .sometimes(
+      "tiles",
+      .text,
+      """
+      The path of its map tiles, with {z}, {x} and {y} for zoom, column and row; missing if nothing of it is \
+      drawn.
+      """
+    ) { $0.floor.extent == nil ? nil : $0.path(to: "tiles") + "/{z}/{x}/{y}.png" },
+    .sometimes(
+      "plan",
+      .object([
+        .always("image", .text, "Where the image is.") { $0.image },
+        .part(FloorPlan.members) { $0.plan },
+      ])
+    ) { row in row.floor.plan.map { (image: row.path(to: "floors") + "/plan", plan: $0) } },
+  ]
+}
+
+extension FloorPlan {
+  fileprivate static let members: [DocumentField<FloorPlan>] = [
+    .always("width", ValueForm<Int>.integer.stated(as: .integer(1...))) { $0.width },
+    .always("height", ValueForm<Int>.integer.stated(as: .integer(1...))) { $0.height },
+    .always("metersPerPixel", .number(decimals: 6)) { $0.alignment.metersPerPixel },
+    .always(
+      "corners",
+      .list(.list(.degrees))
+        .stated(as: .list(.list(.number, 2...).described("Longitude, then latitude, in degrees."), 4...)),
+      "Where the image's corners lie: left above, right above, right below, left below."
+    ) { plan in
+      let (width, height) = (Double(plan.width), Double(plan.height))
+      return [(0, 0), (width, 0), (width, height), (0, height)].map { x, y in
+        let corner = plan.alignment.coordinate(of: Pixel(x: x, y: y))
+        return [corner.longitude, corner.latitude]
+      }
+    },
+  ]
+}
+
+extension ValueForm where Value == Double {
+  fileprivate static var degrees: Self { .number(decimals: VenueDocuments.degreeDecimals) }
 }
 
 extension JSONText {
@@ -386,63 +434,9 @@ extension Operation.Parameter {
 }
 
 extension Schema {
-  static let venue = Schema.object([
-    .required("id", .text),
-    .optional("name", .text),
-    .required(
-      "buildings",
-      .list(
-        .object([
-          .required("id", .text),
-          .optional("name", .text),
-          .required("floors", .list(.floor)),
-        ])
-      )
-    ),
-    .optional(
-      "distance",
-      .number(0...),
-      "The distance from the coordinate in `near`, in metres; 0 within a floor's rectangle."
-    ),
-  ]).named("Venue")
+  static let venue = Schema.object(VenueRow.members).named("Venue")
 
-  static let floor = Schema.object([
-    .required("id", .text, "Building and number, as `main/0`."),
-    .required("level", .integer, "0 is the ground floor."),
-    .required("name", .text),
-    .required(
-      "origin",
-      .object([
-        .required("latitude", .number),
-        .required("longitude", .number),
-      ]),
-      "Where x and y are 0."
-    ),
-    .optional("bounds", .list(.number, 4...), "West, south, east and north of what is drawn, in degrees."),
-    .required("outlines", .text, "Where its GeoJSON is."),
-    .optional(
-      "tiles",
-      .text,
-      """
-      The path of its map tiles, with {z}, {x} and {y} for zoom, column and row; missing if nothing of it is \
-      drawn.
-      """
-    ),
-    .optional(
-      "plan",
-      .object([
-        .required("image", .text, "Where the image is."),
-        .required("width", .integer(1...)),
-        .required("height", .integer(1...)),
-        .required("metersPerPixel", .number),
-        .required(
-          "corners",
-          .list(.list(.number, 2...).described("Longitude, then latitude, in degrees."), 4...),
-          "Where the image's corners lie: left above, right above, right below, left below."
-        ),
-      ])
-    ),
-  ]).named("Floor")
+  static let floor = Schema.object(FloorRow.members).named("Floor")
 
   static let floorFeatures = Schema.object([
     .required("type", .constant("FeatureCollection")),
