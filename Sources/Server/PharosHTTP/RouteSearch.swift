@@ -75,27 +75,6 @@ enum WayDocuments {
   /// The maximum number of starts, and of goals, of a matrix.
   static let maximumEnds = 50
 
-  /// Writes a place as members of an object.
-  static func write(
-    _ place: PointOfInterest,
-    on floor: FloorID,
-    at plane: FloorPlane,
-    to json: inout JSONText
-  ) {
-    json.member("id", place.identifier)
-    json.member("name", place.name)
-    json.member("category", ifPresent: place.category.isEmpty ? nil : place.category)
-    json.member("floor", floor.description)
-    json.member("level", floor.level)
-    if let coordinate = plane.coordinate(of: place.point) {
-      json.openArray("location")
-      json.element(coordinate.longitude, decimals: VenueDocuments.degreeDecimals)
-      json.element(coordinate.latitude, decimals: VenueDocuments.degreeDecimals)
-      json.closeArray()
-    }
-    json.member("accessible", place.isAccessible)
-  }
-
   /// Writes the ends of a route's legs.
   static func write(
     _ key: StaticString,
@@ -133,4 +112,26 @@ extension JSONText {
     }
     closeArray()
   }
+}
+
+/// A place in a list.
+struct ListedPlace {
+  let place: PointOfInterest
+  let floor: FloorID
+  let plane: FloorPlane?
+
+  static let members: [DocumentField<ListedPlace>] = [
+    .always("id", .text) { $0.place.identifier },
+    .always("name", .text) { $0.place.name },
+    .sometimes("category", .text) { $0.place.category.isEmpty ? nil : $0.place.category },
+    .always("floor", .text) { $0.floor.description },
+    .always("level", .integer) { $0.floor.level },
+    .sometimes(
+      "location",
+      .list(.number(decimals: VenueDocuments.degreeDecimals)).stated(as: .list(.number, 2...2))
+    ) { row in
+      row.plane?.coordinate(of: row.place.point).map { [$0.longitude, $0.latitude] }
+    },
+    .always("accessible", .flag) { $0.place.isAccessible },
+  ]
 }

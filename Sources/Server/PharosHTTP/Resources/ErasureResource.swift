@@ -43,7 +43,7 @@ struct ErasureResource: Resource {
       )
     }
     let report = try await stores.erase(traces)
-    return .json { report.write(to: &$0) }
+    return .json(ErasureReport.members, of: report)
   }
 }
 
@@ -117,13 +117,9 @@ package struct SubjectStores: Sendable {
     return ErasureReport(
       traces: traces,
       counts: [
-        ("events", erased.events), ("mentions", erased.mentions), ("rows", erased.rows),
-        ("names", erased.names), ("postings", erased.postings), ("history", erased.history),
-        ("deliveries", erased.deliveries),
-        ("deadLetters", erased.deadLetters), ("checkpoints", erased.checkpoints),
-        ("authorisations", authorisations.authorisations), ("persons", authorisations.persons),
-        ("acceptances", acceptances), ("beacons", beacons), ("notifications", notifications),
-        ("comparisons", comparisons),
+        erased.events, erased.mentions, erased.rows, erased.names, erased.postings, erased.history,
+        erased.deliveries, erased.deadLetters, erased.checkpoints, authorisations.authorisations,
+        authorisations.persons, acceptances, beacons, notifications, comparisons,
       ],
       remaining: remaining
     )
@@ -169,52 +165,54 @@ package struct ErasureReport: Sendable {
   /// The documents that still name it, by kind, because they are a client's rules and not its trace.
   package let remaining: [String: Int]
 
-  /// Writes the counts as JSON.
-  fileprivate func write(to json: inout JSONText) {
-    json.member("subject", traces.description)
-    json.openObject("removed")
-    for (name, count) in counts { json.member(name, count) }
-    json.closeObject()
-    json.objects("remaining", remaining.sorted { $0.key < $1.key }) { json, entry in
-      json.member("kind", entry.key)
-      json.member("documents", entry.value)
-    }
+  /// The sorts of data that are removed, in the order of the report.
+  private static let sorts: [(name: StaticString, description: String)] = [
+    ("events", "Events about it."),
+    ("mentions", "Events about others that named it."),
+    ("rows", "Rows of where it stood, or that named it."),
+    ("names", "Entries in the list of names."),
+    ("postings", "Entries in the index of events."),
+    ("history", "Hours of summaries about it or that named it."),
+    ("deliveries", "Deliveries to webhooks that waited."),
+    ("deadLetters", "Deliveries to webhooks that were given up."),
+    ("checkpoints", "Checkpoints, dropped as a whole."),
+    ("authorisations", "Authorisations."),
+    ("persons", "Marks that it is a person."),
+    ("acceptances", "Acceptances as an observer."),
+    ("beacons", "Names given over HTTP."),
+    ("notifications", "Memories of notifications."),
+    ("comparisons", "Comparisons of captures that showed it."),
+  ]
+
+  fileprivate init(traces: SubjectTraces, counts: [Int], remaining: [String: Int]) {
+    precondition(counts.count == ErasureReport.sorts.count, "a sort of data has no count")
+    self.traces = traces
+    self.counts = zip(ErasureReport.sorts, counts).map { ($0.name, $1) }
+    self.remaining = remaining
+  }
+
+  fileprivate static let members: [DocumentField<ErasureReport>] = [
+    .always("subject", .text) { $0.traces.description },
+    .always("removed", .object([removed]), "What was removed, by sort.") { $0 },
+    .always(
+      "remaining",
+      .list(
+        .object([
+          .always("kind", .text) { $0.key },
+          .always("documents", .integer) { $0.value },
+        ])
+      ),
+      "Documents that still name it, because they are an operator's rules: webhooks, regions, keys."
+    ) { $0.remaining.sorted { $0.key < $1.key }.map { (key: $0.key, value: $0.value) } },
+  ]
+
+  private static let removed = DocumentField<ErasureReport>(
+    writing: sorts.map { .required($0.name.description, .integer, $0.description) }
+  ) { report, json in
+    for (name, count) in report.counts { json.member(name, count) }
   }
 }
 
 extension Schema {
-  static let erasure = Schema.object([
-    .required("subject", .text),
-    .required(
-      "removed",
-      .object([
-        .required("events", .integer, "Events about it."),
-        .required("mentions", .integer, "Events about others that named it."),
-        .required("rows", .integer, "Rows of where it stood, or that named it."),
-        .required("names", .integer, "Entries in the list of names."),
-        .required("postings", .integer, "Entries in the index of events."),
-        .required("history", .integer, "Hours of summaries about it or that named it."),
-        .required("deliveries", .integer, "Deliveries to webhooks that waited."),
-        .required("deadLetters", .integer, "Deliveries to webhooks that were given up."),
-        .required("checkpoints", .integer, "Checkpoints, dropped as a whole."),
-        .required("authorisations", .integer, "Authorisations."),
-        .required("persons", .integer, "Marks that it is a person."),
-        .required("acceptances", .integer, "Acceptances as an observer."),
-        .optional("beacons", .count, "Names given over HTTP."),
-        .required("notifications", .integer, "Memories of notifications."),
-        .required("comparisons", .integer, "Comparisons of captures that showed it."),
-      ]),
-      "What was removed, by sort."
-    ),
-    .required(
-      "remaining",
-      .list(
-        .object([
-          .required("kind", .text),
-          .required("documents", .integer),
-        ])
-      ),
-      "Documents that still name it, because they are an operator's rules: webhooks, regions, keys."
-    ),
-  ]).named("Erasure")
+  static let erasure = Schema.object(ErasureReport.members).named("Erasure")
 }

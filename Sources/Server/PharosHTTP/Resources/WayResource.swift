@@ -179,14 +179,11 @@ struct WayResource: Resource {
       places.sort { ($0.direction?.distance ?? .infinity) < ($1.direction?.distance ?? .infinity) }
     }
     return .json { json in
-      json.objects("places", places) { json, entry in
-        WayDocuments.write(entry.place, on: entry.id, at: entry.floor.plane, to: &json)
-        guard let direction = entry.direction else { return }
-        json.member("distance", direction.distance, decimals: 1)
-        guard bearing != nil else { return }
-        json.member("direction", direction.degrees, decimals: 0)
-        json.member("side", direction.side.rawValue)
+      let rows = places.map { entry in
+        let place = ListedPlace(place: entry.place, floor: entry.id, plane: entry.floor.plane)
+        return PlaceRow(place: place, direction: entry.direction, hasHeading: bearing != nil)
       }
+      json.objects("places", rows, PlaceRow.members)
     }
   }
 
@@ -228,15 +225,21 @@ struct WayResource: Resource {
     }
     return .json { json in
       json.member("code", "Ok")
-      json.objects("places", found) { json, near in
-        if let plane = venue.floor(near.floor)?.plane {
-          WayDocuments.write(near.place, on: near.floor, at: plane, to: &json)
-        }
-        json.member("distance", near.distance, decimals: 2)
-        json.member("duration", near.duration, decimals: 1)
+      let rows = found.map { near in
+        let plane = venue.floor(near.floor)?.plane
+        let place = ListedPlace(place: near.place, floor: near.floor, plane: plane)
+        return (place: place, distance: near.distance, duration: near.duration)
       }
+      json.objects("places", rows, WayResource.reached)
     }
   }
+
+  fileprivate static let reached: [DocumentField<(place: ListedPlace, distance: Double, duration: Double)>] =
+    [
+      .part(ListedPlace.members) { $0.place },
+      .always("distance", .number(decimals: 2, .number(0...))) { $0.distance },
+      .always("duration", .number(decimals: 1, .number(0...))) { $0.duration },
+    ]
 
   private func matrix(_ request: APIRequest) async throws -> APIAnswer {
     var query = request.query
@@ -373,49 +376,37 @@ extension Operation.Parameter {
   )
 }
 
+/// A place in a list, with its direction from a position.
+private struct PlaceRow {
+  let place: ListedPlace
+  let direction: RelativeDirection?
+  let hasHeading: Bool
+
+  static let members: [DocumentField<PlaceRow>] = [
+    .part(ListedPlace.members) { $0.place },
+    .sometimes(
+      "distance",
+      .number(decimals: 1),
+      "The distance as the crow flies in metres, with `from`."
+    ) { $0.direction?.distance },
+    .sometimes(
+      "direction",
+      .number(decimals: 0),
+      "The angle clockwise from the heading, -180 to 180 degrees."
+    ) { $0.hasHeading ? $0.direction?.degrees : nil },
+    .sometimes(
+      "side",
+      .text(.words(["ahead", "left", "right", "behind"])),
+      "The side on which the place lies."
+    ) { $0.hasHeading ? $0.direction?.side.rawValue : nil },
+  ]
+}
+
 extension Schema {
-  static let places = Schema.object([
-    .required(
-      "places",
-      .list(
-        .object([
-          .required("id", .text),
-          .required("name", .text),
-          .optional("category", .text),
-          .required("floor", .text),
-          .required("level", .integer),
-          .optional("location", .list(.number, 2...2)),
-          .required("accessible", .flag),
-          .optional("distance", .number, "The distance as the crow flies in metres, with `from`."),
-          .optional("direction", .number, "The angle clockwise from the heading, -180 to 180 degrees."),
-          .optional(
-            "side",
-            .words(["ahead", "left", "right", "behind"]),
-            "The side on which the place lies."
-          ),
-        ])
-      )
-    )
-  ]).named("Places")
+  static let places = Schema.object([.required("places", .list(.object(PlaceRow.members)))]).named("Places")
 
   static let nearestPlaces = Schema.object([
-    .required("code", .words(["Ok"])),
-    .required(
-      "places",
-      .list(
-        .object([
-          .required("id", .text),
-          .required("name", .text),
-          .optional("category", .text),
-          .required("floor", .text),
-          .required("level", .integer),
-          .optional("location", .list(.number, 2...2)),
-          .required("accessible", .flag),
-          .required("distance", .number(0...)),
-          .required("duration", .number(0...)),
-        ])
-      )
-    ),
+    .required("code", .words(["Ok"])), .required("places", .list(.object(WayResource.reached))),
   ]).named("NearestPlaces")
 
   static let routeMatrix = Schema.object([
