@@ -476,26 +476,7 @@ struct HistoryResource: Resource {
       at.map { [HistoryMinute(containing: $0)] }
       ?? (0..<range.count).map { HistoryMinute(containing: range.start(of: $0 + 1) - .seconds(60)) }
     let gate = commitPublisher.gate(for: request.principal)
-    let (frames, next) = try await BackgroundExecutor.requests.run {
-      [journal] () throws -> ([HistoryFrame], HistoryMinute?) in
-      var frames: [HistoryFrame] = []
-      var count = 0
-      var rest = wanted[...]
-      // An hour at a time: what is beyond the limit is not read.
-      while let hour = rest.first?.hour {
-        let own = rest.prefix { $0.hour == hour }
-        rest = rest.dropFirst(own.count)
-        for frame in try journal.history(at: Array(own)) {
-          let shown = frame.subjects.filter { gate.shows($0.subject) }
-          if !frames.isEmpty, count + shown.count > HistoryResource.maximumPositions {
-            return (frames, frame.minute)
-          }
-          count += shown.count
-          frames.append(HistoryFrame(minute: frame.minute, subjects: shown))
-        }
-      }
-      return (frames, nil)
-    }
+    let (frames, next) = try await frames(at: wanted, behind: gate)
     let names = registrar.names
     func cells(_ subject: SubjectID, _ summary: SubjectMinute) -> [HistoryTable.Cell] {
       [
@@ -522,6 +503,33 @@ struct HistoryResource: Resource {
         table.write("subjects", to: &json)
       }
       json.next(next?.start.rfc3339)
+    }
+  }
+
+  /// The positions that a gate shows at some minutes, and the minute to go on from where they are too many.
+  private func frames(
+    at wanted: [HistoryMinute],
+    behind gate: Gate
+  ) async throws -> ([HistoryFrame], HistoryMinute?) {
+    try await BackgroundExecutor.requests.run {
+      [journal] () throws -> ([HistoryFrame], HistoryMinute?) in
+      var frames: [HistoryFrame] = []
+      var count = 0
+      var rest = wanted[...]
+      // An hour at a time: what is beyond the limit is not read.
+      while let hour = rest.first?.hour {
+        let own = rest.prefix { $0.hour == hour }
+        rest = rest.dropFirst(own.count)
+        for frame in try journal.history(at: Array(own)) {
+          let shown = frame.subjects.filter { gate.shows($0.subject) }
+          if !frames.isEmpty, count + shown.count > HistoryResource.maximumPositions {
+            return (frames, frame.minute)
+          }
+          count += shown.count
+          frames.append(HistoryFrame(minute: frame.minute, subjects: shown))
+        }
+      }
+      return (frames, nil)
     }
   }
 
