@@ -100,6 +100,8 @@ extension ObserverEngine {
   ///
   /// - Units: datagrams; two minutes' worth of a gateway that sends twice a second.
   private static let outagesAtFirst: UInt64 = 256
+  /// The shortest hole that counts.
+  private static let minimumHole = TimeSpan.seconds(2)
 
   /// Datagrams were lost on the way: what would have come in them is missing for no fault of any beacon.
   ///
@@ -111,14 +113,16 @@ extension ObserverEngine {
     guard lostBefore <= sequence.received + ObserverEngine.outagesAtFirst,
       lost >= 3 || sequence.lost * 20 <= sequence.received + lost * 20
     else { return }
-    guard life.uploads.isKnown else { return excuse(from: before, to: now, of: lost) }
+    guard life.uploads.knownPeriod >= ObserverEngine.minimumHole else {
+      return excuse(from: before, to: now, of: lost)
+    }
     lostSince = lostSince ?? life.reception.latest
   }
 
-  /// A hole of two seconds or more counts, but for the part of it that the datagram behind so many lost ones tells of.
+  /// A hole that is long enough counts, but for the part of it that the datagram behind so many lost ones tells of.
   private mutating func excuse(from start: Timestamp, to end: Timestamp, of lost: UInt64) {
     lostSince = nil
-    guard end - start >= .seconds(2) else { return }
+    guard end - start >= ObserverEngine.minimumHole else { return }
     life.lost(from: lost == 0 ? start : start + (end - start) * (1 / Double(lost + 1)), to: end)
   }
 

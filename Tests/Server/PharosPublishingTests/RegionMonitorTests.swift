@@ -340,7 +340,7 @@ struct RegionMonitorTests {
     }
   }
 
-  @Test("what cannot be read is left as it is, and every event says so", arguments: [false, true])
+  @Test("an unreadable record of a monitor stays, and each event says so", arguments: [false, true])
   func brokenStore(isBroken: Bool) async throws {
     let store = isBroken ? Store(isBroken: true) : Store([9, 9, 9])
     let hub = EventHub()

@@ -81,7 +81,7 @@ struct SiteReloaderTests {
     #expect(outcome.adopted.isEmpty)
     #expect(outcome.log.contains("site.yaml:2: region \\\"a\\\": no uuid"))
     #expect(outcome.log.contains("site.yaml:3: site: unknown key"))
-    #expect(outcome.log.contains("the previous one stays in effect"))
+    #expect(outcome.log.contains("The previous one stays in effect"))
   }
 
   @Test("a site that the engine refuses changes nothing either")
