@@ -208,7 +208,7 @@ class History:
                         "time": rfc3339(start * MINUTE),
                         "minutes": len(minutes),
                         "inside": sum(counts) / len(counts),
-                        "insideMost": max(counts),
+                        "insideMaximum": max(counts),
                         "unmonitored": 0,
                     }
                 )

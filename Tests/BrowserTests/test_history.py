@@ -101,7 +101,7 @@ class History(support.BrowserTest):
             self.page.get_by_role("button", name="Download CSV").click()
         self.assertEqual(download.value.suggested_filename, "pharos-Great-hall.csv")
         lines = download.value.path().read_text().splitlines()
-        self.assertEqual(lines[0], "inside,insideMost,minutes,time,unmonitored")
+        self.assertEqual(lines[0], "inside,insideMaximum,minutes,time,unmonitored")
         self.assertGreater(len(lines), 50)
 
     def test_who_is_not_stored_is_not_found(self):

@@ -18,7 +18,7 @@ class Modules(support.ModuleTest):
         ]
         body = """const parser = new it.EventParser(); const found = [];
           for (let at = 0; at < given.text.length; at += given.step)
-            found.push(...parser.take(given.text.slice(at, at + given.step)));
+            found.push(...parser.receive(given.text.slice(at, at + given.step)));
           return found;"""
         for step in (1, 2, 3, 7, 1000):
             self.assertEqual(self.run_in("sse.js", body, {"text": text, "step": step}), whole, f"cut every {step}")

@@ -56,15 +56,15 @@ class Resume(support.BrowserTest):
         with support.Mock(moves=0) as mock, support.Visit(self.browser) as visit:
             page = visit.page
             handler = mock.server.RequestHandlerClass
-            tell = handler.message
-            self.addCleanup(setattr, handler, "message", tell)
+            publish = handler.message
+            self.addCleanup(setattr, handler, "message", publish)
             notes = (
                 'id: 9000\nevent: pharos.feed.gap\ndata: {"from":100,"to":9000}\n\n'
                 'event: pharos.feed.dropped\ndata: {"count":17}\n\n'
             )
 
             def message(own, number, event):
-                return tell(own, number, event) + (notes if event["subject"] == "trigger" else "")
+                return publish(own, number, event) + (notes if event["subject"] == "trigger" else "")
 
             handler.message = message
             page.goto(f"{mock.base}#/events")

@@ -36,7 +36,7 @@ struct RegressionTests {
     var inputs = try type.seeds()
     #expect(!inputs.isEmpty)
     inputs += try Self.regressions(of: name).map { Array(try Data(contentsOf: $0)) }
-    for input in inputs { target.take(input.span.bytes) }
+    for input in inputs { target.run(input.span.bytes) }
   }
 
   @Test("every folder of regressions belongs to a target")

@@ -91,14 +91,14 @@ extension Evidence {
 
   private func check(
     _ value: TimeSpan?,
-    isAtLeast least: TimeSpan?,
+    isAtLeast minimum: TimeSpan?,
     _ name: String,
     _ bound: String
   ) -> DecisionCheck {
     guard let value else { return .contradicts("\(name) is missing") }
-    guard let least else { return .contradicts("\(bound) is missing") }
-    guard value.seconds >= least.seconds - 0.001 else {
-      return .contradicts("\(name) is \(value.seconds) s, and \(bound) \(least.seconds) s")
+    guard let minimum else { return .contradicts("\(bound) is missing") }
+    guard value.seconds >= minimum.seconds - 0.001 else {
+      return .contradicts("\(name) is \(value.seconds) s, and \(bound) \(minimum.seconds) s")
     }
     return .follows
   }

@@ -5,17 +5,17 @@ import PharosWire
 /// Writes sightings as raddec datagrams.
 package enum RaddecEncoder {
   /// The most AD bytes that a packet can hold: its length is one byte, and so is that of the PDU within.
-  package static let longestData = 247
+  package static let maximumData = 247
 
   /// The datagram of a sighting, or nil if raddec cannot say it.
   ///
   /// It cannot if an observer has but a name, if there are more than 15 receivers or packets, if a packet's
-  /// data is longer than ``longestData``, or if the time lies before 1970.
+  /// data is longer than ``maximumData``, or if the time lies before 1970.
   package static func encode(_ sighting: RaddecSighting) -> [UInt8]? {
     guard sighting.receivers.count <= 15, sighting.packets.count <= RaddecLayout.maximumPackets else {
       return nil
     }
-    guard sighting.packets.allSatisfy({ $0.data.count <= longestData }) else { return nil }
+    guard sighting.packets.allSatisfy({ $0.data.count <= maximumData }) else { return nil }
     var bytes: [UInt8] = [RaddecLayout.flag, 0, 0]
     let random = sighting.transmitter.kind == .random
     bytes.append((random ? RaddecIdentifierType.rnd48 : .eui48).rawValue)

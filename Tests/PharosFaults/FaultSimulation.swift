@@ -52,7 +52,7 @@ package struct FaultSimulation {
   /// How long the published state may take to become true after the last fault.
   ///
   /// Half an hour: what is known only by hearsay stands for five minutes of live silence, deafness gives a credit of up to fifteen.
-  private static let longestQuiet = TrueTime.seconds(1_800)
+  private static let maximumQuiet = TrueTime.seconds(1_800)
   /// How often it is looked.
   private static let look = TrueTime.seconds(20)
 
@@ -98,15 +98,15 @@ package struct FaultSimulation {
     for index in world.stations.indices { world.run(index) }
     Troublemaker(world).begin()
     world.clockwork.run(through: world.plan.active)
-    let book = settle(world)
+    let book = advanceUntilTrue(world)
     finish(world, book)
     return outcome(world)
   }
 
   /// Advances time until the published state is true.
-  private func settle(_ world: FaultWorld) -> StreamBook? {
+  private func advanceUntilTrue(_ world: FaultWorld) -> StreamBook? {
     let check = TruthCheck(world)
-    let deadline = world.clockwork.now + FaultSimulation.longestQuiet
+    let deadline = world.clockwork.now + FaultSimulation.maximumQuiet
     var differences: [String] = []
     while world.clockwork.now < deadline {
       world.clockwork.run(through: world.clockwork.now + FaultSimulation.look)
@@ -140,7 +140,7 @@ package struct FaultSimulation {
       let head = life.journal.head
       let hasReaders = world.webhook != nil || world.broker != nil
       world.clockwork.run(through: world.clockwork.now + .seconds(hasReaders ? 60 : 10))
-      let deadline = world.clockwork.now + FaultSimulation.longestQuiet
+      let deadline = world.clockwork.now + FaultSimulation.maximumQuiet
       while world.clockwork.now < deadline, world.webhook?.isDone(through: head) == false {
         world.clockwork.run(through: world.clockwork.now + FaultSimulation.look)
       }
@@ -171,7 +171,7 @@ package struct FaultSimulation {
 
   private func book(of events: [JournaledEvent], _ world: FaultWorld) -> StreamBook {
     var book = StreamBook(erased: world.erased, hidden: world.consents.everHidden)
-    for event in events { book.take(event.event) }
+    for event in events { book.receive(event.event) }
     return book
   }
 

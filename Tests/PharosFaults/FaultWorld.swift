@@ -197,12 +197,12 @@ final class FaultWorld {
   func beginRun(behind offset: TimeSpan) { publishedOffset = offset }
 
   /// Notes what was decided, with the world's times.
-  func note(_ events: [Event], decidedBy life: Life) {
+  func record(_ events: [Event], decidedBy life: Life) {
     for event in events {
       if case .clockStep(let step) = event.detail { publishedOffset = publishedOffset + step }
       let offset = publishedOffset
       let clock = clock
-      ledger.note([event], life: life.number, now: clockwork.now) { clock.trueTime($0.time - offset) }
+      ledger.record([event], life: life.number, now: clockwork.now) { clock.trueTime($0.time - offset) }
       let decided = clock.trueTime(event.decidedAt - offset)
       if let time = ledger.time(of: event) { truthCheck?.check(event, at: time, decided: decided) }
       if case .clockStep(let step) = event.detail { trace("the wall clock went by \(step.seconds) s") }
@@ -311,7 +311,7 @@ final class FaultWorld {
     for number in 0..<3 {
       clockwork.after(.seconds(0.7 * Double(number))) { [weak self] in
         guard let self else { return }
-        arrivals.noteFlood(of: station, at: clockwork.now)
+        arrivals.recordFlood(of: station, at: clockwork.now)
         stations[station].crowd(first..<first + UInt16(count), at: clockwork.now)
       }
     }
@@ -356,9 +356,9 @@ final class FaultWorld {
     for station in plan.stations where life.pipeline.insight(observer: station.id, beacon: beacon) != nil {
       violate(.leak, "\(beacon) is erased, and \(station.id) knows it")
     }
-    erasures.note(.beacon(beacon), at: clockwork.now)
+    erasures.record(.beacon(beacon), at: clockwork.now)
     // As the server does, which answers once the checkpoint is kept.
-    life.takeCheckpoint()
+    life.makeCheckpoint()
   }
 
   /// The operator hides a tag from an application, or shows it again.
@@ -368,7 +368,7 @@ final class FaultWorld {
     let state: AuthorisationState = readersRandom.chance(0.6) ? .denied : .always
     guard let life, !life.isPaused, !life.isStopping else { return }
     trace("\(subject) is \(state.name) for \(Consents.application)")
-    if plant == .answersWithoutDeciding { return consents.note(state, of: subject, at: clockwork.now) }
+    if plant == .answersWithoutDeciding { return consents.record(state, of: subject, at: clockwork.now) }
     do {
       let event = try life.authorisations.set(
         state,
@@ -379,10 +379,10 @@ final class FaultWorld {
         at: clock.wall(clockwork.now)
       )
       guard self.life === life else { return consents.doubt(subject, at: clockwork.now) }
-      consents.note(state, of: subject, at: clockwork.now)
+      consents.record(state, of: subject, at: clockwork.now)
       guard let event else { return }
       ledger.add(event, life: life.number, at: clockwork.now)
-      life.commitPublisher.tell([event])
+      life.commitPublisher.publish([event])
     } catch {
       consents.doubt(subject, at: clockwork.now)
     }
@@ -531,7 +531,7 @@ final class FaultWorld {
     // A datagram to a closed port is lost: the machine reports that to the sender, which ignores it.
     guard let life, !life.isStopping else { return }
     received += 1
-    if plan.stations[station].key == nil { arrivals.noteContact(with: station, at: clockwork.now) }
+    if plan.stations[station].key == nil { arrivals.recordContact(with: station, at: clockwork.now) }
     let datagram = Unread(
       delivery: delivery,
       station: station,
@@ -545,16 +545,16 @@ final class FaultWorld {
 
   private func read(_ datagram: Unread, _ life: Life) {
     guard plan.stations[datagram.station].key != nil, let door = life.door else {
-      return take(datagram, life)
+      return receive(datagram, life)
     }
     switch door.admit(datagram.delivery.bytes) {
-    case .taken(let head):
-      if signatures.isTaken(head) { noteRepeat(of: head) }
-      signatures.take(head)
+    case .accepted(let head):
+      if signatures.isAccepted(head) { recordRepeat(of: head) }
+      signatures.record(head)
       recorded.append((datagram.delivery.bytes, datagram.station))
       if recorded.count > 500 { recorded.removeFirst() }
-      arrivals.noteContact(with: datagram.station, at: clockwork.now)
-      take(datagram, life)
+      arrivals.recordContact(with: datagram.station, at: clockwork.now)
+      receive(datagram, life)
     case .held:
       door.hold { [weak self, weak life] in
         guard let self, let life, self.life === life, !life.isStopping else { return }
@@ -565,7 +565,7 @@ final class FaultWorld {
   }
 
   /// A signed datagram is taken for the second time, which an attacker achieves only where the disk refused a record.
-  private func noteRepeat(of head: PharosDatagramHead) {
+  private func recordRepeat(of head: PharosDatagramHead) {
     guard signatures.isUnkept else {
       return violate(
         .replay,
@@ -581,9 +581,9 @@ final class FaultWorld {
     guard reason == .replayed || reason == .olderBoot || reason == .badSignature,
       datagram.delivery.isWhole,
       !datagram.isReplay, !plan.kinds.contains(.scramble),
-      datagram.sent > life.beganAt + SignedDoor.longestDoubt,
+      datagram.sent > life.beganAt + SignedDoor.maximumDoubt,
       let head = try? PharosDatagramHead.head(of: datagram.delivery.bytes.span.bytes),
-      head.bootID == stations[datagram.station].bootID, !signatures.isTaken(head)
+      head.bootID == stations[datagram.station].bootID, !signatures.isAccepted(head)
     else { return }
     violate(
       .replay,
@@ -591,10 +591,10 @@ final class FaultWorld {
     )
   }
 
-  private func take(_ datagram: Unread, _ life: Life) {
+  private func receive(_ datagram: Unread, _ life: Life) {
     if datagram.delivery.isWhole {
       let plan = stations[datagram.station].plan
-      arrivals.note(
+      arrivals.record(
         datagram.hearings,
         from: datagram.station,
         at: clockwork.now,

@@ -33,11 +33,11 @@ struct StreamBookTests {
       switch character {
       case "E", "X":
         let transition = RegionTransition(from: .unknown, to: .inside, evidence: Evidence(rule: .samples))
-        book.take(event(character == "E" ? .regionEnter : .regionExit, .region(transition), counter))
+        book.receive(event(character == "E" ? .regionEnter : .regionExit, .region(transition), counter))
       default:
         let next: RegionState = character == "i" ? .inside : character == "o" ? .outside : .unmonitored
         let transition = RegionTransition(from: state, to: next, evidence: Evidence(rule: .samples))
-        book.take(event(.regionState, .region(transition), counter))
+        book.receive(event(.regionState, .region(transition), counter))
         state = next
       }
     }
@@ -70,7 +70,7 @@ struct StreamBookTests {
         to: .unmonitored,
         evidence: Evidence(rule: .observerOutage)
       )
-      book.take(event(.regionState, .region(transition), UInt64(book.complaints.count) + 7))
+      book.receive(event(.regionState, .region(transition), UInt64(book.complaints.count) + 7))
     }
     #expect(book.complaints.map(\.rule).contains(.order))
   }
@@ -83,9 +83,9 @@ struct StreamBookTests {
   func zones() {
     var book = StreamBook()
     let transition = ZoneTransition(from: nil, to: "hall", margin: nil, dwell: nil, reason: .margin)
-    book.take(event(.zoneEnter, .zone(transition), 1))
+    book.receive(event(.zoneEnter, .zone(transition), 1))
     #expect(book.complaints.isEmpty)
-    book.take(event(.zoneEnter, .zone(transition), 2))
+    book.receive(event(.zoneEnter, .zone(transition), 2))
     #expect(book.complaints.map(\.rule) == [.order])
   }
 }

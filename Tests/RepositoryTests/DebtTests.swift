@@ -88,6 +88,35 @@ struct DebtTests {
     }
   }
 
+  /// The parts of names for which the field has other words: received, published, recorded, updated; maximum, minimum.
+  static let bannedParts: Set<String> = [
+    "take", "takes", "taken", "taking", "tell", "tells", "published", "silenceIsEvidence", "settle", "settles", "settled",
+    "settling", "most", "least", "longest", "greatest", "fewest",
+  ]
+
+  @Test("declared names and labels have the words of the field")
+  func nameParts() throws {
+    let names = try NSRegularExpression(
+      pattern:
+        #"\b(?:func|var|let|case|struct|class|enum|actor|protocol|typealias) (\w+)|[(,] *(?:(\w+) )?(\w+): "#
+    )
+    let parts = try NSRegularExpression(pattern: "[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+    var found: Set<String> = []
+    for file in try ["Sources", "Tests", "Benchmarks"].flatMap(HouseTests.swiftFiles) {
+      // What stands in quotation marks is no name.
+      let code = file.code.replacing(/"[^"\n]*"/, with: "")
+      for match in names.matches(in: code, range: NSRange(code.startIndex..., in: code)) {
+        for range in (1...3).compactMap({ Range(match.range(at: $0), in: code) }) {
+          let name = String(code[range].replacing(/[aA]t(Most|Least)/, with: ""))
+          let words = parts.matches(in: name, range: NSRange(name.startIndex..., in: name))
+            .compactMap { Range($0.range, in: name) }.map { name[$0].lowercased() }
+          if !Self.bannedParts.isDisjoint(with: words) { found.insert("\(file.path): \(code[range])") }
+        }
+      }
+    }
+    #expect(found.isEmpty, "\(found.sorted().joined(separator: "\n"))")
+  }
+
   /// The names of types that mean different things in different modules.
   static let doubledNames: Set<String> = []
 

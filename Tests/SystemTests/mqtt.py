@@ -283,7 +283,7 @@ def speed(arguments):
         radio.hear(observer, [advert(major, 1) for major in majors])
         if index % 20 == 19:
             pause.wait(0.01)
-    poll(lambda: settled(server), 0.5)
+    poll(lambda: lag_is_steady(server), 0.5)
     waiting = metric(server, "pharos_mqtt_lag_events")
     before = metric(server, "pharos_mqtt_published_total")
     broker.start()
@@ -299,7 +299,7 @@ def speed(arguments):
     broker.close()
 
 
-def settled(server):
+def lag_is_steady(server):
     """Whether nothing more is decided."""
     before = metric(server, "pharos_mqtt_lag_events")
     threading.Event().wait(1)

@@ -98,19 +98,19 @@ class Peak:
     """The most memory that the server has since the beginning, looked at every 20 ms."""
 
     def __init__(self, server):
-        self.most = resident(server)
+        self.maximum = resident(server)
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self._run, args=(server,), daemon=True)
         self.thread.start()
 
     def _run(self, server):
         while not self.ended.wait(0.02):
-            self.most = max(self.most, resident(server))
+            self.maximum = max(self.maximum, resident(server))
 
     def stop(self):
         self.ended.set()
         self.thread.join()
-        return self.most
+        return self.maximum
 
 
 class Clients:

@@ -29,7 +29,7 @@ class Receiver:
         self.refusals = {}
         self.secret = b""
         self.lock = threading.Lock()
-        self.taken, self.refused, self.wrong = [], 0, []
+        self.accepted, self.refused, self.wrong = [], 0, []
         self.news = threading.Condition(self.lock)
         receiver = self
 
@@ -73,15 +73,15 @@ class Receiver:
             event = json.loads(body)
             if event["id"] != identifier:
                 self.wrong.append(f"{identifier}: the event says {event['id']}")
-            self.taken.append(event)
+            self.accepted.append(event)
             self.news.notify_all()
             return 204
 
     def wait(self, condition):
         """Waits until what was taken fulfils a condition."""
         with self.lock:
-            while not condition(self.taken):
-                assert self.news.wait(300), f"no delivery for five minutes; {len(self.taken)} taken so far"
+            while not condition(self.accepted):
+                assert self.news.wait(300), f"no delivery for five minutes; {len(self.accepted)} taken so far"
 
 
 def keep_alive(radio, observers, done):
@@ -114,28 +114,28 @@ def main():
     done = threading.Event()
     threading.Thread(target=keep_alive, args=(radio, observers, done), daemon=True).start()
     # Half-way the server is cut off, in the middle of retries.
-    receiver.wait(lambda taken: len({event["id"] for event in taken}) >= observers * regions // 2)
+    receiver.wait(lambda accepted: len({event["id"] for event in accepted}) >= observers * regions // 2)
     server.kill()
     server.start()
-    receiver.wait(lambda taken: len({event["id"] for event in taken}) >= 2 * observers * regions)
+    receiver.wait(lambda accepted: len({event["id"] for event in accepted}) >= 2 * observers * regions)
 
     done.set()
     journal = [entry["event"] for entry in server.journal() if entry["event"]["type"] in kinds]
     status = server.stop()
-    assert {event["id"] for event in journal} == {event["id"] for event in receiver.taken}
+    assert {event["id"] for event in journal} == {event["id"] for event in receiver.accepted}
     order = {}
     for place, event in enumerate(journal):
         order[event["id"]] = place
     reached = {}
     again = 0
-    for event in receiver.taken:
+    for event in receiver.accepted:
         place, subject = order[event["id"]], event["subject"]
         if place > reached.get(subject, -1):
             reached[subject] = place
         else:
             again += 1
     firsts = {}
-    for event in receiver.taken:
+    for event in receiver.accepted:
         firsts.setdefault(event["subject"], [])
         if event["id"] not in firsts[event["subject"]]:
             firsts[event["subject"]].append(event["id"])
@@ -145,7 +145,7 @@ def main():
     assert not receiver.wrong, receiver.wrong[:5]
     assert status == 0, f"the server ended with status {status}"
     print(
-        f"{len(journal)} events, {receiver.refused} deliveries refused, {len(receiver.taken)} taken, {again} of them "
+        f"{len(journal)} events, {receiver.refused} deliveries refused, {len(receiver.accepted)} taken, {again} of them "
         "again: every event at least once, in order per subject, every signature right"
     )
 

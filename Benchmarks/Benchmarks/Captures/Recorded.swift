@@ -33,7 +33,7 @@ struct Recorded {
       case .hci: Recorded.write(workload.batch, to: &writer)
       }
     }
-    bytes = writer.takeBytes()
+    bytes = writer.drainBytes()
   }
 
   /// Reads the packets and looks into none.

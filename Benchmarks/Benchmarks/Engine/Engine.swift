@@ -8,23 +8,23 @@ import Traffic
 let benchmarks: @Sendable () -> Void = {
   Suite.addReferences()
   Suite.add("engine 1 k tracks, an advert", setUp: { HeardSite(10, 100) }, prepare: { $0.next() }) {
-    $0.hear()
+    $0.receive()
   }
   Suite.add("engine 100 k tracks, an advert", setUp: { HeardSite(1_000, 100) }, prepare: { $0.next() }) {
-    $0.hear()
+    $0.receive()
   }
   Suite.add(
     "engine 100 k tracks, 1 advert a datagram, an advert",
     setUp: { HeardSite(1_000, 100, 1) },
     prepare: { $0.next() }
   ) {
-    $0.hear()
+    $0.receive()
   }
   Suite.add("naive 1 k tracks, an advert", setUp: { HeardSite(10, 100) }, prepare: { $0.next() }) {
-    $0.hearNaively()
+    $0.receiveNaively()
   }
   Suite.add("naive 100 k tracks, an advert", setUp: { HeardSite(1_000, 100) }, prepare: { $0.next() }) {
-    $0.hearNaively()
+    $0.receiveNaively()
   }
 }
 
@@ -54,7 +54,7 @@ struct HeardSite {
   }
 
   /// Has the engine hear it; before the first, as many seconds as tracks need to learn their intervals.
-  mutating func hear() -> Int {
+  mutating func receive() -> Int {
     if !hasWarmedUp {
       hasWarmedUp = true
       for _ in 0..<(Suite.isQuick ? 3 : 60) * workload.batchesPerSecond {
@@ -69,7 +69,7 @@ struct HeardSite {
   }
 
   /// Has the naive reference hear it.
-  mutating func hearNaively() -> Int {
+  mutating func receiveNaively() -> Int {
     naive.ingest(workload.batch) { blackHole($0) }
     return workload.batch.reports.count
   }

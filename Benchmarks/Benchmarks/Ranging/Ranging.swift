@@ -13,7 +13,7 @@ let benchmarks: @Sendable () -> Void = {
       setUp: { Ranged(percent: share) },
       prepare: { $0.next() }
     ) {
-      $0.hear()
+      $0.receive()
     }
   }
 }
@@ -35,7 +35,7 @@ struct Ranged {
     engine = MonitoringEngine(site: site)
     for _ in 0..<(Suite.isQuick ? 3 : 40) {
       next()
-      _ = hear()
+      _ = receive()
     }
   }
 
@@ -43,7 +43,7 @@ struct Ranged {
   mutating func next() { second += 1 }
 
   /// Has the engine hear a whole second, answers included; making the traffic costs all shares the same.
-  mutating func hear() -> Int {
+  mutating func receive() -> Int {
     var adverts = 0
     for part in 0..<workload.batchesPerSecond {
       workload.fill(batch: part, ofSecond: second)

@@ -98,11 +98,11 @@ final class Arena {
       socket.send(datagram)
       if place % 64 == 63 { try await Task.sleep(for: .milliseconds(3)) }
     }
-    return (before, try await settled(before, sent: datagrams.count))
+    return (before, try await waitForDatagrams(before, sent: datagrams.count))
   }
 
   /// Returns the counts once so many datagrams more have come, or been dropped by the kernel, or no further one comes.
-  func settled(_ before: Metrics, sent: Int) async throws -> Metrics {
+  func waitForDatagrams(_ before: Metrics, sent: Int) async throws -> Metrics {
     var last = 0.0
     var still = 0
     while true {

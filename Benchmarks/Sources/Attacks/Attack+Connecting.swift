@@ -136,11 +136,11 @@ extension Attack {
       return refused
     }
     let after = try await arena.metrics()
-    return Outcome(tried: count, held: refused, note: note(before, after, limit))
+    return Outcome(tried: count, held: refused, note: record(before, after, limit))
   }
 
   /// What the server counted: answers by status, and limits.
-  private static func note(_ before: Metrics, _ after: Metrics, _ limit: String?) -> String {
+  private static func record(_ before: Metrics, _ after: Metrics, _ limit: String?) -> String {
     func grown(_ family: String, by label: String) -> [String] {
       let (first, last) = (before.values(family, by: label), after.values(family, by: label))
       return last.sorted { $0.key < $1.key }.compactMap { key, value in
@@ -183,7 +183,7 @@ extension Attack {
       tried: count,
       held: isOtherServed && served <= 64 ? count : 0,
       note: "\(served) served, \(refused) answered with 503, \(cut) cut off; another token's is "
-        + (isOtherServed ? "served" : "NOT served") + "; \(note(before, after, nil))"
+        + (isOtherServed ? "served" : "NOT served") + "; \(record(before, after, nil))"
     )
   }
 
@@ -208,7 +208,7 @@ extension Attack {
     return Outcome(
       tried: count,
       held: waiting <= 65_536 ? count : 0,
-      note: "\(waiting) events wait for them (at most 65536); \(note(before, after, nil))"
+      note: "\(waiting) events wait for them (at most 65536); \(record(before, after, nil))"
     )
   }
 }

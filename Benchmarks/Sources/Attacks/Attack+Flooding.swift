@@ -15,7 +15,7 @@ extension Attack {
         after,
         tried: datagrams * adverts,
         kept: "pharos_monitoring_tracks",
-        most: 65_536 + 1_024,
+        maximum: 65_536 + 1_024,
         evicted: "track"
       )
     },
@@ -28,7 +28,7 @@ extension Attack {
         after,
         tried: datagrams,
         kept: "pharos_monitoring_observers",
-        most: 16_384,
+        maximum: 16_384,
         evicted: "observer"
       )
     },
@@ -40,7 +40,7 @@ extension Attack {
     _ after: Metrics,
     tried: Int,
     kept: String,
-    most: Int,
+    maximum: Int,
     evicted: String
   ) -> Outcome {
     let now = Int(after.sum(kept))
@@ -51,9 +51,9 @@ extension Attack {
     let dropped = Int(
       after.sum("pharos_ingest_kernel_drops_total") - before.sum("pharos_ingest_kernel_drops_total")
     )
-    var note = "\(now) kept (at most \(most)), \(gone) gave way"
+    var note = "\(now) kept (at most \(maximum)), \(gone) gave way"
     if dropped > 0 { note += ", \(dropped) datagrams dropped by the kernel" }
-    return Outcome(tried: tried, held: now <= most ? tried : 0, note: note)
+    return Outcome(tried: tried, held: now <= maximum ? tried : 0, note: note)
   }
 }
 
@@ -67,7 +67,7 @@ extension Arena {
       socket.send(datagram(number))
       if number % 512 == 511 { try await Task.sleep(for: .milliseconds(2)) }
     }
-    return (before, try await settled(before, sent: count))
+    return (before, try await waitForDatagrams(before, sent: count))
   }
 }
 

@@ -60,7 +60,7 @@ extension Attack {
         sent += 2_048
         await Task.yield()
       }
-      return refusals(sent, before, try await arena.settled(before, sent: sent))
+      return refusals(sent, before, try await arena.waitForDatagrams(before, sent: sent))
     },
   ]
 }

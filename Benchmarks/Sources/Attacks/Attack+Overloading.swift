@@ -18,10 +18,10 @@ extension Attack {
     },
     Attack(name: "matrices of as many ends as may be", wanted: "bounded", keepsLatency: true) { arena in
       // A name that 32 places have counts 32 times: 50 starts and 50 goals, and 1,600 of each, which are too many.
-      let most = ["Same"] + (0..<18).map { "p\($0)" }
+      let maximum = ["Same"] + (0..<18).map { "p\($0)" }
       let tooMany = Array(repeating: "Same", count: 50)
       return try await ask(arena.tries(400, quick: 100), of: arena, answers: [200, 422, 503], every: 20) {
-        let names = $0 % 2 == 0 ? most : tooMany
+        let names = $0 % 2 == 0 ? maximum : tooMany
         let query = names.map { "from=\($0)" } + names.map { "to=\($0)" }
         return Request("GET", "/v1/venues/hall/matrix?\(query.joined(separator: "&"))")
       }

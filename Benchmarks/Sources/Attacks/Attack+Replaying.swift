@@ -35,11 +35,11 @@ extension Attack {
         datagrams += (0..<200).map { _ in arena.foreign.datagram([Gateway.plain]) }.shuffled()
       }
       let (before, after) = try await arena.send(datagrams, to: arena.signed)
-      func taken(_ metrics: Metrics) -> Double {
+      func acceptedCount(_ metrics: Metrics) -> Double {
         metrics.sum("pharos_ingest_datagrams_decoded_total", "pharos")
       }
       let refused = refusals(datagrams.count, before, after)
-      let came = Int(taken(after) - taken(before))
+      let came = Int(acceptedCount(after) - acceptedCount(before))
       return Outcome(
         tried: datagrams.count,
         held: max(0, min(datagrams.count, came) - refused.held),

@@ -22,7 +22,7 @@ struct Attacks: AsyncParsableCommand {
   /// How much later than without an attack 95 in 100 enters may come.
   ///
   /// - Units: ms.
-  private static let longestDelay = 50.0
+  private static let maximumDelay = 50.0
 
   @Option(help: ArgumentHelp("The `pharos` to attack.", valueName: "FILE"))
   var pharos = ".build/release/pharos"
@@ -112,7 +112,7 @@ struct Attacks: AsyncParsableCommand {
     let use = ProcessUse(of: arena.server.processID)
     let megabytes = (use?.resident ?? 0) / 1_000_000
     let latency = after.latency95(since: before)
-    let isPrompt = !attack.keepsLatency || latency <= calmLatency + Attacks.longestDelay
+    let isPrompt = !attack.keepsLatency || latency <= calmLatency + Attacks.maximumDelay
     let isUnharmed =
       isPrompt && arena.server.isRunning && Double(arrived) >= Double(due) * Attacks.arriving && due > 0
       && asked > 0

@@ -38,8 +38,8 @@ static struct slots *make_slots(int asks_sources) {
 }
 
 /* Takes and counts what there is, up to all slots: how many, 0 if there is nothing, or -errno. */
-static int take(int descriptor, struct slots *slots, int most, meter_tally *tally) {
-  int count = recvmmsg(descriptor, slots->message, (unsigned)most, MSG_DONTWAIT, NULL);
+static int receive_batch(int descriptor, struct slots *slots, int maximum, meter_tally *tally) {
+  int count = recvmmsg(descriptor, slots->message, (unsigned)maximum, MSG_DONTWAIT, NULL);
   tally->calls++;
   if (count < 0) return errno == EAGAIN || errno == EINTR ? 0 : -errno;
   for (int index = 0; index < count; index++) tally->bytes += slots->message[index].msg_len;
@@ -68,7 +68,7 @@ int meter_receive(int descriptor, int64_t datagrams, int asks_sources, meter_tal
   int outcome = 0;
   while (tally->datagrams < datagrams) {
     int64_t left = datagrams - tally->datagrams;
-    outcome = take(descriptor, slots, left < SLOTS ? (int)left : SLOTS, tally);
+    outcome = receive_batch(descriptor, slots, left < SLOTS ? (int)left : SLOTS, tally);
     if (outcome < 0 || (outcome == 0 && wait_for(descriptor, PATIENCE) <= 0)) break;
   }
   end(tally, thread, wall);
@@ -83,7 +83,7 @@ int meter_serve(int descriptor, const int32_t *stop, int asks_sources, meter_tal
   int64_t wall = meter_now(), thread = meter_thread_nanoseconds();
   int outcome = 0;
   for (;;) {
-    outcome = take(descriptor, slots, SLOTS, tally);
+    outcome = receive_batch(descriptor, slots, SLOTS, tally);
     if (outcome < 0) break;
     if (outcome > 0) continue;
     if (meter_load_flag(stop)) break;

@@ -56,10 +56,10 @@ static int64_t send_some(int descriptor, const char *bytes, uint32_t length, uin
     }
     planned += cars;
   }
-  int taken = sendmmsg(descriptor, message, messages, MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (taken < 0) return -errno;
+  int accepted = sendmmsg(descriptor, message, messages, MSG_DONTWAIT | MSG_NOSIGNAL);
+  if (accepted < 0) return -errno;
   int64_t sent = 0;
-  for (int index = 0; index < taken; index++) sent += (int64_t)(vector[index].iov_len / length);
+  for (int index = 0; index < accepted; index++) sent += (int64_t)(vector[index].iov_len / length);
   return sent;
 }
 

@@ -49,7 +49,7 @@ struct FixMeasurement {
       let start = scale_thread_nanoseconds()
       var fixes = 0
       for subject in locators.indices {
-        for sensing in sensings[subject % FixTraffic.ways][period] { locators[subject].take(sensing) }
+        for sensing in sensings[subject % FixTraffic.ways][period] { locators[subject].receive(sensing) }
         locators[subject].advance(to: now)
         while locators[subject].nextFix() != nil { fixes += 1 }
       }

@@ -30,13 +30,13 @@ struct HistoryStore: ParsableCommand {
     defer { journal.leave() }
     let now = Int64(Date().timeIntervalSince1970) / 60
     var random = SystemRandomNumberGenerator()
-    var longest = Duration.zero
+    var maximum = Duration.zero
     let clock = ContinuousClock()
     let start = clock.now
     for minute in (now - Int64(days) * 1_440)..<now {
       let sample = HistoryStore.sample(minute, subjects: subjects, &random)
-      let took = try clock.measure { try journal.record(sample) }
-      longest = max(longest, took)
+      let elapsed = try clock.measure { try journal.record(sample) }
+      maximum = max(maximum, elapsed)
     }
     let (minutes, total) = (days * 1_440, start.duration(to: clock.now))
     let bytes =
@@ -44,7 +44,7 @@ struct HistoryStore: ParsableCommand {
     print(
       """
       \(subjects) subjects, \(days) days: \(bytes / 1_000_000) MB, \(bytes / subjects / days) bytes a subject and day
-      a minute: \(total / minutes), the longest \(longest)
+      a minute: \(total / minutes), the longest \(maximum)
       """
     )
   }

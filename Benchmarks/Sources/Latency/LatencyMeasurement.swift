@@ -159,9 +159,9 @@ struct LatencyMeasurement {
 
   /// Waits until both subscribers have what they must have; where datagrams were dropped, probes may be among them.
   private func awaitEvents(of outcome: Outcome) async throws {
-    let least = max(1, outcome.sent.probes - outcome.dropped)
+    let minimum = max(1, outcome.sent.probes - outcome.dropped)
     let deadline = meter_now() + 60_000_000_000
-    while server.publisher.count < least || server.sequence.count < least {
+    while server.publisher.count < minimum || server.sequence.count < minimum {
       guard meter_now() < deadline else {
         throw MeterError(
           "\(outcome.sent.probes) probes were sent and at most \(outcome.dropped) dropped; the publisher's subscriber received "

@@ -12,7 +12,7 @@ struct LatencyReport: Encodable {
     var p90: Double
     var p99: Double
     var p999: Double
-    var longest: Double
+    var maximum: Double
   }
 
   /// One rate.
@@ -86,7 +86,7 @@ struct LatencyReport: Encodable {
       times.p90,
       times.p99,
       times.p999,
-      times.longest
+      times.maximum
     )
   }
 

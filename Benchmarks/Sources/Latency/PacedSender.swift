@@ -57,14 +57,14 @@ struct PacedSender {
     var dice: UInt64 = 0x9E37_79B9_7F4A_7C15
     let length = traffic.length
     let span = HeldClock.second / Int64(traffic.datagrams)
-    let least = min(PacedSender.minimumProbes, probes.count)
+    let minimum = min(PacedSender.minimumProbes, probes.count)
     let start = meter_now()
     var last = start
     var credit = 0.0
-    while last - start < duration || sent.probes < least {
+    while last - start < duration || sent.probes < minimum {
       try traffic.withNextSecond { bytes in
         var position = 0
-        while position < bytes.count, last - start < duration || sent.probes < least {
+        while position < bytes.count, last - start < duration || sent.probes < minimum {
           let now = meter_now()
           credit = min(credit + rate * Double(now - last) / 1e9, rate * PacedSender.catchUp)
           last = now

@@ -47,7 +47,7 @@ final class Stopwatch: Sendable {
   }
 
   /// Takes an event, which the subscriber has just been handed.
-  func note(_ event: Event) {
+  func record(_ event: Event) {
     guard event.kind == .regionEnter, let number = ProbeTraffic.number(of: event.subject) else { return }
     let age = sent.age(of: number)
     state.withLock { state in
@@ -71,7 +71,7 @@ final class Stopwatch: Sendable {
         p90: milliseconds(90),
         p99: milliseconds(99),
         p999: milliseconds(99.9),
-        longest: Double(state.histogram.maxRecorded) / 1e6
+        maximum: Double(state.histogram.maxRecorded) / 1e6
       )
     }
   }

@@ -41,9 +41,9 @@ final class TimedServer {
     self.publisher = publisher
     self.sequence = sequence
     let decisions = server.events(in: ProbeTraffic.region, application: ProbeTraffic.application)
-    subscription = decisions.sink { @Sendable event in publisher.note(event) }
+    subscription = decisions.sink { @Sendable event in publisher.record(event) }
     let elements = decisions.sequence
-    reading = Task { for await event in elements { sequence.note(event) } }
+    reading = Task { for await event in elements { sequence.record(event) } }
     run = Task { try await server.run() }
     _ = try await server.addresses()
     // Held once, so that the thread is known whose CPU time is asked for.

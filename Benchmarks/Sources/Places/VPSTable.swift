@@ -46,7 +46,7 @@ private struct Terminal {
         into: &events
       )
     }
-    for sensing in sensings { stage.take(.sensing(sensing), into: &events) }
+    for sensing in sensings { stage.restore(.sensing(sensing), into: &events) }
     if let last = sensings.last { stage.advance(to: last.decidedAt + .seconds(2), into: &events) }
     return events
   }

@@ -282,7 +282,7 @@ private struct VisitScore {
     let spent = clock.measure {
       for event in events {
         guard case .fix(let fix) = event.detail else { continue }
-        detection.take(fix, of: event, into: &committed)
+        detection.receive(fix, of: event, into: &committed)
       }
       detection.advance(to: start + .minutes(60 * 48), into: &committed)
     }

@@ -36,7 +36,7 @@ struct Baseline {
   /// Takes our own rows of a run.
   init(_ results: Results) {
     for entry in results.tags + results.groups + results.outages {
-      for row in entry.result.rows where row.policy.hasPrefix("Pharos") { note(entry.name, row) }
+      for row in entry.result.rows where row.policy.hasPrefix("Pharos") { record(entry.name, row) }
     }
     for entry in results.rooms {
       guard let tally = entry.result.rows.first?.tally else { continue }
@@ -111,7 +111,7 @@ struct Baseline {
     try Data("{\n\(lines.joined(separator: ",\n"))\n}\n".utf8).write(to: file)
   }
 
-  private mutating func note(_ scene: String, _ row: PresenceResult.Row) {
+  private mutating func record(_ scene: String, _ row: PresenceResult.Row) {
     let tally = row.tally
     put(scene, row.policy, "false exits", Double(tally.falseExits))
     put(scene, row.policy, "false enters", Double(tally.ghostEnters))

@@ -11,47 +11,47 @@ struct GapTally: Codable, Sendable {
   /// How many gaps within stays were longer than each time-out of the sweep.
   private(set) var longer = Array(repeating: 0, count: sweep.count)
   /// The longest gaps, in seconds.
-  private(set) var longest: [Double] = []
+  private(set) var maximum: [Double] = []
   /// How long before its last advert within range each stay's last received one came; below 0 where an advert was
   /// received from behind the edge.
   private(set) var slacks: [Double] = []
-  private var least = 0.0
+  private var minimum = 0.0
 
   /// A gap between two received adverts of a stay, or from the last one to the end of the stay.
-  mutating func note(gap: Double) {
+  mutating func record(gap: Double) {
     var place = 0
     while place < GapTally.sweep.count, gap > GapTally.sweep[place] {
       longer[place] += 1
       place += 1
     }
-    guard place > 0, gap > least else { return }
-    longest.append(gap)
-    if longest.count >= 2 * GapTally.kept { trim() }
+    guard place > 0, gap > minimum else { return }
+    maximum.append(gap)
+    if maximum.count >= 2 * GapTally.kept { trim() }
   }
 
   /// A stay ended so long after the last advert received.
-  mutating func note(slack: Double) { slacks.append(slack) }
+  mutating func record(slack: Double) { slacks.append(slack) }
 
   /// Adds what happened in another part of the scene.
   mutating func add(_ other: GapTally) {
     for place in longer.indices { longer[place] += other.longer[place] }
-    longest += other.longest
-    least = max(least, other.least)
+    maximum += other.maximum
+    minimum = max(minimum, other.minimum)
     slacks += other.slacks
     trim()
   }
 
   /// Puts the times in order, once all parts are in.
   mutating func sort() {
-    longest.sort(by: >)
+    maximum.sort(by: >)
     slacks.sort()
   }
 
   /// How many false exits a time-out of so many seconds makes; nil where that is no longer known.
   func falseExits(of timeout: Double) -> Int? {
     if let place = GapTally.sweep.firstIndex(of: timeout) { return longer[place] }
-    guard timeout >= least, timeout >= GapTally.sweep[0] else { return nil }
-    return longest.prefix { $0 > timeout }.count
+    guard timeout >= minimum, timeout >= GapTally.sweep[0] else { return nil }
+    return maximum.prefix { $0 > timeout }.count
   }
 
   /// The shortest time-out of the sweep that makes at most so many false exits.
@@ -61,10 +61,10 @@ struct GapTally: Codable, Sendable {
 
   /// The shortest time-out of any length that makes at most so many false exits, chosen with hindsight.
   func exactlyShortest(within count: Int) -> Double? {
-    guard count < longest.count else {
+    guard count < maximum.count else {
       return count < GapTally.kept ? GapTally.sweep[0] : nil
     }
-    return longest[count]
+    return maximum[count]
   }
 
   /// The quantile of the delay with which a time-out reports those departures that it has not reported too early.
@@ -79,9 +79,9 @@ struct GapTally: Codable, Sendable {
   }
 
   private mutating func trim() {
-    guard longest.count > GapTally.kept else { return }
-    longest.sort(by: >)
-    longest.removeLast(longest.count - GapTally.kept)
-    least = max(least, longest.last ?? 0)
+    guard maximum.count > GapTally.kept else { return }
+    maximum.sort(by: >)
+    maximum.removeLast(maximum.count - GapTally.kept)
+    minimum = max(minimum, maximum.last ?? 0)
   }
 }

@@ -45,14 +45,14 @@ extension Targets {
   /// The median delay over that of the oracle, where nothing but losses matters, with losses and without.
   var ratiosToOracle: [TargetResult] {
     [
-      ratioToOracle("with loss", tags.filter { $0.scene.drill.loss.share > 0 }, most: 1.25),
-      ratioToOracle("without loss", tags.filter { $0.scene.drill.loss.share == 0 }, most: 3),
+      ratioToOracle("with loss", tags.filter { $0.scene.drill.loss.share > 0 }, maximum: 1.25),
+      ratioToOracle("without loss", tags.filter { $0.scene.drill.loss.share == 0 }, maximum: 3),
     ]
   }
 
-  private func ratioToOracle(_ name: String, _ scenes: [Scene], most: Double) -> TargetResult {
+  private func ratioToOracle(_ name: String, _ scenes: [Scene], maximum: Double) -> TargetResult {
     let name = "still tags \(name): exit p50 / that of the oracle"
-    let limit = "≤ \(most)"
+    let limit = "≤ \(maximum)"
     let ratios = scenes.compactMap { scene -> (ratio: Double, name: String)? in
       guard let span = scene.scene.oracleSilence, span <= Oracle.ceiling,
         let own = Statistics.quantile(0.5, of: scene.result.rows.first?.tally.exitDelays ?? []),
@@ -60,15 +60,15 @@ extension Targets {
       else { return nil }
       return (own / best, scene.scene.name)
     }
-    guard let least = ratios.min(by: { $0.ratio < $1.ratio }),
+    guard let minimum = ratios.min(by: { $0.ratio < $1.ratio }),
       let worst = ratios.max(by: { $0.ratio < $1.ratio })
     else { return Targets.silent(name, limit) }
-    let over = ratios.filter { $0.ratio > most }
+    let over = ratios.filter { $0.ratio > maximum }
     return TargetResult(
       name: name,
       limit: limit,
       figure:
-        "\(TableWriter.number(least.ratio, 2)) to \(TableWriter.number(worst.ratio, 2)) in \(ratios.count) scenes",
+        "\(TableWriter.number(minimum.ratio, 2)) to \(TableWriter.number(worst.ratio, 2)) in \(ratios.count) scenes",
       isMet: over.isEmpty,
       miss: over.isEmpty ? "" : "\(over.count) scenes, worst \(worst.name)"
     )

@@ -72,7 +72,7 @@ struct PharosUnderTest {
   }
 
   /// Takes what an observer reports; nil until a batch is full, else the events that have become final.
-  mutating func take(_ item: DrillItem) -> [Event]? {
+  mutating func process(_ item: DrillItem) -> [Event]? {
     switch item {
     case .advert(let subject, let observer, let time, let level):
       let advert = Advert(

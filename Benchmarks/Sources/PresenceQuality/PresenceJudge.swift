@@ -85,7 +85,7 @@ struct PresenceJudge {
   }
 
   /// A stay has been over for so long that nothing further will be reported about it: what was not reported is missed.
-  mutating func settle(_ subject: Int, _ visit: VisitLog.Visit) {
+  mutating func judge(_ subject: Int, _ visit: VisitLog.Visit) {
     if !said[subject].enters.remove(visit.number) {
       tally.missedStays += 1
     } else if !said[subject].exits.remove(visit.number) {

@@ -62,13 +62,13 @@ struct PresenceRun {
   mutating func play(seed: UInt64) -> PresenceResult {
     var play = scene.drill.play(seed: seed)
     while let item = play.next() {
-      note(item)
+      record(item)
       guard let upload = scene.upload else {
-        take(item)
+        process(item)
         continue
       }
       handOver(through: item.time, every: upload)
-      if case .advert = item { collected.append(item) } else { take(item) }
+      if case .advert = item { collected.append(item) } else { process(item) }
     }
     if let upload = scene.upload {
       handOver(through: Drill.start + scene.drill.length + upload, every: upload)
@@ -89,13 +89,13 @@ struct PresenceRun {
     let due = Drill.start + period * periods
     guard due <= time else { return }
     for case .advert(let subject, let observer, _, let level) in collected {
-      take(.advert(subject: subject, observer: observer, time: due, level: level))
+      process(.advert(subject: subject, observer: observer, time: due, level: level))
     }
     collected.removeAll(keepingCapacity: true)
   }
 
-  private mutating func take(_ item: DrillItem) {
-    if let events = pharos.take(item) {
+  private mutating func process(_ item: DrillItem) {
+    if let events = pharos.process(item) {
       for event in events { judge(event) }
     }
     switch item {
@@ -118,13 +118,13 @@ struct PresenceRun {
   }
 
   /// Notes the truth, and the gaps that it makes of what is heard.
-  private mutating func note(_ item: DrillItem) {
+  private mutating func record(_ item: DrillItem) {
     switch item {
     case .advert(let subject, _, let time, _):
       let subject = Int(subject)
       guard subject < logs.count else { return }
       if let last = lastHeard[subject], logs[subject].latest?.left == nil {
-        result.gaps.note(gap: (time - last).seconds)
+        result.gaps.record(gap: (time - last).seconds)
       }
       logs[subject].heard(at: time)
       // Behind the end of a stay only adverts that belong to its last moments count.
@@ -132,15 +132,15 @@ struct PresenceRun {
       lastHeard[subject] = time
     case .came(let subject, let time):
       let subject = Int(subject)
-      noteSlack(of: subject)
-      if let dropped = logs[subject].came(at: time) { settle(subject, dropped) }
+      recordSlack(of: subject)
+      if let dropped = logs[subject].came(at: time) { countMissed(subject, dropped) }
       lastHeard[subject] = nil
     case .left(let subject, let time):
       let subject = Int(subject)
       logs[subject].left(at: time)
       result.departures += 1
       if let visit = logs[subject].latest { result.subjectDays += (time - visit.came).seconds / 86_400 }
-      if let last = lastHeard[subject] { result.gaps.note(gap: (time - last).seconds) }
+      if let last = lastHeard[subject] { result.gaps.record(gap: (time - last).seconds) }
     case .outage(_, let outage):
       outages.append(outage)
       if outages.count > 8 { outages.removeFirst() }
@@ -150,23 +150,23 @@ struct PresenceRun {
   }
 
   /// Notes what a fixed time-out makes of the end of the last stay.
-  private mutating func noteSlack(of subject: Int) {
+  private mutating func recordSlack(of subject: Int) {
     guard let left = logs[subject].latest?.left, let last = lastHeard[subject] else { return }
-    result.gaps.note(slack: (left - last).seconds)
+    result.gaps.record(slack: (left - last).seconds)
   }
 
   /// Counts what was not reported of a stay that is long over.
-  private mutating func settle(_ subject: Int, _ visit: VisitLog.Visit) {
-    for place in ours.indices { ours[place].settle(subject, visit) }
-    for place in theirs.indices { theirs[place].settle(subject, visit) }
+  private mutating func countMissed(_ subject: Int, _ visit: VisitLog.Visit) {
+    for place in ours.indices { ours[place].judge(subject, visit) }
+    for place in theirs.indices { theirs[place].judge(subject, visit) }
   }
 
   /// The drill is over: settles all stays that ended so long before a time that all was reported.
   private mutating func closeBooks(before time: Timestamp) {
     for subject in logs.indices {
-      noteSlack(of: subject)
+      recordSlack(of: subject)
       for visit in logs[subject].visits where visit.left.map({ $0 < time }) == true {
-        settle(subject, visit)
+        countMissed(subject, visit)
       }
     }
   }

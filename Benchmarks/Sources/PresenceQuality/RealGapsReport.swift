@@ -28,7 +28,7 @@ extension RealGaps {
     guard let part = parts.first else { return [] }
     let ours = part.rows.filter { $0.fixedFalseExits != nil }
     guard let standard = ours.first else { return [] }
-    let committed = ours.filter(\.tells)
+    let committed = ours.filter(\.hasFalseExits)
     let missed = committed.filter { !$0.isWithinLimit }
     let worst = missed.map {
       String(format: "%d for %.1f (%@)", $0.falseExits, $0.fixedFalseExits ?? 0, $0.policy)
@@ -38,8 +38,8 @@ extension RealGaps {
         name: "real gaps, default budget: false exits against fixed of the same delay",
         limit: "<= 1/3",
         figure: standard.figure,
-        isMet: standard.tells ? standard.isWithinLimit : nil,
-        miss: standard.tells ? "" : "too few walks to tell"
+        isMet: standard.hasFalseExits ? standard.isWithinLimit : nil,
+        miss: standard.hasFalseExits ? "" : "too few walks to tell"
       ),
       TargetResult(
         name: "real gaps, every budget that errs or whose fixed twin does",
@@ -75,7 +75,7 @@ extension RealGaps {
 
 extension RealGaps.Row {
   /// Whether false exits were made at all, by us or by the fixed time-out with the same mean delay.
-  fileprivate var tells: Bool { falseExits > 0 || (fixedFalseExits ?? 0) > 0 }
+  fileprivate var hasFalseExits: Bool { falseExits > 0 || (fixedFalseExits ?? 0) > 0 }
 
   fileprivate var isWithinLimit: Bool { Double(falseExits) <= RealGaps.limit * (fixedFalseExits ?? 0) }
 

@@ -85,8 +85,8 @@ struct RoomRun {
   /// Plays the part with a seed.
   mutating func play(seed: UInt64) -> RoomResult {
     var play = drill.play(seed: seed)
-    while let item = play.next() { take(item) }
-    for event in pharos.finish(tail: .zero) { note(event) }
+    while let item = play.next() { process(item) }
+    for event in pharos.finish(tail: .zero) { record(event) }
     let end = Drill.start + drill.length
     var result = RoomResult()
     result.rows.append(RoomResult.Row(policy: "Pharos", tally: judge(ours, until: end)))
@@ -117,9 +117,9 @@ struct RoomRun {
     return tally
   }
 
-  private mutating func take(_ item: DrillItem) {
-    if let events = pharos.take(item) {
-      for event in events { note(event) }
+  private mutating func process(_ item: DrillItem) {
+    if let events = pharos.process(item) {
+      for event in events { record(event) }
     }
     switch item {
     case .advert(let subject, let observer, let time, let level):
@@ -132,7 +132,7 @@ struct RoomRun {
       )
       for place in comparators.indices {
         comparators[place].heard(sighting, into: &verdicts)
-        if !verdicts.isEmpty { noteVerdicts(of: place) }
+        if !verdicts.isEmpty { recordVerdicts(of: place) }
       }
     case .room(let subject, let time, let room):
       truth[Int(subject)].move(to: Int(room), at: time)
@@ -142,7 +142,7 @@ struct RoomRun {
     }
   }
 
-  private mutating func note(_ event: Event) {
+  private mutating func record(_ event: Event) {
     guard event.kind == .zoneEnter || event.kind == .zoneExit else { return }
     guard let subject = PharosUnderTest.subject(of: event) else { return }
     let room = event.kind == .zoneEnter ? places[event.region] : nil
@@ -151,10 +151,10 @@ struct RoomRun {
 
   private mutating func advance(_ place: Int, to time: Timestamp) {
     comparators[place].advance(to: time, into: &verdicts)
-    if !verdicts.isEmpty { noteVerdicts(of: place) }
+    if !verdicts.isEmpty { recordVerdicts(of: place) }
   }
 
-  private mutating func noteVerdicts(of place: Int) {
+  private mutating func recordVerdicts(of place: Int) {
     for verdict in verdicts {
       guard case .room(let room) = verdict.change else { continue }
       theirs[place][Int(verdict.beacon)].move(to: room.map { Int($0) }, at: verdict.time)

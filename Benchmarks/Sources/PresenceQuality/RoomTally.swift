@@ -51,7 +51,7 @@ struct RoomTrace {
   }
 
   /// How long after its first advert a tag is not yet judged.
-  static let settling = TimeSpan.seconds(1)
+  static let unjudgedTime = TimeSpan.seconds(1)
 
   private(set) var steps: [Step] = []
 
@@ -65,7 +65,7 @@ struct RoomTrace {
   func judge(_ said: RoomTrace, until end: Timestamp) -> RoomTally {
     var tally = RoomTally()
     guard let first = steps.first else { return tally }
-    let start = first.time + RoomTrace.settling
+    let start = first.time + RoomTrace.unjudgedTime
     addShares(of: said, from: start, until: end, to: &tally)
     let named = said.steps.first { $0.room != nil }
     tally.firstDelays.append(((named?.time ?? end) - first.time).seconds)

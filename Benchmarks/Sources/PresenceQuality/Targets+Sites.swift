@@ -68,8 +68,8 @@ extension Targets {
       guard let tally = scene.result.rows.first?.tally else { continue }
       missed += tally.missedDepartures
       committed += tally.exits
-      let most = Statistics.quantile(0.95, of: tally.exitDelays) ?? .infinity
-      if most - base > worst.excess { worst = (most - base, scene.scene.name) }
+      let maximum = Statistics.quantile(0.95, of: tally.exitDelays) ?? .infinity
+      if maximum - base > worst.excess { worst = (maximum - base, scene.scene.name) }
     }
     let isMet = worst.excess <= 2 && missed == 0
     return TargetResult(

@@ -35,19 +35,19 @@ extension Measurement {
     engine.advance(to: now - .oneNanosecond, into: &output)
     output.removeAll()
     var total: Int64 = 0
-    var longest: Int64 = 0
+    var maximum: Int64 = 0
     for change in changes {
       let start = scale_thread_nanoseconds()
       engine.apply(change, at: now, into: &output)
-      let taken = scale_thread_nanoseconds() - start
-      total += taken
-      longest = max(longest, taken)
+      let accepted = scale_thread_nanoseconds() - start
+      total += accepted
+      maximum = max(maximum, accepted)
       output.removeAll()
     }
     let after = playLive()
     return RegionChangeCost(
       set: Double(total) / 1e6,
-      call: Double(longest) / 1e6,
+      call: Double(maximum) / 1e6,
       batchAfter: Double(after.max() ?? 0) / 1e6,
       batchBefore: Double(usual.max() ?? 0) / 1e6,
       usualBatch: Double(usual.sorted()[usual.count / 2]) / 1e6
@@ -59,20 +59,20 @@ extension Measurement {
   ///
   /// - Returns: what each batch took with what follows it, in nanoseconds.
   private mutating func playLive() -> [Int64] {
-    var taken: [Int64] = []
-    taken.reserveCapacity(Measurement.secondsWatched * workload.batchesPerSecond)
+    var accepted: [Int64] = []
+    accepted.reserveCapacity(Measurement.secondsWatched * workload.batchesPerSecond)
     for _ in 0..<Measurement.secondsWatched {
       second += 1
       for batch in 0..<workload.batchesPerSecond {
         workload.fillWire(batch: batch, ofSecond: second)
         guard let last = workload.wire.received.last.map({ Timestamp(nanoseconds: $0) }) else { continue }
         let start = scale_thread_nanoseconds()
-        hear()
+        receive()
         _ = engine.advance(toward: last - .oneNanosecond, into: &output)
-        taken.append(scale_thread_nanoseconds() - start)
+        accepted.append(scale_thread_nanoseconds() - start)
         output.removeAll()
       }
     }
-    return taken
+    return accepted
   }
 }

@@ -132,10 +132,10 @@ struct Measurement {
         let allocations = scale_allocations_of_this_thread()
         let start = scale_thread_nanoseconds()
         switch listener {
-        case .warmUp: hear()
-        case .engine: hearMeasured()
+        case .warmUp: receive()
+        case .engine: receiveMeasured()
         case .decoderAlone: decode()
-        case .yardstick: yardstick?.hear(workload.wire)
+        case .yardstick: yardstick?.receive(workload.wire)
         case .naive: naive.ingest(decoded) { _ in }
         }
         round.nanoseconds += scale_thread_nanoseconds() - start
@@ -148,10 +148,10 @@ struct Measurement {
 
   /// The same where it is measured: here instructions are counted.
   @inline(never)
-  private mutating func hearMeasured() { hear() }
+  private mutating func receiveMeasured() { receive() }
 
   /// Decodes the datagrams and has the engine hear them: what a server's shard does.
-  mutating func hear() {
+  mutating func receive() {
     decode()
     engine.ingest(decoded, into: &output)
     output.removeAll()

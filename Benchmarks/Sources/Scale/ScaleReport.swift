@@ -31,21 +31,21 @@ struct ScaleReport: Codable {
   mutating func add(_ row: ScaleRow) {
     rows.append(row)
     // Ranging answers once a second besides; the budget is that of monitoring.
-    guard !row.shape.hasRanging else { return note("engineRanging", row.engine) }
-    note("allocations", row.allocationsPerAdvert)
-    if row.tracks >= 100_000 { note("bytesPerTrack", row.bytesPerTrack) }
-    guard row.shape.advertsPerDatagram > 1 else { return note("engineOneAdvertADatagram", row.engine) }
-    guard !row.shape.hasJoins else { return note("engineJoins", row.engine) }
-    note("yardstickRatio", row.ratio)
-    note(row.tracks > 100_000 ? "engineLarge" : "engine", row.engine)
-    note(row.tracks > 100_000 ? "engineLargeQuickest" : "engineQuickest", row.quickest - row.wire)
+    guard !row.shape.hasRanging else { return record("engineRanging", row.engine) }
+    record("allocations", row.allocationsPerAdvert)
+    if row.tracks >= 100_000 { record("bytesPerTrack", row.bytesPerTrack) }
+    guard row.shape.advertsPerDatagram > 1 else { return record("engineOneAdvertADatagram", row.engine) }
+    guard !row.shape.hasJoins else { return record("engineJoins", row.engine) }
+    record("yardstickRatio", row.ratio)
+    record(row.tracks > 100_000 ? "engineLarge" : "engine", row.engine)
+    record(row.tracks > 100_000 ? "engineLargeQuickest" : "engineQuickest", row.quickest - row.wire)
     guard let change = row.change else { return }
-    if row.tracks > 100_000 { note("regionChangePauseLarge", change.pause) }
-    note("regionChangePause", change.pause)
+    if row.tracks > 100_000 { record("regionChangePauseLarge", change.pause) }
+    record("regionChangePause", change.pause)
   }
 
   /// Keeps the worst figure of a name.
-  private mutating func note(_ name: String, _ value: Double) {
+  private mutating func record(_ name: String, _ value: Double) {
     figures[name] = max(figures[name] ?? value, value)
   }
 

@@ -31,7 +31,7 @@ package final class EventStream: Sendable {
   ///   - token: the token to show, if any.
   ///   - group: the loops.
   ///   - reads: whether it ever reads what comes.
-  ///   - take: is handed every event, on the connection's loop.
+  ///   - receive: is handed every event, on the connection's loop.
   /// - Throws: why there is no connection.
   package init(
     port: UInt16,
@@ -39,7 +39,7 @@ package final class EventStream: Sendable {
     token: String? = nil,
     group: MultiThreadedEventLoopGroup,
     reads: Bool = true,
-    take: @escaping @Sendable (Event) -> Void = { _ in }
+    receive: @escaping @Sendable (Event) -> Void = { _ in }
   ) async throws {
     channel = try await ClientBootstrap(group: group)
       .channelOption(.autoRead, value: reads)
@@ -47,7 +47,7 @@ package final class EventStream: Sendable {
       .channelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.addHTTPClientHandlers()
-          try channel.pipeline.syncOperations.addHandler(EventReader(take))
+          try channel.pipeline.syncOperations.addHandler(EventReader(receive))
         }
       }
       .connect(host: "127.0.0.1", port: Int(port)).get()
@@ -72,10 +72,10 @@ package final class EventStream: Sendable {
 private final class EventReader: ChannelInboundHandler {
   typealias InboundIn = HTTPClientResponsePart
 
-  private let take: @Sendable (EventStream.Event) -> Void
+  private let receive: @Sendable (EventStream.Event) -> Void
   private var text: [UInt8] = []
 
-  init(_ take: @escaping @Sendable (EventStream.Event) -> Void) { self.take = take }
+  init(_ receive: @escaping @Sendable (EventStream.Event) -> Void) { self.receive = receive }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
@@ -99,6 +99,6 @@ private final class EventReader: ChannelInboundHandler {
       if line.hasPrefix("event: ") { event.type = String(line.dropFirst(7)) }
       if line.hasPrefix("data: ") { event.data = String(line.dropFirst(6)) }
     }
-    if !event.type.isEmpty { take(event) }
+    if !event.type.isEmpty { receive(event) }
   }
 }

@@ -25,7 +25,7 @@ package final class ServedPharos {
   }
 
   /// How long a start may take: restoring a journal included, on a machine that does other things as well.
-  private static let longestStart: TimeInterval = 60
+  private static let maximumStart: TimeInterval = 60
 
   private let setup: Setup
   private var process = Process()
@@ -64,7 +64,7 @@ package final class ServedPharos {
     process.standardError = try appending("log")
     let before = try Data(contentsOf: file("log")).count
     try process.run()
-    let deadline = Date(timeIntervalSinceNow: ServedPharos.longestStart)
+    let deadline = Date(timeIntervalSinceNow: ServedPharos.maximumStart)
     while true {
       let said = try Data(contentsOf: file("log")).dropFirst(before)
       if String(decoding: said, as: UTF8.self).contains("is listening") { return }

@@ -13,13 +13,13 @@ final class DelayMeter: Sendable {
   init(_ markers: Markers) { self.markers = markers }
 
   /// Takes an event as it was read.
-  func note(_ event: EventStream.Event) {
+  func record(_ event: EventStream.Event) {
     guard let delay = markers.delay(of: event) else { return }
     histogram.withLock { _ = $0.record(UInt64(max(0, delay.nanoseconds))) }
   }
 
   /// Returns the delays so far, in milliseconds, and starts again.
-  func take() -> (count: Int, p50: Double, p99: Double, longest: Double) {
+  func drain() -> (count: Int, p50: Double, p99: Double, maximum: Double) {
     histogram.withLock { histogram in
       defer { histogram = DelayMeter.empty }
       guard histogram.totalCount > 0 else { return (0, 0, 0, 0) }

@@ -96,9 +96,9 @@ struct SoakPicture {
   private func draw(_ panel: Panel, top: Double, on picture: inout SVGDocument) {
     let bottom = top + SoakPicture.height
     let values = record.samples.flatMap { sample in panel.lines.map { $0.value(sample) } }
-    let most = max(values.max() ?? 1, 1e-3)
-    let step = pow(10, floor(log10(most))) / 5
-    let axis = ValueAxis(from: 0, to: most, top: top, bottom: bottom, step: step)
+    let maximum = max(values.max() ?? 1, 1e-3)
+    let step = pow(10, floor(log10(maximum))) / 5
+    let axis = ValueAxis(from: 0, to: maximum, top: top, bottom: bottom, step: step)
     picture.text(panel.title, at: SVGPoint(time.left, top - 12), TextStyle(14, isBold: true))
     let legend = panel.lines.map { (SVGDocument.LegendMark.line(Stroke($0.color, width: 1.5)), $0.name) }
     let legendLeft = time.right - 120 * Double(legend.count)

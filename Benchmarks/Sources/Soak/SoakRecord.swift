@@ -22,7 +22,7 @@ struct SoakSample: Codable, Sendable {
   /// - Units: milliseconds.
   var p50: Double
   var p99: Double
-  var longest: Double
+  var maximum: Double
   /// Live streams that were open.
   var streams: Int
   /// Pages that were asked for since the start, and those that did not come as they should.
@@ -66,10 +66,10 @@ struct SoakRecord: Sendable {
   /// after 65,536 events: 128 a second take eight and a half minutes.
   var warmUp: Double { min(600, duration / 4) }
   /// What counts.
-  var settled: [SoakSample] { samples.filter { $0.time > warmUp } }
+  var warm: [SoakSample] { samples.filter { $0.time > warmUp } }
   /// The first third of what counts, against which the last is judged.
-  var firstThird: [SoakSample] { Array(settled.prefix(third)) }
+  var firstThird: [SoakSample] { Array(warm.prefix(third)) }
   /// The last third of it.
-  var lastThird: [SoakSample] { Array(settled.suffix(third)) }
-  private var third: Int { max(1, settled.count / 3) }
+  var lastThird: [SoakSample] { Array(warm.suffix(third)) }
+  private var third: Int { max(1, warm.count / 3) }
 }

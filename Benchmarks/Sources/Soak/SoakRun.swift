@@ -10,7 +10,7 @@ struct SoakRun {
   /// - Units: seconds.
   private static let period = 10.0
   /// How long the server has to close what clients left behind: longer than its idle time of 60 s.
-  private static let settling = 75.0
+  private static let closingTime = 75.0
 
   private let duration: Double
   private let rate: Int
@@ -67,7 +67,7 @@ struct SoakRun {
       port: setup.http,
       path: "/v1/events?region=markers",
       group: group
-    ) { meter.note($0) }
+    ) { meter.record($0) }
     let load = try LoadSender(to: udp, adverts: rate, markers: markers)
     let churn = ClientChurn(port: setup.http, group: group)
     let clients = Task { await churn.run() }
@@ -95,7 +95,7 @@ struct SoakRun {
     record.kernelDrops = metrics.sum("pharos_ingest_kernel_drops_total")
     record.refused = metrics.sum("pharos_ingest_datagrams_refused_total")
     record.journalled = metrics.sum("pharos_journal_sequence")
-    try await Task.sleep(for: .seconds(SoakRun.settling))
+    try await Task.sleep(for: .seconds(SoakRun.closingTime))
     record.after = ProcessUse(of: server.processID) ?? before
     print(
       "\(Int(duration / 60)) min at \(rate) adverts/s: \(Int(record.datagrams)) datagrams, "
@@ -115,7 +115,7 @@ struct SoakRun {
     _ meter: DelayMeter,
     _ clients: ClientChurn.Counts
   ) -> SoakSample {
-    let delays = meter.take()
+    let delays = meter.drain()
     return SoakSample(
       time: time,
       resident: use.resident,
@@ -124,7 +124,7 @@ struct SoakRun {
       decisions: delays.count,
       p50: delays.p50,
       p99: delays.p99,
-      longest: delays.longest,
+      maximum: delays.maximum,
       streams: clients.streams,
       pages: clients.pages,
       failedPages: clients.failedPages,

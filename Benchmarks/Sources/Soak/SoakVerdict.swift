@@ -33,7 +33,7 @@ struct SoakVerdict {
 
   init(_ record: SoakRecord) {
     let isShort = record.duration < SoakVerdict.shortest
-    let settled = record.settled
+    let finished = record.warm
     let (first, last) = (record.firstThird, record.lastThird)
     func change(_ value: (SoakSample) -> Double) -> (from: Double, to: Double) {
       (SoakVerdict.median(first.map(value)), SoakVerdict.median(last.map(value)))
@@ -42,14 +42,14 @@ struct SoakVerdict {
     let drift = memory.to / memory.from - 1
     let middle = change(\.p50)
     let tail = change(\.p99)
-    let lost = settled.count { $0.decisions == 0 }
+    let lost = finished.count { $0.decisions == 0 }
     let failed = record.samples.last?.failedPages ?? 0
     let trends = [
       Row(
         name: "resident memory, last third against first",
         figure: String(format: "%.1f -> %.1f MB (%+.2f %%)", memory.from, memory.to, drift * 100),
         wanted: "±2 %",
-        isMet: !settled.isEmpty && abs(drift) <= SoakVerdict.memory
+        isMet: !finished.isEmpty && abs(drift) <= SoakVerdict.memory
       ),
       SoakVerdict.delay("delay p50, last third against first", middle, within: SoakVerdict.middle),
       SoakVerdict.delay("delay p99, last third against first", tail, within: SoakVerdict.tail),

@@ -3,9 +3,9 @@ package struct Figure: Codable, Sendable {
   /// The middle one.
   package var median: Double
   /// The least.
-  package var least: Double
+  package var minimum: Double
   /// The greatest.
-  package var greatest: Double
+  package var maximum: Double
   /// How many there were.
   package var rounds: Int
 
@@ -13,8 +13,8 @@ package struct Figure: Codable, Sendable {
   package init(_ values: [Double]) {
     let ordered = values.sorted()
     rounds = ordered.count
-    least = ordered.first ?? 0
-    greatest = ordered.last ?? 0
+    minimum = ordered.first ?? 0
+    maximum = ordered.last ?? 0
     median = ordered.isEmpty ? 0 : (ordered[(ordered.count - 1) / 2] + ordered[ordered.count / 2]) / 2
   }
 }

@@ -107,7 +107,7 @@ package final class HeldClock: Sendable {
 
   /// Waits at the gate if the loop has nothing left to do.
   private func pass() {
-    let (door, waiter) = gate.withLock { gate in (gate.call(pinning: core), gate.takeWaiter()) }
+    let (door, waiter) = gate.withLock { gate in (gate.call(pinning: core), gate.removeWaiter()) }
     waiter?()
     guard let door else { return }
     door.wait()

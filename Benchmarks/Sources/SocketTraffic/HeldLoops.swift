@@ -22,7 +22,7 @@ struct HeldLoops {
   private static let patience = 4
   /// How many readings behind the last datagram end it in any case: where a machine is so busy with other things that an idle
   /// tick takes long, some fifty ticks are charged as work.
-  private static let longestPatience = 100
+  private static let maximumPatience = 100
 
   /// One loop.
   private struct Loop {
@@ -45,7 +45,7 @@ struct HeldLoops {
     var empty = 0
     var isHeld = false
 
-    var isDone: Bool { quiet >= HeldLoops.patience || empty >= HeldLoops.longestPatience }
+    var isDone: Bool { quiet >= HeldLoops.patience || empty >= HeldLoops.maximumPatience }
   }
 
   private let expected: Int
@@ -100,7 +100,7 @@ struct HeldLoops {
   }
 
   /// Removes and returns the callback, once all loops are held.
-  mutating func takeWaiter() -> (@Sendable () -> Void)? {
+  mutating func removeWaiter() -> (@Sendable () -> Void)? {
     guard isHeld else { return nil }
     defer { waiter = nil }
     return waiter

@@ -70,12 +70,12 @@ package enum Suite {
       let before = scale_allocations_of_this_thread()
       let start = clock.nanoseconds
       let items = max(1, body(&present))
-      let taken = Int(clock.nanoseconds - start) * 1_000 / items
+      let elapsed = Int(clock.nanoseconds - start) * 1_000 / items
       let allocated = Int(scale_allocations_of_this_thread() - before) * 1_000 / items
       benchmark.stopMeasurement()
-      benchmark.measurement(time, taken)
+      benchmark.measurement(time, elapsed)
       benchmark.measurement(allocations, allocated)
-      if benchmark.currentIteration >= warmUp { samples.add(time: taken, allocations: allocated) }
+      if benchmark.currentIteration >= warmUp { samples.add(time: elapsed, allocations: allocated) }
       state = present
     } teardown: {
       // What is set up takes memory that the next one should have to itself.

@@ -71,7 +71,8 @@ struct Comparison {
       switch target.aim {
       case .atLeast: old / new / excuse
       // Where next to nothing became a little more, the goal is the measure.
-      case .atMost(let most): max(new, most / target.scale / 10) / max(old, most / target.scale / 10) / excuse
+      case .atMost(let maximum):
+        max(new, maximum / target.scale / 10) / max(old, maximum / target.scale / 10) / excuse
       }
     lines.append(Line(title: target.title, before: old, now: new, change: change, allowed: allowed))
   }

@@ -42,10 +42,10 @@ struct SyntheticRecording {
         adverts += workload.batch.reports.count
         try write(workload.batch, &encoders, to: &recording)
       }
-      try file.write(contentsOf: recording.takeBytes())
+      try file.write(contentsOf: recording.drainBytes())
     }
     try recording.finish(through: Workload.start(ofSecond: seconds))
-    try file.write(contentsOf: recording.takeBytes())
+    try file.write(contentsOf: recording.drainBytes())
     return adverts
   }
 

@@ -47,16 +47,16 @@ struct Target {
   /// Whether a figure is good enough.
   func isMet(by value: Double) -> Bool {
     switch aim {
-    case .atLeast(let least): value >= least
-    case .atMost(let most): value <= most
+    case .atLeast(let minimum): value >= minimum
+    case .atMost(let maximum): value <= maximum
     }
   }
 
   /// How a figure stands to the goal: 1 is just met, more is better.
   func ratio(of value: Double) -> Double? {
     switch aim {
-    case .atLeast(let least): return value / least
-    case .atMost(let most): return most > Target.noAllocation && value > 0 ? most / value : nil
+    case .atLeast(let minimum): return value / minimum
+    case .atMost(let maximum): return maximum > Target.noAllocation && value > 0 ? maximum / value : nil
     }
   }
 

@@ -47,7 +47,7 @@ struct TargetReport: Codable {
   }
 
   /// Takes the figures of a program.
-  mutating func take(_ found: [String: Double], from source: Source, at machine: MachineSpeed) {
+  mutating func add(_ found: [String: Double], from source: Source, at machine: MachineSpeed) {
     figures[source.rawValue] = found
     for (place, target) in Target.all.enumerated() where target.source == source {
       guard let value = found[target.figure] else { continue }

@@ -51,7 +51,7 @@ struct TargetsCommand: ParsableCommand {
       let before = MachineSpeed.measure()
       let figures = try source.figures(workshop, quick: quick)
       if source == .suites { report.suites = try SuiteRun(workshop).figures(quick: quick) }
-      report.take(figures, from: source, at: before.quicker(MachineSpeed.measure()))
+      report.add(figures, from: source, at: before.quicker(MachineSpeed.measure()))
     }
     print(markdown ? report.markdown() : report.table())
     if let json { try report.json().write(to: URL(fileURLWithPath: json)) }

@@ -35,9 +35,9 @@ struct FilledRun {
       let (bytes, length) = traffic.nextSecond(adverts: adverts)
       self.length = length
       let buffer = receivers.map(\.socket.receiveBuffer).min() ?? 0
-      let most = try MeterSocket.capacity(of: length, receiveBuffer: buffer) * length
-      for start in stride(from: 0, to: bytes.count, by: most) {
-        let part = bytes[start..<min(start + most, bytes.count)]
+      let maximum = try MeterSocket.capacity(of: length, receiveBuffer: buffer) * length
+      for start in stride(from: 0, to: bytes.count, by: maximum) {
+        let part = bytes[start..<min(start + maximum, bytes.count)]
         parts += 1
         for turn in receivers.indices {
           let index = (turn + parts) % receivers.count

@@ -37,7 +37,7 @@ struct LiveRun {
     var outcome = Outcome()
     try await receiver.begin()
     let given = traffic
-    let (sent, taken, used) = try await sending.run {
+    let (sent, accepted, used) = try await sending.run {
       var traffic = given
       let length = traffic.length
       let start = meter_now()
@@ -54,7 +54,7 @@ struct LiveRun {
     outcome.spent = try await receiver.end()
     traffic = used
     outcome.sent = sent
-    outcome.sending = taken
+    outcome.sending = accepted
     outcome.received = outcome.spent.datagrams
     outcome.dropped = receiver.socket.kernelDrops - drops
     guard outcome.sent == outcome.received + outcome.dropped else {

@@ -150,7 +150,7 @@ extension ThroughputReport {
   }
 
   private static func spread(_ figure: Figure, _ format: String) -> String {
-    String(format: "\(format) (\(format) to \(format))", figure.median, figure.least, figure.greatest)
+    String(format: "\(format) (\(format) to \(format))", figure.median, figure.minimum, figure.maximum)
   }
 
   private static func pad(_ text: String, _ width: Int) -> String {

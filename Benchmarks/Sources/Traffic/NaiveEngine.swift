@@ -46,13 +46,13 @@ package struct NaiveEngine {
       let observer = batch.observers[Int(report.observer)]
       for frame in decoder.frames(in: bytes.span.bytes) {
         guard let beacon = frame.beacon else { continue }
-        hear(beacon, Double(rssi.dBm), at: report.received, of: observer, publish)
+        receive(beacon, Double(rssi.dBm), at: report.received, of: observer, publish)
       }
       if report.received - lastSweep > .seconds(1) { sweep(at: report.received, publish) }
     }
   }
 
-  private mutating func hear(
+  private mutating func receive(
     _ beacon: BeaconID,
     _ level: Double,
     at time: Timestamp,

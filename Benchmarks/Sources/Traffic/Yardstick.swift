@@ -8,7 +8,7 @@ package struct Yardstick {
   package init(observers: Int) { state = yardstick_make(UInt32(observers)) }
 
   /// Hears datagrams.
-  package func hear(_ wire: borrowing WireBatch) {
+  package func receive(_ wire: borrowing WireBatch) {
     wire.bytes.withUnsafeBufferPointer { bytes in
       wire.starts.withUnsafeBufferPointer { starts in
         wire.received.withUnsafeBufferPointer { received in
@@ -35,16 +35,16 @@ package struct Yardstick {
     let yardstick = Yardstick(observers: workload.observers)
     var times: [Double] = []
     for second in 1...8 {
-      var (taken, adverts) = (Int64(0), 0)
+      var (accepted, adverts) = (Int64(0), 0)
       for batch in 0..<workload.batchesPerSecond {
         workload.fillWire(batch: batch, ofSecond: second)
         let start = clock()
-        yardstick.hear(workload.wire)
-        taken += clock() - start
+        yardstick.receive(workload.wire)
+        accepted += clock() - start
         adverts += workload.wire.adverts
       }
       // The first ones make the tracks and bring them into the caches.
-      if second > 3 { times.append(Double(taken) / Double(max(1, adverts))) }
+      if second > 3 { times.append(Double(accepted) / Double(max(1, adverts))) }
     }
     return times.sorted()[times.count / 2]
   }

@@ -48,20 +48,20 @@ struct LocatedSubject: Sendable {
   }
 
   /// Takes a sensing of the subject's handset.
-  mutating func take(_ sensing: Sensing) {
-    locator?.take(sensing)
+  mutating func receive(_ sensing: Sensing) {
+    locator?.receive(sensing)
     touched = sensing.decidedAt
   }
 
   /// Takes the level at which a fixed observer heard the subject, whose reports take a time to be delivered.
-  mutating func hear(
+  mutating func receive(
     _ observer: ObserverID,
     _ summary: BeaconSummary,
     delivery: TimeSpan,
     decidedAt: Timestamp
   ) {
     locator?.wait(for: delivery, at: decidedAt)
-    locator?.hear(observer, level: summary.mean, heard: summary.lastHeard, decidedAt: decidedAt)
+    locator?.receive(observer, level: summary.mean, heard: summary.lastHeard, decidedAt: decidedAt)
     touched = decidedAt
   }
 
@@ -91,7 +91,7 @@ struct LocatedSubject: Sendable {
   /// Records which venues know the input of the subject.
   ///
   /// - Returns: `true` if the subject must be moved to the ground that knows its input best.
-  mutating func note(_ reach: GroundReach) -> Bool {
+  mutating func record(_ reach: GroundReach) -> Bool {
     if reach.known[ground] > 0 {
       isAtHome = true
       foreign = 0

@@ -16,7 +16,7 @@ package struct Locators: Sendable {
   /// The settings of the site.
   var settings: PositioningSettings
   private var subjects = SubjectTable<LocatedSubject>()
-  /// Indicates whether fixes are kept until ``takeFixes()`` takes them.
+  /// Indicates whether fixes are kept until ``drainFixes()`` takes them.
   private let keepsFixes: Bool
   private var fixes: [PublishedFix] = []
   /// The itineraries, also of subjects that are not located at present.
@@ -43,7 +43,7 @@ package struct Locators: Sendable {
   /// - Complexity: linear in the number of subjects; intended for a copy, or for once a second.
   package var counters: LocatingCounters {
     var sum = counted
-    for place in subjects.taken {
+    for place in subjects.occupied {
       var subject = subjects[place]
       sum.add(subject.counters())
     }
@@ -54,11 +54,11 @@ package struct Locators: Sendable {
   // MARK: Inputs
 
   /// Takes a sensing of a handset.
-  package mutating func take(_ sensing: Sensing, into events: inout [Event]) {
+  package mutating func receive(_ sensing: Sensing, into events: inout [Event]) {
     let reach = GroundReach(sensing.body, venues)
     let place = place(of: .observer(sensing.observer), reach, at: sensing.decidedAt, into: &events)
-    subjects[place].take(sensing)
-    tell(place, into: &events)
+    subjects[place].receive(sensing)
+    publish(place, into: &events)
     arm(place)
   }
 
@@ -66,14 +66,14 @@ package struct Locators: Sendable {
   ///
   /// Beacons that are not at known places are tags. Their fixes wait for the observer that reports last of those that hear
   /// them: a gateway that sends once in two seconds is that much later than one that sends at once.
-  package mutating func hear(_ second: SecondSummary, into events: inout [Event]) {
+  package mutating func receive(_ second: SecondSummary, into events: inout [Event]) {
     let reach = GroundReach(second.observer, venues)
     guard reach.maximumKnown > 0 else { return }
     let delivery = second.decidedAt - second.until + SecondSummary.length
     for summary in second.beacons where !fixedBeacons.contains(summary.beacon) {
       let place = place(of: .beacon(summary.beacon), reach, at: second.decidedAt, into: &events)
-      subjects[place].hear(second.observer, summary, delivery: delivery, decidedAt: second.decidedAt)
-      tell(place, into: &events)
+      subjects[place].receive(second.observer, summary, delivery: delivery, decidedAt: second.decidedAt)
+      publish(place, into: &events)
       arm(place)
     }
   }
@@ -114,7 +114,7 @@ package struct Locators: Sendable {
     guard let place = subjects.place(of: subject) else { return }
     run(place, through: instant - .oneNanosecond, into: &events)
     subjects[place].advance(to: instant - .oneNanosecond)
-    tell(place, into: &events)
+    publish(place, into: &events)
     subjects[place].assign(itinerary)
     arm(place)
   }
@@ -124,7 +124,7 @@ package struct Locators: Sendable {
 
   /// Forgets all subjects.
   package mutating func forgetAll() {
-    for place in subjects.taken { counted.add(subjects[place].counters()) }
+    for place in subjects.occupied { counted.add(subjects[place].counters()) }
     subjects = SubjectTable()
   }
 
@@ -142,17 +142,17 @@ package struct Locators: Sendable {
     var due = subjects[place].nextDue()
     while due <= instant, due < .distantFuture {
       subjects[place].advance(to: due)
-      tell(place, into: &events)
+      publish(place, into: &events)
       due = subjects[place].nextDue()
     }
   }
 
   /// Removes and returns the fixes that were published since the last call.
-  package mutating func takeFixes() -> [PublishedFix] {
+  package mutating func drainFixes() -> [PublishedFix] {
     guard !fixes.isEmpty else { return [] }
-    var taken: [PublishedFix] = []
-    swap(&taken, &fixes)
-    return taken
+    var drained: [PublishedFix] = []
+    swap(&drained, &fixes)
+    return drained
   }
 
   /// Schedules a subject for its next fix or its removal, unless it is scheduled earlier already.
@@ -162,7 +162,7 @@ package struct Locators: Sendable {
   }
 
   /// Publishes the fixes that a subject has ready.
-  private mutating func tell(_ place: Int, into events: inout [Event]) {
+  private mutating func publish(_ place: Int, into events: inout [Event]) {
     while let (fix, number, decidedAt) = subjects[place].nextFix() {
       counted.fixes &+= 1
       let detail = FixDetail(fix, in: venues[subjects[place].ground].content)
@@ -217,7 +217,7 @@ extension Locators {
       forget(place)
     }
     if let place = subjects.place(of: id) {
-      if reach.isTelling, subjects[place].note(reach) {
+      if reach.hasEvidence, subjects[place].record(reach) {
         run(place, through: instant - .oneNanosecond, into: &events)
         counted.add(subjects[place].counters())
         subjects[place].move(to: reach.best, locator: locator(of: id, on: reach.best))
@@ -276,10 +276,10 @@ struct GroundReach {
   /// The ground that knows most; the first of several equal ones.
   let best: Int
   /// Indicates whether the input contains anything that a ground could know.
-  let isTelling: Bool
+  let hasEvidence: Bool
 
   /// The result if there is only one ground, in which every subject is located.
-  private static let sole = GroundReach(known: [1], isTelling: false)
+  private static let sole = GroundReach(known: [1], hasEvidence: false)
 
   /// The number of emitters that the best ground knows.
   var maximumKnown: Int { known[best] }
@@ -311,12 +311,12 @@ struct GroundReach {
         known: venues.map { ground in
           some.count { ground.content.emitter(.accessPoint($0.bssid)) != nil }
         },
-        isTelling: true
+        hasEvidence: true
       )
     case .beacon(let beacon, let address, rssi: _, accuracy: _):
       self.init(
         known: venues.map { $0.content.emitter(ofBeacon: beacon, address: address) == nil ? 0 : 1 },
-        isTelling: true
+        hasEvidence: true
       )
     case .outside(let fix):
       let place = Coordinate(latitude: fix.latitude, longitude: fix.longitude)
@@ -324,10 +324,10 @@ struct GroundReach {
         known: venues.map { ground in
           place.map { ground.isNear($0, within: GroundReach.approach) } == true ? 1 : 0
         },
-        isTelling: true
+        hasEvidence: true
       )
     case .motion, .relativePose, .visualStatus:
-      self.init(known: venues.map { _ in 0 }, isTelling: false)
+      self.init(known: venues.map { _ in 0 }, hasEvidence: false)
     }
   }
 
@@ -335,13 +335,13 @@ struct GroundReach {
   init(_ observer: ObserverID, _ venues: [LocatableVenue]) {
     self.init(
       known: venues.map { $0.content.emitter(.observer(observer)) == nil ? 0 : 1 },
-      isTelling: venues.count > 1
+      hasEvidence: venues.count > 1
     )
   }
 
-  private init(known: [Int], isTelling: Bool) {
+  private init(known: [Int], hasEvidence: Bool) {
     self.known = known
-    self.isTelling = isTelling
+    self.hasEvidence = hasEvidence
     var best = 0
     for ground in known.indices where known[ground] > known[best] { best = ground }
     self.best = best

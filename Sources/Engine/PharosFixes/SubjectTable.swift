@@ -29,15 +29,15 @@ package struct SubjectTable<Row: SubjectRow>: Sendable {
     @usableFromInline var row: Row
     /// Tells apart the subjects that have occupied the place.
     @usableFromInline var generation: UInt32
-    @usableFromInline var isTaken = true
+    @usableFromInline var isOccupied = true
     /// The time at which the queue returns the place; an entry of another time is obsolete.
     @usableFromInline var wake = Timestamp.distantFuture
 
     @usableFromInline
-    init(row: Row, generation: UInt32, isTaken: Bool = true) {
+    init(row: Row, generation: UInt32, isOccupied: Bool = true) {
       self.row = row
       self.generation = generation
-      self.isTaken = isTaken
+      self.isOccupied = isOccupied
     }
   }
 
@@ -62,15 +62,15 @@ package struct SubjectTable<Row: SubjectRow>: Sendable {
 
   /// The places that subjects occupy, in ascending order.
   @inlinable
-  package var taken: [Int] { (0..<end).filter(isTaken) }
+  package var occupied: [Int] { (0..<end).filter(isOccupied) }
 
   /// The rows of all subjects, in the order of their places.
-  package var rows: some Sequence<Row> { pages.lazy.joined().filter(\.isTaken).map(\.row) }
+  package var rows: some Sequence<Row> { pages.lazy.joined().filter(\.isOccupied).map(\.row) }
 
   /// Returns whether a subject occupies a place.
   @inlinable
-  package func isTaken(_ place: Int) -> Bool {
-    place >= 0 && place < end && pages[place / Self.page][place % Self.page].isTaken
+  package func isOccupied(_ place: Int) -> Bool {
+    place >= 0 && place < end && pages[place / Self.page][place % Self.page].isOccupied
   }
 
   /// Returns the place of a subject, or nil if it is unknown.
@@ -99,7 +99,7 @@ package struct SubjectTable<Row: SubjectRow>: Sendable {
   @inlinable
   package mutating func remove(_ place: Int) {
     places[self[place].subject] = nil
-    pages[place / Self.page][place % Self.page].isTaken = false
+    pages[place / Self.page][place % Self.page].isOccupied = false
     self[place] = .vacant
     free.append(place)
   }
@@ -109,7 +109,7 @@ package struct SubjectTable<Row: SubjectRow>: Sendable {
   @inlinable
   package func evictions(limit: Int) -> [Int] {
     guard count >= limit else { return [] }
-    let ranked = taken.map { place in
+    let ranked = occupied.map { place in
       (
         rank: self[place].isNeeded ? 1 : 0, touched: self[place].touched,
         subject: self[place].subject, place: place
@@ -134,7 +134,7 @@ extension SubjectTable where Row.Subject == SubjectID {
   /// Returns the places of the subjects that are to be forgotten.
   @inlinable
   package func places(of traces: SubjectTraces) -> [Int] {
-    taken.filter { traces.contains(self[$0].subject) }
+    occupied.filter { traces.contains(self[$0].subject) }
   }
 }
 
@@ -155,7 +155,7 @@ extension SubjectTable {
   package mutating func popDue(through instant: Timestamp) -> (place: Int, due: Timestamp)? {
     while let entry = deadlines.pop(through: instant) {
       let (page, index) = (entry.slot / Self.page, entry.slot % Self.page)
-      guard pages[page][index].isTaken, pages[page][index].generation == entry.generation,
+      guard pages[page][index].isOccupied, pages[page][index].generation == entry.generation,
         pages[page][index].wake == entry.due
       else { continue }
       pages[page][index].wake = .distantFuture
@@ -168,7 +168,7 @@ extension SubjectTable {
   @inlinable
   package mutating func cancelDeadlines() {
     deadlines = DeadlineQueue()
-    for place in taken { pages[place / Self.page][place % Self.page].wake = .distantFuture }
+    for place in occupied { pages[place / Self.page][place % Self.page].wake = .distantFuture }
   }
 }
 
@@ -192,9 +192,9 @@ extension SubjectTable {
     try coder.code(count: &count, ofAtLeast: 1)
     var isFree: [Bool] = []
     for place in 0..<count {
-      let isTaken = try coder.field(isTaken(place))
-      isFree.append(!isTaken)
-      if isTaken {
+      let isAccepted = try coder.field(isOccupied(place))
+      isFree.append(!isAccepted)
+      if isAccepted {
         let generation = try coder.field(entry(place).generation)
         let wake = try coder.field(entry(place).wake)
         let row = try codeRow({ entry(place).row }, &coder)
@@ -204,7 +204,7 @@ extension SubjectTable {
         append(Place(row: row, generation: generation))
         schedule(place, at: wake)
       } else if Coder.isReader {
-        append(Place(row: .vacant, generation: 0, isTaken: false))
+        append(Place(row: .vacant, generation: 0, isOccupied: false))
       }
     }
     var unused = free.map { UInt32($0) }

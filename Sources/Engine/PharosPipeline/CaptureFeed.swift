@@ -73,11 +73,11 @@ public struct CaptureFeed: Sendable {
     while damage == nil, batch.count < max(1, maxReports), waiting == nil {
       guard let item = read() else { break }
       switch item {
-      case .packet(let packet): take(packet)
-      case .block(let block): take(block)
+      case .packet(let packet): receive(packet)
+      case .block(let block): receive(block)
       }
     }
-    if !batch.isEmpty { return .reports(takeBatch()) }
+    if !batch.isEmpty { return .reports(drainBatch()) }
     if let input = waiting {
       waiting = nil
       return input
@@ -113,11 +113,11 @@ public struct CaptureFeed: Sendable {
     }
   }
 
-  private mutating func takeBatch() -> ReportBatch {
-    var taken = ReportBatch()
-    swap(&taken, &spare)
-    swap(&taken, &batch)
-    return taken
+  private mutating func drainBatch() -> ReportBatch {
+    var drained = ReportBatch()
+    swap(&drained, &spare)
+    swap(&drained, &batch)
+    return drained
   }
 
   /// Takes back an input that the caller has finished with, so that the next batch grows in its storage.
@@ -131,10 +131,10 @@ public struct CaptureFeed: Sendable {
 
   // MARK: Packets
 
-  private mutating func take(_ packet: Packet) {
+  private mutating func receive(_ packet: Packet) {
     tally.packets &+= 1
     let received = stamp(packet.time)
-    guard packet.linkType.isBluetooth else { return takeDatagram(in: packet, received) }
+    guard packet.linkType.isBluetooth else { return receiveDatagram(in: packet, received) }
     let before = batch.count
     // Its own copy: the extractor hands over reports while the batch takes them.
     var filled = ReportBatch()
@@ -146,7 +146,7 @@ public struct CaptureFeed: Sendable {
     tally.reports &+= UInt64(batch.count - before)
   }
 
-  private mutating func takeDatagram(in packet: Packet, _ received: Timestamp) {
+  private mutating func receiveDatagram(in packet: Packet, _ received: Timestamp) {
     guard let datagram = assembler.add(packet) else { return }
     guard !datagram.isSnapped else {
       _ = decoder.refuseTruncated(datagram.payload.span.bytes)
@@ -177,7 +177,7 @@ public struct CaptureFeed: Sendable {
 
   // MARK: Blocks
 
-  private mutating func take(_ block: LocalBlock) {
+  private mutating func receive(_ block: LocalBlock) {
     guard block.type == RecordedInput.blockType, let content = block.content else {
       tally.foreignBlocks &+= 1
       return

@@ -330,7 +330,7 @@ extension Restoration {
   ///   - shards: the number of shards whose output is merged.
   ///   - instant: the time at which inputs begin again.
   ///   - venues: the venues in which handsets and tags are located; their positions are found from scratch.
-  ///   - keepsSensings: true if the caller calls ``EventMerger/takeSensings()``.
+  ///   - keepsSensings: true if the caller calls ``EventMerger/drainSensings()``.
   /// - Returns: the merger.
   /// - Throws: an error if its state cannot be read.
   package func merger(

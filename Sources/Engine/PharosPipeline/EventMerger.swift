@@ -55,7 +55,7 @@ package struct EventMerger: Sendable {
   /// A step is forgotten once everything up to a later one is released, so that there are few.
   var clock: [(since: Timestamp, offset: TimeSpan)] = []
 
-  /// Indicates whether sensings are kept for ``takeSensings()``.
+  /// Indicates whether sensings are kept for ``drainSensings()``.
   let keepsSensings: Bool
   private var sensings: [Sensing] = []
 
@@ -66,7 +66,7 @@ package struct EventMerger: Sendable {
   ///   - site: the site as declared.
   ///   - limits: the memory limits of stage two.
   ///   - venues: the venues in which handsets and tags are located.
-  ///   - keepsSensings: true if the caller calls ``takeSensings()``.
+  ///   - keepsSensings: true if the caller calls ``drainSensings()``.
   package init(
     shards: Int,
     site: Site,
@@ -156,7 +156,7 @@ package struct EventMerger: Sendable {
   ///
   /// - Parameter limit: the latest time to release through, for a caller that examines the state of an instant.
   /// - Returns: the events that were decided up to there.
-  package mutating func take(through limit: Timestamp = .distantFuture) -> [Event] {
+  package mutating func release(through limit: Timestamp = .distantFuture) -> [Event] {
     let final = min(finalThrough, limit)
     guard final > released else { return [] }
     released = final
@@ -170,15 +170,15 @@ package struct EventMerger: Sendable {
   }
 
   /// Returns the sensings of handsets that were released since the last call and are kept, in order.
-  package mutating func takeSensings() -> [Sensing] {
+  package mutating func drainSensings() -> [Sensing] {
     guard !sensings.isEmpty else { return [] }
     defer { sensings = [] }
     return sensings
   }
 
-  private mutating func take(_ link: StageLink) {
+  private mutating func process(_ link: StageLink) {
     if keepsSensings, case .sensing(let sensing) = link { sensings.append(sensing) }
-    stageTwo.take(link, into: &events)
+    stageTwo.restore(link, into: &events)
   }
 
   /// Maps the times of released events to the wall clock as it stood when each event was decided.
@@ -199,12 +199,12 @@ package struct EventMerger: Sendable {
     var batch: [StageLink] = []
     swap(&batch, &links)
     var next = 0
-    let taken =
+    let released =
       LinkPlace.areInOrder(batch.span)
-      ? takeInOrder(batch.span, through: final, &next) : takeSorted(batch.span, through: final, &next)
-    if taken == batch.count {
+      ? processInOrder(batch.span, through: final, &next) : processSorted(batch.span, through: final, &next)
+    if released == batch.count {
       batch.removeAll(keepingCapacity: true)
-    } else if taken > 0 {
+    } else if released > 0 {
       batch.removeAll { $0.decidedAt <= final }
     }
     swap(&batch, &links)
@@ -214,7 +214,7 @@ package struct EventMerger: Sendable {
   }
 
   /// Takes links that lie in their order, as those of one shard mostly do; how many were final.
-  private mutating func takeInOrder(
+  private mutating func processInOrder(
     _ batch: Span<StageLink>,
     through final: Timestamp,
     _ next: inout Int
@@ -223,13 +223,13 @@ package struct EventMerger: Sendable {
       let instant = batch[index].decidedAt
       guard instant <= final else { return index }
       carryOutChanges(through: instant, &next)
-      take(batch[index])
+      process(batch[index])
     }
     return batch.count
   }
 
   /// Takes links that several shards have handed over, having sorted their places; how many were final.
-  private mutating func takeSorted(
+  private mutating func processSorted(
     _ batch: Span<StageLink>,
     through final: Timestamp,
     _ next: inout Int
@@ -242,7 +242,7 @@ package struct EventMerger: Sendable {
     LinkPlace.sort(&order, of: batch)
     for place in order {
       carryOutChanges(through: place.decidedAt, &next)
-      take(batch[place.index])
+      process(batch[place.index])
     }
     return order.count
   }
@@ -301,14 +301,14 @@ extension EventMerger {
   package var clockOffset: TimeSpan { clock.last { $0.since <= released }?.offset ?? .zero }
 
   /// A copy that knows nothing of what shards have decided behind what was released: what a checkpoint is made of.
-  package var settled: EventMerger {
+  package var withoutPending: EventMerger {
     var copy = self
     copy.events = []
     copy.links = []
     copy.order = []
     copy.changes = []
     copy.stageTwo.forgetWhereabouts()
-    _ = copy.takeSensings()
+    _ = copy.drainSensings()
     return copy
   }
 

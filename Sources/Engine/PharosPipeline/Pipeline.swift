@@ -159,7 +159,7 @@ public struct Pipeline: Sendable {
   }
 
   /// Takes any input but the site at the beginning, which a pipeline is made from.
-  public mutating func take(_ input: borrowing PipelineInput) -> [Event] {
+  public mutating func process(_ input: borrowing PipelineInput) -> [Event] {
     switch copy input {
     case .site: return []
     case .reports(let batch): return ingest(batch)
@@ -269,7 +269,7 @@ public struct Pipeline: Sendable {
 
   /// Tells the other shards what modes of tags a shard has found.
   private mutating func shareModes(of shard: Int) {
-    let found = shards[shard].takeFoundModes()
+    let found = shards[shard].drainFoundModes()
     guard !found.isEmpty else { return }
     for other in shards.indices where other != shard { shards[other].learn(found) }
   }
@@ -282,7 +282,7 @@ public struct Pipeline: Sendable {
       merger.offer(output, from: index, finalThrough: instant)
       output.removeAll()
     }
-    let events = merger.take()
+    let events = merger.release()
     counters.events &+= UInt64(events.count)
     return events
   }
@@ -346,7 +346,7 @@ extension Pipeline {
   /// The state by now: everything decided up to the last instant that is complete.
   ///
   /// Called behind ``advance(to:)``, so that no decision of that instant is left to tell.
-  package func checkpoint() -> Checkpoint { Checkpoint(shards: shards, merger: merger.settled) }
+  package func checkpoint() -> Checkpoint { Checkpoint(shards: shards, merger: merger.withoutPending) }
 
   /// Resumes after a restart: the time since the checkpoint, or all earlier time if there is none, was downtime.
   ///

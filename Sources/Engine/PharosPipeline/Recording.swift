@@ -114,7 +114,7 @@ package struct RecordingWriter: Sendable {
   package var pendingCount: Int { capture.pendingCount }
 
   /// Hands over what was written since the last time and forgets it.
-  package mutating func takeBytes() -> [UInt8] { capture.takeBytes() }
+  package mutating func drainBytes() -> [UInt8] { capture.drainBytes() }
 
   /// Writes a datagram as it was received, whether it decodes or not; one that no packet can hold in as many blocks as it
   /// takes.
@@ -125,7 +125,7 @@ package struct RecordingWriter: Sendable {
     received: Timestamp
   ) throws(CaptureError) {
     datagrams &+= 1
-    guard payload.byteCount > CaptureWriter.longestPayload else {
+    guard payload.byteCount > CaptureWriter.maximumPayload else {
       return try capture.write(payload: payload, from: source, to: destination, at: received)
     }
     for part in RecordedPart.parts(of: payload.withUnsafeBytes { Array($0) }) {
@@ -165,9 +165,9 @@ package struct RecordedPart: Hashable, Sendable {
   /// Half of the largest block that is read back.
   ///
   /// - Units: bytes.
-  package static let longest = 512 << 10
+  package static let maximumLength = 512 << 10
   /// The maximum number of parts: enough for 4 GiB, several times what all tables of a server hold.
-  package static let most: UInt32 = 8_192
+  package static let maximumCount: UInt32 = 8_192
 
   /// The number of this part, from 0.
   package let index: UInt32
@@ -185,12 +185,12 @@ package struct RecordedPart: Hashable, Sendable {
 
   /// Cuts bytes into parts; at least one unless there are none.
   package static func parts(of all: [UInt8]) -> [RecordedPart] {
-    let starts = Array(stride(from: 0, to: all.count, by: longest))
+    let starts = Array(stride(from: 0, to: all.count, by: maximumLength))
     return starts.enumerated().map { index, start in
       RecordedPart(
         index: UInt32(index),
         count: UInt32(starts.count),
-        bytes: Array(all[start..<min(start + longest, all.count)])
+        bytes: Array(all[start..<min(start + maximumLength, all.count)])
       )
     }
   }
@@ -207,7 +207,7 @@ extension RecordedPart: FieldRecord {
   package static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
     let index = try coder.field(value().index)
     let count = try coder.field(value().count)
-    try coder.check(index < count && count <= RecordedPart.most, "a part")
+    try coder.check(index < count && count <= RecordedPart.maximumCount, "a part")
     var bytes = C.isReader ? [] : value().bytes
     try coder.code(bytes: &bytes)
     return RecordedPart(index: index, count: count, bytes: bytes)

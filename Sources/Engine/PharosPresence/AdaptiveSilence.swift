@@ -19,7 +19,7 @@ package struct AdaptiveSilence {
   /// The interval of other tracks of the same family, or 0.
   package var familyInterval: Float = 0
   /// Indicates whether all tracks of the family have that interval.
-  package var isFamilySettled = false
+  package var isFamilyIntervalKnown = false
   /// The slowest interval of the family's tracks at rest, or 0.
   var familySlowest: Float = 0
   /// The interval that the directory declares, in seconds.
@@ -50,7 +50,7 @@ package struct AdaptiveSilence {
   /// The probability that the second sample of an entry comes later than the window: then 95 % enter with the third.
   private static let enterMiss = 0.22
   /// The least number of intervals of an enter window.
-  private static let fewestEnterIntervals = 3
+  private static let minimumEnterIntervals = 3
   /// The shortest and the longest window that a learned interval makes.
   ///
   /// - Units: seconds.
@@ -59,7 +59,7 @@ package struct AdaptiveSilence {
   /// usual ceiling is, and at most as long as it has lost nothing.
   ///
   /// It takes days until so few adverts tell how long a run of losses may be.
-  private static let slowMisses = (least: 3, most: 4)
+  private static let slowMisses = (minimum: 3, maximum: 4)
   /// The ceiling of policies that state none.
   private static let usualCeiling = PresencePolicy().silenceCeiling
   /// The number of adverts from which on a learned interval counts for entries and overrides the family's.
@@ -84,7 +84,7 @@ package struct AdaptiveSilence {
   ///
   /// - Units: seconds; some times the few seconds in which the fading of a walking person changes. Of a beacon that
   ///   advertises once a second or less often, gaps of 25 s are seen where it stays, and hardly any longer one.
-  private static let fadingTime = (least: 12.0, most: 28.0)
+  private static let fadingTime = (minimum: 12.0, maximum: 28.0)
   /// The rate of such fades.
   ///
   /// - Units: times a day.
@@ -113,7 +113,7 @@ package struct AdaptiveSilence {
   ///
   /// If one advert in eight of a beacon is received, it takes dozens of gaps until a gap of one interval came twice.
   private var isYoungOfFamily: Bool {
-    isFamilySettled && !learner.isOwn && history.slowest == 0 && declared == nil
+    isFamilyIntervalKnown && !learner.isOwn && history.slowest == 0 && declared == nil
       && learner.interval > familyInterval * 1.5
   }
 
@@ -143,9 +143,9 @@ package struct AdaptiveSilence {
     var floor = policy.silenceFloor
     if pace > AdaptiveSilence.defaultWindow {
       let slow = AdaptiveSilence.slowMisses
-      floor = max(floor, SilenceBasis.gap(of: slow.least, pace: pace))
+      floor = max(floor, SilenceBasis.gap(of: slow.minimum, pace: pace))
       if policy.silenceCeiling >= AdaptiveSilence.usualCeiling { ceiling = max(ceiling, floor) }
-      if history.runs == 0 { ceiling = min(ceiling, SilenceBasis.gap(of: slow.most, pace: pace)) }
+      if history.runs == 0 { ceiling = min(ceiling, SilenceBasis.gap(of: slow.maximum, pace: pace)) }
     }
     let basis = basis(policy, pace: pace, at: levelClass, floor: floor, ceiling: ceiling)
     return (basis.allowedGap, basis)
@@ -160,12 +160,12 @@ package struct AdaptiveSilence {
   package var enterWindow: TimeSpan {
     let known = declared.map(window) ?? 0
     var interval = max(learner.interval, history.slowest)
-    var least = AdaptiveSilence.learnedWindow.lowerBound
+    var minimum = AdaptiveSilence.learnedWindow.lowerBound
     if declared == nil, learner.received < AdaptiveSilence.maturity {
-      interval = isFamilySettled ? max(interval, familyInterval) : 0
-      least = AdaptiveSilence.defaultWindow
+      interval = isFamilyIntervalKnown ? max(interval, familyInterval) : 0
+      minimum = AdaptiveSilence.defaultWindow
     }
-    return .seconds(max(least, min(window(interval), AdaptiveSilence.learnedWindow.upperBound), known))
+    return .seconds(max(minimum, min(window(interval), AdaptiveSilence.learnedWindow.upperBound), known))
   }
 
   /// The window in which the samples of an entry must fall under a policy that states none.
@@ -181,7 +181,7 @@ package struct AdaptiveSilence {
   package static func enterWindow(learned: TimeSpan, under policy: PresencePolicy) -> TimeSpan {
     var window = learned
     if let still = policy.stillInterval {
-      let intervals = (still.seconds + Double(IntervalLearner.jitter)) * Double(fewestEnterIntervals)
+      let intervals = (still.seconds + Double(IntervalLearner.jitter)) * Double(minimumEnterIntervals)
       window = max(window, .seconds(min(intervals, learnedWindow.upperBound)))
     }
     return policy.enterSamples > 2 ? window * (Double(policy.enterSamples + 1) / 3) : window
@@ -203,7 +203,7 @@ package struct AdaptiveSilence {
     counts.add(belief)
     let lost = (Double(counts.lost) + 0.5) / (Double(counts.received + counts.lost) + 1)
     let bits = RadioMath.binaryLog(AdaptiveSilence.enterMiss) / RadioMath.binaryLog(lost)
-    return min(max(Int(min(bits.rounded(.up), 5)), AdaptiveSilence.fewestEnterIntervals), 5)
+    return min(max(Int(min(bits.rounded(.up), 5)), AdaptiveSilence.minimumEnterIntervals), 5)
   }
 
   private func basis(
@@ -383,15 +383,15 @@ extension LossRuns {
   ///   - ordinary: the probability that any run goes on: long ones are believed to be like the others in the weight of six.
   /// - Returns: the tail, or nil if there were no such runs.
   fileprivate func tail(_ number: Int, ordinary: Double) -> SilenceBasis.Tail? {
-    let isLongest = number == 1
-    let runs = Double(isLongest ? longestRuns : longRuns)
-    let lost = Double(isLongest ? longestLost : longLost)
+    let isMaximum = number == 1
+    let runs = Double(isMaximum ? cappedRuns : longRuns)
+    let lost = Double(isMaximum ? cappedLost : longLost)
     guard runs >= 0.5 else { return nil }
     let chance = runs / (Double(received) + AdaptiveSilence.runsBefore.received)
     let continued = 6 * ordinary / (1 - ordinary) + lost
     let continuation = continued / (continued + 6 + runs)
     return SilenceBasis.Tail(
-      from: Int(isLongest ? LossRuns.longFrom.1 : LossRuns.longFrom.0),
+      from: Int(isMaximum ? LossRuns.longFrom.1 : LossRuns.longFrom.0),
       chance: chance,
       continuation: continuation
     )
@@ -404,7 +404,7 @@ extension SilenceBasis.Tail {
     guard chance > 0, continuation > 0, continuation < 1 else { return 0 }
     let bits = RadioMath.binaryLog(expected * chance)
     let further = bits > 0 ? (bits / -RadioMath.binaryLog(continuation)).rounded(.up) : 0
-    return Double(from) + min(further, PredictiveTail.longest)
+    return Double(from) + min(further, PredictiveTail.maximum)
   }
 }
 
@@ -449,13 +449,13 @@ extension AdaptiveSilence {
   func hiding(budget: Double, _ continuation: Double, pace: Double) -> TimeSpan {
     let bodies = bodies * (unexplainedShare ?? 1)
     guard bodies > budget else { return .zero }
-    let longest = AdaptiveSilence.bodyTime
+    let maximum = AdaptiveSilence.bodyTime
     let around = -pace / RadioMath.naturalLog(continuation)
-    let beyond = around / longest * (1 - RadioMath.exponential(-longest / around))
+    let beyond = around / maximum * (1 - RadioMath.exponential(-maximum / around))
     let share = max(budget / bodies, 1e-12)
     let seconds =
       share < beyond
-      ? longest + around * RadioMath.naturalLog(beyond / share) : longest * (1 - share) + around
+      ? maximum + around * RadioMath.naturalLog(beyond / share) : maximum * (1 - share) + around
     return .milliseconds(Int64((seconds * 1_000).rounded(.up)))
   }
 
@@ -472,7 +472,7 @@ extension AdaptiveSilence {
     // There every second advert is lost, or more. One that was loud a moment ago rather goes.
     let losses = (bits / -RadioMath.binaryLog(max(continuation, 0.5))).rounded(.up)
     let around = isUsuallyWeak ? losses : 3
-    let seconds = min(AdaptiveSilence.fadingTime.least + around * pace, AdaptiveSilence.fadingTime.most)
+    let seconds = min(AdaptiveSilence.fadingTime.minimum + around * pace, AdaptiveSilence.fadingTime.maximum)
     return .milliseconds(Int64((seconds * 1_000).rounded(.up)))
   }
 }
@@ -526,7 +526,7 @@ package struct PredictiveTail {
   }
 
   /// The longest run that is looked for; beyond it any ceiling has long been reached.
-  package static let longest = 100_000.0
+  package static let maximum = 100_000.0
 
   /// The smallest whole number of further losses whose chance is at most 2 to the power of minus `bits`.
   ///
@@ -548,25 +548,25 @@ package struct PredictiveTail {
     }
     let middle = continued + ended / 2
     // As if c were known: never too long, since the mean of c^m is at least the mean of c to the power of m.
-    var more = min(bits / (logSum - logContinued), PredictiveTail.longest)
+    var more = min(bits / (logSum - logContinued), PredictiveTail.maximum)
     var last = excess(more)
     for _ in 0..<12 where last.over > 0.002 {
       let step = min(last.over / (last.slope * (more + middle)), 4)
-      more = min((more + middle) * PredictiveTail.exponential(step) - middle, PredictiveTail.longest)
-      if more >= PredictiveTail.longest { return Int(PredictiveTail.longest) }
+      more = min((more + middle) * PredictiveTail.exponential(step) - middle, PredictiveTail.maximum)
+      if more >= PredictiveTail.maximum { return Int(PredictiveTail.maximum) }
       last = excess(more)
     }
     var count = more.rounded(.up)
     // From one loss to the next the slope falls by less than half.
     let isEnough = last.over - last.slope / 2 * (count - more) < -1e-6
-    let isLeast = last.over + last.slope * (more - count + 1) > 1e-6
-    if isEnough, isLeast { return Int(count) }
+    let isMinimum = last.over + last.slope * (more - count + 1) > 1e-6
+    if isEnough, isMinimum { return Int(count) }
     for _ in 0..<64 {
       guard count >= 1, excess(count - 1).over <= 0 else { break }
       count -= 1
     }
     for _ in 0..<64 {
-      guard excess(count).over > 0, count < PredictiveTail.longest else { break }
+      guard excess(count).over > 0, count < PredictiveTail.maximum else { break }
       count += 1
     }
     return Int(count)

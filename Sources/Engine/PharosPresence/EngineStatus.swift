@@ -82,7 +82,7 @@ package struct TrackInsight: Hashable, Sendable {
   /// The mean length of a run of lost adverts, or nil before the first gap.
   package var lossRun: Double?
   /// Indicates whether silence is evidence now: the observer is up and its radio scans.
-  package var isTelling: Bool
+  package var silenceIsEvidence: Bool
   /// The earliest time from which silence counts: the observer's last return, or the start of its scanning.
   package var silenceFrom: Timestamp
   /// The state in each region that monitors the track here, in the order in which the regions came to be monitored.
@@ -175,7 +175,7 @@ package struct TrackQuery: Hashable, Sendable {
   }
 
   /// The most tracks of a page: looking at them takes the engine's own time.
-  package static let greatestLimit = 1_000
+  package static let maximumLimit = 1_000
 
   /// Those of this observer; nil for all observers.
   package var observer: ObserverID?
@@ -183,7 +183,7 @@ package struct TrackQuery: Hashable, Sendable {
   package var beacon: BeaconID?
   /// Those behind this one: the last of the page before.
   package var after: Key?
-  /// The maximum number of tracks of the page, between 1 and ``greatestLimit``.
+  /// The maximum number of tracks of the page, between 1 and ``maximumLimit``.
   package var limit: Int
 
   /// Makes a query; without arguments, one for the first hundred tracks of all.
@@ -191,7 +191,7 @@ package struct TrackQuery: Hashable, Sendable {
     self.observer = observer
     self.beacon = beacon
     self.after = after
-    self.limit = min(max(limit, 1), TrackQuery.greatestLimit)
+    self.limit = min(max(limit, 1), TrackQuery.maximumLimit)
   }
 }
 

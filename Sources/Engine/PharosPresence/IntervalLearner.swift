@@ -57,8 +57,8 @@ package struct IntervalLearner: Hashable, Sendable {
     let difference = gap - interval
     if difference.magnitude < interval * 0.1 + IntervalLearner.jitter { interval += difference * rate }
     received += 1
-    counts.noteOne()
-    if received <= IntervalLearner.young { noteRegular(difference) }
+    counts.recordOne()
+    if received <= IntervalLearner.young { recordRegular(difference) }
   }
 
   /// Learns from a gap in seconds.
@@ -77,7 +77,7 @@ package struct IntervalLearner: Hashable, Sendable {
     guard gap < interval * 1.5 else { return learnLonger(gap, at: place, &history) }
     guard isOneInterval(gap) else { return learnShorter(gap, &history) }
     learnOne(gap: gap)
-    history.noteReceived(at: place)
+    history.recordReceived(at: place)
     return false
   }
 
@@ -96,8 +96,8 @@ package struct IntervalLearner: Hashable, Sendable {
   /// - Returns: true if an interval was found.
   mutating func learnSlow(gap: Float, _ history: inout LossHistory) -> Bool {
     guard gap > interval * IntervalLearner.modes, gap.isFinite else { return false }
-    guard history.noteLong(gap, at: received, isCounted: false) else { return false }
-    history.takeBack(explainedBy: gap, faster: interval)
+    guard history.recordLong(gap, at: received, isCounted: false) else { return false }
+    history.removeRuns(explainedBy: gap, faster: interval)
     adopt(gap, &history)
     return true
   }
@@ -108,7 +108,7 @@ package struct IntervalLearner: Hashable, Sendable {
     received = Float(run.samples - 1)
     counts.regular = IntervalLearner.ownGaps
     for place in 0..<4 where run.multiples[place] > 1 {
-      _ = history.noteShort(missed: run.multiples[place] - 1)
+      _ = history.recordShort(missed: run.multiples[place] - 1)
     }
   }
 
@@ -128,22 +128,23 @@ package struct IntervalLearner: Hashable, Sendable {
     case .whole(let mode):
       turn(to: mode)
       received += 1
-      history.noteReceived(at: place)
+      history.recordReceived(at: place)
       let missed = (gap / mode).rounded() - 1
-      if missed >= 1 { _ = history.note(missed: missed, at: place) }
+      if missed >= 1 { _ = history.record(missed: missed, at: place) }
       return true
     case .part:
       received += 1
-      history.noteReceived(at: place)
+      history.recordReceived(at: place)
       return false
     case nil: break
     }
     let multiple = Float(Int32(min(gap / interval, 1_000_000) + 0.5))
     follow(gap, multiple)
-    history.noteReceived(at: place)
-    let isNotable = history.note(missed: multiple - 1, at: place)
-    if gap > interval * IntervalLearner.modes, history.noteLong(gap, at: received, isCounted: !place.isWeak) {
-      history.takeBack(explainedBy: gap, faster: interval)
+    history.recordReceived(at: place)
+    let isNotable = history.record(missed: multiple - 1, at: place)
+    if gap > interval * IntervalLearner.modes, history.recordLong(gap, at: received, isCounted: !place.isWeak)
+    {
+      history.removeRuns(explainedBy: gap, faster: interval)
       adopt(gap, &history)
       return true
     }
@@ -152,7 +153,7 @@ package struct IntervalLearner: Hashable, Sendable {
       return isNotable
     }
     let common = GapCounts.commonDivisor(UInt8(multiple), counts.divisor)
-    guard counts.note(multiple: UInt8(multiple)) else { return isNotable }
+    guard counts.record(multiple: UInt8(multiple)) else { return isNotable }
     restart(with: interval * Float(common), &history)
     return true
   }
@@ -224,7 +225,7 @@ package struct IntervalLearner: Hashable, Sendable {
 
   private static let ownGaps: UInt8 = 2
 
-  private mutating func noteRegular(_ difference: Float) {
+  private mutating func recordRegular(_ difference: Float) {
     let isSame = difference.magnitude < interval * 0.02 + IntervalLearner.jitter
     counts.regular = isSame ? min(counts.regular + 1, GapCounts.maximumRegular) : 0
   }
@@ -261,7 +262,7 @@ package struct GapCounts: Hashable, Sendable {
   /// The most regular gaps that are counted.
   static let maximumRegular: UInt8 = 8
   /// The greatest divisor there is: beyond so many intervals gaps are not counted.
-  static let greatestDivisor: UInt8 = 16
+  static let maximumDivisor: UInt8 = 16
   /// The most short gaps that are counted.
   static let maximumShorts: UInt8 = 7
 
@@ -295,7 +296,7 @@ package struct GapCounts: Hashable, Sendable {
 
   /// Counts a gap of one interval: whatever came before it, the common divisor is one.
   @inline(__always)
-  package mutating func noteOne() {
+  package mutating func recordOne() {
     let next = (word & ~0x1F | 1) &+ 1 << 5
     // The twelfth ends the window.
     word = next >> 5 & 0xF == UInt16(GapCounts.window) ? next & ~0x1FF : next
@@ -303,7 +304,7 @@ package struct GapCounts: Hashable, Sendable {
 
   /// Counts a gap of several intervals; true if it is the last of a window whose gaps all have a divisor above one.
   @inline(__always)
-  package mutating func note(multiple: UInt8) -> Bool {
+  package mutating func record(multiple: UInt8) -> Bool {
     let common = divisor == 1 ? 1 : GapCounts.commonDivisor(multiple, divisor)
     divisor = common
     gaps += 1
@@ -328,7 +329,7 @@ extension IntervalLearner: FieldParts {
   package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.code(amount: &interval, "an interval")
     try coder.code(amount: &received, "adverts received")
-    try coder.code(small: &counts.divisor, through: GapCounts.greatestDivisor, "a divisor")
+    try coder.code(small: &counts.divisor, through: GapCounts.maximumDivisor, "a divisor")
     try coder.code(small: &counts.gaps, through: GapCounts.window - 1, "gaps")
     try coder.code(small: &counts.regular, through: GapCounts.maximumRegular, "regular gaps")
     try coder.code(small: &counts.shorts, through: GapCounts.maximumShorts, "short gaps")
@@ -352,7 +353,7 @@ extension LossHistory: FieldParts {
   private var parts: Parts {
     var parts: Parts = rare.isFull ? .full : []
     if runs != 0 || lost != 0 || recentRuns != 0 || recentLost != 0 { parts.insert(.runs) }
-    if rare.longRuns | rare.longLost | rare.longestRuns | rare.longestLost != 0 { parts.insert(.long) }
+    if rare.longRuns | rare.longLost | rare.cappedRuns | rare.cappedLost != 0 { parts.insert(.long) }
     if rare.classes != ClassCounts() { parts.insert(.classes) }
     if !rare.hasNothingPending { parts.insert(.pending) }
     if !modes.isEmpty { parts.insert(.modes) }
@@ -375,8 +376,8 @@ extension LossHistory: FieldParts {
     if parts.contains(.long) {
       try coder.code(&rare.longRuns)
       try coder.code(&rare.longLost)
-      try coder.code(&rare.longestRuns)
-      try coder.code(&rare.longestLost)
+      try coder.code(&rare.cappedRuns)
+      try coder.code(&rare.cappedLost)
     }
     if parts.contains(.classes) { try coder.code(parts: &rare.classes) }
     if parts.contains(.pending) {

@@ -9,11 +9,11 @@ package import PharosModel
 /// quantile is the oldest age seen.
 package struct LagEstimator: Sendable {
   /// The least lag: what a gateway's own batching usually takes.
-  package static let least = TimeSpan.milliseconds(500)
+  package static let minimumLag = TimeSpan.milliseconds(500)
   /// The greatest lag: what waits longer is a backlog, not a lag, unless the observer always sends that late.
-  static let greatest = TimeSpan.seconds(10)
+  static let maximumLag = TimeSpan.seconds(10)
   /// The greatest lag of an observer that always sends late.
-  static let greatestOfUploads = UploadRhythm.longestReach + margin
+  static let maximumUploadLag = UploadRhythm.maximumReach + margin
   /// The uploads with older reports than the greatest lag, ten seconds apart, after which it may be one that always does.
   private static let lateUploads: UInt8 = 2
   /// The share of such reports that makes it one.
@@ -54,7 +54,7 @@ package struct LagEstimator: Sendable {
 
   /// Starts from a given lag, which then stays, or from the least.
   package init(given: TimeSpan?) {
-    lag = max(.zero, given ?? LagEstimator.least)
+    lag = max(.zero, given ?? LagEstimator.minimumLag)
     isGiven = given != nil
   }
 
@@ -71,25 +71,25 @@ package struct LagEstimator: Sendable {
   }
 
   /// A report came that was older than the greatest lag.
-  mutating func noteUpload(at received: Timestamp) {
-    guard uploads < LagEstimator.lateUploads, received - uploadedAt >= LagEstimator.greatest else { return }
+  mutating func recordUpload(at received: Timestamp) {
+    guard uploads < LagEstimator.lateUploads, received - uploadedAt >= LagEstimator.maximumLag else { return }
     uploads += 1
     uploadedAt = received
   }
 
   /// Takes the age of a report.
   @inline(__always)
-  package mutating func note(age: TimeSpan) {
+  package mutating func record(age: TimeSpan) {
     guard !isGiven else { return }
     sinceRead &+= 1
     if age > oldest { oldest = age }
-    guard age <= LagEstimator.least, sinceRead < LagEstimator.pause else { return take(age) }
+    guard age <= LagEstimator.minimumLag, sinceRead < LagEstimator.pause else { return record(age) }
   }
 
   /// Takes an age that is not usual, or a usual one after which the histogram is looked at.
   @inline(never)
-  private mutating func take(_ age: TimeSpan) {
-    if age > LagEstimator.least {
+  private mutating func record(_ age: TimeSpan) {
+    if age > LagEstimator.minimumLag {
       if bins.isEmpty { bins = Array(repeating: 0, count: LagEstimator.binCount) }
       bins[LagEstimator.bin(of: age)] += 1
       agedSinceRead &+= 1
@@ -121,20 +121,20 @@ package struct LagEstimator: Sendable {
     }
     return min(
       LagEstimator.upperEdge(of: bin),
-      isLateAlways ? LagEstimator.greatestOfUploads : LagEstimator.greatest
+      isLateAlways ? LagEstimator.maximumUploadLag : LagEstimator.maximumLag
     )
   }
 
   private var isLateAlways: Bool {
     guard uploads == LagEstimator.lateUploads else { return false }
-    let late = bins[(LagEstimator.bin(of: LagEstimator.greatest) + 1)...].reduce(0, +)
+    let late = bins[(LagEstimator.bin(of: LagEstimator.maximumLag) + 1)...].reduce(0, +)
     return late >= total * LagEstimator.lateShare
   }
 
   /// Bin 0 is up to 0.5 s; then eight bins for each doubling; the last one holds all that is older.
   private static func bin(of age: TimeSpan) -> Int {
-    guard age > least else { return 0 }
-    var edge = least.nanoseconds
+    guard age > minimumLag else { return 0 }
+    var edge = minimumLag.nanoseconds
     for octave in 0..<octaves {
       if age.nanoseconds <= edge * 2 {
         return 1 + octave * 8 + Int(min(7, (age.nanoseconds - edge - 1) * 8 / edge))
@@ -145,8 +145,8 @@ package struct LagEstimator: Sendable {
   }
 
   private static func upperEdge(of bin: Int) -> TimeSpan {
-    guard bin > 0 else { return least }
-    let base = least.nanoseconds << Int64((bin - 1) / 8)
+    guard bin > 0 else { return minimumLag }
+    let base = minimumLag.nanoseconds << Int64((bin - 1) / 8)
     return TimeSpan(nanoseconds: base + base * Int64((bin - 1) % 8 + 1) / 8) + margin
   }
 }
@@ -174,7 +174,7 @@ struct ClockOffset: Sendable {
     var received = Timestamp.distantPast
     var count = 0
     /// The least difference, that of the report which was sent last.
-    var least = TimeSpan.forever
+    var minimumDifference = TimeSpan.forever
     var newest = Timestamp.distantPast
   }
 
@@ -194,8 +194,8 @@ struct ClockOffset: Sendable {
 
   /// The offset in use, or nil before the first report.
   var offset: TimeSpan? {
-    let least = min(current, previous)
-    return least == .forever ? nil : least
+    let minimum = min(current, previous)
+    return minimum == .forever ? nil : minimum
   }
 
   /// The age of a report that was received and sent at these times by the two clocks.
@@ -204,14 +204,14 @@ struct ClockOffset: Sendable {
     if received != upload.received {
       judgeUpload()
       let gap = received - upload.received
-      if upload.count > 0, gap > UploadRhythm.longest, sent + ClockOffset.suspicious < newest {
+      if upload.count > 0, gap > UploadRhythm.maximumUploadTime, sent + ClockOffset.suspicious < newest {
         // What an upload begins with was heard behind the one before, whatever the clock says.
         (suspects, previous, current) = (0, .forever, difference - gap)
       }
       upload = Upload(received: received)
     }
     upload.count += 1
-    upload.least = min(upload.least, difference)
+    upload.minimumDifference = min(upload.minimumDifference, difference)
     upload.newest = max(upload.newest, sent)
     if received - turned >= ClockOffset.half {
       // A silence tells nothing of the clock: the latest half with reports counts, however long ago it was.
@@ -229,21 +229,21 @@ struct ClockOffset: Sendable {
   /// An upload is over: if it is shifted as a whole, the sender's clock was set back.
   private mutating func judgeUpload() {
     guard upload.count > 0, let offset else { return }
-    let least = upload.least
+    let minimum = upload.minimumDifference
     defer { newest = upload.newest }
-    guard least - offset > ClockOffset.suspicious else {
+    guard minimum - offset > ClockOffset.suspicious else {
       suspects = 0
-      spread = max(least - offset, spread - spread * (1.0 / 16))
+      spread = max(minimum - offset, spread - spread * (1.0 / 16))
       return
     }
     let isBeforeAll = upload.count > 1 && upload.newest < newest
     let tolerance = max(ClockOffset.tolerance, spread)
-    if suspects == 0 || max(suspectHigh, least) - min(suspectLow, least) > tolerance {
-      (suspects, suspectLow, suspectHigh, suspectSince) = (0, least, least, upload.received)
+    if suspects == 0 || max(suspectHigh, minimum) - min(suspectLow, minimum) > tolerance {
+      (suspects, suspectLow, suspectHigh, suspectSince) = (0, minimum, minimum, upload.received)
     }
     suspects += 1
-    suspectLow = min(suspectLow, least)
-    suspectHigh = max(suspectHigh, least)
+    suspectLow = min(suspectLow, minimum)
+    suspectHigh = max(suspectHigh, minimum)
     let isLasting = suspects > 1 && upload.received - suspectSince >= ClockOffset.minimumSpan
     guard isBeforeAll || isLasting else { return }
     (suspects, previous, current) = (0, .forever, suspectLow)
@@ -302,7 +302,7 @@ package struct SequenceCheck: Sendable {
   package mutating func interrupt() { isInterrupted = bootID != nil }
 
   /// A datagram came.
-  package mutating func note(_ head: Transmission) -> Finding {
+  package mutating func record(_ head: Transmission) -> Finding {
     let repeatsBefore = repeats
     repeats = 0
     guard let boot = bootID, boot == head.bootID else {
@@ -334,9 +334,9 @@ package struct SequenceCheck: Sendable {
     return .repeated
   }
 
-  /// The usual case of ``note(_:)``: takes the datagram if it is the next one of the same boot, otherwise changes nothing.
+  /// The usual case of ``record(_:)``: takes the datagram if it is the next one of the same boot, otherwise changes nothing.
   @inline(__always)
-  mutating func takeNext(_ head: Transmission) -> Bool {
+  mutating func acceptNext(_ head: Transmission) -> Bool {
     guard let boot = bootID, boot == head.bootID, head.sequence &- highest == 1, !isInterrupted else {
       return false
     }
@@ -388,7 +388,7 @@ extension LagEstimator: FieldParts {
     try coder.code(&lag)
     if Coder.isReader { self = LagEstimator(given: wasGiven ? lag : nil) }
     guard !isGiven else { return }
-    self.lag = min(max(lag, LagEstimator.least), LagEstimator.greatestOfUploads)
+    self.lag = min(max(lag, LagEstimator.minimumLag), LagEstimator.maximumUploadLag)
     try coder.code(amount: &prompt, "prompt reports")
     try coder.code(amount: &total, "reports with ages")
     try coder.code(&sinceRead)
@@ -413,7 +413,7 @@ extension ClockOffset: FieldParts {
     try coder.code(&turned)
     try coder.code(&upload.received)
     try coder.code(&upload.count, as: UInt16.self)
-    try coder.code(&upload.least)
+    try coder.code(&upload.minimumDifference)
     try coder.code(&upload.newest)
     try coder.code(&newest)
     try coder.code(&spread)

@@ -132,12 +132,12 @@ package struct KalmanLevel: Hashable, Sendable {
 
   /// Takes a sample that came so many seconds after the last one.
   package mutating func add(_ sample: Double, after seconds: Double) {
-    take(Float(sample), after: Float(seconds))
+    update(Float(sample), after: Float(seconds))
   }
 
   /// Takes a sample that came so many seconds after the last one.
   @inline(__always)
-  mutating func take(_ sample: Float, after seconds: Float) {
+  mutating func update(_ sample: Float, after seconds: Float) {
     // Beyond a minute the old estimate holds no information; the cap keeps the variance finite.
     let predicted = spread + Float(KalmanLevel.drift) * min(max(seconds, 0), 60)
     let expected = predicted + measured
@@ -348,17 +348,17 @@ package struct UsualLevel: Hashable, Sendable {
   /// The time after which it is known well.
   ///
   /// - Units: seconds; a quarter of an hour.
-  static let settled: Float = 900
+  static let learningTime: Float = 900
   /// The time after which it is known well enough to tell that a level is far below it.
   ///
   /// - Units: seconds.
-  static let known = settled / 4
+  static let known = learningTime / 4
   /// The rate at which it follows.
   ///
   /// - Units: shares a second.
-  private static let rate = 1 / settled
+  private static let rate = 1 / learningTime
   /// The greatest weight of one sample, once there are many: silence says nothing about levels.
-  private static let greatestShare: Float = 1.0 / 64
+  private static let maximumShare: Float = 1.0 / 64
   /// The number of mean absolute deviations beyond which a level is drawn in.
   private static let clip: Float = 3
   /// The minimum distances from the usual level down to a low level and to a far one.
@@ -390,7 +390,7 @@ package struct UsualLevel: Hashable, Sendable {
       level = recent
       return
     }
-    var share = min(seconds * UsualLevel.rate, UsualLevel.greatestShare)
+    var share = min(seconds * UsualLevel.rate, UsualLevel.maximumShare)
     if samples < 64 { share = max(share, 1 / Float(samples + 8)) }
     add(recent, share: share)
   }
@@ -398,14 +398,14 @@ package struct UsualLevel: Hashable, Sendable {
   /// The same for the 64th sample and those behind it.
   @inline(__always)
   mutating func addToMany(_ recent: Float, after seconds: Float) {
-    add(recent, share: min(seconds * UsualLevel.rate, UsualLevel.greatestShare))
+    add(recent, share: min(seconds * UsualLevel.rate, UsualLevel.maximumShare))
   }
 
   @inline(__always)
   private mutating func add(_ recent: Float, share: Float) {
     // Clip outliers: the level of a beacon that is being carried in or out is not its usual one.
-    let most = UsualLevel.clip * deviation + 1
-    let difference = min(max(recent - level, -most), most)
+    let maximum = UsualLevel.clip * deviation + 1
+    let difference = min(max(recent - level, -maximum), maximum)
     level += difference * share
     deviation += (difference.magnitude - deviation) * share
   }

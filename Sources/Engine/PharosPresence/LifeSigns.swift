@@ -4,8 +4,8 @@ package import PharosModel
 /// The evidence that an observer lives, and the silence after which it counts as down.
 package struct LifeSigns: Sendable {
   /// The least and the greatest silence that learned gaps may allow.
-  static let least = TimeSpan.seconds(10)
-  static let greatest = TimeSpan.minutes(15)
+  static let minimumSilence = TimeSpan.seconds(10)
+  static let maximumSilence = TimeSpan.minutes(15)
   /// The silence allowed while fewer than sixteen gaps are known.
   static let unlearned = TimeSpan.seconds(30)
   /// The number of gaps from which on they show what is usual.
@@ -49,7 +49,7 @@ package struct LifeSigns: Sendable {
   /// The silence after which the engine checks, at the observer's next sign, if the silence was a deaf time.
   ///
   /// Zero from a downtime of the server until the observer's first sign.
-  package var longestPause = LifeSigns.noticeable
+  package var maximumPause = LifeSigns.noticeable
   /// The uploads in which its adverts come.
   var uploads: UploadRhythm
   /// The greatest gap before the first hole that was excused, in seconds, until there is a second one; zero otherwise.
@@ -129,8 +129,8 @@ package struct LifeSigns: Sendable {
   /// One that says that a radio heard nothing where it should have proves only that the gateway's processor runs.
   package mutating func heartbeat(_ heartbeat: Heartbeat, at time: Timestamp) -> Bool {
     let before = heartbeats.last
-    note(time)
-    heartbeats.note(time)
+    record(time)
+    heartbeats.record(time)
     defer { reported = 0 }
     if let before, !listened(heartbeat) { reception.addSpan(from: before, to: time) }
     guard hears(heartbeat, at: time), mode != .traffic else { return false }
@@ -157,15 +157,15 @@ package struct LifeSigns: Sendable {
     if time > reception.latest {
       advance(to: time)
     } else if !isTimed, time == traffic.latest, key == leader {
-      uploads.noteBurst()
+      uploads.recordBurst()
     }
     isUnproven = false
     reported &+= 1
-    if judgesReception { reception.hearUnshared(tag, at: time) }
+    if judgesReception { reception.receiveUnshared(tag, at: time) }
     if leader == key, votes != 0 {
       votes &+= votes < 64 ? 1 : 0
     } else {
-      if votes != 0 || leader != 0 && leader != key { others.note(time) }
+      if votes != 0 || leader != 0 && leader != key { others.record(time) }
       leader = votes == 0 ? key : leader
       votes = votes == 0 ? 1 : votes &- 1
     }
@@ -175,16 +175,16 @@ package struct LifeSigns: Sendable {
   /// An advert came that is later than all before it.
   @inline(__always)
   private mutating func advance(to time: Timestamp) {
-    note(time)
-    traffic.note(time)
+    record(time)
+    traffic.record(time)
     if mode != .heartbeat { lastProof = max(lastProof, time) }
   }
 
   /// Something came that is neither an advert nor a heartbeat: a scan, a motion, a display; true if it proves life.
   mutating func other(at time: Timestamp) -> Bool {
-    note(time)
+    record(time)
     guard mode == .auto || mode == .assumed else { return false }
-    others.note(time)
+    others.record(time)
     lastProof = max(lastProof, time)
     return true
   }
@@ -223,7 +223,7 @@ package struct LifeSigns: Sendable {
     let before = lull
     lull = 0
     let wasHeardBriefly = returnedAt == .distantPast || (proof - returnedAt).seconds < gap / 2
-    guard wasHeardBriefly, gap > 0, gap < LifeSigns.greatest.seconds else { return }
+    guard wasHeardBriefly, gap > 0, gap < LifeSigns.maximumSilence.seconds else { return }
     lull = gap
     guard before > 0, (gap - before).magnitude <= before / 4 else { return }
     if heartbeats.last != nil { heartbeats.gaps.learn(gap) }
@@ -249,7 +249,7 @@ package struct LifeSigns: Sendable {
     silentFrom = max(silentFrom, time)
     heartbeats.interrupt()
     begin(at: time, isProof: false)
-    longestPause = .zero
+    maximumPause = .zero
     doubt = nil
   }
 
@@ -270,7 +270,7 @@ package struct LifeSigns: Sendable {
   ///
   /// - Returns: the time, and whether it is one at which the observer counts as down.
   func outage(through time: Timestamp) -> (time: Timestamp, isOut: Bool) {
-    var allowed = min(LifeSigns.least, allowedGap)
+    var allowed = min(LifeSigns.minimumSilence, allowedGap)
     while silentSince + allowed <= time, !isOut(at: silentSince + allowed) {
       allowed = min(allowed * LifeSigns.checkGrowth, allowedGap)
     }
@@ -290,9 +290,9 @@ package struct LifeSigns: Sendable {
     times factor: Double,
     unlearned: TimeSpan = LifeSigns.unlearned
   ) -> TimeSpan {
-    let learned = TimeSpan.seconds(gaps.greatest * factor + 1)
-    let floor = gaps.count < minimumSamples ? unlearned : least
-    return min(max(learned, floor), greatest)
+    let learned = TimeSpan.seconds(gaps.maximumGap * factor + 1)
+    let floor = gaps.count < minimumSamples ? unlearned : minimumSilence
+    return min(max(learned, floor), maximumSilence)
   }
 }
 
@@ -321,7 +321,7 @@ extension LifeSigns {
     // In the first seconds after a downtime or a pause, the histories of transmitters are too short for doubt: until one is
     // heard as usual, the exit waits as well, unless its silence is longer than that of any untracked beacon.
     let isEarly =
-      start < silentFrom + LifeSigns.least && deadline - start <= AdaptiveSilence.defaultSilence
+      start < silentFrom + LifeSigns.minimumSilence && deadline - start <= AdaptiveSilence.defaultSilence
       && !verdict.isFine
     guard verdict.isDoubtful || isEarly else {
       doubt = nil
@@ -339,16 +339,16 @@ extension LifeSigns {
 
   /// The longest time between two looks at a doubt that is no hole: between heartbeats, if their period is known.
   private var witnessPause: TimeSpan {
-    heartbeats.longestPause != .forever ? heartbeats.longestPause : LifeSigns.noticeable
+    heartbeats.maximumPause != .forever ? heartbeats.maximumPause : LifeSigns.noticeable
   }
 
   /// Anything came: if nothing did for longer than heartbeats let it be, nothing could.
   @inline(__always)
-  private mutating func note(_ time: Timestamp) {
+  private mutating func record(_ time: Timestamp) {
     isUnproven = false
     guard time > lastSign else { return }
     // Before the first sign the difference wraps around to less than nothing.
-    if time.nanoseconds &- lastSign.nanoseconds > longestPause.nanoseconds { excuse(until: time) }
+    if time.nanoseconds &- lastSign.nanoseconds > maximumPause.nanoseconds { excuse(until: time) }
     lastSign = time
   }
 
@@ -357,8 +357,8 @@ extension LifeSigns {
   /// Nor is one evidence that its heartbeats or its few gaps so far do not let be.
   @inline(never)
   private mutating func excuse(until time: Timestamp) {
-    let isInterrupted = longestPause == .zero
-    longestPause = LifeSigns.noticeable
+    let isInterrupted = maximumPause == .zero
+    maximumPause = LifeSigns.noticeable
     guard lastSign != .distantPast else { return }
     if fellSilent(by: time) {
       heartbeats.interrupt()
@@ -375,7 +375,7 @@ extension LifeSigns {
   /// The longest silence of a living observer: by the clock of its heartbeats; if there is none to go by yet, by the
   /// gaps of its traffic as long as they are too few to take a longer one for an outage; otherwise unlimited.
   private var usualPause: TimeSpan {
-    if heartbeats.longestPause != .forever { return heartbeats.longestPause }
+    if heartbeats.maximumPause != .forever { return heartbeats.maximumPause }
     guard mode == .auto || mode == .traffic, others.last != nil, others.count < LifeSigns.minimumSamples
     else {
       return .forever
@@ -385,7 +385,7 @@ extension LifeSigns {
 
   /// The greatest gap so far, in seconds: of all but the most frequent transmitter as soon as there are some.
   private var usualGap: Double {
-    others.count < LifeSigns.fewGaps ? max(others.greatest, traffic.greatest) : others.greatest
+    others.count < LifeSigns.fewGaps ? max(others.maximumGap, traffic.maximumGap) : others.maximumGap
   }
 
   /// Returns true if the radio heard something, as far as the heartbeat and the silence since then tell.
@@ -424,9 +424,9 @@ package struct GapMemory: Sendable {
   /// The difference up to which there is no gap: a busy radio pays for no arithmetic.
   ///
   /// - Units: nanoseconds.
-  private static let least: Int64 = 10_000_000
+  private static let minimumGap: Int64 = 10_000_000
   /// The maximum value of ``count``.
-  private static let most: UInt16 = 1_000
+  private static let maximumCount: UInt16 = 1_000
 
   /// The time of the latest one; the distant past before the first.
   var latest = Timestamp.distantPast
@@ -443,18 +443,18 @@ package struct GapMemory: Sendable {
   package var last: Timestamp? { latest == .distantPast ? nil : latest }
 
   /// The greatest gap, in seconds.
-  package var greatest: Double { widest / 1e9 }
+  package var maximumGap: Double { widest / 1e9 }
 
   /// One came.
   @inline(__always)
-  package mutating func note(_ time: Timestamp) {
+  package mutating func record(_ time: Timestamp) {
     guard time > latest else { return }
     // Not before the first one; times that lie so far apart wrap around and make no gap.
     let gap = time.nanoseconds &- latest.nanoseconds
     guard !isBroken, latest != .distantPast else { return begin(at: time) }
     latest = time
-    count &+= count < GapMemory.most ? 1 : 0
-    guard gap > GapMemory.least else { return }
+    count &+= count < GapMemory.maximumCount ? 1 : 0
+    guard gap > GapMemory.minimumGap else { return }
     let length = Double(gap)
     widest = max(length, widest * max(0, 1 - length * GapMemory.forgotten))
   }
@@ -462,7 +462,7 @@ package struct GapMemory: Sendable {
   /// Takes a gap that was seen otherwise, in seconds.
   mutating func learn(_ gap: Double) {
     widest = max(widest, gap * 1e9)
-    count &+= count < GapMemory.most ? 1 : 0
+    count &+= count < GapMemory.maximumCount ? 1 : 0
   }
 
   /// Time up to then makes no gap.
@@ -498,13 +498,13 @@ package struct HeartbeatClock: Sendable {
 
   /// The longest silence of an observer while all is well: two heartbeats and a half, and half a second for the
   /// network; unlimited while the period is not known.
-  package var longestPause: TimeSpan {
+  package var maximumPause: TimeSpan {
     gaps.count < HeartbeatClock.minimumSamples ? .forever : .seconds(period * 2.5 + 0.5)
   }
 
   /// One came.
-  package mutating func note(_ time: Timestamp) {
-    guard let last = gaps.last, time > last, !gaps.isBroken else { return gaps.note(time) }
+  package mutating func record(_ time: Timestamp) {
+    guard let last = gaps.last, time > last, !gaps.isBroken else { return gaps.record(time) }
     let gap = (time - last).seconds
     let isOutlier = gaps.count >= HeartbeatClock.minimumSamples && gap > period * HeartbeatClock.outlierFactor
     if isOutlier, outliers < HeartbeatClock.patience {
@@ -514,7 +514,7 @@ package struct HeartbeatClock: Sendable {
       period = period == 0 || isOutlier ? gap : period + (gap - period) / 8
       outliers = 0
     }
-    gaps.note(time)
+    gaps.record(time)
   }
 
   /// The gap up to the next one is none.
@@ -536,7 +536,7 @@ extension LifeSigns: FieldParts {
     try coder.code(parts: &others)
     try coder.code(parts: &traffic)
     try coder.code(&lastSign)
-    try coder.code(&longestPause)
+    try coder.code(&maximumPause)
     try coder.code(parts: &uploads)
     try coder.code(finite: &gapBeforeHole, "a gap before a hole")
     try coder.code(finite: &ambient, "adverts of others")

@@ -48,7 +48,7 @@ package struct LossHistory: Sendable {
   ///
   /// - Returns: true if the allowed silence must be recomputed.
   @inline(__always)
-  mutating func noteShort(missed: Float) -> Bool {
+  mutating func recordShort(missed: Float) -> Bool {
     runs += 1
     lost += missed
     recentRuns = LossHistory.sum(recentRuns, 1)
@@ -66,25 +66,25 @@ package struct LossHistory: Sendable {
   /// Counts a run of losses of any length.
   ///
   /// - Returns: true if the allowed silence must be recomputed.
-  mutating func note(missed: Float, at place: GapContext = GapContext()) -> Bool {
+  mutating func record(missed: Float, at place: GapContext = GapContext()) -> Bool {
     let missed = min(missed, 4_096)
     let whole = UInt16(missed)
     if place.levelClass != .usual {
-      rare.pending.classes.noteRun(lost: whole, at: place.levelClass)
+      rare.pending.classes.recordRun(lost: whole, at: place.levelClass)
     }
     guard !place.isWeak else {
-      rare.pending.runs.note(missed: missed)
+      rare.pending.runs.record(missed: missed)
       return false
     }
-    let isNotable = noteShort(missed: missed)
+    let isNotable = recordShort(missed: missed)
     guard missed >= LossRuns.longFrom.0 else { return isNotable }
-    return rare.noteLong(whole)
+    return rare.recordLong(whole)
   }
 
   /// Notes an advert received below the usual level.
-  mutating func noteReceived(at place: GapContext) {
+  mutating func recordReceived(at place: GapContext) {
     guard place.levelClass != .usual else { return }
-    rare.pending.classes.noteReceived(at: place.levelClass)
+    rare.pending.classes.recordReceived(at: place.levelClass)
   }
 
   /// Counts what is pending for good: what has waited for long enough, or all of it if the level is back.
@@ -124,12 +124,12 @@ package struct LossHistory: Sendable {
   /// Records a gap much longer than the interval.
   ///
   /// - Returns: true if it shows a slower mode.
-  mutating func noteLong(_ gap: Float, at received: Float, isCounted: Bool) -> Bool {
+  mutating func recordLong(_ gap: Float, at received: Float, isCounted: Bool) -> Bool {
     rare.longGaps.add(gap, received: received, isCounted: isCounted, longRuns: Float(rare.longRuns))
   }
 
   /// Takes back the runs of losses that a mode explains, which were counted in a faster interval.
-  mutating func takeBack(explainedBy mode: Float, faster interval: Float) {
+  mutating func removeRuns(explainedBy mode: Float, faster interval: Float) {
     for gap in rare.longGaps.removeAll(explainedBy: mode) {
       let missed = (gap / interval).rounded() - 1
       let left = (gap / mode).rounded() - 1
@@ -148,8 +148,8 @@ package struct LossHistory: Sendable {
       lost: lost,
       longRuns: Float(rare.longRuns),
       longLost: Float(rare.longLost),
-      longestRuns: Float(rare.longestRuns),
-      longestLost: Float(rare.longestLost)
+      cappedRuns: Float(rare.cappedRuns),
+      cappedLost: Float(rare.cappedLost)
     )
   }
 
@@ -215,8 +215,8 @@ struct RareLosses: Hashable, Sendable {
   var longRuns: UInt16 = 0
   var longLost: UInt16 = 0
   /// Runs of at least 32 losses, and what they lost beyond the 32nd.
-  var longestRuns: UInt16 = 0
-  var longestLost: UInt16 = 0
+  var cappedRuns: UInt16 = 0
+  var cappedLost: UInt16 = 0
   /// The counts below the usual level.
   var classes = ClassCounts()
   /// What was counted of late while the beacon may have been leaving.
@@ -236,22 +236,22 @@ struct RareLosses: Hashable, Sendable {
   /// Counts a run of at least eight losses.
   ///
   /// - Returns: true if the allowed silence must be recomputed.
-  mutating func noteLong(_ missed: UInt16) -> Bool {
+  mutating func recordLong(_ missed: UInt16) -> Bool {
     longRuns = LossHistory.sum(longRuns, 1)
     longLost = LossHistory.sum(longLost, missed - UInt16(LossRuns.longFrom.0))
     isFull = isFull || longLost > RareLosses.fullFrom
     guard Float(missed) >= LossRuns.longFrom.1 else { return longRuns & (longRuns - 1) == 0 }
-    longestRuns = LossHistory.sum(longestRuns, 1)
-    longestLost = LossHistory.sum(longestLost, missed - UInt16(LossRuns.longFrom.1))
-    return longestRuns & (longestRuns - 1) == 0
+    cappedRuns = LossHistory.sum(cappedRuns, 1)
+    cappedLost = LossHistory.sum(cappedLost, missed - UInt16(LossRuns.longFrom.1))
+    return cappedRuns & (cappedRuns - 1) == 0
   }
 
   /// Takes back a run of so many losses.
   mutating func forgetLong(_ missed: Float) {
     longRuns -= longRuns > 0 && missed >= LossRuns.longFrom.0 ? 1 : 0
-    longestRuns -= longestRuns > 0 && missed >= LossRuns.longFrom.1 ? 1 : 0
+    cappedRuns -= cappedRuns > 0 && missed >= LossRuns.longFrom.1 ? 1 : 0
     longLost -= min(longLost, RareLosses.beyond(LossRuns.longFrom.0, missed))
-    longestLost -= min(longestLost, RareLosses.beyond(LossRuns.longFrom.1, missed))
+    cappedLost -= min(cappedLost, RareLosses.beyond(LossRuns.longFrom.1, missed))
   }
 
   /// Indicates whether nothing waits to count.
@@ -265,8 +265,8 @@ struct RareLosses: Hashable, Sendable {
     isFull = false
     longRuns /= 2
     longLost /= 2
-    longestRuns /= 2
-    longestLost /= 2
+    cappedRuns /= 2
+    cappedLost /= 2
     classes.halve()
   }
 
@@ -274,8 +274,8 @@ struct RareLosses: Hashable, Sendable {
   mutating func addLong(_ new: LossRuns) {
     longRuns = LossHistory.sum(longRuns, LossHistory.whole(new.longRuns))
     longLost = LossHistory.sum(longLost, LossHistory.whole(new.longLost))
-    longestRuns = LossHistory.sum(longestRuns, LossHistory.whole(new.longestRuns))
-    longestLost = LossHistory.sum(longestLost, LossHistory.whole(new.longestLost))
+    cappedRuns = LossHistory.sum(cappedRuns, LossHistory.whole(new.cappedRuns))
+    cappedLost = LossHistory.sum(cappedLost, LossHistory.whole(new.cappedLost))
     isFull = isFull || longLost > RareLosses.fullFrom
   }
 
@@ -311,12 +311,12 @@ struct ClassCounts: Hashable, Sendable {
   var lost = SIMD4<UInt16>()
 
   /// Counts an advert received.
-  mutating func noteReceived(at levelClass: LevelClass) {
+  mutating func recordReceived(at levelClass: LevelClass) {
     received[levelClass.lane] = LossHistory.sum(received[levelClass.lane], 1)
   }
 
   /// Counts a run of losses.
-  mutating func noteRun(lost count: UInt16, at levelClass: LevelClass) {
+  mutating func recordRun(lost count: UInt16, at levelClass: LevelClass) {
     runs[levelClass.lane] = LossHistory.sum(runs[levelClass.lane], 1)
     lost[levelClass.lane] = LossHistory.sum(lost[levelClass.lane], count)
   }

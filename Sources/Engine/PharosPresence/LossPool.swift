@@ -37,7 +37,7 @@ package struct LossPool: Hashable, Sendable {
   /// The most adverts that the pool may stand for, and the most runs of losses where it takes more adverts to see so many.
   ///
   /// More of them tell nothing more of the chance that a run begins, but would drown what a track has seen itself.
-  private static let most: (adverts: Float, runs: Float) = (32_768, 64)
+  private static let maximumCounts: (adverts: Float, runs: Float) = (32_768, 64)
   /// The fewest adverts that a pool with enough of them stands for: a few of a track's own say less.
   private static let minimumWeight: Float = 32
   /// The false exits a day by which tracks are compared.
@@ -87,10 +87,10 @@ package struct LossPool: Hashable, Sendable {
   }
 
   /// Counts a silence that ordinary losses do not explain.
-  package mutating func noteHiding() { hidings += 1 }
+  package mutating func recordHiding() { hidings += 1 }
 
   /// Adds some seconds of watching a track that a body could hide.
-  package mutating func noteWatch(_ seconds: Float) {
+  package mutating func recordWatch(_ seconds: Float) {
     bodyWatch += seconds
     guard bodyWatch > LossPool.bodyMemory else { return }
     bodyWatch /= 2
@@ -99,7 +99,7 @@ package struct LossPool: Hashable, Sendable {
 
   /// Records the slow interval of a track that came to rest for the first time: the second track with the same one
   /// shows that the family has it.
-  package mutating func noteRest(_ interval: Float) {
+  package mutating func recordRest(_ interval: Float) {
     if (interval - latestRest).magnitude < interval * 0.04 + IntervalLearner.jitter {
       slowest = max(slowest, interval)
       slowShare = max(slowShare, 0.5)
@@ -111,14 +111,14 @@ package struct LossPool: Hashable, Sendable {
   package var expectedSlowest: Float { slowShare > 0.2 ? slowest : 0 }
 
   /// The interval that all tracks of the family have, in seconds, or 0.
-  package var settledInterval: Float { agreeing >= 2 && expectedSlowest == 0 ? interval : 0 }
+  package var commonInterval: Float { agreeing >= 2 && expectedSlowest == 0 ? interval : 0 }
 
   /// Records a track's intervals.
   ///
   /// - Parameters:
   ///   - learner: the learner that knows the interval.
   ///   - slowest: its slowest interval, or 0.
-  package mutating func note(_ learner: IntervalLearner, slowest: Float) {
+  package mutating func record(_ learner: IntervalLearner, slowest: Float) {
     agree(on: learner)
     looks = min(looks + 1, 32)
     slowShare += ((slowest > 0 ? 1 : 0) - slowShare) / looks
@@ -186,23 +186,23 @@ package struct LossPool: Hashable, Sendable {
   package func belief(level: Float) -> LossRuns {
     let band = level >= -75 || level.isNaN ? strong : level >= -85 ? middle : weak
     if band.counts.received >= LossPool.stretch {
-      let most = LossPool.most.runs * band.counts.received / (band.counts.runs + 0.5)
-      return LossPool.belief(band, most: max(LossPool.most.adverts, most))
+      let maximum = LossPool.maximumCounts.runs * band.counts.received / (band.counts.runs + 0.5)
+      return LossPool.belief(band, maximum: max(LossPool.maximumCounts.adverts, maximum))
     }
     var all = Band()
     for other in [strong, middle, weak] {
       all.counts.add(other.counts)
       all.stretches += other.stretches
     }
-    return LossPool.belief(all, most: 32)
+    return LossPool.belief(all, maximum: 32)
   }
 
-  private static func belief(_ band: Band, most: Float) -> LossRuns {
+  private static func belief(_ band: Band, maximum: Float) -> LossRuns {
     let counts = band.counts
     guard counts.received > 0 else { return LossRuns() }
     let between = max(band.dispersion - 1, stretch / memory)
-    let believed = band.stretches < fewStretches ? stretchesWeight * band.stretches : most
-    let weight = min(max(stretch / between, minimumWeight), most, believed, counts.received)
+    let believed = band.stretches < fewStretches ? stretchesWeight * band.stretches : maximum
+    let weight = min(max(stretch / between, minimumWeight), maximum, believed, counts.received)
     return counts.scaled(by: weight / counts.received)
   }
 }
@@ -230,9 +230,9 @@ package struct LossRuns: Hashable, Sendable {
   /// Adverts lost in them beyond the eighth.
   var longLost: Float = 0
   /// Runs of at least 32 losses.
-  var longestRuns: Float = 0
+  var cappedRuns: Float = 0
   /// Adverts lost in them beyond the 32nd.
-  var longestLost: Float = 0
+  var cappedLost: Float = 0
 
   package init() {}
 
@@ -242,28 +242,28 @@ package struct LossRuns: Hashable, Sendable {
     lost: Float = 0,
     longRuns: Float = 0,
     longLost: Float = 0,
-    longestRuns: Float = 0,
-    longestLost: Float = 0
+    cappedRuns: Float = 0,
+    cappedLost: Float = 0
   ) {
     self.received = received
     self.runs = runs
     self.lost = lost
     self.longRuns = longRuns
     self.longLost = longLost
-    self.longestRuns = longestRuns
-    self.longestLost = longestLost
+    self.cappedRuns = cappedRuns
+    self.cappedLost = cappedLost
   }
 
   /// Notes a run of losses that ended with an advert received, which is counted elsewhere.
-  mutating func note(missed: Float) {
+  mutating func record(missed: Float) {
     runs += 1
     lost += missed
     guard missed >= LossRuns.longFrom.0 else { return }
     longRuns += 1
     longLost += missed - LossRuns.longFrom.0
     guard missed >= LossRuns.longFrom.1 else { return }
-    longestRuns += 1
-    longestLost += missed - LossRuns.longFrom.1
+    cappedRuns += 1
+    cappedLost += missed - LossRuns.longFrom.1
   }
 
   /// Adds what another count holds, weighted.
@@ -273,8 +273,8 @@ package struct LossRuns: Hashable, Sendable {
     lost += other.lost * weight
     longRuns += other.longRuns * weight
     longLost += other.longLost * weight
-    longestRuns += other.longestRuns * weight
-    longestLost += other.longestLost * weight
+    cappedRuns += other.cappedRuns * weight
+    cappedLost += other.cappedLost * weight
   }
 
   /// The same shares with a part of the weight.
@@ -285,7 +285,7 @@ package struct LossRuns: Hashable, Sendable {
   }
 
   /// The same shares in the weight of at most so many adverts.
-  func limited(to most: Float) -> LossRuns { received > most ? scaled(by: most / received) : self }
+  func limited(to maximum: Float) -> LossRuns { received > maximum ? scaled(by: maximum / received) : self }
 
   /// The share of adverts received.
   package var share: Double { received == 0 ? 0.5 : Double(received) / Double(received + lost) }
@@ -341,7 +341,7 @@ extension LossRuns: FieldStruct {
     try coder.code(amount: &lost, "losses")
     try coder.code(amount: &longRuns, "long runs")
     try coder.code(amount: &longLost, "long losses")
-    try coder.code(amount: &longestRuns, "longest runs")
-    try coder.code(amount: &longestLost, "longest losses")
+    try coder.code(amount: &cappedRuns, "longest runs")
+    try coder.code(amount: &cappedLost, "longest losses")
   }
 }

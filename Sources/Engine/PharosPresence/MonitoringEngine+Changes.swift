@@ -16,7 +16,7 @@ extension MonitoringEngine {
   /// slice.
   private static let fewTracks: UInt64 = 128
   /// More changes than this do not wait: the next is finished at once, and all before it.
-  private static let greatestPending = 1_024
+  private static let maximumPending = 1_024
 
   // MARK: Changes
 
@@ -73,7 +73,7 @@ extension MonitoringEngine {
     var change = begin()
     if let old { retire(old, in: &change) }
     let slot = context.catalog.add(region, application: application, since: context.current, assumed: assumed)
-    change.note(slot, of: context.catalog)
+    change.record(slot, of: context.catalog)
     carryOut(change, of: application)
   }
 
@@ -161,7 +161,7 @@ extension MonitoringEngine {
           isRotated: true,
           parent: parent
         )
-        change.note(slot, of: context.catalog)
+        change.record(slot, of: context.catalog)
       }
       graft(node.children, of: application, under: slot, old, &kept, &change)
     }
@@ -222,7 +222,7 @@ extension MonitoringEngine {
     context.changedAt = change.instant
     behind = Int(context.counters.observers)
     let isSoonDone = context.counters.tracks + context.counters.observers <= MonitoringEngine.fewTracks
-    if isSoonDone || pendingChanges.count > MonitoringEngine.greatestPending { catchUpAll() }
+    if isSoonDone || pendingChanges.count > MonitoringEngine.maximumPending { catchUpAll() }
   }
 
   /// Lets all observers catch up now.
@@ -273,9 +273,9 @@ extension MonitoringEngine {
   /// Performs the changes that an observer has not seen, until so much has been done.
   ///
   /// - Returns: the cost of that.
-  private mutating func catchUp(one index: Int, cost most: Int) -> Int {
+  private mutating func catchUp(one index: Int, cost maximum: Int) -> Int {
     let now = context.current
-    let cost = observerEngines[index].catchUp(&pendingChanges, cost: most, &context)
+    let cost = observerEngines[index].catchUp(&pendingChanges, cost: maximum, &context)
     if !isBehind(index) { behind -= 1 }
     context.current = now
     return cost
@@ -311,7 +311,7 @@ extension ObserverEngine {
   /// - Returns: the cost of that.
   mutating func catchUp(
     _ changes: inout [PendingRegionChange],
-    cost most: Int,
+    cost maximum: Int,
     _ context: inout EngineContext
   ) -> Int {
     tracks.makeUnique()
@@ -330,7 +330,7 @@ extension ObserverEngine {
         _ = row(of: slot, at: context.current, &context)
       }
       // At least one change is performed, however long it takes to find whom it concerns.
-      guard cost < most else { break }
+      guard cost < maximum else { break }
     }
     updateKind(context)
     return cost

@@ -221,7 +221,7 @@ extension ObserverEngine {
     for place in 0..<tracks.count where tracks[place].isLive {
       let track = tracks[place]
       let facts = context.catalog.facts(of: track.beacon(context.catalog.scopes))
-      guard track.take(facts) else { continue }
+      guard track.apply(facts) else { continue }
       allow(track, &context)
       rearm(place, &context)
     }
@@ -282,8 +282,8 @@ extension ObserverEngine {
       arm(row: row, for: rows[row].decideAt, &context)
     }
     watch(&context)
-    let longest = context.catalog.policies.lazy.map(\.patience).filter { $0 != .forever }.max() ?? .zero
-    watchedUntil = context.current + longest + LifeSigns.greatest
+    let maximum = context.catalog.policies.lazy.map(\.patience).filter { $0 != .forever }.max() ?? .zero
+    watchedUntil = context.current + maximum + LifeSigns.maximumSilence
     guard nextSecond != nil else { return }
     nextHalf = half(of: context.current)
     nextSecond = nextHalf >> 1
@@ -304,7 +304,7 @@ extension ObserverEngine {
         _ = track.change(presence: policy) { $0.suspended() }
       }
       track.flush()
-      track.settle()
+      track.updateFastPath()
     }
     for row in rows.indices where rows[row].isLive && rows[row].isActive && rows[row].state != .unmonitored {
       _ = rows[row].machine.change(to: .unmonitored, at: .distantPast)
@@ -338,7 +338,7 @@ extension ObserverEngine {
       restore(record.state, slot: slot, tracks[place], &context)
     }
     rows[row].decideAt = .distantFuture
-    guard record.state == .unmonitored, canTell, rows[row].tracksInside == 0 else { return }
+    guard record.state == .unmonitored, silenceIsEvidence, rows[row].tracksInside == 0 else { return }
     if rows[row].machine.lastKnown == .inside {
       rows[row].patience = context.catalog.slots[Int(slot)].region.presence.patience
     }
@@ -369,7 +369,7 @@ extension ObserverEngine {
       }
     }
     track.flush()
-    track.settle()
+    track.updateFastPath()
   }
 }
 

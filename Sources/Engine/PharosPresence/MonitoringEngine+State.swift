@@ -206,7 +206,7 @@ extension ObserverEngine {
   ) throws(Coder.Failure) {
     var (count, free) = (tracks.count, freeTracks)
     try coder.code(count: &count, ofAtLeast: 0)
-    try coder.check(count <= TrackTable.greatestPlace, "the tracks")
+    try coder.check(count <= TrackTable.maximumPlace, "the tracks")
     try coder.code(places: &free, below: count, "a free track")
     var isFree = Set(free)
     try coder.check(isFree.count == free.count, "a free track")
@@ -258,7 +258,7 @@ extension ObserverEngine {
     )
     tracks[added].restore(parts, samples: samples, key: key)
     try tracks[added].visitFields(parts, &coder)
-    tracks[added].settle()
+    tracks[added].updateFastPath()
   }
 
   /// Sets the timers of an observer that was read.

@@ -98,7 +98,7 @@ package struct MonitoringEngine: Sendable {
         var next = 0
         while next < span.count {
           // After an eviction a place may have gone to another observer.
-          if context.counters.observerEvictions == evictions, hear(span, first, &next) { continue }
+          if context.counters.observerEvictions == evictions, receive(span, first, &next) { continue }
           let handsets = context.handsets
           ingest(batch.reports[start + next], in: batch)
           next += 1
@@ -114,7 +114,7 @@ package struct MonitoringEngine: Sendable {
   /// Hears reports of one observer after the other by the usual path.
   ///
   /// - Returns: true if any was heard.
-  private mutating func hear(
+  private mutating func receive(
     _ reports: Span<ReportEntry>,
     _ prepared: UnsafePointer<PreparedAdvert>,
     _ next: inout Int
@@ -128,7 +128,7 @@ package struct MonitoringEngine: Sendable {
     while next < reports.count, prepared[next].path != .general {
       let before = next
       observerEngines[Int(prepared[next].observer)]
-        .hear(prepared, count: reports.count, &next, reports, latest: &latest, &counts, &context)
+        .receive(prepared, count: reports.count, &next, reports, latest: &latest, &counts, &context)
       if next == before { break }
     }
     context.counters.add(counts)
@@ -231,7 +231,7 @@ package struct MonitoringEngine: Sendable {
   private mutating func fire(through limit: Timestamp) {
     context.present = limit
     while let entry = context.timers.next(through: limit) {
-      if context.timers.takeNews() { prefetchNear() }
+      if context.timers.drainNews() { prefetchNear() }
       let index = Int(entry.observer)
       guard observerEngines[index].isLive else { continue }
       if isBehind(index), !observerEngines[index].mayFire(entry, context) {
@@ -344,13 +344,13 @@ package struct MonitoringEngine: Sendable {
 
   /// Removes the oldest tracks of the observer with the most tracks in a full cell.
   private mutating func makeRoom(inCell cell: Int) {
-    let greatest = cells[cell].max {
+    let maximum = cells[cell].max {
       let (left, right) = (observerEngines[Int($0)], observerEngines[Int($1)])
       return left.table.count == right.table.count ? left.id < right.id : left.table.count < right.table.count
     }
-    guard let greatest else { return }
-    if isBehind(Int(greatest)) { catchUp(Int(greatest)) }
-    observerEngines[Int(greatest)].evictTracks(&context)
+    guard let maximum else { return }
+    if isBehind(Int(maximum)) { catchUp(Int(maximum)) }
+    observerEngines[Int(maximum)].evictTracks(&context)
   }
 
   /// Removes a sixteenth of a cell's observers, so that a flood of names costs little each.
@@ -394,7 +394,7 @@ package struct MonitoringEngine: Sendable {
   /// Counts a report of an observer that is not admitted; the first one is published.
   private mutating func quarantine(_ id: ObserverID) {
     context.counters.quarantined += 1
-    guard quarantined.note(id, at: context.current) else { return }
+    guard quarantined.record(id, at: context.current) else { return }
     context.output.events.append(
       Event(
         stream: context.stream,
@@ -591,7 +591,7 @@ extension ObserverEngine {
       declaredInterval: track.declaredInterval.flatMap(span),
       receptionShare: losses.received > 0 ? losses.share : nil,
       lossRun: losses.received > 0 ? losses.meanRun : nil,
-      isTelling: canTell,
+      silenceIsEvidence: silenceIsEvidence,
       silenceFrom: silenceFrom,
       regions: regions(of: track, &context)
     )
@@ -653,30 +653,30 @@ extension ObserverEngine {
       return track(of: wanted, context).map { [$0] } ?? []
     }
     var places: [(beacon: BeaconID, place: Int)] = []
-    var greatest: BeaconID?
+    var maximum: BeaconID?
     for place in 0..<tracks.count where tracks[place].isLive {
       let beacon = tracks[place].beacon(context.catalog.scopes)
-      guard after.map({ $0 < beacon }) ?? true, greatest.map({ beacon < $0 }) ?? true else { continue }
+      guard after.map({ $0 < beacon }) ?? true, maximum.map({ beacon < $0 }) ?? true else { continue }
       places.append((beacon, place))
       guard places.count >= 2 * limit else { continue }
       places.sort { $0.beacon < $1.beacon }
       places.removeSubrange(limit...)
-      greatest = places.last?.beacon
+      maximum = places.last?.beacon
     }
     return places.sorted { $0.beacon < $1.beacon }.prefix(limit).map(\.place)
   }
 }
 
 extension MonitoringEngine {
-  /// Indicates whether other engines have observers of the same tags, which ``takeFoundModes()`` is for.
+  /// Indicates whether other engines have observers of the same tags, which ``drainFoundModes()`` is for.
   package var sharesModes: Bool {
     get { context.modes.isShared }
     set { context.modes.isShared = newValue }
   }
 
   /// Takes out the modes that were found since the last call, for the other engines.
-  package mutating func takeFoundModes() -> [FoundModes] {
-    context.modes.untold.isEmpty ? [] : context.modes.takeUntold()
+  package mutating func drainFoundModes() -> [FoundModes] {
+    context.modes.unpublished.isEmpty ? [] : context.modes.drainUnpublished()
   }
 
   /// Records the modes that the observers of another engine have found.

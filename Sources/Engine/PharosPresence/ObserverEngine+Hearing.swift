@@ -1,7 +1,7 @@
 import PharosModel
 import PharosWire
 
-/// The handling of any report by an observer; most adverts take a shorter path: see ``hear(_:count:_:_:latest:_:_:)``.
+/// The handling of any report by an observer; most adverts take a shorter path: see ``receive(_:count:_:_:latest:_:_:)``.
 extension ObserverEngine {
   /// Handles a report.
   mutating func handle(_ report: Report, in batch: borrowing ReportBatch, _ context: inout EngineContext) {
@@ -20,7 +20,7 @@ extension ObserverEngine {
         pass(.outside(fix), at: time.event, &context)
       }
       handle(report.body, at: time, in: batch, &context)
-      settlePending(&context)
+      endPending(&context)
     }
     if isAwaited { reportReturn(&context) }
     if standsInZone || context.current <= watchedUntil { reportLife(&context) }
@@ -33,8 +33,8 @@ extension ObserverEngine {
     _ context: inout EngineContext
   ) {
     switch body {
-    case .advert(let advert): hear(advert, at: time, in: batch, &context)
-    case .rangedBeacon(let ranged): hear(ranged, at: time, &context)
+    case .advert(let advert): receive(advert, at: time, in: batch, &context)
+    case .rangedBeacon(let ranged): receive(ranged, at: time, &context)
     case .heartbeat(let heartbeat):
       if life.heartbeat(heartbeat, at: time.event) { recover(at: time, &context) }
     case .scanState(let state):
@@ -62,8 +62,8 @@ extension ObserverEngine {
     let isOfUpload = !lag.isGiven && life.uploads.covers(context.current - age)
     let isLate = age > lag.lag && !isOfUpload
     if isUp && context.current - age >= lagLearnsFrom || isOfUpload && life.uploads.isKnown {
-      if age > LagEstimator.greatest { lag.noteUpload(at: context.current) }
-      lag.note(age: age)
+      if age > LagEstimator.maximumLag { lag.recordUpload(at: context.current) }
+      lag.record(age: age)
     }
     if isLate {
       late += 1
@@ -77,7 +77,7 @@ extension ObserverEngine {
   private mutating func handle(_ head: Transmission, _ context: inout EngineContext) {
     let before = datagramAt
     datagramAt = context.current
-    switch sequence.note(head) {
+    switch sequence.record(head) {
     case .next: break
     case .gap(let lost):
       context.counters.sequenceGaps += lost
@@ -129,7 +129,7 @@ extension ObserverEngine {
   // MARK: Adverts
 
   /// Hears an advert: each identity that it carries, and its address, may have a track.
-  private mutating func hear(
+  private mutating func receive(
     _ advert: Advert,
     at time: ReportTime,
     in batch: borrowing ReportBatch,
@@ -150,12 +150,12 @@ extension ObserverEngine {
       time: time
     )
     var isMatched = false
-    if let first = found.first { isMatched = hear(first.beacon, power: first.power, hearing, &context) }
-    for other in found.others where hear(other.beacon, power: other.power, hearing, &context) {
+    if let first = found.first { isMatched = receive(first.beacon, power: first.power, hearing, &context) }
+    for other in found.others where receive(other.beacon, power: other.power, hearing, &context) {
       isMatched = true
     }
     if context.catalog.hasAddresses, let address = hearing.keyAddress,
-      hear(.address(address), power: found.first?.power, hearing, &context)
+      receive(.address(address), power: found.first?.power, hearing, &context)
     {
       isMatched = true
     }
@@ -165,7 +165,7 @@ extension ObserverEngine {
     if isMatched { context.counters.matched += 1 } else { context.counters.unmatched += 1 }
   }
 
-  private mutating func hear(_ ranged: RangedBeacon, at time: ReportTime, _ context: inout EngineContext) {
+  private mutating func receive(_ ranged: RangedBeacon, at time: ReportTime, _ context: inout EngineContext) {
     countAdvert()
     let isProof = life.advert(from: KeyedHash.fold(ranged.beacon), at: time.event, isTimed: time.isTimed)
     if !isUp || scanState == .off { wake(at: time, isProof: isProof, &context) }
@@ -179,7 +179,7 @@ extension ObserverEngine {
       advertisingSet: 255,
       time: time
     )
-    let isMatched = hear(ranged.beacon, power: power, hearing, &context)
+    let isMatched = receive(ranged.beacon, power: power, hearing, &context)
     context.counters.adverts += 1
     if ranged.rssi == nil { context.counters.withoutLevel += 1 }
     if isMatched { context.counters.matched += 1 } else { context.counters.unmatched += 1 }
@@ -195,7 +195,7 @@ extension ObserverEngine {
   /// Hears one identity of an advert.
   ///
   /// - Returns: true if a region, ranging request or zone matches it.
-  private mutating func hear(
+  private mutating func receive(
     _ beacon: BeaconID,
     power: Double?,
     _ hearing: Hearing,
@@ -204,18 +204,18 @@ extension ObserverEngine {
     var isMatched = false
     if context.catalog.hasKeys, beacon.kind != .address, let address = hearing.keyAddress {
       let keyed = beacon.address == nil ? beacon.keyed(by: address) : beacon
-      if let set = hearOne(keyed, power: power, hearing, &context) {
+      if let set = receiveOne(keyed, power: power, hearing, &context) {
         isMatched = true
         if context.catalog.sets[Int(set)].replacesPlain { return true }
       }
     }
-    return hearOne(beacon, power: power, hearing, &context) != nil || isMatched
+    return receiveOne(beacon, power: power, hearing, &context) != nil || isMatched
   }
 
   /// Hears one key.
   ///
   /// - Returns: the match set of its track, or nil if nothing asks about it.
-  private mutating func hearOne(
+  private mutating func receiveOne(
     _ beacon: BeaconID,
     power: Double?,
     _ hearing: Hearing,
@@ -225,7 +225,7 @@ extension ObserverEngine {
     guard scope != ScopeTable.none else { return nil }
     let identity = TrackIdentity(beacon, scope: scope, context.hash)
     guard let place = track(identity, power: power, hearing, &context) else { return nil }
-    return hear(place, power: power, hearing, &context)
+    return receive(place, power: power, hearing, &context)
   }
 
   /// The place of an identity's track, made now if anything asks about it and the report may count towards an entry.
@@ -256,13 +256,13 @@ extension ObserverEngine {
       let age = context.current - hearing.time.event
       guard age.seconds <= AdaptiveSilence.defaultWindow else { return nil }
       // The row of an observer that is down would begin with a state that was never published.
-      guard canTell || context.catalog.sets[Int(set)].regions.isEmpty else { return nil }
+      guard silenceIsEvidence || context.catalog.sets[Int(set)].regions.isEmpty else { return nil }
     }
     return makeTrack(identity, power: power, set: set, at: hearing.time.event, &context)
   }
 
   /// Hears a track's beacon.
-  private mutating func hear(
+  private mutating func receive(
     _ place: Int,
     power: Double?,
     _ hearing: Hearing,
@@ -272,7 +272,7 @@ extension ObserverEngine {
     let set = track.cold.matchSet
     let time = hearing.time.event
     guard !hearing.time.isLate else {
-      track.hearLate(at: time, level: hearing.level.map { $0 + rssiOffset }, catalog: context.catalog)
+      track.receiveLate(at: time, level: hearing.level.map { $0 + rssiOffset }, catalog: context.catalog)
       rearm(place, &context)
       return set
     }
@@ -284,15 +284,15 @@ extension ObserverEngine {
       power: power,
       half: half(of: time),
       silenceFrom: gapsFrom,
-      canTell: canTell
+      silenceIsEvidence: silenceIsEvidence
     )
-    hear(sample, place, address: hearing.keyAddress, &context)
+    receive(sample, place, address: hearing.keyAddress, &context)
     return set
   }
 
   /// Hears a track's beacon on the slow path.
   @inline(never)
-  mutating func hear(
+  mutating func receive(
     _ sample: TrackHandle.Sample,
     _ place: Int,
     address: DeviceAddress?,
@@ -300,12 +300,12 @@ extension ObserverEngine {
   ) {
     let track = tracks[place]
     if track.cold.marks.contains(.unallowed) { allow(track, &context) }
-    let outcome = track.hear(sample, catalog: context.catalog) {
+    let outcome = track.receive(sample, catalog: context.catalog) {
       self.silence(of: track)
     }
     if outcome.hasJoined { context.counters.joined += 1 }
     if let address, context.catalog.scopes[track.hot.scope].kind == .eddystone {
-      note(address, of: place, limit: context.limits.tracksPerObserver, context.catalog.scopes)
+      record(address, of: place, limit: context.limits.tracksPerObserver, context.catalog.scopes)
     }
     attend(to: outcome, place, &context)
   }

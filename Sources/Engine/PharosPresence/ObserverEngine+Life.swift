@@ -66,7 +66,7 @@ extension ObserverEngine {
         report(.unmonitored, policy, track, at: time, evidence, &context)
       }
       track.flush()
-      track.settle()
+      track.updateFastPath()
     }
     var evidence = Evidence(rule: rule)
     evidence.lastHeard = life.provenAt
@@ -118,7 +118,7 @@ extension ObserverEngine {
   /// Watches over the observer's silence as soon as there is something that its life can be seen by.
   mutating func watch(_ context: inout EngineContext) {
     guard isUp, outageTimer == .distantFuture, !life.isAssumed else { return }
-    armOutage(for: context.current + LifeSigns.least, &context)
+    armOutage(for: context.current + LifeSigns.minimumSilence, &context)
   }
 
   /// The observer may have been silent for too long.
@@ -168,13 +168,13 @@ extension ObserverEngine {
 
   /// Ends what was waiting for a proof of life that may have come, and watches over the silence from now on.
   @inline(__always)
-  mutating func settlePending(_ context: inout EngineContext) {
-    if hasPending, context.current >= reassessAt { settleAllPending(&context) }
+  mutating func endPending(_ context: inout EngineContext) {
+    if hasPending, context.current >= reassessAt { endAllPending(&context) }
     if outageTimer == .distantFuture { watch(&context) }
   }
 
   @inline(never)
-  private mutating func settleAllPending(_ context: inout EngineContext) {
+  private mutating func endAllPending(_ context: inout EngineContext) {
     let places = Set(pendingTracks).sorted()
     let waiting = Set(pendingRows).sorted()
     pendingTracks.removeAll(keepingCapacity: true)
@@ -187,8 +187,8 @@ extension ObserverEngine {
         track.change(presence: policy) { $0.isWaiting = false }
       }
       track.flush()
-      track.settle()
-      let due = settle(place, hasWaited: true, &context)
+      track.updateFastPath()
+      let due = endOverdue(place, hasWaited: true, &context)
       if due != .distantFuture { rearm(place, &context) }
     }
     for row in waiting {

@@ -5,13 +5,13 @@ extension ObserverEngine {
   /// The minimum time for which a beacon that is not heard stays in ranging events, and the maximum, however slow its
   /// interval seems.
   private static let rangingMemory = TimeSpan.seconds(5)
-  private static let longestRangingMemory = TimeSpan.seconds(300)
+  private static let maximumRangingMemory = TimeSpan.seconds(300)
 
   /// Puts a track on the list of those that the end of a second looks at.
   mutating func list(_ place: Int, _ context: inout EngineContext) {
     tracks[place].set(.listed, true)
     tracks[place].flush()
-    tracks[place].settle()
+    tracks[place].updateFastPath()
     listed.append(Int32(place))
     guard nextSecond == nil else { return }
     let half = half(of: tracks[place].hot.lastHeard)
@@ -40,7 +40,7 @@ extension ObserverEngine {
       } else {
         tracks[place].set(.listed, false)
         tracks[place].flush()
-        tracks[place].settle()
+        tracks[place].updateFastPath()
       }
     }
     places.removeSubrange(kept...)
@@ -132,7 +132,7 @@ extension ObserverEngine {
     let interval = max(track.hot.interval, track.declaredInterval ?? 0)
     return min(
       max(ObserverEngine.rangingMemory, .seconds(Double(interval) * 3)),
-      ObserverEngine.longestRangingMemory
+      ObserverEngine.maximumRangingMemory
     )
   }
 

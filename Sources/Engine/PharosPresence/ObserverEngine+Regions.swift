@@ -30,7 +30,7 @@ extension ObserverEngine {
 
   private func initialState(of slot: RegionCatalog.Slot, began: Timestamp, at time: Timestamp) -> RegionState
   {
-    guard canTell else { return .unmonitored }
+    guard silenceIsEvidence else { return .unmonitored }
     switch slot.assumed {
     case .inside: return .inside
     case .outside: return .outside
@@ -63,7 +63,7 @@ extension ObserverEngine {
   mutating func decide(row: Int, _ context: inout EngineContext) {
     guard row < rows.count, rows[row].isLive else { return }
     let entry = rows[row]
-    guard entry.decideAt != .distantFuture, canTell else { return }
+    guard entry.decideAt != .distantFuture, silenceIsEvidence else { return }
     let deafFor = life.reception.spans.credit(since: entry.decideAt - entry.patience)
     let deadline = entry.decideAt + deafFor
     guard firing(deadline, context.current) <= context.current else {
@@ -154,7 +154,7 @@ extension ObserverEngine {
     }
     if hasWaited, life.lastProof > deadline.time { evidence.waitedForProof = life.lastProof - deadline.time }
     guard track.change(presence: policy, { $0.deadlinePassed() }) != nil else { return }
-    track.settle()
+    track.updateFastPath()
     report(.outside, policy, track, at: deadline.time, evidence, &context)
     let change = RowChange(
       to: .outside,
@@ -184,7 +184,7 @@ extension ObserverEngine {
       move(policy, in: number, by: -1, change, &context)
       expectSilence(policy, in: number, for: evidence.allowedGap ?? .zero, &context)
     }
-    track.settle()
+    track.updateFastPath()
   }
 
   /// Lets the silence that follows the removal of a track decide the rows that no other track holds.
@@ -196,7 +196,7 @@ extension ObserverEngine {
     for allowed: TimeSpan,
     _ context: inout EngineContext
   ) {
-    guard canTell else { return }
+    guard silenceIsEvidence else { return }
     for client in context.catalog.sets[number].regions where client.place == Int32(policy) {
       guard let row = rowOfSlot[client.slot].map(Int.init), rows[row].tracksInside == 0,
         rows[row].state == .unmonitored
@@ -554,7 +554,7 @@ extension ObserverEngine {
   /// Publishes what a row has become while it was rotated out.
   private mutating func reconcile(_ row: Int, at time: Timestamp, _ context: inout EngineContext) {
     var evidence = Evidence(rule: .alreadyInside)
-    guard canTell else {
+    guard silenceIsEvidence else {
       evidence.rule = .observerOutage
       return set(row, RowChange(to: .unmonitored, time: time, evidence: evidence), &context)
     }

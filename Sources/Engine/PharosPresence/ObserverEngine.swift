@@ -3,7 +3,7 @@ import PharosModel
 /// All that stage one knows and does about one observer; nothing in it depends on another observer.
 ///
 /// It has one method for each input: a report (`handle(_:in:_:)`), a run of adverts
-/// (`hear(_:count:_:_:latest:_:_:)`), a timer (`fire(_:at:_:)`), a change of regions. The observers share the
+/// (`receive(_:count:_:_:latest:_:_:)`), a timer (`fire(_:at:_:)`), a change of regions. The observers share the
 /// `EngineContext` that each method takes.
 package struct ObserverEngine: Sendable {
   // What every datagram touches comes first.
@@ -114,7 +114,7 @@ package struct ObserverEngine: Sendable {
   }
 
   /// Indicates whether its silence is evidence now.
-  var canTell: Bool { isUp && scanState != .off }
+  var silenceIsEvidence: Bool { isUp && scanState != .off }
   /// The factor by which silence is stretched now.
   var stretch: Double { scanState == .windowed ? ObserverEngine.windowedStretch : 1 }
   /// The time from which on a gap is evidence about losses.
@@ -249,11 +249,11 @@ extension ObserverEngine {
     track.allowedMilliseconds = TrackHandle.allowedForever
     if set.policies.count > 1 {
       track.changeExtras { $0.presences = set.policies.map(Presence.init) }
-      track.noteExtras()
+      track.recordExtras()
     }
     insertIntoTable(cold.hash, place)
     scopes |= 1 << UInt64(identity.scope & 63)
-    track.note(scope: identity.scope)
+    track.record(scope: identity.scope)
     return place
   }
 
@@ -277,7 +277,7 @@ extension ObserverEngine {
     track.cold.marks = []
     track.cold.box = nil
     track.hot.scope = ScopeTable.none
-    track.settle()
+    track.updateFastPath()
     freeTracks.append(Int32(place))
     context.counters.tracks -= 1
     context.tracksOfCell[cell(context)] -= 1
@@ -340,7 +340,7 @@ extension ObserverEngine {
     track.rematch(number, epoch: context.epoch, from: old, to: new)
     // The directory and the path loss may have changed too, whatever the policies are.
     track.set(.unallowed, true)
-    track.settle()
+    track.updateFastPath()
     for client in new.regions where !old.regions.contains(where: { $0.slot == client.slot }) {
       meet(client, track, &context)
     }
@@ -359,7 +359,7 @@ extension ObserverEngine {
     let track = tracks[place]
     if outcome.needsAllowance {
       if outcome.hasComeToRest, track.hot.flags.contains(.ofFamily) {
-        families[track.hot.scope, default: LossPool()].noteRest(track.slowestInterval)
+        families[track.hot.scope, default: LossPool()].recordRest(track.slowestInterval)
       }
       if outcome.hasNewMode {
         let beacon = track.beacon(context.catalog.scopes)
@@ -368,7 +368,7 @@ extension ObserverEngine {
       if !outcome.hasJoined, track.isAtTurn { share(track) }
       allow(track, &context)
     }
-    if outcome.wasHidden { pool.noteHiding() }
+    if outcome.wasHidden { pool.recordHiding() }
     if outcome.entered | outcome.confirmed | outcome.proven != 0 { publish(outcome, place, &context) }
     rearm(place, &context)
     if track.cold.marks.contains(.seconds), !track.cold.marks.contains(.listed) { list(place, &context) }
@@ -403,29 +403,29 @@ extension ObserverEngine {
         at: place
       )
     }
-    track.settle()
+    track.updateFastPath()
   }
 
   /// Gives what a track counted in its last window to the pools.
   mutating func share(_ track: TrackHandle) {
     track.flush()
     let stretch = track.turnWindow()
-    track.settle()
+    track.updateFastPath()
     guard stretch.received >= 4 else { return }
     let level = track.hot.estimate
     let learner = track.learner
     let slowest = track.slowestInterval
     if track.levelClass == .usual, track.isWithinBodyReach {
       let time = (stretch.received + stretch.lost) * learner.interval
-      pool.noteWatch(time * Float(silence(of: track).unexplainedShare ?? 0))
+      pool.recordWatch(time * Float(silence(of: track).unexplainedShare ?? 0))
     }
     let all = LossPool.WorstTrack(losses: track.losses, interval: learner.interval)
     pool.add(stretch, of: all, level: level)
-    pool.note(learner, slowest: slowest)
+    pool.record(learner, slowest: slowest)
     guard track.hot.flags.contains(.ofFamily) else { return }
     var family = families[track.hot.scope] ?? LossPool()
     family.add(stretch, of: all, level: level)
-    family.note(learner, slowest: slowest)
+    family.record(learner, slowest: slowest)
     families[track.hot.scope] = family
   }
 
@@ -450,7 +450,7 @@ extension ObserverEngine {
       silence.belief = family.belief(level: level)
       silence.worst = family.worst(level: level)
       silence.familyInterval = family.interval
-      silence.isFamilySettled = family.settledInterval > 0
+      silence.isFamilyIntervalKnown = family.commonInterval > 0
       silence.familySlowest = family.expectedSlowest
     }
     silence.isUsualKnown = Float(track.samples) * track.hot.interval > UsualLevel.known
@@ -509,7 +509,7 @@ extension ObserverEngine {
   @inline(__always)
   private mutating func simpleDeadline(of track: TrackHandle) -> Timestamp {
     let allowed = track.allowedMilliseconds
-    guard canTell, allowed != TrackHandle.allowedForever else { return .distantFuture }
+    guard silenceIsEvidence, allowed != TrackHandle.allowedForever else { return .distantFuture }
     let since = max(track.hot.lastHeard, silenceFrom)
     let silence = since + TimeSpan(nanoseconds: Int64(allowed) &* 1_000_000)
     return life.reception.spans.end > since ? silence + life.reception.spans.credit(since: since) : silence
@@ -521,7 +521,7 @@ extension ObserverEngine {
     _ presence: Presence,
     _ context: inout EngineContext
   ) -> (time: Timestamp, isLevel: Bool)? {
-    guard canTell else { return nil }
+    guard silenceIsEvidence else { return nil }
     let since = max(track.hot.lastHeard, silenceFrom)
     let rules = context.catalog.policies[Int(presence.policy)]
     let deadline = presence.deadline(
@@ -567,7 +567,7 @@ extension ObserverEngine {
       guard isSimple || track.isLive else { continue }
       var due = isSimple ? simpleDeadline(of: track) : deadline(of: track, &context)
       if due != .distantFuture { due = firing(due, context.current) }
-      if due <= context.current { due = settle(place, &context) }
+      if due <= context.current { due = endOverdue(place, &context) }
       first = min(first, due)
     }
     if first != .distantFuture { armPage(page, first, &context) }
@@ -577,7 +577,8 @@ extension ObserverEngine {
   ///
   /// - Returns: the time at which the track is due next.
   @discardableResult
-  mutating func settle(_ place: Int, hasWaited: Bool = false, _ context: inout EngineContext) -> Timestamp {
+  mutating func endOverdue(_ place: Int, hasWaited: Bool = false, _ context: inout EngineContext) -> Timestamp
+  {
     let track = tracks[place]
     guard track.isLive else { return .distantFuture }
     if track.hot.epoch != UInt16(truncatingIfNeeded: context.epoch) {
@@ -605,7 +606,7 @@ extension ObserverEngine {
         leave(policy, place, deadline: deadline, hasWaited: hasWaited, &context)
       } else if !track.presence(policy).isWaiting {
         track.change(presence: policy) { $0.isWaiting = true }
-        track.settle()
+        track.updateFastPath()
         pendingTracks.append(Int32(place))
       }
     }
@@ -633,7 +634,7 @@ extension ObserverEngine {
   ///
   /// Never further ahead than the least silence that counts, since the deadline comes nearer as gaps are learned.
   mutating func armOutage(for deadline: Timestamp, _ context: inout EngineContext) {
-    let due = min(firing(deadline, context.current), context.current + LifeSigns.least)
+    let due = min(firing(deadline, context.current), context.current + LifeSigns.minimumSilence)
     guard due < outageTimer else { return }
     outageTimer = context.arm(due, observer: place, .outage)
   }
@@ -652,7 +653,7 @@ extension ObserverEngine {
   /// Records an Eddystone beacon's address.
   ///
   /// One identity may come from any number of addresses, of which at most as many are kept as tracks.
-  mutating func note(_ address: DeviceAddress, of place: Int, limit: Int, _ scopes: borrowing ScopeTable) {
+  mutating func record(_ address: DeviceAddress, of place: Int, limit: Int, _ scopes: borrowing ScopeTable) {
     if trackOfAddress.count >= limit, trackOfAddress[address.bits] == nil {
       trackOfAddress = liveAddresses(scopes)
       guard trackOfAddress.count < limit else { return }

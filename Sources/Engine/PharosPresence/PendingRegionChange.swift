@@ -40,7 +40,7 @@ struct PendingRegionChange: Sendable {
 
 extension PendingRegionChange {
   /// Records a new region.
-  mutating func note(_ slot: Int32, of catalog: RegionCatalog) {
+  mutating func record(_ slot: Int32, of catalog: RegionCatalog) {
     let entry = catalog.slots[Int(slot)]
     guard let constraint = entry.region.constraint else { return }
     questions.append(KeyQuestion(constraint, catalog.scopes))

@@ -167,10 +167,10 @@ extension MonitoringEngine {
       let start = Int(reports[unchecked: index].start)
       let range = start..<start &+ Int(reports[unchecked: index].length)
       guard range.upperBound <= payloads.byteCount else { continue }
-      advert.take(reports[unchecked: index])
+      advert.prepare(reports[unchecked: index])
       if let (beacon, power) = FrameDecoder.soleIBeacon(in: payloads, at: range) {
         let words = beacon.words
-        advert.note(beacon, power: power, transmitters)
+        advert.record(beacon, power: power, transmitters)
         if words.high != last.high || words.low != last.low || !last.isKnown {
           last = (words.high, words.low, true)
           scope = context.catalog.scopes.number(of: BeaconScope(beacon))
@@ -182,13 +182,13 @@ extension MonitoringEngine {
         last.isKnown = false
         switch context.decoder.soleIdentity(in: payloads.extracting(range)) {
         case .one(let beacon, let power):
-          advert.note(beacon, power: power, transmitters)
+          advert.record(beacon, power: power, transmitters)
           scope = context.catalog.scopes.number(of: BeaconScope(beacon))
           isChanging = context.changing.contains(scope)
           advert.pointee.key = ScopeTable.key(of: beacon)
         case .none:
           let address = reports[unchecked: index].deviceAddress
-          advert.noteTransmitter(ObserverEngine.transmitter(nil, address), transmitters)
+          advert.recordTransmitter(ObserverEngine.transmitter(nil, address), transmitters)
           advert.pointee.power = HotTrack.noLevel
           // Where a region matches addresses, the adverts of an observer that is behind wait for it.
           advert.pointee.path = isBehind && !isPlain ? .general : .untracked
@@ -288,7 +288,7 @@ extension MonitoringEngine {
 extension UnsafeMutablePointer<PreparedAdvert> {
   /// Takes what stands in a report itself.
   @inline(__always)
-  fileprivate func take(_ report: ReportEntry) {
+  fileprivate func prepare(_ report: ReportEntry) {
     switch report.timeKind {
     case .received: (pointee.age, pointee.isSent) = (0, false)
     case .age: (pointee.age, pointee.isSent) = (max(0, report.time), false)
@@ -302,14 +302,14 @@ extension UnsafeMutablePointer<PreparedAdvert> {
   /// Records the level at one metre that the frame states, and of the transmitter: its address if that lasts, else its
   /// identity.
   @inline(__always)
-  fileprivate func note(_ beacon: BeaconID, power: Int8, _ transmitters: TransmitterHomes) {
+  fileprivate func record(_ beacon: BeaconID, power: Int8, _ transmitters: TransmitterHomes) {
     pointee.power = power
-    noteTransmitter(pointee.hasLastingAddress ? pointee.address : KeyedHash.fold(beacon), transmitters)
+    recordTransmitter(pointee.hasLastingAddress ? pointee.address : KeyedHash.fold(beacon), transmitters)
   }
 
   /// Records the key of the transmitter, and prefetches its history.
   @inline(__always)
-  fileprivate func noteTransmitter(_ key: UInt64, _ transmitters: TransmitterHomes) {
+  fileprivate func recordTransmitter(_ key: UInt64, _ transmitters: TransmitterHomes) {
     let tag = Reception.tag(of: key)
     pointee.transmitter = key
     pointee.transmitterTag = tag
@@ -352,7 +352,7 @@ extension ObserverEngine {
   ///   - latest: the receive time of the latest report of all observers; counted on.
   ///   - counts: the counts of the run; counted on.
   ///   - context: the state that the observers share.
-  mutating func hear(
+  mutating func receive(
     _ first: UnsafePointer<PreparedAdvert>,
     count: Int,
     _ next: inout Int,
@@ -361,7 +361,7 @@ extension ObserverEngine {
     _ counts: inout RunCounts,
     _ context: inout EngineContext
   ) {
-    guard canTell, !isAwaited, !sequence.isRepeat, lostSince == nil,
+    guard silenceIsEvidence, !isAwaited, !sequence.isRepeat, lostSince == nil,
       mayHear(at: first[next].received, context)
     else { return }
     tracks.makeUnique()
@@ -387,28 +387,28 @@ extension ObserverEngine {
         latest = received
         context.current = received
         let time = Timestamp(nanoseconds: received.nanoseconds &- age)
-        note(advert, at: time, age)
-        switch hearFast(advert, track, at: time) {
+        record(advert, at: time, age)
+        switch receiveFast(advert, track, at: time) {
         case .heard: break
         case .joined: counts.joined += 1
-        case .notFast: hearSlowly(advert, Int(found), at: time, reports, next, &context)
+        case .notFast: receiveSlowly(advert, Int(found), at: time, reports, next, &context)
         }
         counts.withoutLevel += advert.pointee.level == HotTrack.noLevel ? 1 : 0
       } else if advert.pointee.path == .untracked {
         guard let age = promptAge(advert) else { return }
         latest = received
         context.current = received
-        note(advert, at: Timestamp(nanoseconds: received.nanoseconds &- age), age)
+        record(advert, at: Timestamp(nanoseconds: received.nanoseconds &- age), age)
         counts.untracked += 1
         counts.withoutLevel += advert.pointee.level == HotTrack.noLevel ? 1 : 0
       } else {
-        guard advert.pointee.path == .head, take(headOf: reports[unchecked: next]) else { return }
+        guard advert.pointee.path == .head, acceptNext(headOf: reports[unchecked: next]) else { return }
         latest = received
         context.current = received
         counts.heads += 1
       }
       // The head of a datagram is no sign of life.
-      if mayBeUnsettled, advert.pointee.path != .head { settlePending(&context) }
+      if mayBeUnsettled, advert.pointee.path != .head { endPending(&context) }
       next += 1
       counts.reports += 1
       if standsInZone || context.current <= watchedUntil { reportLife(&context) }
@@ -430,7 +430,7 @@ extension ObserverEngine {
 
   /// Hears an advert of a track by the fast path.
   @inline(__always)
-  private mutating func hearFast(
+  private mutating func receiveFast(
     _ advert: UnsafePointer<PreparedAdvert>,
     _ track: TrackHandle,
     at time: Timestamp
@@ -441,7 +441,7 @@ extension ObserverEngine {
       return .notFast
     }
     let before = track.hot.level
-    let outcome = track.hearFast(
+    let outcome = track.receiveFast(
       at: time,
       level: advert.pointee.level,
       offset: rssiOffset,
@@ -456,7 +456,7 @@ extension ObserverEngine {
   }
 
   @inline(never)
-  private mutating func hearSlowly(
+  private mutating func receiveSlowly(
     _ advert: UnsafePointer<PreparedAdvert>,
     _ place: Int,
     at time: Timestamp,
@@ -473,10 +473,10 @@ extension ObserverEngine {
       power: advert.pointee.power == HotTrack.noLevel ? nil : Double(advert.pointee.power),
       half: half(of: time),
       silenceFrom: gapsFrom,
-      canTell: true
+      silenceIsEvidence: true
     )
     let address = report.deviceAddress.flatMap { $0.isPrivate ? nil : $0 }
-    hear(sample, place, address: address, &context)
+    receive(sample, place, address: address, &context)
   }
 
   /// Keeps a sample that took the fast path in its second.
@@ -517,11 +517,11 @@ extension ObserverEngine {
 
   /// Records an advert that is in order and on time.
   @inline(__always)
-  private mutating func note(_ advert: UnsafePointer<PreparedAdvert>, at time: Timestamp, _ age: Int64) {
+  private mutating func record(_ advert: UnsafePointer<PreparedAdvert>, at time: Timestamp, _ age: Int64) {
     lastReceived = advert.pointee.received
     life.uploads.receive(at: lastReceived, age: TimeSpan(nanoseconds: age))
     if time >= lagLearnsFrom || life.uploads.isKnown && life.uploads.covers(time) {
-      lag.note(age: TimeSpan(nanoseconds: age))
+      lag.record(age: TimeSpan(nanoseconds: age))
     }
     countAdvert()
     let tag = advert.pointee.transmitterTag
@@ -530,8 +530,8 @@ extension ObserverEngine {
   }
 
   /// Takes the head of a datagram, if it is the next one; it is no sign of life.
-  private mutating func take(headOf report: ReportEntry) -> Bool {
-    guard sequence.takeNext(report.transmission) else { return false }
+  private mutating func acceptNext(headOf report: ReportEntry) -> Bool {
+    guard sequence.acceptNext(report.transmission) else { return false }
     lastReceived = report.received
     datagramAt = report.received
     return true

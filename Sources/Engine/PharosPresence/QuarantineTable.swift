@@ -8,7 +8,7 @@ package import PharosModel
 /// makes room.
 struct QuarantineTable: Sendable {
   /// The maximum number of observers in each of the 64 cells: 1,024 in all, more than an operator looks through.
-  static let most = 16
+  static let cellCapacity = 16
   /// The silence after which an observer may be removed to make room for another one.
   ///
   /// Ten minutes: an observer that is present reports far more often.
@@ -20,14 +20,14 @@ struct QuarantineTable: Sendable {
   var observers: [QuarantinedObserver] { cells.flatMap { $0 }.sorted { $0.id < $1.id } }
 
   /// Records a report; returns true if its observer is new here.
-  mutating func note(_ id: ObserverID, at time: Timestamp) -> Bool {
+  mutating func record(_ id: ObserverID, at time: Timestamp) -> Bool {
     let cell = id.cell
     if let place = cells[cell].firstIndex(where: { $0.id == id }) {
       cells[cell][place].lastHeard = time
       cells[cell][place].reports &+= 1
       return false
     }
-    if cells[cell].count >= QuarantineTable.most {
+    if cells[cell].count >= QuarantineTable.cellCapacity {
       let places = cells[cell].indices
       let oldest = places.min {
         (cells[cell][$0].lastHeard, cells[cell][$0].id) < (cells[cell][$1].lastHeard, cells[cell][$1].id)
@@ -51,7 +51,7 @@ struct QuarantineTable: Sendable {
 
   /// Puts an observer back that was kept in a state.
   mutating func restore(_ observer: QuarantinedObserver) {
-    guard cells[observer.id.cell].count < QuarantineTable.most else { return }
+    guard cells[observer.id.cell].count < QuarantineTable.cellCapacity else { return }
     cells[observer.id.cell].append(observer)
   }
 }

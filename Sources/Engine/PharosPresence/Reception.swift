@@ -9,9 +9,9 @@ package import PharosModel
 /// their recent history (``Transmitter``), and are evaluated when an exit is due.
 package struct Reception: Sendable {
   /// The maximum number of transmitters: a room full.
-  static let most = 64
+  static let capacity = 64
   /// The log of a likelihood ratio that settles a question: ten to one.
-  static let settled = 2.3
+  static let decisive = 2.3
 
   /// The event time of the latest advert.
   package var latest = Timestamp.distantPast
@@ -31,23 +31,23 @@ package struct Reception: Sendable {
   package var deafSince: Timestamp? { deafness?.since }
 
   /// An advert came from the transmitter that the key stands for.
-  package mutating func hear(_ key: UInt64, at time: Timestamp) {
+  package mutating func receive(_ key: UInt64, at time: Timestamp) {
     places.makeUnique()
-    hearUnshared(Reception.tag(of: key), at: time)
+    receiveUnshared(Reception.tag(of: key), at: time)
   }
 
   /// The same with the tag of the key, after the places have been made the observer's own.
   @inline(__always)
-  mutating func hearUnshared(_ tag: UInt32, at time: Timestamp) {
+  mutating func receiveUnshared(_ tag: UInt32, at time: Timestamp) {
     latest = max(latest, time)
     if let found = places.find(tag) {
-      let absent = found.pointee.hear(at: time)
+      let absent = found.pointee.receive(at: time)
       if absent > 0 { reconsider(places.place(of: found), slots: absent, at: time) }
     } else {
       rejectedInsertions &+= 1
       // At an observer that keeps as many as it may only every eighth newcomer is let in to look, since it would have to look
       // at four others.
-      if places.count < Reception.most || rejectedInsertions & 7 == 0 { admit(tag, at: time) }
+      if places.count < Reception.capacity || rejectedInsertions & 7 == 0 { admit(tag, at: time) }
     }
     if deafness != nil { askAgain(at: time) }
   }
@@ -81,7 +81,7 @@ package struct Reception: Sendable {
       deafness?.witnesses &= ~(1 << UInt64(place))
       return
     }
-    if places.count < Reception.most { grow() }
+    if places.count < Reception.capacity { grow() }
   }
 
   private mutating func grow() {
@@ -122,25 +122,25 @@ extension Reception {
     /// The surprise if all that fell silent or thinned out had done so by themselves.
     var surprise = 0.0
     /// The greatest contribution of one transmitter to it.
-    var greatest = 0.0
+    var maximumContribution = 0.0
     /// The length of the window in seconds.
     var length = 0.0
 
     /// The surprise if the others had done as one did, by chance and in the same window.
-    var coincidence: Double { surprise - greatest }
+    var coincidence: Double { surprise - maximumContribution }
 
     /// Indicates whether the adverts received are thinned out, whatever the reason.
-    var isThinned: Bool { thinned >= Reception.settled && thinned > fine }
+    var isThinned: Bool { thinned >= Reception.decisive && thinned > fine }
 
     /// Indicates whether the radio is deaf: others than the one in question collapsed together, far beyond chance.
     package var isDeaf: Bool {
       guard isThinned, length > 0 else { return false }
       let odds = RadioMath.binaryLog(Reception.meanTimeToDeafness / length) * RadioMath.naturalLogOfTwo
-      return coincidence >= max(0, odds) + Reception.settled
+      return coincidence >= max(0, odds) + Reception.decisive
     }
 
     /// Indicates whether the radio surely hears.
-    package var isFine: Bool { fine >= Reception.settled && fine >= thinned }
+    package var isFine: Bool { fine >= Reception.decisive && fine >= thinned }
 
     /// A Boolean value that is true if one transmitter's silence is in doubt.
     ///
@@ -149,12 +149,12 @@ extension Reception {
     /// fallen silent together by an unlikely chance: that is what the end of a short outage looks like.
     package var isDoubtful: Bool {
       guard !isThinned, suspects >= 2 else { return isThinned }
-      return fine == 0 || fine < Reception.settled && coincidence >= Reception.settled
+      return fine == 0 || fine < Reception.decisive && coincidence >= Reception.decisive
     }
 
     fileprivate mutating func add(surprise value: Double) {
       surprise += value
-      greatest = max(greatest, value)
+      maximumContribution = max(maximumContribution, value)
     }
   }
 
@@ -187,18 +187,18 @@ extension Reception {
   /// earlier is not counted among them: the others were still heard after its last advert.
   package func isSilentTogether(at time: Timestamp) -> Bool {
     guard latest != .distantPast, time - latest >= .seconds(1) else { return false }
-    var (losses, surprise, greatest, suspects) = (0.0, 0.0, 0.0, 0)
+    var (losses, surprise, maximum, suspects) = (0.0, 0.0, 0.0, 0)
     for place in places.indices where places[place].isKnown {
       guard let silence = places[place].silence(since: latest, through: time) else { continue }
       suspects += 1
       losses += silence.byLosses
       let own = min(silence.byLosses, silence.byLeaving, 4)
       surprise += own
-      greatest = max(greatest, own)
+      maximum = max(maximum, own)
     }
-    guard suspects >= 2, surprise - greatest >= Reception.settled else { return false }
+    guard suspects >= 2, surprise - maximum >= Reception.decisive else { return false }
     let odds = RadioMath.binaryLog(Reception.meanTimeToFailure / (time - latest).seconds)
-    return losses >= max(0, odds * RadioMath.naturalLogOfTwo) + Reception.settled
+    return losses >= max(0, odds * RadioMath.naturalLogOfTwo) + Reception.decisive
   }
 
   /// The shortest window before a time in which it can be said whether the radio hears.
@@ -221,7 +221,7 @@ extension Reception {
 /// The deafness of a radio: its start, and the witnesses to it.
 struct Deafness: Equatable, Sendable {
   /// The longest time for which an observer counts as deaf before what it hears counts as usual.
-  static let longest = TimeSpan.minutes(5)
+  static let maximumTime = TimeSpan.minutes(5)
   /// The interval at which a deaf radio is reassessed.
   static let pause = TimeSpan.milliseconds(250)
   /// The time that witnesses have to come back after the radio is found to hear, or to be heard thinned out still.
@@ -244,7 +244,7 @@ struct Deafness: Equatable, Sendable {
 extension Reception {
   /// The radio turned out to be deaf in a silence that began then.
   mutating func becomeDeaf(since start: Timestamp, at time: Timestamp) {
-    let earliest = max(start, time - Deafness.longest)
+    let earliest = max(start, time - Deafness.maximumTime)
     var deafness =
       deafness
       ?? Deafness(since: earliest, askedAt: time, thinnedAt: time, taughtFrom: teachesFrom)
@@ -282,7 +282,7 @@ extension Reception {
         deafness.thinnedAt = time
         deafness.fineSince = nil
       }
-      if time - deafness.thinnedAt >= Deafness.patience || time - deafness.since >= Deafness.longest {
+      if time - deafness.thinnedAt >= Deafness.patience || time - deafness.since >= Deafness.maximumTime {
         // It stays so: this is what it hears from now on.
         return end(deafness, wasDeaf: false, at: time)
       }
@@ -295,7 +295,7 @@ extension Reception {
   /// Discards the transmitters' histories before its end, since all of them have a hole now.
   mutating func addSpan(from start: Timestamp, to end: Timestamp) {
     guard end > start else { return }
-    spans.add(from: start, to: end, crediting: Deafness.longest)
+    spans.add(from: start, to: end, crediting: Deafness.maximumTime)
     restart(at: end)
   }
 
@@ -309,7 +309,7 @@ extension Reception {
   /// Takes that a transmitter's adverts became sparse in so many of its slots, which may be the radio's doing.
   mutating func reconsider(_ place: Int, slots: Int64, at time: Timestamp) {
     guard deafness == nil else { return }
-    if let window = window(before: time, within: time - Deafness.longest), window.verdict.isDeaf {
+    if let window = window(before: time, within: time - Deafness.maximumTime), window.verdict.isDeaf {
       return becomeDeaf(since: window.start, at: time)
     }
     // A shorter pause may be a run of losses.
@@ -367,9 +367,9 @@ extension Reception {
 /// between those was probably no better, and the credit that a silence gets is bounded anyway.
 package struct DeafSpans: Sendable {
   /// The maximum number of separate spans.
-  static let most = 8
+  static let capacity = 8
   /// A silence is made longer by at most so much: an exit must come some day.
-  package static let greatestCredit = TimeSpan.minutes(15)
+  package static let maximumCredit = TimeSpan.minutes(15)
 
   package var spans: [Range<Int64>] = []
   /// The end of the latest one.
@@ -383,11 +383,11 @@ package struct DeafSpans: Sendable {
   package mutating func add(
     from start: Timestamp,
     to end: Timestamp,
-    crediting longest: TimeSpan = DeafSpans.greatestCredit
+    crediting maximum: TimeSpan = DeafSpans.maximumCredit
   ) {
     guard end > start else { return }
     if end > self.end { total = total + (end - max(start, self.end)) }
-    var added = max(start, end - longest).nanoseconds..<end.nanoseconds
+    var added = max(start, end - maximum).nanoseconds..<end.nanoseconds
     spans.removeAll { span in
       guard span.upperBound >= added.lowerBound, span.lowerBound <= added.upperBound else { return false }
       added = min(span.lowerBound, added.lowerBound)..<max(span.upperBound, added.upperBound)
@@ -395,27 +395,27 @@ package struct DeafSpans: Sendable {
     }
     let place = spans.firstIndex { $0.lowerBound > added.lowerBound } ?? spans.count
     spans.insert(added, at: place)
-    if spans.count > DeafSpans.most { joinClosest() }
+    if spans.count > DeafSpans.capacity { joinClosest() }
     self.end = max(self.end, end)
   }
 
-  /// Returns the part of the time since an instant in which the radio was deaf, at most ``greatestCredit``.
+  /// Returns the part of the time since an instant in which the radio was deaf, at most ``maximumCredit``.
   package func credit(since start: Timestamp) -> TimeSpan {
     guard end > start else { return .zero }
     var sum: Int64 = 0
     for span in spans where span.upperBound > start.nanoseconds {
       sum += span.upperBound - max(span.lowerBound, start.nanoseconds)
     }
-    return min(TimeSpan(nanoseconds: sum), DeafSpans.greatestCredit)
+    return min(TimeSpan(nanoseconds: sum), DeafSpans.maximumCredit)
   }
 
   private mutating func joinClosest() {
     var place = 0
-    var least = Int64.max
+    var minimum = Int64.max
     for index in 0..<(spans.count - 1) {
       let gap = spans[index + 1].lowerBound - spans[index].upperBound
-      guard gap < least else { continue }
-      least = gap
+      guard gap < minimum else { continue }
+      minimum = gap
       place = index
     }
     spans[place] = spans[place].lowerBound..<spans[place + 1].upperBound
@@ -493,6 +493,6 @@ extension DeafSpans: FieldParts {
       try coder.check(start < end, "a span")
       span = start..<end
     }
-    try coder.check(spans.count <= DeafSpans.most, "spans")
+    try coder.check(spans.count <= DeafSpans.capacity, "spans")
   }
 }

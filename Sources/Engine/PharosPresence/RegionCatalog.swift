@@ -77,7 +77,7 @@ package struct RegionCatalog: Sendable {
   private var askedAddresses: Set<UInt64> = []
   /// The same as numbers.
   package private(set) var scopes = ScopeTable()
-  private var zonesTakeAll = false
+  private var zonesIncludeAll = false
   private var zoneObservers: Set<ObserverID> = []
   /// The observers that hang at known places of venues.
   private let fixedObservers: Set<ObserverID>
@@ -95,7 +95,7 @@ package struct RegionCatalog: Sendable {
     directory = site.beacons
     entriesByConstraint = [:]
     zoneObservers = []
-    zonesTakeAll = false
+    zonesIncludeAll = false
     zonedConstraints = []
     for (index, entry) in site.beacons.enumerated() {
       entriesByConstraint[entry.constraint.normal, default: []].append(Int32(index))
@@ -103,17 +103,17 @@ package struct RegionCatalog: Sendable {
     }
     for zone in site.zones {
       zoneObservers.formUnion(zone.observers)
-      zonesTakeAll = zonesTakeAll || zone.beacons.isEmpty
+      zonesIncludeAll = zonesIncludeAll || zone.beacons.isEmpty
       for constraint in zone.beacons {
         zonedConstraints.insert(constraint.normal)
-        noteSort(of: constraint, isKeyed: false)
+        recordSort(of: constraint, isKeyed: false)
       }
     }
     locatedConstraints = []
     guard !fixedObservers.isEmpty else { return }
     for constraint in site.positioning.tags {
       locatedConstraints.insert(constraint.normal)
-      noteSort(of: constraint, isKeyed: false)
+      recordSort(of: constraint, isKeyed: false)
     }
   }
 
@@ -139,18 +139,18 @@ package struct RegionCatalog: Sendable {
         from: version
       )
     )
-    note(slot)
+    record(slot)
     return slot
   }
 
   /// Lets a live region be found.
-  private mutating func note(_ slot: Int32) {
+  private mutating func record(_ slot: Int32) {
     let entry = slots[Int(slot)]
     names[entry.application, default: [:]][entry.region.identifier] = slot
     hasRotations = hasRotations || entry.isRotated
     guard let constraint = entry.region.constraint else { return geofenceCount += 1 }
     slotsByConstraint[constraint.normal, default: []].append(slot)
-    noteSort(of: constraint, isKeyed: entry.region.keyedByAddress)
+    recordSort(of: constraint, isKeyed: entry.region.keyedByAddress)
     if entry.assumed == .inside, entry.region.subject == .observer { assumedInside.append(slot) }
   }
 
@@ -172,11 +172,11 @@ package struct RegionCatalog: Sendable {
     assumedInside = []
     geofenceCount = 0
     for policy in state.policies { _ = number(of: policy) }
-    for place in slots.indices where slots[place].isLive { note(Int32(place)) }
+    for place in slots.indices where slots[place].isLive { record(Int32(place)) }
     for place in rangings.indices where rangings[place].isLive {
       let request = rangings[place].request
       rangingsByConstraint[request.constraint.normal, default: []].append(Int32(place))
-      noteSort(of: request.constraint, isKeyed: request.keyedByAddress)
+      recordSort(of: request.constraint, isKeyed: request.keyedByAddress)
     }
     hasKeys = hasKeys || state.hasKeys
     hasAddresses = hasAddresses || state.hasAddresses
@@ -220,7 +220,7 @@ package struct RegionCatalog: Sendable {
 
   /// Adds a ranging request, or replaces that with the same constraint.
   mutating func add(_ request: RangingRequest, application: String) {
-    noteSort(of: request.constraint, isKeyed: request.keyedByAddress)
+    recordSort(of: request.constraint, isKeyed: request.keyedByAddress)
     if let old = ranging(application: application, constraint: request.constraint) {
       rangings[Int(old)].request = request
       return
@@ -294,7 +294,7 @@ package struct RegionCatalog: Sendable {
     }
     if zoneObservers.contains(observer) {
       set.isZoned =
-        isAsked && zonesTakeAll || isAsking(false) && keys.contains { zonedConstraints.contains($0) }
+        isAsked && zonesIncludeAll || isAsking(false) && keys.contains { zonedConstraints.contains($0) }
     }
     if fixedObservers.contains(observer), !set.isZoned {
       set.isZoned =
@@ -310,7 +310,7 @@ package struct RegionCatalog: Sendable {
   /// Indicates whether the regions that match a beacon, and the place of its observer, decide whether it is zoned.
   var isZonedByClients: Bool {
     guard fixedObservers.isEmpty || locatedConstraints.isEmpty else { return false }
-    return zoneObservers.isEmpty || zonesTakeAll && zonedConstraints.isEmpty
+    return zoneObservers.isEmpty || zonesIncludeAll && zonedConstraints.isEmpty
   }
 
   /// Returns true if an observer stands in some zone, or hangs at a known place.
@@ -365,7 +365,7 @@ package struct RegionCatalog: Sendable {
   /// The number of a scope, which it is given if it has none.
   mutating func number(of scope: BeaconScope) -> UInt32 { scopes.insert(scope) }
 
-  private mutating func noteSort(of constraint: BeaconConstraint, isKeyed: Bool) {
+  private mutating func recordSort(of constraint: BeaconConstraint, isKeyed: Bool) {
     _ = scopes.insert(BeaconScope(constraint))
     switch constraint {
     case .proximity(let uuid, major: _, minor: _): askedUUIDs.insert(uuid)

@@ -28,15 +28,15 @@ struct SparseGaps: Hashable, Sendable {
   /// The longest interval that is looked for.
   ///
   /// - Units: seconds; two minutes, and what the clocks of cheap beacons are wrong by.
-  static let longestInterval: Float = 125
+  static let maximumInterval: Float = 125
   /// The least gap that is kept: three adverts that lie closer fall within any window.
   ///
   /// - Units: seconds.
-  static let least = Float(AdaptiveSilence.learnedWindow.lowerBound) / 2
+  static let minimumGap = Float(AdaptiveSilence.learnedWindow.lowerBound) / 2
   /// The least share of the adverts that must have been received.
   private static let minimumShare: Float = 0.4
   /// The longest gap that may belong to a run.
-  private static let longestGap = longestInterval * 5
+  private static let maximumGap = maximumInterval * 5
 
   /// The gaps in seconds, the latest first, and zeros behind them.
   private(set) var gaps = SIMD4<Float>.zero
@@ -48,8 +48,8 @@ struct SparseGaps: Hashable, Sendable {
 
   /// A sample came after a gap.
   mutating func add(_ gap: Float) {
-    repeats = gap <= SparseGaps.longestInterval ? repeats << 1 & 0b11 : 0
-    guard gap >= SparseGaps.least, gap <= SparseGaps.longestGap else {
+    repeats = gap <= SparseGaps.maximumInterval ? repeats << 1 & 0b11 : 0
+    guard gap >= SparseGaps.minimumGap, gap <= SparseGaps.maximumGap else {
       gaps = .zero
       return
     }
@@ -62,7 +62,7 @@ struct SparseGaps: Hashable, Sendable {
   /// One such pair may be one advert that several radios received; the second within two minutes is a batch of several.
   ///
   /// - Returns: true if it is one.
-  mutating func noteRepeat() -> Bool {
+  mutating func recordRepeat() -> Bool {
     repeats |= 1
     return repeats == 0b11
   }
@@ -89,7 +89,7 @@ struct SparseGaps: Hashable, Sendable {
     let interval = span / intervals
     let isWhole = intervals == Float(count)
     guard isWhole || count > 2, Float(count) >= intervals * SparseGaps.minimumShare,
-      interval <= SparseGaps.longestInterval
+      interval <= SparseGaps.maximumInterval
     else { return nil }
     var tolerance = interval / 50
     if isWhole, count == 2 { tolerance = max(interval / 200, 0.2) }

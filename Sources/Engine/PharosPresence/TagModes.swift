@@ -165,7 +165,7 @@ struct ModeTable: Sendable {
   /// Indicates whether there are other engines to tell.
   var isShared = false
   /// What other engines do not know yet.
-  private(set) var untold: [FoundModes] = []
+  private(set) var unpublished: [FoundModes] = []
 
   var isEmpty: Bool { entries.isEmpty }
 
@@ -181,7 +181,7 @@ struct ModeTable: Sendable {
   mutating func insert(_ modes: TagModes, of beacon: BeaconID, at time: Timestamp) {
     let found = FoundModes(beacon: beacon, modes: modes, since: time + ModeTable.delay)
     insert(found)
-    if isShared { untold.append(found) }
+    if isShared { unpublished.append(found) }
   }
 
   /// Records the modes of a tag that were found elsewhere.
@@ -193,15 +193,15 @@ struct ModeTable: Sendable {
   }
 
   /// Takes out what other engines do not know yet.
-  mutating func takeUntold() -> [FoundModes] {
-    defer { untold.removeAll() }
-    return untold
+  mutating func drainUnpublished() -> [FoundModes] {
+    defer { unpublished.removeAll() }
+    return unpublished
   }
 
   /// Removes the modes of the tags that a closure names.
   mutating func remove(where isRemoved: (BeaconID) -> Bool) {
     for beacon in entries.keys where isRemoved(beacon) { entries[beacon] = nil }
-    untold.removeAll { isRemoved($0.beacon) }
+    unpublished.removeAll { isRemoved($0.beacon) }
   }
 
   private mutating func removeOlderHalf() {

@@ -35,7 +35,7 @@ package struct TimerQueue: Sendable {
   private var count = 0
   /// The timers of the present tick and those before it, the first one last.
   private(set) var near: [TimerEntry] = []
-  /// Indicates whether timers came near since ``takeNews()``.
+  /// Indicates whether timers came near since ``drainNews()``.
   private var hasNews = false
   private var tick: UInt64 = 0
   /// Nothing is due before this time.
@@ -82,7 +82,7 @@ package struct TimerQueue: Sendable {
   }
 
   /// Returns true if timers came near since the last call, so many that it pays to prefetch what they look at.
-  mutating func takeNews() -> Bool {
+  mutating func drainNews() -> Bool {
     defer { hasNews = false }
     return hasNews && near.count >= 8
   }

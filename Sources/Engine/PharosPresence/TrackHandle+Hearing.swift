@@ -3,8 +3,8 @@ import PharosModel
 /// The handling of adverts by a track.
 ///
 /// Nearly every advert is the next one, or one of the next few, of a beacon that is here for sure, from the same address, at a
-/// level that is nothing unusual: ``hearFast(_:observer:)`` takes it with the hot half alone. All others go through
-/// ``hear(_:catalog:)``, which gives the same result where both may be used.
+/// level that is nothing unusual: ``receiveFast(_:observer:)`` takes it with the hot half alone. All others go through
+/// ``receive(_:catalog:)``, which gives the same result where both may be used.
 extension TrackHandle {
   /// One advert as a track sees it.
   struct Sample {
@@ -23,7 +23,7 @@ extension TrackHandle {
     /// A gap that began before this says nothing about losses.
     var silenceFrom: Timestamp
     /// Indicates whether the observer's silence is evidence.
-    var canTell: Bool
+    var silenceIsEvidence: Bool
 
     /// The level with the observer's offset, in dBm, or nil.
     var offsetLevel: Double? { level == HotTrack.noLevel ? nil : Double(level) + offset }
@@ -80,7 +80,7 @@ extension TrackHandle {
   ///   - silenceFrom: a gap that began before this says nothing about losses.
   /// - Returns: the result of the advert.
   @inline(__always)
-  func hearFast(
+  func receiveFast(
     at time: Timestamp,
     level raw: Int8,
     offset: Double,
@@ -113,7 +113,7 @@ extension TrackHandle {
     usual.addToMany(recent, after: pauseSeconds)
     guard usual.isUsual(recent), learnFast(seconds) else { return .notFast }
     hot.usual = usual
-    hot.kalman.take(level, after: pauseSeconds)
+    hot.kalman.update(level, after: pauseSeconds)
     hot.samples &+= 1
     hot.level = raw
     hot.lastHeard.nanoseconds &+= pause
@@ -140,7 +140,7 @@ extension TrackHandle {
       if difference.magnitude < interval * 0.1 + IntervalLearner.jitter {
         hot.interval = interval + difference * (1.0 / 16)
       }
-      hot.counts.noteOne()
+      hot.counts.recordOne()
       return true
     }
     return learnLosses(gap)
@@ -154,7 +154,7 @@ extension TrackHandle {
     }
     let multiple = Int32(ratio + 0.5)
     var counts = hot.counts
-    guard !counts.note(multiple: UInt8(truncatingIfNeeded: multiple)) else { return false }
+    guard !counts.record(multiple: UInt8(truncatingIfNeeded: multiple)) else { return false }
     hot.counts = counts
     let single = gap / Float(multiple)
     if (single - interval).magnitude < interval * 0.1 + IntervalLearner.jitter {
@@ -168,20 +168,20 @@ extension TrackHandle {
   // MARK: The slow path
 
   /// Hears an advert that is on time, whatever the state of the track.
-  func hear(
+  func receive(
     _ sample: Sample,
     catalog: borrowing RegionCatalog,
     silence: () -> AdaptiveSilence
   ) -> Outcome {
     flush()
-    defer { settle() }
+    defer { updateFastPath() }
     var outcome = Outcome()
     let time = max(sample.time, hot.lastHeard)
     let start = sampleStart
     if cold.sampleKey == sample.key, cold.samples > 0, time - start <= TrackHandle.joinSpan {
       outcome.hasJoined = true
       join(sample)
-      if sample.time == start, isOutsideSomewhere { noteRepeat(&outcome) }
+      if sample.time == start, isOutsideSomewhere { recordRepeat(&outcome) }
       hot.lastHeard = time
       sampleStart = start
     } else {
@@ -196,7 +196,7 @@ extension TrackHandle {
     if cold.marks.contains(.seconds), !outcome.hasJoined {
       changeExtras { $0.halves.add(number: sample.half, at: time, level: sample.offsetLevel) }
     }
-    guard sample.canTell else { return outcome }
+    guard sample.silenceIsEvidence else { return outcome }
     // Nearly every advert: here already, nothing waits, and no level could change that.
     let isCalm = phase == .inside && cold.marks.isDisjoint(with: [.waiting, .several])
     if isCalm, !cold.marks.contains(.levels) { return outcome }
@@ -206,7 +206,7 @@ extension TrackHandle {
 
   /// Takes a report that came late: the beacon was here then, and the gap before the next sample is shorter than it
   /// seems.
-  func hearLate(at time: Timestamp, level: Double?, catalog: borrowing RegionCatalog) {
+  func receiveLate(at time: Timestamp, level: Double?, catalog: borrowing RegionCatalog) {
     flush()
     if cold.samples > 0, time > sampleStart {
       // When it was sent is known to the delay of its way only, so no gap is counted from it.
@@ -219,7 +219,7 @@ extension TrackHandle {
       let needed = catalog.policies[Int(presence(place).policy)].enterSamples
       change(presence: place) { $0.heardLate(at: time, level: level, needed: needed) }
     }
-    settle()
+    updateFastPath()
   }
 
   private func decide(
@@ -334,7 +334,7 @@ extension TrackHandle {
       outcome.needsAllowance = true
     }
     let isLoud = sample.level >= AdaptiveSilence.edge.until
-    settlePending(at: time, isBack: isLoud && !isWeak && new == .usual, &outcome)
+    countPending(at: time, isBack: isLoud && !isWeak && new == .usual, &outcome)
   }
 
   /// The slowest interval that the directory or a policy declares, in seconds, or 0.
@@ -347,27 +347,27 @@ extension TrackHandle {
   }
 
   /// Counts what is pending for good if the beacon has stayed.
-  private func settlePending(at time: Timestamp, isBack: Bool, _ outcome: inout Outcome) {
+  private func countPending(at time: Timestamp, isBack: Bool, _ outcome: inout Outcome) {
     guard let losses = cold.box?.extras.losses, !losses.hasNothingPending else { return }
     guard isBack || losses.waiting.isEmpty || time - losses.waitingSince >= PendingLosses.wait else { return }
     var history = history
     if history.creditPending(at: time, isBack: isBack) { outcome.needsAllowance = true }
     self.history = history
-    noteExtras()
+    recordExtras()
   }
 
   /// Forgets what is pending, as the beacon was gone.
   private func dropPending() {
     guard cold.box != nil else { return }
     changeExtras { $0.losses.dropPending() }
-    noteExtras()
+    recordExtras()
   }
 
   private func smooth(_ level: Float, after pause: Float) {
     if hot.estimate.isNaN {
       hot.kalman = KalmanLevel(first: Double(level))
     } else {
-      hot.kalman.take(level, after: pause)
+      hot.kalman.update(level, after: pause)
     }
   }
 
@@ -388,7 +388,7 @@ extension TrackHandle {
   /// - Returns: true if the allowed silence must be recomputed.
   private func learn(gap: Float, at place: GapContext) -> Bool {
     let isHere = phase != .outside
-    let run = noteSparse(gap)
+    let run = recordSparse(gap)
     // Of a beacon that was never here, single samples far apart are reflections and tell no interval.
     let isLone = cold.received == 0 && gap > Float(AdaptiveSilence.defaultWindow)
     if !isHere, let run, isLone || isSlower(run) { return adopt(run) }
@@ -412,7 +412,7 @@ extension TrackHandle {
         // It had left: what was pending came from its way out, and this gap from its way back.
         losses.rare.dropPending()
         // A tag at rest is heard again within two minutes; reflections of one that is away lie minutes apart.
-        guard gap <= SparseGaps.longestInterval else { return false }
+        guard gap <= SparseGaps.maximumInterval else { return false }
         return learner.learnSlow(gap: gap, &losses)
       }
     }
@@ -439,8 +439,8 @@ extension TrackHandle {
   /// Records a gap, if the beacon is outside.
   ///
   /// - Returns: the run of regular gaps that ends with it, if there is one.
-  private func noteSparse(_ gap: Float) -> SparseGaps.Run? {
-    guard isOutsideSomewhere, gap >= SparseGaps.least || hasSparseGaps else { return nil }
+  private func recordSparse(_ gap: Float) -> SparseGaps.Run? {
+    guard isOutsideSomewhere, gap >= SparseGaps.minimumGap || hasSparseGaps else { return nil }
     return changeExtras {
       $0.sparse.add(gap)
       return $0.sparse.run
@@ -453,12 +453,12 @@ extension TrackHandle {
   private func dropSparseGaps() {
     guard hasSparseGaps else { return }
     changeExtras { $0.sparse = SparseGaps() }
-    noteExtras()
+    recordExtras()
   }
 
   /// Records a further advert with the time of the sample, of a beacon that is outside.
-  private func noteRepeat(_ outcome: inout Outcome) {
-    let (isBatch, gap) = changeExtras { ($0.sparse.noteRepeat(), $0.sparse.gaps[0]) }
+  private func recordRepeat(_ outcome: inout Outcome) {
+    let (isBatch, gap) = changeExtras { ($0.sparse.recordRepeat(), $0.sparse.gaps[0]) }
     guard isBatch else { return }
     outcome.isOfBatch = true
     guard cold.received == 0, gap > Float(AdaptiveSilence.defaultWindow) else { return }
@@ -482,8 +482,8 @@ extension TrackHandle {
   private func wasHidden(for gap: Float, at place: GapContext, _ silence: () -> AdaptiveSilence) -> Bool {
     guard gap > hot.interval * IntervalLearner.modes, place.isAtUsualPlace, isWithinBodyReach
     else { return false }
-    guard let least = silence().unexplainedPause else { return false }
-    return Double(gap) > least && Double(gap) <= least + AdaptiveSilence.bodyTime
+    guard let minimum = silence().unexplainedPause else { return false }
+    return Double(gap) > minimum && Double(gap) <= minimum + AdaptiveSilence.bodyTime
   }
 
   /// Returns true if the sample of a number requires that the allowed silence is recomputed: at first each that doubles
@@ -545,11 +545,11 @@ extension TrackHandle {
     guard (cold.box?.extras.others.count ?? 0) < TrackHandle.addresses - 1 else {
       set(.crowd, true)
       changeExtras { $0.others = [] }
-      noteExtras()
+      recordExtras()
       return true
     }
     changeExtras { $0.others.append(left) }
-    noteExtras()
+    recordExtras()
     (start, learner, history) = (.distantPast, IntervalLearner(), LossHistory())
     // They belong to the identity, whatever address it has.
     adopt(left.history.modes)
@@ -561,7 +561,7 @@ extension TrackHandle {
   /// - Returns: the entry of the transmitter, or nil.
   private func swap(_ left: OtherAddress, with transmitter: UInt64, at time: Timestamp) -> OtherAddress? {
     guard cold.marks.contains(.shared) else { return nil }
-    defer { noteExtras() }
+    defer { recordExtras() }
     return changeExtras { extras in
       extras.others.removeAll { $0.until < time && TrackHandle.transmitter($0.key) != transmitter }
       guard let place = extras.others.firstIndex(where: { TrackHandle.transmitter($0.key) == transmitter })

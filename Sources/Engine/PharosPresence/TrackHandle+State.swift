@@ -120,7 +120,7 @@ extension TrackHandle {
     if parts.contains(.extras) { try coder.code(parts: &extras) }
     guard Coder.isReader else { return }
     changeExtras { $0 = extras }
-    if parts.contains(.extras) { noteExtras() }
+    if parts.contains(.extras) { recordExtras() }
   }
 
   /// Takes over what was read of a track that was just made.
@@ -148,16 +148,16 @@ struct RestoredSets {
 /// Whatever arithmetic relies on is checked as it is read, so that no bytes at all can make an engine that stops later.
 extension FieldCoder {
   /// The greatest number of anything that is counted, in a state that is believed: three years of a million a second.
-  private static var most: UInt64 { 1 << 56 }
+  private static var maximum: UInt64 { 1 << 56 }
 
   /// Codes a count.
   mutating func code(total: inout UInt64, _ field: StaticString) throws(Failure) {
-    try code(&total, in: 0...Self.most, field)
+    try code(&total, in: 0...Self.maximum, field)
   }
 
   /// Codes what event ids are counted with: it may begin anywhere, but must have room ahead.
   mutating func code(ids: inout UInt64, _ field: StaticString) throws(Failure) {
-    try code(&ids, in: 0...(.max - Self.most), field)
+    try code(&ids, in: 0...(.max - Self.maximum), field)
   }
 
   /// Codes an amount: finite, not negative, at most a thousand million.
@@ -178,8 +178,9 @@ extension FieldCoder {
   }
 
   /// Codes a small whole number.
-  mutating func code(small number: inout UInt8, through most: UInt8, _ field: StaticString) throws(Failure) {
-    try code(&number, in: 0...most, field)
+  mutating func code(small number: inout UInt8, through maximum: UInt8, _ field: StaticString) throws(Failure)
+  {
+    try code(&number, in: 0...maximum, field)
   }
 
   /// Codes a place in a list of so many.

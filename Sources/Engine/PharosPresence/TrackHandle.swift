@@ -3,7 +3,7 @@ import PharosModel
 
 /// The state of one beacon at one observer.
 ///
-/// A change of the fields that decide an advert's path ends with ``settle()``, which prepares the hot half for the fast path.
+/// A change of the fields that decide an advert's path ends with ``updateFastPath()``, which prepares the hot half for the fast path.
 extension TrackHandle {
   /// Reports within so long of a sample's first one join it: three channels, scan responses, auxiliary PDUs.
   static let joinSpan = TimeSpan.milliseconds(15)
@@ -90,7 +90,7 @@ extension TrackHandle {
   }
 
   /// Prepares the hot half for the fast path, or closes that.
-  func settle() {
+  func updateFastPath() {
     let marks = cold.marks
     let isCalm = phase == .inside && marks.isDisjoint(with: [.waiting, .several])
     var flags = hot.flags.subtracting([.fast, .fastWithSeconds, .simpleDeadline])
@@ -177,7 +177,7 @@ extension TrackHandle {
     let stretch = losses.turn(&learner, samples: length)
     self.learner = learner
     history = losses
-    noteExtras()
+    recordExtras()
     return stretch
   }
 
@@ -229,7 +229,7 @@ extension TrackHandle {
   }
 
   /// Notes what of the extras decides how the beacon is heard, and removes them if nothing is left in them.
-  func noteExtras() {
+  func recordExtras() {
     guard let extras = cold.box?.extras else { return cold.marks.subtract([.detailed, .several, .shared]) }
     if extras.isEmpty { cold.box = nil }
     set(.detailed, !extras.presences.isEmpty)
@@ -322,7 +322,7 @@ extension TrackHandle {
       set(.detailed, true)
     } else if cold.marks.contains(.detailed) {
       changeExtras { $0.presences = [] }
-      noteExtras()
+      recordExtras()
     }
   }
 
@@ -370,20 +370,20 @@ extension TrackHandle {
     set(.seconds, new.needsSeconds)
     // How long it may be silent is computed when it is heard next: at that time whenever it has caught up.
     if old.policies != new.policies || old.hasLevels != new.hasLevels { cold.marks.insert(.unallowed) }
-    guard old.policies != new.policies else { return settle() }
+    guard old.policies != new.policies else { return updateFastPath() }
     let kept = old.policies.indices.map { presence($0) }
     let presences = new.policies.map { policy in
       kept.first { $0.policy == policy } ?? Presence(policy: policy)
     }
     if cold.box != nil { changeExtras { $0.presences = [] } }
-    noteExtras()
+    recordExtras()
     cold.policy = new.policies.first ?? 0
     keep(presences.first ?? Presence(policy: 0), at: 0)
     if presences.count > 1 {
       changeExtras { $0.presences = presences }
-      noteExtras()
+      recordExtras()
     }
-    settle()
+    updateFastPath()
   }
 }
 
@@ -468,7 +468,7 @@ extension TrackHandle {
   /// Lets a young track believe one gap of the length that all others of its family have.
   func lookForInterval(of family: LossPool) {
     guard cold.received < IntervalLearner.young else { return }
-    let interval = family.settledInterval
+    let interval = family.commonInterval
     guard interval > 0, hot.interval == 0 || hot.interval > interval * 1.5 else { return }
     changeExtras { $0.losses.shorter = interval }
   }
@@ -478,7 +478,7 @@ extension TrackHandle {
   /// Takes over what the directory says.
   ///
   /// - Returns: true if that differs from what it was before.
-  func take(_ facts: (measuredPower: Double?, interval: TimeSpan?)) -> Bool {
+  func apply(_ facts: (measuredPower: Double?, interval: TimeSpan?)) -> Bool {
     let interval = facts.interval.map { Float($0.seconds) }
     let power = facts.measuredPower.map { Float($0) }
     let isDeclared = hot.flags.contains(.declaredPower)
@@ -500,7 +500,7 @@ extension TrackHandle {
     if cold.box?.extras.hasOpenSeconds == true {
       changeExtras { ($0.halves, $0.seconds) = (SecondBuckets(), SecondBuckets()) }
     }
-    settle()
+    updateFastPath()
   }
 }
 

@@ -409,7 +409,7 @@ struct TrackHandle {
   }
 
   /// Records a scope on the page.
-  func note(scope: UInt32) { line.pointee.scopes |= 1 << UInt64(scope & 63) }
+  func record(scope: UInt32) { line.pointee.scopes |= 1 << UInt64(scope & 63) }
 
   private var line: UnsafeMutablePointer<PageLine> {
     @inline(__always) get { (page + TrackPages.lineOffset).assumingMemoryBound(to: PageLine.self) }

@@ -10,7 +10,7 @@ package import PharosModel
 /// - Source: buckets of tags as in F14 (N. Bronson, X. Shi, "Open-sourcing F14", Meta Engineering 2019).
 package struct TrackTable: @unchecked Sendable {
   /// The most places that an entry can tell apart.
-  static let greatestPlace = 1 << 20 - 2
+  static let maximumPlace = 1 << 20 - 2
   private static let entries = 15
   /// The average number of entries of a bucket at which the table grows.
   private static let load = 11
@@ -194,7 +194,7 @@ package struct OldestTracks {
   package var places: [Int32] { heap.sorted { $0.goes(before: $1) }.map(\.place) }
 
   /// Returns true if a track may be one of them, by the two values that rule out nearly all.
-  private func mayTake(isHere: Bool, lastHeard: Timestamp) -> Bool {
+  private func mayContain(isHere: Bool, lastHeard: Timestamp) -> Bool {
     guard heap.count == room, let top = heap.first else { return true }
     return isHere == top.isHere ? lastHeard <= top.lastHeard : top.isHere
   }
@@ -208,7 +208,7 @@ package struct OldestTracks {
     beacon: @autoclosure () -> BeaconID,
     at place: Int32
   ) {
-    guard mayTake(isHere: isHere, lastHeard: lastHeard) else { return }
+    guard mayContain(isHere: isHere, lastHeard: lastHeard) else { return }
     let entry = Entry(isHere: isHere, lastHeard: lastHeard, beacon: beacon(), place: place)
     guard heap.count == room else {
       heap.append(entry)

@@ -18,7 +18,7 @@ package struct Transmitter: Sendable {
   /// Reports closer together than this are of one transmission.
   private static let joined: Int64 = 15_000_000
   /// The value at which ``age`` is capped.
-  private static let greatestAge: Int32 = 1 << 30
+  private static let maximumAge: Int32 = 1 << 30
   /// The share of a working radio's adverts that a deaf one is taken to hear.
   static let deafShare = 0.2
 
@@ -68,7 +68,7 @@ package struct Transmitter: Sendable {
   ///
   /// At least eight slots of silence, or two rounds in which it was sparse.
   @inline(__always)
-  package mutating func hear(at time: Timestamp) -> Int64 {
+  package mutating func receive(at time: Timestamp) -> Int64 {
     guard shift != 0 else {
       learn(at: time.nanoseconds)
       return 0
@@ -80,7 +80,7 @@ package struct Transmitter: Sendable {
     let before = slot
     history = history &<< UInt64(step) | 1
     slot = now
-    age = min(age, Transmitter.greatestAge) &+ Int32(truncatingIfNeeded: step)
+    age = min(age, Transmitter.maximumAge) &+ Int32(truncatingIfNeeded: step)
     count &+= count < .max ? 1 : 0
     // Arithmetic shifts: slots before the epoch make rounds as well.
     guard before >> 4 != now >> 4 else { return 0 }

@@ -8,12 +8,12 @@ import PharosModel
 /// upload; an observer that sends each advert at once makes one a second. Heartbeats, which may go another way, make none.
 struct UploadRhythm: Equatable, Sendable {
   /// The time that an upload may reach back: a minute, and what the network takes.
-  static let longestReach = TimeSpan.seconds(64)
+  static let maximumReach = TimeSpan.seconds(64)
   /// The time within which the datagrams of one upload come.
   ///
   /// A computed value: each advert is compared with it, and a stored one is initialised by a call.
   @inline(__always)
-  static var longest: TimeSpan { TimeSpan(nanoseconds: 1_000_000_000) }
+  static var maximumUploadTime: TimeSpan { TimeSpan(nanoseconds: 1_000_000_000) }
   /// The share of the time since the upload before that the oldest report must reach back to cover it.
   private static let coveredShare = 0.5
   /// The shortest time between two uploads that differ from a stream.
@@ -54,20 +54,20 @@ struct UploadRhythm: Equatable, Sendable {
   /// An advert came: it belongs to the upload of the one before, or begins another one.
   @inline(__always)
   mutating func receive(at time: Timestamp, age: TimeSpan) {
-    if time.nanoseconds &- begun.nanoseconds > UploadRhythm.longest.nanoseconds { begin(at: time) }
+    if time.nanoseconds &- begun.nanoseconds > UploadRhythm.maximumUploadTime.nanoseconds { begin(at: time) }
     latest = time
-    if age.nanoseconds > UploadRhythm.longest.nanoseconds / 2, !isCovered { cover(age) }
+    if age.nanoseconds > UploadRhythm.maximumUploadTime.nanoseconds / 2, !isCovered { cover(age) }
   }
 
   /// Several adverts of one transmitter came at once, without times: they were collected since the upload before.
-  mutating func noteBurst() {
+  mutating func recordBurst() {
     if count == 1 { isBurst = true } else if !isCovered { cover(begun - before) }
   }
 
   /// An upload begins.
   @inline(never)
   private mutating func begin(at time: Timestamp) {
-    let gap = min((time - latest).seconds, UploadRhythm.longestReach.seconds)
+    let gap = min((time - latest).seconds, UploadRhythm.maximumReach.seconds)
     usualGap = usualGap == 0 ? gap : usualGap + (gap - usualGap) / 8
     if !isCovered, (time - begun).seconds > UploadRhythm.shortest { covered = 0 }
     (begun, before, isCovered) = (time, latest, false)
@@ -78,12 +78,12 @@ struct UploadRhythm: Equatable, Sendable {
   ///
   /// Behind its first upload that is the longest time that there is, as the first may have come early.
   var wait: TimeSpan {
-    (count == 1 && (isBurst || isCovered) ? UploadRhythm.longestReach : knownPeriod) * UploadRhythm.patience
+    (count == 1 && (isBurst || isCovered) ? UploadRhythm.maximumReach : knownPeriod) * UploadRhythm.patience
   }
 
   /// Returns true if something that was heard then could not come before the present upload.
   func covers(_ event: Timestamp) -> Bool {
-    event >= before && begun - event <= UploadRhythm.longestReach
+    event >= before && begun - event <= UploadRhythm.maximumReach
   }
 
   /// Takes the age of an advert of the present upload, which may cover the time since the one before.
@@ -92,7 +92,7 @@ struct UploadRhythm: Equatable, Sendable {
     // The first one covers as much as it reaches back.
     let gap = count == 1 ? age.seconds : (begun - before).seconds
     guard !isCovered, gap > UploadRhythm.shortest, age.seconds >= gap * UploadRhythm.coveredShare,
-      age <= UploadRhythm.longestReach
+      age <= UploadRhythm.maximumReach
     else { return }
     isCovered = true
     covered = min(covered + 1, UploadRhythm.minimumUploads)

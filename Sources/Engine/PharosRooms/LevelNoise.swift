@@ -41,7 +41,7 @@ package struct LevelNoise: Hashable, Sendable {
   /// The shortest and the longest time that is learned: those that the lags can tell from noise and from a new place.
   ///
   /// - Units: seconds.
-  private static let times = (shortest: 3.0, longest: 60.0)
+  private static let times = (minimum: 3.0, maximum: 60.0)
   /// The number of differences as which the guess counts: eight beacons with four observers for half a minute.
   private static let guesses = 32.0
   /// The number of differences over which the means are taken.
@@ -53,7 +53,7 @@ package struct LevelNoise: Hashable, Sendable {
   /// The least and the greatest variance.
   ///
   /// - Units: dB².
-  private static let variances = (least: 0.01, most: 25.0)
+  private static let variances = (minimum: 0.01, maximum: 25.0)
 
   private var near = Rise(mean: guessedVariance * (1 - RadioMath.exponential(-lags.near / guessedTime)))
   private var middle = Rise(mean: guessedVariance * (1 - RadioMath.exponential(-lags.middle / guessedTime)))
@@ -70,12 +70,13 @@ package struct LevelNoise: Hashable, Sendable {
   /// Compares a level with an earlier one whose shorter lags have been taken already.
   ///
   /// Returns the number of lags that have been taken, or nil if the earlier level must be replaced.
-  mutating func compare(_ level: Double, with earlier: Double, after lag: Double, taken: Int) -> Int? {
-    let due = taken == 0 ? LevelNoise.lags.near : taken == 1 ? LevelNoise.lags.middle : LevelNoise.lags.far
-    if lag < due - LevelNoise.tolerance { return taken }
+  mutating func compare(_ level: Double, with earlier: Double, after lag: Double, accepted: Int) -> Int? {
+    let due =
+      accepted == 0 ? LevelNoise.lags.near : accepted == 1 ? LevelNoise.lags.middle : LevelNoise.lags.far
+    if lag < due - LevelNoise.tolerance { return accepted }
     guard lag <= due + LevelNoise.tolerance else { return nil }
     let square = min((level - earlier) * (level - earlier) / 2, LevelNoise.maximumSquare)
-    switch taken {
+    switch accepted {
     case 0: near.learn(square, memory: LevelNoise.memory)
     case 1: middle.learn(square, memory: LevelNoise.memory)
     default:
@@ -83,7 +84,7 @@ package struct LevelNoise: Hashable, Sendable {
       solve()
       return nil
     }
-    return taken + 1
+    return accepted + 1
   }
 
   /// Computes variance and time from the means at the three lags.
@@ -92,13 +93,13 @@ package struct LevelNoise: Hashable, Sendable {
   private mutating func solve() {
     let error = 2 * (near.mean * near.mean / near.count + far.mean * far.mean / far.count)
     let rise = far.mean - near.mean - 2 * error.squareRoot()
-    guard rise > LevelNoise.variances.least else {
-      (variance, time) = (LevelNoise.variances.least, LevelNoise.guessedTime)
+    guard rise > LevelNoise.variances.minimum else {
+      (variance, time) = (LevelNoise.variances.minimum, LevelNoise.guessedTime)
       return
     }
     // The time at which the model's rises are in the ratio of those seen, by bisection: a longer one rises later.
-    let early = max(middle.mean - near.mean, LevelNoise.variances.least)
-    let late = max(far.mean - middle.mean, LevelNoise.variances.least)
+    let early = max(middle.mean - near.mean, LevelNoise.variances.minimum)
+    let late = max(far.mean - middle.mean, LevelNoise.variances.minimum)
     var (low, high) = LevelNoise.times
     for _ in 0..<6 {
       let time = (low * high).squareRoot()
@@ -107,7 +108,7 @@ package struct LevelNoise: Hashable, Sendable {
     }
     time = (low * high).squareRoot()
     let model = LevelNoise.rises(time)
-    variance = min(rise / (model.early + model.late), LevelNoise.variances.most)
+    variance = min(rise / (model.early + model.late), LevelNoise.variances.maximum)
   }
 
   /// Returns the rises from lag to lag of deviations of variance one.
@@ -129,7 +130,7 @@ extension LevelNoise.Rise {
 /// The probability that a beacon is carried, which all of its observers share.
 package struct Carriage: Hashable, Sendable {
   /// The greatest probability, so that the end of a carriage is noticed.
-  private static let most = 0.999
+  private static let maximumProbability = 0.999
 
   /// The probability.
   package var probability = 0.0
@@ -152,10 +153,10 @@ package struct Carriage: Hashable, Sendable {
   }
 
   /// Takes the logarithm of a likelihood ratio, that of a carriage over that of rest.
-  mutating func take(_ evidence: Double) {
+  mutating func update(_ evidence: Double) {
     let bounded = min(max(evidence, -ZoneRules.maximumEvidence), ZoneRules.maximumEvidence)
     let odds = probability * RadioMath.powerOfTwo(bounded / RadioMath.naturalLogOfTwo)
-    probability = min(odds / (odds + 1 - probability), Carriage.most)
+    probability = min(odds / (odds + 1 - probability), Carriage.maximumProbability)
   }
 }
 

@@ -13,7 +13,7 @@ package import PharosModel
 ///   deviation is an Ornstein–Uhlenbeck process.
 package struct ObserverLevel: Sendable {
   /// The number of summaries as which the initial scatter counts, and the number over which it is learned.
-  private static let scatterMemory = (guess: 8.0, most: 64.0)
+  private static let scatterMemory = (guess: 8.0, maximum: 64.0)
   /// The probability of a body below which a level that is no weaker than expected says nothing new about it.
   private static let minimumBody = 0.01
   /// The greatest ratio of a body's likelihood to that of none, as a power of two, so that its square is finite.
@@ -64,7 +64,7 @@ package struct ObserverLevel: Sendable {
   /// The time of the earlier level, or the distant past if there is none.
   var earlierAt = Timestamp.distantPast
   /// The number of lags at which it has been compared.
-  var lagsTaken = 0
+  var comparedLags = 0
   /// The time of the first report.
   var since: Timestamp
   /// The time of stage one's last report of the beacon, or the end of a later outage.
@@ -133,7 +133,7 @@ package struct ObserverLevel: Sendable {
     let known = meanVariance + 2 * covariance + deviationVariance
     let variance = known + white
     let innovation = summary.mean - mean - deviation
-    let bodyRatio = takeBody(innovation, variance)
+    let bodyRatio = updateBody(innovation, variance)
     let carriedVariance = carriedVariance + white
     let carriedInnovation = summary.mean - carried
     let evidence =
@@ -190,7 +190,7 @@ package struct ObserverLevel: Sendable {
   }
 
   /// Updates the probability of a body, and returns the likelihood of the second with or without one over that without.
-  private mutating func takeBody(_ innovation: Double, _ variance: Double) -> Double {
+  private mutating func updateBody(_ innovation: Double, _ variance: Double) -> Double {
     guard innovation < 0 || body > ObserverLevel.minimumBody else { return 1 }
     let hidden = innovation + ZoneRules.bodyLoss
     let hiddenVariance = variance + ZoneRules.bodyDeviation * ZoneRules.bodyDeviation
@@ -256,17 +256,17 @@ package struct ObserverLevel: Sendable {
   /// The surprise is the improbability of the silence, taken over all observers that are silent together.
   func isGone(after silence: TimeSpan, surprise: Double) -> Bool {
     guard !isDark, silence >= ZoneRules.shortestPresence else { return false }
-    return silence >= ZoneRules.longestPresence || surprise >= ZoneRules.goneSurprise
+    return silence >= ZoneRules.maximumPresence || surprise >= ZoneRules.goneSurprise
   }
 
   /// Learns the scatter from innovations, bounded so that neither a walk nor a quiet minute distorts it.
   private mutating func learnScatter(_ square: Double, weight: Double) {
-    scatterSummaries = min(scatterSummaries + weight, ObserverLevel.scatterMemory.most)
+    scatterSummaries = min(scatterSummaries + weight, ObserverLevel.scatterMemory.maximum)
     let bounded = min(max(square, -scatter), 8 * scatter)
-    let (least, most) = (
+    let (minimum, maximum) = (
       ZoneRules.minimumScatter * ZoneRules.minimumScatter, 4 * ZoneRules.scatter * ZoneRules.scatter
     )
-    scatter = min(max(scatter + weight * (bounded - scatter) / scatterSummaries, least), most)
+    scatter = min(max(scatter + weight * (bounded - scatter) / scatterSummaries, minimum), maximum)
   }
 
   /// Lets the site learn how far levels some seconds apart differ while the beacon lies still.
@@ -281,10 +281,10 @@ package struct ObserverLevel: Sendable {
       return
     }
     let lag = earlierAt == .distantPast ? .infinity : (instant - earlierAt).seconds
-    if let taken = noise.compare(level, with: earlier, after: lag, taken: lagsTaken) {
-      lagsTaken = taken
+    if let accepted = noise.compare(level, with: earlier, after: lag, accepted: comparedLags) {
+      comparedLags = accepted
     } else {
-      (earlier, earlierAt, lagsTaken) = (level, instant, 0)
+      (earlier, earlierAt, comparedLags) = (level, instant, 0)
     }
   }
 
@@ -328,7 +328,7 @@ package struct GapModel: Equatable, Sendable {
   /// The least share of gaps with a wait that is believed in.
   private static let minimumShare = 0.005
   /// The longest wait that is learned, in scales: a longer one was a movement and not a loss.
-  private static let longestWait = 8.0
+  private static let maximumWait = 8.0
 
   /// The interval at which the beacon is heard when nothing is lost, a second at least.
   ///
@@ -367,8 +367,8 @@ package struct GapModel: Equatable, Sendable {
       // A gap with a loss says nothing about the beat; a beacon that has become slower raises it bit by bit.
       beat *= 1.01
     }
-    beat = min(max(beat, GapModel.shortestBeat), ZoneRules.longestInterval.seconds)
-    let waited = min(max(0, gap / beat - GapModel.jitter), GapModel.longestWait * scale)
+    beat = min(max(beat, GapModel.shortestBeat), ZoneRules.maximumInterval.seconds)
+    let waited = min(max(0, gap / beat - GapModel.jitter), GapModel.maximumWait * scale)
     count = min(count + 1, GapModel.memory)
     wait += (waited - wait) / count
     square += (waited * waited - square) / count
@@ -415,8 +415,8 @@ extension ObserverLevel: FieldStruct {
     try coder.check(body >= 0 && body <= 1 && scatter > 0 && scatterSummaries >= 1, "the noise of a level")
     try coder.code(finite: &earlier)
     try coder.code(&earlierAt)
-    try coder.code(place: &lagsTaken)
-    try coder.check(lagsTaken < LevelNoise.lagCount, "the lags of a level")
+    try coder.code(place: &comparedLags)
+    try coder.check(comparedLags < LevelNoise.lagCount, "the lags of a level")
     try coder.code(&since)
     try coder.code(&reportedAt)
     try coder.code(&deafTime)

@@ -22,7 +22,7 @@ package struct ZoneBelief: Equatable, Sendable {
   /// One in twenty: beacons are placed by zones because that is where they are.
   private static let elsewhereAtFirst = 0.05
   /// The longest time that is moved at once, so that shares stay positive.
-  private static let longestStep = 5.0
+  private static let maximumStep = 5.0
 
   /// The zones in question; empty before the first look.
   package var shares: [Share] = []
@@ -67,7 +67,7 @@ package struct ZoneBelief: Equatable, Sendable {
     if shares.isEmpty {
       ZoneBelief.begin(&weighing)
     } else {
-      ZoneBelief.move(&weighing, by: min(elapsed, ZoneBelief.longestStep) * rate, plan)
+      ZoneBelief.move(&weighing, by: min(elapsed, ZoneBelief.maximumStep) * rate, plan)
     }
     ZoneBelief.weigh(&weighing, by: evidence)
     shares.removeAll(keepingCapacity: true)

@@ -58,7 +58,7 @@ package enum ZoneRules {
   /// The longest time that one second's evidence represents when a beacon advertises less often.
   ///
   /// 4 s: a beacon that advertises every 10 s does not count ten times.
-  package static let longestEvidence = TimeSpan.seconds(4)
+  package static let maximumRepresentedTime = TimeSpan.seconds(4)
 
   /// The interval between two looks at a beacon's levels.
   ///
@@ -264,9 +264,9 @@ package enum ZoneRules {
   /// The longest silence after which a level is forgotten.
   ///
   /// 300 s, the ceiling that presence has too.
-  package static let longestPresence = TimeSpan.seconds(300)
+  package static let maximumPresence = TimeSpan.seconds(300)
   /// The longest interval that is learned.
-  package static let longestInterval = TimeSpan.seconds(60)
+  package static let maximumInterval = TimeSpan.seconds(60)
   /// The rise of the level at a live observer beyond which the level of an observer that is down is assumed to have
   /// fallen by the excess.
   ///

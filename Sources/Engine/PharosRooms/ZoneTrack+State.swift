@@ -60,7 +60,7 @@ extension ZoneTrack {
   /// If the zone differs, the levels are older than the event and are removed, unless the event is an exit and one of
   /// their observers is down: the last level of that observer keeps its beacons from being handed to a neighbouring
   /// zone.
-  package mutating func take(
+  package mutating func restore(
     _ reported: Int?,
     since time: Timestamp,
     isUnmonitored: Bool,
@@ -90,7 +90,7 @@ extension ZoneTrack {
       ZoneBelief.Share(zone: ZoneWeighing.elsewhere, probability: 1 - ZoneRules.certainty),
     ]
     enteredAt = time
-    if !isUnmonitored { heldUntil = instant + ZoneRules.longestPresence }
+    if !isUnmonitored { heldUntil = instant + ZoneRules.maximumPresence }
     nextLook = instant + ZoneRules.period
     nextObservation = instant + ZoneRules.observationDelay
   }

@@ -129,7 +129,7 @@ package struct ZoneTrack: Equatable, Sendable {
         gaps.learn(max(0, gap.seconds))
       }
       let evidence = levels[index].add(summary, at: instant, carriage: carriage.probability, &noise)
-      carriage.take(gap < .seconds(1) ? ZoneRules.halfEvidence * evidence : evidence)
+      carriage.update(gap < .seconds(1) ? ZoneRules.halfEvidence * evidence : evidence)
       return
     }
     var level = ObserverLevel(summary, of: observer, at: instant, gaps: gaps.borrowedPrior, noise)
@@ -137,7 +137,7 @@ package struct ZoneTrack: Equatable, Sendable {
     if levels.contains(where: \.isDark) { level.levelAtOutage = ZoneRules.sensitivity }
     // An observer that did not hear the beacon while others did says that it has come nearer.
     if let first = levels.lazy.map(\.since).min(), instant - first >= ZoneRules.shortestPresence {
-      carriage.take(level.arrival)
+      carriage.update(level.arrival)
     }
     let place = levels.firstIndex { observer < $0.observer } ?? levels.count
     levels.insert(level, at: place)
@@ -170,7 +170,7 @@ package struct ZoneTrack: Equatable, Sendable {
       levels[index].recover(at: instant, deafTime: around.listening[observer].deafTime)
     } else if unmonitoredSince != nil, let zone, around.plan.zones(of: observer).contains(zone) {
       // Its level was lost in a restart: it gets the time to hear the beacon again.
-      heldUntil = instant + ZoneRules.longestPresence
+      heldUntil = instant + ZoneRules.maximumPresence
     } else {
       return false
     }
@@ -196,7 +196,7 @@ package struct ZoneTrack: Equatable, Sendable {
     forget(at: instant, around)
     weighing.removeAll()
     weighing.chance = zone == nil ? 0 : ZoneRules.chanceDeviations * (1 - carriage.probability)
-    let isFalling = hear(at: instant, around, into: &weighing)
+    let isFalling = receive(at: instant, around, into: &weighing)
     belief.recall(into: &weighing, around.plan)
     weighing.rank(around.plan, placing: placing)
     weighing.trim(keeping: zone)
@@ -204,14 +204,14 @@ package struct ZoneTrack: Equatable, Sendable {
     belief.recallElsewhere(into: &weighing, around.plan)
     // Without anything new the probabilities wait, so that a zone that was certain stays so until the next second.
     guard isFresh || isFalling else { return }
-    let longest = isFalling ? ZoneRules.period.seconds : ZoneRules.longestEvidence.seconds
+    let maximum = isFalling ? ZoneRules.period.seconds : ZoneRules.maximumRepresentedTime.seconds
     let evidence = weighedAt == .distantPast ? ZoneRules.period.seconds : (instant - weighedAt).seconds
     let elapsed = weighedAt == .distantPast ? 0 : (instant - weighedAt).seconds
     weighedAt = instant
     isFresh = false
     let rate = ZoneRules.restingRate + carriage.probability * (ZoneRules.walkingRate - ZoneRules.restingRate)
     weighing.score(around.plan)
-    belief.step(elapsed: elapsed, rate: rate, evidence: min(evidence, longest), &weighing, around.plan)
+    belief.step(elapsed: elapsed, rate: rate, evidence: min(evidence, maximum), &weighing, around.plan)
   }
 
   /// Returns the event time of a change: the decision's instant minus the lag of the summary before it, never earlier
@@ -224,7 +224,7 @@ package struct ZoneTrack: Equatable, Sendable {
   /// Adds the level at each observer that hears the beacon.
   ///
   /// Returns true if an observer has fallen silent.
-  private mutating func hear(
+  private mutating func receive(
     at instant: Timestamp,
     _ around: Surroundings,
     into weighing: inout ZoneWeighing
@@ -244,7 +244,7 @@ package struct ZoneTrack: Equatable, Sendable {
       guard isHeld || level.samples > 1 else { continue }
       let now =
         isHeld
-        ? (level: settled(index, around) - fallen, variance: 0) : heardLevel(index, at: instant, around)
+        ? (level: expectedLevel(index, around) - fallen, variance: 0) : heardLevel(index, at: instant, around)
       weighing.heard.append(
         ZoneWeighing.Heard(
           observer: level.observer,
@@ -621,14 +621,14 @@ extension ZoneTrack {
   /// Returns the current level, reduced by silence.
   func current(_ index: Int, at instant: Timestamp, _ around: Surroundings) -> Double {
     let silence = around.silence(of: levels[index], at: instant)
-    let level = settled(index, around)
+    let level = expectedLevel(index, around)
     let fallen = level - levels[index].fall(after: silence)
     return levels[index].isDark ? fallen : max(fallen, min(ZoneRules.sensitivity, level))
   }
 
   /// Returns the level of a beacon that is carried or lies still, as likely as the one and the other are: the noise of one
   /// advert is no movement.
-  private func settled(_ index: Int, _ around: Surroundings) -> Double {
+  private func expectedLevel(_ index: Int, _ around: Surroundings) -> Double {
     levels[index].level(carriage: carriage.probability, around.noise).level
   }
 

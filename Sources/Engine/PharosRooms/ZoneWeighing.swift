@@ -120,12 +120,12 @@ package struct ZoneWeighing: Sendable {
   /// Removes the least likely zones if there are too many.
   mutating func trim(keeping zone: Int?) {
     while candidates.count > ZoneWeighing.maximumCandidates {
-      let least = candidates.indices.filter { candidates[$0].zone != zone }.min { left, right in
+      let minimum = candidates.indices.filter { candidates[$0].zone != zone }.min { left, right in
         let (left, right) = (candidates[left], candidates[right])
         return (left.probability, left.first, -left.zone) < (right.probability, right.first, -right.zone)
       }
-      guard let least else { return }
-      candidates.remove(at: least)
+      guard let minimum else { return }
+      candidates.remove(at: minimum)
     }
   }
 

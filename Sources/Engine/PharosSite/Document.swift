@@ -8,13 +8,13 @@ enum Document {
   /// - Units: bytes. A region that lists 10,000 observers by UUID takes 400 KB.
   static let largest = 1 << 20
   /// The maximum length of an identifier in a document, in bytes of UTF-8: it appears in addresses, logs and events.
-  static let longestIdentifier = 128
+  static let maximumIdentifier = 128
 
   /// Notes a mistake in an identifier that comes from an address.
   static func check(identifier: String, what: String, problems: DocumentProblems) {
-    let expected = "1 to \(longestIdentifier) bytes without control characters"
+    let expected = "1 to \(maximumIdentifier) bytes without control characters"
     let isGood =
-      identifier.contains { !$0.isWhitespace } && identifier.utf8.count <= longestIdentifier
+      identifier.contains { !$0.isWhitespace } && identifier.utf8.count <= maximumIdentifier
       && !PlainText.hasControls(identifier)
     guard !isGood else { return }
     let sketch = PlainText.cut(identifier, to: 60)
@@ -44,11 +44,11 @@ extension ApplicationSettings {
       }
       fields.check(identifier: identifier)
       let purpose = fields.filledText("purpose", expected: SiteReading.purposeExpected, form: .lines)
-      if let length = purpose?.unicodeScalars.count, length > Application.longestPurpose {
+      if let length = purpose?.unicodeScalars.count, length > Application.maximumPurpose {
         fields.mistake(
           "purpose",
           "purpose has \(length) characters",
-          expected: "at most \(Application.longestPurpose)"
+          expected: "at most \(Application.maximumPurpose)"
         )
       }
       let limit = fields.value("regionLimit", .integer(in: 1...ApplicationSettings.highestRegionLimit))
@@ -78,10 +78,10 @@ extension DocumentFields {
   func check(name: String?) {
     guard let name else { return }
     let isGood =
-      (1...Document.longestIdentifier).contains(name.utf8.count)
+      (1...Document.maximumIdentifier).contains(name.utf8.count)
       && !PlainText.hasControls(name)
     guard !isGood else { return }
-    let expected = "1 to \(Document.longestIdentifier) bytes without control characters"
+    let expected = "1 to \(Document.maximumIdentifier) bytes without control characters"
     mistake("name", "name is \"\(PlainText.cut(name, to: 60))\"", expected: expected)
   }
 }

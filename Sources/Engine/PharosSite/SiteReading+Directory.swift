@@ -95,15 +95,15 @@ extension SiteReading {
       node.members != nil
       ? [(index: 0, path: fields.path(of: "occupancy"), node: node)]
       : fields.list("occupancy", of: "thresholds")
-    if nodes.count > OccupancyThreshold.most {
+    if nodes.count > OccupancyThreshold.maximumCount {
       fields.mistake(
         "occupancy",
         "occupancy has \(nodes.count) thresholds",
-        expected: "at most \(OccupancyThreshold.most)"
+        expected: "at most \(OccupancyThreshold.maximumCount)"
       )
     }
     var thresholds: [OccupancyThreshold] = []
-    for (_, path, node) in nodes.prefix(OccupancyThreshold.most) {
+    for (_, path, node) in nodes.prefix(OccupancyThreshold.maximumCount) {
       let place = "\(fields.place): occupancy"
       let known = ["above", "below"]
       guard

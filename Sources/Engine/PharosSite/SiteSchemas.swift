@@ -64,7 +64,7 @@ extension RangingRequest {
 
 extension ValueForm where Value == String {
   /// A name that lists show; documents limit its length.
-  fileprivate static var shownName: Self { .text.stated(as: .text(1...Document.longestIdentifier)) }
+  fileprivate static var shownName: Self { .text.stated(as: .text(1...Document.maximumIdentifier)) }
 }
 
 extension [Schema.Member] {
@@ -135,7 +135,7 @@ extension [Schema.Member] {
     ),
     .optional(
       "occupancy",
-      .list(.closed(threshold), 0...OccupancyThreshold.most),
+      .list(.closed(threshold), 0...OccupancyThreshold.maximumCount),
       "Numbers of beacons at which `pharos.zone.occupancy` is published."
     ),
   ]
@@ -154,7 +154,7 @@ extension Schema {
   package static let applicationDocument = closed([
     .optional(
       "purpose",
-      .text(1...Application.longestPurpose),
+      .text(1...Application.maximumPurpose),
       "Read by people: not blank, no control characters."
     ),
     .optional(

@@ -14,7 +14,7 @@ package struct BootFile: Sendable {
   }
 
   /// The longest that a number can be, with its line's end.
-  private static let longest = 16
+  private static let maximumLength = 16
 
   private let path: String
 
@@ -34,7 +34,7 @@ package struct BootFile: Sendable {
     guard access(path, F_OK) == 0 else { return nil }
     let text: String
     do throws(FileError) {
-      text = try FileChunks.word(in: path, limit: BootFile.longest)
+      text = try FileChunks.word(in: path, limit: BootFile.maximumLength)
     } catch {
       throw .file(error)
     }

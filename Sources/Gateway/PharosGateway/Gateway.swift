@@ -23,7 +23,7 @@ package struct Gateway: Sendable {
     /// Look the server's name up and open a socket; then call ``Gateway/opened(at:)`` or
     /// ``Gateway/failed(_:at:hasAlternative:)``.
     case open
-    /// Send the datagram; then call ``Gateway/taken(at:)``, ``Gateway/blocked()`` or
+    /// Send the datagram; then call ``Gateway/sent(at:)``, ``Gateway/blocked()`` or
     /// ``Gateway/failed(_:at:hasAlternative:)``.
     ///
     /// With a key, its last bytes are zero; the caller writes the tag over them.
@@ -99,7 +99,7 @@ package struct Gateway: Sendable {
   }
 
   /// Takes a packet of the input that was heard at a time, now or before.
-  package mutating func take(_ packet: Packet, heard: Timestamp) {
+  package mutating func receive(_ packet: Packet, heard: Timestamp) {
     let filtered = scan.filtersDuplicates
     scan.look(at: packet, heard: heard)
     if scan.filtersDuplicates, !filtered, !notices.contains(.filtersDuplicates) {
@@ -109,7 +109,7 @@ package struct Gateway: Sendable {
     swap(&batch, &found)
     let observer = identity.observer
     extractor.forEachReport(in: packet) { $0.append(to: &batch, observer: observer, received: heard) }
-    if !batch.isEmpty { scan.hear(at: heard) }
+    if !batch.isEmpty { scan.receive(at: heard) }
     for report in batch.reports { add(report, from: batch) }
     batch.removeAll()
     swap(&batch, &found)
@@ -125,13 +125,13 @@ package struct Gateway: Sendable {
   package func wantsInput(isLive: Bool) -> Bool { isLive || waiting.count < limits.backlog }
 
   /// Returns the notices since the last call and clears them.
-  package mutating func takeNotices() -> [GatewayNotice] {
+  package mutating func drainNotices() -> [GatewayNotice] {
     defer { notices = [] }
     return notices
   }
 
   /// Returns the share of time that the radio listened since the last heartbeat, if it is known.
-  mutating func takeScanDuty(at now: Timestamp) -> Float? { scan.takeDuty(at: now) }
+  mutating func drainScanDuty(at now: Timestamp) -> Float? { scan.drainDuty(at: now) }
 }
 
 /// The path of adverts into parcels and of parcels into the ring.
@@ -140,14 +140,14 @@ extension Gateway {
   package mutating func add(_ report: Report, from batch: borrowing ReportBatch) {
     guard case .advert(var advert) = report.body else { return }
     counters.heard += 1
-    tally.hear()
-    let room = PharosDatagramLayout.longest - lengths.empty - lengths.advert
+    tally.receive()
+    let room = PharosDatagramLayout.maximumLength - lengths.empty - lengths.advert
     if advert.payload.count > room {
       counters.shortened += 1
       advert.payload = Gateway.shortened(advert.payload, to: room, in: batch)
     }
     let length = lengths.advert + advert.payload.count
-    if filling.length + length > PharosDatagramLayout.longest { close() }
+    if filling.length + length > PharosDatagramLayout.maximumLength { close() }
     var report = report
     report.body = .advert(advert)
     filling.append(report, from: batch, length: length)
@@ -156,8 +156,8 @@ extension Gateway {
 
   /// Appends a heartbeat after everything that was heard and closes its datagram.
   mutating func addHeartbeat(at now: Timestamp) {
-    if filling.length + lengths.heartbeat > PharosDatagramLayout.longest { close() }
-    let heartbeat = tally.take(scanDuty: takeScanDuty(at: now))
+    if filling.length + lengths.heartbeat > PharosDatagramLayout.maximumLength { close() }
+    let heartbeat = tally.drain(scanDuty: drainScanDuty(at: now))
     filling.append(heartbeat, of: identity.observer, at: now, length: lengths.heartbeat)
     heartbeatAt = now + limits.heartbeatPeriod
     close()
@@ -251,7 +251,7 @@ struct RecordLengths: Sendable {
 extension Gateway {
   /// Returns the next action, or nil if there is none until ``deadline(after:)``.
   package mutating func next(at now: Timestamp) -> Action? {
-    settle(at: now)
+    discardConfirmed(at: now)
     if isOver(at: now) { return .end }
     switch link {
     case .down(let time):
@@ -267,7 +267,7 @@ extension Gateway {
   }
 
   /// Records that the system has taken the datagram.
-  package mutating func taken(at now: Timestamp) {
+  package mutating func sent(at now: Timestamp) {
     guard var parcel = inHand else { return }
     inHand = nil
     if link == .fresh {
@@ -313,7 +313,7 @@ extension Gateway {
   }
 
   /// Forgets what can no longer be returned, and takes the server as reached once a first datagram was not refused.
-  private mutating func settle(at now: Timestamp) {
+  private mutating func discardConfirmed(at now: Timestamp) {
     while let sentAt = recent.first?.sentAt, now - sentAt > limits.unreachableDelay { _ = recent.popFirst() }
     guard case .probing(let time) = link, now >= time else { return }
     link = .up
@@ -396,7 +396,7 @@ extension Gateway {
   ///   - hasAlternative: indicates whether the server has another address that was not tried yet: the gateway tries it
   ///     at once, without a notice.
   package mutating func failed(_ trouble: LinkTrouble, at now: Timestamp, hasAlternative: Bool = false) {
-    takeBack(since: now - delay(of: trouble))
+    requeue(since: now - delay(of: trouble))
     guard !hasAlternative else {
       link = .down(until: now)
       return
@@ -411,7 +411,7 @@ extension Gateway {
     }
     let tries = outage?.tries ?? 0
     outage?.tries = tries + 1
-    let wait = min(limits.longestRetry, limits.firstRetry * Double(1 << min(tries, 16)))
+    let wait = min(limits.maximumRetry, limits.firstRetry * Double(1 << min(tries, 16)))
     link = .down(until: now + wait)
   }
 
@@ -424,7 +424,7 @@ extension Gateway {
   }
 
   /// Puts what is in hand and what was sent since a time back to the front of the ring, in its order.
-  private mutating func takeBack(since time: Timestamp) {
+  private mutating func requeue(since time: Timestamp) {
     var parcels: [Parcel] = []
     while let parcel = recent.popFirst() {
       guard let sentAt = parcel.sentAt, sentAt >= time else { continue }
@@ -463,7 +463,7 @@ package struct HeartbeatTally: Sendable {
 
   package init() {}
 
-  package mutating func hear() { heard += 1 }
+  package mutating func receive() { heard += 1 }
 
   package mutating func drop(_ adverts: UInt64) { dropped += adverts }
 
@@ -474,7 +474,7 @@ package struct HeartbeatTally: Sendable {
   }
 
   /// Returns the heartbeat to send now; the counts restart at what did not fit into it.
-  package mutating func take(scanDuty: Float?) -> Heartbeat {
+  package mutating func drain(scanDuty: Float?) -> Heartbeat {
     // The highest number stands for "not counted".
     let reported = (heard: min(heard, UInt64(UInt32.max - 1)), dropped: min(dropped, UInt64(UInt32.max)))
     heard -= reported.heard

@@ -80,7 +80,7 @@ package struct GatewayCommand: ParsableCommand {
     }
     if let observer, ObserverID(observer) == nil {
       throw ValidationError(
-        "--observer is \"\(observer)\"; expected a MAC, a UUID or a name of at most \(ObserverID.longestName) bytes."
+        "--observer is \"\(observer)\"; expected a MAC, a UUID or a name of at most \(ObserverID.maximumName) bytes."
       )
     }
   }
@@ -168,7 +168,7 @@ package struct KeySource {
   /// The longest file that is read: a key takes 84 bytes.
   ///
   /// - Units: bytes.
-  private static let longestFile = 4_096
+  private static let maximumFile = 4_096
 
   /// The key, or nil if none is given.
   ///
@@ -193,7 +193,7 @@ package struct KeySource {
     if stat(path, &status) == 0, status.st_mode & 0o077 != 0, status.st_mode & S_IFMT == S_IFREG {
       say("others can read the key in \(path): chmod 600 \(path).")
     }
-    return try FileChunks.word(in: path, limit: KeySource.longestFile)
+    return try FileChunks.word(in: path, limit: KeySource.maximumFile)
   }
 }
 

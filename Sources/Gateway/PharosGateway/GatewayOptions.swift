@@ -106,7 +106,7 @@ package struct GatewayLimits: Hashable, Sendable {
   /// The wait after the first failure before the next try; it doubles after each further failure.
   package var firstRetry = TimeSpan.milliseconds(500)
   /// The longest time between two tries; what is heard meanwhile stays in the ring.
-  package var longestRetry = TimeSpan.seconds(5)
+  package var maximumRetry = TimeSpan.seconds(5)
   /// The time for which the gateway tries to send what is left after the input has ended or a stop was requested.
   package var endPatience = TimeSpan.seconds(5)
 

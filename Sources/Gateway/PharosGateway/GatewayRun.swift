@@ -73,7 +73,7 @@ package struct GatewayRun: ~Copyable {
     var ended = false
     while !ended {
       if stop.isRequested { endInput() }
-      takePackets()
+      feedPackets()
       ended = act()
       if !ended { wait() }
     }
@@ -94,7 +94,7 @@ package struct GatewayRun: ~Copyable {
   private mutating func act() -> Bool {
     while true {
       let action = gateway.next(at: GatewayRun.now)
-      for notice in gateway.takeNotices() { say(notice.text(destination: "\(options.destination)")) }
+      for notice in gateway.drainNotices() { say(notice.text(destination: "\(options.destination)")) }
       switch action {
       case nil: return false
       case .end: return true
@@ -108,7 +108,7 @@ package struct GatewayRun: ~Copyable {
     var datagram = datagram
     signer?.sign(&datagram)
     switch socket?.send(datagram) {
-    case .taken: gateway.taken(at: GatewayRun.now)
+    case .sent: gateway.sent(at: GatewayRun.now)
     case .blocked, nil: gateway.blocked()
     case .failed(let trouble): fail(trouble)
     }
@@ -129,14 +129,14 @@ extension GatewayRun {
   }
 
   /// Hands packets to the gateway as they are due, and reads a file on as there is room.
-  mutating func takePackets() {
+  mutating func feedPackets() {
     for _ in 0..<GatewayRun.packetsAtOnce {
       guard !isInputOver || !isDrained || held != nil else { return }
       guard gateway.wantsInput(isLive: isLive) else { return }
       if let (packet, due) = held {
         guard due <= GatewayRun.now else { return }
         held = nil
-        gateway.take(packet, heard: due)
+        gateway.receive(packet, heard: due)
         continue
       }
       guard let packet = nextPacket() else {
@@ -144,7 +144,7 @@ extension GatewayRun {
         readInput()
         continue
       }
-      take(packet)
+      receive(packet)
     }
   }
 
@@ -175,17 +175,17 @@ extension GatewayRun {
     }
   }
 
-  private mutating func take(_ packet: Packet) {
+  private mutating func receive(_ packet: Packet) {
     if playback != nil {
       let due = playback?.due(packet.time, at: GatewayRun.now) ?? GatewayRun.now
       if due > GatewayRun.now {
         held = (packet, due)
       } else {
-        gateway.take(packet, heard: due)
+        gateway.receive(packet, heard: due)
       }
     } else {
       // A file's times are those of its making, however lately that was.
-      gateway.take(packet, heard: input.isFile ? GatewayRun.now : hearing.heard(packet.time))
+      gateway.receive(packet, heard: input.isFile ? GatewayRun.now : hearing.heard(packet.time))
     }
   }
 
@@ -230,8 +230,8 @@ extension GatewayRun {
   }
 
   /// Takes the answer of a lookup, if there is one.
-  mutating func takeLookup() {
-    switch lookup.take() {
+  mutating func finishLookup() {
+    switch lookup.result() {
     case nil: break
     case .success(let found):
       addresses = found[...]
@@ -262,10 +262,10 @@ extension GatewayRun {
     guard GatewayRun.poll(&polled, for: deadline - now) > 0 else { return }
     if polled[0].revents != 0 {
       stop.pipe.drain()
-      takeLookup()
+      finishLookup()
     }
     if polled[1].revents & Int16(POLLOUT) != 0 { gateway.writable() }
-    if polled[1].revents & Int16(POLLERR) != 0, let trouble = socket?.takeError() { fail(trouble) }
+    if polled[1].revents & Int16(POLLERR) != 0, let trouble = socket?.pendingError() { fail(trouble) }
     if reads, polled[polled.count - 1].revents != 0 { readInput() }
   }
 

@@ -6,7 +6,7 @@ import PharosFiles
 final class GatewaySocket {
   /// The outcome of sending a datagram.
   enum Outcome {
-    case taken
+    case sent
     /// The socket's buffer is full.
     case blocked
     case failed(LinkTrouble)
@@ -35,12 +35,12 @@ final class GatewaySocket {
       var datagram = pharos_datagram(bytes: buffer.baseAddress, length: UInt32(buffer.count), truncated: 0)
       return pharos_send(descriptor, &datagram, 1, nil)
     }
-    guard outcome < 0 else { return outcome == 1 ? .taken : .blocked }
+    guard outcome < 0 else { return outcome == 1 ? .sent : .blocked }
     return -outcome == EAGAIN || -outcome == EWOULDBLOCK ? .blocked : .failed(LinkTrouble(errno: -outcome))
   }
 
   /// Returns the error that the system has found in earlier datagrams, once.
-  func takeError() -> LinkTrouble? {
+  func pendingError() -> LinkTrouble? {
     var code: Int32 = 0
     var size = socklen_t(MemoryLayout<Int32>.size)
     guard getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size) == 0, code != 0 else { return nil }

@@ -40,7 +40,7 @@ final class HostLookup: Sendable {
   }
 
   /// The answer, once.
-  func take() -> Result<[pharos_address], LinkTrouble>? {
+  func result() -> Result<[pharos_address], LinkTrouble>? {
     state.withLock { state in
       guard case .done(let answer) = state else { return nil }
       state = .idle

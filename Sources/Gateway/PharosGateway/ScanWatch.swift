@@ -54,14 +54,14 @@ struct ScanWatch: Sendable {
   }
 
   /// Takes an advert as proof that the radio scans, where no command has shown it.
-  mutating func hear(at heard: Timestamp) {
+  mutating func receive(at heard: Timestamp) {
     guard isScanning == nil else { return }
     pass(to: heard)
     isScanning = true
   }
 
   /// The share of time since this was called last that the radio listened, 0 to 1, if all of it is known.
-  mutating func takeDuty(at now: Timestamp) -> Float? {
+  mutating func drainDuty(at now: Timestamp) -> Float? {
     pass(to: now)
     let span = now - (since ?? now)
     defer {

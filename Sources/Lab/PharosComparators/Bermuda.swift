@@ -57,7 +57,7 @@ package struct Bermuda: Comparator {
       active.append(sighting.beacon)
     }
     if nextLook == .distantFuture { nextLook = grid.first(from: sighting.time) }
-    beacons[beacon].adverts[Int(sighting.observer)].hear(level: sighting.level, at: sighting.time)
+    beacons[beacon].adverts[Int(sighting.observer)].receive(level: sighting.level, at: sighting.time)
   }
 
   /// Lets time pass.
@@ -81,7 +81,7 @@ package struct Bermuda: Comparator {
         if beacons[beacon].adverts[observer].distance != nil { isHeard = true }
       }
       beacons[beacon].isActive = isHeard
-      beacons[beacon].settle(among: observers, at: now)
+      beacons[beacon].compareScanners(among: observers, at: now)
       let room = beacons[beacon].incumbent.flatMap { observers[$0].room }
       guard room != beacons[beacon].room else { continue }
       beacons[beacon].room = room
@@ -99,7 +99,7 @@ package struct Bermuda: Comparator {
     init(observers: Int) { adverts = Array(repeating: BermudaAdvert(), count: observers) }
 
     /// Lets every scanner challenge the one whose area the tag is in.
-    mutating func settle(among observers: [ComparatorObserver], at now: Timestamp) {
+    mutating func compareScanners(among observers: [ComparatorObserver], at now: Timestamp) {
       if let current = incumbent, !isInReach(current) { incumbent = nil }
       for challenger in adverts.indices where challenger != incumbent {
         guard observers[challenger].room != nil, isInReach(challenger) else { continue }
@@ -155,7 +155,7 @@ struct BermudaAdvert: Sendable {
   var isKnown: Bool { lastHeard != nil || waiting != nil }
 
   /// Notes an advert for the next look.
-  mutating func hear(level: Double, at time: Timestamp) { waiting = (level, time) }
+  mutating func receive(level: Double, at time: Timestamp) { waiting = (level, time) }
 
   /// Takes the last advert since the look before, if there was one, and recomputes the distance.
   mutating func look(at now: Timestamp) {

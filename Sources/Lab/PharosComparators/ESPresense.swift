@@ -38,10 +38,10 @@ package struct ESPresense<Locator: ESPresenseLocator>: Comparator {
     guard let observers, observers.indices.contains(Int(sighting.observer)) else { return }
     let beacon = Int(sighting.beacon)
     while tags.count <= beacon { tags.append(Tag(observers: observers)) }
-    guard tags[beacon].nodes[Int(sighting.observer)].hear(sighting) else { return }
+    guard tags[beacon].nodes[Int(sighting.observer)].receive(sighting) else { return }
     let (nodes, room) = (tags[beacon].nodes, tags[beacon].room)
     let next = tags[beacon].locator.locate(nodes, from: room, at: sighting.time)
-    tell(next, about: beacon, at: sighting.time, into: &verdicts)
+    publish(next, about: beacon, at: sighting.time, into: &verdicts)
   }
 
   /// Lets time pass.
@@ -53,13 +53,13 @@ package struct ESPresense<Locator: ESPresenseLocator>: Comparator {
       guard case .exit = verdicts[index].change else { continue }
       let beacon = Int(verdicts[index].beacon)
       guard tags.indices.contains(beacon) else { continue }
-      tell(nil, about: beacon, at: verdicts[index].time, into: &verdicts)
+      publish(nil, about: beacon, at: verdicts[index].time, into: &verdicts)
       tags[beacon] = Tag(observers: observers)
     }
     verdicts.sortByTime(from: start)
   }
 
-  private mutating func tell(
+  private mutating func publish(
     _ room: Int32?,
     about beacon: Int,
     at time: Timestamp,
@@ -126,7 +126,7 @@ package struct ESPresenseNode: Sendable {
   private static let farthest = 16.0
 
   private static let window = TimeSpan.seconds(15)
-  private static let (fewest, most) = (10, 200)
+  private static let (minimum, maximum) = (10, 200)
   private static let (step, pause) = (0.5, TimeSpan.seconds(5))
 
   /// The distance last reported in metres, and when.
@@ -144,7 +144,7 @@ package struct ESPresenseNode: Sendable {
   /// Takes an advert.
   ///
   /// - Returns: true if the node reports a distance now.
-  mutating func hear(_ sighting: Sighting) -> Bool {
+  mutating func receive(_ sighting: Sighting) -> Bool {
     keep(sighting)
     let distance = RadioMath.powerOfTen(
       (sighting.measuredPower - fencedMean) / (10 * ESPresenseNode.absorption)
@@ -162,8 +162,9 @@ package struct ESPresenseNode: Sendable {
     samples.append((sighting.level, sighting.time))
     sorted.insert(sighting.level, at: rank(of: sighting.level))
     while let oldest = samples.first {
-      let isOld = sighting.time - oldest.time > ESPresenseNode.window && samples.count > ESPresenseNode.fewest
-      guard isOld || samples.count > ESPresenseNode.most else { return }
+      let isOld =
+        sighting.time - oldest.time > ESPresenseNode.window && samples.count > ESPresenseNode.minimum
+      guard isOld || samples.count > ESPresenseNode.maximum else { return }
       sorted.remove(at: rank(of: oldest.level))
       samples.removeFirst()
     }

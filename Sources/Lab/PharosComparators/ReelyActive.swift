@@ -42,7 +42,7 @@ package struct ReelyActive: Comparator {
     guard let observers, observers.indices.contains(Int(sighting.observer)) else { return }
     let beacon = Int(sighting.beacon)
     while beacons.count <= beacon { beacons.append(Beacon(observers: observers.count)) }
-    if !windows.contains(beacon) { windows.hear(beacon, at: sighting.time) }
+    if !windows.contains(beacon) { windows.receive(beacon, at: sighting.time) }
     beacons[beacon].levels[Int(sighting.observer)].sum += sighting.level
     beacons[beacon].levels[Int(sighting.observer)].count += 1
   }

@@ -34,11 +34,11 @@ package struct RoomAssistant: Comparator {
     advance(to: sighting.time - .oneNanosecond, into: &verdicts)
     presence.heard(sighting, into: &verdicts)
     guard let observers, observers.indices.contains(Int(sighting.observer)) else { return }
-    order.hear(places.place(observer: sighting.observer, beacon: sighting.beacon), at: sighting.time)
+    order.receive(places.place(observer: sighting.observer, beacon: sighting.beacon), at: sighting.time)
     let beacon = Int(sighting.beacon)
     while beacons.count <= beacon { beacons.append(Beacon(observers: observers.count)) }
     beacons[beacon].hears(sighting)
-    settle(beacon, at: sighting.time, into: &verdicts)
+    evaluate(beacon, at: sighting.time, into: &verdicts)
   }
 
   /// Lets time pass.
@@ -49,12 +49,12 @@ package struct RoomAssistant: Comparator {
       order.remove(oldest.place)
       let pair = places.pairs[oldest.place]
       beacons[Int(pair.beacon)].instances[Int(pair.observer)].distance = nil
-      settle(Int(pair.beacon), at: oldest.time + RoomAssistant.timeout, into: &verdicts)
+      evaluate(Int(pair.beacon), at: oldest.time + RoomAssistant.timeout, into: &verdicts)
     }
     verdicts.sortByTime(from: start)
   }
 
-  private mutating func settle(_ beacon: Int, at time: Timestamp, into verdicts: inout [Verdict]) {
+  private mutating func evaluate(_ beacon: Int, at time: Timestamp, into verdicts: inout [Verdict]) {
     guard let observers else { return }
     let room = beacons[beacon].nearest.flatMap { observers[$0].room }
     guard room != beacons[beacon].room else { return }

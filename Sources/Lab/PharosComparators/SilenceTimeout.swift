@@ -58,10 +58,10 @@ struct SilenceTimeout: Sendable {
     let observer = scope == .observer ? sighting.observer : 0
     let place = places.place(observer: observer, beacon: sighting.beacon)
     let isNew = !order.contains(place)
-    order.hear(place, at: sighting.time)
+    order.receive(place, at: sighting.time)
     guard isNew else { return }
     switch enterDelay {
-    case .none: tell(place, at: sighting.time, isHere: true, into: &verdicts)
+    case .none: publish(place, at: sighting.time, isHere: true, into: &verdicts)
     case .nextLook: entering.append((place, grid?.first(from: sighting.time) ?? sighting.time))
     case .span(let delay): entering.append((place, sighting.time + delay))
     }
@@ -78,10 +78,10 @@ struct SilenceTimeout: Sendable {
           entering.removeAll(keepingCapacity: true)
           nextEntering = 0
         }
-        tell(enter.place, at: enter.due, isHere: true, into: &verdicts)
+        publish(enter.place, at: enter.due, isHere: true, into: &verdicts)
       } else if let exit, exit.due <= time {
         order.remove(exit.place)
-        tell(exit.place, at: exit.due, isHere: false, into: &verdicts)
+        publish(exit.place, at: exit.due, isHere: false, into: &verdicts)
       } else {
         return
       }
@@ -93,7 +93,7 @@ struct SilenceTimeout: Sendable {
     return grid?.first(from: due) ?? due
   }
 
-  private func tell(_ place: Int, at time: Timestamp, isHere: Bool, into verdicts: inout [Verdict]) {
+  private func publish(_ place: Int, at time: Timestamp, isHere: Bool, into verdicts: inout [Verdict]) {
     let pair = places.pairs[place]
     let observer = scope == .observer ? pair.observer : nil
     let change: Verdict.Change = isHere ? .enter(observer: observer) : .exit(observer: observer)
@@ -186,7 +186,7 @@ struct HeardOrder: Sendable {
   func time(of place: Int) -> Timestamp? { contains(place) ? links[place].time : nil }
 
   /// Notes that a place was heard.
-  mutating func hear(_ place: Int, at time: Timestamp) {
+  mutating func receive(_ place: Int, at time: Timestamp) {
     while links.count <= place {
       links.append(
         Link(previous: HeardOrder.none, next: HeardOrder.none, time: .distantPast, isListed: false)

@@ -90,11 +90,11 @@ private struct MistakeList {
     let place = "transmitter \"\(transmitter.name)\""
     check(!transmitter.payloads.isEmpty, "\(place): payloads", "are missing; give it at least one frame")
     for payload in transmitter.payloads {
-      let longest = 1_200
+      let maximum = 1_200
       check(
-        payload.count <= longest,
+        payload.count <= maximum,
         "\(place): payloads",
-        "hold one of \(payload.count) bytes; at most \(longest) fit into a datagram"
+        "hold one of \(payload.count) bytes; at most \(maximum) fit into a datagram"
       )
     }
     checkPositive(transmitter.interval, "\(place): interval")

@@ -143,12 +143,12 @@ extension Scene {
       /// The time from one to the next.
       package var period: TimeSpan
       /// Indicates whether they contain radio statistics: adverts heard, scan duty, drops.
-      package var tellsStatistics: Bool
+      package var includesStatistics: Bool
 
       /// Makes heartbeats.
-      package init(period: TimeSpan, tellsStatistics: Bool = true) {
+      package init(period: TimeSpan, includesStatistics: Bool = true) {
         self.period = period
-        self.tellsStatistics = tellsStatistics
+        self.includesStatistics = includesStatistics
       }
     }
 
@@ -304,7 +304,7 @@ package struct Fault: Hashable, Sendable {
   }
 
   /// A restart: without power for as long as a gateway takes to boot.
-  package static func restart(at time: TimeSpan, taking span: TimeSpan = .seconds(2)) -> Fault {
+  package static func restart(at time: TimeSpan, receiving span: TimeSpan = .seconds(2)) -> Fault {
     Fault(.power, from: time, until: time + span)
   }
 }

@@ -157,7 +157,7 @@ extension Simulation {
         level: level,
         channel: channel
       )
-      note(sighting, observer: observer)
+      record(sighting, observer: observer)
     }
     let delay = transmitter.advertDelay * transmitters[index].random.uniform()
     timetable.add(.advertise(transmitter: index), at: transmitter.nextAdvert(after: time) + delay)
@@ -289,7 +289,7 @@ extension Simulation {
   }
 
   /// Keeps an advert until the next datagram, or sends it at once.
-  mutating func note(_ sighting: PendingAdvert, observer index: Int) {
+  mutating func record(_ sighting: PendingAdvert, observer index: Int) {
     observers[index].advertsHeard &+= 1
     guard observers[index].pending.count < ObserverState.capacity else {
       observers[index].dropped &+= 1
@@ -313,7 +313,7 @@ extension Simulation {
     guard let heartbeats = scene.observers[index].heartbeats else { return }
     let state = observers[index]
     let heartbeat =
-      heartbeats.tellsStatistics
+      heartbeats.includesStatistics
       ? Heartbeat(
         advertsHeard: state.advertsHeard,
         scanDuty: Float(scene.observers[index].scan.duty),
@@ -339,7 +339,7 @@ extension Simulation {
   mutating func fail(observer index: Int, fault: Int, at time: TimeSpan) {
     let observer = scene.observers[index]
     let kind = observer.faults[fault].kind
-    tell(.fails(kind), observer: observer, at: time)
+    emit(.fails(kind), observer: observer, at: time)
     guard kind == .power else { return }
     observers[index].powerFaults += 1
     observers[index].forgetWhatItHeard()
@@ -349,7 +349,7 @@ extension Simulation {
   mutating func recover(observer index: Int, fault: Int, at time: TimeSpan) {
     let observer = scene.observers[index]
     let kind = observer.faults[fault].kind
-    tell(.recovers(kind), observer: observer, at: time)
+    emit(.recovers(kind), observer: observer, at: time)
     guard kind == .power else { return }
     observers[index].powerFaults -= 1
     guard observers[index].isPowered else { return }

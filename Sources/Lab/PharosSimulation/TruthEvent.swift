@@ -114,7 +114,7 @@ struct TruthState: Sendable {
 
 extension Simulation {
   /// Emits a fact about an observer.
-  mutating func tell(_ fact: TruthEvent.Fact, observer: Scene.Observer, at time: TimeSpan) {
+  mutating func emit(_ fact: TruthEvent.Fact, observer: Scene.Observer, at time: TimeSpan) {
     facts.append(
       TruthEvent(
         time: scene.start + time,
@@ -134,10 +134,10 @@ extension Simulation {
       let place = path.position(at: time)
       hasMoved[body] = truth.places[body] != place
       truth.places[body] = place
-      if hasMoved[body] { tellAreas(of: body, at: place, time: time) }
+      if hasMoved[body] { emitAreas(of: body, at: place, time: time) }
       if tick % TruthState.positionEvery == 0, truth.reportedPlaces[body] != place {
         truth.reportedPlaces[body] = place
-        tell(.position(place), body: body, at: time)
+        emit(.position(place), body: body, at: time)
       }
     }
     for transmitter in 0..<count {
@@ -146,28 +146,28 @@ extension Simulation {
       truth.wasOnAir[transmitter] = isOnAir
       for observer in scene.observers.indices
       where hasSwitched || hasMoved[transmitter] || hasMoved[count + observer] {
-        tellRange(of: transmitter, observer: observer, isOnAir: isOnAir, at: time)
+        emitRange(of: transmitter, observer: observer, isOnAir: isOnAir, at: time)
       }
     }
     timetable.add(.observeTruth(tick: tick + 1), at: time + TruthState.period)
   }
 
   /// Emits first the areas that are left, then those that are entered.
-  private mutating func tellAreas(of body: Int, at place: Point, time: TimeSpan) {
+  private mutating func emitAreas(of body: Int, at place: Point, time: TimeSpan) {
     let first = body * scene.areas.count
     for (index, area) in scene.areas.enumerated()
     where truth.isInArea[first + index] && !area.shape.contains(place) {
       truth.isInArea[first + index] = false
-      tell(.leavesArea(area.name), body: body, at: time)
+      emit(.leavesArea(area.name), body: body, at: time)
     }
     for (index, area) in scene.areas.enumerated()
     where !truth.isInArea[first + index] && area.shape.contains(place) {
       truth.isInArea[first + index] = true
-      tell(.entersArea(area.name), body: body, at: time)
+      emit(.entersArea(area.name), body: body, at: time)
     }
   }
 
-  private mutating func tellRange(of transmitter: Int, observer index: Int, isOnAir: Bool, at time: TimeSpan)
+  private mutating func emitRange(of transmitter: Int, observer index: Int, isOnAir: Bool, at time: TimeSpan)
   {
     let observer = scene.observers[index]
     let level = scene.expectedLevel(of: scene.transmitters[transmitter], at: observer, time: time)
@@ -177,12 +177,12 @@ extension Simulation {
     truth.isInRange[slot] = isInRange
     let fact: TruthEvent.Fact =
       isInRange ? .entersRange(observer: observer.id) : .leavesRange(observer: observer.id)
-    tell(fact, body: transmitter, at: time)
+    emit(fact, body: transmitter, at: time)
   }
 
-  private mutating func tell(_ fact: TruthEvent.Fact, body: Int, at time: TimeSpan) {
+  private mutating func emit(_ fact: TruthEvent.Fact, body: Int, at time: TimeSpan) {
     let count = scene.transmitters.count
-    guard body < count else { return tell(fact, observer: scene.observers[body - count], at: time) }
+    guard body < count else { return emit(fact, observer: scene.observers[body - count], at: time) }
     let transmitter = scene.transmitters[body]
     facts.append(
       TruthEvent(

@@ -8,7 +8,7 @@ struct EmitterFit {
   private(set) var entry: RadioMapDraft.Entry?
 
   /// The fewest readings on a floor for a patch of its own.
-  static let fewestOnFloor = 3
+  static let minimumOnFloor = 3
   /// The side of the squares in which silence is noted.
   ///
   /// - Units: metres.
@@ -35,7 +35,7 @@ struct EmitterFit {
     for floor in Set(readings.readings.map(\.floor)).sorted() {
       let pools = readings.pools(on: Int(floor), rules: rules)
       let count = pools.reduce(0) { $0 + $1.count }
-      guard count >= EmitterFit.fewestOnFloor, let loudest = pools.map(\.level).max() else { continue }
+      guard count >= EmitterFit.minimumOnFloor, let loudest = pools.map(\.level).max() else { continue }
       for pool in pools {
         scatter += pool.scatter
         freedom += Float(pool.count - 1)

@@ -30,11 +30,11 @@ package struct EmitterReadings {
   package init() {}
 
   /// The most readings kept: a mall's survey has 5,000 of its loudest.
-  static let most = 200_000
+  static let capacity = 200_000
 
   /// Takes one reading.
   package mutating func add(_ reading: Reading, frequency: UInt16 = 0) {
-    guard readings.count < EmitterReadings.most else { return }
+    guard readings.count < EmitterReadings.capacity else { return }
     readings.append(reading)
     if frequency != 0 { self.frequency = frequency }
   }
@@ -158,7 +158,7 @@ struct EmitterCensus {
   /// Fixed access points were heard by nine of ten, phones by hardly any but the first.
   static let witnessShare = 0.3
   /// The fewest witnesses that settle the matter.
-  static let fewestWitnesses = 3
+  static let minimumWitnesses = 3
   /// The maximum distance between the loud readings of a stationary emitter.
   ///
   /// - Units: metres. At −70 dBm a radio of 20 dBm is within 40 m even along a corridor.
@@ -242,18 +242,18 @@ struct EmitterCensus {
     _ rules: SurveyRules
   ) -> SurveyReport.Reason? {
     let all = readings.readings
-    guard all.count >= rules.fewestReadings, let strongest = all.map(\.level).max() else { return .tooFew }
+    guard all.count >= rules.minimumReadings, let strongest = all.map(\.level).max() else { return .tooFew }
     let loud = all.filter { $0.level >= loudLevel }
     for floor in Set(loud.map(\.floor)).sorted() {
       if spread(of: loud.filter { $0.floor == floor }) > loudSpread { return .moving }
     }
     let strong = all.filter { $0.level >= strongest - strongSpan }
     var near: Set<Int32> = []
-    for reading in strong { witnesses[Int(reading.floor)].note(reading.x, reading.y, into: &near) }
+    for reading in strong { witnesses[Int(reading.floor)].record(reading.x, reading.y, into: &near) }
     let hearers = Set(all.map(\.walk))
     near.formUnion(strong.map(\.walk))
     let agreeing = near.count { hearers.contains($0) }
-    if near.count >= fewestWitnesses, Double(agreeing) < witnessShare * Double(near.count) {
+    if near.count >= minimumWitnesses, Double(agreeing) < witnessShare * Double(near.count) {
       return hearers.count == 1 ? .fleeting : .moving
     }
     return nil
@@ -273,7 +273,7 @@ struct WitnessGrid {
   }
 
   /// Adds the walks that came through the square of a place.
-  func note(_ x: Float, _ y: Float, into found: inout Set<Int32>) {
+  func record(_ x: Float, _ y: Float, into found: inout Set<Int32>) {
     found.formUnion(walks[SquareKey(x, y, side: EmitterCensus.witnessReach)] ?? [])
   }
 }

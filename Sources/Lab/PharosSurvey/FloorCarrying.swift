@@ -148,7 +148,7 @@ package struct FloorNeighbours {
   static let loudLevel: Float = -70
   /// The minimum number of loud emitters for a decision about a slab; with fewer, the slab counts as one that lets
   /// levels through.
-  static let fewestLoud = 20
+  static let minimumLoud = 20
 
   /// Finds the neighbours: of a building's floors those next in number, unless the slab between them is too thick.
   package init(_ floors: [FloorSurvey], emitters: [EmitterReadings]) {
@@ -169,7 +169,7 @@ package struct FloorNeighbours {
         else { return nil }
         let (all, heard) = (loud[number][number], loud[number][here])
         guard
-          all < FloorNeighbours.fewestLoud || survey.walks == 0
+          all < FloorNeighbours.minimumLoud || survey.walks == 0
             || Double(heard) >= FloorNeighbours.heardShare * Double(all)
         else { return nil }
         return PlaneChange(from: survey.plane, to: other.plane).map { Bridge(floor: number, change: $0) }

@@ -20,10 +20,10 @@ package struct PlanOrientation: Sendable {
   /// The minimum number of walks that show a turned plan.
   ///
   /// 6: with fewer, the scatter of the walks' angles is not known well enough.
-  static let fewestWalks = 6
+  static let minimumWalks = 6
   /// The minimum number of standard errors by which the mean angle differs from zero.
   ///
-  /// 4: with ``fewestWalks`` walks, Student's distribution exceeds it once in a hundred plans that are not turned.
+  /// 4: with ``minimumWalks`` walks, Student's distribution exceeds it once in a hundred plans that are not turned.
   static let minimumCertainty: Float = 4
   /// The minimum length of a walk's ways between waypoints.
   ///
@@ -36,7 +36,7 @@ package struct PlanOrientation: Sendable {
     var (along, across, length) = (0.0, 0.0, 0.0)
     for (start, end) in zip(sorted, sorted.dropFirst()) {
       let stretch = steps.filter { $0.time > start.time && $0.time < end.time }
-      guard stretch.count >= WalkedPath.fewestSteps else { continue }
+      guard stretch.count >= WalkedPath.minimumSteps else { continue }
       var walked = Point.origin
       var isByCompass = true
       for step in stretch {
@@ -61,7 +61,7 @@ package struct PlanOrientation: Sendable {
   ///
   /// - Source: mean direction and circular standard deviation, Mardia and Jupp, "Directional Statistics", Wiley (2000).
   package func turn(_ floor: FloorID) -> PlanTurn? {
-    guard angles.count >= PlanOrientation.fewestWalks else { return nil }
+    guard angles.count >= PlanOrientation.minimumWalks else { return nil }
     let count = Float(angles.count)
     var (sine, cosine): (Float, Float) = (0, 0)
     for angle in angles {

@@ -10,7 +10,7 @@ package struct RadiusEvidence: Sendable {
   /// The minimum number of walks that show a factor; with fewer the radius stays as it is.
   ///
   /// 6: the fixes of a walk err together, so that the walks count, not the fixes. A share of 68 % of six walks is known to ±19 %.
-  package static let fewestWalks = 6
+  package static let minimumWalks = 6
   /// The share of truths that the radius is meant to hold.
   private static let share = 0.68
 
@@ -26,7 +26,7 @@ package struct RadiusEvidence: Sendable {
 
   /// Returns the factor for a kind of subject, within its bounds; nil with too few walks.
   package func scale(_ kind: RadiusScale.Kind) -> RadiusScale? {
-    guard walks >= RadiusEvidence.fewestWalks else { return nil }
+    guard walks >= RadiusEvidence.minimumWalks else { return nil }
     let sorted = ratios.sorted()
     let quantile = sorted[min(sorted.count - 1, Int(Double(sorted.count) * RadiusEvidence.share))]
     let bounds = RadiusScale.bounds

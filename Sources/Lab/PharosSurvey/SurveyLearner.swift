@@ -41,7 +41,7 @@ package struct SurveyLearner: Sendable {
   /// The longest walk.
   ///
   /// A surveyor's battery lasts less.
-  static let longestWalk = TimeSpan.minutes(24 * 60)
+  static let maximumWalk = TimeSpan.minutes(24 * 60)
   /// The maximum distance of a waypoint from the origin of a floor's plane, along each axis.
   ///
   /// - Units: metres.
@@ -50,7 +50,7 @@ package struct SurveyLearner: Sendable {
   /// Returns whether a walk's waypoints lie within the limits of time and distance.
   private static func isSensible(_ walk: SurveyWalk) -> Bool {
     guard let first = walk.waypoints.map(\.time).min(), let last = walk.waypoints.map(\.time).max(),
-      last - first <= longestWalk
+      last - first <= maximumWalk
     else { return false }
     return walk.waypoints.allSatisfy { $0.point.x.magnitude <= farthest && $0.point.y.magnitude <= farthest }
   }
@@ -80,8 +80,8 @@ package struct SurveyLearner: Sendable {
     report.pacedStretches += path.pacedStretches
     report.evenStretches += path.evenStretches
     orientations[floor].add(waypoints: walk.waypoints, steps: steps)
-    takeAccessPoints(of: walk, along: path, floor: floor, number: number)
-    takeBeacons(of: walk, along: path, floor: floor, number: number)
+    recordAccessPoints(of: walk, along: path, floor: floor, number: number)
+    recordBeacons(of: walk, along: path, floor: floor, number: number)
     floors[floor].add(
       path,
       walk: number,
@@ -90,7 +90,7 @@ package struct SurveyLearner: Sendable {
     )
   }
 
-  private mutating func takeAccessPoints(
+  private mutating func recordAccessPoints(
     of walk: SurveyWalk,
     along path: WalkedPath,
     floor: Int,
@@ -106,7 +106,7 @@ package struct SurveyLearner: Sendable {
         report.repeatedReadings += 1
         continue
       }
-      let isTaken = take(
+      let isPlaced = record(
         Emitter.accessPoint(entry.bssid).plain,
         entry.rssi,
         frequency: entry.frequency,
@@ -114,32 +114,32 @@ package struct SurveyLearner: Sendable {
         floor: floor,
         number: number
       )
-      if isTaken { floors[floor].accessPointReadings += 1 }
+      if isPlaced { floors[floor].accessPointReadings += 1 }
     }
   }
 
-  private mutating func takeBeacons(
+  private mutating func recordBeacons(
     of walk: SurveyWalk,
     along path: WalkedPath,
     floor: Int,
     number: Int32
   ) {
-    noteShared(of: walk)
+    recordShared(of: walk)
     for entry in walk.beacons {
       let beacon = entry.address.map { entry.beacon.keyed(by: $0) } ?? entry.beacon
-      let isTaken = take(
+      let isPlaced = record(
         .beacon(beacon),
         entry.rssi,
         at: path.position(at: entry.time + rules.beaconDelay),
         floor: floor,
         number: number
       )
-      if isTaken { floors[floor].beaconReadings += 1 }
+      if isPlaced { floors[floor].beaconReadings += 1 }
     }
   }
 
   /// Records a level of an emitter, and returns whether its place is known.
-  private mutating func take(
+  private mutating func record(
     _ emitter: Emitter,
     _ rssi: RSSI,
     frequency: UInt16 = 0,
@@ -164,7 +164,7 @@ package struct SurveyLearner: Sendable {
 
   /// Finds the identities of which an address comes back after another: one beacon that changes its address never returns to an
   /// old one.
-  private mutating func noteShared(of walk: SurveyWalk) {
+  private mutating func recordShared(of walk: SurveyWalk) {
     var heard: [BeaconID: [UInt64]] = [:]
     for entry in walk.beacons.sorted(by: { $0.time < $1.time }) {
       guard let address = entry.address?.bits else { continue }
@@ -280,7 +280,7 @@ package struct SurveyRules: Hashable, Sendable {
   /// Found as ``accessPointDelay`` was.
   package var beaconDelay = TimeSpan.milliseconds(1_500)
   /// The fewest readings with which an emitter is kept.
-  package var fewestReadings = 5
+  package var minimumReadings = 5
   /// The most pools for one emitter on one floor; where there are more, pools are made larger.
   package var maximumPools = 192
   /// The most emitters of a map.

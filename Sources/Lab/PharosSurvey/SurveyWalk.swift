@@ -129,7 +129,7 @@ extension SurveyWalk {
     for (_, reading) in sorted {
       // Up to just before: what other sensors read at the very same time is not late.
       collect(through: reading.time - .oneNanosecond)
-      tracker.take(reading.sample, at: reading.time)
+      tracker.update(reading.sample, at: reading.time)
     }
     collect(through: last + SurveyWalk.tail)
     return steps.sorted { $0.time < $1.time }
@@ -156,7 +156,7 @@ package struct WalkedPath {
   package private(set) var evenStretches = 0
 
   /// The minimum number of steps of a stretch for its pace to count.
-  static let fewestSteps = 3
+  static let minimumSteps = 3
   /// The maximum turn of the chain of steps to fit the waypoints.
   ///
   /// - Units: radians. A compass indoors errs by 22° at the 95th percentile; a chain turned by more is not reliable.
@@ -223,7 +223,7 @@ package struct WalkedPath {
   ) {
     defer { knots.append(Knot(time: end.time, point: end.point)) }
     let whole = steps.reduce(0) { $0 + Double($1.length) }
-    guard steps.count >= WalkedPath.fewestSteps, whole > 0, end.time > start.time else {
+    guard steps.count >= WalkedPath.minimumSteps, whole > 0, end.time > start.time else {
       evenStretches += 1
       return
     }

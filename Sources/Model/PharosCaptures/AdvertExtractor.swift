@@ -9,7 +9,7 @@ package struct AdvertExtractor: Sendable {
   ///
   /// - Units: bytes.
   /// - Source: Bluetooth Core Specification 5.4, Vol 6, Part B, 2.3.4.9.
-  static let longestData = 1_650
+  static let maximumData = 1_650
 
   /// The key of a chain that a controller reports in parts: the address and the advertising set.
   struct SetKey: Hashable, Sendable {
@@ -229,10 +229,10 @@ extension AdvertExtractor {
     let isLegacy = report.pdu != .advExtInd && report.pdu != .auxScanRsp
     // Legacy reports are never in parts, and one of another set in between does not end a chain.
     guard !isLegacy else { return give(report) }
-    let earlier = controllerChains.take(key, at: time)
+    let earlier = controllerChains.remove(key, at: time)
     var whole = report
     if let earlier {
-      guard earlier.data.count + report.data.count <= AdvertExtractor.longestData else {
+      guard earlier.data.count + report.data.count <= AdvertExtractor.maximumData else {
         tally.abandonedChains += 1
         return
       }
@@ -471,8 +471,8 @@ extension AdvertExtractor {
     at time: Timestamp
   ) {
     guard let info = header.dataInfo, report.isCRCRight == true else { return tally.pointers += 1 }
-    guard var chain = airChains.take(info, at: time) else { return tally.pointers += 1 }
-    guard chain.data.count + header.data.count <= AdvertExtractor.longestData else {
+    guard var chain = airChains.remove(info, at: time) else { return tally.pointers += 1 }
+    guard chain.data.count + header.data.count <= AdvertExtractor.maximumData else {
       return tally.abandonedChains += 1
     }
     chain.data.append(contentsOf: header.data)
@@ -513,7 +513,7 @@ struct RecentStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   }
 
   /// Removes and gives the value of a key, if it is young enough.
-  mutating func take(_ key: Key, at time: Timestamp) -> Value? {
+  mutating func remove(_ key: Key, at time: Timestamp) -> Value? {
     guard let index = entries.lastIndex(where: { $0.key == key }) else { return nil }
     let entry = entries.remove(at: index)
     guard time - entry.time <= patience else {

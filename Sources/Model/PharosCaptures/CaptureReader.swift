@@ -177,7 +177,7 @@ extension CaptureReader {
       }
       format = .btsnoop
     } else {
-      let needed = isText ? CaptureReader.longestText : PacketLoggerFormat.header
+      let needed = isText ? CaptureReader.maximumText : PacketLoggerFormat.header
       guard view.count >= needed else {
         return .needsMore(part: "its first bytes", missing: UInt64(needed - view.count))
       }
@@ -196,7 +196,7 @@ extension CaptureReader {
   /// The most text that is looked through for the log of an Android phone.
   ///
   /// - Units: bytes.
-  private static let longestText = 1 << 16
+  private static let maximumText = 1 << 16
 
   /// Indicates whether the file begins with text.
   private var isText: Bool { buffer.view.bytes.prefix(4).allSatisfy { MonitorChannelRecord.isText($0) } }
@@ -206,7 +206,7 @@ extension CaptureReader {
     let bytes = buffer.view.bytes
     let marker = "BTSNOOP_LOG_SUMMARY"
     let holdsLog =
-      isText && String(decoding: bytes.prefix(CaptureReader.longestText), as: UTF8.self).contains(marker)
+      isText && String(decoding: bytes.prefix(CaptureReader.maximumText), as: UTF8.self).contains(marker)
     if holdsLog { return CaptureError(.androidText, at: 0) }
     return CaptureError(.notACapture(firstBytes: Hex.text(bytes.prefix(4))), at: 0)
   }

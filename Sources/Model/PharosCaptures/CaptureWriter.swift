@@ -77,7 +77,7 @@ package struct CaptureWriter: Sendable {
   }
 
   /// Gives what was written since the last time.
-  package mutating func takeBytes() -> [UInt8] {
+  package mutating func drainBytes() -> [UInt8] {
     defer { pending = [] }
     return pending
   }
@@ -131,7 +131,7 @@ extension CaptureWriter {
   /// The longest payload of a datagram over IPv4.
   ///
   /// - Units: bytes.
-  package static let longestPayload = 65_507
+  package static let maximumPayload = 65_507
 
   /// Writes a UDP datagram with headers made for it, checksums included.
   ///
@@ -149,9 +149,9 @@ extension CaptureWriter {
       interfaces.indices.contains(interface) && interfaces[interface].linkType == .raw,
       "datagrams go to an interface of link type RAW"
     )
-    guard payload.byteCount <= CaptureWriter.longestPayload else {
+    guard payload.byteCount <= CaptureWriter.maximumPayload else {
       throw CaptureError(
-        .payloadTooLong(length: payload.byteCount, limit: CaptureWriter.longestPayload),
+        .payloadTooLong(length: payload.byteCount, limit: CaptureWriter.maximumPayload),
         at: 0
       )
     }

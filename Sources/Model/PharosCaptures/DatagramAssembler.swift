@@ -173,7 +173,7 @@ struct FragmentStore: Sendable {
   /// - Units: bytes; each piece is counted with its storage overhead.
   private static let maximumBytes = 8 << 20
   private static let costOfPiece = 96
-  private static let longest = 65_535
+  private static let maximumLength = 65_535
 
   private var partials: [Key: Partial] = [:]
   private var arrivals: [(key: Key, serial: Int, time: Timestamp)] = []
@@ -195,7 +195,7 @@ struct FragmentStore: Sendable {
   ) -> Outcome {
     expire(at: time)
     let end = fragment.offset + packet.payloadLength
-    guard packet.payloadLength > 0, end <= FragmentStore.longest else { return .malformed }
+    guard packet.payloadLength > 0, end <= FragmentStore.maximumLength else { return .malformed }
     guard !fragment.hasMore || packet.payloadLength % 8 == 0 else { return .malformed }
     let key = Key(source: packet.source, destination: packet.destination, id: fragment.id, vlan: vlan)
     if partials[key] == nil { admit(key, at: time) }
@@ -256,8 +256,8 @@ extension FragmentStore {
     }
   }
 
-  private mutating func shrink(to most: Int) {
-    while bytes > most, firstArrival < arrivals.count { abandonOldest() }
+  private mutating func shrink(to maximum: Int) {
+    while bytes > maximum, firstArrival < arrivals.count { abandonOldest() }
   }
 
   /// Forgets the datagram that waits longest, unless it is whole by now.

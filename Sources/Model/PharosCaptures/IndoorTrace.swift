@@ -41,7 +41,7 @@ package struct IndoorTrace: Equatable, Sendable {
       let end = TraceFields.endOfLine(in: bytes, from: start)
       if !truthOnly || TraceFields.mayHoldTruth(bytes, start..<end) {
         fields.split(bytes, start..<end)
-        take(fields, of: bytes, isWhole: end < bytes.byteCount)
+        read(fields, of: bytes, isWhole: end < bytes.byteCount)
       } else if end > start {
         counters.lines += 1
       }
@@ -176,12 +176,12 @@ extension IndoorTrace {
 
 extension IndoorTrace {
   /// Takes one line that was split into its columns.
-  mutating func take(_ fields: borrowing TraceFields, of bytes: RawSpan, isWhole: Bool) {
+  mutating func read(_ fields: borrowing TraceFields, of bytes: RawSpan, isWhole: Bool) {
     guard fields.hasText else { return }
     counters.lines += 1
     if fields.startsWithHash(bytes) {
       counters.headerLines += 1
-      for column in 0..<fields.count { header.take(fields.text(column, of: bytes)) }
+      for column in 0..<fields.count { header.read(fields.text(column, of: bytes)) }
       return
     }
     guard isWhole else {
@@ -189,13 +189,13 @@ extension IndoorTrace {
       return
     }
     do throws(TraceRecord.Damage) {
-      try takeRecord(fields, of: bytes)
+      try readRecord(fields, of: bytes)
     } catch {
       counters.count(error)
     }
   }
 
-  private mutating func takeRecord(
+  private mutating func readRecord(
     _ fields: borrowing TraceFields,
     of bytes: RawSpan
   ) throws(TraceRecord.Damage) {
@@ -230,7 +230,7 @@ extension IndoorTrace {
 
 extension IndoorTrace.Header {
   /// Takes one `key:value` of a header line; the keys that say nothing about the walk are passed over.
-  mutating func take(_ text: String) {
+  mutating func read(_ text: String) {
     let text = text.drop { $0 == "#" || $0 == " " }
     guard let colon = text.firstIndex(of: ":") else { return }
     let value = String(text[text.index(after: colon)...])

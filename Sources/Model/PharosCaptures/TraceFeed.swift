@@ -9,7 +9,7 @@ import PharosWire
 ///
 /// **R** is the greatest time of all lines so far, as if each line had arrived when the newest of them was written; a
 /// record's event time is the time of its line. A batch is what one datagram holds: all its reports have the same R, they take
-/// at most ``longestBody`` bytes as records of a Pharos datagram, and its lines advance R by ``longestSpan`` at most. So a
+/// at most ``maximumBody`` bytes as records of a Pharos datagram, and its lines advance R by ``maximumSpan`` at most. So a
 /// capture made of the batches, one datagram each, gives the very same reports.
 ///
 /// - Beacons become adverts with the bytes of an iBeacon and the address that the trace states.
@@ -35,16 +35,16 @@ package struct TraceFeed: Sendable {
   /// The most bytes that the records of a batch take in a Pharos datagram.
   ///
   /// - Units: bytes. A datagram has 1,400, of which the head with the longest observer's name takes 94.
-  package static let longestBody = 1_300
+  package static let maximumBody = 1_300
   /// The maximum by which the lines of one batch may advance R.
   ///
   /// - Units: time. A phone that sends five times a second delays its newest sample by at most that long; sensors at
   ///   50 Hz fill a datagram in 0.38 s.
-  package static let longestSpan = TimeSpan.milliseconds(200)
+  package static let maximumSpan = TimeSpan.milliseconds(200)
   /// The longest line that is read.
   ///
   /// - Units: bytes. The longest of the data set, a line of the header, has 130.
-  package static let longestLine = 4_096
+  package static let maximumLine = 4_096
   /// The maximum by which a line may lie ahead of all lines before it.
   ///
   /// - Units: time. The widest gap found is 2.2 s. A damaged number that led further would make all that follows late.
@@ -71,7 +71,7 @@ package struct TraceFeed: Sendable {
   /// The reports of the next datagram, or nil when more bytes are needed.
   package mutating func next() -> ReportBatch? {
     while let line = nextLine() {
-      if let batch = take(line) { return batch }
+      if let batch = add(line) { return batch }
     }
     guard isFinished else { return nil }
     return letter.sealed(at: latest, from: observer)
@@ -84,7 +84,7 @@ package struct TraceFeed: Sendable {
       let isWhole = end < pending.count
       guard isWhole || isFinished else {
         // Without this limit, a line without an end would grow as long as the input does.
-        if end - start > TraceFeed.longestLine {
+        if end - start > TraceFeed.maximumLine {
           isSkipping = true
           start = end
         }
@@ -92,7 +92,7 @@ package struct TraceFeed: Sendable {
       }
       let line = start..<end
       start = min(end + 1, pending.count)
-      let isTooLong = isSkipping || line.count > TraceFeed.longestLine
+      let isTooLong = isSkipping || line.count > TraceFeed.maximumLine
       isSkipping = false
       if isTooLong || !isWhole {
         guard !line.isEmpty else { continue }
@@ -106,7 +106,7 @@ package struct TraceFeed: Sendable {
   }
 
   /// Takes a line; returns the datagram before it if the line no longer fits into that.
-  private mutating func take(_ line: Range<Int>) -> ReportBatch? {
+  private mutating func add(_ line: Range<Int>) -> ReportBatch? {
     guard let record = record(line) else { return nil }
     let advanced = max(latest, record.time)
     var sealed: ReportBatch?
@@ -169,7 +169,7 @@ struct TraceLetter: Sendable {
   /// Returns whether a record still fits, with R at its line.
   func fits(_ record: TraceRecord, advancing latest: Timestamp) -> Bool {
     items.isEmpty
-      || (length + added(record) <= TraceFeed.longestBody && latest - opened <= TraceFeed.longestSpan)
+      || (length + added(record) <= TraceFeed.maximumBody && latest - opened <= TraceFeed.maximumSpan)
   }
 
   /// Appends a record that fits.

@@ -141,7 +141,7 @@ public protocol FieldCoder {
   /// Writes the version of a layout, or reads one and checks that it is this one.
   mutating func code(version: UInt8) throws(Failure)
   /// Writes the length of a list, or reads one that what is left can hold, of elements that take at least so many bytes.
-  mutating func code(count: inout Int, ofAtLeast least: Int) throws(Failure)
+  mutating func code(count: inout Int, ofAtLeast minimum: Int) throws(Failure)
   /// Codes so many bytes as they are.
   mutating func code(raw bytes: inout [UInt8], count: Int) throws(Failure)
   /// Codes a case of a union.
@@ -209,19 +209,19 @@ extension FieldCoder {
   ///
   /// - Parameters:
   ///   - values: the list.
-  ///   - least: the fewest bytes that an element takes.
+  ///   - minimum: the fewest bytes that an element takes.
   ///   - fresh: the value into which an element is read.
   ///   - body: codes an element.
   /// - Throws: the error of a reader.
   @inlinable
   public mutating func code<Value>(
     list values: inout [Value],
-    ofAtLeast least: Int = 1,
+    ofAtLeast minimum: Int = 1,
     into fresh: @autoclosure () -> Value,
     _ body: (inout Value, inout Self) throws(Failure) -> Void
   ) throws(Failure) {
     var count = values.count
-    try code(count: &count, ofAtLeast: least)
+    try code(count: &count, ofAtLeast: minimum)
     if Self.isReader { values = [] }
     for place in 0..<count {
       var value = Self.isReader ? fresh() : values[place]
@@ -656,9 +656,9 @@ public struct FieldReader: Sendable {
   }
 
   /// Reads a length of a list whose elements take at least so many bytes each, and which therefore is bounded by what is left.
-  public mutating func count(ofAtLeast least: Int = 1) throws(FieldError) -> Int {
+  public mutating func count(ofAtLeast minimum: Int = 1) throws(FieldError) -> Int {
     let count = Int(try number(UInt32.self))
-    guard count <= remaining / max(1, least) else { throw failure(.cut) }
+    guard count <= remaining / max(1, minimum) else { throw failure(.cut) }
     return count
   }
 
@@ -695,8 +695,8 @@ extension FieldReader: FieldCoder {
   }
 
   /// Reads a length.
-  public mutating func code(count: inout Int, ofAtLeast least: Int) throws(FieldError) {
-    count = try self.count(ofAtLeast: least)
+  public mutating func code(count: inout Int, ofAtLeast minimum: Int) throws(FieldError) {
+    count = try self.count(ofAtLeast: minimum)
   }
 
   /// Reads bytes.

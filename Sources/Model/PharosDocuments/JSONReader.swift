@@ -108,7 +108,7 @@ package struct JSONReader {
     let place = tree.open(kind)
     var isFirst = true
     while isAtEnd(bytes) || bytes.byte(at: offset) != bracket {
-      guard isFirst || take(UInt8(ascii: ","), bytes) else {
+      guard isFirst || skip(UInt8(ascii: ","), bytes) else {
         throw isObject
           ? problem("an object does not go on", "a comma or }")
           : problem("an array does not go on", "a comma or ]")
@@ -128,7 +128,7 @@ package struct JSONReader {
     }
     try string(bytes)
     skipSpace(bytes)
-    guard take(UInt8(ascii: ":"), bytes) else { throw problem("no colon behind a key", "a colon") }
+    guard skip(UInt8(ascii: ":"), bytes) else { throw problem("no colon behind a key", "a colon") }
   }
 
   private mutating func string(_ bytes: RawSpan) throws(JSONError) {
@@ -158,21 +158,21 @@ package struct JSONReader {
   ) throws(JSONError) {
     let start = offset
     for index in 0..<text.utf8CodeUnitCount {
-      guard unsafe take(text.utf8Start[index], bytes) else { throw noValue(at: start) }
+      guard unsafe skip(text.utf8Start[index], bytes) else { throw noValue(at: start) }
     }
     tree.append(JSONSlice(kind, start..<offset))
   }
 
   private mutating func number(_ bytes: RawSpan) throws(JSONError) {
     let start = offset
-    _ = take(UInt8(ascii: "-"), bytes)
-    guard take(UInt8(ascii: "0"), bytes) || takeDigits(bytes) else { throw noValue(at: start) }
-    if take(UInt8(ascii: "."), bytes) {
-      guard takeDigits(bytes) else { throw noValue(at: start) }
+    _ = skip(UInt8(ascii: "-"), bytes)
+    guard skip(UInt8(ascii: "0"), bytes) || skipDigits(bytes) else { throw noValue(at: start) }
+    if skip(UInt8(ascii: "."), bytes) {
+      guard skipDigits(bytes) else { throw noValue(at: start) }
     }
-    if take(UInt8(ascii: "e"), bytes) || take(UInt8(ascii: "E"), bytes) {
-      if !take(UInt8(ascii: "+"), bytes) { _ = take(UInt8(ascii: "-"), bytes) }
-      guard takeDigits(bytes) else { throw noValue(at: start) }
+    if skip(UInt8(ascii: "e"), bytes) || skip(UInt8(ascii: "E"), bytes) {
+      if !skip(UInt8(ascii: "+"), bytes) { _ = skip(UInt8(ascii: "-"), bytes) }
+      guard skipDigits(bytes) else { throw noValue(at: start) }
     }
     // A number such as 01 or 1x is none, and not a number that something follows.
     if offset < end, JSONReader.isLiteral(bytes.byte(at: offset)) { throw noValue(at: start) }
@@ -180,7 +180,7 @@ package struct JSONReader {
   }
 
   /// Passes over digits and returns whether there was any.
-  private mutating func takeDigits(_ bytes: RawSpan) -> Bool {
+  private mutating func skipDigits(_ bytes: RawSpan) -> Bool {
     let start = offset
     while offset < end, UInt8(ascii: "0")...UInt8(ascii: "9") ~= bytes.byte(at: offset) { offset += 1 }
     return offset > start
@@ -206,7 +206,7 @@ package struct JSONReader {
   }
 
   /// Passes over a character if it is the next one.
-  private mutating func take(_ byte: UInt8, _ bytes: RawSpan) -> Bool {
+  private mutating func skip(_ byte: UInt8, _ bytes: RawSpan) -> Bool {
     guard offset < end, bytes.byte(at: offset) == byte else { return false }
     offset += 1
     return true
@@ -245,7 +245,7 @@ extension JSONReader {
     default: throw problem("an unknown escape", "one of \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\u")
     }
     var scalar = UInt32(try codeUnit(bytes))
-    if 0xD800...0xDBFF ~= scalar, take(UInt8(ascii: "\\"), bytes), take(UInt8(ascii: "u"), bytes) {
+    if 0xD800...0xDBFF ~= scalar, skip(UInt8(ascii: "\\"), bytes), skip(UInt8(ascii: "u"), bytes) {
       let low = UInt32(try codeUnit(bytes))
       guard 0xDC00...0xDFFF ~= low else { throw problem("half a surrogate pair", "both halves") }
       scalar = 0x1_0000 + (scalar - 0xD800) << 10 + (low - 0xDC00)
@@ -398,7 +398,7 @@ extension JSONReader {
 
   /// Passes over white space and commas, and returns whether anything is left.
   private mutating func skipSeparators(_ bytes: RawSpan) -> Bool {
-    while !isAtEnd(bytes), take(UInt8(ascii: ","), bytes) {}
+    while !isAtEnd(bytes), skip(UInt8(ascii: ","), bytes) {}
     return offset < end
   }
 

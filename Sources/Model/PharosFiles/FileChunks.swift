@@ -121,12 +121,12 @@ package struct FileChunks: ~Copyable, Sendable {
         if pendingError != nil { break }
       }
       if raw.isEmpty {
-        if inflater?.isBetweenMembers == false { note(.cutGzip(offset: progress.read)) }
+        if inflater?.isBetweenMembers == false { record(.cutGzip(offset: progress.read)) }
         break
       }
       let outcome = inflate(into: &chunk, from: &produced)
-      if outcome == .damaged { note(.damagedGzip(offset: offset)) }
-      if outcome == .outOfMemory { note(.outOfMemory) }
+      if outcome == .damaged { record(.damagedGzip(offset: offset)) }
+      if outcome == .outOfMemory { record(.outOfMemory) }
       if pendingError != nil { break }
     }
     if produced > 0 {
@@ -143,7 +143,7 @@ package struct FileChunks: ~Copyable, Sendable {
   /// The offset in the compressed file of the first byte that was not decompressed yet.
   private var offset: UInt64 { progress.read - UInt64(raw.count - rawStart) }
 
-  private mutating func note(_ problem: FileError.Problem) { pendingError = FileError(problem, path: path) }
+  private mutating func record(_ problem: FileError.Problem) { pendingError = FileError(problem, path: path) }
 
   private mutating func inflate(into chunk: inout [UInt8], from produced: inout Int) -> Inflater.Outcome {
     let start = produced

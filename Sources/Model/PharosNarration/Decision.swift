@@ -104,8 +104,8 @@ package struct RowStory {
   package init() {}
 
   /// An advert was heard.
-  package mutating func hear(at time: Timestamp) {
-    for index in fixed.indices { fixed[index].hear(at: time) }
+  package mutating func receive(at time: Timestamp) {
+    for index in fixed.indices { fixed[index].receive(at: time) }
   }
 
   /// Records a change of state that Pharos reported.
@@ -208,7 +208,7 @@ package struct FixedRule {
   }
 
   /// An advert was heard; one that is older than the last changes nothing.
-  package mutating func hear(at time: Timestamp) {
+  package mutating func receive(at time: Timestamp) {
     guard let last = visits.last, time <= last.lastHeard + timeout else {
       finish(at: time)
       visits.append(Visit(entered: time, lastHeard: time))

@@ -47,8 +47,8 @@ public struct PseudonymKey: Sendable {
   /// SipHash-2-4 of the eight octets of a word, the lowest first.
   package func hash(_ word: UInt64) -> UInt64 {
     var state = SipState(low: low, high: high)
-    state.take(word)
-    state.take(8 << 56)
+    state.absorb(word)
+    state.absorb(8 << 56)
     return state.finish()
   }
 }
@@ -68,7 +68,7 @@ package struct SipState {
   }
 
   /// Takes eight octets, the lowest first: two rounds.
-  package mutating func take(_ word: UInt64) {
+  package mutating func absorb(_ word: UInt64) {
     v3 ^= word
     round()
     round()

@@ -8,7 +8,7 @@ public import PharosWire
 /// restarts has a higher boot id, with which the numbers begin again; lower boot ids are refused from then on.
 ///
 /// A value without a clock. The caller asks ``refusal(bootID:sequence:uptime:)`` first and calls
-/// ``take(bootID:sequence:uptime:)`` afterwards, so that a datagram that is refused for another reason leaves no trace.
+/// ``record(bootID:sequence:uptime:)`` afterwards, so that a datagram that is refused for another reason leaves no trace.
 ///
 /// - Source: RFC 6479: a ring of bits that is cleared as it turns. Here single bits are cleared instead of blocks, so
 ///   that the width is exact.
@@ -54,7 +54,7 @@ public struct ReplayWindow: Equatable, Sendable {
   }
 
   /// Marks a datagram as taken that ``refusal(bootID:sequence:uptime:)`` did not refuse.
-  public mutating func take(bootID: UInt32, sequence: UInt32, uptime: TimeSpan) {
+  public mutating func record(bootID: UInt32, sequence: UInt32, uptime: TimeSpan) {
     guard bootID == self.bootID else {
       self = ReplayWindow(bootID: bootID, sequence: sequence, uptime: uptime)
       return

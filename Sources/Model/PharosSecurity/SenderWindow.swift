@@ -24,9 +24,9 @@ public struct SenderWindow: Equatable, Sendable {
   /// The judgement of a datagram whose tag is valid.
   public enum Judgement: Equatable, Sendable {
     /// Take it; it is marked as taken.
-    case taken
+    case accepted
     /// Take it, and store a record soon.
-    case takenToKeep(SenderRecord)
+    case acceptedToRecord(SenderRecord)
     /// Hold it until a record is stored, then judge it again; nil if that record is being stored already.
     case waits(SenderRecord?)
     /// Refuse it.
@@ -126,11 +126,11 @@ public struct SenderWindow: Equatable, Sendable {
     let start = received - head.uptime
     guard covers(head.bootID, start) else { return ask(head.bootID, start, of: sender) }
     guard received <= lease else { return .waits(nil) }
-    let raise = noteStart(start, head.bootID, at: received)
-    take(head)
-    guard let raise else { return .taken }
+    let raise = recordStart(start, head.bootID, at: received)
+    record(head)
+    guard let raise else { return .accepted }
     expect(raise)
-    return .takenToKeep(
+    return .acceptedToRecord(
       SenderRecord(sender: sender, bootID: raise.bootID, floor: floorToKeep, startedAt: raise.startedAt)
     )
   }
@@ -183,18 +183,18 @@ public struct SenderWindow: Equatable, Sendable {
     strictest = cover
   }
 
-  private mutating func take(_ head: PharosDatagramHead) {
+  private mutating func record(_ head: PharosDatagramHead) {
     if window == nil {
       window = ReplayWindow(bootID: head.bootID, sequence: head.sequence, uptime: head.uptime)
     } else {
-      window?.take(bootID: head.bootID, sequence: head.sequence, uptime: head.uptime)
+      window?.record(bootID: head.bootID, sequence: head.sequence, uptime: head.uptime)
     }
   }
 
   /// Notes the apparent start of the sender.
   ///
   /// - Returns: the cover of a new record, if clocks have drifted so far that the stored one would refuse too much.
-  private mutating func noteStart(_ start: Timestamp, _ bootID: UInt32, at received: Timestamp) -> Cover? {
+  private mutating func recordStart(_ start: Timestamp, _ bootID: UInt32, at received: Timestamp) -> Cover? {
     guard let last = starts else {
       starts = Starts(periodBegan: received, earliest: start, uptimeBefore: floorToKeep)
       return nil

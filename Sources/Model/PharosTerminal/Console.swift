@@ -240,7 +240,7 @@ package struct ProgressBar: Sendable {
   private static let cells = 30
 
   /// The time after which the remaining time is shown.
-  private static let settled = Duration.seconds(5)
+  private static let minimumTime = Duration.seconds(5)
 
   /// Makes a bar that shows nothing yet; `elapsed` returns the time since its beginning, by default that of the machine.
   package init(_ label: String, on console: Console, elapsed: (@Sendable () -> Duration)? = nil) {
@@ -276,7 +276,7 @@ package struct ProgressBar: Sendable {
   /// The time that is left at the speed so far, in its two largest units; empty while that is a guess.
   private func remaining(at tenths: Int) -> String {
     let elapsed = elapsed()
-    guard tenths > 0, tenths < 1_000, elapsed >= ProgressBar.settled else { return "" }
+    guard tenths > 0, tenths < 1_000, elapsed >= ProgressBar.minimumTime else { return "" }
     let seconds = (elapsed / tenths * (1_000 - tenths)).components.seconds
     let units = [
       ("d", seconds / 86_400), ("h", seconds / 3_600 % 24), ("min", seconds / 60 % 60), ("s", seconds % 60),

@@ -23,7 +23,7 @@ struct LabelLayout: Sendable {
   private(set) var symbols: [Symbol] = []
   /// The names to draw.
   private(set) var names: [Name] = []
-  private var taken: [Cell: [Extent]] = [:]
+  private var occupied: [Cell: [Extent]] = [:]
 
   private struct Cell: Hashable {
     let x, y: Int
@@ -59,7 +59,7 @@ struct LabelLayout: Sendable {
     for mark in floor.marks {
       let place = mark.point * scale
       let box = LabelLayout.box(around: place, width: 2 * reach, height: 2 * reach)
-      guard take(box) else { continue }
+      guard reserve(box) else { continue }
       symbols.append(Symbol(mark: mark, place: place))
     }
     for symbol in symbols where !symbol.mark.name.isEmpty {
@@ -78,7 +78,7 @@ struct LabelLayout: Sendable {
     {
       let middle = symbol.place + way
       let box = LabelLayout.box(around: middle, width: width, height: height)
-      guard take(box) else { continue }
+      guard reserve(box) else { continue }
       names.append(LabelLayout.name(text, middle, width, density, box, isMuted: false))
       return
     }
@@ -98,7 +98,7 @@ struct LabelLayout: Sendable {
       let width = canvas.width(of: text)
       let middle = shape.extent.middle * scale
       let box = LabelLayout.box(around: middle, width: width, height: 2 * LabelLayout.halfLine * density)
-      guard take(box) else { continue }
+      guard reserve(box) else { continue }
       names.append(LabelLayout.name(text, middle, width, density, box, isMuted: true))
     }
   }
@@ -136,12 +136,12 @@ struct LabelLayout: Sendable {
   }
 
   /// Takes a rectangle unless another one is there already.
-  private mutating func take(_ box: Extent) -> Bool {
+  private mutating func reserve(_ box: Extent) -> Bool {
     let cells = LabelLayout.cells(of: box)
     for cell in cells {
-      for other in taken[cell, default: []] where other.overlaps(box) { return false }
+      for other in occupied[cell, default: []] where other.overlaps(box) { return false }
     }
-    for cell in cells { taken[cell, default: []].append(box) }
+    for cell in cells { occupied[cell, default: []].append(box) }
     return true
   }
 

@@ -23,7 +23,7 @@ public struct PlanAlignment: Hashable, Sendable {
   private let factor: Point
 
   /// The fewest anchors: with one, an image could be turned and scaled at will.
-  public static let fewestAnchors = 2
+  public static let minimumAnchors = 2
   /// The most anchors: each is set by hand.
   public static let maximumAnchors = 1_000
   /// The farthest that two anchors may be from each other.
@@ -214,7 +214,7 @@ extension PlanAlignment {
 
   /// Returns the points of anchors that are distinct.
   static func mapPoints(of anchors: [PlanAnchor]) throws(PlanAlignmentError) -> [MapPoint] {
-    guard (fewestAnchors...maximumAnchors).contains(anchors.count) else { throw .count(anchors.count) }
+    guard (minimumAnchors...maximumAnchors).contains(anchors.count) else { throw .count(anchors.count) }
     var points: [MapPoint] = []
     for (index, anchor) in anchors.enumerated() {
       guard anchor.pixel.x.magnitude < 1e7, anchor.pixel.y.magnitude < 1e7 else { throw .notAPixel(index) }
@@ -283,7 +283,7 @@ extension PlanAlignmentError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .count(let count):
-      let bounds = "\(PlanAlignment.fewestAnchors) to \(PlanAlignment.maximumAnchors)"
+      let bounds = "\(PlanAlignment.minimumAnchors) to \(PlanAlignment.maximumAnchors)"
       return "\(count) anchors: an image is aligned by \(bounds) of them"
     case .notAPixel(let index):
       return "anchor \(index + 1): the pixel is no place on an image"

@@ -41,7 +41,7 @@ extension WalkableGraph {
   /// - Throws: ``WalkableGraphError`` for bytes that are cut short, of another version or damaged.
   public init(decoding bytes: [UInt8]) throws(WalkableGraphError) {
     var reader = GraphReader(bytes: bytes)
-    guard try reader.take(WalkableGraph.magic.count).elementsEqual(WalkableGraph.magic) else {
+    guard try reader.read(WalkableGraph.magic.count).elementsEqual(WalkableGraph.magic) else {
       throw WalkableGraphError(offset: 0, problem: "no walkable graph, which begins with \"PharosWG\"")
     }
     let version = try reader.integer(UInt16.self)
@@ -191,7 +191,7 @@ private struct GraphReader {
 
   func error(_ problem: String) -> WalkableGraphError { WalkableGraphError(offset: offset, problem: problem) }
 
-  mutating func take(_ count: Int) throws(WalkableGraphError) -> ArraySlice<UInt8> {
+  mutating func read(_ count: Int) throws(WalkableGraphError) -> ArraySlice<UInt8> {
     guard count <= bytes.count - offset else {
       throw error("\(count) bytes expected, \(bytes.count - offset) left: the graph is cut short")
     }
@@ -203,7 +203,7 @@ private struct GraphReader {
     _ type: Number.Type
   ) throws(WalkableGraphError) -> Number {
     var number: Number = 0
-    for (index, byte) in try take(Number.bitWidth / 8).enumerated() {
+    for (index, byte) in try read(Number.bitWidth / 8).enumerated() {
       number |= Number(truncatingIfNeeded: byte) << (8 * index)
     }
     return number
@@ -225,7 +225,7 @@ private struct GraphReader {
 
   mutating func text() throws(WalkableGraphError) -> String {
     let count = Int(try integer(UInt32.self))
-    guard let text = String(validating: try take(count), as: UTF8.self) else {
+    guard let text = String(validating: try read(count), as: UTF8.self) else {
       throw error("a text that is not UTF-8")
     }
     return text

@@ -139,13 +139,13 @@ struct WalkableMesh: Hashable {
     var answers = [Bool?](repeating: nil, count: count)
     for triangle in 0..<count {
       let points = (0..<3).map { whole.vertices[Int(whole.corners[3 * triangle + $0])] }
-      let longest = max(
+      let maximum = max(
         points[0].distance(to: points[1]),
         points[1].distance(to: points[2]),
         points[2].distance(to: points[0])
       )
       let twice = Double(MeshPoint.orientation(points[0], points[1], points[2]))
-      let height = twice / (MeshPoint.unitsPerMeter * MeshPoint.unitsPerMeter) / longest
+      let height = twice / (MeshPoint.unitsPerMeter * MeshPoint.unitsPerMeter) / maximum
       guard height > 0.012 else { continue }
       let middle = (points[0].point + points[1].point + points[2].point) * (1.0 / 3)
       answers[triangle] = space.isWalkable(middle)
@@ -263,13 +263,13 @@ struct WalkableMesh: Hashable {
     guard let cell = frame.index(of: unit.point) else { return nil }
     for place in lists.places(in: cell) {
       let triangle = lists.number(at: place)
-      if contains(triangle, unit) { return settled(unit, in: triangle) }
+      if contains(triangle, unit) { return interiorPlace(unit, in: triangle) }
     }
     return nil
   }
 
   /// A place that is no vertex: at one, nothing could be said about directions.
-  private func settled(_ point: MeshPoint, in triangle: Int) -> Place {
+  private func interiorPlace(_ point: MeshPoint, in triangle: Int) -> Place {
     let (a, b, c) = triangleCorners(triangle)
     guard point == a || point == b || point == c else { return Place(point: point, triangle: triangle) }
     let middle = (a.point + b.point + c.point) * (1.0 / 3)
@@ -311,7 +311,7 @@ struct WalkableMesh: Hashable {
     // The nearest point of an edge, rounded, may lie outside of the triangle by a unit.
     for share in [0, 0.001, 0.01, 0.1, 0.5] {
       let unit = MeshPoint(best.point.interpolated(to: center, share: share))
-      if contains(best.triangle, unit) { return settled(unit, in: best.triangle) }
+      if contains(best.triangle, unit) { return interiorPlace(unit, in: best.triangle) }
     }
     return contains(best.triangle, MeshPoint(center))
       ? Place(point: MeshPoint(center), triangle: best.triangle) : nil

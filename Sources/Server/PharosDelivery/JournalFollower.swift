@@ -36,7 +36,7 @@ package protocol JournalConsumer: Sendable {
   /// Called once before the first pass; `post` leaves a message from any thread.
   func start(_ post: @escaping @Sendable (@escaping Message) -> Void)
   /// Begins a pass with the messages since the last one. `stoppingSince` is the time at which the server began to stop.
-  mutating func take(_ mail: Mail, at now: Timestamp, stoppingSince: Timestamp?)
+  mutating func process(_ mail: Mail, at now: Timestamp, stoppingSince: Timestamp?)
   /// Reads what it wants next; returns false, without reading, if it has enough or there is nothing after its cursor.
   mutating func read(from pages: JournalPages) throws -> Bool
   /// Does the work that is due. `isCaughtUp` is true if ``read(from:)`` had nothing left to read.
@@ -161,7 +161,7 @@ package final class JournalFollower<Consumer: JournalConsumer>: Service {
           return (shared.mail, shared.isStopping)
         }
         if isStopping { stoppingSince = stoppingSince ?? now }
-        consumer.take(mail, at: now, stoppingSince: stoppingSince)
+        consumer.process(mail, at: now, stoppingSince: stoppingSince)
         let (reads, isCaughtUp) = read(&consumer, &access, at: now)
         for action in consumer.act(at: now, isCaughtUp: isCaughtUp) {
           group.addTask { if let message = await action() { self.post(message) } }
@@ -282,7 +282,7 @@ struct JournalAccess {
   /// The wait after the first failure; it doubles with each further one.
   static let firstPause = TimeSpan.seconds(1)
   /// The longest wait after a failure.
-  static let longestPause = TimeSpan.seconds(8)
+  static let maximumPause = TimeSpan.seconds(8)
   /// The backward step of the wall clock that ends all waits, which would last that much longer otherwise.
   static let clockStep = TimeSpan.seconds(10)
 
@@ -308,7 +308,7 @@ struct JournalAccess {
     }
     failing = operation
     heldUntil = now + pause
-    pause = min(pause + pause, JournalAccess.longestPause)
+    pause = min(pause + pause, JournalAccess.maximumPause)
   }
 
   mutating func succeeded(_ operation: Operation) {

@@ -100,7 +100,7 @@ private struct PathEndpoint: Sendable {
   private func respond(to request: Request, _ context: APIRequest, by route: Route) async throws -> Response {
     var context = context
     if route.access != .anyone {
-      context.principal = try gate.principal(of: context, takesTickets: route.takesTickets)
+      context.principal = try gate.principal(of: context, usesTickets: route.acceptsTickets)
       try check(context, may: route)
     }
     context.query = try QueryReading(target: context.head.path ?? "/", known: route.query)

@@ -41,7 +41,7 @@ package final class Assignments: Sendable {
 
   /// Gives the engine what the documents say and its checkpoint does not, and takes from it what has no document.
   package func resume() async throws {
-    try await turns.take {
+    try await turns.withLock {
       let known = try await server.assignments()
       let wanted = try await BackgroundExecutor.requests.run { [journal] in try Assignments.all(in: journal) }
       let missing = wanted.subtracting(known)
@@ -58,7 +58,7 @@ package final class Assignments: Sendable {
   ///   start may find the document.
   package func assign(_ kind: Kind, _ document: [UInt8]?, to subject: SubjectID) async throws {
     guard let change = kind.change(subject, document) else { return }
-    try await turns.take {
+    try await turns.withLock {
       try await server.change(.changes([change])) { try await put(document, kind, of: subject) }
     }
   }

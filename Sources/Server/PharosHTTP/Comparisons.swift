@@ -63,7 +63,7 @@ package struct ComparisonStore: Sendable {
   /// The kind of the documents.
   private static let kind = "comparison"
   /// The most comparisons that are kept; a further one replaces the oldest.
-  static let most = 20
+  static let capacity = 20
 
   /// All of them by identifier, the newest first.
   func all() throws -> [(id: String, comparison: CaptureComparison)] {
@@ -83,7 +83,7 @@ package struct ComparisonStore: Sendable {
   func keep(_ comparison: CaptureComparison) throws -> String {
     var generator = SystemRandomNumberGenerator()
     let id = Hex.text((0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
-    for old in try all().dropFirst(ComparisonStore.most - 1) { try drop(old.id) }
+    for old in try all().dropFirst(ComparisonStore.capacity - 1) { try drop(old.id) }
     try journal.put(comparison.encoded, kind: ComparisonStore.kind, key: id)
     return id
   }

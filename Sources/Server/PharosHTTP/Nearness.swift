@@ -53,7 +53,7 @@ struct Nearness: Sendable {
     loudest = try await LoudestTracks.read(of: beacons, read)
     for observer in observers.sorted().prefix(Nearness.maximumObservers) {
       tracks[observer] = try await read(
-        TrackQuery(observer: observer, limit: TrackQuery.greatestLimit)
+        TrackQuery(observer: observer, limit: TrackQuery.maximumLimit)
       )
     }
   }
@@ -112,7 +112,7 @@ package enum LoudestTracks {
     _ read: (TrackQuery) async throws -> [TrackInsight]
   ) async throws -> [BeaconID: TrackInsight] {
     var tracks: [BeaconID: [TrackInsight]] = [:]
-    let limit = TrackQuery.greatestLimit
+    let limit = TrackQuery.maximumLimit
     if beacons.count <= maximumQueries {
       for beacon in beacons.sorted() {
         tracks[beacon] = try await read(TrackQuery(beacon: beacon, limit: limit))

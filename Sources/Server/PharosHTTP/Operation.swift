@@ -98,12 +98,12 @@ package struct Operation: Sendable {
   }
 
   /// Takes a document; an optional one is read as empty where it is missing.
-  func taking(_ schema: Schema, isRequired: Bool = true) -> Operation {
-    taking(.json(schema, isRequired: isRequired))
+  func receiving(_ schema: Schema, isRequired: Bool = true) -> Operation {
+    receiving(.json(schema, isRequired: isRequired))
   }
 
   /// Takes a body.
-  func taking(_ body: Body) -> Operation {
+  func receiving(_ body: Body) -> Operation {
     var operation = self
     operation.body = body
     return operation
@@ -217,7 +217,7 @@ extension Operation.Answer {
   }
 
   /// The document of what was accepted, whose result comes later.
-  static func taken(_ schema: Schema) -> Self {
+  static func accepted(_ schema: Schema) -> Self {
     Self(status: .accepted, description: "Taken.", content: [("application/json", schema)])
   }
 

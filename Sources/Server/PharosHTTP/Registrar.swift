@@ -74,7 +74,7 @@ package final class Registrar: Sendable {
     _ declared: Site,
     ending: (_ application: String) -> PendingChange = { _ in PendingChange() }
   ) async throws {
-    try await turns.take {
+    try await turns.withLock {
       var next = sources
       next.declared = declared
       try await carryOut(.file(declared), committing: try Registrar.endings(of: next, store, ending))
@@ -125,7 +125,7 @@ package final class Registrar: Sendable {
     with other: () throws -> PendingChange = { PendingChange() },
     _ change: (inout SiteSources) throws -> (Value, [RegionChange])
   ) async throws -> Value {
-    try await turns.take {
+    try await turns.withLock {
       let before = sources
       var after = before
       let (value, changes) = try change(&after)
@@ -163,7 +163,7 @@ package final class Registrar: Sendable {
   func changeKeys<Value>(
     _ change: (ObserverKeys) throws(AccessError) -> Value
   ) async throws -> Value {
-    try await turns.take {
+    try await turns.withLock {
       let value = try change(keys)
       try await server.withLock { $0 }?.adopt(keys: keys.list())
       return value
@@ -559,7 +559,7 @@ extension Registrar {
       sources.accepted.formUnion(accepted)
       return (key, accepted.map { RegionChange.acceptObserver($0) })
     }
-    try await turns.take { try await server.withLock { $0 }?.adopt(keys: keys.list()) }
+    try await turns.withLock { try await server.withLock { $0 }?.adopt(keys: keys.list()) }
     return key
   }
 
@@ -587,7 +587,7 @@ extension Registrar {
 /// A queue that runs asynchronous work one after the other, in the order of the requests.
 final class AsyncMutex: Sendable {
   private struct State {
-    var isTaken = false
+    var isLocked = false
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
@@ -598,13 +598,13 @@ final class AsyncMutex: Sendable {
   /// - Parameter work: the work; later callers wait until it has ended.
   /// - Returns: the result of the work.
   /// - Throws: the error of the work.
-  func take<Value, Failure: Error>(
+  func withLock<Value, Failure: Error>(
     _ work: () async throws(Failure) -> Value
   ) async throws(Failure) -> Value {
     await withCheckedContinuation { continuation in
       let isFree = state.withLock { state in
-        guard state.isTaken else {
-          state.isTaken = true
+        guard state.isLocked else {
+          state.isLocked = true
           return true
         }
         state.waiting.append(continuation)
@@ -619,7 +619,7 @@ final class AsyncMutex: Sendable {
   private func pass() {
     let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
       guard !state.waiting.isEmpty else {
-        state.isTaken = false
+        state.isLocked = false
         return nil
       }
       return state.waiting.removeFirst()

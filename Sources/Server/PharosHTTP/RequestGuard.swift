@@ -76,9 +76,9 @@ struct RequestGuard: RouterMiddleware {
   /// A token is a bearer's, or the password of a user of any name. The latter is for clients of maps and routes that take
   /// an address with a password and no header. Browsers keep such passwords and send them for every page that asks, so that
   /// they read and change nothing.
-  func principal(of request: APIRequest, takesTickets: Bool) throws(Problem) -> Principal {
+  func principal(of request: APIRequest, usesTickets: Bool) throws(Problem) -> Principal {
     guard let field = request[.authorization] else {
-      if takesTickets, request.accepts("text/event-stream"),
+      if usesTickets, request.accepts("text/event-stream"),
         let ticket = QueryReading.value(of: RequestGuard.ticketParameter, in: request.head.path ?? "/")
       {
         if let principal = redeem(ticket) { return principal }

@@ -40,7 +40,7 @@ package struct Route: Sendable {
   /// Indicates whether it is answered at once, without a turn: for checks of the server's health alone.
   package let isImmediate: Bool
   /// Indicates whether a ticket in the query opens it, as a live stream.
-  var takesTickets: Bool { query.contains(RequestGuard.ticketParameter) }
+  var acceptsTickets: Bool { query.contains(RequestGuard.ticketParameter) }
   /// The function that carries it out.
   let handler: Handler
 

@@ -76,8 +76,8 @@ package struct StateCache: Sendable {
   package mutating func reset(to state: PublishedState) { table = StateTable(state) }
 
   /// Updates the cache with a published event.
-  package mutating func note(_ event: Event) {
-    if event.kind == .fix { return note(fix: event) }
+  package mutating func record(_ event: Event) {
+    if event.kind == .fix { return record(fix: event) }
     if case .battery(let millivolts, _) = event.detail, case .beacon(let beacon) = event.subject {
       batteries[beacon] = Battery(millivolts: millivolts, time: event.time)
       return
@@ -166,7 +166,7 @@ package struct StateCache: Sendable {
     return counts
   }
 
-  private mutating func note(fix event: Event) {
+  private mutating func record(fix event: Event) {
     if lastFixes[event.subject] == nil, lastFixes.count >= StateCache.maximumFixes {
       let oldest = lastFixes.values.sorted { $0.time < $1.time }.prefix(StateCache.maximumFixes / 8)
       for fix in oldest { lastFixes[fix.subject] = nil }
@@ -305,13 +305,13 @@ package final class LiveStateCache: Sendable {
     }
     if waiting.hasOverflowed { state.isStale = true }
     for published in waiting.batches.joined() {
-      state.cache.note(published.event)
+      state.cache.record(published.event)
       state.pending?.append(published.event)
     }
   }
 
   private func refill() async throws(JournalError) {
-    try await turns.take { () async throws(JournalError) in
+    try await turns.withLock { () async throws(JournalError) in
       let revision = revision()
       guard state.withLock({ $0.isStale || $0.revision != revision }) else { return }
       state.withLock { state in
@@ -325,9 +325,9 @@ package final class LiveStateCache: Sendable {
         state.withLock { state in
           apply(to: &state)
           state.cache.reset(to: committed)
-          for event in batteries.reversed() { state.cache.note(event) }
+          for event in batteries.reversed() { state.cache.record(event) }
           // The rows may already hold events that were published meanwhile; applying them again is harmless.
-          for event in state.pending ?? [] { state.cache.note(event) }
+          for event in state.pending ?? [] { state.cache.record(event) }
           state.pending = nil
         }
       } catch {

@@ -79,10 +79,10 @@ struct AdmissionCheck {
   {
     let lease = signingStore?.lease ?? .distantFuture
     switch sender.judge(head, received: received, lease: lease) {
-    case .taken:
+    case .accepted:
       signingStore?.renew(at: received)
       return .admitted(signer: head.observer)
-    case .takenToKeep(let record):
+    case .acceptedToRecord(let record):
       signingStore?.keep(record)
       return .admitted(signer: head.observer)
     case .waits(let record):
@@ -162,7 +162,7 @@ struct HeldDatagrams {
   }
 
   /// Removes and returns all of them, in the order of arrival.
-  mutating func take() -> [Entry] {
+  mutating func removeAll() -> [Entry] {
     defer { self = HeldDatagrams() }
     return entries
   }
@@ -308,9 +308,9 @@ final class SigningStore: Sendable {
     )
     do {
       try signing.keep(SignedIngest.Keeping(records: records, lease: lease))
-      noteSuccess()
+      recordSuccess()
     } catch {
-      noteFailure(error)
+      recordFailure(error)
     }
     let ring = keys
     for record in records { ring.sender(record.sender)?.kept(record) }
@@ -319,7 +319,7 @@ final class SigningStore: Sendable {
     callback.withLock { $0 }?.call()
   }
 
-  private func noteFailure(_ error: any Error) {
+  private func recordFailure(_ error: any Error) {
     let isFirst = orders.withLock { orders in
       defer { orders.isFailing = true }
       return !orders.isFailing
@@ -331,7 +331,7 @@ final class SigningStore: Sendable {
     )
   }
 
-  private func noteSuccess() {
+  private func recordSuccess() {
     let wasFailing = orders.withLock { orders in
       defer { orders.isFailing = false }
       return orders.isFailing

@@ -38,7 +38,7 @@ package final class DatagramSender {
     let outcome = pharos_connect(&address, Int32(clamping: sendBuffer))
     guard outcome >= 0 else { throw SendError(errno: -outcome) }
     descriptor = outcome
-    trains = sendsTrains ? pharos_longest_in_train(descriptor) : 0
+    trains = sendsTrains ? pharos_maximum_in_train(descriptor) : 0
   }
 
   deinit { _ = pharos_close(descriptor) }

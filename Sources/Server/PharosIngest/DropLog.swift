@@ -6,7 +6,7 @@ struct DropLog {
   private var unsaid: UInt64 = 0
 
   /// Counts dropped datagrams and returns the number to log, if it is time for a line.
-  mutating func note(_ drops: UInt64, at time: Timestamp) -> UInt64? {
+  mutating func record(_ drops: UInt64, at time: Timestamp) -> UInt64? {
     unsaid += drops
     guard unsaid > 0, time - lastLine >= .minutes(1) else { return nil }
     defer { unsaid = 0 }

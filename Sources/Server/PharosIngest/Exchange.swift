@@ -160,7 +160,7 @@ package final class Exchange: Sendable {
   package static let quiet = TimeSpan.seconds(1)
 
   /// Notes that a loop took an input; after a silence it wakes the others, whose watermarks hold back all decisions.
-  package func noteTraffic(at time: Timestamp, on loop: Int) {
+  package func recordTraffic(at time: Timestamp, on loop: Int) {
     let wasQuiet = time - latestTraffic >= Exchange.quiet
     lastTraffic.store(time.nanoseconds, ordering: .relaxed)
     guard wasQuiet else { return }

@@ -107,7 +107,7 @@ package struct HeardTable {
         beacons[place].entry.iBeaconCompany = nil
         beacons[place].scanResponseLength = 0
       }
-      settle(place, isKnown: isKnown, nil)
+      updateIdentity(place, isKnown: isKnown, nil)
     }
   }
 
@@ -152,7 +152,7 @@ package struct HeardTable {
   ///   - format: its format.
   ///   - weight: the number of reports that each of them represents.
   ///   - budget: the number of adverts that may still be examined; counted down.
-  package mutating func note(
+  package mutating func record(
     _ reports: Range<Int>,
     of batch: borrowing ReportBatch,
     from source: Endpoint,
@@ -171,12 +171,12 @@ package struct HeardTable {
         place = self.place(of: batch.observers[Int(report.observer)], source, format, report.received)
         known = (report.observer, place)
       }
-      observers[place].reports.note(at: report.received, weight: weight)
+      observers[place].reports.record(at: report.received, weight: weight)
       switch report.body {
       case .advert(let advert):
-        note(advert, payloadsOf: batch, by: place, at: report.received, weight: weight)
+        record(advert, payloadsOf: batch, by: place, at: report.received, weight: weight)
       case .rangedBeacon(let ranged):
-        note(ranged, by: place, at: report.received, weight: weight)
+        record(ranged, by: place, at: report.received, weight: weight)
       case .scanState, .wifiScan, .motion, .outsideFix, .relativePose, .visualStatus, .displayOn, .heartbeat,
         .transmission:
         break
@@ -236,7 +236,7 @@ package struct HeardTable {
     return observers.count - 1
   }
 
-  private mutating func note(_ ranged: RangedBeacon, by observer: Int, at time: Timestamp, weight: Double) {
+  private mutating func record(_ ranged: RangedBeacon, by observer: Int, at time: Timestamp, weight: Double) {
     var key = BeaconKey(observer: observers[observer].number, device: nil, identity: ranged.beacon)
     // A bare address is hidden like any other.
     let address = ranged.beacon.kind == .address ? ranged.beacon.address : nil
@@ -247,13 +247,13 @@ package struct HeardTable {
     let place = update(key, by: observer, ranged.rssi, at: time, weight: weight)
     guard beacons[place].payloadLength == 0 else { return }
     beacons[place].payloadLength = 1
-    settle(place, isKnown: known.contains(ranged.beacon), address)
+    updateIdentity(place, isKnown: known.contains(ranged.beacon), address)
     if address != nil, beacons[place].entry.address != nil {
       beacons[place].entry.identities = [ranged.beacon]
     }
   }
 
-  private mutating func note(
+  private mutating func record(
     _ advert: Advert,
     payloadsOf batch: borrowing ReportBatch,
     by observer: Int,
@@ -278,7 +278,11 @@ package struct HeardTable {
     if advert.pdu == .scanResponse {
       guard beacons[place].scanResponseLength < length else { return }
       beacons[place].scanResponseLength = length
-      settle(place, isKnown: beacons[place].isKnown || (address.map { known.contains($0) } ?? false), address)
+      updateIdentity(
+        place,
+        isKnown: beacons[place].isKnown || (address.map { known.contains($0) } ?? false),
+        address
+      )
     } else {
       guard beacons[place].payloadLength < length else { return }
       beacons[place].payloadLength = length
@@ -292,7 +296,7 @@ package struct HeardTable {
       let isAsked =
         beacons[place].entry.identities.contains { known.contains($0) }
         || (key.identity.map { known.contains($0) } ?? false)
-      settle(place, isKnown: isAsked || (address.map { known.contains($0) } ?? false), address)
+      updateIdentity(place, isKnown: isAsked || (address.map { known.contains($0) } ?? false), address)
     }
     guard beacons[place].isKnown || showsUnregistered else { return }
     let name = AdvertSummary(of: batch.payloads.span.bytes.extracting(range)).localName
@@ -304,7 +308,7 @@ package struct HeardTable {
   }
 
   /// Shows the address and name of a registered device; hides those of others unless the table shows all.
-  private mutating func settle(_ place: Int, isKnown: Bool, _ address: DeviceAddress?) {
+  private mutating func updateIdentity(_ place: Int, isKnown: Bool, _ address: DeviceAddress?) {
     // Read the scan response again: it was skipped while the device was not registered.
     if isKnown, !beacons[place].isKnown { beacons[place].scanResponseLength = 0 }
     beacons[place].isKnown = isKnown
@@ -326,12 +330,12 @@ package struct HeardTable {
     if let place = beaconPlaces[key] {
       beacons[place].entry.lastHeard = time
       beacons[place].entry.rssi = rssi
-      beacons[place].adverts.note(at: time, weight: weight)
+      beacons[place].adverts.record(at: time, weight: weight)
       return place
     }
     if beacons.count >= capacity { evictBeacon(at: time) }
     var adverts = DecayingRate(at: time)
-    adverts.note(at: time, weight: weight)
+    adverts.record(at: time, weight: weight)
     let entry = HeardBeacon(
       observer: observers[observer].entry.id,
       address: nil,
@@ -426,7 +430,7 @@ struct DecayingRate: Sendable {
   }
 
   /// Counts occurrences; `weight` is the number that this one represents.
-  mutating func note(at time: Timestamp, weight: Double = 1) {
+  mutating func record(at time: Timestamp, weight: Double = 1) {
     level = level(at: time) + weight
     last = max(last, time)
   }

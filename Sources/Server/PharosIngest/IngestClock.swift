@@ -167,10 +167,10 @@ package struct ClockWatch {
     for _ in 0..<5 {
       let before = clock.steady()
       let wall = clock.wall()
-      let took = clock.steady() - before
-      guard took < best else { continue }
-      best = took
-      offset = TimeSpan(nanoseconds: wall.nanoseconds &- before.nanoseconds &- took.nanoseconds / 2)
+      let elapsed = clock.steady() - before
+      guard elapsed < best else { continue }
+      best = elapsed
+      offset = TimeSpan(nanoseconds: wall.nanoseconds &- before.nanoseconds &- elapsed.nanoseconds / 2)
     }
     return offset
   }

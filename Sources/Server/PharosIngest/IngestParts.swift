@@ -19,7 +19,7 @@ struct IngestParts {
     /// The venues in which handsets and tags are located.
     let venues: [LocatableVenue]
     /// Indicates whether a caller receives what handsets sense, with or without venues.
-    let takesSensings: Bool
+    let forwardsSensings: Bool
     let configuration: IngestConfiguration
     let restoration: Restoration?
     let timeline: Timeline
@@ -33,13 +33,13 @@ struct IngestParts {
       _ venues: [LocatableVenue],
       _ configuration: IngestConfiguration,
       _ restoration: Restoration?,
-      takesSensings: Bool,
+      forwardsSensings: Bool,
       _ logger: Logger
     ) {
       self.registry = registry
       site = registry.site
       self.venues = venues
-      self.takesSensings = takesSensings
+      self.forwardsSensings = forwardsSensings
       self.configuration = configuration
       self.restoration = restoration
       self.logger = logger
@@ -148,7 +148,7 @@ struct IngestParts {
   /// Begins the ticks.
   func begin(_ configuration: IngestConfiguration) {
     signingStore.onKept { [loops] in
-      for loop in loops { loop.eventLoop.execute { loop.value.noteKept() } }
+      for loop in loops { loop.eventLoop.execute { loop.value.recordKept() } }
     }
     for (wake, loop) in zip(exchange.readers, loops) { wake.setAction { loop.value.wake() } }
     for loop in loops { loop.eventLoop.execute { loop.value.tick() } }
@@ -187,7 +187,7 @@ extension IngestParts.Plan {
   func merger() throws -> EventMerger {
     let loops = configuration.loops
     guard let restoration else {
-      return EventMerger(shards: loops, site: site, venues: venues, keepsSensings: takesSensings)
+      return EventMerger(shards: loops, site: site, venues: venues, keepsSensings: forwardsSensings)
     }
     do throws(FieldError) {
       return try restoration.merger(
@@ -195,7 +195,7 @@ extension IngestParts.Plan {
         shards: loops,
         resumingAt: start,
         venues: venues,
-        keepsSensings: takesSensings
+        keepsSensings: forwardsSensings
       )
     } catch {
       throw IngestError.unreadableCheckpoint(error)
@@ -233,7 +233,7 @@ extension IngestParts.Plan {
 
   /// The venue data that the engines need; nil if there are no venues and no caller receives what handsets sense.
   private var sensing: SensingScope? {
-    SensingScope(venues) ?? (takesSensings ? SensingScope() : nil)
+    SensingScope(venues) ?? (forwardsSensings ? SensingScope() : nil)
   }
 
   private func shard(_ index: Int, _ exchange: Exchange) throws -> Shard {

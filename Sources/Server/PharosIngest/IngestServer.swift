@@ -22,7 +22,7 @@ package final class IngestServer: Sendable {
   package let sockets: [SocketStatus]
 
   private let parts: IngestParts
-  private let takesCheckpoints: Bool
+  private let makesCheckpoints: Bool
   /// Set by the first shutdown.
   ///
   /// Acquired and released, so that exactly one caller does the work.
@@ -35,10 +35,10 @@ package final class IngestServer: Sendable {
   private var loops: [NIOLoopBound<ReadingLoop>] { parts.loops }
   private var merger: NIOLoopBound<MergerLoop> { parts.merger }
 
-  private init(parts: IngestParts, sockets: [SocketStatus], takesCheckpoints: Bool) {
+  private init(parts: IngestParts, sockets: [SocketStatus], makesCheckpoints: Bool) {
     self.sockets = sockets
     self.parts = parts
-    self.takesCheckpoints = takesCheckpoints
+    self.makesCheckpoints = makesCheckpoints
   }
 
   /// Opens the sockets and starts the server.
@@ -67,7 +67,7 @@ package final class IngestServer: Sendable {
   ) async throws -> IngestServer {
     try configuration.check()
     let parts = try await IngestParts.make(
-      IngestParts.Plan(registry, venues, configuration, restoration, takesSensings: sense != nil, logger),
+      IngestParts.Plan(registry, venues, configuration, restoration, forwardsSensings: sense != nil, logger),
       sense: sense,
       deliver: deliver
     )
@@ -78,7 +78,7 @@ package final class IngestServer: Sendable {
       return IngestServer(
         parts: parts,
         sockets: sockets,
-        takesCheckpoints: configuration.checkpoint != nil
+        makesCheckpoints: configuration.checkpoint != nil
       )
     } catch {
       await parts.dispose()
@@ -125,7 +125,7 @@ package final class IngestServer: Sendable {
     let finished = loops.map { loop in loop.eventLoop.flatSubmit { loop.value.finish(at: last) } }
     for future in finished { try await future.get() }
     try await merger.eventLoop.submit { [merger] in merger.value.run() }.get()
-    if takesCheckpoints { try await takeLastCheckpoint() }
+    if makesCheckpoints { try await makeLastCheckpoint() }
     if let recorder = parts.recorder {
       try await recorder.eventLoop.submit { recorder.value.finish(through: last) }.get()
     }
@@ -138,7 +138,7 @@ package final class IngestServer: Sendable {
   }
 
   /// Takes a checkpoint of how all ended; every shard has decided the last input.
-  private func takeLastCheckpoint() async throws {
+  private func makeLastCheckpoint() async throws {
     var engines: [EngineCopy] = []
     for loop in loops {
       engines.append(try await loop.eventLoop.submit { EngineCopy(loop.value.shard.engine) }.get())
@@ -337,7 +337,7 @@ extension IngestServer {
 
   /// A copy of the merger, which costs its thread next to nothing; what is asked of it is put together elsewhere.
   private func mergerCopy() async throws -> EventMerger {
-    try await merger.look { $0.merger.settled }
+    try await merger.look { $0.merger.withoutPending }
   }
 }
 

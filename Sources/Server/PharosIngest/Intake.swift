@@ -83,11 +83,11 @@ package struct Intake {
   func wantsNames(at time: Timestamp) -> Bool { time <= suspiciousUntil || sampler.isDue(at: time) }
 
   /// Takes what a drain has received in one call, each datagram with an R of its own.
-  mutating func take(_ count: Int, from drain: borrowing DatagramDrain, of call: Call) {
+  mutating func receive(_ count: Int, from drain: borrowing DatagramDrain, of call: Call) {
     var call = call
     for slot in 0..<count {
       let (bytes, isTruncated) = drain.datagram(slot)
-      take(bytes, isTruncated: isTruncated, of: call) { drain.source(slot) }
+      receive(bytes, isTruncated: isTruncated, of: call) { drain.source(slot) }
       call.received = call.received + .oneNanosecond
     }
   }
@@ -101,7 +101,7 @@ package struct Intake {
   ///   - source: returns the sender; called only if the address is needed.
   /// - Returns: its format, or the reason why it was refused.
   @discardableResult
-  package mutating func take(
+  package mutating func receive(
     _ bytes: UnsafeRawBufferPointer,
     isTruncated: Bool,
     of call: Call,
@@ -116,16 +116,16 @@ package struct Intake {
       refuse(refusal, from: source(), at: call.received)
       return .failure(refusal)
     }
-    return settle(bytes, of: call, source: source)
+    return judge(bytes, of: call, source: source)
   }
 
   /// Judges again the datagrams that waited for a write to the disk, each with an R of its own; a hundred at most, for
   /// which the reading of the clock has room.
   ///
   /// - Parameter received: the first R.
-  mutating func takeHeld(at received: Timestamp) {
+  mutating func judgeHeld(at received: Timestamp) {
     var received = received
-    let entries = held.take()
+    let entries = held.removeAll()
     for (position, entry) in entries.enumerated() {
       guard position < Intake.maximumHeldAtOnce else {
         _ = held.hold(entry)
@@ -133,7 +133,7 @@ package struct Intake {
       }
       var call = entry.call
       call.received = received
-      entry.bytes.withUnsafeBytes { _ = settle($0, of: call) { entry.source } }
+      entry.bytes.withUnsafeBytes { _ = judge($0, of: call) { entry.source } }
       received = received + .oneNanosecond
     }
   }
@@ -143,13 +143,13 @@ package struct Intake {
 
   /// Refuses what still waits for the disk, at the end.
   mutating func refuseHeld() {
-    for entry in held.take() { _ = refuse(unread: .pharos, .notKept, of: entry.call) { entry.source } }
+    for entry in held.removeAll() { _ = refuse(unread: .pharos, .notKept, of: entry.call) { entry.source } }
   }
 
   /// Takes, holds or refuses a datagram that has been counted as received.
   ///
   /// - Returns: its format, also if it is held, or the reason why it was refused.
-  private mutating func settle(
+  private mutating func judge(
     _ bytes: UnsafeRawBufferPointer,
     of call: Call,
     source: () -> Endpoint
@@ -183,10 +183,10 @@ package struct Intake {
     case .failure(let refusal):
       refuse(refusal, from: source(), at: call.received)
     case .success(let format):
-      if decoder.notes.firstReason != nil { noteSkipped(from: source(), at: call.received) }
+      if decoder.notes.firstReason != nil { recordSkipped(from: source(), at: call.received) }
       if let weight = sampler.look(at: call.received, isNamed: call.isNamed) {
         let part = sampler.part(of: first..<incoming.count)
-        heard.note(
+        heard.record(
           part.reports,
           of: incoming,
           from: source(),
@@ -272,9 +272,9 @@ package struct Intake {
   }
 
   /// Notes the elements of the last datagram that were skipped.
-  private mutating func noteSkipped(from source: Endpoint, at time: Timestamp) {
+  private mutating func recordSkipped(from source: Endpoint, at time: Timestamp) {
     for (reason, count) in decoder.notes.skipped.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      guard let line = refusals.note(reason, elements: count, from: source.address, at: time) else {
+      guard let line = refusals.record(reason, elements: count, from: source.address, at: time) else {
         continue
       }
       lines.append(line)
@@ -283,7 +283,7 @@ package struct Intake {
 
   private mutating func refuse(_ reason: DatagramRefusal, from source: Endpoint, at time: Timestamp) {
     suspiciousUntil = time + Intake.suspicion
-    guard let line = refusals.note(reason, from: source.address, at: time) else { return }
+    guard let line = refusals.record(reason, from: source.address, at: time) else { return }
     lines.append(line)
   }
 }
@@ -314,9 +314,9 @@ package struct HeardSampler {
   /// The budget of each such interval, in adverts: a microsecond's work, a thousandth of the loop.
   package static let adverts = 8
   /// The maximum budget that can be saved up: ten datagrams of a gateway that sends what it heard in a second.
-  package static let most = 256
+  package static let maximumBudget = 256
   /// The same while more is heard than the table holds: one datagram.
-  static let crowdedMost = 32
+  static let maximumCrowdedBudget = 32
 
   private var last = Timestamp.distantPast
   private var next = Timestamp.distantPast
@@ -349,9 +349,9 @@ package struct HeardSampler {
   /// Adds what the time since the last budget brought, and draws the moment of the next one.
   private mutating func save(until time: Timestamp) {
     let interval = (isCrowded ? HeardSampler.crowdedInterval : HeardSampler.interval).nanoseconds
-    let most = Int64(isCrowded ? HeardSampler.crowdedMost : HeardSampler.most)
-    let saved = min((time - last).nanoseconds / (interval / Int64(HeardSampler.adverts)), most)
-    budget = Int(min(Int64(budget) + max(0, saved), most))
+    let maximum = Int64(isCrowded ? HeardSampler.maximumCrowdedBudget : HeardSampler.maximumBudget)
+    let saved = min((time - last).nanoseconds / (interval / Int64(HeardSampler.adverts)), maximum)
+    budget = Int(min(Int64(budget) + max(0, saved), maximum))
     last = time
     next = time + TimeSpan(nanoseconds: interval / 2 + draw(below: interval))
   }

@@ -51,7 +51,7 @@ final class Listener {
   func hold(_ bytes: ByteBuffer, from source: Endpoint) { held.append(Held(bytes: bytes, source: source)) }
 
   /// Takes the datagrams that NIO has read.
-  func takeHeld() -> [Held] {
+  func drainHeld() -> [Held] {
     guard !held.isEmpty else { return [] }
     defer { held.removeAll(keepingCapacity: true) }
     return held
@@ -194,7 +194,7 @@ final class DrainHandler: ChannelInboundHandler {
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
     // Without a connection a datagram socket's errors are passing ones, such as an ICMP message about an answer that
     // another process sent; the next datagram is not affected.
-    loop.noteSocketError(error, at: listener)
+    loop.recordSocketError(error, at: listener)
   }
 }
 

@@ -55,7 +55,7 @@ package final class MergerLoop {
         release(through: next.instant)
         marker = nil
         hand(over: copies.indices.map { copies[$0].removeFirst() }, next.marker)
-        takeServerInputs()
+        processServerInputs()
       }
       release(through: marker?.instant ?? .distantFuture)
       let isWaiting = decidedThrough > merger.released
@@ -81,7 +81,7 @@ package final class MergerLoop {
     for shard in 0..<exchange.loops {
       while let result = exchange.toMerger[shard].full.pop() { arrived.append((shard, result)) }
     }
-    takeServerInputs()
+    processServerInputs()
     for index in arrived.indices {
       let shard = arrived[index].shard
       merger.offer(arrived[index].result.output, from: shard, finalThrough: arrived[index].result.through)
@@ -96,11 +96,11 @@ package final class MergerLoop {
   }
 
   /// Takes the server inputs up to the next marker: those behind it have no part in the checkpoint.
-  private func takeServerInputs() {
-    while marker == nil, let input = exchange.serverInputs.pop() { take(input) }
+  private func processServerInputs() {
+    while marker == nil, let input = exchange.serverInputs.pop() { process(input) }
   }
 
-  private func take(_ input: ServerInput) {
+  private func process(_ input: ServerInput) {
     decidedThrough = max(decidedThrough, input.received)
     switch input.content {
     case .changes(let changes, refusal: let refusal):
@@ -116,9 +116,9 @@ package final class MergerLoop {
   }
 
   private func release(through limit: Timestamp) {
-    let events = merger.take(through: limit)
+    let events = merger.release(through: limit)
     if let sense {
-      let sensings = merger.takeSensings()
+      let sensings = merger.drainSensings()
       if !sensings.isEmpty { sense(sensings) }
     }
     guard !events.isEmpty else { return }
@@ -130,7 +130,7 @@ package final class MergerLoop {
     checkpoint?(
       PendingCheckpoint(
         shards: engines,
-        merger: merger.settled,
+        merger: merger.withoutPending,
         eventsBefore: delivered,
         lease: marker.lease
       )

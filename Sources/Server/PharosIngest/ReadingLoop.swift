@@ -92,7 +92,7 @@ extension ReadingLoop {
   static let fairShare = 1_024
   /// The maximum time for which one socket is read before the loop turns to its other work, so that deadlines and
   /// server inputs wait no longer.
-  static let longestTurn = TimeSpan.microseconds(250)
+  static let maximumTurn = TimeSpan.microseconds(250)
 
   /// The reason why a pass over a socket ended.
   enum Ending {
@@ -112,12 +112,12 @@ extension ReadingLoop {
       runShard()
     case .drained, .frozen, .finishing, .finished:
       // The socket is closed; what NIO had read in that moment came after the end.
-      _ = listener.takeHeld()
+      _ = listener.drainHeld()
     }
   }
 
   /// Counts a transient socket error and logs it for debugging.
-  func noteSocketError(_ error: any Error, at listener: Listener) {
+  func recordSocketError(_ error: any Error, at listener: Listener) {
     counters.socketErrors += 1
     logger.debug(
       "A socket reported an error.",
@@ -131,14 +131,14 @@ extension ReadingLoop {
   ///
   /// - Returns: the number of datagrams, and the reason why the pass ended.
   func pass(_ listener: Listener) -> (datagrams: Int, ending: Ending) {
-    var taken = 0
+    var processed = 0
     var start: Timestamp?
     var ending = Ending.more
-    while taken < ReadingLoop.fairShare {
+    while processed < ReadingLoop.fairShare {
       // Room is looked for first: what has been taken off the socket always gets into the rings.
       guard exchange.hasRoom(from: index) else {
         counters.ringWaits += 1
-        noteRecorderStall()
+        recordRecorderStall()
         ending = .blocked
         break
       }
@@ -150,7 +150,7 @@ extension ReadingLoop {
         break
       }
       let isBehind = start != nil
-      guard received - (start ?? received) < ReadingLoop.longestTurn else { break }
+      guard received - (start ?? received) < ReadingLoop.maximumTurn else { break }
       start = start ?? received
       var call = Intake.Call(
         received: received,
@@ -158,55 +158,55 @@ extension ReadingLoop {
         isRecorded: exchange.records,
         policy: listener.policy
       )
-      let held = listener.takeHeld()
+      let held = listener.drainHeld()
       for datagram in held {
-        take(datagram, of: call)
+        receive(datagram, of: call)
         call.received = call.received + .oneNanosecond
       }
       call.isNamed = !isBehind || call.isRecorded || intake.wantsNames(at: call.received)
       let count = listener.receive(into: &drain, named: call.isNamed)
-      intake.take(count, from: drain, of: call)
+      intake.receive(count, from: drain, of: call)
       ship(received)
-      taken += held.count + count
+      processed += held.count + count
       guard count == DatagramDrain.slots else {
         ending = .emptied
         break
       }
       shard.decide()
     }
-    if taken > 0 {
-      exchange.noteTraffic(at: clock.last, on: index)
-      listener.sinceTick += taken
+    if processed > 0 {
+      exchange.recordTraffic(at: clock.last, on: index)
+      listener.sinceTick += processed
     }
-    return (taken, ending)
+    return (processed, ending)
   }
 
   /// Judges the datagrams that waited for a write of the replay window.
-  func noteKept() {
+  func recordKept() {
     switch phase {
     case .running, .draining:
       guard !intake.held.isEmpty, !isHeld, watchPause() else { return }
-      takeHeld()
+      judgeHeld()
       runShard()
     case .drained, .frozen, .finishing, .finished: break
     }
   }
 
   /// Judges again the datagrams that waited for a write to the disk.
-  func takeHeld() {
+  func judgeHeld() {
     guard !intake.held.isEmpty, exchange.hasRoom(from: index) else { return }
     let received = clock.next()
-    intake.takeHeld(at: received)
+    intake.judgeHeld(at: received)
     ship(received)
-    exchange.noteTraffic(at: received, on: index)
+    exchange.recordTraffic(at: received, on: index)
   }
 
   /// Takes a datagram that NIO has read, into a buffer one byte longer than the largest that is taken.
-  private func take(_ datagram: Listener.Held, of call: Intake.Call) {
+  private func receive(_ datagram: Listener.Held, of call: Intake.Call) {
     datagram.bytes.withUnsafeReadableBytes { bytes in
       let largest = configuration.largestDatagram
-      let taken = UnsafeRawBufferPointer(rebasing: bytes.prefix(largest))
-      intake.take(taken, isTruncated: bytes.count > largest, of: call) { datagram.source }
+      let slice = UnsafeRawBufferPointer(rebasing: bytes.prefix(largest))
+      intake.receive(slice, isTruncated: bytes.count > largest, of: call) { datagram.source }
     }
   }
 
@@ -287,15 +287,15 @@ extension ReadingLoop {
     switch phase {
     case .running:
       isBehind = readSockets()
-      takeServerInputs()
-      takeHeld()
+      processServerInputs()
+      judgeHeld()
       publishTime()
       doChores()
       if server?.checkpointAnswers.isEmpty == false { watchCheckpoint() }
       for listener in listeners { listener.endTick() }
     case .draining(let promise):
       isEager = true
-      takeHeld()
+      judgeHeld()
       if drainSockets() {
         closeSockets()
         promise.succeed(())
@@ -343,7 +343,7 @@ extension ReadingLoop {
 
   /// Runs the shard, and again soon if there is more than fits into a run.
   func runShard() {
-    if shard.run(until: .now() + Shard.longestRun) == .more, !isShardScheduled {
+    if shard.run(until: .now() + Shard.maximumRun) == .more, !isShardScheduled {
       isShardScheduled = true
       let bound = NIOLoopBound(self, eventLoop: eventLoop)
       eventLoop.execute {
@@ -420,7 +420,7 @@ extension ReadingLoop {
     for listener in listeners {
       let drops = listener.newKernelDrops()
       counters.kernelDrops += drops
-      guard let unsaid = dropLog.note(drops, at: clock.last) else { continue }
+      guard let unsaid = dropLog.record(drops, at: clock.last) else { continue }
       logger.warning(
         "The kernel dropped datagrams, because the receive buffer was full.",
         metadata: [
@@ -433,7 +433,7 @@ extension ReadingLoop {
   }
 
   /// Ends the recording if its disc has not kept up for too long: it must not hold up ingest.
-  func noteRecorderStall() {
+  func recordRecorderStall() {
     guard exchange.waitsForRecorder(index) else { return }
     let now = clock.next()
     let since = recorderStalledSince ?? now
@@ -481,9 +481,9 @@ extension ReadingLoop {
   func drainSockets() -> Bool {
     var isDone = true
     for listener in listeners {
-      let taken = pass(listener)
-      lastDrainLeft -= taken.datagrams
-      if taken.ending != .emptied || taken.datagrams > 0 { isDone = false }
+      let received = pass(listener)
+      lastDrainLeft -= received.datagrams
+      if received.ending != .emptied || received.datagrams > 0 { isDone = false }
     }
     // What waits for the disk is waited for, a few seconds at most.
     if !intake.held.isEmpty {
@@ -499,7 +499,7 @@ extension ReadingLoop {
     intake.refuseHeld()
     for listener in listeners { listener.close() }
     listeners.removeAll()
-    takeServerInputs()
+    processServerInputs()
     refuseRequests()
     phase = .drained
   }

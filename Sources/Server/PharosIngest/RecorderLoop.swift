@@ -39,7 +39,7 @@ final class RecorderLoop {
       upTo: limit,
       { exchange.toRecorder[$0].full.withFirst { $0.received } }
     ), let parcel = exchange.toRecorder[loop].full.pop() {
-      take(parcel, from: loop)
+      record(parcel, from: loop)
     }
     attempt { try flush() }
   }
@@ -54,7 +54,7 @@ final class RecorderLoop {
     hasEnded = true
   }
 
-  private func take(_ parcel: consuming RecorderParcel, from loop: Int) {
+  private func record(_ parcel: consuming RecorderParcel, from loop: Int) {
     let received = parcel.received
     switch parcel.content {
     case .server(.changes(let changes, refusal: _)):
@@ -88,7 +88,7 @@ final class RecorderLoop {
 
   private func flush() throws {
     guard writer.pendingCount > 0 else { return }
-    try sink(writer.takeBytes())
+    try sink(writer.drainBytes())
   }
 
   /// Does a part of the work unless the recording has ended; a failure ends it.

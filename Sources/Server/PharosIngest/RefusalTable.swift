@@ -75,7 +75,7 @@ package struct RefusalTable {
   package var sources: [RefusedSource] { RefusedSource.merged(entries.values.map(\.refused)) }
 
   /// Counts a refused datagram, or skipped elements of one, and returns the line to log, if it is time for one.
-  package mutating func note(
+  package mutating func record(
     _ reason: DatagramRefusal,
     elements: UInt64? = nil,
     from source: IPAddress,

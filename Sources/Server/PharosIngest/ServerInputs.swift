@@ -88,19 +88,19 @@ extension ReadingLoop {
       return request.fail(IngestError.overloaded(waiting: waiting))
     }
     server?.requests.append(request)
-    if !isHeld, watchPause() { takeServerInputs() }
+    if !isHeld, watchPause() { processServerInputs() }
     runShard()
   }
 
   /// Takes the pending server inputs, as long as the rings have room.
-  func takeServerInputs() {
+  func processServerInputs() {
     while let step = server?.steps.first, hasRoomForServerInput {
       server?.steps.removeFirst()
       announce(.clockStep(step), at: clock.next())
     }
     while let request = server?.requests.first, hasRoomForServerInput {
       server?.requests.removeFirst()
-      take(request)
+      process(request)
     }
   }
 
@@ -131,7 +131,7 @@ extension ReadingLoop {
     let now = clock.next()
     guard server?.pause == nil else {
       server?.pause?.through = now
-      return tellPause()
+      return publishPause()
     }
     guard before != .distantPast, now - before >= configuration.clock.minimumPause else { return true }
     server?.pause = (LoopClock.following(before), now)
@@ -139,10 +139,10 @@ extension ReadingLoop {
       "The server was paused. Silence during this time does not count as absence.",
       metadata: [LogKey.pause: "\((now - before).seconds)"]
     )
-    return tellPause()
+    return publishPause()
   }
 
-  private func tellPause() -> Bool {
+  private func publishPause() -> Bool {
     guard let pause = server?.pause, hasRoomForServerInput else { return false }
     server?.pause = nil
     for recyclingQueue in exchange.toShards[index] {
@@ -161,7 +161,7 @@ extension ReadingLoop {
       "The wall clock was set. Decisions keep the clock of the start, and events have the new time.",
       metadata: [LogKey.step: "\(step.seconds)"]
     )
-    takeServerInputs()
+    processServerInputs()
   }
 
   /// Has a checkpoint taken if it is time for one, or if one was asked for, and the last one has been written.
@@ -181,13 +181,13 @@ extension ReadingLoop {
 
   private var hasRoomForServerInput: Bool { exchange.hasRoom(from: index) && exchange.serverInputs.hasRoom }
 
-  private func take(_ request: ServerInputs.Request) {
+  private func process(_ request: ServerInputs.Request) {
     let received = clock.next()
-    exchange.noteTraffic(at: received, on: index)
+    exchange.recordTraffic(at: received, on: index)
     switch request {
-    case .change(let edit, let part, let answer): take(edit, part, at: received, answer)
+    case .change(let edit, let part, let answer): apply(edit, part, at: received, answer)
     case .datagrams(let datagrams, from: let source, let policy, let answer):
-      answer.succeed(take(datagrams, from: source, under: policy, at: received))
+      answer.succeed(receive(datagrams, from: source, under: policy, at: received))
     case .checkpoint(let answer):
       server?.checkpointAnswers.append(answer)
       watchCheckpoint()
@@ -196,7 +196,7 @@ extension ReadingLoop {
 
   /// Has the registry accept an edit, and, unless it is only checked, passes its changes on to all shards, the merger and
   /// the recorder.
-  private func take(
+  private func apply(
     _ edit: SiteEdit,
     _ part: ServerInputs.ChangePart,
     at received: Timestamp,
@@ -230,7 +230,7 @@ extension ReadingLoop {
   }
 
   /// Takes datagrams as if a socket had brought them in one call, each with an R of its own.
-  private func take(
+  private func receive(
     _ datagrams: [[UInt8]],
     from source: Endpoint,
     under policy: ListenPolicy,
@@ -247,8 +247,8 @@ extension ReadingLoop {
     let receipts = datagrams.map { bytes in
       let before = intake.decoder.counters.totalReports
       let outcome = bytes.withUnsafeBytes { bytes in
-        let taken = UnsafeRawBufferPointer(rebasing: bytes.prefix(largest))
-        return intake.take(taken, isTruncated: bytes.count > largest, of: call) { source }
+        let slice = UnsafeRawBufferPointer(rebasing: bytes.prefix(largest))
+        return intake.receive(slice, isTruncated: bytes.count > largest, of: call) { source }
       }
       call.received = call.received + .oneNanosecond
       switch outcome {

@@ -18,7 +18,7 @@ package struct Shard {
   /// The maximum number of parcels in a run, so that the loop gets to its sockets in between.
   static let parcelsPerRun = 256
   /// The maximum duration of a run, apart from the parcel in progress: the same as for reading.
-  static let longestRun = TimeAmount.microseconds(250)
+  static let maximumRun = TimeAmount.microseconds(250)
   /// The number of messages to stage two from which they are passed on while the loop is reading; events do not wait.
   static let maximumWaiting = 128
 
@@ -80,7 +80,7 @@ package struct Shard {
         return .more
       }
       budget -= 1
-      guard take(from: next.loop) else { return .more }
+      guard processParcel(from: next.loop) else { return .more }
     }
     if isReading, output.events.isEmpty, output.links.count < Shard.maximumWaiting { return .more }
     // A change of regions may take the engine several turns; until then what comes behind it is not final.
@@ -94,7 +94,7 @@ package struct Shard {
   }
 
   /// Takes one parcel; false if it has handed on all so far, so that room has to be looked for again.
-  private mutating func take(from loop: Int) -> Bool {
+  private mutating func processParcel(from loop: Int) -> Bool {
     let recyclingQueue = exchange.toShards[loop][index]
     guard let parcel = recyclingQueue.full.pop() else { return true }
     switch parcel.content {
@@ -129,7 +129,7 @@ package struct Shard {
 
   /// Sends the modes of tags that this shard has found to the others.
   private mutating func sendModes() {
-    unsentModes += engine.takeFoundModes()
+    unsentModes += engine.drainFoundModes()
     let others = (0..<exchange.loops).filter { $0 != index }
     guard !unsentModes.isEmpty, others.allSatisfy({ exchange.modes[index][$0].hasRoom }) else { return }
     for other in others { _ = exchange.modes[index][other].push(unsentModes) }

@@ -32,7 +32,7 @@ package struct BlockBits: Equatable {
   /// The number of places below which a set is stored as a list of 16-bit numbers, and otherwise as its bits.
   ///
   /// At 4,096 places, the list would be as long as the bits: 8 KiB.
-  static let fewest = 4_096
+  static let minimumBitmapCount = 4_096
 
   private(set) var words: [UInt64]
 
@@ -51,7 +51,7 @@ package struct BlockBits: Equatable {
 
   /// Adds the places that ``encode(_:)`` wrote.
   package mutating func formUnion(encoded bytes: [UInt8]) throws {
-    if bytes.count == BlockBits.fewest * 2 {
+    if bytes.count == BlockBits.minimumBitmapCount * 2 {
       for index in 0..<1_024 {
         var word: UInt64 = 0
         for byte in bytes[(index * 8)..<(index * 8 + 8)].reversed() { word = word << 8 | UInt64(byte) }
@@ -59,7 +59,7 @@ package struct BlockBits: Equatable {
       }
       return
     }
-    guard bytes.count < BlockBits.fewest * 2, bytes.count % 2 == 0 else {
+    guard bytes.count < BlockBits.minimumBitmapCount * 2, bytes.count % 2 == 0 else {
       throw DamagedRecord(what: "a list of \(bytes.count) bytes where events are found by")
     }
     for index in stride(from: 0, to: bytes.count, by: 2) {
@@ -69,7 +69,7 @@ package struct BlockBits: Equatable {
 
   /// Encodes places that are in ascending order, without repeats.
   package static func encode(_ places: ArraySlice<UInt64>) -> [UInt8] {
-    guard places.count >= fewest else {
+    guard places.count >= minimumBitmapCount else {
       var bytes: [UInt8] = []
       bytes.reserveCapacity(places.count * 2)
       for place in places {
@@ -78,7 +78,7 @@ package struct BlockBits: Equatable {
       }
       return bytes
     }
-    var bytes = [UInt8](repeating: 0, count: fewest * 2)
+    var bytes = [UInt8](repeating: 0, count: minimumBitmapCount * 2)
     for place in places {
       let bit = Int(place & 0xFFFF)
       bytes[bit >> 3] |= 1 << UInt8(bit & 7)

@@ -137,7 +137,7 @@ struct EventSearch {
     guard first <= head else { return }
     guard !query.isAll else {
       let sql = "SELECT sequence, record FROM events WHERE sequence >= ? AND record <> x'' ORDER BY sequence"
-      return try takeAll(sql, first)
+      return try collectAll(sql, first)
     }
     var from = first
     let full = try fullBlocks(
@@ -146,12 +146,12 @@ struct EventSearch {
     )
     for block in full {
       from = max(from, blocks.first(of: block))
-      try take(from...(blocks.last(of: block)), of: block, isUp: true)
+      try collect(from...(blocks.last(of: block)), of: block, isUp: true)
       guard found.count < limit else { return }
     }
     from = max(first, blocks.first(of: tail.block))
     guard tail.isPossible, blocks.containing(from) == tail.block, from <= head else { return }
-    try take(from...head, of: tail.block, isUp: true)
+    try collect(from...head, of: tail.block, isUp: true)
   }
 
   /// Searches from a sequence back, the newest first.
@@ -160,10 +160,10 @@ struct EventSearch {
     guard !query.isAll else {
       let sql =
         "SELECT sequence, record FROM events WHERE sequence <= ? AND record <> x'' ORDER BY sequence DESC"
-      return try takeAll(sql, last)
+      return try collectAll(sql, last)
     }
     if tail.isPossible, blocks.containing(last) == tail.block {
-      try take(blocks.first(of: tail.block)...last, of: tail.block, isUp: false)
+      try collect(blocks.first(of: tail.block)...last, of: tail.block, isUp: false)
       guard found.count < limit else { return }
     }
     let full = try fullBlocks(
@@ -172,17 +172,17 @@ struct EventSearch {
     )
     for block in full {
       let end = min(last, blocks.last(of: block))
-      try take(blocks.first(of: block)...end, of: block, isUp: false)
+      try collect(blocks.first(of: block)...end, of: block, isUp: false)
       guard found.count < limit else { return }
     }
   }
 
-  private mutating func take(_ range: ClosedRange<Int64>, of block: Int64, isUp: Bool) throws {
-    guard !query.members.isEmpty else { return try take(range, isUp: isUp) }
+  private mutating func collect(_ range: ClosedRange<Int64>, of block: Int64, isUp: Bool) throws {
+    guard !query.members.isEmpty else { return try receive(range, isUp: isUp) }
     let bits = block == tail.block ? tail.places : try query.places(in: block, database)
     let bound = blocks.place(of: range.upperBound)
     let places = bits.places(from: blocks.place(of: range.lowerBound)).prefix { $0 <= bound }
-    try take(isUp ? Array(places) : places.reversed(), of: block)
+    try collect(isUp ? Array(places) : places.reversed(), of: block)
   }
 
   /// The full blocks in which there can be an event of the times wanted.
@@ -200,7 +200,7 @@ struct EventSearch {
     return full
   }
 
-  private mutating func takeAll(_ sql: String, _ from: Int64) throws {
+  private mutating func collectAll(_ sql: String, _ from: Int64) throws {
     let statement = try PreparedStatement(cachedBy: database, sql + " LIMIT ?")
     defer { statement.reset() }
     statement.bind(from, at: 1)
@@ -212,7 +212,7 @@ struct EventSearch {
     }
   }
 
-  private mutating func take(_ places: [Int], of block: Int64) throws {
+  private mutating func collect(_ places: [Int], of block: Int64) throws {
     let statement = try PreparedStatement(cachedBy: database, "SELECT record FROM events WHERE sequence = ?")
     defer { statement.reset() }
     for place in places {
@@ -221,13 +221,13 @@ struct EventSearch {
       statement.reset()
       statement.bind(sequence, at: 1)
       guard try statement.next() else { continue }
-      try take(statement, 0, sequence)
+      try collect(statement, 0, sequence)
       guard found.count < limit else { return }
     }
   }
 
   /// Takes what a block has of the times wanted, where nothing else is asked for.
-  private mutating func take(_ range: ClosedRange<Int64>, isUp: Bool) throws {
+  private mutating func receive(_ range: ClosedRange<Int64>, isUp: Bool) throws {
     let statement = try PreparedStatement(
       cachedBy: database,
       """
@@ -239,12 +239,12 @@ struct EventSearch {
     statement.bind(range.lowerBound, at: 1)
     statement.bind(range.upperBound, at: 2)
     while try statement.next() {
-      try take(statement, 1, statement.number(0))
+      try collect(statement, 1, statement.number(0))
       guard found.count < limit else { return }
     }
   }
 
-  private mutating func take(_ row: PreparedStatement, _ column: Int32, _ sequence: Int64) throws {
+  private mutating func collect(_ row: PreparedStatement, _ column: Int32, _ sequence: Int64) throws {
     // Nothing is left of an event that was erased but its place.
     guard row.withBytes(column, { !$0.isEmpty }) else { return }
     if query.since != nil || query.until != nil {

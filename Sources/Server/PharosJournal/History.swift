@@ -285,7 +285,7 @@ struct SubjectHour: FieldStruct {
   }
 
   /// The maximum length of a list whose places fit into a byte.
-  private static let most = 255
+  private static let maximumListLength = 255
 
   private(set) var names: [Int64] = []
   private var frames: [Frame] = []
@@ -336,7 +336,7 @@ struct SubjectHour: FieldStruct {
       $0.venue == venue && $0.building == building && $0.level == level
         && offset(latitude, from: $0.latitude) != nil && offset(longitude, from: $0.longitude) != nil
     }
-    if found == nil, frames.count < SubjectHour.most {
+    if found == nil, frames.count < SubjectHour.maximumListLength {
       found = frames.count
       frames.append(
         Frame(venue: venue, building: building, level: level, latitude: latitude, longitude: longitude)
@@ -390,7 +390,7 @@ struct SubjectHour: FieldStruct {
 
   private mutating func index(of number: Int64) -> UInt8 {
     if let index = names.firstIndex(of: number) { return UInt8(index + 1) }
-    guard names.count < SubjectHour.most else { return 0 }
+    guard names.count < SubjectHour.maximumListLength else { return 0 }
     names.append(number)
     return UInt8(names.count)
   }

@@ -212,7 +212,7 @@ struct RowStatements {
   ///   - keys: the numbers of the names in its record, in their order.
   ///   - changed: the sequence that the change belongs to.
   /// - Throws: an error of the database.
-  func note(_ event: Event, keys: [Int64], changed: Int64) throws {
+  func record(_ event: Event, keys: [Int64], changed: Int64) throws {
     let row = RowKeys(event, keys)
     let record = try PublishedState.Record(
       event,

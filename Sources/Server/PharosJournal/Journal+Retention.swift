@@ -42,7 +42,7 @@ extension Journal {
   /// - Throws: ``JournalError``; the data dropped so far stays dropped.
   package func prune(now: Timestamp) throws(JournalError) -> Pruned {
     var pruned = Pruned()
-    let cutoff = settings.longest.map { now - $0 }
+    let cutoff = settings.maximumAge.map { now - $0 }
     // Summaries first: what they take beyond their share is no reason to drop events.
     pruned.hours = try pruneHistory(before: cutoff)
     while try pruneSlice(cutoff, into: &pruned) {}

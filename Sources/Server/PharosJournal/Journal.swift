@@ -137,7 +137,7 @@ package final class Journal: Sendable {
         let hadNoHashes = try JournalFile.prepare(path)
         let pool = try DatabasePool(path: path, configuration: configuration(patience: settings.patience))
         try makeDurable(pool, path)
-        try settle(pool)
+        try synchronize(pool)
         try JournalFile.restrict(path)
         let journal = try open(pool, stream, settings, blocks, place: path, lock: lock)
         journal.shared.withLock { $0.statistics.hadNoHashes = hadNoHashes }
@@ -269,7 +269,7 @@ extension Journal {
   /// The next process that opens the journal sees it as committed, but a power failure could still undo it. So the
   /// log is copied back into the database, which syncs both files. If the disk has no room for that, the log alone is
   /// synced.
-  static func settle(_ pool: DatabasePool) throws {
+  static func synchronize(_ pool: DatabasePool) throws {
     try pool.writeWithoutTransaction { database in
       do {
         _ = try database.checkpoint(.truncate)
@@ -422,7 +422,7 @@ package struct JournaledEvent: Hashable, Sendable {
 /// The limits of a journal.
 package struct JournalSettings: Hashable, Sendable {
   /// The maximum age of events; nil keeps them for as long as there is room.
-  package var longest: TimeSpan?
+  package var maximumAge: TimeSpan?
   /// The size of the database above which the oldest events are dropped.
   ///
   /// - Units: bytes.
@@ -433,15 +433,15 @@ package struct JournalSettings: Hashable, Sendable {
   /// Makes settings.
   ///
   /// - Parameters:
-  ///   - longest: the maximum age of events; by default 30 days, within which a month's bill or quarrel is looked up.
+  ///   - maximumAge: the maximum age of events; by default 30 days, within which a month's bill or quarrel is looked up.
   ///   - maximumBytes: the maximum size of the database; by default 4 GiB, about 27 million events.
   ///   - patience: the time that a write waits for a lock; by default 1 s, the queue in front of it holds far more.
   package init(
-    longest: TimeSpan? = .seconds(30 * 86_400),
+    maximumAge: TimeSpan? = .seconds(30 * 86_400),
     maximumBytes: Int64 = 4 << 30,
     patience: TimeSpan = .seconds(1)
   ) {
-    self.longest = longest
+    self.maximumAge = maximumAge
     self.maximumBytes = maximumBytes
     self.patience = patience
   }

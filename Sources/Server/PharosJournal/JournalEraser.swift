@@ -89,10 +89,10 @@ extension Journal {
         guard free > 0 else { return Int64(0) }
         let size = try Int64.fetchOne(database, sql: "PRAGMA page_size") ?? 4_096
         // A row takes whole pages of overflow and a little of a leaf; what is left over goes in the next round.
-        let taken = min(free, 1_024)
+        let pages = min(free, 1_024)
         try database.execute(
           sql: "INSERT INTO scrub (zeros) VALUES (zeroblob(?))",
-          arguments: [max(1, taken * (size - 4) - 64)]
+          arguments: [max(1, pages * (size - 4) - 64)]
         )
         return try Int64.fetchOne(database, sql: "PRAGMA freelist_count") ?? 0
       }

@@ -53,10 +53,10 @@ final class JournalWriter: @unchecked Sendable {
     )
     markName = try PreparedStatement(database, "UPDATE names SET last_block = ? WHERE key = ?")
     tailBlock = 0
-    try takeUp(database, &shared)
+    try resume(database, &shared)
   }
 
-  private func takeUp(_ database: Database, _ shared: inout Journal.Shared) throws {
+  private func resume(_ database: Database, _ shared: inout Journal.Shared) throws {
     let bounds = try PreparedStatement(
       database,
       """
@@ -140,7 +140,7 @@ final class JournalWriter: @unchecked Sendable {
       }
       // An unpublished event belongs to the next sequence: a checkpoint through the last one need not know it.
       let changed = entry.isPublished ? appended.head : appended.head + 1
-      try rows.note(entry.event, keys: keys, changed: changed)
+      try rows.record(entry.event, keys: keys, changed: changed)
     }
     return appended
   }
@@ -215,13 +215,13 @@ final class JournalWriter: @unchecked Sendable {
     mentioned.removeAll(keepingCapacity: true)
     mentioned.append(Dimension.kind.key(Int64(event.kind.rawValue)))
     var next = 0
-    func take(_ dimension: Dimension, isThere: Bool) {
+    func add(_ dimension: Dimension, isThere: Bool) {
       mentioned.append(dimension.key(isThere ? keys[next] : 0))
       if isThere { next += 1 }
     }
-    take(.subject, isThere: event.subject != .none)
-    take(.application, isThere: !event.application.isEmpty)
-    take(.region, isThere: !event.region.isEmpty)
+    add(.subject, isThere: event.subject != .none)
+    add(.application, isThere: !event.application.isEmpty)
+    add(.region, isThere: !event.region.isEmpty)
     for index in next..<keys.count {
       if case .observer = record.names[index] { mentioned.append(Dimension.mention.key(keys[index])) }
     }
@@ -303,14 +303,14 @@ struct NameCache {
   /// The maximum number of cached names: the subjects of a large site.
   ///
   /// Beyond it the cache is cleared, and names are read from the database again.
-  static let most = 1 << 16
+  static let capacity = 1 << 16
 
   private var names: [Int64: EventName] = [:]
 
   subscript(key: Int64) -> EventName? { names[key] }
 
   mutating func keep(_ found: [Int64: EventName]) {
-    if names.count + found.count > NameCache.most { names.removeAll() }
+    if names.count + found.count > NameCache.capacity { names.removeAll() }
     names.merge(found) { _, new in new }
   }
 

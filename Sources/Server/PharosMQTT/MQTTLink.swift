@@ -46,8 +46,8 @@ package enum MQTTLinkEvent: Hashable, Sendable {
 package protocol MQTTLink: Sendable {
   /// Begins to connect; called once.
   ///
-  /// - Parameter take: takes what happens, in order, on a thread of the link's own, which it should not block.
-  func start(_ take: @escaping @Sendable (MQTTLinkEvent) -> Void)
+  /// - Parameter receive: takes what happens, in order, on a thread of the link's own, which it should not block.
+  func start(_ receive: @escaping @Sendable (MQTTLinkEvent) -> Void)
   /// Publishes a message; nil if the connection does not take it.
   func publish(_ message: MQTTMessage) -> MQTTPacketID?
   /// Subscribes to topic filters.

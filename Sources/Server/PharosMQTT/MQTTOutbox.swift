@@ -90,12 +90,12 @@ package struct MQTTOutbox: Sendable {
   private var readThrough: Int64
   /// The states after the event at ``readThrough``, which messages are made from.
   private var states: StateTable
-  /// The states after the event at ``cursor``, or at `settledThrough` if that is later.
-  private var settled: StateTable
-  private let settledThrough: Int64
+  /// The states after the event at ``cursor``, or at `committedThrough` if that is later.
+  private var committed: StateTable
+  private let committedThrough: Int64
   /// The highest sequence up to which events were ever read: what the broker may have retained is from no later event.
   private var highestRead: Int64
-  /// Indicates whether the present states follow once the cursor has reached `settledThrough`.
+  /// Indicates whether the present states follow once the cursor has reached `committedThrough`.
   private var owesStates = false
   /// The topics that the broker has retained, and the cursor at which those that are of the past are removed.
   private var found: (topics: Set<String>, due: Int64)?
@@ -160,9 +160,9 @@ package struct MQTTOutbox: Sendable {
     self.delivered = delivered
     readThrough = cursor
     highestRead = cursor
-    settledThrough = through
+    committedThrough = through
     self.states = StateTable(states)
-    settled = self.states
+    committed = self.states
   }
 
   /// Indicates whether events are published.
@@ -213,7 +213,7 @@ extension MQTTOutbox {
     waitingLive.removeAll()
     found = nil
     readThrough = cursor
-    states = settled
+    states = committed
   }
 
   /// Takes a message of the broker: one of the listing, its end, or Home Assistant's birth.
@@ -238,7 +238,7 @@ extension MQTTOutbox {
     for (beacon, nearest) in distances.due(at: now) {
       let subject = SubjectID.beacon(beacon)
       let message = messages.distance(of: beacon, nearest, at: now, room: room(of: subject), in: site)
-      take(LiveValue(message: message, subject: subject, entity: .distance(subject)))
+      enqueue(LiveValue(message: message, subject: subject, entity: .distance(subject)))
     }
     guard case .listing(_, let found, let until) = phase, now >= until else { return }
     goOnline(after: found)
@@ -280,11 +280,11 @@ extension MQTTOutbox {
     queue.removeAll()
     announceAll()
     // A topic that only events after the cursor explain is not of the past.
-    self.found = (found, max(highestRead, settledThrough))
+    self.found = (found, max(highestRead, committedThrough))
     removeStale()
     enqueue(MQTTMessage(names.availability, text: "online"))
     // While older events are still to be published, the present states would be ahead of them.
-    owesStates = cursor < settledThrough
+    owesStates = cursor < committedThrough
     if !owesStates { queueStates() }
   }
 }
@@ -310,7 +310,7 @@ extension MQTTOutbox {
     }
     readThrough = max(readThrough, through)
     highestRead = max(highestRead, readThrough)
-    settle()
+    advanceCursor()
   }
 
   /// Removes what the broker has retained and is of the past, once all is published that may explain it.
@@ -385,7 +385,7 @@ extension MQTTOutbox {
   package mutating func withdraw(_ hides: @escaping (SubjectID, _ application: String) -> Bool) {
     let before = (topics: statedTopics, messages: statedMessages, subjects: states.subjects.keys)
     states.withdraw(hides)
-    settled.withdraw(hides)
+    committed.withdraw(hides)
     for place in entries.indices {
       guard let event = entries[place].event else { continue }
       let application = event.application
@@ -458,16 +458,16 @@ extension MQTTOutbox {
   /// - Parameters:
   ///   - event: the event.
   ///   - now: the time; ``advance(to:)`` publishes the distances that are due.
-  package mutating func take(live event: Event, at now: Timestamp) {
+  package mutating func receive(live event: Event, at now: Timestamp) {
     switch (event.detail, event.subject) {
     case (.ranging(_, let beacons), .observer(let observer)):
       for reading in beacons {
-        distances.take(reading, by: observer, of: event.application, at: event.time, now: now)
+        distances.update(reading, by: observer, of: event.application, at: event.time, now: now)
       }
     case (.fix(let fix), let subject) where subject != .none:
       let entity = fix.latitude == nil ? nil : MQTTEntity.position(subject)
       let message = messages.fix(of: subject, fix, at: event.time, in: site)
-      take(LiveValue(message: message, subject: subject, entity: entity))
+      enqueue(LiveValue(message: message, subject: subject, entity: entity))
     default: break
     }
   }
@@ -485,7 +485,7 @@ extension MQTTOutbox {
   /// Takes the observers that hear the beacons best now.
   ///
   /// Where the observer is another one than before, the states of the beacon are published again; no event says so.
-  package mutating func take(nearest next: [BeaconID: NearestObserver]) {
+  package mutating func update(nearest next: [BeaconID: NearestObserver]) {
     let before = nearest
     nearest = next
     guard isOnline, !owesStates else { return }
@@ -511,7 +511,7 @@ extension MQTTOutbox {
   /// The name of the zone that a subject is in, if it is in one.
   private func room(of subject: SubjectID) -> String? { states.subjects[subject].flatMap(site.room(of:)) }
 
-  private mutating func take(_ value: LiveValue) {
+  private mutating func enqueue(_ value: LiveValue) {
     let topic = value.message.topic
     guard live[topic] != nil || live.count < settings.liveSubjects else { return }
     // One message of a topic waits at most, the newest.
@@ -565,20 +565,20 @@ extension MQTTOutbox {
     // Acknowledgements come in order, so that the entry is one of the first.
     guard let place = entries.firstIndex(where: { $0.sequence == sequence }) else { return }
     entries[place].outstanding -= 1
-    if place == entries.startIndex { settle() }
+    if place == entries.startIndex { advanceCursor() }
   }
 
   /// Moves the cursor over the events that are acknowledged.
-  private mutating func settle() {
+  private mutating func advanceCursor() {
     while let first = entries.first, first.outstanding == 0 {
       entries.removeFirst()
-      if first.sequence > settledThrough, let event = first.event { settled.record(event) }
+      if first.sequence > committedThrough, let event = first.event { committed.record(event) }
       delivered += 1
       cursor = first.sequence
     }
     if entries.isEmpty { cursor = max(cursor, readThrough) }
     removeStale()
-    guard owesStates, cursor >= settledThrough else { return }
+    guard owesStates, cursor >= committedThrough else { return }
     owesStates = false
     queueStates()
   }

@@ -39,7 +39,7 @@ struct NearestDistances: Sendable {
   init(capacity: Int) { self.capacity = capacity }
 
   /// Takes a reading; one without a distance leaves the sightings as they are.
-  mutating func take(
+  mutating func update(
     _ reading: RangedReading,
     by observer: ObserverID,
     of application: String,

@@ -42,13 +42,13 @@ private struct MosquittoClient: @unchecked Sendable {
 private final class MosquittoLink: MQTTLink {
   /// What the library's callbacks are given.
   private final class Receiver: Sendable {
-    let take: @Sendable (MQTTLinkEvent) -> Void
+    let receive: @Sendable (MQTTLinkEvent) -> Void
     /// The reason for which the broker refused the connection.
     let refusal = Mutex<String?>(nil)
     /// Indicates whether the broker has accepted a connection.
     let isAccepted = Mutex(false)
 
-    init(_ take: @escaping @Sendable (MQTTLinkEvent) -> Void) { self.take = take }
+    init(_ receive: @escaping @Sendable (MQTTLinkEvent) -> Void) { self.receive = receive }
 
     static func of(_ context: UnsafeMutableRawPointer?) -> Receiver? {
       context.map { Unmanaged<Receiver>.fromOpaque($0).takeUnretainedValue() }
@@ -66,7 +66,7 @@ private final class MosquittoLink: MQTTLink {
   /// The longest time that the library waits for packets in one call, in milliseconds; publishing wakes it.
   private static let loopTime: Int32 = 1_000
   /// The waits between attempts to connect, in seconds: the first one, and the longest.
-  private static let waits = (first: 0.25, longest: 15.0)
+  private static let waits = (first: 0.25, maximum: 15.0)
   /// The time that the thread has to end, in seconds.
   private static let patience = 2.0
   /// The library, initialised once.
@@ -82,8 +82,8 @@ private final class MosquittoLink: MQTTLink {
     _ = MosquittoLink.library
   }
 
-  func start(_ take: @escaping @Sendable (MQTTLinkEvent) -> Void) {
-    let receiver = Receiver(take)
+  func start(_ receive: @escaping @Sendable (MQTTLinkEvent) -> Void) {
+    let receiver = Receiver(receive)
     let thread = Thread { [self] in
       run(receiver)
       ended.signal()
@@ -145,10 +145,10 @@ private final class MosquittoLink: MQTTLink {
     while !state.withLock({ $0.isStopping }) {
       receiver.isAccepted.withLock { $0 = false }
       let reason = connect(receiver)
-      receiver.take(.disconnected(reason: reason))
+      receiver.receive(.disconnected(reason: reason))
       if receiver.isAccepted.withLock({ $0 }) { wait = MosquittoLink.waits.first }
       if stopping.wait(timeout: .now() + wait) == .success { return }
-      wait = min(2 * wait, MosquittoLink.waits.longest)
+      wait = min(2 * wait, MosquittoLink.waits.maximum)
     }
   }
 
@@ -216,10 +216,10 @@ private final class MosquittoLink: MQTTLink {
       }
       receiver.isAccepted.withLock { $0 = true }
       let (peer, port) = MosquittoLink.peer(of: pointer.map { mosquitto_socket($0) } ?? -1)
-      receiver.take(.connected(peer: peer, port: port))
+      receiver.receive(.connected(peer: peer, port: port))
     }
     mosquitto_publish_callback_set(pointer) { _, context, packet in
-      Receiver.of(context)?.take(.acknowledged(packet))
+      Receiver.of(context)?.receive(.acknowledged(packet))
     }
     mosquitto_message_callback_set(pointer) { _, context, message in
       guard let receiver = Receiver.of(context), let message = message?.pointee, let topic = message.topic
@@ -227,7 +227,7 @@ private final class MosquittoLink: MQTTLink {
         return
       }
       let payload = UnsafeRawBufferPointer(start: message.payload, count: Int(message.payloadlen))
-      receiver.take(
+      receiver.receive(
         .message(topic: String(cString: topic), payload: Array(payload), isRetained: message.retain)
       )
     }

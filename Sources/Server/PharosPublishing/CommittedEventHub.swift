@@ -33,15 +33,15 @@ public final class CommittedEventHub: Sendable {
   /// their own.
   ///
   /// - Parameters:
-  ///   - take: called with each batch; it must put the batch aside and return.
+  ///   - receive: called with each batch; it must put the batch aside and return.
   ///   - onFinish: called once when nothing follows.
   /// - Returns: the tap, by which to end the calls.
   @discardableResult
   public func tap(
-    _ take: @escaping @Sendable ([PublishedEvent]) -> Void,
+    _ receive: @escaping @Sendable ([PublishedEvent]) -> Void,
     onFinish: @escaping @Sendable () -> Void = {}
   ) -> HubTap {
-    hub.tap(take, onFinish: onFinish)
+    hub.tap(receive, onFinish: onFinish)
   }
 }
 
@@ -115,7 +115,7 @@ public struct PublishedEvent: Sendable {
   public var isLiveOnly: Bool { storage.isLiveOnly }
 
   /// Returns another text of the same event, for a reader that may not learn all that it names.
-  package func telling(_ event: Event) -> PublishedEvent {
+  package func replacingEvent(_ event: Event) -> PublishedEvent {
     PublishedEvent(
       sequence: sequence,
       event: event,

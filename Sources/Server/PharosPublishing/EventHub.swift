@@ -40,15 +40,15 @@ public final class EventHub: Sendable {
   /// their own.
   ///
   /// - Parameters:
-  ///   - take: called with each batch; it must put the batch aside and return.
+  ///   - receive: called with each batch; it must put the batch aside and return.
   ///   - onFinish: called once when nothing follows.
   /// - Returns: the tap, by which to end the calls.
   @discardableResult
   public func tap(
-    _ take: @escaping @Sendable ([Event]) -> Void,
+    _ receive: @escaping @Sendable ([Event]) -> Void,
     onFinish: @escaping @Sendable () -> Void = {}
   ) -> HubTap {
-    hub.tap(take, onFinish: onFinish)
+    hub.tap(receive, onFinish: onFinish)
   }
 }
 

@@ -123,10 +123,10 @@ extension StreamSource {
   init(merging sources: [StreamSource], endsWithFirst: Bool = false) {
     let merging = MutexBox(Merging())
     self.init(
-      attach: { take, finish in
+      attach: { receive, finish in
         let unfinished = MutexBox(endsWithFirst ? 1 : sources.count)
         let ids = sources.enumerated().map { place, source in
-          source.attach(take) {
+          source.attach(receive) {
             guard place == 0 || !endsWithFirst else { return }
             let isLast = unfinished.mutex.withLock { count in
               count -= 1

@@ -83,7 +83,7 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
   private func drain() {
     state.withLock { $0.isScheduled = false }
     while let (queue, allowance) = allowance() {
-      switch queue.take(upTo: allowance) {
+      switch queue.removeFirst(upTo: allowance) {
       case .nothing:
         // Taken back: what was not delivered may still be asked for.
         return recycle(allowance)
@@ -122,7 +122,7 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
   /// Completes the subscription as soon as the queue is empty; a completion needs no demand.
   private func completeIfFinished() {
     guard let queue = state.withLock({ $0.isCancelled ? nil : $0.queue }) else { return }
-    if case .finished(let failure) = queue.take(upTo: 0) { complete(failure) }
+    if case .finished(let failure) = queue.removeFirst(upTo: 0) { complete(failure) }
   }
 
   private func complete(_ failure: Failure?) {

@@ -9,7 +9,7 @@ final class Hub<Item: Sendable>: Sendable {
   /// A receiver of batches, which must not block.
   struct Taker: Sendable {
     /// Takes the items that it needs from a batch.
-    let take: @Sendable ([Item]) -> Void
+    let receive: @Sendable ([Item]) -> Void
     /// Notes that no batch follows.
     let finish: @Sendable () -> Void
   }
@@ -29,7 +29,7 @@ final class Hub<Item: Sendable>: Sendable {
   func publish(_ batch: [Item]) {
     guard !batch.isEmpty else { return }
     // The takers are called outside the lock: an `onDrop` of a user's may subscribe or cancel.
-    for (_, taker) in state.withLock({ $0.takers }) { taker.take(batch) }
+    for (_, taker) in state.withLock({ $0.takers }) { taker.receive(batch) }
   }
 
   /// Finishes every taker and removes it; a taker that is added later is finished at once.
@@ -64,8 +64,8 @@ final class Hub<Item: Sendable>: Sendable {
     _ select: @escaping @Sendable ([Item]) -> [Output]
   ) -> StreamSource<Output> {
     StreamSource(
-      attach: { take, finish in
-        self.add(Taker(take: { take(PendingRun(select($0), by: subject)) }, finish: finish))
+      attach: { receive, finish in
+        self.add(Taker(receive: { receive(PendingRun(select($0), by: subject)) }, finish: finish))
       },
       detach: { self.remove($0) }
     )
@@ -97,8 +97,11 @@ final class Hub<Item: Sendable>: Sendable {
   }
 
   /// Adds a taker that is called with every batch until it is cancelled.
-  func tap(_ take: @escaping @Sendable ([Item]) -> Void, onFinish: @escaping @Sendable () -> Void) -> HubTap {
-    let id = add(Taker(take: take, finish: onFinish))
+  func tap(
+    _ receive: @escaping @Sendable ([Item]) -> Void,
+    onFinish: @escaping @Sendable () -> Void
+  ) -> HubTap {
+    let id = add(Taker(receive: receive, finish: onFinish))
     return HubTap { self.remove(id) }
   }
 }
@@ -108,7 +111,7 @@ struct StreamSource<Output: Sendable>: Sendable {
   /// Begins to receive elements and the end; returns the number to detach by.
   let attach:
     @Sendable (
-      _ take: @escaping @Sendable (PendingRun<Output>) -> Void, _ finish: @escaping @Sendable () -> Void
+      _ receive: @escaping @Sendable (PendingRun<Output>) -> Void, _ finish: @escaping @Sendable () -> Void
     ) -> UInt64
   /// Stops receiving.
   let detach: @Sendable (UInt64) -> Void

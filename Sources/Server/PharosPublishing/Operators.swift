@@ -44,7 +44,7 @@ extension EventPublisher {
   ) -> EventPublisher<Result, Failure> {
     operated { source in
       StreamSource(
-        attach: { take, finish in source.attach({ take($0.compactMap(transform)) }, finish) },
+        attach: { receive, finish in source.attach({ receive($0.compactMap(transform)) }, finish) },
         detach: source.detach
       )
     }
@@ -57,10 +57,10 @@ extension EventPublisher {
   public func prefix(_ count: Int) -> EventPublisher {
     operated { source in
       StreamSource(
-        attach: { take, finish in
+        attach: { receive, finish in
           let rest = MutexBox(count)
           if count < 1 { finish() }
-          return source.attach({ take($0.prefix(rest, end: finish)) }, finish)
+          return source.attach({ receive($0.prefix(rest, end: finish)) }, finish)
         },
         detach: source.detach
       )

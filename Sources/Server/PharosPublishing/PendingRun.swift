@@ -53,11 +53,11 @@ struct PendingRun<Output: Sendable>: Sendable {
 
   /// Removes up to so many places from the front and returns them; none for a count below 1.
   mutating func removeFirst(_ count: Int) -> PendingRun {
-    var taken = self
+    var accepted = self
     let end = places.lowerBound + max(0, min(count, places.count))
-    taken.places = places.lowerBound..<end
+    accepted.places = places.lowerBound..<end
     places = end..<places.upperBound
-    return taken
+    return accepted
   }
 
   /// Returns a run of what a function makes of the elements, without those for which it returns nil.

@@ -42,7 +42,7 @@ extension Publisher where Output == Sensing, Failure == Never {
     }
     return EventPublisher(
       source: StreamSource(
-        attach: { take, finish in makers.attach({ take(PendingRun($0, by: \.subject)) }, finish) },
+        attach: { receive, finish in makers.attach({ receive(PendingRun($0, by: \.subject)) }, finish) },
         detach: { makers.detach($0) }
       ),
       overflow: .newest(limit: EventHub.maximumFixSubjects)
@@ -127,7 +127,7 @@ final class FixMaker: Subscriber, Sendable {
         state.watermark = sensing.decidedAt
         state.locators?.advance(to: sensing.decidedAt - .oneNanosecond, into: &events)
       }
-      state.locators?.take(sensing, into: &events)
+      state.locators?.receive(sensing, into: &events)
       deliver(events.compactMap { Fix($0) })
     }
     return .none

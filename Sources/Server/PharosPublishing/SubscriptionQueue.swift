@@ -6,8 +6,8 @@ import Synchronization
 /// The queue has no thread and no task. It calls `wake` when there is something to take; a consumer may instead wait
 /// in ``next()``.
 final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
-  /// The result of ``take(upTo:)``.
-  enum Taken {
+  /// The result of ``removeFirst(upTo:)``.
+  enum Batch {
     /// Elements, in order; none if the operators of the stream left out all that were taken.
     case elements(ArraySlice<Output>)
     /// Nothing now.
@@ -78,19 +78,19 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
   }
 
   /// Takes up to so many elements, and makes them on the caller's thread; of 0 it learns only whether anything is left.
-  func take(upTo limit: Int) -> Taken {
+  func removeFirst(upTo limit: Int) -> Batch {
     let (runs, end) = state.withLock { state -> (ArraySlice<PendingRun<Output>>, End?) in
       removeEnded(&state)
       guard !state.isEmpty else { return ([], state.end) }
       guard limit > 0 else { return ([], nil) }
-      if state.newest.count > 0 { return (state.newest.take(upTo: limit), nil) }
-      let taken = state.runs[state.head].removeFirst(limit)
-      state.count -= taken.count
+      if state.newest.count > 0 { return (state.newest.removeFirst(upTo: limit), nil) }
+      let slice = state.runs[state.head].removeFirst(limit)
+      state.count -= slice.count
       if state.runs[state.head].count == 0 {
         state.head += 1
         compact(&state)
       }
-      return ([taken], nil)
+      return ([slice], nil)
     }
     // Outside the lock: the operators of the stream run here, and they are a user's.
     switch end {
@@ -105,7 +105,7 @@ final class SubscriptionQueue<Output: Sendable, Failure: Error>: Sendable {
   /// Waits for elements; nil once there will be none.
   func next() async throws(Failure) -> ArraySlice<Output>? {
     while true {
-      switch take(upTo: .max) {
+      switch removeFirst(upTo: .max) {
       case .elements(let elements) where elements.isEmpty: break
       case .elements(let elements): return elements
       case .finished(nil): return nil
@@ -230,12 +230,12 @@ package struct NewestElements<Output: Sendable>: Sendable {
   }
 
   /// Removes and returns up to a number of elements, those that wait longest first.
-  package mutating func take(upTo most: Int) -> ArraySlice<Output> {
-    let end = min(order.count, most < order.count - head ? head + most : order.count)
-    let taken = order[head..<end].compactMap { elements.removeValue(forKey: $0) }
+  package mutating func removeFirst(upTo maximum: Int) -> ArraySlice<Output> {
+    let end = min(order.count, maximum < order.count - head ? head + maximum : order.count)
+    let slice = order[head..<end].compactMap { elements.removeValue(forKey: $0) }
     head = end
     compact()
-    return taken[...]
+    return slice[...]
   }
 
   /// The element that waits longest.

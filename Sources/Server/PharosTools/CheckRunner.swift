@@ -81,10 +81,10 @@ package struct CheckRunner: Sendable {
         $0.smallestUsefulRadius(at: circle.center, level: geofence.level, building: geofence.building)
       }.min()
       guard let useful, circle.radius < useful else { continue }
-      let (radius, least) = (Wording.meters(circle.radius), Wording.meters(useful))
+      let (radius, minimum) = (Wording.meters(circle.radius), Wording.meters(useful))
       console.say(
         "\(path): warning: region \"\(region.identifier)\": its radius of \(radius) is below the smallest useful one here, "
-          + "\(least), because fixes are not more accurate than that. Make it larger, or survey the floor around it."
+          + "\(minimum), because fixes are not more accurate than that. Make it larger, or survey the floor around it."
       )
     }
   }
@@ -223,7 +223,7 @@ struct VenueReport {
       "upper edge faces \(bearing == "360" ? "0" : bearing)°",
       Wording.count(alignment.anchors.count, "anchor"),
     ]
-    if alignment.anchors.count > PlanAlignment.fewestAnchors {
+    if alignment.anchors.count > PlanAlignment.minimumAnchors {
       let residuals = alignment.residuals.map { Self.text($0, decimals: 2) }.joined(separator: ", ")
       parts.append(
         "off by \(residuals) m (root mean square \(Self.text(alignment.rootMeanSquare, decimals: 2)) m)"

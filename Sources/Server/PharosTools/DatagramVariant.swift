@@ -124,7 +124,7 @@ extension ObserverID {
     case .name(let name):
       let suffix = "-\(number)"
       var stem = name
-      while stem.utf8.count + suffix.utf8.count > ObserverID.longestName { stem.removeLast() }
+      while stem.utf8.count + suffix.utf8.count > ObserverID.maximumName { stem.removeLast() }
       return .name(stem + suffix)
     }
   }

@@ -100,11 +100,11 @@ struct ReplayPlayer<Sender: ReplaySender> {
     var rest = ranges[...]
     while !rest.isEmpty {
       do throws(SendError) {
-        let taken = try sender.send(queued, ranges: rest)
-        summary.sent += taken
-        summary.bytes += rest.prefix(taken).reduce(0) { $0 + $1.count }
-        rest = rest.dropFirst(taken)
-        if taken == 0 { sender.waitUntilWritable() }
+        let accepted = try sender.send(queued, ranges: rest)
+        summary.sent += accepted
+        summary.bytes += rest.prefix(accepted).reduce(0) { $0 + $1.count }
+        rest = rest.dropFirst(accepted)
+        if accepted == 0 { sender.waitUntilWritable() }
       } catch {
         // The error belongs to the first one, or to an earlier datagram that a machine refused: on with the rest.
         summary.errors += 1

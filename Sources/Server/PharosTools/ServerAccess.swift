@@ -105,7 +105,7 @@ struct ServerClient {
   /// The longest answer that is read.
   ///
   /// - Units: bytes; 10,000 tokens, as many as there may be, take 3 MB.
-  private static let longestAnswer = 16 << 20
+  private static let maximumAnswer = 16 << 20
 
   /// The time within which a server has to answer.
   private static let timeout = TimeSpan.seconds(30)
@@ -132,7 +132,7 @@ struct ServerClient {
       let timeout = TimeAmount.nanoseconds(ServerClient.timeout.nanoseconds)
       let response = try await HTTPClient.shared.execute(request, timeout: timeout)
       status = response.status.code
-      answer = Array(buffer: try await response.body.collect(upTo: ServerClient.longestAnswer))
+      answer = Array(buffer: try await response.body.collect(upTo: ServerClient.maximumAnswer))
     } catch {
       let reason = SendFailure.words(for: error, timeout: ServerClient.timeout)
       throw CommandFailure(

@@ -35,7 +35,7 @@ static void set_unless(const char *variable, int parameter, int value) {
   if (getenv(variable) == NULL) mallopt(parameter, value);
 }
 
-void pharos_settle_memory(void) {
+void pharos_limit_heaps(void) {
   set_unless("MALLOC_ARENA_MAX", M_ARENA_MAX, HEAPS);
   set_unless("MALLOC_MMAP_THRESHOLD_", M_MMAP_THRESHOLD, OWN_MAPPING);
   set_unless("MALLOC_TRIM_THRESHOLD_", M_TRIM_THRESHOLD, TRIMMED);
@@ -43,6 +43,6 @@ void pharos_settle_memory(void) {
 
 #else
 
-void pharos_settle_memory(void) {}
+void pharos_limit_heaps(void) {}
 
 #endif

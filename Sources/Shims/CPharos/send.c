@@ -39,10 +39,10 @@ union train_control {
  * How many of the datagrams make a train: all of one length, but for the last, which may be shorter, and in one piece
  * of memory.
  */
-static unsigned train_length(const pharos_datagram *datagrams, unsigned count, int longest) {
+static unsigned train_length(const pharos_datagram *datagrams, unsigned count, int maximum) {
   size_t total = datagrams[0].length;
   unsigned length = 1;
-  if (total == 0 || total > (size_t)longest) return 1;
+  if (total == 0 || total > (size_t)maximum) return 1;
   while (length < count && length < TRAIN_MOST) {
     const pharos_datagram *before = &datagrams[length - 1], *next = &datagrams[length];
     if (before->length != datagrams[0].length || next->length > before->length || next->length == 0) break;
@@ -101,21 +101,21 @@ static int send_batch(int descriptor, const pharos_datagram *datagrams, unsigned
     lengths[batch] = length;
     next += length;
   }
-  int taken;
-  do taken = sendmmsg(descriptor, messages, batch, MSG_DONTWAIT | MSG_NOSIGNAL);
-  while (taken < 0 && errno == EINTR);
-  if (taken < 0) {
+  int accepted;
+  do accepted = sendmmsg(descriptor, messages, batch, MSG_DONTWAIT | MSG_NOSIGNAL);
+  while (accepted < 0 && errno == EINTR);
+  if (accepted < 0) {
     if (lengths[0] == 1 || !is_train_error(errno)) return -errno;
     *trains = longest_behind(errno, (int)datagrams[0].length);
     return send_batch(descriptor, datagrams, count, trains, all);
   }
   int sent = 0;
-  for (int index = 0; index < taken; index++) sent += (int)lengths[index];
-  *all = (unsigned)taken == batch;
+  for (int index = 0; index < accepted; index++) sent += (int)lengths[index];
+  *all = (unsigned)accepted == batch;
   return sent;
 }
 
-int pharos_longest_in_train(int descriptor) {
+int pharos_maximum_in_train(int descriptor) {
   int length = 0;
   socklen_t size = sizeof length;
   /* An older kernel would pass over the control message and send a train as one long datagram, so it is asked. */
@@ -124,21 +124,21 @@ int pharos_longest_in_train(int descriptor) {
 
 #else
 
-int pharos_longest_in_train(int descriptor) {
+int pharos_maximum_in_train(int descriptor) {
   (void)descriptor;
   return 0;
 }
 
 static int send_batch(int descriptor, const pharos_datagram *datagrams, unsigned count, int *trains, int *all) {
-  unsigned batch = count < SEND_BATCH ? count : SEND_BATCH, taken = 0;
+  unsigned batch = count < SEND_BATCH ? count : SEND_BATCH, accepted = 0;
   *trains = 0;
-  while (taken < batch) {
-    if (send(descriptor, datagrams[taken].bytes, datagrams[taken].length, MSG_DONTWAIT) >= 0) taken++;
+  while (accepted < batch) {
+    if (send(descriptor, datagrams[accepted].bytes, datagrams[accepted].length, MSG_DONTWAIT) >= 0) accepted++;
     else if (errno != EINTR) break;
   }
-  if (taken == 0) return -errno;
-  *all = taken == batch;
-  return (int)taken;
+  if (accepted == 0) return -errno;
+  *all = accepted == batch;
+  return (int)accepted;
 }
 
 #endif
@@ -147,9 +147,9 @@ int pharos_send(int descriptor, const pharos_datagram *datagrams, unsigned count
   int none = 0, all = 1;
   unsigned sent = 0;
   while (sent < count && all) {
-    int taken = send_batch(descriptor, datagrams + sent, count - sent, trains ? trains : &none, &all);
-    if (taken < 0) return sent > 0 ? (int)sent : taken;
-    sent += (unsigned)taken;
+    int accepted = send_batch(descriptor, datagrams + sent, count - sent, trains ? trains : &none, &all);
+    if (accepted < 0) return sent > 0 ? (int)sent : accepted;
+    sent += (unsigned)accepted;
   }
   return (int)sent;
 }

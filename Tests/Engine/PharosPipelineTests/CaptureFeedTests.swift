@@ -31,7 +31,7 @@ struct CaptureFeedTests {
       let datagram = encoder.finish(uptime: .milliseconds(Int64(number) * 10))
       try writer.write(payload: datagram.span.bytes, from: from, to: to, at: time)
     }
-    return writer.takeBytes()
+    return writer.drainBytes()
   }
 
   /// The batches that a capture gives, handed over in chunks.

@@ -31,12 +31,12 @@ struct EventMergerTests {
   func watermark() {
     var merger = EventMerger(shards: 2, site: Site())
     merger.offer(Self.output([Self.event(1, "a", 1)]), from: 0, finalThrough: Traffic.start + .seconds(5))
-    #expect(merger.take().isEmpty)
+    #expect(merger.release().isEmpty)
     merger.offer(Self.output([]), from: 1, finalThrough: Traffic.start + .milliseconds(999))
-    #expect(merger.take().isEmpty)
+    #expect(merger.release().isEmpty)
     merger.offer(Self.output([]), from: 1, finalThrough: Traffic.start + .seconds(1))
-    #expect(merger.take() == [Self.event(1, "a", 1)])
-    #expect(merger.take().isEmpty)
+    #expect(merger.release() == [Self.event(1, "a", 1)])
+    #expect(merger.release().isEmpty)
     #expect(merger.released == Traffic.start + .seconds(1))
   }
 
@@ -60,7 +60,7 @@ struct EventMergerTests {
       let past =
         queues[shard].first.map { $0.decidedAt - TimeSpan(nanoseconds: 1) } ?? Traffic.start + .seconds(99)
       merger.offer(Self.output(portion), from: shard, finalThrough: past)
-      events += merger.take()
+      events += merger.release()
     }
     #expect(events == expected)
   }
@@ -71,7 +71,7 @@ struct EventMergerTests {
     merger.offer(Self.output([]), from: 0, finalThrough: Traffic.start + .seconds(5))
     merger.offer(Self.output([]), from: 0, finalThrough: Traffic.start)
     merger.offer(Self.output([]), from: 7, finalThrough: Traffic.start)
-    #expect(merger.take().isEmpty)
+    #expect(merger.release().isEmpty)
     #expect(merger.released == Traffic.start + .seconds(5))
   }
 
@@ -85,7 +85,7 @@ struct EventMergerTests {
     )
     merger.stepClock(by: .seconds(2), at: Traffic.start + .seconds(1))
     merger.offer(Self.output([]), from: 0, finalThrough: Traffic.start + .seconds(1))
-    #expect(merger.take().map(\.kind) == [.clockStepped, .regionLimitExceeded, .observerOnline])
+    #expect(merger.release().map(\.kind) == [.clockStepped, .regionLimitExceeded, .observerOnline])
   }
 
   @Test(
@@ -97,7 +97,7 @@ struct EventMergerTests {
     merger.stepClock(by: .seconds(step), at: Traffic.start + .seconds(1))
     let events = [Self.event(1, "a", 1), Self.event(2, "a", 2)]
     merger.offer(Self.output(events), from: 0, finalThrough: Traffic.start + .seconds(3))
-    let committed = merger.take()
+    let committed = merger.release()
     #expect(committed.map(\.kind) == [.clockStepped, .observerOnline, .observerOnline])
     let times = committed.map { ($0.decidedAt - Traffic.start).seconds }
     #expect(times == [1, 1 + step, 2 + step])
@@ -136,13 +136,13 @@ struct EventMergerTests {
     merger.offer(link("b", .inside, 3), from: 1, finalThrough: Traffic.start + .seconds(8))
     merger.apply(.startMonitoring(application: "x", region), at: Traffic.start + .seconds(2))
     merger.offer(link("a", .inside, 2), from: 0, finalThrough: Traffic.start + .seconds(2))
-    let entered = merger.take()
+    let entered = merger.release()
     #expect(entered.map(\.kind) == [.regionState, .regionEnter])
     #expect(entered.allSatisfy { $0.time == Traffic.start + .seconds(2) })
     merger.offer(link("a", .outside, 6), from: 0, finalThrough: Traffic.start + .seconds(20))
-    #expect(merger.take().isEmpty, "the beacon is still inside at b")
+    #expect(merger.release().isEmpty, "the beacon is still inside at b")
     merger.offer(StageOutput(), from: 1, finalThrough: Traffic.start + .seconds(20))
-    #expect(merger.take().map(\.kind) == [.regionState, .regionExit])
+    #expect(merger.release().map(\.kind) == [.regionState, .regionExit])
   }
 
   @Test(
@@ -186,7 +186,7 @@ struct EventMergerTests {
         output.links = links.filter { $0.decidedAt > begin && $0.decidedAt <= instant + .seconds(3) }
         output.links.removeAll { $0.decidedAt <= begin + .seconds(3) && begin != .distantPast }
         merger.offer(output, from: 0, finalThrough: instant)
-        events += merger.take()
+        events += merger.release()
         begin = instant
       }
       return events

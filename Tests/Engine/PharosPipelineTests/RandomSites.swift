@@ -21,8 +21,8 @@ struct RandomSites {
     return String((0..<number(0...12)).map { _ in alphabet.randomElement(using: &random) ?? "a" })
   }
 
-  mutating func list<Value>(_ longest: Int, _ make: (inout RandomSites) -> Value) -> [Value] {
-    (0..<number(0...longest)).map { _ in make(&self) }
+  mutating func list<Value>(_ maximum: Int, _ make: (inout RandomSites) -> Value) -> [Value] {
+    (0..<number(0...maximum)).map { _ in make(&self) }
   }
 
   mutating func maybe<Value>(_ make: (inout RandomSites) -> Value) -> Value? { flip() ? make(&self) : nil }

@@ -36,13 +36,13 @@ struct RecordingTests {
         try writer.write(.pause(through: end, at: last))
         events += pipeline.pause(through: end, at: last)
       }
-      if Bool.random(using: &random) { bytes += writer.takeBytes() }
+      if Bool.random(using: &random) { bytes += writer.drainBytes() }
     }
     try writer.write(.clockStep(.seconds(3), at: last + .seconds(1)))
     events += pipeline.stepClock(by: .seconds(3), at: last + .seconds(1))
     try writer.finish(through: last + .seconds(200))
     events += pipeline.advance(to: last + .seconds(200))
-    return (bytes + writer.takeBytes(), events.map { $0.cloudEvent(stream: Traffic.site.stream) })
+    return (bytes + writer.drainBytes(), events.map { $0.cloudEvent(stream: Traffic.site.stream) })
   }
 
   /// A report as the datagram of a gateway; now and then one that is no datagram at all, or longer than a packet can hold.
@@ -75,7 +75,7 @@ struct RecordingTests {
       position = end
       while let input = try feed.next(maxReports: maxReports) {
         if case .site(let site) = input { pipeline = try Pipeline(site: site, shards: shards) }
-        events += pipeline?.take(input) ?? []
+        events += pipeline?.process(input) ?? []
       }
     }
     try feed.finish()
@@ -108,7 +108,7 @@ struct RecordingTests {
       let site = sites.site()
       var writer = try RecordingWriter(site: site)
       var feed = CaptureFeed(observer: .name("file"))
-      feed.append(writer.takeBytes())
+      feed.append(writer.drainBytes())
       guard case .site(let read)? = try feed.next() else {
         Issue.record("no site")
         return
@@ -151,9 +151,9 @@ struct RecordingTests {
       to: Self.server,
       received: Traffic.start
     )
-    var bytes = writer.takeBytes()
+    var bytes = writer.drainBytes()
     try writer.finish(through: Traffic.start + .seconds(1))
-    var last = writer.takeBytes()
+    var last = writer.drainBytes()
     // The version byte of the last block's content.
     last[12] = 9
     bytes += last
@@ -193,7 +193,7 @@ struct RecordingTests {
         received: Traffic.start
       )
     }
-    let bytes = writer.takeBytes()
+    let bytes = writer.drainBytes()
     for _ in 0..<100 {
       var mutated = bytes
       for _ in 0..<3 {
@@ -221,7 +221,7 @@ struct RecordingTests {
       try writer.write(packet: packet.span.bytes, at: Traffic.start + .seconds(seconds))
     }
     var feed = CaptureFeed(observer: .name("sniffer"))
-    feed.append(writer.takeBytes())
+    feed.append(writer.drainBytes())
     guard case .reports(let batch)? = try feed.next() else {
       Issue.record("no reports")
       return
@@ -251,7 +251,7 @@ struct RecordingTests {
       try writer.write(payload: payload.span.bytes, from: Self.gateway, to: Self.server, at: Traffic.start)
     }
     var feed = CaptureFeed(observer: .name("x"))
-    feed.append(writer.takeBytes())
+    feed.append(writer.drainBytes())
     #expect(try feed.next() == nil)
     try feed.finish()
     #expect(feed.counters.datagrams.totalRefusals == 3)
@@ -265,7 +265,7 @@ struct RecordingTests {
     var other = CaptureWriter()
     try other.write(block: 0x8000_1234, content: [1, 2, 3].span.bytes)
     var feed = CaptureFeed(observer: .name("x"))
-    feed.append(writer.takeBytes() + other.takeBytes())
+    feed.append(writer.drainBytes() + other.drainBytes())
     guard case .site? = try feed.next() else {
       Issue.record("no site")
       return

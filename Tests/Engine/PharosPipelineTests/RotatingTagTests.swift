@@ -67,7 +67,7 @@ struct RotatingTagTests {
       }
     }
     try writer.finish(through: start + .seconds(Double(rotation * rotations)) + .milliseconds(100))
-    return writer.takeBytes()
+    return writer.drainBytes()
   }
 
   private static func process(
@@ -84,7 +84,7 @@ struct RotatingTagTests {
       if case .site(let site) = input {
         pipeline = try Pipeline(site: keys.map(site.withKeys) ?? site, shards: shards)
       }
-      events += pipeline?.take(input) ?? []
+      events += pipeline?.process(input) ?? []
     }
     try feed.finish()
     return events + (pipeline?.finish() ?? [])

@@ -13,14 +13,14 @@ struct BoundsTests {
   func trackEviction() {
     let site = Timeline.site([BoundsTests.door, BoundsTests.all])
     var timeline = Timeline(site, limits: MonitoringLimits(tracksPerObserver: 32))
-    for second in 0...5 { timeline.hear(1, 7, at: Double(second)) }
+    for second in 0...5 { timeline.receive(1, 7, at: Double(second)) }
     // A flood of identities of a region, within the silence that the first one is allowed.
-    for number in 0..<200 { timeline.hear(2, UInt16(number), at: 6 + Double(number) / 100) }
+    for number in 0..<200 { timeline.receive(2, UInt16(number), at: 6 + Double(number) / 100) }
     #expect(timeline.engine.counters.trackEvictions > 100)
     #expect(timeline.states(of: "door").count == 2)
     #expect(timeline.states(of: "door").last?.hasPrefix("inside>unmonitored") == true)
-    timeline.hear(1, 7, at: 9)
-    timeline.hear(1, 7, at: 10)
+    timeline.receive(1, 7, at: 9)
+    timeline.receive(1, 7, at: 10)
     #expect(timeline.story() == ["regionEnter door 0.0", "regionEnter all 0.0"])
     #expect(timeline.states(of: "door").last == "unmonitored>inside@9.0")
     #expect(timeline.engine.observers().first.map { $0.tracks <= 32 } == true)
@@ -44,10 +44,10 @@ struct BoundsTests {
     var timeline = Timeline(site, limits: MonitoringLimits(observers: 4))
     for number in 0..<40 {
       let observer = ObserverID.eui48(UInt64(number))
-      timeline.hear(1, 7, at: Double(number) / 10, from: observer)
-      timeline.hear(5, 1, at: Double(number) / 10 + 0.01, from: observer)
+      timeline.receive(1, 7, at: Double(number) / 10, from: observer)
+      timeline.receive(5, 1, at: Double(number) / 10 + 0.01, from: observer)
     }
-    timeline.hear(5, 1, at: 5, from: .eui48(99))
+    timeline.receive(5, 1, at: 5, from: .eui48(99))
     #expect(timeline.engine.counters.observerEvictions >= 30)
     #expect(timeline.story([.regionExit]).isEmpty)
     let inside = timeline.links.compactMap { link -> ObserverID? in
@@ -66,8 +66,8 @@ struct BoundsTests {
     let address = DeviceAddress(bits: 0xAC23_3FA0_0077, kind: .public)
     for minor in UInt16(1)...64 {
       // So late that no track is made; and with an address no region matches the plain identity.
-      timeline.hear(1, minor, at: Double(minor), address: address, timing: .age(.seconds(40)))
-      timeline.hear(1, minor, at: Double(minor) + 0.5)
+      timeline.receive(1, minor, at: Double(minor), address: address, timing: .age(.seconds(40)))
+      timeline.receive(1, minor, at: Double(minor) + 0.5)
     }
     #expect(timeline.engine.counters.unmatched == 64)
     #expect(timeline.engine.counters.matched == 64)
@@ -77,7 +77,7 @@ struct BoundsTests {
   func slowBeacon() {
     let region = Region(identifier: "door", constraint: .proximity(Timeline.uuid))
     var timeline = Timeline(Timeline.site([region]))
-    for step in 0..<360 where step < 2 || step % 4 != 3 { timeline.hear(at: Double(step) * 10) }
+    for step in 0..<360 where step < 2 || step % 4 != 3 { timeline.receive(at: Double(step) * 10) }
     timeline.advance(to: 3_600)
     #expect(timeline.story() == ["regionEnter door 10.0"], "and one advert in four that is lost is no exit")
   }
@@ -90,7 +90,7 @@ struct BoundsTests {
     var timeline = Timeline(Timeline.site([Timeline.region(silence: .seconds(20))]))
     for second in 0..<400 {
       let sent = Double(second) + (second >= 100 ? step : 0) + (second >= 300 ? step : 0)
-      timeline.hear(at: Double(second) + 0.05, timing: .sent(Timeline.at(sent)))
+      timeline.receive(at: Double(second) + 0.05, timing: .sent(Timeline.at(sent)))
     }
     timeline.advance(to: 400)
     #expect(timeline.story() == ["regionEnter door 0.05"])

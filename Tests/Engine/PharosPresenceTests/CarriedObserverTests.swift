@@ -46,7 +46,7 @@ struct CarriedObserverTests {
           timeline.give(.heartbeat(Heartbeat()), at: item.time, from: observer)
           continue
         }
-        timeline.hear(1, UInt16(beacon), at: item.time, from: observer)
+        timeline.receive(1, UInt16(beacon), at: item.time, from: observer)
       }
       timeline.advance(to: 600)
       return timeline

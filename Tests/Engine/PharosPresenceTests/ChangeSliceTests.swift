@@ -56,7 +56,7 @@ struct ChangeSliceTests {
     let other = UUID128(high: 7, low: 7)
     let region = Region(identifier: "other", constraint: .proximity(other))
     var timeline = Timeline(Timeline.site([Timeline.region("door", silence: .seconds(60)), region]))
-    timeline.hear(1, 7, at: 0)
+    timeline.receive(1, 7, at: 0)
     timeline.advert(Timeline.iBeacon(1, 7, uuid: other), at: 0.1)
     timeline.advert(Timeline.iBeacon(1, 7, uuid: other), at: 1)
     timeline.apply(.stopMonitoring(application: "gallery", identifier: "other"), at: 2)

@@ -20,7 +20,7 @@ struct CongestionTests {
         guard Double.random(in: 0..<1, using: &random) < share(transmitter, time) else { continue }
         let offset =
           Double(transmitter) / Double(transmitters) * 0.9 + Double.random(in: 0...0.01, using: &random)
-        reception.hear(UInt64(transmitter + 1), at: Timeline.at(time + offset))
+        reception.receive(UInt64(transmitter + 1), at: Timeline.at(time + offset))
       }
       time += 1
     }
@@ -74,14 +74,14 @@ struct CongestionTests {
     var reception = Reception()
     for second in 0..<100 {
       for other in 0..<4 {
-        reception.hear(UInt64(other + 1), at: Timeline.at(Double(second) + Double(other) / 10))
+        reception.receive(UInt64(other + 1), at: Timeline.at(Double(second) + Double(other) / 10))
       }
-      if second.isMultiple(of: 2) { reception.hear(9, at: Timeline.at(Double(second) + 0.5)) }
+      if second.isMultiple(of: 2) { reception.receive(9, at: Timeline.at(Double(second) + 0.5)) }
     }
-    reception.hear(9, at: Timeline.at(103.05))
+    reception.receive(9, at: Timeline.at(103.05))
     #expect(reception.verdict(from: Timeline.at(100), through: Timeline.at(103.1)).isDoubtful)
     // A few more are.
-    for second in [105.0, 107, 109] { reception.hear(9, at: Timeline.at(second)) }
+    for second in [105.0, 107, 109] { reception.receive(9, at: Timeline.at(second)) }
     #expect(!reception.verdict(from: Timeline.at(100), through: Timeline.at(109.1)).isDoubtful)
   }
 

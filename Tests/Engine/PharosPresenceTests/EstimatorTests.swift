@@ -143,15 +143,15 @@ struct EstimatorTests {
   func delivery() {
     var lag = LagEstimator(given: nil)
     #expect(lag.delivery() == .milliseconds(30))
-    lag.note(age: .milliseconds(200))
+    lag.record(age: .milliseconds(200))
     #expect(lag.delivery() == .milliseconds(230))
-    for _ in 0..<3_000 { lag.note(age: .milliseconds(20)) }
+    for _ in 0..<3_000 { lag.record(age: .milliseconds(20)) }
     #expect(lag.delivery() == .milliseconds(50))
-    lag.note(age: .seconds(2))
+    lag.record(age: .seconds(2))
     #expect(lag.delivery() <= lag.lag)
     #expect(lag.lag > .milliseconds(500) || lag.delivery() == .milliseconds(500))
     var given = LagEstimator(given: .seconds(3))
-    given.note(age: .milliseconds(20))
+    given.record(age: .milliseconds(20))
     #expect(given.delivery() == .seconds(3))
   }
 

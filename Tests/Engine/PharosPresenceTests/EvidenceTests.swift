@@ -23,7 +23,7 @@ struct EvidenceTests {
         level += Double.random(in: -2...(until - time < 20 ? 0 : 2), using: &generator)
         level = min(max(level, -95), -50)
         guard Double.random(in: 0..<1, using: &generator) > 0.3 else { continue }
-        timeline.hear(at: time, rssi: Int8(level))
+        timeline.receive(at: time, rssi: Int8(level))
       }
       time += Double.random(in: 20...1_000, using: &generator)
     }
@@ -98,11 +98,13 @@ struct SharedIdentityTests {
     region.presence = PresencePolicy()
     var timeline = Timeline(Timeline.site([region]))
     for second in 0..<2_000 {
-      timeline.hear(at: Double(second), address: SharedIdentityTests.tag(1))
-      if second % 10 == 0 { timeline.hear(at: Double(second) + 0.4, address: SharedIdentityTests.tag(2)) }
+      timeline.receive(at: Double(second), address: SharedIdentityTests.tag(1))
+      if second % 10 == 0 { timeline.receive(at: Double(second) + 0.4, address: SharedIdentityTests.tag(2)) }
     }
     // The quick one leaves; the slow one stays, with a gap of ten seconds each time.
-    for step in 200..<400 { timeline.hear(at: Double(step) * 10 + 0.4, address: SharedIdentityTests.tag(2)) }
+    for step in 200..<400 {
+      timeline.receive(at: Double(step) * 10 + 0.4, address: SharedIdentityTests.tag(2))
+    }
     #expect(timeline.story() == ["regionEnter door 0.4"])
     timeline.advance(to: 8_000)
     let exit = try #require(timeline.transitions(.regionExit).first)
@@ -117,8 +119,8 @@ struct SharedIdentityTests {
     var timeline = Timeline(Timeline.site([region]))
     for second in 0..<6_000 {
       let isAway = 1_000..<4_600 ~= second
-      if !isAway { timeline.hear(at: Double(second), address: SharedIdentityTests.tag(1)) }
-      timeline.hear(at: Double(second) + 0.4, address: SharedIdentityTests.tag(2))
+      if !isAway { timeline.receive(at: Double(second), address: SharedIdentityTests.tag(1)) }
+      timeline.receive(at: Double(second) + 0.4, address: SharedIdentityTests.tag(2))
     }
     timeline.advance(to: 7_000)
     let exit = try #require(timeline.transitions(.regionExit).first)
@@ -132,7 +134,7 @@ struct SharedIdentityTests {
     var timeline = Timeline(Timeline.site([region]))
     for second in 0..<3_000 {
       let bits = 0x40_0000_0000_00 + UInt64(second / 100)
-      timeline.hear(at: Double(second), address: DeviceAddress(bits: bits, kind: .random))
+      timeline.receive(at: Double(second), address: DeviceAddress(bits: bits, kind: .random))
     }
     timeline.advance(to: 4_000)
     let exit = try #require(timeline.transitions(.regionExit).first)
@@ -150,10 +152,10 @@ struct SharedIdentityTests {
     )
     var timeline = Timeline(Timeline.site([region]))
     // Measured power −59 at the site's usual exponent: −59 − 10 n log10(d).
-    for second in 0..<20 { timeline.hear(at: Double(second), rssi: -79) }
+    for second in 0..<20 { timeline.receive(at: Double(second), rssi: -79) }
     #expect(timeline.story().isEmpty, "about ten metres away")
-    for second in 20..<60 { timeline.hear(at: Double(second), rssi: -62) }
-    for second in 60..<100 { timeline.hear(at: Double(second), rssi: -92) }
+    for second in 20..<60 { timeline.receive(at: Double(second), rssi: -62) }
+    for second in 60..<100 { timeline.receive(at: Double(second), rssi: -92) }
     timeline.advance(to: 110)
     #expect(timeline.story().count == 2)
     #expect(timeline.transitions(.regionExit).first?.evidence.rule == .level)

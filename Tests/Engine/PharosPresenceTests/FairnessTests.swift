@@ -22,7 +22,7 @@ struct FairnessTests {
     from observer: ObserverID
   ) -> Int {
     var output = StageOutput()
-    var most = 0
+    var maximum = 0
     for number in numbers {
       var batch = ReportBatch()
       let range = batch.append(payload: Timeline.iBeacon(UInt16(number >> 16), UInt16(number & 0xFFFF)))
@@ -36,9 +36,9 @@ struct FairnessTests {
       )
       engine.ingest(batch, into: &output)
       output.removeAll()
-      most = max(most, Int(engine.counters.tracks))
+      maximum = max(maximum, Int(engine.counters.tracks))
     }
-    return most
+    return maximum
   }
 
   @Test(
@@ -48,17 +48,17 @@ struct FairnessTests {
     var timeline = Timeline(FairnessTests.site, limits: FairnessTests.limits)
     for second in 0..<4 {
       for minor in UInt16(0)..<40 {
-        timeline.hear(9, minor, at: Double(second), from: FairnessTests.neighbour)
-        timeline.hear(9, minor, at: Double(second), from: FairnessTests.outsider)
-        if minor < 20 { timeline.hear(9, minor, at: Double(second), from: FairnessTests.flooder) }
+        timeline.receive(9, minor, at: Double(second), from: FairnessTests.neighbour)
+        timeline.receive(9, minor, at: Double(second), from: FairnessTests.outsider)
+        if minor < 20 { timeline.receive(9, minor, at: Double(second), from: FairnessTests.flooder) }
       }
     }
     var engine = timeline.engine
-    let most = FairnessTests.flood(&engine, 0..<20_000, from: FairnessTests.flooder)
+    let maximum = FairnessTests.flood(&engine, 0..<20_000, from: FairnessTests.flooder)
     let counts = Dictionary(uniqueKeysWithValues: engine.observers().map { ($0.id, $0.tracks) })
     #expect(counts[FairnessTests.neighbour] == 40)
     #expect(counts[FairnessTests.outsider] == 40)
-    #expect(most <= 128 + 40 + 40)
+    #expect(maximum <= 128 + 40 + 40)
     #expect(engine.counters.trackEvictions > 19_000)
     // What is here stays: made-up identities are heard once and are here by no rule.
     for minor in UInt16(0)..<20 {
@@ -69,7 +69,7 @@ struct FairnessTests {
   @Test("where a cell is full, the observer with most tracks there gives its own")
   func fullCell() {
     var timeline = Timeline(FairnessTests.site, limits: FairnessTests.limits)
-    for minor in UInt16(0)..<50 { timeline.hear(9, minor, at: 0, from: FairnessTests.neighbour) }
+    for minor in UInt16(0)..<50 { timeline.receive(9, minor, at: 0, from: FairnessTests.neighbour) }
     var engine = timeline.engine
     _ = FairnessTests.flood(&engine, 0..<5_000, from: FairnessTests.flooder)
     let counts = Dictionary(uniqueKeysWithValues: engine.observers().map { ($0.id, $0.tracks) })
@@ -83,10 +83,10 @@ struct FairnessTests {
     var timeline = Timeline(FairnessTests.site, limits: limits)
     let house = (0..<20).map { ObserverID.eui48(0xAC23_3F00_0000 | UInt64($0)) }
     for second in 0...90 where second % 10 == 0 {
-      for observer in house { timeline.hear(1, 7, at: Double(second), from: observer) }
+      for observer in house { timeline.receive(1, 7, at: Double(second), from: observer) }
     }
     for number in 0..<20_000 {
-      timeline.hear(1, 7, at: 91 + Double(number) / 1_000, from: .eui48(0x1000_0000_0000 | UInt64(number)))
+      timeline.receive(1, 7, at: 91 + Double(number) / 1_000, from: .eui48(0x1000_0000_0000 | UInt64(number)))
     }
     let known = Set(timeline.engine.observers().map(\.id))
     #expect(known.isSuperset(of: house))
@@ -113,7 +113,7 @@ struct FairnessTests {
       var timelines = (0..<shards).map { _ in Timeline(Timeline.site([tags]), limits: limits) }
       for report in reports {
         let shard = report.observer.shard(of: shards)
-        timelines[shard].hear(1, report.minor, at: report.time, from: report.observer)
+        timelines[shard].receive(1, report.minor, at: report.time, from: report.observer)
       }
       for shard in timelines.indices { timelines[shard].advance(to: 2_000) }
       return timelines.flatMap(\.links).sorted(by: StageLink.isOrderedBefore)

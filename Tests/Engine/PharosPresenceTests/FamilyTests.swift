@@ -7,10 +7,10 @@ import Testing
 @Suite("Learning among the tracks of a family")
 struct FamilyTests {
   /// What a track with such gaps tells its family.
-  static func note(_ gaps: [Float], to pool: inout LossPool) {
+  static func record(_ gaps: [Float], to pool: inout LossPool) {
     var (learner, history) = (IntervalLearner(), LossHistory())
     for gap in gaps { _ = learner.learn(gap: gap, &history) }
-    pool.note(learner, slowest: 0)
+    pool.record(learner, slowest: 0)
   }
 
   @Test("good neighbours do not shorten what a bad one needs, be they six or twenty")
@@ -27,7 +27,7 @@ struct FamilyTests {
         }
         let all = history.all(received: learner.received)
         pool.add(all, of: LossPool.WorstTrack(losses: all, interval: 1), level: -80)
-        pool.note(learner, slowest: 0)
+        pool.record(learner, slowest: 0)
       }
       var silence = AdaptiveSilenceTests.learned(Array(repeating: 1.0, count: 200))
       silence.belief = pool.belief(level: -80)
@@ -42,20 +42,20 @@ struct FamilyTests {
   @Test("tracks that take several intervals for one do not unsettle a family, and those that agree settle it")
   func agreement() {
     var pool = LossPool()
-    FamilyTests.note(Array(repeating: 0.104, count: 9), to: &pool)
-    #expect(pool.settledInterval == 0, "one track is no family")
-    FamilyTests.note([0.73, 1.46, 0.73, 0.73], to: &pool)
-    FamilyTests.note([1.9, 2.1, 2.0], to: &pool)
-    FamilyTests.note(Array(repeating: 0.106, count: 9), to: &pool)
-    #expect(abs(pool.settledInterval - 0.105) < 0.002)
+    FamilyTests.record(Array(repeating: 0.104, count: 9), to: &pool)
+    #expect(pool.commonInterval == 0, "one track is no family")
+    FamilyTests.record([0.73, 1.46, 0.73, 0.73], to: &pool)
+    FamilyTests.record([1.9, 2.1, 2.0], to: &pool)
+    FamilyTests.record(Array(repeating: 0.106, count: 9), to: &pool)
+    #expect(abs(pool.commonInterval - 0.105) < 0.002)
   }
 
   @Test("a family that took a multiple for its interval learns the true one from two tracks")
   func correction() {
     var pool = LossPool()
-    FamilyTests.note([0.73, 0.73, 0.73], to: &pool)
-    for _ in 0..<2 { FamilyTests.note(Array(repeating: 0.104, count: 9), to: &pool) }
-    #expect(abs(pool.settledInterval - 0.104) < 0.002)
+    FamilyTests.record([0.73, 0.73, 0.73], to: &pool)
+    for _ in 0..<2 { FamilyTests.record(Array(repeating: 0.104, count: 9), to: &pool) }
+    #expect(abs(pool.commonInterval - 0.104) < 0.002)
   }
 
   @Test("a young track believes one gap of its family's interval, or of two of them; an old one does not")
@@ -79,12 +79,12 @@ struct FamilyTests {
     var silence = AdaptiveSilenceTests.learned([6, 14])
     silence.familyInterval = 0.104
     #expect(silence.pace(PresencePolicy()) == 6)
-    silence.isFamilySettled = true
+    silence.isFamilyIntervalKnown = true
     #expect(silence.pace(PresencePolicy()) == 0.104)
     let gap = AdaptiveSilenceTests.gap(silence).seconds
     #expect(gap >= 21 && gap < 60, "\(gap) s")
     silence = AdaptiveSilenceTests.learned([1, 1.005, 1.008])
-    (silence.familyInterval, silence.isFamilySettled) = (0.104, true)
+    (silence.familyInterval, silence.isFamilyIntervalKnown) = (0.104, true)
     #expect(silence.pace(PresencePolicy()) >= 1, "gaps of just one length are its own")
   }
 
@@ -111,13 +111,13 @@ struct FamilyTests {
   func bodies() {
     var pool = LossPool()
     #expect(abs(pool.bodiesPerDay - 150) < 0.01)
-    for _ in 0..<10 { pool.noteWatch(86_400) }
+    for _ in 0..<10 { pool.recordWatch(86_400) }
     #expect(abs(pool.bodiesPerDay - 0.01) < 0.0001)
-    for _ in 0..<5 { pool.noteHiding() }
+    for _ in 0..<5 { pool.recordHiding() }
     #expect(abs(pool.bodiesPerDay - 0.51) < 0.01)
-    for _ in 0..<90 { pool.noteWatch(86_400) }
+    for _ in 0..<90 { pool.recordWatch(86_400) }
     #expect(abs(pool.bodiesPerDay - 0.051) < 0.001)
-    pool.noteWatch(86_400)
+    pool.recordWatch(86_400)
     #expect(abs(pool.bodiesPerDay - 0.051) < 0.002, "half of both is forgotten")
   }
 
@@ -133,7 +133,7 @@ struct FamilyTests {
       var timeline = Timeline(Timeline.site([region]))
       var time = 0.0
       for step in 0..<(hours * 27_700) {
-        timeline.hear(1, 7, at: time, rssi: -75)
+        timeline.receive(1, 7, at: time, rssi: -75)
         time += step % 10 == 0 ? 0.4 : 0.1
         if hidings, step % 3_000 == 2_999 { time += 7 }
       }
@@ -162,7 +162,7 @@ struct FamilyTests {
       var timeline = Timeline(Timeline.site([region]))
       var time = 0.0
       for _ in 0..<60 {
-        timeline.hear(at: time)
+        timeline.receive(at: time)
         time += Double.random(in: 120...600, using: &generator)
       }
       timeline.advance(to: time)
@@ -179,9 +179,9 @@ struct FamilyTests {
       presence: PresencePolicy()
     )
     var timeline = Timeline(Timeline.site([region]))
-    for step in 0..<600 { timeline.hear(1, 7, at: Double(step) * 0.35) }
-    for step in 1...5 { timeline.hear(1, 7, at: 210 + Double(step) * 300) }
-    for step in 0..<600 { timeline.hear(1, 7, at: 2_000 + Double(step) * 0.35) }
+    for step in 0..<600 { timeline.receive(1, 7, at: Double(step) * 0.35) }
+    for step in 1...5 { timeline.receive(1, 7, at: 210 + Double(step) * 300) }
+    for step in 0..<600 { timeline.receive(1, 7, at: 2_000 + Double(step) * 0.35) }
     timeline.advance(to: 3_000)
     let exits = timeline.transitions(.regionExit)
     #expect(exits.count == 2)
@@ -205,12 +205,12 @@ struct FamilyTests {
     var time = 0.0
     for minor in minors {
       for _ in 0..<200 {
-        timeline.hear(1, minor, at: time)
+        timeline.receive(1, minor, at: time)
         time += 0.1
       }
       for _ in 0..<8 {
         time += 9.9
-        timeline.hear(1, minor, at: time)
+        timeline.receive(1, minor, at: time)
         time += 0.1
       }
     }
@@ -223,11 +223,11 @@ struct FamilyTests {
   @Test("one tag that seems to rest tells its family nothing, and neither do two with different intervals")
   func oneRest() {
     var pool = LossPool()
-    pool.noteRest(10)
+    pool.recordRest(10)
     #expect(pool.expectedSlowest == 0)
-    pool.noteRest(17)
+    pool.recordRest(17)
     #expect(pool.expectedSlowest == 0)
-    pool.noteRest(17.1)
+    pool.recordRest(17.1)
     #expect(abs(pool.expectedSlowest - 17.1) < 0.01)
   }
 }

@@ -6,14 +6,14 @@ import Testing
 struct InsightTests {
   private static func heard(_ region: Region, seconds: ClosedRange<Int> = 0...20) -> Timeline {
     var timeline = Timeline(Timeline.site([region]))
-    for second in seconds { timeline.hear(at: Double(second), rssi: -70) }
+    for second in seconds { timeline.receive(at: Double(second), rssi: -70) }
     return timeline
   }
 
   @Test("a beacon that is not heard has none, nor has a beacon of no region")
   func outsiders() {
     var timeline = Self.heard(Timeline.region(minor: 7))
-    timeline.hear(1, 8, at: 21)
+    timeline.receive(1, 8, at: 21)
     let (observer, beacon) = (Timeline.handset, Timeline.beacon())
     #expect(timeline.engine.insight(observer: observer, beacon: beacon) != nil)
     #expect(timeline.engine.insight(observer: .name("unknown"), beacon: beacon) == nil)
@@ -34,7 +34,7 @@ struct InsightTests {
     #expect(abs(try #require(insight.level) + 70) < 0.01)
     #expect(try #require(insight.levelDeviation) > 0)
     #expect(try #require(insight.receptionShare) > 0.99)
-    #expect(insight.isTelling)
+    #expect(insight.silenceIsEvidence)
     let region = try #require(insight.regions.first)
     #expect(insight.regions.count == 1)
     #expect(region.region == "door")
@@ -66,7 +66,7 @@ struct InsightTests {
     var committed: Timestamp?
     for step in 0..<40 {
       let second = 21 + Double(step) / 2
-      timeline.hear(at: second, rssi: -99)
+      timeline.receive(at: second, rssi: -99)
       let insight = timeline.engine.insight(observer: Timeline.handset, beacon: Timeline.beacon())
       #expect(insight?.regions.first?.enterLevel == -75)
       #expect(insight?.regions.first?.exitLevel == -80)
@@ -82,8 +82,8 @@ struct InsightTests {
       Timeline(Timeline.site([Timeline.region()])), Timeline(Timeline.site([Timeline.region()]))
     )
     for second in [0.0, 1, 2, 3, 9, 10, 11, 30] {
-      seen.hear(at: second)
-      unseen.hear(at: second)
+      seen.receive(at: second)
+      unseen.receive(at: second)
       let first = seen.engine.insight(observer: Timeline.handset, beacon: Timeline.beacon())
       #expect(first != nil)
       #expect(seen.engine.insight(observer: Timeline.handset, beacon: Timeline.beacon()) == first)

@@ -15,10 +15,10 @@ struct LearningTests {
   @Test("the time for which a radio was off, or an observer down, is not a run of lost adverts")
   func timeDown() throws {
     var timeline = Timeline(Timeline.site([LearningTests.door]))
-    for second in 0...300 { timeline.hear(at: Double(second)) }
+    for second in 0...300 { timeline.receive(at: Double(second)) }
     timeline.give(.scanState(.off), at: 300.5)
     timeline.give(.scanState(.foreground), at: 560.5)
-    for second in 561...700 { timeline.hear(at: Double(second)) }
+    for second in 561...700 { timeline.receive(at: Double(second)) }
     timeline.advance(to: 1_500)
     let silence = try #require(LearningTests.silence(timeline, lastHeard: 700))
     #expect(silence < 40, "\(silence) s: the 260 s without a radio were taken for losses")
@@ -30,8 +30,8 @@ struct LearningTests {
     var silences: [Double] = []
     for visit in 0..<8 {
       let start = Double(visit) * 1_000
-      for step in 0...600 { timeline.hear(at: start + Double(step) / 5, rssi: -80) }
-      for second in [124.0, 129, 135] { timeline.hear(at: start + second, rssi: -93) }
+      for step in 0...600 { timeline.receive(at: start + Double(step) / 5, rssi: -80) }
+      for second in [124.0, 129, 135] { timeline.receive(at: start + second, rssi: -93) }
       timeline.advance(to: start + 900)
       silences.append(try #require(LearningTests.silence(timeline, lastHeard: start + 135)))
     }
@@ -40,9 +40,9 @@ struct LearningTests {
     // The same gaps, and each time it is loud again.
     for round in 0..<8 {
       let start = 10_000 + Double(round) * 200
-      for step in 0...600 { timeline.hear(at: start + Double(step) / 5, rssi: -80) }
-      for second in [124.0, 129, 135] { timeline.hear(at: start + second, rssi: -93) }
-      for step in 0...100 { timeline.hear(at: start + 140 + Double(step) / 5, rssi: -80) }
+      for step in 0...600 { timeline.receive(at: start + Double(step) / 5, rssi: -80) }
+      for second in [124.0, 129, 135] { timeline.receive(at: start + second, rssi: -93) }
+      for step in 0...100 { timeline.receive(at: start + 140 + Double(step) / 5, rssi: -80) }
     }
     timeline.advance(to: 20_000)
     let stayed = try #require(LearningTests.silence(timeline, lastHeard: 11_560))
@@ -56,9 +56,9 @@ struct LearningTests {
       var silences: [Double] = []
       for visit in 0..<8 {
         let start = Double(visit) * 1_000 + 50
-        if !isOff { for second in [-20, -14, -9, -4.0] { timeline.hear(at: start + second, rssi: -93) } }
-        for step in 0...600 { timeline.hear(at: start + Double(step) / 5, rssi: -80) }
-        if isOff { for second in [124.0, 129, 135] { timeline.hear(at: start + second, rssi: -93) } }
+        if !isOff { for second in [-20, -14, -9, -4.0] { timeline.receive(at: start + second, rssi: -93) } }
+        for step in 0...600 { timeline.receive(at: start + Double(step) / 5, rssi: -80) }
+        if isOff { for second in [124.0, 129, 135] { timeline.receive(at: start + second, rssi: -93) } }
         let last = start + (isOff ? 135 : 120)
         timeline.advance(to: start + 700)
         silences.append(try #require(LearningTests.silence(timeline, lastHeard: last)))
@@ -75,13 +75,13 @@ struct LearningTests {
   func outage() throws {
     var timeline = Timeline(Timeline.site([LearningTests.door], liveness: .heartbeat))
     for second in 0...200 {
-      timeline.hear(at: Double(second))
+      timeline.receive(at: Double(second))
       timeline.give(.heartbeat(Heartbeat()), at: Double(second) + 0.5)
     }
     timeline.advance(to: 400)
     for second in 401...600 {
       timeline.give(.heartbeat(Heartbeat()), at: Double(second))
-      if second < 500 { timeline.hear(at: Double(second) + 0.2) }
+      if second < 500 { timeline.receive(at: Double(second) + 0.2) }
     }
     timeline.advance(to: 600)
     #expect(timeline.events.count { $0.kind == .observerOffline } == 1)
@@ -94,20 +94,20 @@ struct LearningTests {
     var site = Timeline.site([LearningTests.door])
     site.observers[0].lag = .seconds(1)
     var timeline = Timeline(site)
-    for second in 0...100 { timeline.hear(at: Double(second)) }
+    for second in 0...100 { timeline.receive(at: Double(second)) }
     // The uplink was down for twelve seconds; what the gateway kept comes at once.
-    timeline.hear(at: 113.01, timing: .age(.seconds(0.01)))
-    for second in 114...200 { timeline.hear(at: Double(second)) }
+    timeline.receive(at: 113.01, timing: .age(.seconds(0.01)))
+    for second in 114...200 { timeline.receive(at: Double(second)) }
     timeline.advance(to: 1_000)
     let lossy = try #require(LearningTests.silence(timeline, lastHeard: 200))
     #expect(lossy > 40, "without them it was a run of twelve losses")
 
     timeline = Timeline(site)
-    for second in 0...100 { timeline.hear(at: Double(second)) }
+    for second in 0...100 { timeline.receive(at: Double(second)) }
     for second in 101...112 {
-      timeline.hear(at: 113, timing: .age(.seconds(113 - Double(second))))
+      timeline.receive(at: 113, timing: .age(.seconds(113 - Double(second))))
     }
-    for second in 113...200 { timeline.hear(at: Double(second) + 0.01) }
+    for second in 113...200 { timeline.receive(at: Double(second) + 0.01) }
     timeline.advance(to: 1_000)
     let silence = try #require(LearningTests.silence(timeline, lastHeard: 200))
     #expect(silence < 40, "\(silence) s")
@@ -119,8 +119,8 @@ struct LearningTests {
     site.observers[0].lag = .seconds(1)
     func enters(_ hearings: [(received: Double, age: Double)]) -> Int {
       var timeline = Timeline(site)
-      for second in 0..<60 { timeline.hear(9, 9, at: Double(second)) }
-      for hearing in hearings { timeline.hear(at: hearing.received, timing: .age(.seconds(hearing.age))) }
+      for second in 0..<60 { timeline.receive(9, 9, at: Double(second)) }
+      for hearing in hearings { timeline.receive(at: hearing.received, timing: .age(.seconds(hearing.age))) }
       timeline.advance(to: 200)
       return timeline.events.count { $0.kind == .regionEnter }
     }
@@ -144,11 +144,11 @@ struct LearningTests {
   func erased() throws {
     var timeline = Timeline(Timeline.site([LearningTests.door]))
     for second in 0..<60 {
-      timeline.hear(at: Double(second))
-      timeline.hear(9, 9, at: Double(second) + 0.5)
+      timeline.receive(at: Double(second))
+      timeline.receive(9, 9, at: Double(second) + 0.5)
     }
     timeline.apply(.forget(try #require(SubjectTraces("\(Timeline.beacon())"))), at: 60)
-    for second in 61..<300 { timeline.hear(9, 9, at: Double(second) + 0.5) }
+    for second in 61..<300 { timeline.receive(9, 9, at: Double(second) + 0.5) }
     timeline.advance(to: 300)
     #expect(timeline.states().last?.contains(">outside") == true, "\(timeline.states())")
   }
@@ -175,7 +175,7 @@ struct LearningTests {
     let address = DeviceAddress(bits: 0xAC_233F_000001, kind: .public)
     var timeline = Timeline(Timeline.site([Timeline.region(silence: .seconds(5))], liveness: .auto))
     for second in 0...60 {
-      timeline.hear(at: Double(second), address: address)
+      timeline.receive(at: Double(second), address: address)
       timeline.advert(uid, at: Double(second) + 0.3, address: address)
       timeline.advert(url, at: Double(second) + 0.6, address: address)
     }
@@ -202,23 +202,23 @@ extension LearningTests {
   @Test("one loud advert of a beacon that is far away does not enter, though the filter still holds it")
   func spikeBeforeWeakAdverts() {
     var timeline = LearningTests.leveled()
-    timeline.hear(at: 0, rssi: -50)
-    for second in 1...20 { timeline.hear(at: Double(second), rssi: -95) }
+    timeline.receive(at: 0, rssi: -50)
+    for second in 1...20 { timeline.receive(at: Double(second), rssi: -95) }
     #expect(timeline.story().isEmpty)
-    timeline.hear(at: 21, rssi: -60)
-    timeline.hear(at: 22, rssi: -60)
-    timeline.hear(at: 23, rssi: -60)
+    timeline.receive(at: 21, rssi: -60)
+    timeline.receive(at: 22, rssi: -60)
+    timeline.receive(at: 23, rssi: -60)
     #expect(timeline.story().count == 1)
   }
 
   @Test("one weak advert of a slow beacon does not leave, since a level needs two samples to stay low")
   func dipOfSlowBeacon() {
     var timeline = LearningTests.leveled()
-    for step in 0...5 { timeline.hear(at: Double(step) * 10, rssi: -70) }
-    timeline.hear(at: 60, rssi: -110)
-    for step in 7...10 { timeline.hear(at: Double(step) * 10, rssi: -70) }
+    for step in 0...5 { timeline.receive(at: Double(step) * 10, rssi: -70) }
+    timeline.receive(at: 60, rssi: -110)
+    for step in 7...10 { timeline.receive(at: Double(step) * 10, rssi: -70) }
     #expect(timeline.story() == ["regionEnter door 10.0"])
-    for step in 11...14 { timeline.hear(at: Double(step) * 10, rssi: -110) }
+    for step in 11...14 { timeline.receive(at: Double(step) * 10, rssi: -110) }
     timeline.advance(to: 150)
     #expect(timeline.story() == ["regionEnter door 10.0", "regionExit door 120.0"])
   }
@@ -228,7 +228,7 @@ extension LearningTests {
     let entry = BeaconEntry(constraint: .proximity(Timeline.uuid), interval: .seconds(10))
     let request = RangingRequest(constraint: .proximity(Timeline.uuid, major: 1))
     var timeline = Timeline(Timeline.site([], ranging: [request], beacons: [entry]))
-    timeline.hear(at: 0)
+    timeline.receive(at: 0)
     timeline.advance(to: 60)
     let sizes = timeline.events.compactMap { event -> Int? in
       guard case .ranging(_, let beacons) = event.detail else { return nil }
@@ -240,8 +240,8 @@ extension LearningTests {
   @Test("an exit by level has no negative gap, though the beacon is heard while its lag passes")
   func gapOfLevelExit() throws {
     var timeline = LearningTests.leveled()
-    for step in 0..<20 { timeline.hear(at: Double(step) / 10, rssi: -60) }
-    for step in 20..<200 { timeline.hear(at: Double(step) / 10, rssi: -110) }
+    for step in 0..<20 { timeline.receive(at: Double(step) / 10, rssi: -60) }
+    for step in 20..<200 { timeline.receive(at: Double(step) / 10, rssi: -110) }
     let evidence = try #require(timeline.transitions(.regionExit).first).evidence
     #expect(evidence.rule == .level)
     #expect(evidence.gap == .zero)

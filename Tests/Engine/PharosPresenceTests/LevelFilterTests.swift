@@ -56,18 +56,18 @@ struct LevelFilterTests {
     var usual = UsualLevel()
     var generator = SeededGenerator(seed: 8)
     var samples: UInt32 = 0
-    func settle(_ count: Int) {
+    func finish(_ count: Int) {
       for _ in 0..<count {
         samples += 1
         usual.add(Float(-60 + 2 * LevelFilterTests.noise(&generator)), after: 1, samples: samples)
       }
     }
-    settle(500)
+    finish(500)
     for level in stride(from: Float(-90), to: -60, by: 3) {
       samples += 1
       usual.add(level, after: level == -90 ? 36_000 : 1, samples: samples)
     }
-    settle(100)
+    finish(100)
     #expect(abs(usual.level + 60) < 2)
     #expect(usual.levelClass(of: -64, before: .usual) == .usual)
     #expect(usual.levelClass(of: -70, before: .usual) == .low)

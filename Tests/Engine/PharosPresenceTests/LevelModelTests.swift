@@ -144,7 +144,7 @@ struct LevelModelTests {
     let site = Timeline.site([region])
     var timeline = Timeline(site)
     timeline.engine = MonitoringEngine(site: site)
-    for sample in heard { timeline.hear(at: sample.time, rssi: Int8(sample.level)) }
+    for sample in heard { timeline.receive(at: sample.time, rssi: Int8(sample.level)) }
     timeline.advance(to: (heard.last?.time ?? 0) + 100)
     return timeline.events.compactMap { event in
       guard case .region(let transition) = event.detail else { return nil }

@@ -158,7 +158,7 @@ struct LifeDrill {
         timeline.give(.transmission(head), at: time)
         let address = DeviceAddress(bits: 0xC0_0000_0000 + UInt64(transmitter), kind: .public)
         if transmitter < tags {
-          timeline.hear(1, UInt16(transmitter), at: time, address: address)
+          timeline.receive(1, UInt16(transmitter), at: time, address: address)
         } else {
           timeline.advert([0x02, 0x01, 0x06], at: time, address: address)
         }

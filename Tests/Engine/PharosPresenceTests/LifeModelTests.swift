@@ -39,7 +39,7 @@ struct LifeModelTests {
       let time = times.next()
       if step % 97 == 96 { memory.isBroken = true }
       let isBroken = memory.isBroken
-      memory.note(time)
+      memory.record(time)
       if let before = last, time.nanoseconds > before, !isBroken {
         let gap = Double(time.nanoseconds - before) / 1e9
         if gap > 0.01 {
@@ -49,11 +49,11 @@ struct LifeModelTests {
         }
       }
       last = max(last ?? .min, time.nanoseconds)
-      let greatest = known.map { $0.gap * $0.left }.max() ?? 0
-      #expect(abs(memory.greatest - greatest) <= greatest * 1e-9)
+      let maximum = known.map { $0.gap * $0.left }.max() ?? 0
+      #expect(abs(memory.maximumGap - maximum) <= maximum * 1e-9)
       #expect(memory.last?.nanoseconds == last)
     }
-    #expect(memory.greatest > 100)
+    #expect(memory.maximumGap > 100)
   }
 
   @Test(
@@ -68,19 +68,19 @@ struct LifeModelTests {
     for step in 1...1_000 {
       let age = TimeSpan.milliseconds(Int64.random(in: 0...usual, using: &generator))
       ages.append(age)
-      estimator.note(age: age)
+      estimator.record(age: age)
       // Until a thousand have come it is the oldest of all, up to the edge of its bin: an eighth of an octave.
-      let oldest = max(LagEstimator.least, ages.max() ?? .zero)
+      let oldest = max(LagEstimator.minimumLag, ages.max() ?? .zero)
       #expect(estimator.lag >= oldest)
-      if oldest > LagEstimator.least {
+      if oldest > LagEstimator.minimumLag {
         #expect(estimator.lag <= .seconds(oldest.seconds * 1.125 + 0.07))
       } else {
-        #expect(estimator.lag == LagEstimator.least)
+        #expect(estimator.lag == LagEstimator.minimumLag)
       }
       #expect(step < 1_000 || estimator.total == Float(step) - Float(estimator.sinceRead))
     }
-    for _ in 0..<20_000 { estimator.note(age: .zero) }
-    #expect(estimator.lag == LagEstimator.least, "what no longer comes is forgotten")
+    for _ in 0..<20_000 { estimator.record(age: .zero) }
+    #expect(estimator.lag == LagEstimator.minimumLag, "what no longer comes is forgotten")
   }
 
   @Test("an observer's signs are the latest of their sort", arguments: Seeds.fixed(0..<8 as Range<UInt64>))

@@ -19,7 +19,7 @@ struct LivenessTests {
   )
   func loneTag(liveness: ObserverEntry.Liveness) {
     var timeline = LivenessTests.timeline(liveness)
-    for second in 0...10 { timeline.hear(at: Double(second)) }
+    for second in 0...10 { timeline.receive(at: Double(second)) }
     timeline.advance(to: 1_000)
     #expect(
       timeline.story(LivenessTests.life) == [
@@ -32,13 +32,13 @@ struct LivenessTests {
   func outage() throws {
     var timeline = LivenessTests.timeline(.auto)
     for second in 0...60 {
-      timeline.hear(at: Double(second))
-      timeline.hear(200, 1, at: Double(second) + 0.5)
+      timeline.receive(at: Double(second))
+      timeline.receive(200, 1, at: Double(second) + 0.5)
     }
     // The gateway is unplugged at 60.5 and plugged in again at 300.
     timeline.advance(to: 300)
-    timeline.hear(at: 300.2)
-    timeline.hear(200, 1, at: 300.7)
+    timeline.receive(at: 300.2)
+    timeline.receive(200, 1, at: 300.7)
     let story = timeline.story(LivenessTests.life)
     #expect(story.prefix(2) == ["observerOnline  0.0", "regionEnter door 0.0"])
     #expect(story.contains { $0.hasPrefix("observerOffline") })
@@ -53,15 +53,15 @@ struct LivenessTests {
   func outageOfTheYoung() {
     var timeline = LivenessTests.timeline(.auto, Timeline.region(major: 1, silence: .seconds(20)))
     for second in 0...6 {
-      timeline.hear(at: Double(second))
+      timeline.receive(at: Double(second))
       for other in 1...3 as ClosedRange<UInt16> {
-        timeline.hear(200, other, at: Double(second) + Double(other) / 4)
+        timeline.receive(200, other, at: Double(second) + Double(other) / 4)
       }
     }
     // It restarts for nearly 20 s: the beacon is heard half a second behind the others.
-    timeline.hear(200, 1, at: 26.5)
-    timeline.hear(200, 2, at: 26.75)
-    timeline.hear(at: 27.25)
+    timeline.receive(200, 1, at: 26.5)
+    timeline.receive(200, 2, at: 26.75)
+    timeline.receive(at: 27.25)
     timeline.advance(to: 28)
     #expect(
       timeline.story(LivenessTests.life) == [
@@ -75,11 +75,11 @@ struct LivenessTests {
   func leftDuringOutage() throws {
     var timeline = LivenessTests.timeline(.auto, Timeline.region(major: 1, silence: .seconds(5)))
     for second in 0...60 {
-      timeline.hear(at: Double(second))
-      timeline.hear(200, 1, at: Double(second) + 0.5)
+      timeline.receive(at: Double(second))
+      timeline.receive(200, 1, at: Double(second) + 0.5)
     }
     timeline.advance(to: 300)
-    for second in 300...320 { timeline.hear(200, 1, at: Double(second)) }
+    for second in 300...320 { timeline.receive(200, 1, at: Double(second)) }
     let exit = try #require(timeline.transitions(.regionExit).first)
     #expect(timeline.story() == ["regionEnter door 0.0", "regionExit door 305.0"])
     #expect(exit.from == .unmonitored)
@@ -92,7 +92,7 @@ struct LivenessTests {
   func waiting() throws {
     var timeline = LivenessTests.timeline(.auto, Timeline.region(major: 1, silence: .seconds(5)))
     for second in 0...20 {
-      timeline.hear(at: Double(second))
+      timeline.receive(at: Double(second))
       if second % 10 == 0 { timeline.give(.heartbeat(Heartbeat()), at: Double(second) + 0.1) }
     }
     timeline.advance(to: 29)
@@ -107,11 +107,11 @@ struct LivenessTests {
   @Test("hearing the beacon itself while its exit waits cancels it")
   func cancelled() {
     var timeline = LivenessTests.timeline(.auto)
-    for second in 0...20 { timeline.hear(at: Double(second)) }
+    for second in 0...20 { timeline.receive(at: Double(second)) }
     timeline.give(.heartbeat(Heartbeat()), at: 20.5)
     timeline.advance(to: 28)
-    timeline.hear(at: 28.5)
-    timeline.hear(at: 29.5)
+    timeline.receive(at: 28.5)
+    timeline.receive(at: 29.5)
     #expect(timeline.story() == ["regionEnter door 0.0"])
   }
 
@@ -119,7 +119,7 @@ struct LivenessTests {
   func deafRadio() {
     var timeline = LivenessTests.timeline(.auto)
     for second in 0...60 {
-      timeline.hear(at: Double(second))
+      timeline.receive(at: Double(second))
       if second % 10 == 5 {
         timeline.give(.heartbeat(Heartbeat(advertsHeard: 500)), at: Double(second) + 0.1)
       }
@@ -138,8 +138,8 @@ struct LivenessTests {
   func heartbeatOnly() {
     var timeline = LivenessTests.timeline(.heartbeat, Timeline.region(major: 1, silence: .seconds(5)))
     timeline.give(.heartbeat(Heartbeat()), at: 0)
-    for second in 1...20 { timeline.hear(at: Double(second)) }
-    for second in 21...58 { timeline.hear(200, 1, at: Double(second)) }
+    for second in 1...20 { timeline.receive(at: Double(second)) }
+    for second in 21...58 { timeline.receive(200, 1, at: Double(second)) }
     #expect(timeline.story() == ["regionEnter door 1.0"])
     timeline.give(.heartbeat(Heartbeat()), at: 58.5)
     #expect(timeline.story() == ["regionEnter door 1.0", "regionExit door 25.0"])
@@ -148,7 +148,7 @@ struct LivenessTests {
   @Test("under `traffic` heartbeats prove nothing")
   func trafficOnly() {
     var timeline = LivenessTests.timeline(.traffic, Timeline.region(major: 1, silence: .seconds(5)))
-    for second in 0...20 { timeline.hear(at: Double(second)) }
+    for second in 0...20 { timeline.receive(at: Double(second)) }
     for second in 21...100 { timeline.give(.heartbeat(Heartbeat(advertsHeard: 9)), at: Double(second)) }
     #expect(timeline.story() == ["regionEnter door 0.0"])
     #expect(timeline.states().last?.hasPrefix("inside>unmonitored") == true)
@@ -157,12 +157,12 @@ struct LivenessTests {
   @Test("a radio that stops scanning makes regions unmonitored at once, and its silence is no evidence")
   func scanOff() {
     var timeline = LivenessTests.timeline(.assumed)
-    for second in 0...10 { timeline.hear(at: Double(second)) }
+    for second in 0...10 { timeline.receive(at: Double(second)) }
     timeline.give(.scanState(.off), at: 11)
     timeline.advance(to: 200)
     #expect(timeline.states() == ["unknown>inside@0.0", "inside>unmonitored@11.0"])
     timeline.give(.scanState(.foreground), at: 201)
-    timeline.hear(at: 202)
+    timeline.receive(at: 202)
     #expect(timeline.states().last == "unmonitored>inside@202.0")
     timeline.give(.scanState(.off), at: 203)
     timeline.give(.scanState(.foreground), at: 300)
@@ -174,7 +174,7 @@ struct LivenessTests {
   @Test("silence while scanning in windows is stretched")
   func windowed() {
     var timeline = LivenessTests.timeline(.assumed)
-    for second in 0...10 { timeline.hear(at: Double(second)) }
+    for second in 0...10 { timeline.receive(at: Double(second)) }
     timeline.give(.scanState(.windowed), at: 10.5)
     timeline.advance(to: 100)
     #expect(timeline.story() == ["regionEnter door 0.0", "regionExit door 30.0"])
@@ -207,12 +207,12 @@ struct LivenessTests {
     let region = Timeline.region(major: 1, silence: .seconds(5), subject: .beacon(observers: nil))
     var timeline = LivenessTests.timeline(.auto, region)
     for second in 0...60 {
-      timeline.hear(1, 1, at: Double(second))
-      timeline.hear(1, 2, at: Double(second) + 0.2)
-      timeline.hear(200, 1, at: Double(second) + 0.5)
+      timeline.receive(1, 1, at: Double(second))
+      timeline.receive(1, 2, at: Double(second) + 0.2)
+      timeline.receive(200, 1, at: Double(second) + 0.5)
     }
     timeline.advance(to: 300)
-    for second in 300...320 { timeline.hear(1, 1, at: Double(second)) }
+    for second in 300...320 { timeline.receive(1, 1, at: Double(second)) }
     let story = timeline.links.compactMap { link -> String? in
       switch link {
       case .observer(let change): return change.isUp ? "up" : "down"
@@ -237,7 +237,7 @@ struct LivenessTests {
   func quiet() {
     var timeline = LivenessTests.timeline(.auto, Timeline.region(major: 1, silence: .seconds(5)))
     for second in 0...600 {
-      if second < 100 { timeline.hear(at: Double(second)) }
+      if second < 100 { timeline.receive(at: Double(second)) }
       if second % 10 == 0 { timeline.give(.heartbeat(Heartbeat()), at: Double(second) + 0.5) }
     }
     #expect(

@@ -86,7 +86,7 @@ struct OutageTests {
     }
     for second in 0...20 {
       head(UInt32(second), at: Double(second))
-      timeline.hear(at: Double(second))
+      timeline.receive(at: Double(second))
     }
     // Three of four datagrams are lost: 3 s of these 4 say nothing.
     head(24, at: 24)
@@ -102,11 +102,11 @@ struct OutageTests {
     var timeline = Timeline(Timeline.site([Timeline.region(silence: .seconds(5))], liveness: .auto))
     for second in 0...120 {
       timeline.give(.heartbeat(Heartbeat()), at: Double(second))
-      timeline.hear(at: Double(second) + 0.1)
+      timeline.receive(at: Double(second) + 0.1)
     }
     timeline.advance(to: 200)
-    for age in (1...70).reversed() { timeline.hear(at: 200, timing: .age(.seconds(Double(age)))) }
-    for second in 201...230 { timeline.hear(at: Double(second)) }
+    for age in (1...70).reversed() { timeline.receive(at: 200, timing: .age(.seconds(Double(age)))) }
+    for second in 201...230 { timeline.receive(at: Double(second)) }
     let status = try #require(timeline.engine.observers().first)
     #expect(status.lag == .milliseconds(500))
     #expect(timeline.story() == ["regionEnter door 0.1"])
@@ -123,15 +123,15 @@ struct OutageTests {
       guard !isHole(seconds) else { continue }
       // Four other beacons and the beacon, each once a second.
       switch tenth % 10 {
-      case 0, 2, 4, 6: timeline.hear(2, UInt16(tenth % 10), at: seconds)
-      case 8: timeline.hear(at: seconds)
+      case 0, 2, 4, 6: timeline.receive(2, UInt16(tenth % 10), at: seconds)
+      case 8: timeline.receive(at: seconds)
       default: break
       }
     }
     #expect(timeline.story() == ["regionEnter door 1.8"])
     #expect(!timeline.events.contains { $0.kind == .observerOffline })
     // When it leaves with the others and one stays, the exit does not wait.
-    for second in 130..<140 { timeline.hear(2, 0, at: Double(second)) }
+    for second in 130..<140 { timeline.receive(2, 0, at: Double(second)) }
     timeline.advance(to: 150)
     #expect(timeline.story().last == "regionExit door 133.8")
   }
@@ -147,18 +147,18 @@ struct OutageTests {
     #expect(spans.credit(since: Timeline.at(190.5)) == .milliseconds(500))
     #expect(spans.credit(since: Timeline.at(0)) >= .seconds(20))
     spans.add(from: Timeline.at(0), to: Timeline.at(5_000))
-    #expect(spans.credit(since: Timeline.at(0)) == DeafSpans.greatestCredit)
+    #expect(spans.credit(since: Timeline.at(0)) == DeafSpans.maximumCredit)
   }
 
   @Test("a heartbeat's clock learns its period, not its outages, and that it goes slower")
   func clock() {
     var clock = HeartbeatClock()
-    for second in 0...20 { clock.note(Timeline.at(Double(second))) }
-    #expect(clock.longestPause == .seconds(3))
-    clock.note(Timeline.at(60))
-    clock.note(Timeline.at(61))
-    #expect(clock.gaps.greatest <= 1)
-    for second in stride(from: 71.0, through: 131, by: 10) { clock.note(Timeline.at(second)) }
-    #expect(clock.gaps.greatest == 10)
+    for second in 0...20 { clock.record(Timeline.at(Double(second))) }
+    #expect(clock.maximumPause == .seconds(3))
+    clock.record(Timeline.at(60))
+    clock.record(Timeline.at(61))
+    #expect(clock.gaps.maximumGap <= 1)
+    for second in stride(from: 71.0, through: 131, by: 10) { clock.record(Timeline.at(second)) }
+    #expect(clock.gaps.maximumGap == 10)
   }
 }

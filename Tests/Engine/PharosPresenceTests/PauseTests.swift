@@ -10,14 +10,14 @@ struct PauseTests {
   private static func story(isPublished: Bool, isBack: Bool) -> [String] {
     var timeline = Timeline(site)
     for second in 1...20 {
-      timeline.hear(2, 9, at: Double(second))
-      timeline.hear(at: Double(second) + 0.1)
+      timeline.receive(2, 9, at: Double(second))
+      timeline.receive(at: Double(second) + 0.1)
     }
     timeline.advance(to: 20.2)
     if isPublished { timeline.pause(from: 20.3, to: 60) }
     // What waited in the socket: the other beacon first, then the beacon.
-    timeline.hear(2, 9, at: 60)
-    if isBack { timeline.hear(at: 60.001) }
+    timeline.receive(2, 9, at: 60)
+    if isBack { timeline.receive(at: 60.001) }
     timeline.advance(to: 80)
     return timeline.story()
   }
@@ -38,7 +38,7 @@ struct PauseTests {
   )
   func readTogether(ages: [Int64], enters: Bool) {
     var timeline = Timeline(Timeline.site([Timeline.region(samples: 2, silence: .seconds(4))]))
-    for age in ages { timeline.hear(at: 60, timing: .age(.milliseconds(age))) }
+    for age in ages { timeline.receive(at: 60, timing: .age(.milliseconds(age))) }
     timeline.advance(to: 63)
     #expect(timeline.story() == (enters ? ["regionEnter door 59.8"] : []))
   }
@@ -48,7 +48,7 @@ struct PauseTests {
     var site = Timeline.site([Timeline.region(samples: 2, silence: .seconds(4))])
     site.observers[0].lag = .seconds(60)
     var timeline = Timeline(site)
-    for age in [1.0, 50] { timeline.hear(at: 60, timing: .age(.seconds(age))) }
+    for age in [1.0, 50] { timeline.receive(at: 60, timing: .age(.seconds(age))) }
     timeline.advance(to: 130)
     #expect(timeline.story() == [])
   }
@@ -56,7 +56,7 @@ struct PauseTests {
   @Test("deadlines before a pause are decided before it")
   func before() {
     var timeline = Timeline(Self.site)
-    for second in 1...20 { timeline.hear(at: Double(second)) }
+    for second in 1...20 { timeline.receive(at: Double(second)) }
     timeline.advance(to: 23)
     timeline.pause(from: 25, to: 60)
     timeline.advance(to: 100)
@@ -66,10 +66,10 @@ struct PauseTests {
   @Test("reports that another thread received a moment before its end are taken as they are")
   func overtaking() {
     var timeline = Timeline(Self.site)
-    for second in 1...20 { timeline.hear(at: Double(second)) }
+    for second in 1...20 { timeline.receive(at: Double(second)) }
     timeline.advance(to: 20.2)
     timeline.pause(from: 20.3, to: 60)
-    timeline.hear(at: 59.999)
+    timeline.receive(at: 59.999)
     timeline.advance(to: 63.9)
     #expect(timeline.story() == ["regionEnter door 1.0"])
     timeline.advance(to: 70)

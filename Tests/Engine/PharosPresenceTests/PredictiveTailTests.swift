@@ -41,7 +41,7 @@ struct PredictiveTailTests {
     let bits = Double.random(in: 0.1...30, using: &generator)
     let tail = PredictiveTail(continued: continued, ended: ended)
     let losses = tail.losses(forBits: bits)
-    guard Double(losses) < PredictiveTail.longest else { return }
+    guard Double(losses) < PredictiveTail.maximum else { return }
     /// The chance of so many more by the C library's ln Γ; the tail's Stirling series is right to 0.0001 bits.
     func logChance(_ more: Int) -> Double {
       let (low, high) = (continued + Double(more), continued + ended + Double(more))

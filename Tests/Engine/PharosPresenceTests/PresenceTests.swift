@@ -52,7 +52,7 @@ struct PresenceTests {
     var timeline = Timeline(Timeline.site([region]))
     for (second, letter) in input.enumerated() where letter != "-" {
       let level = letter.wholeNumberValue.map { Int8(-50 - 10 * $0) }
-      timeline.hear(at: Double(second), rssi: level)
+      timeline.receive(at: Double(second), rssi: level)
     }
     timeline.advance(to: 100)
     var drawn = Array(repeating: Character("-"), count: input.count)
@@ -68,12 +68,12 @@ struct PresenceTests {
     var region = Timeline.region(samples: 2, enter: -70)
     region.presence.enterWithin = .seconds(10)
     var timeline = Timeline(Timeline.site([region]))
-    timeline.hear(at: 0, rssi: -90)
-    timeline.hear(at: 0.005, rssi: -60)
-    timeline.hear(at: 0.012, rssi: -61)
+    timeline.receive(at: 0, rssi: -90)
+    timeline.receive(at: 0.005, rssi: -60)
+    timeline.receive(at: 0.012, rssi: -61)
     #expect(timeline.story().isEmpty, "three reports within 15 ms are one sample")
     #expect(timeline.engine.counters.joined == 2)
-    timeline.hear(at: 1, rssi: -60)
+    timeline.receive(at: 1, rssi: -60)
     #expect(timeline.story() == ["regionEnter door 1.0"])
     let evidence = try #require(timeline.transitions(.regionEnter).first).evidence
     #expect(evidence.level == -60)
@@ -82,7 +82,7 @@ struct PresenceTests {
   @Test("an exit tells what it stood on")
   func evidence() throws {
     var timeline = Timeline(Timeline.site([Timeline.region(samples: 2)]))
-    for second in 0..<20 { timeline.hear(at: Double(second)) }
+    for second in 0..<20 { timeline.receive(at: Double(second)) }
     timeline.advance(to: 60)
     let exit = try #require(timeline.transitions(.regionExit).first)
     #expect(exit.evidence.rule == .fixedSilence)

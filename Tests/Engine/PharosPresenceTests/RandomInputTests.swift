@@ -154,7 +154,7 @@ struct RandomInputs {
         engines[observer.shard(of: shards)].ingest(report, in: batch, into: &output)
       }
       for index in engines.indices {
-        let found = engines[index].takeFoundModes()
+        let found = engines[index].drainFoundModes()
         guard !found.isEmpty else { continue }
         for other in engines.indices where other != index { engines[other].learn(found) }
       }
@@ -244,7 +244,7 @@ struct DeterminismTests {
       limits: MonitoringLimits(observers: 8, tracksPerObserver: 32)
     )
     for step in 0..<2_000 {
-      timeline.hear(
+      timeline.receive(
         UInt16.random(in: 0...3, using: &generator),
         UInt16.random(in: 0...UInt16.max, using: &generator),
         at: Double(step) / 10,

@@ -17,9 +17,9 @@ struct RangingTests {
   func order() throws {
     var timeline = Timeline(Timeline.site([], ranging: [RangingTests.request]))
     for step in 0..<30 {
-      timeline.hear(1, 1, at: 10.25 + Double(step) / 10, rssi: -80)
-      timeline.hear(1, 2, at: 10.26 + Double(step) / 10, rssi: step % 2 == 0 ? -50 : -54)
-      timeline.hear(1, 3, at: 10.27 + Double(step) / 10, rssi: -65)
+      timeline.receive(1, 1, at: 10.25 + Double(step) / 10, rssi: -80)
+      timeline.receive(1, 2, at: 10.26 + Double(step) / 10, rssi: step % 2 == 0 ? -50 : -54)
+      timeline.receive(1, 3, at: 10.27 + Double(step) / 10, rssi: -65)
     }
     timeline.advance(to: 13.9)
     let events = timeline.events.filter { $0.kind == .ranging }
@@ -38,7 +38,7 @@ struct RangingTests {
   @Test("a beacon that is not heard stays five seconds as unknown, then drops, and one empty event ends it")
   func dropping() {
     var timeline = Timeline(Timeline.site([], ranging: [RangingTests.request]))
-    for step in 0..<10 { timeline.hear(1, 1, at: Double(step) / 10) }
+    for step in 0..<10 { timeline.receive(1, 1, at: Double(step) / 10) }
     timeline.advance(to: 60)
     let rangings = RangingTests.rangings(timeline)
     #expect(rangings.map(\.count) == [1, 1, 1, 1, 1, 0])
@@ -51,8 +51,10 @@ struct RangingTests {
   func slow() throws {
     var timeline = Timeline(Timeline.site([], ranging: [RangingTests.request]))
     for step in 0..<10 {
-      timeline.hear(1, 1, at: Double(step) * 4)
-      for tenth in 0..<40 { timeline.hear(1, 2, at: Double(step) * 4 + Double(tenth) / 10 + 0.05, rssi: -90) }
+      timeline.receive(1, 1, at: Double(step) * 4)
+      for tenth in 0..<40 {
+        timeline.receive(1, 2, at: Double(step) * 4 + Double(tenth) / 10 + 0.05, rssi: -90)
+      }
     }
     timeline.advance(to: 80)
     let slow = RangingTests.rangings(timeline).filter { readings in
@@ -69,7 +71,7 @@ struct RangingTests {
     request.whileInside = true
     let region = Timeline.region(samples: 3, silence: .seconds(2))
     var timeline = Timeline(Timeline.site([region], ranging: [request]))
-    for second in 0..<6 { timeline.hear(at: Double(second)) }
+    for second in 0..<6 { timeline.receive(at: Double(second)) }
     timeline.advance(to: 60)
     let times = timeline.events.filter { $0.kind == .ranging }.map { ($0.time - Timeline.origin).seconds }
     // Entered with the third sample at 2, left at 7: the event at 7, decided at 7.5 as the exit is, is the empty one.
@@ -91,7 +93,7 @@ struct RangingTests {
   func measuredPower() throws {
     let entry = BeaconEntry(constraint: .proximity(Timeline.uuid, major: 1), measuredPower: -70)
     var timeline = Timeline(Timeline.site([], ranging: [RangingTests.request], beacons: [entry]))
-    timeline.hear(at: 0, rssi: -70)
+    timeline.receive(at: 0, rssi: -70)
     timeline.advance(to: 1.6)
     #expect(abs((RangingTests.rangings(timeline).first?.first?.accuracy ?? 0) - 1) < 1e-9)
   }
@@ -107,8 +109,8 @@ struct RangingTests {
     site.observers[0].rssiOffset = -3
     var timeline = Timeline(site)
     for step in 0..<10 {
-      timeline.hear(at: Double(step) / 10, rssi: step % 2 == 0 ? -60 : -64)
-      timeline.hear(at: Double(step) / 10, from: .name("elsewhere"))
+      timeline.receive(at: Double(step) / 10, rssi: step % 2 == 0 ? -60 : -64)
+      timeline.receive(at: Double(step) / 10, from: .name("elsewhere"))
     }
     timeline.advance(to: 30)
     let halves = RangingTests.summaries(timeline)
@@ -131,7 +133,7 @@ struct RangingTests {
       zones: [Zone(identifier: "lobby", observers: [Timeline.handset])]
     )
     var timeline = Timeline(site)
-    for step in 0..<30 { timeline.hear(at: Double(step) / 10, rssi: -60) }
+    for step in 0..<30 { timeline.receive(at: Double(step) / 10, rssi: -60) }
     timeline.advance(to: 20)
     #expect(RangingTests.summaries(timeline).map { $0.beacons.first?.count } == Array(repeating: 5, count: 6))
     #expect(RangingTests.rangings(timeline).prefix(3).map { $0.first?.samples } == [10, 10, 10])

@@ -89,7 +89,7 @@ struct ReferenceModelTests {
       let major = UInt16.random(in: 1...2, using: &generator)
       let minor = UInt16.random(in: 1...3, using: &generator)
       heard.append(.init(time: time, beacon: Timeline.beacon(major, minor)))
-      timeline.hear(major, minor, at: time)
+      timeline.receive(major, minor, at: time)
     }
     timeline.advance(to: time + 1_000)
     for region in regions {
@@ -116,7 +116,7 @@ struct ReferenceModelTests {
       var heard: [ReferenceModel.Heard] = []
       for second in 0..<10 where pattern >> second & 1 == 1 {
         heard.append(.init(time: Double(second), beacon: Timeline.beacon()))
-        timeline.hear(at: Double(second))
+        timeline.receive(at: Double(second))
       }
       timeline.advance(to: 30)
       let story = timeline.story().map { line in

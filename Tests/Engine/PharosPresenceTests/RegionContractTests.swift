@@ -7,9 +7,9 @@ struct RegionContractTests {
   @Test("every change of state is published with from and to, and unknown to inside enters")
   func states() {
     var timeline = Timeline(Timeline.site([Timeline.region()]))
-    timeline.hear(at: 0)
+    timeline.receive(at: 0)
     timeline.advance(to: 10)
-    timeline.hear(at: 50)
+    timeline.receive(at: 50)
     timeline.advance(to: 60)
     #expect(
       timeline.states() == [
@@ -22,7 +22,7 @@ struct RegionContractTests {
   @Test("a live observer that hears none of it for thirty seconds is outside, without an exit")
   func outside() {
     var timeline = Timeline(Timeline.site([Timeline.region(samples: 2)]))
-    timeline.hear(at: 0)
+    timeline.receive(at: 0)
     timeline.advance(to: 100)
     #expect(timeline.states() == ["unknown>outside@30.0"])
     #expect(timeline.story().isEmpty)
@@ -31,9 +31,9 @@ struct RegionContractTests {
   @Test("a region is left when its last beacon is gone, and the refinement names the cause")
   func lastBeacon() {
     var timeline = Timeline(Timeline.site([Timeline.region()]))
-    timeline.hear(1, 1, at: 0)
-    timeline.hear(1, 2, at: 1)
-    timeline.hear(2, 3, at: 2)
+    timeline.receive(1, 1, at: 0)
+    timeline.receive(1, 2, at: 1)
+    timeline.receive(2, 3, at: 2)
     timeline.advance(to: 20)
     #expect(timeline.story() == ["regionEnter door 0.0", "regionExit door 5.0"])
     #expect(timeline.transitions(.regionEnter).map(\.refinement) == [Timeline.beacon(1, 1)])
@@ -48,7 +48,7 @@ struct RegionContractTests {
       Timeline.region("other", major: 2),
     ]
     var timeline = Timeline(Timeline.site(regions))
-    timeline.hear(at: 0)
+    timeline.receive(at: 0)
     timeline.advance(to: 10)
     #expect(
       Set(timeline.story()) == [
@@ -64,7 +64,7 @@ struct RegionContractTests {
     region.notifyOnEntry = false
     region.notifyOnExit = false
     var timeline = Timeline(Timeline.site([region]))
-    timeline.hear(at: 0)
+    timeline.receive(at: 0)
     timeline.advance(to: 10)
     #expect(timeline.story().isEmpty)
     #expect(timeline.states() == ["unknown>inside@0.0", "inside>outside@3.0"])
@@ -75,7 +75,7 @@ struct RegionContractTests {
     var region = Timeline.region()
     region.notifyEntryStateOnDisplay = isWanted
     var timeline = Timeline(Timeline.site([region]))
-    timeline.hear(at: 0)
+    timeline.receive(at: 0)
     timeline.give(.displayOn, at: 1)
     timeline.advance(to: 10)
     timeline.give(.displayOn, at: 11)
@@ -93,7 +93,7 @@ struct RegionContractTests {
     )
     var timeline = Timeline(Timeline.site([Timeline.region(), Timeline.region("else", major: 9)]))
     timeline.apply(request, at: -1)
-    timeline.hear(at: 0)
+    timeline.receive(at: 0)
     timeline.apply(request, at: 1)
     timeline.advance(to: 10)
     timeline.apply(request, at: 11)
@@ -103,7 +103,7 @@ struct RegionContractTests {
       subject: .observer(Timeline.handset)
     )
     timeline.apply(other, at: 20)
-    timeline.hear(at: 35)
+    timeline.receive(at: 35)
     timeline.apply(other, at: 40)
     let answers = timeline.transitions(.regionState).filter(\.isAnswer)
     #expect(answers.map(\.to) == [.unknown, .inside, .outside, .unknown, .outside])
@@ -113,7 +113,7 @@ struct RegionContractTests {
   @Test("the same identifier replaces the region: its state restarts unless nothing that decides has changed")
   func replace() {
     var timeline = Timeline(Timeline.site([Timeline.region()]))
-    timeline.hear(at: 0)
+    timeline.receive(at: 0)
     var same = Timeline.region()
     same.notifyOnExit = false
     timeline.apply(.startMonitoring(application: "gallery", same), at: 0.5)
@@ -128,7 +128,7 @@ struct RegionContractTests {
   @Test("a region that is added while its beacon is here is entered; one that is removed says nothing more")
   func changes() {
     var timeline = Timeline(Timeline.site([Timeline.region()]))
-    timeline.hear(at: 0)
+    timeline.receive(at: 0)
     timeline.apply(.startMonitoring(application: "shop", Timeline.region("front")), at: 1)
     timeline.apply(.stopMonitoring(application: "gallery", identifier: "door"), at: 2)
     timeline.advance(to: 10)
@@ -138,7 +138,7 @@ struct RegionContractTests {
   @Test("a state that was assumed is corrected with an enter or exit")
   func assuming() {
     var timeline = Timeline(Timeline.site([]))
-    timeline.hear(9, 9, at: 0)
+    timeline.receive(9, 9, at: 0)
     let inside = RegionChange.startMonitoring(
       application: "gallery",
       Timeline.region(major: 1),
@@ -153,7 +153,7 @@ struct RegionContractTests {
       assuming: .outside
     )
     timeline.apply(outside, at: 101)
-    timeline.hear(2, 1, at: 102)
+    timeline.receive(2, 1, at: 102)
     #expect(timeline.states(of: "wall") == ["outside>inside@102.0"])
   }
 
@@ -181,9 +181,9 @@ struct RegionContractTests {
     var timeline = Timeline(Timeline.site([region]))
     let first = DeviceAddress(bits: 0xC0_0000_0000_01, kind: .random)
     let second = DeviceAddress(bits: 0xC0_0000_0000_02, kind: .random)
-    timeline.hear(at: 0, address: first)
-    timeline.hear(at: 0.001, address: second)
-    timeline.hear(at: 0.002, address: DeviceAddress(bits: 0x40_0000_0000_02, kind: .random))
+    timeline.receive(at: 0, address: first)
+    timeline.receive(at: 0.001, address: second)
+    timeline.receive(at: 0.002, address: DeviceAddress(bits: 0x40_0000_0000_02, kind: .random))
     let beacons = timeline.links.compactMap { link -> BeaconID? in
       if case .presence(let change) = link { return change.beacon }
       return nil
@@ -197,7 +197,7 @@ struct RegionContractTests {
     let site = Timeline.site([Timeline.region(subject: .beacon(observers: nil))], beacons: [entry])
     var timeline = Timeline(site)
     let address = DeviceAddress(bits: 0xC0_0000_0000_01, kind: .random)
-    timeline.hear(at: 0, address: address)
+    timeline.receive(at: 0, address: address)
     guard case .presence(let change)? = timeline.links.last else {
       Issue.record("no presence link")
       return
@@ -211,8 +211,8 @@ struct RegionContractTests {
     let other = ObserverID.name("other")
     let region = Timeline.region(subject: .beacon(observers: [Timeline.handset]))
     var timeline = Timeline(Timeline.site([region]))
-    timeline.hear(at: 0)
-    timeline.hear(at: 0, from: other)
+    timeline.receive(at: 0)
+    timeline.receive(at: 0, from: other)
     timeline.advance(to: 10)
     let changes = timeline.links.compactMap { link -> String? in
       guard case .presence(let change) = link else { return nil }

@@ -15,7 +15,7 @@ struct RepeatTests {
   ) {
     let head = Transmission(bootID: boot, sequence: sequence, uptime: .zero)
     timeline.give(.transmission(head), at: seconds)
-    timeline.hear(at: seconds)
+    timeline.receive(at: seconds)
   }
 
   @Test("a repeated datagram is one sample, and keeps no beacon inside")
@@ -36,7 +36,7 @@ struct RepeatTests {
     func send(_ sequence: Int, uptime: Double, at second: Double, hears: Bool) {
       let head = Transmission(bootID: 1, sequence: UInt32(sequence), uptime: .seconds(uptime))
       timeline.give(.transmission(head), at: second)
-      if hears { timeline.hear(at: second) }
+      if hears { timeline.receive(at: second) }
     }
     for second in 1...100 {
       send(second, uptime: Double(second), at: Double(second), hears: false)
@@ -95,7 +95,7 @@ struct RepeatTests {
   func state() throws {
     var check = SequenceCheck()
     for number in [1, 2, 2, 2] {
-      _ = check.note(Transmission(bootID: 1, sequence: UInt32(number), uptime: .zero))
+      _ = check.record(Transmission(bootID: 1, sequence: UInt32(number), uptime: .zero))
     }
     check.interrupt()
     var writer = FieldWriter()

@@ -29,7 +29,7 @@ struct RotationTests {
   @Test("a visitor enters every exhibit on the way although only five regions are monitored at once")
   func walk() {
     var timeline = RotationTests.timeline()
-    for exhibit in UInt16(1)...30 { timeline.hear(2, exhibit, at: Double(exhibit) * 10) }
+    for exhibit in UInt16(1)...30 { timeline.receive(2, exhibit, at: Double(exhibit) * 10) }
     timeline.advance(to: 400)
     let enters = timeline.story([.regionEnter])
     #expect(enters.count { $0.contains("exhibit2.") } == 30)
@@ -42,10 +42,10 @@ struct RotationTests {
   @Test("beacons inside are never rotated out, and ancestors come before children")
   func kept() {
     var timeline = RotationTests.timeline(limit: 4)
-    timeline.hear(1, 1, at: 0)
+    timeline.receive(1, 1, at: 0)
     for second in 1..<40 {
-      timeline.hear(1, 1, at: Double(second))
-      timeline.hear(1, UInt16(second % 29 + 2), at: Double(second) + 0.5, rssi: -40)
+      timeline.receive(1, 1, at: Double(second))
+      timeline.receive(1, UInt16(second % 29 + 2), at: Double(second) + 0.5, rssi: -40)
     }
     let inside = timeline.engine.standings().filter { $0.state == .inside }.map(\.region)
     #expect(inside.contains("venue") && inside.contains("floor1") && inside.contains("exhibit1.1"))
@@ -59,7 +59,7 @@ struct RotationTests {
   func alternate() {
     var timeline = RotationTests.timeline(limit: 3)
     for step in 0..<400 {
-      timeline.hear(UInt16(step / 7 % 2 + 1), UInt16(step * 13 % 30 + 1), at: Double(step) * 0.7)
+      timeline.receive(UInt16(step / 7 % 2 + 1), UInt16(step * 13 % 30 + 1), at: Double(step) * 0.7)
     }
     timeline.advance(to: 1_000)
     var isInside: [String: Bool] = [:]
@@ -73,7 +73,7 @@ struct RotationTests {
   @Test("replacing the tree keeps the state of nodes that stay the same")
   func replace() {
     var timeline = RotationTests.timeline(limit: 20)
-    timeline.hear(1, 1, at: 0)
+    timeline.receive(1, 1, at: 0)
     let smaller = [RegionNode(region: Timeline.region("venue"))]
     timeline.apply(.setRotation(application: "museum", smaller), at: 1)
     timeline.advance(to: 10)

@@ -87,12 +87,12 @@ struct SensingTests {
   func whoIsAHandset() throws {
     var timeline = SensingTests.engine()
     let address = DeviceAddress(bits: 7, kind: .public)
-    timeline.hear(1, 7, at: 1, rssi: -60, address: address)
+    timeline.receive(1, 7, at: 1, rssi: -60, address: address)
     timeline.give(.heartbeat(Heartbeat(advertsHeard: 5)), at: 2)
     #expect(SensingTests.sensings(timeline).isEmpty)
     timeline.give(.scanState(.foreground), at: 3)
-    timeline.hear(1, 7, at: 4, rssi: -61, address: address)
-    timeline.hear(2, 9, at: 5, rssi: nil)
+    timeline.receive(1, 7, at: 4, rssi: -61, address: address)
+    timeline.receive(2, 9, at: 5, rssi: nil)
     let sensings = SensingTests.sensings(timeline)
     #expect(sensings.count == 1, "an advert without a level says nothing")
     let level = RSSI(dBm: -61)
@@ -108,7 +108,7 @@ struct SensingTests {
     for observer in [SensingTests.gateway, .name("desk")] {
       SensingTests.scan(&timeline, at: 1, from: observer)
       timeline.give(.displayOn, at: 2, from: observer)
-      timeline.hear(1, 7, at: 3, from: observer)
+      timeline.receive(1, 7, at: 3, from: observer)
     }
     #expect(SensingTests.sensings(timeline).isEmpty)
     SensingTests.scan(&timeline, at: 4, from: Timeline.handset)
@@ -120,7 +120,7 @@ struct SensingTests {
     let known = DeviceAddress(bits: 0xC0FF_EE00_0001, kind: .public)
     var timeline = SensingTests.engine(sensing: SensingScope(beaconAddresses: [known.bits]))
     timeline.give(.scanState(.foreground), at: 1)
-    timeline.hear(1, 7, at: 2, address: DeviceAddress(bits: 1, kind: .random))
+    timeline.receive(1, 7, at: 2, address: DeviceAddress(bits: 1, kind: .random))
     timeline.advert([0x02, 0x01, 0x06], at: 3, address: known)
     timeline.advert([0x02, 0x01, 0x06], at: 4, address: DeviceAddress(bits: 0xC0FF_EE00_0002, kind: .public))
     let level = RSSI(dBm: -60)
@@ -136,8 +136,8 @@ struct SensingTests {
   func offsets() {
     var timeline = SensingTests.engine(rssiOffset: -2.6)
     timeline.give(.displayOn, at: 1)
-    timeline.hear(1, 7, at: 2, rssi: -60)
-    timeline.hear(1, 7, at: 3, rssi: -126)
+    timeline.receive(1, 7, at: 2, rssi: -60)
+    timeline.receive(1, 7, at: 3, rssi: -126)
     let levels = SensingTests.sensings(timeline).compactMap { sensing -> Int8? in
       guard case .beacon(_, address: _, let rssi, accuracy: _) = sensing.body else { return nil }
       return rssi.dBm
@@ -182,7 +182,7 @@ struct SensingTests {
     try revived.restoreState(from: &reader) { _ in true }
     try reader.finish()
     timeline.engine = revived
-    timeline.hear(1, 7, at: 2)
+    timeline.receive(1, 7, at: 2)
     #expect(SensingTests.sensings(timeline).count == 1)
   }
 
@@ -204,8 +204,8 @@ struct SensingTests {
       )
       for tenth in 0..<40 {
         for major in [1, 2, 3] as [UInt16] {
-          timeline.hear(major, 7, at: Double(tenth) / 10, from: SensingTests.gateway)
-          timeline.hear(major, 7, at: Double(tenth) / 10, from: .name("a gateway that hangs nowhere"))
+          timeline.receive(major, 7, at: Double(tenth) / 10, from: SensingTests.gateway)
+          timeline.receive(major, 7, at: Double(tenth) / 10, from: .name("a gateway that hangs nowhere"))
         }
       }
       timeline.advance(to: 10)

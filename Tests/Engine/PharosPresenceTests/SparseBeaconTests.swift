@@ -31,7 +31,7 @@ struct SparseBeaconTests {
   static func entry(_ times: [Double], _ policy: PresencePolicy = PresencePolicy()) -> Int? {
     var timeline = Timeline(Timeline.site([region(policy)]))
     for (number, time) in times.enumerated() {
-      timeline.hear(at: time)
+      timeline.receive(at: time)
       if timeline.events.contains(where: { $0.kind == .regionEnter }) { return number + 1 }
     }
     return nil
@@ -103,12 +103,12 @@ struct SparseBeaconTests {
   ) -> Int? {
     var timeline = Timeline(Timeline.site([region(PresencePolicy(enterSamples: samples))]))
     let visit = Self.times(every: interval, count: 200, using: &generator)
-    for time in visit { timeline.hear(at: time) }
+    for time in visit { timeline.receive(at: time) }
     let back = (visit.last ?? 0) + 600
     timeline.advance(to: back)
     timeline.events = []
     for (number, time) in times.enumerated() {
-      timeline.hear(at: back + time)
+      timeline.receive(at: back + time)
       if timeline.events.contains(where: { $0.kind == .regionEnter }) { return number + 1 }
     }
     return nil
@@ -157,9 +157,9 @@ struct SparseBeaconTests {
   @Test("a lone advert does not enter, however often one upload names it")
   func lone() {
     var timeline = Timeline(Timeline.site([Self.region()]))
-    for _ in 0..<4 { timeline.hear(at: 0) }
+    for _ in 0..<4 { timeline.receive(at: 0) }
     timeline.advance(to: 3_000)
-    for _ in 0..<4 { timeline.hear(at: 3_000) }
+    for _ in 0..<4 { timeline.receive(at: 3_000) }
     #expect(timeline.story().isEmpty)
   }
 
@@ -170,7 +170,7 @@ struct SparseBeaconTests {
   func uploads(period: Int) {
     var timeline = Timeline(Timeline.site([Self.region()]))
     for upload in 0..<60 {
-      for _ in 0..<2 + upload % 3 { timeline.hear(at: Double(upload * period)) }
+      for _ in 0..<2 + upload % 3 { timeline.receive(at: Double(upload * period)) }
       if upload == 2 { #expect(timeline.events.contains { $0.kind == .regionEnter }) }
     }
     #expect(!timeline.events.contains { $0.kind == .regionExit })
@@ -188,8 +188,8 @@ struct SparseBeaconTests {
     for upload in 1...120 {
       let received = Double(upload * 60)
       while sent < received {
-        timeline.hear(at: received, timing: .age(.seconds(received - sent)))
-        timeline.hear(9, 9, at: received, timing: .age(.seconds(received - sent)))
+        timeline.receive(at: received, timing: .age(.seconds(received - sent)))
+        timeline.receive(9, 9, at: received, timing: .age(.seconds(received - sent)))
         sent += interval
       }
       if upload == 6 { #expect(timeline.events.contains { $0.kind == .regionEnter }) }
@@ -208,7 +208,7 @@ struct SparseBeaconTests {
     let site = Timeline.site([Self.region()])
     for restarts in [false, true] {
       var timeline = Timeline(site)
-      for number in 0..<40 { timeline.hear(at: Double(number) * interval) }
+      for number in 0..<40 { timeline.receive(at: Double(number) * interval) }
       let last = 39 * interval
       var since = last
       if restarts {
@@ -228,14 +228,14 @@ struct SparseBeaconTests {
   func checkpoint() throws {
     let site = Timeline.site([Self.region()])
     var timeline = Timeline(site)
-    for number in 0..<2 { timeline.hear(at: Double(number) * 60) }
+    for number in 0..<2 { timeline.receive(at: Double(number) * 60) }
     var twin = timeline
     let kept = twin.checkpoint(at: 61)
     var reader = FieldReader(kept.bytes[...])
     twin.engine = MonitoringEngine(site: site)
     try twin.engine.restoreState(from: &reader) { _ in true }
-    timeline.hear(at: 120)
-    twin.hear(at: 120)
+    timeline.receive(at: 120)
+    twin.receive(at: 120)
     #expect(timeline.story() == twin.story())
     #expect(timeline.events.contains { $0.kind == .regionEnter })
   }
@@ -243,11 +243,11 @@ struct SparseBeaconTests {
   @Test("its status says what was heard and what is missing")
   func status() throws {
     var timeline = Timeline(Timeline.site([Self.region()]))
-    for number in 0..<2 { timeline.hear(at: Double(number) * 60) }
+    for number in 0..<2 { timeline.receive(at: Double(number) * 60) }
     let insight = try #require(timeline.engine.tracks(TrackQuery()).first)
     let entry = try #require(insight.regions.first?.entry)
     #expect(entry.heard == 2 && entry.span == .seconds(60) && entry.isNextEnough)
-    timeline.hear(at: 120)
+    timeline.receive(at: 120)
     #expect(timeline.engine.tracks(TrackQuery()).first?.regions.first?.entry == nil)
   }
 }

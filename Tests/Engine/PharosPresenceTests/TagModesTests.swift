@@ -36,7 +36,7 @@ struct TagModesTests {
         for (interval, length) in [(moving, 10.0), (rest, calmed), (moving, 10), (rest, calmed)] {
           let end = time + max(length, interval)
           while time < end {
-            if Double.random(in: 0..<1, using: &random) >= loss { timeline.hear(at: time, from: observer) }
+            if Double.random(in: 0..<1, using: &random) >= loss { timeline.receive(at: time, from: observer) }
             time += interval + Double.random(in: 0...0.01, using: &random)
           }
         }
@@ -81,7 +81,7 @@ struct TagModesTests {
   }
 
   @Test("losses that a mode explains are removed when the mode is found")
-  func takenBack() {
+  func removedLosses() {
     var (learner, history) = (IntervalLearner(), LossHistory())
     for _ in 0..<200 { _ = learner.learn(gap: 0.1, &history) }
     // It rests for two adverts at a time, and once for longer.
@@ -114,18 +114,18 @@ struct TagModesTests {
   func erased() throws {
     var timeline = Timeline(Timeline.site([TagModesTests.door]))
     func visit(from start: Double, _ timeline: inout Timeline) {
-      for step in 0..<100 { timeline.hear(at: start + Double(step) / 10) }
-      for step in 1..<12 { timeline.hear(at: start + 10 + Double(step) * 10) }
+      for step in 0..<100 { timeline.receive(at: start + Double(step) / 10) }
+      for step in 1..<12 { timeline.receive(at: start + 10 + Double(step) * 10) }
     }
     visit(from: 0, &timeline)
     timeline.advance(to: 6_000)
     func slowest(_ timeline: Timeline) -> Double? {
       timeline.engine.insight(observer: Timeline.handset, beacon: Timeline.beacon())?.slowestInterval?.seconds
     }
-    timeline.hear(at: 6_001)
+    timeline.receive(at: 6_001)
     #expect(try abs(#require(slowest(timeline)) - 10) < 0.1)
     timeline.apply(.forget(try #require(SubjectTraces("\(Timeline.beacon())"))), at: 6_002)
-    timeline.hear(at: 6_003)
+    timeline.receive(at: 6_003)
     #expect(slowest(timeline) == nil)
   }
 }

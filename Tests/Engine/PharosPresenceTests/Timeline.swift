@@ -102,7 +102,7 @@ struct Timeline {
   }
 
   /// An iBeacon is heard.
-  mutating func hear(
+  mutating func receive(
     _ major: UInt16 = 1,
     _ minor: UInt16 = 7,
     at seconds: Double,

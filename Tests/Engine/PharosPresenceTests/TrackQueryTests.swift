@@ -13,7 +13,7 @@ struct TrackQueryTests {
       let (major, minor) = (
         UInt16.random(in: 1...9, using: &random), UInt16.random(in: 1...9, using: &random)
       )
-      timeline.hear(major, minor, at: Double(number) / 10, from: observer)
+      timeline.receive(major, minor, at: Double(number) / 10, from: observer)
     }
     return timeline
   }

@@ -26,7 +26,7 @@ struct TransmitterTests {
         : Int64.random(in: 50_000_000...150_000_000, using: &generator)
       // Some are reported late.
       let time = chance == 1 ? now - Int64.random(in: 0...8_000_000_000, using: &generator) : now
-      _ = transmitter.hear(at: Timestamp(nanoseconds: time))
+      _ = transmitter.receive(at: Timestamp(nanoseconds: time))
       guard transmitter.isKnown else { continue }
       if transmitter.shift != shift {
         // Its slots have another length: the history begins again.
@@ -58,12 +58,12 @@ struct TransmitterTests {
   func absence() {
     var transmitter = Transmitter(tag: 1, at: Timestamp(seconds: 1_000))
     for step in 1...100 as ClosedRange<Int64> {
-      #expect(transmitter.hear(at: Timestamp(nanoseconds: 1_000_000_000_000 + step * 100_000_000)) == 0)
+      #expect(transmitter.receive(at: Timestamp(nanoseconds: 1_000_000_000_000 + step * 100_000_000)) == 0)
     }
     let slot = Int64(1) << Int64(transmitter.shift)
     let last = transmitter.slot
     let later = (last + 12) * slot
-    #expect(transmitter.hear(at: Timestamp(nanoseconds: later)) == 12)
+    #expect(transmitter.receive(at: Timestamp(nanoseconds: later)) == 12)
   }
 
   @Test("every transmitter of a room has its place, however the table has grown")
@@ -73,7 +73,7 @@ struct TransmitterTests {
     for round in 0..<30 {
       for (number, key) in keys.enumerated() {
         let time = 1_000_000_000_000 + Int64(round) * 1_000_000_000 + Int64(number) * 10_000_000
-        reception.hear(key, at: Timestamp(nanoseconds: time))
+        reception.receive(key, at: Timestamp(nanoseconds: time))
       }
     }
     let found = keys.filter { reception.places.find(Reception.tag(of: $0)) != nil }

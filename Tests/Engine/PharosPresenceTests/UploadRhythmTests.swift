@@ -18,7 +18,7 @@ struct UploadRhythmTests {
   private static func upload(_ upload: Upload, at time: Double, to timeline: inout Timeline) {
     if upload != .tags { timeline.give(.heartbeat(Heartbeat()), at: time) }
     for tag in 1...(upload == .heartbeatAndTag ? 1 : 3) {
-      for _ in 0..<(upload == .tags ? 4 : 1) { timeline.hear(1, UInt16(tag), at: time) }
+      for _ in 0..<(upload == .tags ? 4 : 1) { timeline.receive(1, UInt16(tag), at: time) }
     }
   }
 
@@ -57,7 +57,7 @@ struct UploadRhythmTests {
       var timeline = Timeline(Timeline.site([SparseBeaconTests.region()], liveness: .auto, zones: zones))
       for number in 1...40 {
         let time = Double(number) * gap
-        for _ in 0..<2 { timeline.hear(1, 1, at: time, timing: timing(time)) }
+        for _ in 0..<2 { timeline.receive(1, 1, at: time, timing: timing(time)) }
       }
       return Set(
         timeline.links.compactMap { if case .life(let life) = $0 { life.listening.delay } else { nil } }

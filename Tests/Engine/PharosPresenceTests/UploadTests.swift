@@ -40,7 +40,7 @@ struct UploadTests {
         timeline.advance(to: sent - 0.001)
         while let first = next.min(), first < sent, let tag = next.firstIndex(of: first) {
           if tag > 0 || first < leaves {
-            timeline.hear(1, UInt16(tag), at: sent, timing: timing(of: first, sent: sent))
+            timeline.receive(1, UInt16(tag), at: sent, timing: timing(of: first, sent: sent))
           }
           next[tag] += interval
         }

@@ -60,7 +60,7 @@ struct IdentityKeyReadingTests {
   }
 
   @Test("there may be at most 4,096 keys")
-  func most() {
+  func maximum() {
     func entries(_ count: Int) -> String {
       "beacons:\n"
         + (0..<count).map { number in

@@ -55,7 +55,7 @@ struct VisitDetectorTests {
     var steps: [VisitDetector.Step] = []
     for fix in fixes(picture, seed: seed) {
       while detector.deadline < fix.decidedAt { steps += detector.expire() }
-      steps += detector.take(fix)
+      steps += detector.add(fix)
     }
     if detector.deadline < .distantFuture { steps += detector.expire() }
     return steps.compactMap { step in
@@ -114,7 +114,7 @@ struct VisitDetectorTests {
     var last = Timestamp.distantPast
     var arrival: Timestamp?
     for fix in Self.fixes(picture, seed: seed) {
-      for step in detector.take(fix) {
+      for step in detector.add(fix) {
         switch step {
         case .arrive(let stay):
           #expect(arrival == nil)
@@ -154,7 +154,7 @@ struct VisitDetectorTests {
     for second in 0..<1_800 {
       error = error * kept + Point(x: normal(), y: normal()) * (own * (1 - kept * kept).squareRoot())
       let time = start + .seconds(Double(second))
-      steps += detector.take(
+      steps += detector.add(
         VisitFix(
           time: time,
           decidedAt: time + .seconds(1),
@@ -211,7 +211,7 @@ struct VisitDetectorTests {
       error = error * 0.75 + Point(x: noise(), y: noise())
       let placed = Point(x: 4 * cos(point.x / 30 + phase), y: 4 * sin(point.y / 30 + phase))
       let time = start + .seconds(Double(second))
-      steps += detector.take(
+      steps += detector.add(
         VisitFix(
           time: time,
           decidedAt: time + .seconds(1),

@@ -21,7 +21,7 @@ struct GatewayPropertyTests {
       let waited = TimeSpan.milliseconds(Int64.random(in: 0...25, using: &random))
       let length = Int.random(in: 0...31, using: &random)
       heard[number] = world.now - waited
-      try world.hear(number, data: [UInt8](repeating: 1, count: length), waited: waited)
+      try world.receive(number, data: [UInt8](repeating: 1, count: length), waited: waited)
       if Int.random(in: 0..<4, using: &random) == 0 {
         try world.pass(to: world.now + .milliseconds(Int64.random(in: 0...60, using: &random)))
       }
@@ -51,7 +51,7 @@ struct GatewayPropertyTests {
     } else {
       // What was taken back and then dropped may have arrived the first time.
       #expect(missing <= counters.dropped)
-      #expect(counters.dropped <= missing + world.takenBack)
+      #expect(counters.dropped <= missing + world.requeued)
       #expect(committed.reduce(0) { $0 + UInt64($1.dropped) } >= counters.dropped)
     }
   }
@@ -86,7 +86,7 @@ struct GatewayPropertyTests {
     world.network = [(.at(0), seed % 2 == 0 ? .nameless : .refusing(after: .milliseconds(3)))]
     for number in 0..<UInt64(5_000) {
       let length = Int.random(in: 0...31, using: &random)
-      try world.hear(number, data: [UInt8](repeating: 1, count: length))
+      try world.receive(number, data: [UInt8](repeating: 1, count: length))
       try world.pass(to: world.now + .milliseconds(Int64.random(in: 0...9, using: &random)))
       let gateway = world.gateway
       // A parcel that was handed out or taken back may stand above for a moment.

@@ -17,7 +17,7 @@ struct GatewayTests {
   @Test("an advert is sent when it has waited for a tenth of a second, with its age")
   func delay() throws {
     var world = try running()
-    try world.hear(1)
+    try world.receive(1)
     try world.pass(to: .at(599))
     #expect(world.arrived.isEmpty)
     try world.pass(to: .at(600))
@@ -31,7 +31,7 @@ struct GatewayTests {
   @Test("the time in the pipe counts towards the delay and the age")
   func pipe() throws {
     var world = try running()
-    try world.hear(1, waited: .milliseconds(70))
+    try world.receive(1, waited: .milliseconds(70))
     try world.pass(to: .at(530))
     #expect(world.sent == [.at(530)])
     #expect(world.arrived.first?.sightings.first?.heard == .at(430))
@@ -42,7 +42,7 @@ struct GatewayTests {
     var world = GatewayWorld(key: key)
     try world.pass(to: .at(500))
     world.arrived = []
-    for number in 0..<UInt64(60) { try world.hear(number, data: [UInt8](repeating: 1, count: 31)) }
+    for number in 0..<UInt64(60) { try world.receive(number, data: [UInt8](repeating: 1, count: 31)) }
     try world.pass(to: .at(510))
     // 34 bytes of head and, with a key, 16 of tag; 49 for each advert.
     #expect(world.arrived.map(\.sightings.count) == [27, 27])
@@ -54,7 +54,7 @@ struct GatewayTests {
   @Test("heartbeats come once a second and say what was heard since the last one")
   func heartbeats() throws {
     var world = try running()
-    for number in 0..<UInt64(5) { try world.hear(number) }
+    for number in 0..<UInt64(5) { try world.receive(number) }
     try world.pass(to: .at(999))
     #expect(world.arrived.flatMap(\.heartbeats).isEmpty)
     try world.pass(to: .at(2_000))
@@ -73,7 +73,7 @@ struct GatewayTests {
     try world.pass(to: .at(1_000))
     world.arrived = []
     for number in 0..<UInt64(300) {
-      try world.hear(number)
+      try world.receive(number)
       try world.pass(to: world.now + .milliseconds(10))
     }
     #expect(world.arrived.isEmpty)
@@ -99,7 +99,7 @@ struct GatewayTests {
     var world = try running()
     world.network = [(.at(0), .up), (.at(1_000), .refusing(after: .milliseconds(40))), (.at(4_000), .up)]
     for number in 0..<UInt64(800) {
-      try world.hear(number)
+      try world.receive(number)
       try world.pass(to: world.now + .milliseconds(10))
     }
     try world.pass(to: .at(15_000))
@@ -116,7 +116,7 @@ struct GatewayTests {
     try world.pass(to: .at(1_600))
     world.arrived = []
     for number in 0..<UInt64(2_000) {
-      try world.hear(number)
+      try world.receive(number)
       try world.pass(to: world.now + .milliseconds(5))
     }
     try world.pass(to: .at(40_000))
@@ -135,7 +135,7 @@ struct GatewayTests {
     try world.pass(to: .at(1_000))
     world.arrived = []
     for number in 0..<UInt64(2_000) {
-      try world.hear(number)
+      try world.receive(number)
       try world.pass(to: world.now + .milliseconds(10))
     }
     try world.pass(to: .at(50_000))
@@ -146,7 +146,7 @@ struct GatewayTests {
   func blocked() throws {
     var world = try running()
     world.network = [(.at(0), .up), (.at(500), .full), (.at(3_000), .up)]
-    try world.hear(1)
+    try world.receive(1)
     try world.pass(to: .at(2_999))
     #expect(world.arrived.isEmpty)
     try world.pass(to: .at(3_100))
@@ -156,7 +156,7 @@ struct GatewayTests {
   @Test("the end sends what there is and a last heartbeat at once")
   func end() throws {
     var world = try running()
-    try world.hear(1)
+    try world.receive(1)
     world.gateway.end(at: world.now)
     try world.pass(to: .at(10_000))
     #expect(world.isOver)
@@ -169,7 +169,7 @@ struct GatewayTests {
   func endWithoutServer() throws {
     var world = GatewayWorld()
     world.network = [(.at(0), .refusing(after: .milliseconds(1)))]
-    try world.hear(1)
+    try world.receive(1)
     world.gateway.end(at: world.now)
     try world.pass(to: .at(4_999))
     #expect(!world.isOver)

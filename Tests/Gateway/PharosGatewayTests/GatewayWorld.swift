@@ -29,7 +29,7 @@ struct GatewayWorld {
   /// Everything that was handed to the network, and when.
   var sent: [Timestamp] = []
   /// Adverts that the gateway took back after a failure, whether they had arrived or not.
-  var takenBack: UInt64 = 0
+  var requeued: UInt64 = 0
   var isOver = false
   var notices: [GatewayNotice] = []
   private var numbers: Set<UInt32> = []
@@ -49,22 +49,22 @@ struct GatewayWorld {
   private var state: Network { network.last { $0.from <= now }?.state ?? .up }
 
   /// Hears an advert now, that was in the pipe for a while.
-  mutating func hear(_ number: UInt64, data: [UInt8] = [2, 1, 6], waited: TimeSpan = .zero) throws {
-    try take(BtsnoopBytes.advert(number, data: data, at: now), waited: waited)
+  mutating func receive(_ number: UInt64, data: [UInt8] = [2, 1, 6], waited: TimeSpan = .zero) throws {
+    try receive(BtsnoopBytes.advert(number, data: data, at: now), waited: waited)
   }
 
   /// Takes the bytes of records.
-  mutating func take(_ bytes: [UInt8], waited: TimeSpan = .zero) throws {
+  mutating func receive(_ bytes: [UInt8], waited: TimeSpan = .zero) throws {
     reader.append(bytes)
-    while let packet = try reader.nextPacket() { gateway.take(packet, heard: now - waited) }
-    try settle()
+    while let packet = try reader.nextPacket() { gateway.receive(packet, heard: now - waited) }
+    try processDue()
   }
 
   /// Lets time pass, doing at each moment what is due.
   mutating func pass(to time: Timestamp) throws {
     var steps = 0
     while !isOver {
-      try settle()
+      try processDue()
       let next = min(gateway.deadline(after: now), failures.map(\.at).min() ?? .distantFuture, nextChange)
       guard next <= time else { break }
       now = max(next, now + .oneNanosecond)
@@ -72,13 +72,13 @@ struct GatewayWorld {
       precondition(steps < 1_000_000, "the gateway asks to be called without end")
     }
     now = max(now, time)
-    try settle()
+    try processDue()
   }
 
   private var nextChange: Timestamp { network.first { $0.from > now }?.from ?? .distantFuture }
 
   /// Does what is to be done now.
-  mutating func settle() throws {
+  mutating func processDue() throws {
     if let failure = failures.filter({ $0.at <= now }).min(by: { $0.at < $1.at }) {
       failures = []
       if isOpen { fail(failure.trouble) }
@@ -86,7 +86,7 @@ struct GatewayWorld {
     if state != .full { gateway.writable() }
     while !isOver {
       let action = gateway.next(at: now)
-      notices += gateway.takeNotices()
+      notices += gateway.drainNotices()
       switch action {
       case nil: return
       case .end: isOver = true
@@ -107,7 +107,7 @@ struct GatewayWorld {
     failures = []
     let before = gateway.counters.sent
     gateway.failed(trouble, at: now)
-    takenBack += before - gateway.counters.sent
+    requeued += before - gateway.counters.sent
   }
 
   private mutating func send(_ bytes: [UInt8]) throws {
@@ -121,6 +121,6 @@ struct GatewayWorld {
     case .unreachable(let delay): failures.append((now + delay, .unreachable(reason: "no route")))
     }
     sent.append(now)
-    gateway.taken(at: now)
+    gateway.sent(at: now)
   }
 }

@@ -39,14 +39,14 @@ struct PartsTests {
   @Test("a heartbeat that was dropped gives back what it would have said")
   func tally() {
     var tally = HeartbeatTally()
-    for _ in 0..<3 { tally.hear() }
+    for _ in 0..<3 { tally.receive() }
     tally.drop(2)
-    let lost = tally.take(scanDuty: 0.5)
+    let lost = tally.drain(scanDuty: 0.5)
     #expect(lost == Heartbeat(advertsHeard: 3, scanDuty: 0.5, dropped: 2))
-    tally.hear()
+    tally.receive()
     tally.restore(lost)
-    #expect(tally.take(scanDuty: nil) == Heartbeat(advertsHeard: 4, scanDuty: nil, dropped: 2))
-    #expect(tally.take(scanDuty: nil) == Heartbeat(advertsHeard: 0, scanDuty: nil, dropped: 0))
+    #expect(tally.drain(scanDuty: nil) == Heartbeat(advertsHeard: 4, scanDuty: nil, dropped: 2))
+    #expect(tally.drain(scanDuty: nil) == Heartbeat(advertsHeard: 0, scanDuty: nil, dropped: 0))
   }
 
   @Test("a capture is played at its intervals, and never backwards")

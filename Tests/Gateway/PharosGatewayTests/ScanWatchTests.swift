@@ -10,7 +10,7 @@ struct ScanWatchTests {
     var world = GatewayWorld()
     for command in commands {
       try world.pass(to: .at(command.at))
-      try world.take(BtsnoopBytes.command(command.opcode, command.parameters, at: world.now))
+      try world.receive(BtsnoopBytes.command(command.opcode, command.parameters, at: world.now))
     }
     try world.pass(to: .at(4_500))
     return world.arrived.flatMap(\.heartbeats).map(\.scanDuty)
@@ -46,7 +46,7 @@ struct ScanWatchTests {
   )
   func duplicates(opcode: UInt16, parameters: [UInt8], count: Int) throws {
     var world = GatewayWorld()
-    for _ in 0..<2 { try world.take(BtsnoopBytes.command(opcode, parameters, at: world.now)) }
+    for _ in 0..<2 { try world.receive(BtsnoopBytes.command(opcode, parameters, at: world.now)) }
     try world.pass(to: .at(1_000))
     #expect(world.notices.filter { $0 == .filtersDuplicates }.count == count)
   }

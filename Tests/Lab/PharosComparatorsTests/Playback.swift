@@ -12,7 +12,7 @@ struct Playback {
 
   init(any rule: any Comparator) { self.rule = rule }
 
-  mutating func hear(
+  mutating func receive(
     observer: Int32 = 0,
     beacon: Int32 = 0,
     at seconds: Double,
@@ -37,7 +37,7 @@ struct Playback {
 
   /// Plays a picture: each column is a step, `x` an advert, anything else silence.
   mutating func play(_ picture: String, step: Double) {
-    for (column, mark) in picture.enumerated() where mark == "x" { hear(at: Double(column) * step) }
+    for (column, mark) in picture.enumerated() where mark == "x" { receive(at: Double(column) * step) }
     advance(to: Double(picture.count) * step)
   }
 

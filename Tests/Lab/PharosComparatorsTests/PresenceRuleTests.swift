@@ -22,7 +22,7 @@ struct PresenceRuleTests {
   func spike(name: String, rule: any Comparator, expected: [String]) {
     var playback = Playback(any: rule)
     #expect(playback.rule.name == name)
-    playback.hear(at: 0, level: -95)
+    playback.receive(at: 0, level: -95)
     playback.advance(to: 300)
     #expect(playback.lines() == expected)
   }
@@ -47,13 +47,13 @@ struct PresenceRuleTests {
   @Test("an advert at the deadline still counts, one after it begins a new visit")
   func boundary() {
     var onTime = Playback(SilenceRule.fixed(.seconds(10)))
-    onTime.hear(at: 0)
-    onTime.hear(at: 10)
+    onTime.receive(at: 0)
+    onTime.receive(at: 10)
     onTime.advance(to: 19)
     #expect(onTime.lines() == ["enter 0.0"])
     var late = Playback(SilenceRule.fixed(.seconds(10)))
-    late.hear(at: 0)
-    late.hear(at: 10.5)
+    late.receive(at: 0)
+    late.receive(at: 10.5)
     late.advance(to: 20.5)
     #expect(late.lines() == ["enter 0.0", "exit 10.0", "enter 10.5", "exit 20.5"])
   }
@@ -61,9 +61,9 @@ struct PresenceRuleTests {
   @Test("AltBeacon looks at the ends of scan cycles only, a packet as old as the period being young enough")
   func scanCycle() {
     var playback = Playback(SilenceRule.altBeacon(seconds: 10))
-    playback.hear(at: 0)
+    playback.receive(at: 0)
     // 1.0 + 10 s is 11.0 s, the end of the tenth cycle: not older than the period, so the eleventh's end, 12.1 s.
-    playback.hear(at: 1)
+    playback.receive(at: 1)
     playback.advance(to: 12)
     #expect(playback.lines() == ["enter 0.0"])
     playback.advance(to: 12.1)
@@ -73,9 +73,9 @@ struct PresenceRuleTests {
   @Test("a telephone's rule says both enter and exit at whole seconds")
   func seconds() {
     var playback = Playback(SilenceRule.coreLocationLike)
-    playback.hear(observer: 0, beacon: 1, at: 0)
-    playback.hear(at: 0.35)
-    playback.hear(at: 0.7)
+    playback.receive(observer: 0, beacon: 1, at: 0)
+    playback.receive(at: 0.35)
+    playback.receive(at: 0.7)
     playback.advance(to: 60)
     #expect(playback.lines() == ["enter 1.0", "exit 31.0"])
   }
@@ -85,8 +85,8 @@ struct PresenceRuleTests {
     var phones = Playback(SilenceRule.altBeacon(seconds: 10))
     var site = Playback(RoomAssistant())
     for step in 0..<40 {
-      phones.hear(observer: Int32(step / 20), at: Double(step))
-      site.hear(observer: Int32(step / 20), at: Double(step))
+      phones.receive(observer: Int32(step / 20), at: Double(step))
+      site.receive(observer: Int32(step / 20), at: Double(step))
     }
     #expect(phones.lines() == ["enter 0.0", "enter 20.0", "exit 29.7"])
     #expect(phones.verdicts.map(\.change) == [.enter(observer: 0), .enter(observer: 1), .exit(observer: 0)])
@@ -97,7 +97,7 @@ struct PresenceRuleTests {
   func order() {
     var playback = Playback(SilenceRule.fixed(.seconds(5)))
     for (beacon, time) in [(2, 0.0), (0, 1), (1, 1.5), (2, 3), (0, 3.5)] {
-      playback.hear(beacon: Int32(beacon), at: time)
+      playback.receive(beacon: Int32(beacon), at: time)
     }
     playback.advance(to: 60)
     let exits = playback.verdicts.suffix(3)

@@ -29,10 +29,10 @@ struct RoomRuleTests {
   @Test("the strongest mean of a second has the tag, and fifteen seconds of silence end it")
   func reelyActive() {
     var playback = Playback(ReelyActive(observers: Self.pair))
-    playback.hear(observer: 0, at: 0, level: -60)
-    playback.hear(observer: 1, at: 0.1, level: -55)
-    playback.hear(observer: 1, at: 0.5, level: -75)
-    playback.hear(observer: 1, at: 2, level: -50)
+    playback.receive(observer: 0, at: 0, level: -60)
+    playback.receive(observer: 1, at: 0.1, level: -55)
+    playback.receive(observer: 1, at: 0.5, level: -75)
+    playback.receive(observer: 1, at: 2, level: -50)
     playback.advance(to: 30)
     #expect(playback.lines() == ["enter 1.0", "room 1 1.0", "room 2 3.0", "exit 17.0", "room none 17.0"])
   }
@@ -42,8 +42,8 @@ struct RoomRuleTests {
     var playback = Playback(RoomAssistant(observers: Self.pair))
     for step in 0..<40 {
       let isFirstLouder = (step / 4).isMultiple(of: 2)
-      playback.hear(observer: 0, at: Double(step), level: isFirstLouder ? -66 : -76)
-      playback.hear(observer: 1, at: Double(step) + 0.1, level: isFirstLouder ? -74 : -64)
+      playback.receive(observer: 0, at: Double(step), level: isFirstLouder ? -66 : -76)
+      playback.receive(observer: 1, at: Double(step) + 0.1, level: isFirstLouder ? -74 : -64)
     }
     #expect(playback.rooms.count >= 4, "\(playback.lines())")
   }
@@ -51,8 +51,8 @@ struct RoomRuleTests {
   @Test("room-assistant hands a tag on when the nearest instance has been silent for a minute")
   func silentInstance() {
     var playback = Playback(RoomAssistant(observers: Self.pair))
-    playback.hear(observer: 0, at: 0, level: -50)
-    for step in 1...70 { playback.hear(observer: 1, at: Double(step), level: -80) }
+    playback.receive(observer: 0, at: 0, level: -50)
+    for step in 1...70 { playback.receive(observer: 1, at: Double(step), level: -80) }
     playback.advance(to: 200)
     #expect(
       playback.lines() == ["enter 0.0", "room 1 0.0", "room 2 60.0", "exit 130.0", "room none 130.0"]
@@ -77,8 +77,8 @@ struct RoomRuleTests {
   )
   func thirtyPercent(level: Double, rooms: [Int32?], what: String) {
     var playback = Playback(Bermuda(observers: Self.pair))
-    for step in 0..<4 { playback.hear(observer: 0, at: Double(step) * 1.05, level: -71) }
-    playback.hear(observer: 1, at: 3.2, level: level)
+    for step in 0..<4 { playback.receive(observer: 0, at: Double(step) * 1.05, level: -71) }
+    playback.receive(observer: 1, at: 3.2, level: level)
     playback.advance(to: 5)
     #expect(playback.rooms == rooms, "\(what): \(playback.lines())")
   }
@@ -87,8 +87,8 @@ struct RoomRuleTests {
   func fifteenPercent() {
     var playback = Playback(Bermuda(observers: Self.pair))
     for step in 0..<8 {
-      playback.hear(observer: 0, at: Double(step) * 1.05, level: -71)
-      if step >= 2 { playback.hear(observer: 1, at: Double(step) * 1.05 + 0.05, level: -68.5) }
+      playback.receive(observer: 0, at: Double(step) * 1.05, level: -71)
+      if step >= 2 { playback.receive(observer: 1, at: Double(step) * 1.05 + 0.05, level: -68.5) }
     }
     #expect(playback.lines() == ["enter 0.0", "room 1 0.0", "room 2 6.3"])
   }
@@ -96,10 +96,10 @@ struct RoomRuleTests {
   @Test("Bermuda keeps the nearer distance when a tag seems to run away, and believes an approach")
   func velocity() {
     var fleeing = Playback(Bermuda(observers: Self.pair))
-    for step in 0..<6 { fleeing.hear(observer: 0, at: Double(step) * 1.05, level: -60) }
+    for step in 0..<6 { fleeing.receive(observer: 0, at: Double(step) * 1.05, level: -60) }
     // From 1.5 m to 15 m in a second: the reading is replaced, so that the challenger at 3.2 m stays farther.
-    fleeing.hear(observer: 0, at: 6.3, level: -90)
-    fleeing.hear(observer: 1, at: 6.3, level: -70)
+    fleeing.receive(observer: 0, at: 6.3, level: -90)
+    fleeing.receive(observer: 1, at: 6.3, level: -70)
     fleeing.advance(to: 7)
     #expect(fleeing.rooms == [1])
   }
@@ -107,7 +107,7 @@ struct RoomRuleTests {
   @Test("Bermuda's areas end with the look after thirty seconds of silence")
   func silentArea() {
     var playback = Playback(Bermuda(observers: Self.pair))
-    playback.hear(observer: 1, at: 0)
+    playback.receive(observer: 1, at: 0)
     playback.advance(to: 100)
     #expect(playback.lines() == ["enter 0.0", "room 2 0.0", "exit 30.5", "room none 30.5"])
   }
@@ -121,7 +121,7 @@ struct RoomRuleTests {
         guard let place = node.place else { continue }
         let (dx, dy) = (place.x - places[corner].0, place.y - places[corner].1)
         let level = -59 - 10 * 2.7 * RadioMath.decadicLog((dx * dx + dy * dy).squareRoot())
-        playback.hear(observer: Int32(index), at: Double(step) * 0.1 + Double(index) * 0.001, level: level)
+        playback.receive(observer: Int32(index), at: Double(step) * 0.1 + Double(index) * 0.001, level: level)
       }
     }
     #expect(playback.rooms.last == Int32(corner + 1), "\(playback.lines())")
@@ -131,8 +131,8 @@ struct RoomRuleTests {
   func nearestNode() {
     let placeless = [ComparatorObserver(room: 1), ComparatorObserver(room: 2)]
     var playback = Playback(ESPresense<NearestNode>(observers: placeless))
-    playback.hear(observer: 0, at: 0, level: -70)
-    playback.hear(observer: 1, at: 1, level: -65)
+    playback.receive(observer: 0, at: 0, level: -70)
+    playback.receive(observer: 1, at: 1, level: -65)
     playback.advance(to: 200)
     #expect(
       playback.lines() == ["enter 0.0", "room 1 0.0", "room 2 1.0", "exit 121.0", "room none 121.0"]
@@ -143,7 +143,7 @@ struct RoomRuleTests {
   func outsiders() {
     for rule in ComparatorCatalog.rooms(placed: Self.pair) {
       var playback = Playback(any: rule)
-      playback.hear(observer: 7, at: 0)
+      playback.receive(observer: 7, at: 0)
       playback.advance(to: 500)
       #expect(playback.rooms.isEmpty)
       #expect(playback.exits == 1)

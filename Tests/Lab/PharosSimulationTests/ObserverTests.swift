@@ -73,7 +73,7 @@ struct ObserverTests {
   @Test("a handset's heartbeat tells nothing of its radio")
   func silentHeartbeats() throws {
     let playback = Playback(
-      scene(seconds: 10) { $0.heartbeats = .init(period: .seconds(1), tellsStatistics: false) }
+      scene(seconds: 10) { $0.heartbeats = .init(period: .seconds(1), includesStatistics: false) }
     )
     let heartbeats = playback.heartbeats(of: Bench.observerID, since: Scene.defaultStart)
     #expect(heartbeats.count >= 9)

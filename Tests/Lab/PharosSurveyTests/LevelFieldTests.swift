@@ -37,8 +37,8 @@ private struct SlowField {
     let near = levels.map { covariance(x, y, $0.x, $0.y) }
     let alpha = solve(levels.map { Double($0.level - loss.level($0.x, $0.y)) })
     let level = Double(loss.level(x, y)) + zip(near, alpha).reduce(0) { $0 + $1.0 * $1.1 }
-    let taken = zip(near, solve(near)).reduce(0) { $0 + $1.0 * $1.1 }
-    return (level, max(0, variance - taken).squareRoot())
+    let explained = zip(near, solve(near)).reduce(0) { $0 + $1.0 * $1.1 }
+    return (level, max(0, variance - explained).squareRoot())
   }
 }
 

@@ -140,7 +140,7 @@ struct CaptureReaderTests {
       comment: "one of ours",
       application: "pharos"
     )
-    let bytes = writer.takeBytes()
+    let bytes = writer.drainBytes()
     reader.append(bytes.span.bytes)
     #expect(try reader.next() == nil)
     try reader.finish()

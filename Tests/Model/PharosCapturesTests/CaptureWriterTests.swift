@@ -43,7 +43,7 @@ struct CaptureWriterTests {
       )
       if number % 7 == 0 { writer.drain { span in span.withUnsafeBytes { bytes.append(contentsOf: $0) } } }
     }
-    bytes += writer.takeBytes()
+    bytes += writer.drainBytes()
     #expect(writer.pendingCount == 0)
     let walk = CaptureWalk(bytes, chunk: 1_000)
     #expect(walk.errors.isEmpty)
@@ -55,7 +55,7 @@ struct CaptureWriterTests {
   func checksums() throws {
     // Checked by hand from RFC 1071: every 16-bit word of header and pseudo header adds up to ffff.
     var writer = CaptureWriter()
-    _ = writer.takeBytes()
+    _ = writer.drainBytes()
     let payload: [UInt8] = [1, 2, 3]
     for (one, other) in [("192.0.2.1", "192.0.2.2"), ("2001:db8::1", "2001:db8::2")] {
       try writer.write(
@@ -64,7 +64,7 @@ struct CaptureWriterTests {
         to: Endpoint(address(other), port: 50_001),
         at: Timestamp(seconds: 1)
       )
-      let block = writer.takeBytes()
+      let block = writer.drainBytes()
       let captured = Int(block[20])
       let packet = Array(block[28..<(28 + captured)])
       let header = packet[0] >> 4 == 4 ? 20 : 40
@@ -90,7 +90,7 @@ struct CaptureWriterTests {
       try writer.write(block: 0x8000_5048, content: content.span.bytes)
       try writer.write(packet: [0x45, 0x00].span.bytes, at: Timestamp(seconds: 3), originalLength: 9)
     }
-    let walk = CaptureWalk(writer.takeBytes())
+    let walk = CaptureWalk(writer.drainBytes())
     #expect(walk.errors.isEmpty)
     #expect(walk.blocks.map { $0.content.map { Array($0) } } == contents)
     #expect(walk.packets.map(\.originalLength) == [9, 9, 9, 9])
@@ -108,7 +108,7 @@ struct CaptureWriterTests {
       interface: 1
     )
     try writer.write(packet: [2].span.bytes, at: Timestamp(nanoseconds: -5), interface: 0)
-    let packets = CaptureWalk(writer.takeBytes()).packets
+    let packets = CaptureWalk(writer.drainBytes()).packets
     #expect(packets.map(\.interface) == [1, 0])
     #expect(packets.map(\.linkType) == [.bluetoothLE, .raw])
     // Times before 1970 have no place in the format.
@@ -125,7 +125,7 @@ struct CaptureWriterTests {
       at: Timestamp(seconds: 1)
     )
     var assembler = DatagramAssembler()
-    let packet = try #require(CaptureWalk(writer.takeBytes()).packets.first)
+    let packet = try #require(CaptureWalk(writer.drainBytes()).packets.first)
     let found = assembler.add(packet)
     let datagram = try #require(found)
     #expect(datagram.source.description == "[::ffff:10.0.0.9]:1")
@@ -133,9 +133,9 @@ struct CaptureWriterTests {
   }
 
   @Test("the longest payload is written and one byte more refused, with nothing left behind")
-  func longest() throws {
+  func maximum() throws {
     var writer = CaptureWriter()
-    _ = writer.takeBytes()
+    _ = writer.drainBytes()
     let ends = Endpoint(try address("10.0.0.1"), port: 1)
     let payload = [UInt8](repeating: 1, count: 65_508)
     #expect(throws: CaptureError(.payloadTooLong(length: 65_508, limit: 65_507), at: 0)) {

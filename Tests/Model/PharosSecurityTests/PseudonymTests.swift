@@ -11,8 +11,8 @@ struct PseudonymTests {
     let key = PseudonymKey(low: 0x0706_0504_0302_0100, high: 0x0F0E_0D0C_0B0A_0908)
     #expect(key.hash(0x0706_0504_0302_0100) == 0x93F5_F579_9A93_2462)
     var state = SipState(low: 0x0706_0504_0302_0100, high: 0x0F0E_0D0C_0B0A_0908)
-    state.take(0x0706_0504_0302_0100)
-    state.take(0x0F0E_0D0C_0B0A_0908)
+    state.absorb(0x0706_0504_0302_0100)
+    state.absorb(0x0F0E_0D0C_0B0A_0908)
     #expect(state.finish() == 0xA129_CA61_49BE_45E5)
   }
 

@@ -7,7 +7,7 @@ import Testing
 
 /// A replay window without any cleverness: all that was taken, by boot and unwrapped number.
 private struct ObviousWindow {
-  private var taken: Set<UInt64> = []
+  private var accepted: Set<UInt64> = []
   private var bootID: UInt32?
   private var newest: UInt64 = 0
 
@@ -17,18 +17,18 @@ private struct ObviousWindow {
     return base + Int64(Int32(bitPattern: sequence &- UInt32(truncatingIfNeeded: newest)))
   }
 
-  mutating func take(bootID: UInt32, sequence: UInt32) -> DatagramRefusal? {
+  mutating func receive(bootID: UInt32, sequence: UInt32) -> DatagramRefusal? {
     if let known = self.bootID, bootID < known { return .olderBoot }
     if bootID != self.bootID {
       self.bootID = bootID
       // So that what was overtaken by the first of a boot has a number too.
       newest = UInt64(sequence) + 1 << 33
-      taken = [newest]
+      accepted = [newest]
       return nil
     }
     let number = UInt64(bitPattern: unwrapped(sequence))
     guard number + UInt64(ReplayWindow.width) > newest else { return .replayed }
-    guard taken.insert(number).inserted else { return .replayed }
+    guard accepted.insert(number).inserted else { return .replayed }
     newest = max(newest, number)
     return nil
   }
@@ -40,13 +40,13 @@ struct ReplayWindowTests {
   private struct Window {
     var window: ReplayWindow?
 
-    mutating func take(bootID: UInt32, sequence: UInt32, uptime: TimeSpan = .zero) -> DatagramRefusal? {
+    mutating func receive(bootID: UInt32, sequence: UInt32, uptime: TimeSpan = .zero) -> DatagramRefusal? {
       guard var window else {
         self.window = ReplayWindow(bootID: bootID, sequence: sequence, uptime: uptime)
         return nil
       }
       if let refusal = window.refusal(bootID: bootID, sequence: sequence, uptime: uptime) { return refusal }
-      window.take(bootID: bootID, sequence: sequence, uptime: uptime)
+      window.record(bootID: bootID, sequence: sequence, uptime: uptime)
       self.window = window
       return nil
     }
@@ -66,7 +66,7 @@ struct ReplayWindowTests {
           let number = numbers[rest % 5]
           rest /= 5
           let (found, expected) = (
-            window.take(bootID: 1, sequence: number), model.take(bootID: 1, sequence: number)
+            window.receive(bootID: 1, sequence: number), model.receive(bootID: 1, sequence: number)
           )
           guard found == expected else {
             Issue.record("order \(code) from \(base): \(number) gave \(String(describing: found))")
@@ -99,8 +99,8 @@ struct ReplayWindowTests {
         ? 0 : UInt32.random(in: 0...1_100, using: &generator)
       let older = Int.random(in: 0..<50, using: &generator) == 0 ? 1 as UInt32 : 0
       let (found, expected) = (
-        window.take(bootID: boot - older, sequence: next &- back),
-        model.take(bootID: boot - older, sequence: next &- back)
+        window.receive(bootID: boot - older, sequence: next &- back),
+        model.receive(bootID: boot - older, sequence: next &- back)
       )
       guard found == expected else {
         Issue.record(
@@ -115,10 +115,10 @@ struct ReplayWindowTests {
   func width() {
     for (overtaking, expected) in [(1_023, nil), (1_024, DatagramRefusal.replayed)] {
       var window = Window()
-      _ = window.take(bootID: 1, sequence: 100)
-      for step in 1...overtaking { _ = window.take(bootID: 1, sequence: 101 &+ UInt32(step)) }
+      _ = window.receive(bootID: 1, sequence: 100)
+      for step in 1...overtaking { _ = window.receive(bootID: 1, sequence: 101 &+ UInt32(step)) }
       // 101 was overtaken; 102 to 101 + overtaking were taken.
-      let refusal = window.take(bootID: 1, sequence: 101)
+      let refusal = window.receive(bootID: 1, sequence: 101)
       #expect(refusal == (overtaking == 1_023 ? nil : expected))
     }
   }
@@ -126,21 +126,21 @@ struct ReplayWindowTests {
   @Test("numbers of half a round ago do not look new, since their uptime is old")
   func wrapAround() {
     var window = Window()
-    #expect(window.take(bootID: 1, sequence: 0, uptime: .seconds(1)) == nil)
-    #expect(window.take(bootID: 1, sequence: 1 << 30, uptime: .seconds(1e6)) == nil)
-    #expect(window.take(bootID: 1, sequence: 1 << 31, uptime: .seconds(2e6)) == nil)
-    #expect(window.take(bootID: 1, sequence: 3 << 30, uptime: .seconds(3e6)) == nil)
+    #expect(window.receive(bootID: 1, sequence: 0, uptime: .seconds(1)) == nil)
+    #expect(window.receive(bootID: 1, sequence: 1 << 30, uptime: .seconds(1e6)) == nil)
+    #expect(window.receive(bootID: 1, sequence: 1 << 31, uptime: .seconds(2e6)) == nil)
+    #expect(window.receive(bootID: 1, sequence: 3 << 30, uptime: .seconds(3e6)) == nil)
     // A round is complete: 5 is new, and the 1 << 30 of the first round is ahead again.
-    #expect(window.take(bootID: 1, sequence: 5, uptime: .seconds(4e6)) == nil)
-    #expect(window.take(bootID: 1, sequence: 1 << 30, uptime: .seconds(1e6)) == .replayed)
-    #expect(window.take(bootID: 1, sequence: 1 << 30, uptime: .seconds(5e6)) == nil)
+    #expect(window.receive(bootID: 1, sequence: 5, uptime: .seconds(4e6)) == nil)
+    #expect(window.receive(bootID: 1, sequence: 1 << 30, uptime: .seconds(1e6)) == .replayed)
+    #expect(window.receive(bootID: 1, sequence: 1 << 30, uptime: .seconds(5e6)) == nil)
   }
 
   @Test("the window's bytes give the same window")
   func bytes() throws {
     var window = ReplayWindow(bootID: 3, sequence: 17, uptime: .seconds(5))
     for number in [18, 20, 900, 15] as [UInt32] {
-      window.take(bootID: 3, sequence: number, uptime: .seconds(6))
+      window.record(bootID: 3, sequence: number, uptime: .seconds(6))
     }
     var writer = FieldWriter()
     window.write(to: &writer)

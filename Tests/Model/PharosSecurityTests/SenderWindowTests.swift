@@ -44,7 +44,7 @@ private struct Scene {
   var keptLease: SenderLease?
 
   // The truth.
-  var taken: Set<Sent> = []
+  var accepted: Set<Sent> = []
   var repeated: [Sent] = []
   var refused: [(Sent, DatagramRefusal)] = []
 
@@ -73,9 +73,9 @@ private struct Scene {
       uptime: datagram.uptime
     )
     switch window.judge(head, received: received, lease: lease, of: name) {
-    case .taken: take(datagram)
-    case .takenToKeep(let record):
-      take(datagram)
+    case .accepted: receive(datagram)
+    case .acceptedToRecord(let record):
+      receive(datagram)
       asked = record
       write()
     case .waits(let record):
@@ -87,8 +87,8 @@ private struct Scene {
     return nil
   }
 
-  private mutating func take(_ datagram: Sent) {
-    if !taken.insert(datagram).inserted { repeated.append(datagram) }
+  private mutating func receive(_ datagram: Sent) {
+    if !accepted.insert(datagram).inserted { repeated.append(datagram) }
   }
 
   /// Begins a write unless one is under way.
@@ -102,8 +102,8 @@ private struct Scene {
       steady: now - Timestamp(seconds: 0),
       machineStart: "\(machineStart)"
     )
-    let takes = TimeSpan.milliseconds(Int64.random(in: 1...300, using: &generator))
-    writes.append((records, lease, now + takes))
+    let uses = TimeSpan.milliseconds(Int64.random(in: 1...300, using: &generator))
+    writes.append((records, lease, now + uses))
   }
 
   /// Lets time pass: writes end, the lease is renewed, what waited is asked about again.
@@ -222,16 +222,16 @@ struct SenderWindowTests {
         let first = isRecent ? max(0, scene.sent.count - 40) : 0
         let index = Int.random(in: first..<scene.sent.count, using: &scene.generator)
         let datagram = scene.sent[index]
-        let wasTaken = scene.taken.contains(datagram)
+        let wasAccepted = scene.accepted.contains(datagram)
         let refusal = try scene.arrive(datagram)
-        if wasTaken, refusal == nil, !scene.held.contains(datagram) {
+        if wasAccepted, refusal == nil, !scene.held.contains(datagram) {
           wronged.append("step \(step): a repeat was taken, \(datagram)")
         }
       }
     }
     #expect(scene.repeated.isEmpty)
     #expect(wronged.isEmpty)
-    #expect(scene.taken.count > 1_000)
+    #expect(scene.accepted.count > 1_000)
   }
 
   private let name = SenderName(observer: .eui48(1), keyID: 7)
@@ -250,7 +250,7 @@ struct SenderWindowTests {
     for number in 0..<10 as Range<UInt32> {
       let head = try Datagrams.head(bootID: 1, sequence: number, uptime: .seconds(5 + Double(number)))
       let received = noon + .seconds(Double(number))
-      #expect(window.judge(head, received: received, lease: .distantFuture, of: name) == .taken)
+      #expect(window.judge(head, received: received, lease: .distantFuture, of: name) == .accepted)
     }
     return (window, asked)
   }
@@ -266,10 +266,10 @@ struct SenderWindowTests {
     #expect(window.judge(boot, received: received, lease: .distantFuture, of: name) == .waits(record))
     // While that is on its way, the boot before is still taken.
     let late = try Datagrams.head(bootID: 1, sequence: 10, uptime: .seconds(15))
-    #expect(window.judge(late, received: noon + .seconds(10.1), lease: .distantFuture, of: name) == .taken)
+    #expect(window.judge(late, received: noon + .seconds(10.1), lease: .distantFuture, of: name) == .accepted)
     window.kept(record)
     #expect(window.judge(boot, received: received, lease: noon, of: name) == .waits(nil))
-    #expect(window.judge(boot, received: received, lease: received, of: name) == .taken)
+    #expect(window.judge(boot, received: received, lease: received, of: name) == .accepted)
     #expect(window.judge(boot, received: received, lease: received, of: name) == .refused(.replayed))
     #expect(window.judge(late, received: received, lease: received, of: name) == .refused(.olderBoot))
   }
@@ -294,7 +294,7 @@ struct SenderWindowTests {
     else { throw TestFailure() }
     #expect(asked.floor == .seconds(14))
     next.kept(asked)
-    #expect(next.judge(new, received: noon + .seconds(70), lease: .distantFuture, of: name) == .taken)
+    #expect(next.judge(new, received: noon + .seconds(70), lease: .distantFuture, of: name) == .accepted)
   }
 
   @Test("after a kill what has an uptime of before the end is refused, what has a later one is not")
@@ -327,7 +327,7 @@ struct SenderWindowTests {
     // Had the run ended before all that the record covers, nothing was taken.
     var window = SenderWindow(record, endedBy: noon - .milliseconds(51))
     window.kept(record)
-    #expect(window.judge(head, received: noon, lease: .distantFuture, of: name) == .taken)
+    #expect(window.judge(head, received: noon, lease: .distantFuture, of: name) == .accepted)
   }
 
   @Test("a lease ends with itself, or with the present where the steady clock still tells it")

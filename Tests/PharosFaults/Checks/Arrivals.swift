@@ -19,7 +19,7 @@ struct Arrivals {
   /// For so long behind a flood a station's table may be full, so that no new transmitter has a track.
   ///
   /// - Source: the silence that PharosPresence allows to a beacon of unknown interval, and the longest delay of the network.
-  private static let floodedTime = TrueTime.seconds(60 + Network.longestDelay + 1)
+  private static let floodedTime = TrueTime.seconds(60 + Network.maximumDelay + 1)
 
   private var arrivals: [Arrival] = []
   /// When invented identities were sent from each station.
@@ -30,7 +30,7 @@ struct Arrivals {
   private var keptThrough: TrueTime = 0
 
   /// Notes that something arrived from a station.
-  mutating func noteContact(with station: Int, at time: TrueTime) {
+  mutating func recordContact(with station: Int, at time: TrueTime) {
     contacts[station, default: []].append(time)
   }
 
@@ -47,7 +47,7 @@ struct Arrivals {
   }
 
   /// Notes which adverts the server read from a station.
-  mutating func note(
+  mutating func record(
     _ hearings: Set<Station.Hearing>,
     from station: Int,
     at time: TrueTime,
@@ -59,7 +59,7 @@ struct Arrivals {
   }
 
   /// Notes that a station sends invented identities.
-  mutating func noteFlood(of station: Int, at time: TrueTime) { floods[station, default: []].append(time) }
+  mutating func recordFlood(of station: Int, at time: TrueTime) { floods[station, default: []].append(time) }
 
   private func isFlooded(_ station: Int, at time: TrueTime) -> Bool {
     floods[station]?.contains { time >= $0 && time - $0 < Arrivals.floodedTime } ?? false

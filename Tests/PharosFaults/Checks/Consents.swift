@@ -18,7 +18,7 @@ struct Consents {
   private(set) var everHidden: Set<SubjectID> = []
 
   /// Notes a decision that the server has stored.
-  mutating func note(_ state: AuthorisationState, of subject: SubjectID, at time: TrueTime) {
+  mutating func record(_ state: AuthorisationState, of subject: SubjectID, at time: TrueTime) {
     decisions[subject] = Decision(state: state, since: time)
     if state != .always { everHidden.insert(subject) }
   }

@@ -13,7 +13,7 @@ struct Erasures {
   private var returned: Set<SubjectID> = []
 
   /// Notes that a subject was erased.
-  mutating func note(_ subject: SubjectID, at time: TrueTime) { open[subject] = time }
+  mutating func record(_ subject: SubjectID, at time: TrueTime) { open[subject] = time }
 
   /// A checkpoint of a time is on the disk.
   mutating func keep(through time: TrueTime) {

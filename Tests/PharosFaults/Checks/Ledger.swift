@@ -29,7 +29,7 @@ struct Ledger {
   ///   - life: which run.
   ///   - now: the world's time.
   ///   - toTrueTime: from the times of events to the world's.
-  mutating func note(_ events: [Event], life: Int, now: TrueTime, toTrueTime: (Event) -> TrueTime) {
+  mutating func record(_ events: [Event], life: Int, now: TrueTime, toTrueTime: (Event) -> TrueTime) {
     for event in events {
       count += 1
       if let before = entries[event.id], !allowsRepeats {

@@ -12,7 +12,7 @@ struct RunCheck {
 
   func run() {
     checkReports()
-    checkTelling()
+    checkPublished()
     checkBounds()
   }
 
@@ -24,12 +24,12 @@ struct RunCheck {
       "decoded and refused by reason",
       counters.totalDatagrams + counters.totalRefusals
     )
-    let taken = life.pipeline.counters
-    same("reports decoded", counters.totalReports, "taken", taken.reports + taken.strayReports)
-    same("reports taken", taken.reports, "counted by stage one", life.pipeline.monitoringCounters.reports)
+    let accepted = life.pipeline.counters
+    same("reports decoded", counters.totalReports, "taken", accepted.reports + accepted.strayReports)
+    same("reports taken", accepted.reports, "counted by stage one", life.pipeline.monitoringCounters.reports)
   }
 
-  private func checkTelling() {
+  private func checkPublished() {
     let committed = life.commitPublisher.statistics
     if isOrderly {
       same(
@@ -50,9 +50,9 @@ struct RunCheck {
   private func checkBounds() {
     let limits = world.plan.limits
     let counters = life.pipeline.monitoringCounters
-    let most = UInt64(min(limits.tracksPerObserver, 1 << 20) * max(1, life.pipeline.observers().count))
-    if counters.tracks > most {
-      world.violate(.memory, "\(counters.tracks) tracks, \(most) are allowed")
+    let maximum = UInt64(min(limits.tracksPerObserver, 1 << 20) * max(1, life.pipeline.observers().count))
+    if counters.tracks > maximum {
+      world.violate(.memory, "\(counters.tracks) tracks, \(maximum) are allowed")
     }
     let waiting = life.feeds.statistics.waiting
     // A stream keeps as many events as it asked for, and as many readings.

@@ -13,16 +13,16 @@ struct SignatureBook {
     }
   }
 
-  private var taken: Set<Name> = []
+  private var accepted: Set<Name> = []
   /// Indicates whether some record could not be kept: then what was taken may be taken again after a kill, which the server logs.
   private(set) var isUnkept = false
 
   /// Notes that the disk did not take a record.
-  mutating func noteUnkept() { isUnkept = true }
+  mutating func recordUnkept() { isUnkept = true }
 
   /// Notes that a datagram was taken.
-  mutating func take(_ head: PharosDatagramHead) { taken.insert(Name(head)) }
+  mutating func record(_ head: PharosDatagramHead) { accepted.insert(Name(head)) }
 
   /// Returns whether a datagram was taken at some time.
-  func isTaken(_ head: PharosDatagramHead) -> Bool { taken.contains(Name(head)) }
+  func isAccepted(_ head: PharosDatagramHead) -> Bool { accepted.contains(Name(head)) }
 }

@@ -55,10 +55,10 @@ package struct StreamBook {
   var inside: [Key] { rows.filter { $0.value.state == .inside }.map(\.key) }
 
   /// Takes the next event.
-  package mutating func take(_ event: Event) {
+  package mutating func receive(_ event: Event) {
     if !ids.insert(event.id).inserted { complain(.ids, event, "carries an id that was used before") }
     let key = Key(application: event.application, region: event.region, subject: event.subject)
-    if let owed, owed.kind != event.kind || owed.key != key { settle() }
+    if let owed, owed.kind != event.kind || owed.key != key { checkOwed() }
     switch (event.kind, event.detail) {
     case (.regionState, .region(let transition)) where !transition.isAnswer: change(transition, event, key)
     case (.regionReset, _):
@@ -83,7 +83,7 @@ package struct StreamBook {
   }
 
   /// Nothing more comes.
-  package mutating func finish() { settle() }
+  package mutating func finish() { checkOwed() }
 
   private mutating func change(_ transition: RegionTransition, _ event: Event, _ key: Key) {
     let old = mayBegin(key) && transition.from != rows[key]?.state ? nil : rows[key]
@@ -106,7 +106,7 @@ package struct StreamBook {
     )
   }
 
-  private mutating func settle() {
+  private mutating func checkOwed() {
     if let owed {
       complaints.append((.order, "\(owed.kind) of \(owed.key.subject) in \(owed.key.region) is missing"))
     }

@@ -12,22 +12,22 @@ struct TruthCheck {
   /// - Source: `AdaptiveSilence.defaultWindow` of PharosPresence.
   private static let enterWindow = TrueTime.seconds(30.036)
   /// The time that is looked back over where an exit does not say when its beacon was last heard.
-  private static let longestMemory = TrueTime.seconds(400)
+  private static let maximumMemory = TrueTime.seconds(400)
   /// How much later than it was heard an event may be dated: the longest delay of the network and a second, for which
   /// a station without a clock keeps what it hears.
   private let slack: TrueTime
 
   /// The greatest age that a datagram may state.
-  private let longestAge: TrueTime
+  private let maximumAge: TrueTime
 
   /// By how much the clock of a station may be set back without being found out: what lies beyond the greatest lag is suspected.
   ///
   /// - Source: `ClockOffset.suspicious` of PharosPresence.
-  private static let greatestAge = TrueTime.seconds(10)
+  private static let maximumAge = TrueTime.seconds(10)
   /// For how long it may go on so: two halves of the window in which the least delay is looked for, and a second.
   ///
   /// - Source: `ClockOffset.half` of PharosPresence.
-  private static let longestError = TrueTime.seconds(61)
+  private static let maximumError = TrueTime.seconds(61)
 
   init(_ world: FaultWorld) {
     self.world = world
@@ -35,8 +35,8 @@ struct TruthCheck {
     // Who tells neither times nor ages says only that it was heard since the upload before.
     let undated = plan.stations.filter { !$0.isDated }.map(\.period).max() ?? 0
     slack =
-      .seconds((plan.kinds.contains(.delay) ? Network.longestDelay : 0) + 0.5) + max(.seconds(1), undated)
-    longestAge = plan.stations.map(\.period).max() ?? 0
+      .seconds((plan.kinds.contains(.delay) ? Network.maximumDelay : 0) + 0.5) + max(.seconds(1), undated)
+    maximumAge = plan.stations.map(\.period).max() ?? 0
     questions = plan.questions.map { question in
       var spans: [SubjectID: [Range<TrueTime>]] = [:]
       if question.isAboutBeacon {
@@ -85,7 +85,7 @@ struct TruthCheck {
       return
     }
     guard isKnown(question, event.subject, at: time, by: decided) else { return }
-    var from = time - TruthCheck.longestMemory
+    var from = time - TruthCheck.maximumMemory
     if case .region(let transition) = event.detail, let heard = transition.evidence.lastHeard {
       from = time - (event.time - heard).nanoseconds - slack
       // The level was low for the dwell before; what was not heard since then says nothing of another one.
@@ -197,14 +197,14 @@ struct TruthCheck {
   /// A clock that was set back and adverts that were held up for as long give a server the same bytes at the same times, where a
   /// station tells times and no ages.
   private func lead(of question: FaultPlan.Question, at time: TrueTime) -> TrueTime {
-    let span = time - TruthCheck.longestError..<time + TruthCheck.greatestAge
+    let span = time - TruthCheck.maximumError..<time + TruthCheck.maximumAge
     let timed = question.stations.map { world.stations[$0] }.filter {
       $0.plan.speaksRaddec && $0.plan.givesTime
     }
     // To the server, two gateways with one identity are one whose clock is set with each datagram.
-    if world.plan.kinds.contains(.twin), Set(timed.map(\.ahead)).count > 1 { return TruthCheck.greatestAge }
+    if world.plan.kinds.contains(.twin), Set(timed.map(\.ahead)).count > 1 { return TruthCheck.maximumAge }
     let setBack = timed.map { $0.setBack(in: span) }
-    return min(TruthCheck.greatestAge, setBack.max() ?? 0)
+    return min(TruthCheck.maximumAge, setBack.max() ?? 0)
   }
 
   /// Where a subject is at a time, as far as a question is about it.
@@ -233,7 +233,7 @@ struct TruthCheck {
     var from = max(min(0, time), time - slack)
     // What came while the machine stood still is read, and happens as far as the server can know, when it goes on.
     // Ages count from then, too.
-    for pause in world.pauses where time >= pause.lowerBound - longestAge && time <= pause.upperBound {
+    for pause in world.pauses where time >= pause.lowerBound - maximumAge && time <= pause.upperBound {
       from = max(0, min(from, time - (pause.upperBound - pause.lowerBound) - slack))
     }
     if isReflected(question, event.subject, at: time) { from = max(0, from - TruthCheck.enterWindow) }
@@ -283,12 +283,12 @@ struct TruthCheck {
   ///
   /// Both tell times and neither numbers its datagrams, so everything that comes from this one is a late report to the server.
   private func isOutrun(_ station: Int) -> Bool {
-    func tellsTimes(_ station: Station) -> Bool { station.plan.speaksRaddec && station.plan.givesTime }
+    func givesTimes(_ station: Station) -> Bool { station.plan.speaksRaddec && station.plan.givesTime }
     let behind = world.stations[station]
-    return tellsTimes(behind)
+    return givesTimes(behind)
       && world.stations.contains { twin in
-        twin !== behind && twin.plan.id == behind.plan.id && tellsTimes(twin)
-          && twin.ahead - behind.ahead > TruthCheck.greatestAge
+        twin !== behind && twin.plan.id == behind.plan.id && givesTimes(twin)
+          && twin.ahead - behind.ahead > TruthCheck.maximumAge
       }
   }
 

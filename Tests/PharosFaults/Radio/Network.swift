@@ -21,7 +21,7 @@ struct Network {
   }
 
   /// The longest delay: beyond it a router has dropped the datagram.
-  static let longestDelay = 3.0
+  static let maximumDelay = 3.0
 
   var troubles = Troubles()
   private var random: RandomStream
@@ -60,7 +60,7 @@ struct Network {
     var delay = random.uniform(0.001, 0.02)
     if troubles.delay > 0, random.chance(0.2) {
       tally.count(.delay)
-      delay += min(Network.longestDelay, random.exponential(mean: troubles.delay))
+      delay += min(Network.maximumDelay, random.exponential(mean: troubles.delay))
     }
     return .seconds(delay)
   }

@@ -67,11 +67,11 @@ final class Station {
   /// How often a gateway says that it lives.
   private static let heartbeatPeriod = TrueTime.seconds(10)
   /// How much a station keeps while its network is gone, as a gateway's ring does.
-  private static let longestBacklog = TrueTime.seconds(40)
+  private static let maximumBacklog = TrueTime.seconds(40)
   /// The age up to which an upload tells of an advert.
-  private static let greatestAge = TrueTime.seconds(65)
+  private static let maximumAge = TrueTime.seconds(65)
   /// The number of adverts in the body of an upload.
-  private static let longestUpload = 5_000
+  private static let maximumUpload = 5_000
   /// Where its clock's times begin, so that they are times of day.
   private static let epoch: Int64 = 1_800_000_000_000_000_000
 
@@ -124,12 +124,12 @@ final class Station {
 
   /// By how much its clock stood lower than before at most, as it was set within a time.
   func setBack(in span: Range<TrueTime>) -> TrueTime {
-    var (fall, most): (TrueTime, TrueTime) = (0, 0)
+    var (fall, maximum): (TrueTime, TrueTime) = (0, 0)
     for setting in settings where span.contains(setting.time) {
       fall = max(0, fall - setting.step)
-      most = max(most, fall)
+      maximum = max(maximum, fall)
     }
-    return most
+    return maximum
   }
 
   /// The time by the clock that its times or ages are taken from: raddecs tell times of the clock that is set, while ages are
@@ -152,13 +152,13 @@ final class Station {
           !random.chance(Station.missed)
         {
           let level = (stay.isFar ? Station.levels.far : Station.levels.near) + Int(random.uniform(-4, 4))
-          hear(transmitter, number, at: time, level: Int8(level))
+          receive(transmitter, number, at: time, level: Int8(level))
         }
         time += transmitter.interval
       }
       for time in truth.reflections(of: number, at: index, in: heardThrough..<now)
       where truth.stay(of: number, at: index, time) == nil {
-        hear(transmitter, number, at: time, level: Int8(Station.levels.far))
+        receive(transmitter, number, at: time, level: Int8(Station.levels.far))
       }
     }
     heard.sort { $0.time < $1.time }
@@ -171,7 +171,7 @@ final class Station {
     return (time - transmitter.phase) / transmitter.interval % Int64(transmitter.restRatio) == 0
   }
 
-  private func hear(_ transmitter: Transmitter, _ number: Int?, at time: TrueTime, level: Int8) {
+  private func receive(_ transmitter: Transmitter, _ number: Int?, at time: TrueTime, level: Int8) {
     heard.append(
       Heard(
         number: number,
@@ -199,9 +199,9 @@ final class Station {
     guard isUp(now) else { return [] }
     listen(until: now)
     // The Pharos datagram states ages up to 65 s.
-    if plan.uploads { heard.removeAll { $0.time < now - Station.greatestAge } }
+    if plan.uploads { heard.removeAll { $0.time < now - Station.maximumAge } }
     if !isConnected, keeps, canKeep {
-      heard.removeAll { $0.time < now - Station.longestBacklog }
+      heard.removeAll { $0.time < now - Station.maximumBacklog }
       return []
     }
     // Without a network and without a ring it sends all the same, into nothing.
@@ -236,7 +236,7 @@ final class Station {
       datagrams.append(Datagram(bytes: enveloped(text), hearings: Station.hearings(heard)))
     }
     var first = 0
-    let limit = plan.uploads ? Station.longestUpload : 50
+    let limit = plan.uploads ? Station.maximumUpload : 50
     while sources.count - first > limit {
       finish(sources[first..<first + limit], "")
       first += limit
@@ -340,17 +340,17 @@ final class Station {
   /// They are sent with all else that is heard: where the network is gone they are lost or kept with it.
   func flood(_ count: Int, at now: TrueTime) {
     listen(until: now)
-    for _ in 0..<count { hear(minor: UInt16(1_000 + random.next() % 60_000), at: now) }
+    for _ in 0..<count { receive(minor: UInt16(1_000 + random.next() % 60_000), at: now) }
   }
 
   /// Hears an advert of each tag of a crowd that comes in by one door.
   func crowd(_ minors: Range<UInt16>, at now: TrueTime) {
     guard isUp(now) else { return }
     listen(until: now)
-    for minor in minors { hear(minor: minor, at: now) }
+    for minor in minors { receive(minor: minor, at: now) }
   }
 
-  private func hear(minor: UInt16, at now: TrueTime) {
+  private func receive(minor: UInt16, at now: TrueTime) {
     let made = Transmitter.beacon(
       FaultPlan.uuid,
       major: FaultPlan.tagMajor,
@@ -358,6 +358,6 @@ final class Station {
       interval: 1,
       phase: 0
     )
-    hear(made, nil, at: now, level: -70)
+    receive(made, nil, at: now, level: -70)
   }
 }

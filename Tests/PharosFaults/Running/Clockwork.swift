@@ -72,14 +72,14 @@ package final class Clockwork {
     heap[0] = last
     var parent = 0
     while true {
-      var least = parent
+      var minimum = parent
       for child in [2 * parent + 1, 2 * parent + 2]
-      where child < heap.count && heap[child].isBefore(heap[least]) {
-        least = child
+      where child < heap.count && heap[child].isBefore(heap[minimum]) {
+        minimum = child
       }
-      guard least != parent else { return first }
-      heap.swapAt(least, parent)
-      parent = least
+      guard minimum != parent else { return first }
+      heap.swapAt(minimum, parent)
+      parent = minimum
     }
   }
 }

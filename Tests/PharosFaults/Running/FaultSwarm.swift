@@ -72,7 +72,7 @@ package struct FaultSwarm: Sendable {
       let folder = FaultSwarm.makeFolder()
       defer { try? FileManager.default.removeItem(atPath: folder) }
       let simulation = FaultSimulation(folder: folder)
-      while let seed = take(state) {
+      while let seed = nextSeed(state) {
         let outcome = simulation.play(
           seed: seed,
           plant: plant,
@@ -104,7 +104,7 @@ package struct FaultSwarm: Sendable {
     return summary
   }
 
-  private func take(_ state: borrowing Mutex<Progress>) -> UInt64? {
+  private func nextSeed(_ state: borrowing Mutex<Progress>) -> UInt64? {
     state.withLock { state in
       guard !state.isOver, state.next < seeds.upperBound else { return nil }
       defer { state.next += 1 }

@@ -99,7 +99,7 @@ struct Troublemaker {
       let station = world.stations[index]
       guard station.isUp(world.clockwork.now) else { return }
       world.tally.count(kind)
-      world.arrivals.noteFlood(of: index, at: world.clockwork.now)
+      world.arrivals.recordFlood(of: index, at: world.clockwork.now)
       station.flood(20 + random.below(200), at: world.clockwork.now)
     case .clockStep:
       world.tally.count(kind)

@@ -103,7 +103,7 @@ final class Life {
     every(Life.tick) { $0.look() }
     every(.seconds(1)) { $0.watchClock() }
     every(.seconds(0.5)) { $0.feeds.tick() }
-    every(world.plan.checkpointInterval) { $0.takeCheckpoint() }
+    every(world.plan.checkpointInterval) { $0.makeCheckpoint() }
   }
 
   private func restore(_ restoration: Restoration) throws {
@@ -119,8 +119,8 @@ final class Life {
       )
     case .downtimeIsSilence:
       let instant = restoration.checkpoint?.instant ?? now
-      publish(pipeline.take(.restored(restoration, at: instant + .oneNanosecond)))
-    default: publish(pipeline.take(.restored(restoration, at: now)))
+      publish(pipeline.process(.restored(restoration, at: instant + .oneNanosecond)))
+    default: publish(pipeline.process(.restored(restoration, at: now)))
     }
     if pipeline.counters.refusedCheckpoints > 0 {
       world.violate(.start, "a checkpoint that was kept cannot be gone on from")
@@ -187,26 +187,26 @@ final class Life {
   private func publish(_ events: [Event]) {
     guard !events.isEmpty else { return }
     delivered += UInt64(events.count)
-    world.note(events, decidedBy: self)
+    world.record(events, decidedBy: self)
     hub.publish(events)
   }
 
   /// Adopts an edited site, as at SIGHUP.
-  func adopt(_ site: Site) { take { (try? pipeline.adopt(site, at: $0)) ?? [] } }
+  func adopt(_ site: Site) { process { (try? pipeline.adopt(site, at: $0)) ?? [] } }
 
   /// Applies a change of the regions or of the subjects, unless the server takes none now.
   @discardableResult
-  func change(_ change: RegionChange) -> Bool { take { pipeline.apply(change, at: $0) } }
+  func change(_ change: RegionChange) -> Bool { process { pipeline.apply(change, at: $0) } }
 
   @discardableResult
-  private func take(_ decide: (Timestamp) -> [Event]) -> Bool {
+  private func process(_ decide: (Timestamp) -> [Event]) -> Bool {
     guard !isHeld, !isStopping else { return false }
     watchPause()
     publish(decide(world.clock.received(world.clockwork.now)))
     return true
   }
 
-  func takeCheckpoint() {
+  func makeCheckpoint() {
     guard !isHeld else { return }
     look()
     let pipeline = pipeline
@@ -222,7 +222,7 @@ final class Life {
     guard !isStopping else { return }
     isPaused = false
     isEnding = true
-    takeCheckpoint()
+    makeCheckpoint()
     isStopping = true
     door?.finish()
     guard world.life === self else { return }

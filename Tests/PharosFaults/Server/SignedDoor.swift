@@ -10,14 +10,14 @@ import PharosWire
 final class SignedDoor {
   /// The judgement of a datagram.
   enum Admission {
-    case taken(PharosDatagramHead)
+    case accepted(PharosDatagramHead)
     /// A record has to be on the disk first.
     case held
     case refused(DatagramRefusal)
   }
 
   /// The time from the beginning of a run after which no datagram that is sent can lie within the lease of the run before.
-  static let longestDoubt = TrueTime(SenderLease.length.nanoseconds) + .seconds(1)
+  static let maximumDoubt = TrueTime(SenderLease.length.nanoseconds) + .seconds(1)
 
   private unowned let world: FaultWorld
   private let life: Int
@@ -58,14 +58,14 @@ final class SignedDoor {
       let head = try PharosDatagramHead.head(of: bytes.span.bytes)
       let sender = try ring.signer(of: bytes.span.bytes, head: head, at: now)
       switch sender.judge(head, received: now, lease: lease) {
-      case .taken: renew()
-      case .takenToKeep(let record): keep(record)
+      case .accepted: renew()
+      case .acceptedToRecord(let record): keep(record)
       case .waits(let record):
         if let record { keep(record) } else { renew() }
         return .held
       case .refused(let reason): return .refused(reason)
       }
-      return .taken(head)
+      return .accepted(head)
     } catch {
       return .refused(error)
     }
@@ -112,7 +112,7 @@ final class SignedDoor {
     do {
       if world.plant != .forgetsReplayWindows { try store.keep(records, lease: lease) }
     } catch {
-      if !isOver { world.signatures.noteUnkept() }
+      if !isOver { world.signatures.recordUnkept() }
     }
     guard !isOver else { return }
     for record in records { ring.sender(record.sender)?.kept(record) }

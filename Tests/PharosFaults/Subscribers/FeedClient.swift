@@ -136,7 +136,7 @@ final class FeedClient {
       }
       let crashes = world.isTroubled && world.plan.kinds.contains(.vanish) && random.chance(0.01)
       let known = crashes ? Int(random.next() % UInt64(items.count)) : items.count
-      for item in items.prefix(known) { take(item) }
+      for item in items.prefix(known) { receive(item) }
       if crashes { return vanish() }
     }
   }
@@ -167,7 +167,7 @@ final class FeedClient {
     }
   }
 
-  private func take(_ item: FeedItem) {
+  private func receive(_ item: FeedItem) {
     switch item {
     case .event(let published):
       if world.consents.isLeak(published.event, since: world.clockwork.now) {

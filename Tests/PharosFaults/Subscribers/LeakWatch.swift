@@ -12,10 +12,10 @@ final class LeakWatch: @unchecked Sendable {
   init(of life: Life, in world: FaultWorld) {
     self.life = life
     self.world = world
-    life.commitPublisher.committed.tap { [weak self] batch in self?.take(batch) }
+    life.commitPublisher.committed.tap { [weak self] batch in self?.check(batch) }
   }
 
-  private func take(_ batch: [PublishedEvent]) {
+  private func check(_ batch: [PublishedEvent]) {
     // Events are judged before they are committed, which may take a while.
     for event in batch.map(\.event) where world.consents.isLeak(event, since: life.judgedAt) {
       world.violate(.leak, "\(event.kind) of \(event.subject) is published, which is hidden")

@@ -15,14 +15,14 @@ final class WebhookClient {
   private unowned let world: FaultWorld
   private var random: RandomStream
   private var schedule: DeliverySchedule?
-  private var unsaved: (update: DeliveryUpdate, settled: Set<Int64>)?
+  private var unsaved: (update: DeliveryUpdate, finished: Set<Int64>)?
   private var savedAt: TrueTime = 0
   private var isDownUntil: TrueTime = 0
   /// The events that the receiver has, and the newest of each topic.
   private var received: [Int64: Event] = [:]
   private var newest: [DeliveryTopic: Int64] = [:]
   /// The events that are settled in this run, and those of which the journal knows that.
-  private var settled: Set<Int64> = []
+  private var finished: Set<Int64> = []
   private var kept: Set<Int64> = []
   /// The events that the authorisations withheld.
   private var withheld: Set<Int64> = []
@@ -42,7 +42,7 @@ final class WebhookClient {
   func endRun() {
     schedule = nil
     unsaved = nil
-    settled = []
+    finished = []
   }
 
   /// The receiver is gone for a while.
@@ -64,7 +64,7 @@ final class WebhookClient {
           try life.journal.deliveries(to: WebhookClient.name) ?? DeliveryLedger(cursor: 0)
         var settings = DeliverySettings()
         // Half an hour of quiet has to be enough.
-        settings.longestDelay = .seconds(20)
+        settings.maximumDelay = .seconds(20)
         schedule = DeliverySchedule(ledger, concurrency: 4, settings: settings)
       }
       schedule?.advance(to: now)
@@ -97,16 +97,16 @@ final class WebhookClient {
 
   private func save(_ life: Life) throws {
     savedAt = world.clockwork.now
-    if unsaved == nil, let update = schedule?.takeUpdate(receiver: WebhookClient.name) {
-      unsaved = (update, settled)
+    if unsaved == nil, let update = schedule?.drainUpdate(receiver: WebhookClient.name) {
+      unsaved = (update, finished)
     }
-    guard let (changes, settled) = unsaved else { return }
+    guard let (changes, finished) = unsaved else { return }
     var update = changes
     if world.plant == .savesCursorOfSent { update.cursor = schedule?.readThrough ?? update.cursor }
     try life.journal.save([update], deadLimit: 100)
     guard world.life === life else { return }
     // What is settled beyond the cursor is sent again after a kill.
-    kept.formUnion(settled.filter { $0 <= changes.cursor })
+    kept.formUnion(finished.filter { $0 <= changes.cursor })
     unsaved = nil
   }
 
@@ -120,7 +120,7 @@ final class WebhookClient {
       schedule?.discard(attempt)
       return
     }
-    if settled.contains(entry.sequence) || kept.contains(entry.sequence) {
+    if finished.contains(entry.sequence) || kept.contains(entry.sequence) {
       world.violate(.receiver, "the webhook is sent \(entry.sequence) again although it has answered")
     }
     if world.consents.isLeak(event, since: world.clockwork.now) {
@@ -133,13 +133,13 @@ final class WebhookClient {
     if !isLost {
       world.clockwork.after(latency) { [weak self] in self?.receive(entry.sequence, event) }
     }
-    let isTaken = !isLost && !isUnanswered
+    let isAccepted = !isLost && !isUnanswered
     world.clockwork.after(2 * latency, owner: life.number) { [weak self] in
       guard let self else { return }
       let outcome =
-        isTaken ? DeliveryOutcome.delivered : .failed(reason: "no answer", retryAfter: nil)
+        isAccepted ? DeliveryOutcome.delivered : .failed(reason: "no answer", retryAfter: nil)
       _ = schedule?.finish(attempt, outcome, at: now, jitter: random.uniform(0, 1))
-      if isTaken { settled.insert(entry.sequence) }
+      if isAccepted { finished.insert(entry.sequence) }
     }
   }
 

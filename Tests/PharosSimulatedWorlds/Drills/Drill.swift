@@ -11,7 +11,7 @@ package struct Drill: Hashable, Sendable {
   /// The start time of every drill: 2026-01-01 00:00 UTC.
   package static let start = Timestamp(seconds: 1_767_225_600)
   /// The maximum length of a drill.
-  package static let longest = TimeSpan.minutes(50 * 24 * 60)
+  package static let maximumLength = TimeSpan.minutes(50 * 24 * 60)
   /// The maximum number of subjects and untracked devices together.
   package static let maximumSubjects = 4_096
 
@@ -81,7 +81,7 @@ package struct Drill: Hashable, Sendable {
 
   /// Plays the drill: the same seed gives the same items.
   ///
-  /// - Precondition: the drill is no longer than ``longest`` and has at most ``maximumSubjects``.
+  /// - Precondition: the drill is no longer than ``maximumLength`` and has at most ``maximumSubjects``.
   package func play(seed: UInt64) -> DrillPlay { DrillPlay(self, seed: seed) }
 }
 

@@ -13,8 +13,8 @@ package struct DrillPlay: IteratorProtocol, Sendable {
 
   init(_ drill: Drill, seed: UInt64) {
     precondition(
-      drill.length <= Drill.longest && drill.subjects + drill.passersBy <= Drill.maximumSubjects,
-      "drill \(drill.name): at most \(Drill.longest.seconds) s and \(Drill.maximumSubjects) subjects"
+      drill.length <= Drill.maximumLength && drill.subjects + drill.passersBy <= Drill.maximumSubjects,
+      "drill \(drill.name): at most \(Drill.maximumLength.seconds) s and \(Drill.maximumSubjects) subjects"
     )
     end = drill.length.nanoseconds
     subjectCount = drill.subjects
@@ -43,15 +43,15 @@ package struct DrillPlay: IteratorProtocol, Sendable {
         if let item = observer.next() { return item }
       } else if let first {
         guard first.time <= end else { return nil }
-        if let item = take(first.number) { return item }
+        if let item = next(first.number) { return item }
       }
     }
   }
 
   /// Returns the item of the subject or untracked device whose turn it is, or nil if the observer does not receive
   /// its advert.
-  private mutating func take(_ number: Int) -> DrillItem? {
-    guard number < subjectCount else { return takePasserBy(number) }
+  private mutating func next(_ number: Int) -> DrillItem? {
+    guard number < subjectCount else { return nextPasserBy(number) }
     let happening = happenings[number]
     let next = subjects[number].advance()
     happenings[number] = next
@@ -71,7 +71,7 @@ package struct DrillPlay: IteratorProtocol, Sendable {
     }
   }
 
-  private mutating func takePasserBy(_ number: Int) -> DrillItem? {
+  private mutating func nextPasserBy(_ number: Int) -> DrillItem? {
     let index = number - subjectCount
     let sent = passersBy[index].next
     let delay = 1_000_000_000 + Int64(passersBy[index].random.uniform() * 10_000_000)

@@ -22,8 +22,8 @@ package struct RoomDrillPlay: IteratorProtocol, Sendable {
 
   init(_ drill: RoomDrill, seed: UInt64) {
     precondition(
-      drill.length <= Drill.longest && drill.subjects <= Drill.maximumSubjects && !drill.rooms.isEmpty,
-      "room drill \(drill.name): at most \(Drill.longest.seconds) s and \(Drill.maximumSubjects) tags, and a room"
+      drill.length <= Drill.maximumLength && drill.subjects <= Drill.maximumSubjects && !drill.rooms.isEmpty,
+      "room drill \(drill.name): at most \(Drill.maximumLength.seconds) s and \(Drill.maximumSubjects) tags, and a room"
     )
     self.drill = drill
     end = drill.length.nanoseconds

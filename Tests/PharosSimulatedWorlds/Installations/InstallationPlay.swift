@@ -95,8 +95,8 @@ extension Installation {
     for step in 1...(length / Installation.second) {
       let now = step * Installation.second
       let batch = traffic.advance(to: now)
-      if !batch.isEmpty { judge.take(pipeline.ingest(batch)) }
-      judge.take(pipeline.advance(to: Installation.start + TimeSpan(nanoseconds: now)))
+      if !batch.isEmpty { judge.receive(pipeline.ingest(batch)) }
+      judge.receive(pipeline.advance(to: Installation.start + TimeSpan(nanoseconds: now)))
     }
     return judge.finish()
   }
@@ -174,7 +174,7 @@ private struct InstallationTraffic {
         guard let level = plan.level(of: tag, in: room, at: gateway), !random.chance(tag.losses[place]),
           !gateway.isOut(time)
         else { continue }
-        hear(Heard(time: time, device: number, level: level + 3 * random.normal()), at: place, &pending)
+        receive(Heard(time: time, device: number, level: level + 3 * random.normal()), at: place, &pending)
       }
     }
   }
@@ -185,12 +185,12 @@ private struct InstallationTraffic {
         let time = nextPasser[place][passer]
         nextPasser[place][passer] += plan.gateways[place].passersBy[passer] + Int64(random.uniform() * 1e7)
         guard !plan.gateways[place].isOut(time), !random.chance(0.1) else { continue }
-        hear(Heard(time: time, device: -1 - passer, level: -75 + 3 * random.normal()), at: place, &pending)
+        receive(Heard(time: time, device: -1 - passer, level: -75 + 3 * random.normal()), at: place, &pending)
       }
     }
   }
 
-  private mutating func hear(_ heard: Heard, at place: Int, _ pending: inout [Pending]) {
+  private mutating func receive(_ heard: Heard, at place: Int, _ pending: inout [Pending]) {
     counts[place] &+= 1
     guard plan.gateways[place].upload == nil else { return buffers[place].append(heard) }
     let delay = Int64(5e6 + random.uniform() * 1.5e7)
@@ -301,8 +301,8 @@ private struct InstallationJudge {
     }
   }
 
-  mutating func take(_ events: [Event]) {
-    for event in events { take(event) }
+  mutating func receive(_ events: [Event]) {
+    for event in events { receive(event) }
   }
 
   private func seconds(_ time: Timestamp) -> Double { (time - Installation.start).seconds }
@@ -323,7 +323,7 @@ private struct InstallationJudge {
     return false
   }
 
-  private mutating func take(_ event: Event) {
+  private mutating func receive(_ event: Event) {
     if let trace, event.kind != .regionState {
       var reason = ""
       if case .zone(let transition) = event.detail {

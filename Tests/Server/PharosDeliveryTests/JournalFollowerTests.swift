@@ -64,7 +64,7 @@ private struct Collector: JournalConsumer {
 
   func start(_: @escaping @Sendable (@escaping Message) -> Void) { outside.set { $0.isStarted = true } }
 
-  mutating func take(_ mail: Mail, at _: Timestamp, stoppingSince: Timestamp?) {
+  mutating func process(_ mail: Mail, at _: Timestamp, stoppingSince: Timestamp?) {
     isStopping = stoppingSince != nil
     outstanding -= mail.acknowledged
   }

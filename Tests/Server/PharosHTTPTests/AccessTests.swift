@@ -94,7 +94,7 @@ struct AccessTests {
           == 403
       )
       #expect(try await own.request("POST", "/v1/adverts", body: "{}").status == 403)
-      try await operatorsOwn.hear(minor: 7)
+      try await operatorsOwn.receive(minor: 7)
       let events = try await own.request("GET", "/v1/events")
       #expect(
         try events.json["events"].elements.allSatisfy {
@@ -225,7 +225,7 @@ struct AccessTests {
       let person = try await service.request("PUT", path, body: #"{"person":true}"#)
       #expect(person.status == 200)
       #expect(try person.json["state"].string == "notDetermined")
-      try await service.hear(minor: 7, by: "visitor")
+      try await service.receive(minor: 7, by: "visitor")
       try await service.committed(about: "beacon")
       #expect(try await !service.request("GET", states).text.contains(#""subject":"visitor""#))
       let refused = try await service.request("PUT", path, body: #"{"state":"always"}"#)

@@ -25,7 +25,7 @@ struct BeaconTests {
       #expect(unheard["source"].string == "http")
       #expect(unheard["lastHeard"].value == nil)
 
-      try await service.hear(minor: 9)
+      try await service.receive(minor: 9)
       try await service.committed(about: Self.tag)
       let beacons = try await service.request("GET", "/v1/beacons?named=true").json["beacons"].elements
       let known = beacons.map { [$0["id"], $0["name"], $0["source"]].map { $0.string } }
@@ -68,8 +68,8 @@ struct BeaconTests {
         counter: 1,
         detail: .zone(ZoneTransition(from: nil, to: "lobby", margin: nil, dwell: nil, reason: .margin))
       )
-      service.backend.commitPublisher.tell([enter])
-      try await service.hear(minor: 9)
+      service.backend.commitPublisher.publish([enter])
+      try await service.receive(minor: 9)
       try await service.committed(about: Self.tag)
       await service.backend.commitPublisher.drain()
       let states = try await service.request("GET", "/v1/applications/gallery/states?region=tags").json[

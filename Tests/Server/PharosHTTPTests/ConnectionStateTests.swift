@@ -58,9 +58,9 @@ struct ConnectionStateTests {
   private func open(_ number: Int, in table: ConnectionTable, _ names: [Name]) -> String {
     let admission = table.open(names[number]) { names[number].closed.withLock { $0 = true } }
     switch admission {
-    case .taken: return "t"
+    case .admitted: return "t"
     case .refused: return "r"
-    case .takenInstead(of: let close):
+    case .admittedInstead(of: let close):
       let before = names.map { $0.closed.withLock { $0 } }
       close()
       let after = names.map { $0.closed.withLock { $0 } }

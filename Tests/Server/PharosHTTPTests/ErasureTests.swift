@@ -11,7 +11,7 @@ struct ErasureTests {
   func observer() async throws {
     try await TestService.run { service in
       for name in ["front-desk", "visitor"] {
-        try await service.hear(minor: 7, by: name)
+        try await service.receive(minor: 7, by: name)
         try await service.committed(about: name)
       }
       let allow = "/v1/applications/gallery/authorisations/visitor"
@@ -42,7 +42,7 @@ struct ErasureTests {
       }
       // It is as good as new when it comes again.
       let head = service.backend.journal.head
-      try await service.hear(minor: 7, by: "visitor")
+      try await service.receive(minor: 7, by: "visitor")
       try await service.committed(about: "visitor")
       await service.backend.commitPublisher.drain()
       let again = try service.backend.journal.events(after: head, limit: .max)
@@ -55,7 +55,7 @@ struct ErasureTests {
   @Test("a beacon that others met is no longer named anywhere")
   func beacon() async throws {
     try await TestService.run { service in
-      for minor in [7, 8] { try await service.hear(minor: minor) }
+      for minor in [7, 8] { try await service.receive(minor: minor) }
       for minor in [7, 8] { try await service.committed(about: "\(String.galleryUUID)/1/\(minor)") }
       let path = "/v1/subjects/\(String.galleryUUID)%2F1%2F7"
       let answer = try await service.request("DELETE", path)

@@ -13,8 +13,8 @@ struct FixTests {
   }
 
   /// Publishes events, and waits until they are published.
-  private func tell(_ events: [Event], _ service: TestService) async {
-    service.backend.commitPublisher.tell(events)
+  private func publish(_ events: [Event], _ service: TestService) async {
+    service.backend.commitPublisher.publish(events)
     await service.backend.commitPublisher.drain()
   }
 
@@ -25,7 +25,7 @@ struct FixTests {
   @Test("a list holds the last fix of each subject, with what a fix event says")
   func list() async throws {
     try await TestService.run { service in
-      await tell(
+      await publish(
         [.fix(of: "b", at: 5), .fix(of: "front-desk", at: 6), .fix(of: "b", at: 7, x: 3.25)],
         service
       )
@@ -43,7 +43,7 @@ struct FixTests {
       let single = try await service.request("GET", "/v1/fixes/b")
       #expect(try single.json["x"].number == 3.25)
       let tag = "\(String.galleryUUID)/1/7"
-      await tell([.fix(of: tag, at: 8)], service)
+      await publish([.fix(of: tag, at: 8)], service)
       let coded = tag.replacing("/", with: "%2F")
       let named = try await service.request("GET", "/v1/fixes/\(coded)")
       #expect(try named.json["subjectKind"].string == "beacon")
@@ -67,7 +67,7 @@ struct FixTests {
         .fix(of: "a", at: 1), .fix(of: "b", at: 2, level: 1),
         .fix(of: "c", at: 3, venue: "mall", building: "west/wing", level: -1),
       ]
-      await tell(events, service)
+      await publish(events, service)
       let answer = try await service.request("GET", "/v1/fixes?\(query)")
       if let expected {
         #expect(try subjects(answer) == expected)
@@ -81,7 +81,7 @@ struct FixTests {
   func pages(limit: Int) async throws {
     try await TestService.run { service in
       let names = (0..<11).map { "handset-\($0)" }
-      await tell(names.map { .fix(of: $0, at: 1) }, service)
+      await publish(names.map { .fix(of: $0, at: 1) }, service)
       var seen: [String] = []
       var target: String? = "/v1/fixes?limit=\(limit)"
       while let next = target {
@@ -97,7 +97,7 @@ struct FixTests {
   @Test("the cache evicts the oldest fixes when there are too many, and never the newest")
   func bound() {
     var cache = StateCache()
-    for number in 0..<(StateCache.maximumFixes + 10) { cache.note(.fix(of: "s\(number)", at: number)) }
+    for number in 0..<(StateCache.maximumFixes + 10) { cache.record(.fix(of: "s\(number)", at: number)) }
     #expect(cache.fixes.count <= StateCache.maximumFixes)
     #expect(cache.fixes.count > StateCache.maximumFixes / 2)
     #expect(cache.fix(of: .observer(.name("s0"))) == nil)
@@ -124,7 +124,7 @@ struct FixTests {
       func allow(_ state: String) async throws {
         let body = #"{"state":"\#(state)","person":true}"#
         #expect(try await desk.request("PUT", path, body: body).status == 200)
-        await tell([.fix(of: "visitor", at: 10), .fix(of: "trolley", at: 10)], service)
+        await publish([.fix(of: "visitor", at: 10), .fix(of: "trolley", at: 10)], service)
       }
       func seen(by client: TestService) async throws -> [String] {
         try subjects(await client.request("GET", "/v1/fixes"))
@@ -177,7 +177,7 @@ struct FixTests {
             try await connection.send(shop.head("GET", "/v1/events?\(query)", headers: accept))
             #expect(try await connection.head().status == 200)
           }
-          await tell(
+          await publish(
             [
               .fix(of: "visitor", at: 1), .quiet(1), .fix(of: "trolley", at: 2), .fix(of: "trolley", at: 3),
               .quiet(2), .stateOf("till", 4),

@@ -71,7 +71,7 @@ struct HistoryTests {
       #expect(points.count == 20)
       #expect(points.prefix(10).allSatisfy { $0["inside"].number == 4 && $0["unmonitored"].number == 0 })
       #expect(
-        points.dropFirst(10).allSatisfy { $0["inside"].number == nil && $0["insideMost"].number == nil }
+        points.dropFirst(10).allSatisfy { $0["inside"].number == nil && $0["insideMaximum"].number == nil }
       )
       #expect(points.dropFirst(10).allSatisfy { $0["unmonitored"].number == 4 })
       let csv = ["Accept": "text/csv"]
@@ -190,7 +190,7 @@ struct HistoryTests {
       let region = "/v1/history/applications/gallery/regions/tags"
       let counts = try await service.request("GET", "\(region)?\(range)&points=12").json
       #expect(counts["application"].string == "gallery")
-      #expect(counts["points"][0]["insideMost"].integer == 3)
+      #expect(counts["points"][0]["insideMaximum"].integer == 3)
       #expect(counts["points"][0]["unmonitored"].number == 1)
 
       let all = try await service.request("GET", "/v1/history/occupancy?\(range)&points=12").json
@@ -311,9 +311,9 @@ struct HistoryTests {
   @Test("of a person without an authorisation nothing is stored, and what was stored before is not shown")
   func persons() async throws {
     try await TestService.run { service in
-      try await service.hear(minor: 7, by: "visitor")
+      try await service.receive(minor: 7, by: "visitor")
       try await service.committed(about: "visitor")
-      service.backend.commitPublisher.tell([.fix(of: "visitor", at: 1)])
+      service.backend.commitPublisher.publish([.fix(of: "visitor", at: 1)])
       await service.backend.commitPublisher.drain()
       var recorder = HistoryRecorder(backend: service.backend)
       try await recorder.record(HistoryMinute(100))
@@ -361,13 +361,13 @@ struct HistoryTests {
       var recorder = HistoryRecorder(backend: service.backend)
       try await recorder.record(HistoryMinute(0))
       for _ in 0..<6 {
-        try await service.hear(minor: 7)
+        try await service.receive(minor: 7)
         service.time.pass(seconds: 1)
       }
       try await service.committed(about: Self.tag)
       let now = try await service.backend.server.snapshot().time
       let fix = Event.fix(of: "front-desk", at: Int(now.nanoseconds / 1_000_000_000))
-      service.backend.commitPublisher.tell([fix])
+      service.backend.commitPublisher.publish([fix])
       await service.backend.commitPublisher.drain()
       service.time.pass(seconds: 30)
       let time = try await service.backend.server.snapshot().time

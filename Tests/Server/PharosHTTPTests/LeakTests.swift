@@ -54,7 +54,7 @@ struct LeakTests {
     let open = try leak.openFeeds()
     try await leak.live()
     let shown = try await leak.found()
-    for operation in Leak.telling {
+    for operation in Leak.revealing {
       #expect(
         shown.contains { $0.hasPrefix("operator GET \(operation):") },
         "\(operation) shows nothing: \(shown)"
@@ -132,7 +132,7 @@ private final class Leak: Sendable {
     MQTTNames.level(subject(phone)), "bob's phone",
   ]
   /// Some operations that show the identities where they may.
-  static let telling = [
+  static let revealing = [
     "/v1/events", "/v1/tags", "/v1/tracks", "/v1/heard", "/v1/ranging", "/v1/observers", "/v1/observers/{id}",
     "/v1/applications/{app}/states", "/v1/fixes", "/v1/visits",
     "/v1/guidance", "/v1/history/subjects", "/v1/history/subjects/{subject}",
@@ -227,7 +227,7 @@ private final class Leak: Sendable {
       let answer = try await service.request("PUT", path, body: #"{"state":"\#(state.name)"}"#)
       try #require(answer.status == 200, "\(answer.text)")
     }
-    try await settle()
+    try await waitForDelivery()
   }
 
   func erase() async throws {
@@ -236,11 +236,11 @@ private final class Leak: Sendable {
       let answer = try await service.request("DELETE", "/v1/subjects/\(text)")
       try #require(answer.status == 200, "\(answer.text)")
       // As the server does once the engine has forgotten the subject and what it said of it is out.
-      try await settle()
+      try await waitForDelivery()
       mqtt.forget(try #require(SubjectTraces(subject)))
       webhooks.forget(try #require(SubjectTraces(subject)))
     }
-    try await settle()
+    try await waitForDelivery()
   }
 
   /// The files of the data folder that name an identity, in any encoding.
@@ -257,7 +257,7 @@ private final class Leak: Sendable {
   func live(isDelivered: Bool = true) async throws {
     for _ in 0..<4 {
       for observer in ["front-desk", Leak.phone] {
-        for minor in [7, 9] { try await service.hear(minor: minor, by: observer) }
+        for minor in [7, 9] { try await service.receive(minor: minor, by: observer) }
       }
       service.time.pass(seconds: 1)
     }
@@ -275,8 +275,8 @@ private final class Leak: Sendable {
         return applications.map { event(kind, subject, $0, number) }
       }
     }
-    service.backend.commitPublisher.tell(events)
-    if isDelivered { try await settle() } else { await service.backend.commitPublisher.drain() }
+    service.backend.commitPublisher.publish(events)
+    if isDelivered { try await waitForDelivery() } else { await service.backend.commitPublisher.drain() }
     var recorder = HistoryRecorder(backend: service.backend)
     let minute = HistoryMinute(containing: service.backend.clock()).number + Int64(number)
     try await recorder.record(HistoryMinute(minute))
@@ -357,7 +357,7 @@ private final class Leak: Sendable {
 
   /// Waits until everything so far is committed, delivered and acknowledged: an event that only things have part in is
   /// the last one.
-  private func settle() async throws {
+  private func waitForDelivery() async throws {
     await service.backend.commitPublisher.drain()
     let number = counter.withLock { number in
       number += 1
@@ -375,11 +375,11 @@ private final class Leak: Sendable {
       counter: UInt64(number),
       detail: .region(RegionTransition(from: .outside, to: .inside, evidence: Evidence(rule: .samples)))
     )
-    service.backend.commitPublisher.tell([marker])
+    service.backend.commitPublisher.publish([marker])
     await service.backend.commitPublisher.drain()
     await sender.wait { $0.filter { $0.contains("\"marker-\(number)\"") }.count >= 2 }
-    await broker.wait { taken in
-      taken.contains { $0.topic.hasSuffix(MQTTNames.level(.observer(.name("marker-\(number)")))) }
+    await broker.wait { accepted in
+      accepted.contains { $0.topic.hasSuffix(MQTTNames.level(.observer(.name("marker-\(number)")))) }
     }
   }
 
@@ -454,7 +454,7 @@ private final class Leak: Sendable {
     found += sender.bodies.filter { !$0.contains("pharos.authorisation.changed") }.flatMap {
       leaks($0, "webhook")
     }
-    found += broker.taken.flatMap { message in
+    found += broker.accepted.flatMap { message in
       message.payload.isEmpty
         ? [] : leaks("\(message.topic) \(String(decoding: message.payload, as: UTF8.self))", "mqtt")
     }
@@ -539,36 +539,36 @@ private final class RecordingSender: WebhookSender {
 /// A broker that keeps what it is given.
 private final class RecordingBroker: MQTTLink {
   private struct State {
-    var take: (@Sendable (MQTTLinkEvent) -> Void)?
+    var receive: (@Sendable (MQTTLinkEvent) -> Void)?
     var packet: MQTTPacketID = 0
-    var taken: [MQTTMessage] = []
+    var accepted: [MQTTMessage] = []
     var retained: [String: [UInt8]] = [:]
   }
 
   private let state = Mutex(State())
   private let signal = AsyncStream<Void>.makeStream()
 
-  var taken: [MQTTMessage] { state.withLock { $0.taken } }
+  var accepted: [MQTTMessage] { state.withLock { $0.accepted } }
   var retained: [String: [UInt8]] { state.withLock { $0.retained } }
 
-  func start(_ take: @escaping @Sendable (MQTTLinkEvent) -> Void) {
-    state.withLock { $0.take = take }
+  func start(_ receive: @escaping @Sendable (MQTTLinkEvent) -> Void) {
+    state.withLock { $0.receive = receive }
     signal.continuation.yield()
-    take(.connected(peer: nil, port: 0))
+    receive(.connected(peer: nil, port: 0))
   }
 
   func publish(_ message: MQTTMessage) -> MQTTPacketID? {
-    let (packet, take) = state.withLock { state in
+    let (packet, receive) = state.withLock { state in
       state.packet += 1
-      state.taken.append(message)
+      state.accepted.append(message)
       if message.isRetained {
         state.retained[message.topic] = message.payload.isEmpty ? nil : message.payload
       }
-      return (state.packet, state.take)
+      return (state.packet, state.receive)
     }
-    take?(.acknowledged(packet))
+    receive?(.acknowledged(packet))
     if message.topic.hasPrefix("pharos/session/") {
-      take?(.message(topic: message.topic, payload: message.payload, isRetained: false))
+      receive?(.message(topic: message.topic, payload: message.payload, isRetained: false))
     }
     signal.continuation.yield()
     return packet
@@ -578,12 +578,12 @@ private final class RecordingBroker: MQTTLink {
   func unsubscribe(_: [String]) {}
   func stop() {}
 
-  func forget() { state.withLock { $0.taken = [] } }
+  func forget() { state.withLock { $0.accepted = [] } }
 
-  func waitForStart() async { await wait { _ in state.withLock { $0.take != nil } } }
+  func waitForStart() async { await wait { _ in state.withLock { $0.receive != nil } } }
 
   func wait(until condition: ([MQTTMessage]) -> Bool) async {
-    if condition(taken) { return }
-    for await _ in signal.stream where condition(taken) { return }
+    if condition(accepted) { return }
+    for await _ in signal.stream where condition(accepted) { return }
   }
 }

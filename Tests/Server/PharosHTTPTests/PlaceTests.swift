@@ -11,7 +11,7 @@ struct PlaceTests {
   @Test("a room that is made over HTTP is in the listings, in the engine and in the exported site file")
   func room() async throws {
     try await TestService.run(site: Site()) { service async throws in
-      try await service.hear(minor: 7, by: "roof")
+      try await service.receive(minor: 7, by: "roof")
       let named = try await service.request("PUT", "/v1/observers/roof", body: #"{"name":"the roof"}"#)
       #expect(named.status == 201)
       let zone = #"{"name":"The attic","observers":["roof"]}"#

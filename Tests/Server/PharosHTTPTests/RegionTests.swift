@@ -225,7 +225,7 @@ struct RegionTests {
       #expect(try application.json["purpose"].string == "To greet you.")
       #expect(try application.json["regions"].integer == 1)
       #expect(try application.json["ranging"].integer == 1)
-      try await service.hear(minor: 7)
+      try await service.receive(minor: 7)
       try await service.committed(about: "front-desk")
       let states = try await service.request("GET", "/v1/applications/shop/states?region=a")
       #expect(try states.json["states"][0]["state"].string == "inside")

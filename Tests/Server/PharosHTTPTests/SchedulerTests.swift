@@ -34,9 +34,9 @@ struct SchedulerTests {
           isLong: Double.random(in: 0..<1, using: &random) < longShare
         )
         let own = waiting.count { $0.client == request.client }
-        let isTaken = queue.enter(request, request.number, client: request.client, isLong: request.isLong)
-        #expect(isTaken == (own < FairQueue<Request>.waitingOfOne))
-        if isTaken { waiting.append(request) }
+        let isAccepted = queue.enter(request, request.number, client: request.client, isLong: request.isLong)
+        #expect(isAccepted == (own < FairQueue<Request>.waitingOfOne))
+        if isAccepted { waiting.append(request) }
       case 2:
         guard let request = waiting.randomElement(using: &random) else { break }
         let removed = queue.remove(request.number, client: request.client)
@@ -72,8 +72,8 @@ struct SchedulerTests {
     var queue = FairQueue<String>()
     for client in ["a", "a", "a", "a", "b", "c", "b"] {
       let number = queue.nextNumber()
-      let isTaken = queue.enter(client, number, client: client, isLong: false)
-      #expect(isTaken)
+      let isAccepted = queue.enter(client, number, client: client, isLong: false)
+      #expect(isAccepted)
     }
     var served: [String] = []
     while let client = queue.next() {

@@ -24,18 +24,18 @@ struct SchemaChecker {
     if let word = schema["const"].string, value.string != word {
       mistakes.append("\(path) is not \(word)")
     }
-    if let least = schema["minimum"].number, let number = value.number, number < least {
-      mistakes.append("\(path) is \(number), less than \(least)")
+    if let minimum = schema["minimum"].number, let number = value.number, number < minimum {
+      mistakes.append("\(path) is \(number), less than \(minimum)")
     }
     if let pattern = schema["pattern"].string, let text = value.string {
       if (try? Regex(pattern).firstMatch(in: text)) == nil {
         mistakes.append("\(path) is not like \(pattern)")
       }
     }
-    if let least = schema["minLength"].integer, let text = value.string, text.count < least {
+    if let minimum = schema["minLength"].integer, let text = value.string, text.count < minimum {
       mistakes.append("\(path) is too short")
     }
-    if let least = schema["minItems"].integer, value.value is [Any], value.elements.count < least {
+    if let minimum = schema["minItems"].integer, value.value is [Any], value.elements.count < minimum {
       mistakes.append("\(path) has too few elements")
     }
     let choices = schema["oneOf"].elements

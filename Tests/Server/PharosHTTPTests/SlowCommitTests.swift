@@ -100,9 +100,9 @@ struct SlowCommitTests {
         _ = try await server.snapshot()
       }
       // A loop has ended the turn in which the queue became full once it has answered.
-      let taken = try await server.snapshot().datagrams
+      let accepted = try await server.snapshot().datagrams
       for _ in 0..<40 { if try sender.send(Self.datagram(sent)) { sent += 1 } }
-      for _ in 0..<100 { #expect(try await server.snapshot().datagrams == taken) }
+      for _ in 0..<100 { #expect(try await server.snapshot().datagrams == accepted) }
       #expect(try await server.snapshot().queueWaits > 0)
       store.release()
       var entered = 0

@@ -38,7 +38,7 @@ struct StateCacheTests {
     let gate = authorisations.view.gate(to: nil, isLive: false)
     for number in 0..<2_000 {
       let event = try change(number, &generator)
-      cache.note(event)
+      cache.record(event)
       events.append(event)
       guard number % 50 == 0 else { continue }
       let all = StateTable(after: events).state

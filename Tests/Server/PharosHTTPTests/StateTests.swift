@@ -11,7 +11,7 @@ struct StateTests {
   @Test("an advert that comes over HTTP enters a region, and the state says so")
   func entering() async throws {
     try await TestService.run { service in
-      try await service.hear(minor: 7)
+      try await service.receive(minor: 7)
       try await service.committed(about: "front-desk")
       let states = try await service.request(
         "GET",
@@ -40,9 +40,9 @@ struct StateTests {
   )
   func nearest() async throws {
     try await TestService.run { service in
-      try await service.hear(minor: 7, rssi: -95)
+      try await service.receive(minor: 7, rssi: -95)
       try await service.committed(about: "front-desk")
-      try await service.hear(minor: 7, by: "attic", rssi: -61)
+      try await service.receive(minor: 7, by: "attic", rssi: -61)
       try await service.committed(about: "attic")
       let states = try await service.request("GET", "/v1/applications/gallery/states?region=tags").json
       let state = states["states"][0]
@@ -59,7 +59,7 @@ struct StateTests {
   )
   func pages(limit: Int) async throws {
     try await TestService.run { service in
-      for minor in 1...9 { try await service.hear(minor: minor) }
+      for minor in 1...9 { try await service.receive(minor: minor) }
       for minor in 1...9 {
         try await service.committed(about: "\(String.galleryUUID)/1/\(minor)")
       }
@@ -92,19 +92,19 @@ struct StateTests {
     let tag = "\(String.galleryUUID)/1/7"
     try await TestService.run(journal: journal) { service in
       #expect(try await service.request("PUT", path, body: region(1)).status == 201)
-      try await service.hear(minor: 7)
+      try await service.receive(minor: 7)
       try await service.committed(about: tag)
       #expect(try await subjects(service) == [tag])
       #expect(try await service.request("PUT", path, body: region(2)).status == 200)
-      try await service.hear(minor: 7)
+      try await service.receive(minor: 7)
       try await service.committed(EventFilter(kinds: [.regionReset], regions: ["tags"]), times: 1)
       #expect(try await subjects(service).isEmpty)
       #expect(try await service.request("PUT", path, body: region(1)).status == 200)
-      try await service.hear(minor: 7)
+      try await service.receive(minor: 7)
       try await service.committed(EventFilter(kinds: [.regionReset], regions: ["tags"]), times: 2)
       #expect(try await service.request("DELETE", path).status == 204)
       #expect(try await service.request("PUT", path, body: region(2)).status == 201)
-      try await service.hear(minor: 7)
+      try await service.receive(minor: 7)
       try await service.committed(EventFilter(kinds: [.regionReset], regions: ["tags"]), times: 3)
       #expect(try await subjects(service).isEmpty)
       let events = try await service.request("GET", "/v1/events?kind=region.reset&region=tags").json["events"]
@@ -134,7 +134,7 @@ struct StateTests {
   @Test("a state that is asked for comes as an event, as does one when the display is turned on")
   func answers() async throws {
     try await TestService.run(isLive: true) { service in
-      try await service.hear(minor: 7)
+      try await service.receive(minor: 7)
       try await service.committed(about: "front-desk")
       let before = service.backend.journal.head
       let path = "/v1/applications/gallery/regions/anywhere/requestState"
@@ -183,7 +183,7 @@ struct StateTests {
   @Test("observers, tracks, zones, tags and what is heard say what was heard")
   func hearing() async throws {
     try await TestService.run(isLive: true) { service in
-      try await service.hear(minor: 7)
+      try await service.receive(minor: 7)
       let outsider =
         #"{"observer":"front-desk","mac":"c0:00:00:00:00:99","rssi":-70,"data":"02010604097879"}"#
       #expect(try await service.request("POST", "/v1/adverts", body: outsider).status == 202)
@@ -226,7 +226,7 @@ struct StateTests {
   @Test("datagrams are counted of an observer that numbers them, and not of others")
   func datagramCounts() async throws {
     try await TestService.run { service in
-      try await service.hear(minor: 7)
+      try await service.receive(minor: 7)
       let advert = #"{"mac":"c0:00:00:00:00:07","rssi":-60,"data":"020106"}"#
       let numbered = #"{"observer":"roof","bootId":1,"sequence":1,"uptime":5000,"adverts":[\#(advert)]}"#
       #expect(try await service.request("POST", "/v1/adverts", body: numbered).status == 202)
@@ -300,13 +300,13 @@ struct StateTests {
     var site = Site.gallery
     site.admission = .listed
     try await TestService.run(site: site) { service in
-      try await service.hear(minor: 7, by: "unknown")
+      try await service.receive(minor: 7, by: "unknown")
       try await service.committed([.observerQuarantined], about: "unknown")
       let waiting = try await service.request("GET", "/v1/quarantine").json["observers"]
       #expect(waiting[0]["id"].string == "unknown")
       #expect(waiting[0]["reports"].integer == 1)
       #expect(try await service.request("POST", "/v1/observers/unknown/accept").status == 202)
-      try await service.hear(minor: 7, by: "unknown")
+      try await service.receive(minor: 7, by: "unknown")
       try await service.committed(about: "unknown")
       #expect(service.backend.registrar.site.observers.contains { $0.id.description == "unknown" })
     }

@@ -48,7 +48,7 @@ struct StreamTests {
   @Test("a stream begins with the present and tells what is decided, with the journal's numbers")
   func live() async throws {
     try await TestService.run(isLive: true) { service in
-      service.backend.commitPublisher.tell(marks(1...3))
+      service.backend.commitPublisher.publish(marks(1...3))
       await service.backend.commitPublisher.drain()
       try await WireConnection.with(port: Int(service.address.port)) { connection in
         let target = "/v1/events?kind=clock.stepped"
@@ -62,7 +62,7 @@ struct StreamTests {
         #expect(head.headers["transfer-encoding"] == "chunked")
         let preamble = try #require(try await connection.chunk())
         #expect(String(decoding: preamble, as: UTF8.self) == "retry: 2000\n\n")
-        service.backend.commitPublisher.tell(marks(4...5))
+        service.backend.commitPublisher.publish(marks(4...5))
         var received: [Received] = []
         while received.count < 2, let chunk = try await connection.chunk() {
           received += parse(String(decoding: chunk, as: UTF8.self))
@@ -79,7 +79,7 @@ struct StreamTests {
   @Test("lines of JSON tell the same, and resume behind a number")
   func lines() async throws {
     try await TestService.run(isLive: true) { service in
-      service.backend.commitPublisher.tell(marks(1...9))
+      service.backend.commitPublisher.publish(marks(1...9))
       await service.backend.commitPublisher.drain()
       try await WireConnection.with(port: Int(service.address.port)) { connection in
         let head = service.head(
@@ -105,9 +105,9 @@ struct StreamTests {
     let count = 5_000
     try await TestService.run(isLive: true) { service in
       var generator = SeededGenerator(seed: 7)
-      async let telling: Void = {
+      async let publishing: Void = {
         for start in stride(from: 1, through: count, by: 100) {
-          service.backend.commitPublisher.tell(marks(start...start + 99))
+          service.backend.commitPublisher.publish(marks(start...start + 99))
           await service.backend.commitPublisher.drain()
         }
       }()
@@ -127,7 +127,7 @@ struct StreamTests {
           }
         }
       }
-      await telling
+      await publishing
       #expect(sequences == Array(1...count))
     }
   }
@@ -161,7 +161,7 @@ struct StreamTests {
         for await _ in stops { break }
         // More than a socket buffers: the reader that takes nothing blocks its stream.
         for start in stride(from: 1, through: 60_000, by: 4_000) {
-          service.backend.commitPublisher.tell(marks(start...start + 3_999))
+          service.backend.commitPublisher.publish(marks(start...start + 3_999))
           await service.backend.commitPublisher.drain()
         }
       }
@@ -203,7 +203,7 @@ struct StreamTests {
           _ = try await reader.head()
           let count = 40_000
           for start in stride(from: 1, through: count, by: 4_000) {
-            service.backend.commitPublisher.tell(marks(start...start + 3_999))
+            service.backend.commitPublisher.publish(marks(start...start + 3_999))
           }
           var sequences: [Int] = []
           // A chunk may end inside of a frame, which ends with an empty line.
@@ -224,7 +224,7 @@ struct StreamTests {
   @Test("pages of history hold every event once, either way")
   func pages() async throws {
     try await TestService.run(isLive: true) { service in
-      service.backend.commitPublisher.tell(marks(1...250))
+      service.backend.commitPublisher.publish(marks(1...250))
       await service.backend.commitPublisher.drain()
       var up: [Int] = []
       var after: Int? = 0
@@ -251,7 +251,7 @@ struct StreamTests {
   @Test("a page after a number beyond the journal begins with its oldest event and says so")
   func restored() async throws {
     try await TestService.run(isLive: true) { service in
-      service.backend.commitPublisher.tell(marks(1...3))
+      service.backend.commitPublisher.publish(marks(1...3))
       await service.backend.commitPublisher.drain()
       let page = try await service.request("GET", "/v1/events?after=9&limit=2").json
       #expect(page["events"].elements.compactMap { $0["sequence"].integer } == [1, 2])

@@ -50,10 +50,10 @@ extension TestService {
     try #require(try await request("POST", "/v1/observers/front-desk/keys", body: "{}").status == 201)
     try #require(try await request("POST", "/v1/webhooks", body: Self.webhook).status == 201)
     try #require(try await request("POST", "/v1/comparisons", body: "a capture").status == 201)
-    try await hear(minor: 7)
+    try await receive(minor: 7)
     try await committed(about: "front-desk")
     try await committed([.ranging], about: "front-desk", hearing: 7)
-    backend.commitPublisher.tell([.fix(of: "visitor", at: 1), .visit(of: "visitor", 1, at: "cafe")])
+    backend.commitPublisher.publish([.fix(of: "visitor", at: 1), .visit(of: "visitor", 1, at: "cafe")])
     await backend.commitPublisher.drain()
     try backend.journal.record(Self.sample(at: backend.clock()))
   }
@@ -100,12 +100,12 @@ extension TestService {
     // A feed without news gives a heartbeat after 15 s only: three seconds of adverts make the news.
     for _ in 0..<3 {
       time.pass(seconds: 1)
-      try await hear(minor: minor)
+      try await receive(minor: minor)
     }
     for await items in feed {
       for case .event(let committed) in items where committed.event.subject.description == subject { return }
       time.pass(seconds: 1)
-      try await hear(minor: minor)
+      try await receive(minor: minor)
     }
   }
 

@@ -152,7 +152,7 @@ struct TestService {
         journal: journal,
         committed: commitPublisher.committed,
         stream: site.stream,
-        tell: { commitPublisher.tell($0) },
+        publish: { commitPublisher.publish($0) },
         names: { registrar.names },
         logger: logger
       ),
@@ -234,7 +234,7 @@ struct TestService {
   }
 
   /// Has a gateway report an iBeacon of the gallery, over HTTP.
-  func hear(minor: Int, by observer: String = "front-desk", rssi: Int = -60, times: Int = 1) async throws {
+  func receive(minor: Int, by observer: String = "front-desk", rssi: Int = -60, times: Int = 1) async throws {
     let uuid = String.galleryUUID.replacing("-", with: "")
     let minorHex = String(minor, radix: 16)
     let tail = "0001" + String(repeating: "0", count: 4 - minorHex.count) + minorHex + "c5"

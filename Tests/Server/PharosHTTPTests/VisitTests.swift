@@ -6,8 +6,8 @@ import Testing
 /// Visits and dwell times over HTTP, from the journal.
 @Suite("Visits over HTTP", .timeLimit(.minutes(20)))
 struct VisitTests {
-  private func tell(_ events: [Event], _ service: TestService) async {
-    service.backend.commitPublisher.tell(events)
+  private func publish(_ events: [Event], _ service: TestService) async {
+    service.backend.commitPublisher.publish(events)
     await service.backend.commitPublisher.drain()
   }
 
@@ -21,7 +21,7 @@ struct VisitTests {
   @Test("each visit is listed once, complete if it has ended, the newest decision first, in pages")
   func list() async throws {
     try await TestService.run { service in
-      await tell(Self.stays, service)
+      await publish(Self.stays, service)
       let all = try await service.request("GET", "/v1/visits").json["visits"].elements
       #expect(all.map { $0["subject"].string } == ["b", "a", "a"])
       #expect(all.map { $0["place"]["id"].string } == ["cafe", "shop", "cafe"])
@@ -45,7 +45,7 @@ struct VisitTests {
   @Test("dwell times have the count, the median, the ninth decile and those present, as JSON and as CSV")
   func dwell() async throws {
     try await TestService.run { service in
-      await tell(Self.stays, service)
+      await publish(Self.stays, service)
       let range = "from=0&to=1000"
       let places = try await service.request("GET", "/v1/dwell?\(range)").json["places"].elements
       #expect(places.map { $0["id"].string } == ["cafe", "shop"])
@@ -68,7 +68,7 @@ struct VisitTests {
   func zones() async throws {
     try await TestService.run { service in
       let tag = "12:34:56:78:9a:bc"
-      await tell([.zone(.zoneEnter, of: tag, at: 10), .zone(.zoneExit, of: tag, at: 50)], service)
+      await publish([.zone(.zoneEnter, of: tag, at: 10), .zone(.zoneExit, of: tag, at: 50)], service)
       let answer = try await service.request("GET", "/v1/dwell?by=zone&from=0&to=1000").json
       let lobby = try #require(answer["places"].elements.first { $0["id"].string == "lobby" })
       #expect(lobby["count"].number == 1 && lobby["median"].number == 40)

@@ -76,7 +76,7 @@ final class WireConnection {
     if answer.headers["transfer-encoding"] == "chunked" {
       while let chunk = try await chunk() { answer.body += chunk }
     } else if let length = answer.headers["content-length"].flatMap({ Int($0) }) {
-      answer.body = try await take(length)
+      answer.body = try await read(length)
     }
     return answer
   }
@@ -99,8 +99,8 @@ final class WireConnection {
   /// Reads the next chunk of a streamed body, or nil at its end.
   func chunk() async throws -> [UInt8]? {
     let size = try #require(Int(try await text(upTo: "\r\n"), radix: 16))
-    let chunk = try await take(size)
-    _ = try await take(2)
+    let chunk = try await read(size)
+    _ = try await read(2)
     return size == 0 ? nil : chunk
   }
 
@@ -132,7 +132,7 @@ final class WireConnection {
     }
   }
 
-  private func take(_ count: Int) async throws -> [UInt8] {
+  private func read(_ count: Int) async throws -> [UInt8] {
     while buffer.count < count { try await fill() }
     defer { buffer.removeFirst(count) }
     return Array(buffer[..<count])

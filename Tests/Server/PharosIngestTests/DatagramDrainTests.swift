@@ -8,14 +8,14 @@ import Testing
 @Suite("The drain of a socket", .serialized)
 struct DatagramDrainTests {
   @Test("takes 64 datagrams a call, whole and in order, with where they came from")
-  func takesInOrder() throws {
+  func usesInOrder() throws {
     let socket = try TestSocket()
     let sender = try DatagramSender(to: socket.address)
     let sizes = (0..<200).map { $0 * 300 + 1 }
     for size in sizes { try sender.sendWaiting(Array(repeating: UInt8(size & 255), count: size)) }
     var drain = try DatagramDrain(capacity: 65_536)
     var counts: [Int] = []
-    var taken: [Int] = []
+    var accepted: [Int] = []
     while counts.last != 0 {
       let count = drain.receive(from: socket.descriptor)
       counts.append(count)
@@ -24,15 +24,15 @@ struct DatagramDrainTests {
         #expect(!isTruncated)
         #expect(bytes.allSatisfy { $0 == UInt8(bytes.count & 255) })
         #expect(drain.source(slot) == sender.source)
-        taken.append(bytes.count)
+        accepted.append(bytes.count)
       }
     }
     #expect(counts == [64, 64, 64, 8, 0])
-    #expect(taken == sizes)
+    #expect(accepted == sizes)
   }
 
   @Test("says which datagrams were longer than a slot")
-  func tellsTruncation() throws {
+  func reportsTruncation() throws {
     let socket = try TestSocket()
     let sender = try DatagramSender(to: socket.address)
     for size in [99, 100, 101, 5_000] { try sender.sendWaiting(Array(repeating: 7, count: size)) }

@@ -67,7 +67,7 @@ struct DevicePrivacyTests {
         if case .site(let recorded) = input {
           pipeline = try Pipeline(site: recorded.withKeys(of: keys), shards: 3)
         }
-        events += pipeline?.take(input) ?? []
+        events += pipeline?.process(input) ?? []
       }
       events += pipeline?.finish() ?? []
       committed.append(events.map { $0.cloudEvent(stream: "test") })

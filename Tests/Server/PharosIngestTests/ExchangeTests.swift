@@ -28,14 +28,14 @@ struct ExchangeTests {
     arguments: [1, 2, 4],
     0..<2 as Range<UInt64>
   )
-  func takesCheckpoints(loops: Int, seed: UInt64) throws {
+  func makesCheckpoints(loops: Int, seed: UInt64) throws {
     var generator = SeededGenerator(seed: seed &* 57 &+ UInt64(loops))
     let trace = Trace(loops: loops, inputs: 300, using: &generator)
-    let taken = Mutex<[PendingCheckpoint]>([])
+    let accepted = Mutex<[PendingCheckpoint]>([])
     let actual = try trace.eventsThroughExchange(using: &generator) { pending in
-      taken.withLock { $0.append(pending) }
+      accepted.withLock { $0.append(pending) }
     }
-    let pending = taken.withLock { $0 }
+    let pending = accepted.withLock { $0 }
     #expect(pending.map(\.instant) == trace.markers)
     #expect(pending.count > 3)
     for pending in pending {
@@ -72,7 +72,7 @@ struct ExchangeTests {
   }
 
   @Test("covers inputs only up to the loop that is farthest behind")
-  func takesTheSmallestWatermark() {
+  func usesTheSmallestWatermark() {
     let exchange = Exchange(loops: 3, isRecording: false, merger: Wake { _ in })
     #expect(exchange.inputsThrough == .distantPast)
     for (loop, seconds) in [(0, 5), (1, 3), (2, 9)] {
@@ -88,12 +88,12 @@ struct ExchangeTests {
     for wake in readers { wake.setAction {} }
     let exchange = Exchange(loops: 3, isRecording: false, merger: Wake { _ in }, readers: readers)
     let start = Timestamp(seconds: 1_780_000_000)
-    exchange.noteTraffic(at: start, on: 1)
+    exchange.recordTraffic(at: start, on: 1)
     #expect(woken.withLock { $0 } == [0, 2])
     for wake in readers { wake.begin() }
-    exchange.noteTraffic(at: start + Exchange.quiet - .oneNanosecond, on: 0)
+    exchange.recordTraffic(at: start + Exchange.quiet - .oneNanosecond, on: 0)
     #expect(woken.withLock { $0 } == [0, 2])
-    exchange.noteTraffic(at: exchange.latestTraffic + Exchange.quiet, on: 2)
+    exchange.recordTraffic(at: exchange.latestTraffic + Exchange.quiet, on: 2)
     #expect(woken.withLock { $0 } == [0, 2, 0, 1])
   }
 

@@ -13,8 +13,8 @@ enum Flood {
         if let sender = try? DatagramSender(to: address) {
           let datagram = Samples.raddec(observer: 1, minor: 1)
           // The loopback interface tells a sender when the receiver's socket is closed.
-          while let isTaken = try? sender.send(datagram) {
-            sent += isTaken ? 1 : 0
+          while let isAccepted = try? sender.send(datagram) {
+            sent += isAccepted ? 1 : 0
           }
         }
         continuation.resume(returning: sent)

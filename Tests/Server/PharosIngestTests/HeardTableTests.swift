@@ -25,7 +25,7 @@ struct HeardTableTests {
       pdu: .scanResponse,
       at: start
     )
-    note(batch, in: &table)
+    record(batch, in: &table)
     let heard = table.heard(at: start)
     #expect(heard.observers.map(\.id) == [gateway])
     #expect(heard.observers.first?.source == source)
@@ -41,13 +41,13 @@ struct HeardTableTests {
   }
 
   @Test("tells rates within a tenth after ten seconds, sampled or not", arguments: [1, 7])
-  func tellsRates(sampling: Int) throws {
+  func reportsRates(sampling: Int) throws {
     var table = HeardTable(iBeaconCompanies: [])
     for step in 0..<1_000 where step % sampling == 0 {
       var batch = ReportBatch()
       let time = start + .milliseconds(Int64(step) * 10)
       batch.appendAdvert(by: gateway, address: 1, rssi: -60, data: Samples.iBeacon(minor: 7), at: time)
-      note(batch, in: &table, weight: Double(sampling))
+      record(batch, in: &table, weight: Double(sampling))
     }
     let heard = table.heard(at: start + .seconds(10))
     let observer = try #require(heard.observers.first?.reportsPerSecond)
@@ -72,7 +72,7 @@ struct HeardTableTests {
     )
     batch.appendAdvert(by: gateway, address: nil, rssi: -50, data: Samples.iBeacon(minor: 9), at: start)
     batch.appendAdvert(by: gateway, address: nil, rssi: -50, data: [2, 1, 6], at: start)
-    note(batch, in: &table)
+    record(batch, in: &table)
     let heard = table.heard(at: start)
     #expect(heard.beacons.map(\.identities) == [[identity]])
     #expect(heard.beacons.first?.address == nil)
@@ -87,7 +87,7 @@ struct HeardTableTests {
       let time = start + .milliseconds(Int64(number))
       let observer = ObserverID.eui48(UInt64(number % 500))
       batch.appendAdvert(by: observer, address: UInt64(number), rssi: -60, data: [2, 1, 6], at: time)
-      note(batch, in: &table)
+      record(batch, in: &table)
     }
     let heard = table.heard(at: start + .seconds(5))
     #expect(heard.observers.count <= 64)
@@ -108,7 +108,7 @@ struct HeardTableTests {
         batch.appendAdvert(by: gateway, address: UInt64(resident), rssi: -60, data: [2, 1, 6], at: time)
       }
       batch.appendAdvert(by: gateway, address: UInt64(1_000 + number), rssi: -60, data: [2, 1, 6], at: time)
-      note(batch, in: &table)
+      record(batch, in: &table)
     }
     let heard = Set(table.heard(at: start + .seconds(2)).beacons.compactMap { $0.address?.bits })
     #expect(heard.count == 64)
@@ -125,7 +125,7 @@ struct HeardTableTests {
       batch.appendAdvert(by: gateway, address: UInt64(address), rssi: -60, data: [2, 1, 6], at: start)
     }
     var budget = 4
-    table.note(0..<10, of: batch, from: source, format: .json, weight: 1, budget: &budget)
+    table.record(0..<10, of: batch, from: source, format: .json, weight: 1, budget: &budget)
     #expect(budget == 0)
     #expect(table.heard(at: start).beacons.count == 4)
   }
@@ -137,7 +137,7 @@ struct HeardTableTests {
       var batch = ReportBatch()
       let time = start + .milliseconds(Int64(step) * 50)
       batch.appendAdvert(by: gateway, address: 1, rssi: -60, data: Samples.iBeacon(minor: 7), at: time)
-      note(batch, in: &parts[step % 2])
+      record(batch, in: &parts[step % 2])
     }
     let heard = Heard(merging: parts.map { $0.heard(at: start + .seconds(10)) })
     #expect(heard.observers.count == 1)
@@ -158,7 +158,7 @@ struct HeardTableTests {
       sampler.budget -= 6
     }
     // What was saved up at first, and ten milliseconds' worth.
-    let budget = HeardSampler.most + 10 * HeardSampler.adverts
+    let budget = HeardSampler.maximumBudget + 10 * HeardSampler.adverts
     #expect((budget - 16...budget + 6).contains(looks * 6), "\(looks) looks")
     #expect(sum <= 10_000 && sum >= 8_000)
   }
@@ -204,7 +204,7 @@ struct HeardTableTests {
     batch.appendAdvert(by: gateway, address: telephone, rssi: -60, data: [2, 1, 6] + name, at: start)
     batch.appendAdvert(by: gateway, address: telephone, rssi: -60, data: name, pdu: .scanResponse, at: start)
     batch.appendAdvert(by: gateway, address: tag, rssi: -70, data: Samples.iBeacon(minor: 7), at: start)
-    note(batch, in: &table)
+    record(batch, in: &table)
     let heard = table.heard(at: start).beacons
     #expect(heard.map(\.address) == [nil, nil])
     #expect(heard.map(\.name) == [nil, nil])
@@ -225,15 +225,15 @@ struct HeardTableTests {
     let address = DeviceAddress(bits: 0xC0FF_EE00_0001, kind: .unknown)
     var batch = ReportBatch()
     batch.appendAdvert(by: gateway, address: address.bits, rssi: -60, data: [2, 1, 6], at: start)
-    note(batch, in: &table)
+    record(batch, in: &table)
     #expect(table.heard(at: start).beacons.map(\.address) == [nil])
     table.recognise(KnownDevices(site(.address(address))), showsUnregistered: false)
-    note(batch, in: &table)
+    record(batch, in: &table)
     #expect(table.heard(at: start).beacons.map(\.address?.bits) == [address.bits])
     table.recognise(KnownDevices(Site()), showsUnregistered: false)
     #expect(table.heard(at: start).beacons.map(\.address) == [nil])
     table.recognise(KnownDevices(site(.address(address))), showsUnregistered: false)
-    note(batch, in: &table)
+    record(batch, in: &table)
     #expect(table.heard(at: start).beacons.map(\.address?.bits) == [address.bits])
     #expect(table.heard(at: start).beacons.count == 1)
   }
@@ -252,7 +252,7 @@ struct HeardTableTests {
         data: [2, 1, 6],
         at: start + .milliseconds(second * 1_000)
       )
-      note(batch, in: &table)
+      record(batch, in: &table)
     }
     func count(at second: Double) -> Int { table.heard(at: start + .seconds(second)).beacons.count }
     #expect(count(at: 600) == 4)
@@ -282,7 +282,7 @@ struct HeardTableTests {
         data: [2, 1, 6],
         at: start
       )
-      note(batch, in: &table)
+      record(batch, in: &table)
     }
     #expect(table.heard(at: start).beacons.map(\.address?.bits) == [own.bits])
   }
@@ -304,12 +304,12 @@ struct HeardTableTests {
           at: start
         )
       }
-      note(batch, in: &table)
+      record(batch, in: &table)
       try #require(table.heard(at: start).beacons.count == 2)
       table.forget(try #require(SubjectTraces(text)))
       #expect(table.heard(at: start).beacons.compactMap(\.address?.bits) == left, "\(text)")
       #expect(table.heard(at: start).observers.isEmpty == left.isEmpty)
-      note(batch, in: &table)
+      record(batch, in: &table)
       #expect(table.heard(at: start).beacons.count == 2, "heard again after the erasure")
     }
   }
@@ -320,9 +320,9 @@ struct HeardTableTests {
     ])
   }
 
-  private func note(_ batch: ReportBatch, in table: inout HeardTable, weight: Double = 1) {
+  private func record(_ batch: ReportBatch, in table: inout HeardTable, weight: Double = 1) {
     var budget = 1_000
-    table.note(
+    table.record(
       0..<batch.reports.count,
       of: batch,
       from: source,
@@ -368,7 +368,7 @@ private struct Rhythm {
       guard let weight = sampler.look(at: time) else { continue }
       let part = sampler.part(of: 0..<Rhythm.beacons)
       looks += part.reports.count
-      table.note(
+      table.record(
         part.reports,
         of: batch,
         from: Endpoint(IPAddress(v4: 0x7F00_0001), port: 4_000),

@@ -10,7 +10,7 @@ final class HeldCheckpoints: Sendable {
   /// How many came.
   var count: Int { held.withLock { $0.count } }
 
-  func take(_ pending: PendingCheckpoint) {
+  func hold(_ pending: PendingCheckpoint) {
     held.withLock { held in
       held.kept.append(pending)
       held.count += 1

@@ -110,7 +110,7 @@ struct IngestServerTests {
   }
 
   @Test("takes datagrams of 65,507 bytes whole")
-  func takesTheLargest() async throws {
+  func usesTheLargest() async throws {
     let harness = try await ServerHarness.start()
     let sender = try harness.sender()
     for _ in 0..<3 { try sender.sendWaiting(Array(repeating: 0x20, count: 65_507)) }

@@ -36,7 +36,7 @@ struct IntakeTests {
           packets: [RaddecSighting.Packet(pdu: .nonConnectable, data: Samples.iBeacon(minor: 3))]
         )
         let datagram = try #require(RaddecEncoder.encode(sighting))
-        take(datagram, by: &intake)
+        receive(datagram, by: &intake)
         _ = decoder.decode(datagram.span.bytes, received: start, into: &reference)
       }
       for shard in 0..<shards {
@@ -53,11 +53,11 @@ struct IntakeTests {
   func recordsWholeDatagrams() {
     var intake = Intake(shard: 0, shards: 1, iBeaconCompanies: [])
     let good = Samples.raddec(observer: 1, minor: 1)
-    take(good, by: &intake)
-    take([1, 2, 3], by: &intake)
-    take(good, isTruncated: true, by: &intake)
-    take([], by: &intake)
-    take(good, isRecorded: false, by: &intake)
+    receive(good, by: &intake)
+    receive([1, 2, 3], by: &intake)
+    receive(good, isTruncated: true, by: &intake)
+    receive([], by: &intake)
+    receive(good, isRecorded: false, by: &intake)
     #expect(intake.log.entries.map(\.end) == [good.count, good.count + 3, good.count + 3])
     #expect(intake.log.bytes == good + [1, 2, 3])
     #expect(intake.counters.datagrams == 5)
@@ -66,14 +66,14 @@ struct IntakeTests {
     #expect(intake.lines.map(\.reason) == [.unrecognised, .truncated, .empty])
   }
 
-  private func take(
+  private func receive(
     _ bytes: [UInt8],
     isTruncated: Bool = false,
     isRecorded: Bool = true,
     by intake: inout Intake
   ) {
     let call = Intake.Call(received: start, destination: source, isRecorded: isRecorded)
-    _ = bytes.withUnsafeBytes { intake.take($0, isTruncated: isTruncated, of: call) { source } }
+    _ = bytes.withUnsafeBytes { intake.receive($0, isTruncated: isTruncated, of: call) { source } }
   }
 }
 

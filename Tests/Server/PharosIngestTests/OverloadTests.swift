@@ -147,7 +147,7 @@ struct OverloadTests {
           observer: UInt64.random(in: 0..<1 << 48, using: &generator),
           minor: UInt16.random(in: 0...(.max), using: &generator)
         )
-      _ = datagram.withUnsafeBytes { intake.take($0, isTruncated: false, of: call) { source } }
+      _ = datagram.withUnsafeBytes { intake.receive($0, isTruncated: false, of: call) { source } }
       intake.incoming.removeAll()
       intake.lines.removeAll()
     }
@@ -250,7 +250,7 @@ struct OverloadTests {
   }
 
   @Test("a change of regions that takes several turns holds the watermark back, and no event is other for it")
-  func takesTurns() throws {
+  func alternates() throws {
     let exchange = Exchange(loops: 1, isRecording: false, merger: Wake { _ in })
     var shard = Shard(index: 0, exchange: exchange, engine: MonitoringEngine(site: Samples.site))
     var reference = MonitoringEngine(site: Samples.site)

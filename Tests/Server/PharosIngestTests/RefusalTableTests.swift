@@ -13,17 +13,17 @@ struct RefusalTableTests {
   func limitsLines() {
     var table = RefusalTable()
     #expect(
-      table.note(.checksum, from: sender, at: start)
+      table.record(.checksum, from: sender, at: start)
         == RefusalTable.Line(source: sender, reason: .checksum, suppressed: 0)
     )
     for second in 1..<60 {
-      #expect(table.note(.checksum, from: sender, at: start + .seconds(Double(second))) == nil)
+      #expect(table.record(.checksum, from: sender, at: start + .seconds(Double(second))) == nil)
     }
     #expect(
-      table.note(.checksum, from: sender, at: start + .seconds(60))
+      table.record(.checksum, from: sender, at: start + .seconds(60))
         == RefusalTable.Line(source: sender, reason: .checksum, suppressed: 59)
     )
-    #expect(table.note(.checksum, from: sender, at: start + .seconds(61)) == nil)
+    #expect(table.record(.checksum, from: sender, at: start + .seconds(61)) == nil)
     #expect(table.sources.map(\.count) == [62])
   }
 
@@ -31,9 +31,9 @@ struct RefusalTableTests {
   func keepsApart() {
     var table = RefusalTable()
     let other = IPAddress(v4: 0x0A00_0002)
-    #expect(table.note(.checksum, from: sender, at: start) != nil)
-    #expect(table.note(.tooShort, from: sender, at: start)?.reason == .tooShort)
-    #expect(table.note(.checksum, from: other, at: start)?.source == other)
+    #expect(table.record(.checksum, from: sender, at: start) != nil)
+    #expect(table.record(.tooShort, from: sender, at: start)?.reason == .tooShort)
+    #expect(table.record(.checksum, from: other, at: start)?.source == other)
     #expect(table.sources.map(\.source) == [sender, other])
     #expect(table.sources.map(\.count) == [2, 1])
     #expect(table.sources.first?.lastReason == .tooShort)
@@ -43,12 +43,12 @@ struct RefusalTableTests {
   func survivesAFlood() {
     var table = RefusalTable(capacity: 64)
     let lines = (0..<20_000).count { number in
-      table.note(.unrecognised, from: IPAddress(v4: UInt32(number)), at: start) != nil
+      table.record(.unrecognised, from: IPAddress(v4: UInt32(number)), at: start) != nil
     }
     #expect(lines == RefusalTable.linesPerPeriod)
     #expect(table.sources.count <= 64)
     #expect(table.evictions >= 20_000 - 64)
-    let late = table.note(.unrecognised, from: IPAddress(v4: 19_999), at: start + .minutes(1))
+    let late = table.record(.unrecognised, from: IPAddress(v4: 19_999), at: start + .minutes(1))
     #expect(late?.suppressed == 1)
   }
 
@@ -56,10 +56,10 @@ struct RefusalTableTests {
   func forgetsTheOldest() {
     var table = RefusalTable(capacity: 8)
     for number in 0..<8 {
-      _ = table.note(.empty, from: IPAddress(v4: UInt32(number)), at: start + .seconds(Double(number)))
+      _ = table.record(.empty, from: IPAddress(v4: UInt32(number)), at: start + .seconds(Double(number)))
     }
-    _ = table.note(.empty, from: IPAddress(v4: 0), at: start + .seconds(8))
-    _ = table.note(.empty, from: IPAddress(v4: 100), at: start + .seconds(9))
+    _ = table.record(.empty, from: IPAddress(v4: 0), at: start + .seconds(8))
+    _ = table.record(.empty, from: IPAddress(v4: 100), at: start + .seconds(9))
     let kept = Set(table.sources.map(\.source))
     #expect(!kept.contains(IPAddress(v4: 1)))
     #expect(kept.contains(IPAddress(v4: 0)))

@@ -146,13 +146,13 @@ struct RestartTests {
   }
 
   @Test("checkpoints come at the start, at their interval and behind an edit, none while one is held")
-  func takesThemByTheClock() async throws {
+  func usesThemByTheClock() async throws {
     let clock = ManualClock()
     let held = HeldCheckpoints()
     let harness = try await ServerHarness.start(site: Self.site) {
       $0.clock = clock.ingest
       $0.checkpointInterval = .seconds(30)
-      $0.checkpoint = { held.take($0) }
+      $0.checkpoint = { held.hold($0) }
     }
     await harness.pass(.seconds(2), on: clock)
     await held.wait(for: 1)

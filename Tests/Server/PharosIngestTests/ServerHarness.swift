@@ -19,7 +19,7 @@ final class ServerHarness: Sendable {
     private let signals: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation) =
       AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
 
-    func take(_ batch: [Event]) {
+    func receive(_ batch: [Event]) {
       events.withLock { $0 += batch }
       signals.continuation.yield()
     }
@@ -77,7 +77,7 @@ final class ServerHarness: Sendable {
       restoring: restoration,
       logger: Logger(label: "test") { _ in logs },
       sense: sense,
-      deliver: { output.take($0) }
+      deliver: { output.receive($0) }
     )
     return ServerHarness(server: server, output: output, logs: logs)
   }
@@ -116,7 +116,7 @@ final class ServerHarness: Sendable {
       if case .site(let site) = input {
         pipeline = try Pipeline(site: site, shards: shards, venues: venues)
       }
-      events += pipeline?.take(input) ?? []
+      events += pipeline?.process(input) ?? []
     }
     try feed.finish()
     return events + (pipeline?.finish() ?? [])

@@ -52,7 +52,7 @@ struct SignedIngestTests {
   }
 
   /// Waits until so many datagrams have been taken or refused.
-  private func settled(_ harness: ServerHarness, _ count: UInt64) async -> IngestSnapshot {
+  private func waitForDatagrams(_ harness: ServerHarness, _ count: UInt64) async -> IngestSnapshot {
     while true {
       let snapshot = await harness.server.snapshot()
       if snapshot.decoding.totalDatagrams + snapshot.decoding.totalRefusals >= count { return snapshot }
@@ -73,9 +73,9 @@ struct SignedIngestTests {
     // Sixteen sockets, which the kernel spreads over the loops.
     let senders = try (0..<16).map { _ in try harness.sender() }
     for (index, datagram) in datagrams.enumerated() { try senders[index % 16].sendWaiting(datagram) }
-    _ = await settled(harness, 200)
+    _ = await waitForDatagrams(harness, 200)
     for index in datagrams.indices { try senders[(index * 7 + 3) % 16].sendWaiting(datagrams[index]) }
-    let snapshot = await settled(harness, 400)
+    let snapshot = await waitForDatagrams(harness, 400)
     #expect(snapshot.decoding.datagrams(.pharos) == 200)
     #expect(refusals(snapshot, .replayed) == 200)
     #expect(snapshot.decoding.totalRefusals == 200)
@@ -93,9 +93,9 @@ struct SignedIngestTests {
     for number in 0..<100 {
       let datagram = device.datagram(minor: 1, uptime: .seconds(10))
       for sender in senders { try sender.sendWaiting(datagram) }
-      _ = await settled(harness, UInt64(8 * (number + 1)))
+      _ = await waitForDatagrams(harness, UInt64(8 * (number + 1)))
     }
-    let snapshot = await settled(harness, 800)
+    let snapshot = await waitForDatagrams(harness, 800)
     #expect(snapshot.decoding.datagrams(.pharos) == 100)
     #expect(refusals(snapshot, .replayed) == 700)
     await harness.server.shutdown()
@@ -119,10 +119,10 @@ struct SignedIngestTests {
       var flipped = good
       flipped[bit / 8] ^= 1 << UInt8(bit % 8)
       try attack(flipped, nil)
-      if sent % 100 == 0 { _ = await settled(harness, sent) }
+      if sent % 100 == 0 { _ = await waitForDatagrams(harness, sent) }
     }
     for length in 1..<good.count { try attack(Array(good[..<length]), nil) }
-    var snapshot = await settled(harness, sent)
+    var snapshot = await waitForDatagrams(harness, sent)
     #expect(snapshot.decoding.totalDatagrams == 0)
     #expect(snapshot.decoding.totalRefusals == sent)
     #expect(refusals(snapshot, .badSignature) > 0 && refusals(snapshot, .lengthMismatch) > 0)
@@ -145,14 +145,14 @@ struct SignedIngestTests {
     var forger = SignedGateway(gateway, try ObserverKey(id: key.id, secret: otherKey.secret), sequence: 60)
     try attack(forger.datagram(minor: 2, uptime: .seconds(12)), .badSignature)
     // The first datagrams of the boot wait for the disk: they are decided before the next boot comes.
-    _ = await settled(harness, sent)
+    _ = await waitForDatagrams(harness, sent)
     var rebooted = SignedGateway(gateway, key, bootID: 2)
     try sender.sendWaiting(rebooted.datagram(minor: 1, uptime: .seconds(1), heardBy: [gateway, roof]))
     sent += 1
-    _ = await settled(harness, sent)
+    _ = await waitForDatagrams(harness, sent)
     var old = SignedGateway(gateway, key, bootID: 1, sequence: 100)
     try attack(old.datagram(minor: 2, uptime: .seconds(100)), .olderBoot)
-    snapshot = await settled(harness, sent)
+    snapshot = await waitForDatagrams(harness, sent)
     for (reason, count) in expected {
       #expect(refusals(snapshot, reason) - refusals(before, reason) == count, "\(reason.name)")
     }
@@ -186,12 +186,12 @@ struct SignedIngestTests {
     try sender.sendWaiting(Samples.raddec(observer: 5, minor: 1))
     var unkeyed = SignedGateway(.eui48(5), otherKey)
     try sender.sendWaiting(unkeyed.datagram(minor: 1, uptime: .seconds(1)))
-    _ = await settled(harness, 3)
+    _ = await waitForDatagrams(harness, 3)
     try sender.sendWaiting(signed)
     try sender.sendWaiting(Samples.raddec(observer: 0xAC23_3FA0_0001, minor: 1))
     try sender.sendWaiting(device.datagram(minor: 1, uptime: .seconds(11), heardBy: [other]))
     try sender.sendWaiting(Samples.raddec(observer: 6, minor: 1))
-    let snapshot = await settled(harness, 7)
+    let snapshot = await waitForDatagrams(harness, 7)
     #expect(snapshot.decoding.totalDatagrams == 4)
     #expect(refusals(snapshot, .replayed) == 1)
     #expect(refusals(snapshot, .notSigned) == 1)
@@ -223,7 +223,7 @@ struct SignedIngestTests {
     try open.sendWaiting(Samples.raddec(observer: 0xAC23_3FA0_0001, minor: 1))
     try listed.sendWaiting(Samples.raddec(observer: 5, minor: 1))
     try listed.sendWaiting(Samples.raddec(observer: 6, minor: 1))
-    var snapshot = await settled(harness, 4)
+    var snapshot = await waitForDatagrams(harness, 4)
     #expect(snapshot.decoding.totalDatagrams == 3)
     #expect(refusals(snapshot, .notListed) == 1)
     site.observers.append(ObserverEntry(id: .eui48(6)))
@@ -231,7 +231,7 @@ struct SignedIngestTests {
     // Behind the loop's own turn, in which it takes the list over.
     _ = await harness.server.snapshot()
     try listed.sendWaiting(Samples.raddec(observer: 6, minor: 1))
-    snapshot = await settled(harness, 5)
+    snapshot = await waitForDatagrams(harness, 5)
     #expect(snapshot.decoding.totalDatagrams == 4)
     await harness.server.shutdown()
   }
@@ -245,7 +245,7 @@ struct SignedIngestTests {
     let sender = try harness.sender()
     var device = SignedGateway(gateway, key)
     try sender.sendWaiting(device.datagram(minor: 1, uptime: .seconds(10)))
-    _ = await settled(harness, 1)
+    _ = await waitForDatagrams(harness, 1)
     var generator = SeededGenerator(seed: 99)
     let newKey = ObserverKey.random(using: &generator)
     let end = clock.ingest.wall() + .seconds(60)
@@ -258,18 +258,18 @@ struct SignedIngestTests {
     try sender.sendWaiting(renewed.datagram(minor: 1, uptime: .seconds(11)))
     let late = device.datagram(minor: 1, uptime: .seconds(12))
     try sender.sendWaiting(late)
-    var snapshot = await settled(harness, 3)
+    var snapshot = await waitForDatagrams(harness, 3)
     #expect(snapshot.decoding.totalDatagrams == 3)
     try sender.sendWaiting(late)
-    _ = await settled(harness, 4)
+    _ = await waitForDatagrams(harness, 4)
     await harness.pass(.seconds(61), on: clock)
     try sender.sendWaiting(device.datagram(minor: 1, uptime: .seconds(73)))
-    snapshot = await settled(harness, 5)
+    snapshot = await waitForDatagrams(harness, 5)
     #expect(refusals(snapshot, .replayed) == 1)
     #expect(refusals(snapshot, .expiredKey) == 1)
     try await harness.server.adopt(keys: [KeyedObserver(id: gateway)])
     try sender.sendWaiting(renewed.datagram(minor: 1, uptime: .seconds(74)))
-    snapshot = await settled(harness, 6)
+    snapshot = await waitForDatagrams(harness, 6)
     #expect(refusals(snapshot, .unknownKey) == 1)
     await harness.server.shutdown()
   }
@@ -288,7 +288,7 @@ struct SignedIngestTests {
       try sender.sendWaiting(datagrams[number])
       // Time passes with the gateway's uptime.
       await first.pass(.milliseconds(100), on: clock)
-      _ = await settled(first, UInt64(number + 1))
+      _ = await waitForDatagrams(first, UInt64(number + 1))
     }
     if isKilled { await first.server.stopAtOnce() } else { await first.server.shutdown() }
     clock.pass(.milliseconds(300))
@@ -296,11 +296,11 @@ struct SignedIngestTests {
     let second = try await start(loops: 3)
     let again = try second.sender()
     for datagram in datagrams { try again.sendWaiting(datagram) }
-    var snapshot = await settled(second, 50)
+    var snapshot = await waitForDatagrams(second, 50)
     #expect(refusals(snapshot, .replayed) == 50)
     await second.pass(.milliseconds(100), on: clock)
     try again.sendWaiting(device.datagram(minor: 1, uptime: .seconds(15.4)))
-    snapshot = await settled(second, 51)
+    snapshot = await waitForDatagrams(second, 51)
     #expect(snapshot.decoding.totalDatagrams == 1)
     await second.server.stopAtOnce()
 
@@ -311,7 +311,7 @@ struct SignedIngestTests {
     for datagram in datagrams { try last.sendWaiting(datagram) }
     await third.pass(.milliseconds(100), on: clock)
     try last.sendWaiting(device.datagram(minor: 1, uptime: .seconds(26.5)))
-    snapshot = await settled(third, 51)
+    snapshot = await waitForDatagrams(third, 51)
     #expect(refusals(snapshot, .replayed) == 50)
     #expect(snapshot.decoding.totalDatagrams == 1)
     await third.server.shutdown()
@@ -326,7 +326,7 @@ struct SignedIngestTests {
     for number in 0..<5 {
       try sender.sendWaiting(device.datagram(minor: 1, uptime: .seconds(10 + Double(number))))
     }
-    let snapshot = await settled(harness, 5)
+    let snapshot = await waitForDatagrams(harness, 5)
     #expect(snapshot.decoding.totalDatagrams == 5)
     await harness.server.shutdown()
     #expect(harness.logs.lines.count { $0.contains("Cannot store replay windows") } == 1)
@@ -339,9 +339,9 @@ struct SignedIngestTests {
     var device = SignedGateway(gateway, key)
     for number in 0..<500 {
       try sender.sendWaiting(device.datagram(minor: 1, uptime: .seconds(10)))
-      if number % 100 == 99 { _ = await settled(harness, UInt64(number + 1)) }
+      if number % 100 == 99 { _ = await waitForDatagrams(harness, UInt64(number + 1)) }
     }
-    _ = await settled(harness, 500)
+    _ = await waitForDatagrams(harness, 500)
     // The first lease, the first record, and one more for each five seconds of the clock, which stands here.
     #expect(kept.writes <= 4)
     #expect(kept.records.count == 1)

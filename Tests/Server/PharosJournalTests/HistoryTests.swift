@@ -12,7 +12,7 @@ struct HistoryTests {
 
   private static func journal(
     _ location: Journal.Location = .memory,
-    _ settings: JournalSettings = JournalSettings(longest: nil, maximumBytes: .max)
+    _ settings: JournalSettings = JournalSettings(maximumAge: nil, maximumBytes: .max)
   ) throws -> Journal {
     try Journal.open(location, stream: Timeline.stream, settings: settings, blocks: Blocks(bits: 6))
   }
@@ -178,7 +178,7 @@ struct HistoryTests {
 
   @Test("hours that are too old go, with the series and names that nothing else mentions")
   func age() throws {
-    let journal = try Self.journal(.memory, JournalSettings(longest: .minutes(600), maximumBytes: .max))
+    let journal = try Self.journal(.memory, JournalSettings(maximumAge: .minutes(600), maximumBytes: .max))
     var random = SeededGenerator(seed: 5)
     for hour in 0..<20 as Range<Int64> {
       let early: [SubjectID] = [.observer(.name("early"))]
@@ -204,7 +204,7 @@ struct HistoryTests {
 
   @Test("summaries take half of the size limit at most: the oldest hours go first, events stay")
   func size() throws {
-    let journal = try Self.journal(.memory, JournalSettings(longest: nil, maximumBytes: 400_000))
+    let journal = try Self.journal(.memory, JournalSettings(maximumAge: nil, maximumBytes: 400_000))
     var timeline = Timeline(seed: 3)
     _ = try journal.append(timeline.events(200).map { .init(event: $0) })
     var random = SeededGenerator(seed: 6)

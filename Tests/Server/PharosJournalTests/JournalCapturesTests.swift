@@ -22,9 +22,9 @@ struct JournalCapturesTests {
     var feed = CaptureFeed(observer: .name("capture"))
     feed.append(Array(try Data(contentsOf: folder.appending(path: "capture.pcapng"))))
     var events: [Event] = []
-    while let input = try feed.next() { events += pipeline.take(input) }
+    while let input = try feed.next() { events += pipeline.process(input) }
     try feed.finish()
-    while let input = try feed.next() { events += pipeline.take(input) }
+    while let input = try feed.next() { events += pipeline.process(input) }
     return events + pipeline.finish()
   }
 

@@ -9,7 +9,7 @@ struct JournalEraseTests {
   /// A journal on the disk with events of all subjects, deliveries that failed, and checkpoints that hold the
   /// subject's bytes.
   private static func fill(_ folder: ScratchFolder, seed: UInt64) throws -> (Journal, ModelJournal) {
-    let settings = JournalSettings(longest: nil, maximumBytes: .max)
+    let settings = JournalSettings(maximumAge: nil, maximumBytes: .max)
     let journal = try Journal.open(
       .folder(folder.path),
       stream: Timeline.stream,

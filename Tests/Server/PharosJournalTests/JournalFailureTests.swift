@@ -35,7 +35,7 @@ struct JournalFailureTests {
   }
 
   @Test("the log of a killed process is checkpointed and synced before it is read")
-  func settles() throws {
+  func synchronizes() throws {
     let (killed, next) = (ScratchFolder(), ScratchFolder())
     let journal = try Journal.open(.folder(killed.path), stream: Timeline.stream)
     var timeline = Timeline(seed: 3)

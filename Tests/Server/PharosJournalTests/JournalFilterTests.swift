@@ -9,7 +9,7 @@ struct JournalFilterTests {
     let journal = try Journal.open(
       .memory,
       stream: Timeline.stream,
-      settings: JournalSettings(longest: nil, maximumBytes: .max),
+      settings: JournalSettings(maximumAge: nil, maximumBytes: .max),
       blocks: Blocks(bits: 8)
     )
     var timeline = Timeline(seed: 77)

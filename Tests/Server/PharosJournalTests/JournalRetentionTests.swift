@@ -32,7 +32,7 @@ struct JournalRetentionTests {
   )
   func age() throws {
     let folder = ScratchFolder()
-    let settings = JournalSettings(longest: .seconds(1_000), maximumBytes: .max)
+    let settings = JournalSettings(maximumAge: .seconds(1_000), maximumBytes: .max)
     do {
       let journal = try journal(.folder(folder.path), settings)
       _ = try journal.append((1...9_000).map { state($0 % 50, .inside, at: $0) })
@@ -65,7 +65,7 @@ struct JournalRetentionTests {
 
   @Test("rows that say gone go with their events, those that say inside stay; unused names go")
   func rows() throws {
-    let journal = try journal(.memory, JournalSettings(longest: .seconds(100), maximumBytes: .max))
+    let journal = try journal(.memory, JournalSettings(maximumAge: .seconds(100), maximumBytes: .max))
     _ = try journal.append((0..<200).map { state($0, $0 % 2 == 0 ? .inside : .outside, at: 1_000 + $0) })
     _ = try journal.append((200..<300).map { _ in state(0, .inside, at: 5_000) })
     let pruned = try journal.prune(now: Timestamp(seconds: 5_001))
@@ -89,7 +89,7 @@ struct JournalRetentionTests {
 
   @Test("deliveries that were given up and checkpoints go with the events of their time")
   func letters() throws {
-    let journal = try journal(.memory, JournalSettings(longest: .seconds(100), maximumBytes: .max))
+    let journal = try journal(.memory, JournalSettings(maximumAge: .seconds(100), maximumBytes: .max))
     _ = try journal.append((1...6).map { state($0, .outside, at: 1_000 * $0) })
     var update = DeliveryUpdate(receiver: "hook", cursor: 6, delivered: 0)
     update.dead = try journal.events(after: 0, limit: 6).map {
@@ -119,7 +119,7 @@ struct JournalRetentionTests {
 
   @Test("a journal that is full makes room by itself and keeps the newest")
   func size() throws {
-    let settings = JournalSettings(longest: nil, maximumBytes: 2 << 20)
+    let settings = JournalSettings(maximumAge: nil, maximumBytes: 2 << 20)
     let journal = try journal(.memory, settings)
     var timeline = Timeline(seed: 3)
     var model = ModelJournal()
@@ -145,7 +145,7 @@ struct JournalRetentionTests {
 
   @Test("events that a webhook still needs stay and are counted, up to a bound of memory")
   func heldBack() throws {
-    let journal = try journal(.memory, JournalSettings(longest: .seconds(10), maximumBytes: 1 << 20))
+    let journal = try journal(.memory, JournalSettings(maximumAge: .seconds(10), maximumBytes: 1 << 20))
     _ = try journal.append((1...1_000).map { state($0 % 9, .inside, at: $0) })
     try journal.save([DeliveryUpdate(receiver: "till", cursor: 300, delivered: 300)], deadLimit: 10)
     let pruned = try journal.prune(now: Timestamp(seconds: 100_000))

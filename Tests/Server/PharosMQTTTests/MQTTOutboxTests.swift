@@ -14,7 +14,7 @@ struct OutboxBench {
   /// What the broker has retained.
   var retained: [String: String] = [:]
   /// Every message that the broker took, in order.
-  var taken: [MQTTMessage] = []
+  var accepted: [MQTTMessage] = []
   /// The messages that the broker has not acknowledged.
   var unacknowledged: [MQTTPacketID] = []
   var subscribed: [String] = []
@@ -42,7 +42,7 @@ struct OutboxBench {
     )
   }
 
-  var topics: [String] { taken.map(\.topic) }
+  var topics: [String] { accepted.map(\.topic) }
 
   /// Connects; the broker lists what it has retained, unless it refuses to.
   mutating func connect(listing: Bool = true) {
@@ -89,7 +89,7 @@ struct OutboxBench {
         packet += 1
         outbox.sent(packet)
         unacknowledged.append(packet)
-        taken.append(message)
+        accepted.append(message)
         guard message.isRetained else { continue }
         retained[message.topic] =
           message.payload.isEmpty ? nil : String(decoding: message.payload, as: UTF8.self)
@@ -98,20 +98,20 @@ struct OutboxBench {
   }
 
   /// The payloads of all messages that the broker took.
-  var published: [String] { taken.map { String(decoding: $0.payload, as: UTF8.self) } }
+  var published: [String] { accepted.map { String(decoding: $0.payload, as: UTF8.self) } }
 
   /// The time of a second after the start.
   func time(_ second: Int) -> Timestamp { Samples.start + .seconds(Double(second)) }
 
   /// Takes a live event and advances the outbox to its time.
-  mutating func take(_ event: Event) {
-    outbox.take(live: event, at: event.time)
+  mutating func receive(_ event: Event) {
+    outbox.receive(live: event, at: event.time)
     outbox.advance(to: event.time)
   }
 
   /// The ids of the events in the messages of a subject's region, in order.
   func events(on topic: String) -> [String] {
-    taken.filter { $0.topic == topic }.compactMap { message in
+    accepted.filter { $0.topic == topic }.compactMap { message in
       String(decoding: message.payload, as: UTF8.self).split(separator: "\"event\":\"").dropFirst().first
         .map { String($0.prefix(32)) }
     }
@@ -168,7 +168,7 @@ struct MQTTOutboxTests {
       }
       let after = events(restart..<4)
       _ = try journal.append(after.map { .init(event: $0) })
-      for event in after { cache.note(event) }
+      for event in after { cache.record(event) }
       bench.journal += after
       bench.run()
       let rows = try journal.publishedState()
@@ -268,7 +268,7 @@ struct MQTTOutboxTests {
     ]
     bench.connect()
     bench.run()
-    let words = bench.taken.filter { $0.topic == "pharos/location/\(Self.cat)" }
+    let words = bench.accepted.filter { $0.topic == "pharos/location/\(Self.cat)" }
       .map { String(decoding: $0.payload, as: UTF8.self) }
     #expect(words == ["home", "Kitchen", "hall", "home"])
     #expect(bench.outbox.cursor == 5)
@@ -286,7 +286,7 @@ struct MQTTOutboxTests {
     #expect(bench.outbox.cursor == 3)
     bench.disconnect()
     #expect(!bench.outbox.isOnline)
-    bench.taken = []
+    bench.accepted = []
     bench.connect()
     bench.run()
     let expected = bench.journal.dropFirst(3).map(\.id.description)
@@ -325,7 +325,7 @@ struct MQTTOutboxTests {
     var bench = OutboxBench(journal, cursor: 0)
     bench.connect()
     bench.run()
-    let house = bench.taken.filter { $0.topic == Self.house }.map {
+    let house = bench.accepted.filter { $0.topic == Self.house }.map {
       String(decoding: $0.payload.prefix(18), as: UTF8.self)
     }
     #expect(house == [#"{"state":"inside","#, #"{"state":"outside""#, #"{"state":"outside""#])
@@ -393,10 +393,10 @@ struct MQTTOutboxTests {
     #expect(
       bench.retained["homeassistant/device_tracker/pharos/\(Self.cat)/config"]?.contains("Luna") == true
     )
-    let count = bench.taken.count
+    let count = bench.accepted.count
     bench.outbox.update(site: site)
     bench.run()
-    #expect(bench.taken.count == count)
+    #expect(bench.accepted.count == count)
   }
 
   @Test("Home Assistant's birth has everything announced and published once more; a retained one does not")
@@ -405,11 +405,11 @@ struct MQTTOutboxTests {
     bench.connect()
     bench.run()
     let before = bench.topics.dropFirst()
-    bench.taken = []
+    bench.accepted = []
     bench.outbox.received("homeassistant/status", payload: Array("online".utf8), isRetained: true)
     bench.outbox.received("homeassistant/status", payload: Array("offline".utf8), isRetained: false)
     bench.run()
-    #expect(bench.taken.isEmpty)
+    #expect(bench.accepted.isEmpty)
     bench.outbox.received("homeassistant/status", payload: Array("online".utf8), isRetained: false)
     bench.run()
     #expect(bench.topics == before.filter { $0 != "pharos/status" })
@@ -441,24 +441,24 @@ struct MQTTOutboxTests {
     bench.connect()
     bench.run()
     #expect(bench.outbox.beaconsInside == [Samples.cat])
-    func hear(_ observer: String, _ rssi: Double) {
-      bench.taken = []
+    func receive(_ observer: String, _ rssi: Double) {
+      bench.accepted = []
       let time = Timestamp(seconds: 1_767_225_660)
-      bench.outbox.take(nearest: [
+      bench.outbox.update(nearest: [
         Samples.cat: NearestObserver(observer: .name(observer), rssi: rssi, lastHeard: time)
       ])
       bench.run()
     }
-    hear("desk", -61)
+    receive("desk", -61)
     #expect(bench.topics == [Self.house])
     #expect(
       bench.retained[Self.house]?.contains(
         #""observer":"desk","nearest":{"observer":"desk","rssi":-61,"lastHeard":"2026-01-01T00:01:00.000000000Z"}"#
       ) == true
     )
-    hear("desk", -65)
+    receive("desk", -65)
     #expect(bench.topics.isEmpty)
-    hear("attic", -60)
+    receive("attic", -60)
     #expect(bench.topics == [Self.house])
   }
 
@@ -474,20 +474,20 @@ struct MQTTOutboxTests {
   @Test("of distances and fixes the newest waits, behind the decisions, and none survives its subject")
   func liveValues() {
     var bench = OutboxBench()
-    bench.take(Samples.ranging(2))
+    bench.receive(Samples.ranging(2))
     bench.connect()
     bench.run()
     let topic = "pharos/distance/\(Self.cat)"
     #expect(bench.retained[topic]?.hasPrefix(#"{"distance":2,"#) == true)
-    for second in 1...5 { bench.take(Samples.ranging(Double(second), second: Int64(second))) }
-    bench.take(Samples.ranging(0.5, by: .name("desk"), second: 6))
-    bench.outbox.take(live: Samples.fix, at: Samples.start + .seconds(6))
-    bench.taken = []
+    for second in 1...5 { bench.receive(Samples.ranging(Double(second), second: Int64(second))) }
+    bench.receive(Samples.ranging(0.5, by: .name("desk"), second: 6))
+    bench.outbox.receive(live: Samples.fix, at: Samples.start + .seconds(6))
+    bench.accepted = []
     bench.journal = [Samples.state(.inside)]
     bench.run()
     #expect(bench.topics.suffix(2) == [topic, "pharos/fix/\(Self.cat)"])
     #expect(bench.topics.contains("homeassistant/device_tracker/pharos/\(Self.cat)_position/config"))
-    #expect(bench.taken.suffix(2).allSatisfy { !$0.isAcknowledged })
+    #expect(bench.accepted.suffix(2).allSatisfy { !$0.isAcknowledged })
     #expect(bench.retained[topic]?.contains(#""observer":"desk""#) == true)
     #expect(bench.retained["pharos/fix/\(Self.cat)"]?.contains(#""gps_accuracy":2.25"#) == true)
     let traces = SubjectTraces(Samples.cat.description)
@@ -507,20 +507,20 @@ struct MQTTOutboxTests {
     // The kitchen hears the beacon at 2 m in every third second, the hall at 12 m in each.
     for second in 0..<60 {
       let near = second % 3 == 0 ? 2.0 : -1
-      bench.outbox.take(
+      bench.outbox.receive(
         live: Samples.ranging(12, by: .name("hall"), second: Int64(second)),
         at: bench.time(second)
       )
-      bench.take(Samples.ranging(near, second: Int64(second)))
+      bench.receive(Samples.ranging(near, second: Int64(second)))
       bench.run()
       values.append(bench.retained[topic].map { String($0.prefix(15)) } ?? "")
     }
     #expect(Set(values) == [#"{"distance":2,""#])
     // It is published on change or once a minute, and then once more as the kitchen is not heard for ten seconds.
     #expect(bench.topics.count { $0 == topic } == 1)
-    bench.taken = []
+    bench.accepted = []
     for second in 60..<80 {
-      bench.take(Samples.ranging(12.02, by: .name("hall"), second: Int64(second)))
+      bench.receive(Samples.ranging(12.02, by: .name("hall"), second: Int64(second)))
       bench.run()
       values.append(bench.retained[topic].map { String($0.prefix(15)) } ?? "")
     }
@@ -548,7 +548,7 @@ struct MQTTOutboxTests {
     bench.connect()
     for step in 0..<100 {
       let event = Samples.ranging(5 + Double(step) / 7, by: .name("observer-\(step % 10)"))
-      bench.outbox.take(live: event, at: Samples.start + .milliseconds(Int64(step) * 100))
+      bench.outbox.receive(live: event, at: Samples.start + .milliseconds(Int64(step) * 100))
       bench.outbox.advance(to: Samples.start + .milliseconds(Int64(step) * 100))
       bench.run()
     }
@@ -561,11 +561,11 @@ struct MQTTOutboxTests {
     bench.connect()
     guard case .fix(var fix) = Samples.fix.detail else { return }
     (fix.latitude, fix.longitude) = (nil, nil)
-    bench.outbox.take(live: Samples.event(.fix, detail: .fix(fix)), at: Samples.start)
+    bench.outbox.receive(live: Samples.event(.fix, detail: .fix(fix)), at: Samples.start)
     bench.run()
     #expect(bench.retained.keys.sorted() == ["pharos/fix/\(Self.cat)", "pharos/status"])
     // A sighting that is not published yet goes as well.
-    bench.outbox.take(live: Samples.ranging(2), at: Samples.start)
+    bench.outbox.receive(live: Samples.ranging(2), at: Samples.start)
     if let traces = SubjectTraces(Samples.cat.description) { bench.outbox.forget(traces) }
     bench.outbox.advance(to: bench.time(5))
     bench.run()
@@ -593,8 +593,8 @@ struct MQTTOutboxTests {
           Samples.zone(.zoneEnter, "kitchen", second: 2),
         ]
         bench.outbox.load(events.enumerated().map { (Int64($0.offset + 1), $0.element) }, through: 3)
-        bench.take(Samples.ranging(2))
-        if isRunning { bench.run() } else { bench.taken = [] }
+        bench.receive(Samples.ranging(2))
+        if isRunning { bench.run() } else { bench.accepted = [] }
         bench.outbox.withdraw { subject, _ in subject == hidden }
         bench.journal = Array(repeating: Samples.state(.inside, isAnswer: true), count: 3)
         bench.run()
@@ -675,7 +675,7 @@ struct MQTTOutboxTests {
       bench.retained = [:]
       bench.connect()
       bench.run()
-      let removals = bench.taken.filter { $0.payload.isEmpty }
+      let removals = bench.accepted.filter { $0.payload.isEmpty }
       #expect(removals.isEmpty, "seed \(seed): what only later events explain was removed")
       for tag in tags {
         let topic = "pharos/region/default/house/\(MQTTNames.level(.beacon(tag)))"

@@ -65,7 +65,7 @@ struct FixOperatorTests {
         watermark = sensing.decidedAt
         locators.advance(to: watermark - .oneNanosecond, into: &events)
       }
-      locators.take(sensing, into: &events)
+      locators.receive(sensing, into: &events)
     }
     locators.advance(to: watermark + patience, into: &events)
     return events.compactMap { Fix($0) }

@@ -81,9 +81,9 @@ struct FixStreamTests {
     hub.publish([fix("s5", 99)])
     hub.finish()
     #expect(sequence.dropped == 3)
-    let taken = await collect(sequence)
-    #expect(taken.count == EventHub.maximumFixSubjects)
-    #expect(words(Array(taken.prefix(3))) == ["s3@3", "s4@4", "s5@99"])
+    let accepted = await collect(sequence)
+    #expect(accepted.count == EventHub.maximumFixSubjects)
+    #expect(words(Array(accepted.prefix(3))) == ["s3@3", "s4@4", "s5@99"])
   }
 
   @Test(
@@ -105,9 +105,9 @@ struct FixStreamTests {
           model.append((subject, step))
         }
       case 6..<9:
-        let most = [0, 1, 2, 7, 64, Int.max].randomElement(using: &generator) ?? 1
-        let expected = model.prefix(most).map(\.value)
-        #expect(Array(elements.take(upTo: most)) == expected)
+        let maximum = [0, 1, 2, 7, 64, Int.max].randomElement(using: &generator) ?? 1
+        let expected = model.prefix(maximum).map(\.value)
+        #expect(Array(elements.removeFirst(upTo: maximum)) == expected)
         model.removeFirst(expected.count)
       default:
         elements.dropOldest()

@@ -174,8 +174,8 @@ struct EmbeddingTests {
   func cannotListen() async throws {
     let first = PharosServer(site: try museum(), listening: ["127.0.0.1:0"])
     let running = Task { try await first.run() }
-    let taken = try #require(try await first.addresses().first)
-    let listener = try #require(ListenAddress("\(taken)"))
+    let accepted = try #require(try await first.addresses().first)
+    let listener = try #require(ListenAddress("\(accepted)"))
     let second = PharosServer(site: try museum(), listening: [listener])
     await #expect(throws: IngestError.self) { try await second.run() }
     await #expect(throws: IngestError.self) { _ = try await second.addresses() }

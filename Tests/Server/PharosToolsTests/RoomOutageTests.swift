@@ -64,7 +64,7 @@ struct RoomOutageTests {
       }
       while datagram.received >= sampled {
         run.events += pipeline.advance(to: sampled - .oneNanosecond)
-        for event in run.events { states.note(event) }
+        for event in run.events { states.record(event) }
         let state = HistoryState(
           time: sampled,
           observers: pipeline.observers(),

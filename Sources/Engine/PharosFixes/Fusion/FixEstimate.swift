@@ -176,8 +176,8 @@ extension Locator {
     let away = content.floors[middle.floor].radio.map { content.remoteness(of: middle.point, floor: $0) } ?? 0
     let misfit = min(Locator.maximumMisfitting, max(0, evidence.misfit - LocatorEvidence.usualMisfit))
     let isSeen = seesMotion(at: time)
-    let least = isSeen ? rules.hiddenError : offset.isOpen ? 0 : rules.blindHiddenError
-    let hidden = least + rules.remoteError * min(away, Locator.maximumRemote) + rules.misfitError * misfit
+    let minimum = isSeen ? rules.hiddenError : offset.isOpen ? 0 : rules.blindHiddenError
+    let hidden = minimum + rules.remoteError * min(away, Locator.maximumRemote) + rules.misfitError * misfit
     let spread = middle.spread * (isSeen ? rules.spreadFactor : 1)
     let factor = offset.isOpen ? 1 : content.radiusFactors[isSeen ? .moving : .blind] ?? 1
     return factor * (spread * spread + hidden * hidden).squareRoot()

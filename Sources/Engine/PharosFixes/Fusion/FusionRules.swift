@@ -23,7 +23,7 @@ package struct FusionRules: Hashable, Sendable {
   /// The minimum number of particles, if ``particles`` allows as many.
   ///
   /// 100: with 150, held-back walks are placed no better.
-  package var fewestParticles = 100
+  package var minimumParticles = 100
   /// The time from one fix to the next.
   package var interval: TimeSpan = .seconds(1)
   /// The time for which all input is held back, so that late input is put in order.
@@ -121,7 +121,7 @@ package struct FusionRules: Hashable, Sendable {
   /// The maximum probability that a scan lists an access point: some are off, and phones do not scan every channel.
   ///
   /// 0.6: 0.85 places walks as well, but relies more on a map that has aged.
-  package var listedMost: Float = 0.6
+  package var maximumListedShare: Float = 0.6
   /// The level at which that probability is half of its maximum.
   ///
   /// - Units: dBm. −75 and −70 place walks equally well, −60 worse.
@@ -137,7 +137,7 @@ package struct FusionRules: Hashable, Sendable {
   /// The minimum number of new access points that makes a look a scan, in which something can be missing.
   ///
   /// 8: scans of the surveyed malls bring 30 to 130; handsets that report a few chosen ones stay below.
-  package var fewestListed = 8
+  package var minimumListed = 8
   /// The deviation of receivers: one standard deviation of a handset's common offset.
   ///
   /// - Units: dB.
@@ -197,7 +197,7 @@ package struct FusionRules: Hashable, Sendable {
   /// - Units: m/√s.
   package var odometryDrift: Float = 0.03
   /// The minimum number of particles while odometry moves them: they carry its drift along.
-  package var fewestWithOdometry = 200
+  package var minimumWithOdometry = 200
   /// The part of the error that the spread never shows, where scans and odometry determine the place.
   ///
   /// - Units: metres.

@@ -64,7 +64,7 @@ struct ItineraryTrack: Sendable {
   /// The most that a deviation counts: farther away every place is as likely, since the subject may have left the route.
   ///
   /// - Units: nats.
-  private static let most: Float = 4
+  private static let maximumDeviation: Float = 4
 
   /// Puts an itinerary on the floors of a venue; nil if no two waypoints in a row lie on them.
   init?(_ itinerary: Itinerary, on floors: [GroundFloor]) {
@@ -188,7 +188,8 @@ struct ItineraryTrack: Sendable {
       to: progress + ItineraryTrack.ahead
     )
     let deviation = (found?.deviation ?? .infinity) / ItineraryTrack.width
-    return min(ItineraryTrack.most, 0.5 * deviation * deviation) * min(1, way / ItineraryTrack.memory)
+    return min(ItineraryTrack.maximumDeviation, 0.5 * deviation * deviation)
+      * min(1, way / ItineraryTrack.memory)
   }
 }
 

@@ -8,12 +8,12 @@ extension Locator {
     guard !pool.isEmpty else { return }
     defer { pool = [] }
     pool.sort { ($0.heard, $0.emitter) < ($1.heard, $1.emitter) }
-    note(pool)
-    sky.hear(pool, at: time)
+    record(pool)
+    sky.receive(pool, at: time)
     // Where satellites lead, what is heard of the house says only how near it is.
     guard !sky.leads(at: time) else { return }
     let isScan = isScan(pool, at: time)
-    if isScan { evidence.noteScan(at: time) }
+    if isScan { evidence.recordScan(at: time) }
     // Beacons alone ask for it only where all places are compared.
     let needsListed = isScan || isYoung(at: time) || time - evidence.audited >= rules.auditInterval
     let listed = needsListed ? listed(at: time) : nil
@@ -41,7 +41,7 @@ extension Locator {
 
   /// Returns whether some readings are a scan: enough access points that were just heard.
   private func isScan(_ readings: [RadioReading], at time: Timestamp) -> Bool {
-    readings.count { $0.kind == .accessPoint && time - $0.heard < Locator.scanTime } >= rules.fewestListed
+    readings.count { $0.kind == .accessPoint && time - $0.heard < Locator.scanTime } >= rules.minimumListed
   }
 
   /// The time before the end of a scan within which its first access points were heard.
@@ -55,11 +55,11 @@ extension Locator {
 
   /// Keeps the loudest readings of a crowded look: faint and old ones contain little evidence, and cost as much.
   private mutating func thin(at time: Timestamp) {
-    let most = Int(Float(rules.maximumReadings) * evidence.scanWeight)
-    guard pool.count > most else { return }
+    let maximum = Int(Float(rules.maximumReadings) * evidence.scanWeight)
+    guard pool.count > maximum else { return }
     pool = pool.map { (clear: $0.level - staleness(of: $0, at: time), reading: $0) }
       .sorted { ($0.clear, $1.reading.emitter) > ($1.clear, $0.reading.emitter) }
-      .prefix(most).map(\.reading)
+      .prefix(maximum).map(\.reading)
     pool.sort { ($0.heard, $0.emitter) < ($1.heard, $1.emitter) }
   }
 
@@ -74,7 +74,7 @@ extension Locator {
   /// The maximum number of readings that are kept for looks at all places: the weighed readings of four scans.
   static let maximumRecent = 160
 
-  private mutating func note(_ readings: [RadioReading]) {
+  private mutating func record(_ readings: [RadioReading]) {
     for reading in readings {
       evidence.newest = max(evidence.newest, reading.heard)
       switch reading.kind {
@@ -184,12 +184,12 @@ extension Locator {
   /// - Units: metres. Levels change by 0.7 dB a metre.
   private static let offsetSpread: Float = 4
   /// The minimum number of readings of a look from which its misfit or offset is learned.
-  private static let fewestTelling = 3
+  private static let minimumLearnedReadings = 3
   /// The maximum contribution of one reading to a misfit: three standard deviations, squared.
   private static let maximumMisfit: Float = 9
 
   private mutating func learnMisfit(at point: Point, _ floor: Int, _ time: Timestamp) {
-    guard pool.count >= Locator.fewestTelling else { return }
+    guard pool.count >= Locator.minimumLearnedReadings else { return }
     var sum: Float = 0
     for reading in pool {
       let expected =
@@ -220,7 +220,7 @@ extension Locator {
       else { continue }
       residuals.append(reading.level - expected.level)
     }
-    guard residuals.count >= Locator.fewestTelling else { return nil }
+    guard residuals.count >= Locator.minimumLearnedReadings else { return nil }
     residuals.sort()
     return residuals[residuals.count / 2]
   }
@@ -391,7 +391,7 @@ package struct RadioReading: Sendable, Hashable {
 /// - Shape: open addressing in 1,024 places of 12 bytes. When it is three quarters full, the older half is removed.
 struct LastHeardTable: Sendable, Hashable {
   private static let places = 1_024
-  private static let most = 768
+  private static let capacity = 768
 
   private var emitters: [Int32] = []
   private var times: [Int64] = []
@@ -404,7 +404,7 @@ struct LastHeardTable: Sendable, Hashable {
   ///
   /// - Returns: `true` if that is new: later than the last time of the emitter by more than a millisecond, the
   ///   resolution of some platforms' clocks.
-  mutating func note(_ emitter: Int32, at time: Timestamp) -> Bool {
+  mutating func record(_ emitter: Int32, at time: Timestamp) -> Bool {
     if emitters.isEmpty {
       emitters = [Int32](repeating: -1, count: LastHeardTable.places)
       times = [Int64](repeating: 0, count: LastHeardTable.places)
@@ -421,7 +421,7 @@ struct LastHeardTable: Sendable, Hashable {
     emitters[place] = emitter
     times[place] = time.nanoseconds
     count += 1
-    if count > LastHeardTable.most { shrink() }
+    if count > LastHeardTable.capacity { shrink() }
     return true
   }
 
@@ -437,8 +437,8 @@ struct LastHeardTable: Sendable, Hashable {
     let kept = zip(emitters, times).filter { $0.0 >= 0 }.sorted { ($0.1, $0.0) > ($1.1, $1.0) }
     emitters = []
     count = 0
-    for (emitter, time) in kept.prefix(LastHeardTable.most / 2) {
-      _ = note(emitter, at: Timestamp(nanoseconds: time))
+    for (emitter, time) in kept.prefix(LastHeardTable.capacity / 2) {
+      _ = record(emitter, at: Timestamp(nanoseconds: time))
     }
   }
 }

@@ -30,7 +30,7 @@ struct LocatorCarriage: Sendable {
   var climbed = Timestamp.distantPast
 
   /// The time for which movements are gathered before they move the belief: a step or so.
-  static let longest = TimeSpan.milliseconds(400)
+  static let maximumTime = TimeSpan.milliseconds(400)
 
   /// Adds a movement.
   mutating func add(_ movement: PoseMovement) {
@@ -77,10 +77,10 @@ struct OdometryRise: Hashable, Sendable {
   /// The least climb.
   ///
   /// - Units: metres.
-  private static let least: Float = 2
+  private static let minimumClimb: Float = 2
 
   /// Takes a movement upwards, and returns a climb that has ended.
-  mutating func take(_ up: Float, _ interval: TimeSpan, at time: Timestamp) -> Climb? {
+  mutating func update(_ up: Float, _ interval: TimeSpan, at time: Timestamp) -> Climb? {
     if up.magnitude > OdometryRise.minimumSpeed * Float(interval.seconds) {
       if meters == 0 { began = time - interval }
       meters += up
@@ -89,7 +89,7 @@ struct OdometryRise: Hashable, Sendable {
     }
     guard meters != 0, time - moved >= OdometryRise.level else { return nil }
     defer { meters = 0 }
-    guard meters.magnitude >= OdometryRise.least else { return nil }
+    guard meters.magnitude >= OdometryRise.minimumClimb else { return nil }
     return Climb(began: began, time: time, meters: meters)
   }
 }
@@ -100,8 +100,8 @@ extension Locator {
   func isCarried(at time: Timestamp) -> Bool { carriage.leads && visual.isTracking(at: time) }
 
   /// Takes a movement of the odometry.
-  mutating func take(_ pose: RelativePose, _ time: Timestamp) {
-    guard let movement = visual.take(pose, at: time) else { return }
+  mutating func receive(_ pose: RelativePose, _ time: Timestamp) {
+    guard let movement = visual.receive(pose, at: time) else { return }
     counters.jumps = visual.counters.jumps
     if movement.startsFrame {
       unload()
@@ -111,8 +111,8 @@ extension Locator {
       carriage.framed = time
     }
     carriage.add(movement)
-    if carriage.gathered >= LocatorCarriage.longest { unload() }
-    if let climb = carriage.rise.take(movement.up, movement.interval, at: time) { change(floorsBy: climb) }
+    if carriage.gathered >= LocatorCarriage.maximumTime { unload() }
+    if let climb = carriage.rise.update(movement.up, movement.interval, at: time) { change(floorsBy: climb) }
   }
 
   /// Moves the belief by the gathered movements, unless steps do it.
@@ -248,7 +248,7 @@ extension Locator {
       pull(toTurn: turn)
     }
     cloud.resample(rules, on: content.floors, &noise)
-    note(scan, at: time)
+    record(scan, at: time)
   }
 
   /// The distance from the middle of the belief, in its spread, beyond which a scan is doubted, and the metres that are
@@ -378,12 +378,12 @@ extension Locator {
       )
     }
     carriage.doubted = nil
-    note(scan, at: time)
+    record(scan, at: time)
     return true
   }
 
   /// Records a scan that was used, and what the particles have learned of the frame.
-  private mutating func note(_ scan: PoseScan, at time: Timestamp) {
+  private mutating func record(_ scan: PoseScan, at time: Timestamp) {
     carriage.scanned = time
     carriage.wayed = 0
     guard cloud.turn.count == cloud.count, !cloud.isEmpty else { return }

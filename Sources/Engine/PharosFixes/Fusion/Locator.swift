@@ -26,7 +26,7 @@ package struct Locator: Sendable {
   let content: LocatableVenue.Content
   let rules: FusionRules
   /// The time for which input is held back.
-  private var lag: TimeSpan { max(rules.lag, delivery.longest) }
+  private var lag: TimeSpan { max(rules.lag, delivery.maximumGap) }
   private var delivery = RecentDelivery()
   var noise: FusionNoise
   var tracker: MotionTracker
@@ -125,11 +125,11 @@ extension Locator {
 
 extension Locator {
   /// Takes a sensing of the subject's handset.
-  package mutating func take(_ sensing: Sensing) {
+  package mutating func receive(_ sensing: Sensing) {
     complete(before: sensing.decidedAt)
     switch sensing.body {
     case .accessPoints(let points):
-      for point in points { take(point, arrived: sensing.time) }
+      for point in points { receive(point, arrived: sensing.time) }
     case .beacon(let beacon, let address, let rssi, accuracy: _):
       guard let emitter = content.emitter(ofBeacon: beacon, address: address) else {
         counters.unknown += 1
@@ -143,17 +143,17 @@ extension Locator {
       )
       add(reading, arrived: sensing.time)
     case .motion(let samples):
-      for sample in samples { tracker.take(sample, at: sensing.time - sample.age) }
+      for sample in samples { tracker.update(sample, at: sensing.time - sample.age) }
       newestInput = max(newestInput, sensing.time)
     case .outside(let fix):
-      take(fix, arrived: sensing.time)
+      receive(fix, arrived: sensing.time)
     case .relativePose(let pose):
       guard VisualSource.isSensible(pose) else {
         counters.invalid += 1
         return
       }
-      take(.pose(pose), arrived: sensing.time)
-    case .visualStatus(let status): take(.status(status), arrived: sensing.time)
+      receive(.pose(pose), arrived: sensing.time)
+    case .visualStatus(let status): receive(.status(status), arrived: sensing.time)
     }
   }
 
@@ -161,7 +161,7 @@ extension Locator {
   func decided(_ time: Timestamp) -> Timestamp { max(time + lag, delivery.lowered) }
 
   /// Holds input back for as long as observers needed of late to deliver what they hear, if that is longer than the lag.
-  package mutating func wait(for span: TimeSpan, at instant: Timestamp) { delivery.note(span, at: instant) }
+  package mutating func wait(for span: TimeSpan, at instant: Timestamp) { delivery.record(span, at: instant) }
 
   /// Takes the level at which a fixed observer heard the subject, a tag, in half a second.
   ///
@@ -170,7 +170,7 @@ extension Locator {
   ///   - level: The mean level in dBm.
   ///   - time: The time at which the tag was last heard in that second.
   ///   - decidedAt: The time at which the summary was decided.
-  package mutating func hear(
+  package mutating func receive(
     _ observer: ObserverID,
     level: Double,
     heard time: Timestamp,
@@ -193,7 +193,7 @@ extension Locator {
     process(through: received - lag - .oneNanosecond)
   }
 
-  private mutating func take(_ point: AccessPoint, arrived time: Timestamp) {
+  private mutating func receive(_ point: AccessPoint, arrived time: Timestamp) {
     guard let rssi = point.rssi else { return }
     guard let emitter = content.emitter(.accessPoint(point.bssid)) else {
       counters.unknown += 1
@@ -213,7 +213,7 @@ extension Locator {
     add(reading, arrived: time)
   }
 
-  private mutating func take(_ fix: OutsideFix, arrived time: Timestamp) {
+  private mutating func receive(_ fix: OutsideFix, arrived time: Timestamp) {
     let radius = fix.horizontalAccuracy.value
     guard radius.isFinite, radius > 0, fix.attitude?.isUnit != false,
       Coordinate(latitude: fix.latitude, longitude: fix.longitude) != nil
@@ -229,7 +229,7 @@ extension Locator {
     if !inbox.add(fix, arrived: time) { counters.crowded += 1 }
   }
 
-  private mutating func take(_ report: LocatorInbox.Visual, arrived time: Timestamp) {
+  private mutating func receive(_ report: LocatorInbox.Visual, arrived time: Timestamp) {
     guard time > now else {
       counters.late += 1
       return
@@ -263,16 +263,16 @@ struct RecentDelivery: Sendable, Hashable {
   /// The time at which the longest time last fell: nothing is decided for an earlier one from then on.
   private(set) var lowered = Timestamp.distantPast
 
-  var longest: TimeSpan { max(present, before) }
+  var maximumGap: TimeSpan { max(present, before) }
 
   /// Takes the time that an observer needed for what it delivered at an instant.
-  mutating func note(_ span: TimeSpan, at instant: Timestamp) {
-    let was = longest
+  mutating func record(_ span: TimeSpan, at instant: Timestamp) {
+    let was = maximumGap
     if turned == .distantPast || instant - turned >= RecentDelivery.window {
       (before, present, turned) = (present, .zero, instant)
     }
     present = max(present, min(span, RecentDelivery.bound))
-    if longest < was { lowered = instant }
+    if maximumGap < was { lowered = instant }
   }
 }
 
@@ -287,7 +287,7 @@ struct LocatorInbox: Sendable {
   }
 
   /// The maximum number of waiting readings: two scans of a mall, where phones hear 250 to 560 access points.
-  static let most = 1_024
+  static let capacity = 1_024
 
   private var readings: Deque<Entry> = []
   private var outside: Deque<(time: Timestamp, fix: OutsideFix)> = []
@@ -335,7 +335,7 @@ struct LocatorInbox: Sendable {
   ///
   /// - Returns: `true` if there was room.
   mutating func add(_ reading: RadioReading, arrived time: Timestamp) -> Bool {
-    guard readings.count < LocatorInbox.most else { return false }
+    guard readings.count < LocatorInbox.capacity else { return false }
     var place = readings.count
     while place > 0, readings[place - 1].time > time { place -= 1 }
     readings.insert(Entry(time: time, reading: reading), at: place)
@@ -377,7 +377,7 @@ extension Locator {
       let due = next
       if let input, input <= time, input <= due ?? .distantFuture {
         move(through: input)
-        take(at: input)
+        processInputs(at: input)
       } else if let due, due <= time {
         move(through: due)
         unload()
@@ -392,9 +392,9 @@ extension Locator {
   }
 
   /// Takes every input of a time.
-  private mutating func take(at time: Timestamp) {
+  private mutating func processInputs(at time: Timestamp) {
     while let reading = inbox.reading(at: time) {
-      if reading.kind != .observer, !heard.note(reading.emitter, at: reading.heard) {
+      if reading.kind != .observer, !heard.record(reading.emitter, at: reading.heard) {
         counters.repeated += 1
         continue
       }
@@ -404,8 +404,8 @@ extension Locator {
     }
     while let report = inbox.visualReport(at: time) {
       switch report {
-      case .pose(let pose): take(pose, time)
-      case .status(let status): visual.take(status, at: time)
+      case .pose(let pose): receive(pose, time)
+      case .status(let status): visual.receive(status, at: time)
       }
       if next == nil { next = time }
     }
@@ -474,7 +474,7 @@ struct LocatorEvidence: Sendable, Hashable {
   private static let maximumWeight: Float = 3
 
   /// Records that a scan is weighed.
-  mutating func noteScan(at time: Timestamp) {
+  mutating func recordScan(at time: Timestamp) {
     if scanned > .distantPast {
       let wait = Float((time - scanned).seconds)
       scanWeight = min(LocatorEvidence.maximumWeight, max(1, wait / LocatorEvidence.usualWait))

@@ -26,7 +26,7 @@ struct OutsideBelief: Sendable {
   private var seen = Timestamp.distantPast
 
   /// The bound on the odds, so that a few seconds of contrary evidence reverse them.
-  private static let most: Float = 3
+  private static let maximumOdds: Float = 3
   /// Odds beyond which the belief changes.
   private static let turn: Float = 1
   /// Odds at which the receiver may rest, and those at which it is needed again.
@@ -60,7 +60,7 @@ struct OutsideBelief: Sendable {
   var share: Float { 1 / (1 + FusionMath.exponential(odds)) }
 
   /// Takes readings of the venue's emitters.
-  mutating func hear(_ readings: [RadioReading], at time: Timestamp) {
+  mutating func receive(_ readings: [RadioReading], at time: Timestamp) {
     let seconds = heard == .distantPast ? 1 : Float(min(2, max(0, (time - heard).seconds)))
     heard = time
     let isLoud = readings.contains { $0.level >= OutsideBelief.indoorLevel || $0.kind == .observer }
@@ -77,7 +77,7 @@ struct OutsideBelief: Sendable {
   ///   - rules: The constants.
   ///   - time: The time of the location.
   mutating func look(at fix: OutsideFix, distance: Double, _ rules: FusionRules, at time: Timestamp) {
-    gate.take(fix, at: time)
+    gate.update(fix, at: time)
     seen = time
     if let value = fix.speed, value.isFinite, value >= 0 { speed = (value, time) }
     if distance > Double(rules.vicinity),
@@ -88,7 +88,7 @@ struct OutsideBelief: Sendable {
       farFix = nil
     }
     if gate.isDriving(at: time) {
-      odds = -OutsideBelief.most
+      odds = -OutsideBelief.maximumOdds
       return move(by: 0, at: time)
     }
     let ratio = Float(distance / fix.horizontalAccuracy.value) / rules.outsideMargin
@@ -100,7 +100,7 @@ struct OutsideBelief: Sendable {
   }
 
   private mutating func move(by step: Float, at time: Timestamp) {
-    odds = min(OutsideBelief.most, max(-OutsideBelief.most, odds + step))
+    odds = min(OutsideBelief.maximumOdds, max(-OutsideBelief.maximumOdds, odds + step))
     if odds < -OutsideBelief.turn { isOutside = true }
     if odds > OutsideBelief.turn { isOutside = false }
     if odds > OutsideBelief.rest { advice = .notNeeded }
@@ -136,7 +136,7 @@ package struct DrivingGate: Hashable, Sendable {
   /// Takes an outside fix.
   ///
   /// A fix without a speed, or with an impossible one, changes nothing.
-  package mutating func take(_ fix: OutsideFix, at time: Timestamp) {
+  package mutating func update(_ fix: OutsideFix, at time: Timestamp) {
     guard let speed = fix.speed, speed >= 0, speed <= DrivingGate.fastest else { return }
     if speed >= DrivingGate.drivingSpeed {
       fastAt = max(fastAt ?? time, time)
@@ -158,7 +158,7 @@ package struct DrivingGate: Hashable, Sendable {
 extension Locator {
   /// Takes a location from outside, whose weight is high outdoors and fades indoors.
   mutating func look(at fix: OutsideFix, _ time: Timestamp) {
-    guard let scan = satellites.take(fix, at: time) ?? visual.take(fix, at: time) else { return }
+    guard let scan = satellites.receive(fix, at: time) ?? visual.receive(fix, at: time) else { return }
     let coordinate = scan.coordinate
     weigh(at: time)
     evidence.newest = max(evidence.newest, time)

@@ -168,8 +168,8 @@ package struct ParticleCloud: Sendable, Hashable {
   ///
   /// - Source: Fox, "Adapting the sample size in particle filters through KLD-sampling", Int. J. Robotics Research 22 (2003).
   package func needed(_ rules: FusionRules) -> Int {
-    let most = rules.particles
-    guard rules.fewestParticles < most else { return most }
+    let maximum = rules.particles
+    guard rules.minimumParticles < maximum else { return maximum }
     // A bit for each square; squares that share one, 192 m or some floors apart, count as one.
     var isCovered = [UInt64](repeating: 0, count: 64)
     for index in 0..<count {
@@ -177,8 +177,8 @@ package struct ParticleCloud: Sendable, Hashable {
       isCovered[row & 63] |= 1 << UInt64(ParticleCloud.squareNumber(east[index]) & 63)
     }
     let covered = isCovered.reduce(0) { $0 + $1.nonzeroBitCount }
-    let fewest = turn.isEmpty ? rules.fewestParticles : rules.fewestWithOdometry
-    return min(most, max(fewest, covered * rules.particlesPerSquare))
+    let minimum = turn.isEmpty ? rules.minimumParticles : rules.minimumWithOdometry
+    return min(maximum, max(minimum, covered * rules.particlesPerSquare))
   }
 
   /// Returns the number of a square along an axis; the same number beyond 90 km, and for NaN.

@@ -278,7 +278,7 @@ struct LevelTable: Hashable, Sendable {
   /// The least uncertainty, and the step from one row to the next.
   ///
   /// - Units: dB.
-  private static let least: Float = 2
+  private static let minimumUncertainty: Float = 2
   private static let step: Float = 0.5
 
   /// Rows of differences.
@@ -293,7 +293,7 @@ struct LevelTable: Hashable, Sendable {
     var looks: [LookEvidence] = []
     looks.reserveCapacity(LevelTable.rows * LevelTable.columns)
     for row in 0..<LevelTable.rows {
-      let deviation = Double(LevelTable.least + LevelTable.step * Float(row))
+      let deviation = Double(LevelTable.minimumUncertainty + LevelTable.step * Float(row))
       for column in 0..<LevelTable.columns {
         let difference = Double(column - LevelTable.columns / 2) / 2
         looks.append(LookEvidence(difference: difference, deviation: deviation, freedom: Double(freedom)))
@@ -315,7 +315,7 @@ struct LevelTable: Hashable, Sendable {
 
   private static func start(deviation: Float, noise: Float) -> UInt16 {
     let total = (deviation * deviation + noise * noise).squareRoot()
-    let row = min(rows - 1, max(0, Int(((total - least) / step).rounded())))
+    let row = min(rows - 1, max(0, Int(((total - minimumUncertainty) / step).rounded())))
     return UInt16(row * columns)
   }
 

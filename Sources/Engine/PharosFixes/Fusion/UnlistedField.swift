@@ -46,7 +46,7 @@ package struct UnlistedField: Sendable {
   package init(_ radio: RadioMap, _ rules: FusionRules) {
     let silenceOfByte = (0...255).map { byte -> Float in
       let distance = (RadioMap.level(UInt8(byte)) - rules.listedLevel) / rules.listedSlope
-      let listed = rules.listedMost / (1 + FusionMath.exponential(-distance))
+      let listed = rules.maximumListedShare / (1 + FusionMath.exponential(-distance))
       return listed < UnlistedField.minimumListed ? 0 : Float(RadioMath.naturalLog(Double(1 - listed)))
     }
     let shares = UnlistedField.shares(radio, rules)
@@ -120,12 +120,12 @@ package struct UnlistedField: Sendable {
     }
     for emitter in listed {
       for place in radio.patchRange(of: emitter) where Int(windows[place].floor) == floor {
-        let telling = windows[place]
-        let across = window.columns.clamped(to: telling.columns.cells)
+        let published = windows[place]
+        let across = window.columns.clamped(to: published.columns.cells)
         guard !across.isEmpty else { continue }
-        for row in window.rows.clamped(to: telling.rows.cells) {
-          var source = Int(telling.start) + (row - Int(telling.rows.lowerBound)) * telling.columns.count
-          source += across.lowerBound - Int(telling.columns.lowerBound)
+        for row in window.rows.clamped(to: published.rows.cells) {
+          var source = Int(published.start) + (row - Int(published.rows.lowerBound)) * published.columns.count
+          source += across.lowerBound - Int(published.columns.lowerBound)
           let target = (row - window.rows.lowerBound) * width - window.columns.lowerBound + across.lowerBound
           // Without checks, which cost more than the sum: cells are those of both windows.
           for step in 0..<across.count {

@@ -32,7 +32,7 @@ struct Compass: Hashable, Sendable {
   ///
   /// Its tilt is better than that from gravity alone. Its heading follows the field, and therefore its distortions,
   /// within seconds. So where there is a turn rate, the rotation vector only pulls the heading.
-  mutating func take(rotationVector: SIMD3<Float>, at time: Timestamp) {
+  mutating func update(rotationVector: SIMD3<Float>, at time: Timestamp) {
     let reported = Orientation(rotationVector: rotationVector)
     let passed = isAlive(rotationAt, at: time) ? Float((time - rotationAt).seconds) : 0
     rotationAt = time
@@ -55,7 +55,7 @@ struct Compass: Hashable, Sendable {
   /// Takes a turn rate.
   ///
   /// - Units: rad/s about the handset's axes.
-  mutating func take(turnRate: SIMD3<Float>, at time: Timestamp, isResting: Bool) {
+  mutating func update(turnRate: SIMD3<Float>, at time: Timestamp, isResting: Bool) {
     let isContinued = isAlive(turnAt, at: time)
     let passed = Float((time - turnAt).seconds)
     turnAt = time
@@ -79,7 +79,7 @@ struct Compass: Hashable, Sendable {
   /// Takes an acceleration with gravity.
   ///
   /// - Units: m/s² along the handset's axes.
-  mutating func take(acceleration: SIMD3<Float>, at time: Timestamp) {
+  mutating func update(acceleration: SIMD3<Float>, at time: Timestamp) {
     let passed = Float((time - gravityAt).seconds)
     let isContinued = isAlive(gravityAt, at: time)
     gravityAt = time
@@ -91,7 +91,7 @@ struct Compass: Hashable, Sendable {
   /// Takes a magnetic field.
   ///
   /// - Units: µT along the handset's axes.
-  mutating func take(field sample: SIMD3<Float>, at time: Timestamp) {
+  mutating func update(field sample: SIMD3<Float>, at time: Timestamp) {
     let passed = isAlive(fieldAt, at: time) ? Float((time - fieldAt).seconds) : 0
     fieldAt = time
     guard isAlive(gravityAt, at: time) else { return }
@@ -122,7 +122,7 @@ struct Compass: Hashable, Sendable {
   private mutating func learn(zeroRate sample: SIMD3<Float>, over passed: Float) {
     guard (sample - zeroRate).square < MotionRules.restTurn * MotionRules.restTurn else { return }
     zeroRate += (sample - zeroRate) * (passed / (MotionRules.zeroRateTime + passed))
-    let limit = SIMD3<Float>(repeating: MotionRules.greatestZeroRate)
+    let limit = SIMD3<Float>(repeating: MotionRules.maximumZeroRate)
     zeroRate.clamp(lowerBound: -limit, upperBound: limit)
   }
 

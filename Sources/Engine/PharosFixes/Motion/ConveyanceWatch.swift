@@ -34,7 +34,7 @@ package struct ConveyanceWatch: Hashable, Sendable {
   private static let speeds: ClosedRange<Float> = 0.2...2.5
   /// The time at rest that ends a conveyance, and the number of steps that do.
   private static let rest = TimeSpan.seconds(2)
-  private static let fewestSteps = 3
+  private static let minimumSteps = 3
   /// The vertical speed from which a conveyance is an escalator.
   ///
   /// - Units: m/s. Escalators rise by 0.25 and more, sloping walkways by a tenth of that.
@@ -49,7 +49,7 @@ package struct ConveyanceWatch: Hashable, Sendable {
     stepped = time
     (way, up, seconds) = (0, 0, 0)
     // Who shifts a foot on an escalator is still on it.
-    if steps >= ConveyanceWatch.fewestSteps { conveyance = .none }
+    if steps >= ConveyanceWatch.minimumSteps { conveyance = .none }
   }
 
   /// Takes a movement of the odometry.
@@ -74,8 +74,8 @@ package struct ConveyanceWatch: Hashable, Sendable {
     self.up += up
     self.seconds += seconds
     let isUsual = self.way <= ConveyanceWatch.usualSpeed * self.seconds
-    let least = isUsual ? ConveyanceWatch.minimumTime : ConveyanceWatch.longTime
-    guard self.way >= ConveyanceWatch.minimumWay, self.seconds >= least else { return }
+    let minimum = isUsual ? ConveyanceWatch.minimumTime : ConveyanceWatch.longTime
+    guard self.way >= ConveyanceWatch.minimumWay, self.seconds >= minimum else { return }
     let rises = self.up.magnitude >= ConveyanceWatch.escalatorSpeed * self.seconds
     if conveyance == .none || rises { conveyance = rises ? .escalator : .conveyor }
   }

@@ -15,7 +15,7 @@ struct Gait: Hashable, Sendable {
   private static let memory: Float = 4
 
   /// Takes a step that shows in the acceleration, and returns it, or nil if the handset itself reports steps.
-  mutating func take(_ mark: StepDetector.Mark, heading: Heading?, at time: Timestamp) -> Step? {
+  mutating func addStep(_ mark: StepDetector.Mark, heading: Heading?, at time: Timestamp) -> Step? {
     guard handsetStepAt == .distantPast || time - handsetStepAt > MotionRules.handsetStepLife else {
       return nil
     }
@@ -45,10 +45,10 @@ struct Gait: Hashable, Sendable {
   /// Takes a step that the handset detected, and returns it.
   ///
   /// The rules and the compass supply what the handset does not report.
-  mutating func take(length: Float, heading: Float, own: Heading?, at time: Timestamp) -> Step {
+  mutating func addStep(length: Float, heading: Float, own: Heading?, at time: Timestamp) -> Step {
     handsetStepAt = time
     let usual = time - MotionRules.usualDuration
-    let began = steppedAt.map { time - $0 <= MotionRules.longestStep ? $0 : usual } ?? usual
+    let began = steppedAt.map { time - $0 <= MotionRules.maximumStep ? $0 : usual } ?? usual
     let reportedHeading =
       heading.isFinite
       ? Heading(
@@ -105,7 +105,7 @@ struct StepDetector: Hashable, Sendable {
   private var previous = Timestamp.distantPast
 
   /// Takes a strength of acceleration, and returns the step that ended with it, if any.
-  mutating func take(_ strength: Float, at time: Timestamp) -> Mark? {
+  mutating func update(_ strength: Float, at time: Timestamp) -> Mark? {
     defer { previous = time }
     guard previous != .distantPast, time - previous <= MotionRules.sampleLife else {
       slow = strength
@@ -125,7 +125,7 @@ struct StepDetector: Hashable, Sendable {
       return nil
     }
     top = max(top, smooth)
-    let isOfWalk = last != .distantPast && time - last <= MotionRules.longestStep
+    let isOfWalk = last != .distantPast && time - last <= MotionRules.maximumStep
     let fall = isOfWalk ? max(MotionRules.stepFall, MotionRules.stepShare * usual) : MotionRules.stepFall
     guard smooth < top - fall, smooth < 0 else { return nil }
     isRising = false
@@ -161,7 +161,7 @@ struct RestWatch: Hashable, Sendable {
   }
 
   /// Takes a strength of acceleration, and returns a rest to report, if any.
-  mutating func take(_ strength: Float, at time: Timestamp) -> Movement? {
+  mutating func update(_ strength: Float, at time: Timestamp) -> Movement? {
     defer { previous = time }
     guard previous != .distantPast, time - previous <= MotionRules.sampleLife else {
       (mean, variance, quietSince) = (strength, 0, nil)

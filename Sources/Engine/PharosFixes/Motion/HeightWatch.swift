@@ -45,7 +45,7 @@ struct HeightWatch: Hashable, Sendable {
   private static let quickSmoothing: Float = 0.3
 
   /// Takes an air pressure in hPa, and returns a climb that has ended, if any.
-  mutating func take(_ pressure: Float, at time: Timestamp) -> Climb? {
+  mutating func update(_ pressure: Float, at time: Timestamp) -> Climb? {
     let raw = -HeightWatch.scaleHeight * Float(RadioMath.naturalLog(Double(pressure) / 1_013.25))
     let passed = Float((time - previous).seconds)
     let isContinued = previous != .distantPast && time - previous <= MotionRules.pressureLife
@@ -80,16 +80,16 @@ struct HeightWatch: Hashable, Sendable {
     guard meters.magnitude >= MotionRules.minimumClimb else {
       // A landing, or the weather: what follows decides, and what stays is the level.
       way?.base += passed / (MotionRules.weatherTime + passed) * meters
-      if meters.magnitude < MotionRules.climbStart / 2 { settle(at: end) }
+      if meters.magnitude < MotionRules.climbStart / 2 { endClimb(at: end) }
       return nil
     }
-    settle(at: end)
+    endClimb(at: end)
     // Neither a walker nor a lift covers most of the height between floors within a second: that is a door.
     guard open.jump < MotionRules.suddenShare * meters.magnitude else { return nil }
     return Climb(began: open.began, time: time, meters: meters)
   }
 
-  private mutating func settle(at end: Float) {
+  private mutating func endClimb(at end: Float) {
     (level, height) = (end, end)
     way = nil
   }

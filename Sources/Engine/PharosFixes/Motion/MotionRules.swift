@@ -29,7 +29,7 @@ package enum MotionRules {
   /// The shortest time between two steps: four a second are a run.
   package static let shortestStep: TimeSpan = .milliseconds(280)
   /// The longest time that one step takes; a later step begins a new walk.
-  package static let longestStep: TimeSpan = .milliseconds(1_500)
+  package static let maximumStep: TimeSpan = .milliseconds(1_500)
   /// The usual duration of a step: 1.85 a second on the surveyed walks.
   package static let usualDuration: TimeSpan = .milliseconds(540)
   /// The length of a step that the handset reports without a length.
@@ -104,7 +104,7 @@ package enum MotionRules {
   ///
   /// - Units: rad/s.
   /// - Source: the zero-rate offset of phones' gyroscopes, ±3 °/s (Bosch BMI160, data sheet).
-  package static let greatestZeroRate: Float = 0.06
+  package static let maximumZeroRate: Float = 0.06
   /// The rate at which the error of a heading grows that only the turn rate carries along, beyond a constant error of
   /// the sensor.
   ///

@@ -45,7 +45,7 @@ package struct MotionTracker: Hashable, Sendable {
     (6, .milliseconds(180)), (6, .milliseconds(150)),
   ]
   /// The longest horizon, which takes 40 KiB.
-  static let longestHorizon = TimeSpan.seconds(10)
+  static let maximumHorizon = TimeSpan.seconds(10)
   /// The time by which a sample must lie behind the last one to show that the clock was set back, so that the earlier
   /// samples have times in the future.
   static let clockStep = TimeSpan.seconds(10)
@@ -57,14 +57,14 @@ package struct MotionTracker: Hashable, Sendable {
   /// - Parameter horizon: The longest time for which samples wait, from the time for which movements are requested to
   ///   the newest sample: the lag of the caller, plus half a second for batches. It is held between 0.5 and 10 s.
   package init(horizon: TimeSpan = .seconds(1.6)) {
-    let seconds = min(max(horizon, .milliseconds(500)), MotionTracker.longestHorizon).seconds
+    let seconds = min(max(horizon, .milliseconds(500)), MotionTracker.maximumHorizon).seconds
     lanes = MotionTracker.lanes.map { MotionLane(limit: Int($0.rate * seconds) + 1, spacing: $0.spacing) }
   }
 
   /// Takes a sample at a given time.
   ///
   /// The sample's own `age` does not count.
-  package mutating func take(_ sample: MotionSample, at time: Timestamp) {
+  package mutating func update(_ sample: MotionSample, at time: Timestamp) {
     guard MotionTracker.isSensible(sample) else {
       counters.invalid += 1
       return
@@ -90,7 +90,7 @@ package struct MotionTracker: Hashable, Sendable {
       processNext(through: .distantFuture)
     }
     lanes[kind].append(MotionLane.Entry(time: time, x: sample.x, y: sample.y, z: sample.z))
-    counters.taken += 1
+    counters.accepted += 1
   }
 
   /// Returns the next movement that was known by a time, or nil if there is none.
@@ -131,7 +131,7 @@ package struct MotionTracker: Hashable, Sendable {
   /// Queues a movement for ``next(through:)``.
   ///
   /// If the queue is full, the oldest movement is dropped and counted.
-  mutating func tell(_ movement: Movement) {
+  mutating func enqueue(_ movement: Movement) {
     if waiting.count == MotionTracker.waitingLimit {
       waiting.removeFirst()
       counters.forgotten += 1
@@ -162,32 +162,32 @@ extension MotionTracker {
   mutating func process(_ entry: MotionLane.Entry, of kind: MotionSample.Kind) {
     let vector = SIMD3(entry.x, entry.y, entry.z)
     switch kind {
-    case .rotationVector: compass.take(rotationVector: vector, at: entry.time)
+    case .rotationVector: compass.update(rotationVector: vector, at: entry.time)
     case .gyroscope:
       let isResting = rest.isResting(at: entry.time)
-      compass.take(turnRate: vector, at: entry.time, isResting: isResting)
-    case .magnetometer: compass.take(field: vector, at: entry.time)
+      compass.update(turnRate: vector, at: entry.time, isResting: isResting)
+    case .magnetometer: compass.update(field: vector, at: entry.time)
     case .accelerometer: process(acceleration: vector, at: entry.time)
     case .barometer:
-      if let climb = heights.take(entry.x, at: entry.time) { tell(.climbed(climb)) }
+      if let climb = heights.update(entry.x, at: entry.time) { enqueue(.climbed(climb)) }
     case .step:
       sensedThrough = entry.time
       let heading = compass.heading(at: entry.time)
       rest.wake()
-      tell(.step(gait.take(length: entry.x, heading: entry.y, own: heading, at: entry.time)))
+      enqueue(.step(gait.addStep(length: entry.x, heading: entry.y, own: heading, at: entry.time)))
     }
   }
 
   private mutating func process(acceleration: SIMD3<Float>, at time: Timestamp) {
     sensedThrough = time
-    compass.take(acceleration: acceleration, at: time)
+    compass.update(acceleration: acceleration, at: time)
     let strength = acceleration.square.squareRoot()
-    if let mark = steps.take(strength, at: time) {
+    if let mark = steps.update(strength, at: time) {
       rest.wake()
       let heading = compass.heading(at: time)
-      if let step = gait.take(mark, heading: heading, at: time) { tell(.step(step)) }
+      if let step = gait.addStep(mark, heading: heading, at: time) { enqueue(.step(step)) }
     }
-    if let still = rest.take(strength, at: time) { tell(still) }
+    if let still = rest.update(strength, at: time) { enqueue(still) }
   }
 }
 
@@ -254,7 +254,7 @@ package struct MotionLane: Hashable, Sendable {
 /// The numbers of samples and movements that a tracker used or dropped, by reason.
 package struct MotionCounters: Hashable, Sendable {
   /// Samples that were taken.
-  package var taken: UInt64 = 0
+  package var accepted: UInt64 = 0
   /// Samples that are no number, or no value that a sensor can have.
   package var invalid: UInt64 = 0
   /// Samples not later than the one before of their kind.

@@ -113,9 +113,9 @@ extension SIMD3<Float> {
   var normalized: SIMD3<Float>? { normalized(above: 1e-6) }
 
   /// The same direction with a length of one, or nil where the vector is shorter than that.
-  func normalized(above least: Float) -> SIMD3<Float>? {
+  func normalized(above minimum: Float) -> SIMD3<Float>? {
     let length = square.squareRoot()
-    guard length > least, length.isFinite else { return nil }
+    guard length > minimum, length.isFinite else { return nil }
     return self / length
   }
 

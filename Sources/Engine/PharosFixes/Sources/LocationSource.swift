@@ -7,16 +7,16 @@ package import PharosSpace
 /// state. It takes its reports in order of event time.
 package protocol LocationSource: Sendable {
   /// Returns the scan that a fix amounts to, or nil if the source does not make such fixes.
-  mutating func take(_ fix: OutsideFix, at time: Timestamp) -> PoseScan?
+  mutating func receive(_ fix: OutsideFix, at time: Timestamp) -> PoseScan?
   /// Returns the movement that a relative pose amounts to, or nil if it says nothing.
-  mutating func take(_ pose: RelativePose, at time: Timestamp) -> PoseMovement?
+  mutating func receive(_ pose: RelativePose, at time: Timestamp) -> PoseMovement?
   /// Returns the state of the source at a time.
   func state(at time: Timestamp) -> PositioningState
 }
 
 extension LocationSource {
   /// Returns nil: most sources give scans only.
-  package mutating func take(_ pose: RelativePose, at time: Timestamp) -> PoseMovement? { nil }
+  package mutating func receive(_ pose: RelativePose, at time: Timestamp) -> PoseMovement? { nil }
 }
 
 /// An absolute pose of a subject.
@@ -75,7 +75,7 @@ package struct SatelliteSource: LocationSource {
   package init() {}
 
   /// Takes a fix of satellites.
-  package mutating func take(_ fix: OutsideFix, at time: Timestamp) -> PoseScan? {
+  package mutating func receive(_ fix: OutsideFix, at time: Timestamp) -> PoseScan? {
     guard fix.source == .gnss, let coordinate = Coordinate(latitude: fix.latitude, longitude: fix.longitude)
     else { return nil }
     seen = time

@@ -125,7 +125,7 @@ package struct PositioningMachine: Sendable {
   private static let overdue: Float = 1.5
   /// The time between the first and the second request, which doubles with each, and its bound.
   private static let firstPause = TimeSpan.seconds(30)
-  private static let longestPause = TimeSpan.minutes(5)
+  private static let maximumPause = TimeSpan.minutes(5)
   /// The least time between requests for different reasons.
   private static let minimumPause = TimeSpan.seconds(10)
 
@@ -141,7 +141,7 @@ package struct PositioningMachine: Sendable {
       (surroundings, newSurroundings) = (look.surroundings, nil)
       leftConveyance = false
     }
-    note(look)
+    record(look)
     var action = Action()
     action.change = change(to: target(look), isScanned: isNew, at: look.time)
     if let reason = reason(look) { action.request = request(reason, look) }
@@ -193,7 +193,7 @@ package struct PositioningMachine: Sendable {
 
   // MARK: Requests
 
-  private mutating func note(_ look: Look) {
+  private mutating func record(_ look: Look) {
     if conveyance != .none, look.conveyance == .none { leftConveyance = true }
     conveyance = look.conveyance
     guard let here = look.surroundings else { return }
@@ -234,7 +234,7 @@ package struct PositioningMachine: Sendable {
     case .asked(let times, let last, let former):
       let doubled = PositioningMachine.firstPause * Double(1 << min(times - 1, 4))
       let pause =
-        former == reason ? min(PositioningMachine.longestPause, doubled) : PositioningMachine.minimumPause
+        former == reason ? min(PositioningMachine.maximumPause, doubled) : PositioningMachine.minimumPause
       guard look.time - last >= pause else { return nil }
       asking = .asked(times: times + 1, last: look.time, reason: reason)
       return Request(reason: reason, attempt: times + 1)

@@ -55,8 +55,8 @@ package struct VisualSource: LocationSource {
   /// - Units: m/s.
   static let fastest: Float = 100
   /// The longest way and the longest time of a pose.
-  static let longestWay: Float = 100
-  static let longestInterval = TimeSpan.seconds(10)
+  static let maximumWay: Float = 100
+  static let maximumInterval = TimeSpan.seconds(10)
   /// The time after a movement for which the odometry counts as running.
   static let life = TimeSpan.seconds(1)
   /// The change of velocity beyond which a movement is a jump: no walker accelerates by it within a moment.
@@ -107,10 +107,10 @@ package struct VisualSource: LocationSource {
   static func isSensible(_ pose: RelativePose) -> Bool {
     let square = pose.x * pose.x + pose.y * pose.y + pose.z * pose.z
     guard square.isFinite, pose.rotation?.isUnit != false, pose.interval > .zero,
-      pose.interval <= longestInterval
+      pose.interval <= maximumInterval
     else { return false }
     let seconds = Float(pose.interval.seconds)
-    return square <= longestWay * longestWay && square <= fastest * fastest * seconds * seconds
+    return square <= maximumWay * maximumWay && square <= fastest * fastest * seconds * seconds
   }
 
   /// Returns whether the odometry tracks at a time.
@@ -124,7 +124,7 @@ package struct VisualSource: LocationSource {
   var speed: Float { (velocity.x * velocity.x + velocity.y * velocity.y).squareRoot() }
 
   /// Takes a fix of visual positioning.
-  package mutating func take(_ fix: OutsideFix, at time: Timestamp) -> PoseScan? {
+  package mutating func receive(_ fix: OutsideFix, at time: Timestamp) -> PoseScan? {
     guard fix.source == .vps, let coordinate = Coordinate(latitude: fix.latitude, longitude: fix.longitude)
     else { return nil }
     (scanned, reported) = (max(scanned, time), max(reported, time))
@@ -139,7 +139,7 @@ package struct VisualSource: LocationSource {
   }
 
   /// Takes what the handset says of its state.
-  package mutating func take(_ status: VisualStatus, at time: Timestamp) {
+  package mutating func receive(_ status: VisualStatus, at time: Timestamp) {
     self.status = (status, time)
     reported = max(reported, time)
   }
@@ -150,7 +150,7 @@ package struct VisualSource: LocationSource {
   }
 
   /// Takes a relative pose.
-  package mutating func take(_ pose: RelativePose, at time: Timestamp) -> PoseMovement? {
+  package mutating func receive(_ pose: RelativePose, at time: Timestamp) -> PoseMovement? {
     guard VisualSource.isSensible(pose), time > latest else { return nil }
     reported = max(reported, time)
     let startsFrame = session != pose.session

@@ -3,7 +3,7 @@ import PharosModel
 
 /// The state of one beacon towards one region about beacons, and the observers that support it.
 ///
-/// A value without clock or output. `hear`, `lose` and `markOffline` record reports of observers, and `settle()` decides
+/// A value without clock or output. `receive`, `lose` and `markOffline` record reports of observers, and `evaluate()` decides
 /// once all reports of one instant have been recorded. So a hand-over from one gateway to the next within an instant
 /// is no exit.
 package struct BeaconRegionRow: Sendable {
@@ -31,7 +31,7 @@ package struct BeaconRegionRow: Sendable {
   }
 
   /// A change of state, with the observer and the evidence that settled it.
-  package struct Settled: Sendable {
+  package struct DecidedChange: Sendable {
     var change: RegionMachine.Change
     var observer: ObserverID?
     var evidence: Evidence
@@ -81,7 +81,7 @@ package struct BeaconRegionRow: Sendable {
   /// Records that an observer has the beacon inside.
   ///
   /// Returns false if the limit on observers is reached.
-  mutating func hear(_ change: PresenceChange, limit: Int) -> Bool {
+  mutating func receive(_ change: PresenceChange, limit: Int) -> Bool {
     isDirty = true
     if assumptionDeadline != .distantFuture {
       assumptionDeadline = .distantFuture
@@ -168,7 +168,7 @@ package struct BeaconRegionRow: Sendable {
   }
 
   /// Stops tracking a beacon that may still be inside, which is never an exit.
-  mutating func evict(at time: Timestamp) -> Settled? {
+  mutating func evict(at time: Timestamp) -> DecidedChange? {
     state == .inside ? conclude(.unmonitored, time, nil, Evidence(rule: .eviction)) : nil
   }
 
@@ -177,7 +177,7 @@ package struct BeaconRegionRow: Sendable {
   /// Any live observer that has the beacon inside decides. If there is none, the beacon is unmonitored as long as an
   /// observer that is down heard it no earlier than the last live one that lost it, to within ``simultaneous``. Otherwise
   /// it is outside.
-  mutating func settle() -> Settled? {
+  mutating func evaluate() -> DecidedChange? {
     guard isDirty else { return nil }
     isDirty = false
     if let hearing = earliest() {
@@ -196,10 +196,10 @@ package struct BeaconRegionRow: Sendable {
     _ time: Timestamp,
     _ observer: ObserverID?,
     _ evidence: Evidence
-  ) -> Settled? {
+  ) -> DecidedChange? {
     guard let change = machine.change(to: next, at: time) else { return nil }
     if next != .unmonitored { holdDeadline = .distantFuture }
-    return Settled(change: change, observer: observer, evidence: evidence)
+    return DecidedChange(change: change, observer: observer, evidence: evidence)
   }
 
   private func index(of observer: ObserverID) -> Int? { hearings.firstIndex { $0.observer == observer } }
@@ -282,13 +282,13 @@ extension BeaconRegionRow {
   /// If the event says that the beacon is inside and no observer is known to hear it, the observer of the event is
   /// assumed to hear it. The assumption ends when that observer has been up without hearing the beacon for the longest
   /// silence that the region's policy allows.
-  mutating func take(_ word: PublishedState.RegionRecord, at instant: Timestamp, _ region: Region) {
+  mutating func restore(_ word: PublishedState.RegionRecord, at instant: Timestamp, _ region: Region) {
     machine.restore(word)
     pendingExit = nil
     isDirty = false
     holdDeadline = .distantFuture
     assumptionDeadline = .distantFuture
-    patience = max(BeaconRegionRow.minimumPatience, region.presence.longestSilence)
+    patience = max(BeaconRegionRow.minimumPatience, region.presence.maximumSilence)
     switch word.state {
     case .outside, .unknown:
       hearings.removeAll()
@@ -309,7 +309,7 @@ extension BeaconRegionRow {
   mutating func restoreUnknown(_ observer: ObserverID, at instant: Timestamp, _ region: Region) {
     guard let index = hearings.firstIndex(where: { $0.observer == observer }) else { return }
     hearings[index].isAssumed = true
-    patience = max(BeaconRegionRow.minimumPatience, region.presence.longestSilence)
+    patience = max(BeaconRegionRow.minimumPatience, region.presence.maximumSilence)
     guard !hearings[index].isDark else { return }
     assumptionDeadline = instant + patience
   }
@@ -339,7 +339,7 @@ extension BeaconRegionRow {
 
 extension PresencePolicy {
   /// The longest silence of a beacon that is present, whatever is learned about it.
-  var longestSilence: TimeSpan {
+  var maximumSilence: TimeSpan {
     switch silence {
     case .adaptive: silenceCeiling
     case .fixed(let span): span

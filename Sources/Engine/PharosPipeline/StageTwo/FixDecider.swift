@@ -41,7 +41,7 @@ extension FixDecider {
 
   /// Stays.
   static let visits = FixDecider(
-    follow: { stage, fix, events in stage.visits.take(fix.detail, of: fix.event, into: &events) },
+    follow: { stage, fix, events in stage.visits.receive(fix.detail, of: fix.event, into: &events) },
     advance: { stage, instant, events in stage.visits.advance(to: instant, into: &events) },
     forget: { stage, traces, _ in stage.visits.forget(traces) }
   )

@@ -10,7 +10,7 @@ extension StageTwo {
   static let neverHeardAfter = TimeSpan.seconds(30)
 
   /// Records that a beacon came, went or became unmonitored at one observer.
-  mutating func note(_ change: PresenceChange, into events: inout [Event]) {
+  mutating func record(_ change: PresenceChange, into events: inout [Event]) {
     let key = BeaconRegions.Key(application: change.application, identifier: change.region)
     guard let region = regions.place(of: key), let entry = regions.entries[region],
       entry.counts(change.observer)
@@ -22,7 +22,7 @@ extension StageTwo {
       // A beacon that has left enters by as many samples as any other, not by the first one of an observer that is back.
       return
     case .inside:
-      if !tags[place].rows[row].hear(change, limit: limits.observersPerRow) { countCrowdedOut() }
+      if !tags[place].rows[row].receive(change, limit: limits.observersPerRow) { countCrowdedOut() }
     case .outside: tags[place].rows[row].lose(change)
     case .unmonitored:
       tags[place].rows[row].markOffline(
@@ -77,7 +77,7 @@ extension StageTwo {
     at instant: Timestamp,
     into events: inout [Event]
   ) {
-    for place in tags.taken { tags[place].removeRow(of: region) }
+    for place in tags.occupied { tags[place].removeRow(of: region) }
     geofences.forgetRows(of: region)
     geofences.update(region, regions)
     publishReset(of: key, reason, at: instant, into: &events)
@@ -141,12 +141,12 @@ extension StageTwo {
   }
 
   /// Decides the state of a beacon towards each region, and raises the alarms that are due.
-  mutating func settleRows(_ place: Int, into events: inout [Event]) {
-    guard tags.isTaken(place), tags[place].hasRowDue(at: now) else { return }
+  mutating func evaluateRegions(_ place: Int, into events: inout [Event]) {
+    guard tags.isOccupied(place), tags[place].hasRowDue(at: now) else { return }
     for index in 0..<tags[place].rows.count where tags[place].rows[index].isDue(at: now) {
       reconsiderAssumption(place, index)
-      if let settled = tags[place].rows[index].settle() {
-        tell(settled, place, index, into: &events)
+      if let change = tags[place].rows[index].evaluate() {
+        publish(change, place, index, into: &events)
       }
       raiseAlarm(place, index, into: &events)
     }
@@ -155,8 +155,8 @@ extension StageTwo {
   /// Publishes the changes of the rows of a beacon that is being evicted.
   mutating func evictRows(_ place: Int, into events: inout [Event]) {
     for index in tags[place].rows.indices {
-      if let settled = tags[place].rows[index].evict(at: now) {
-        tell(settled, place, index, into: &events)
+      if let change = tags[place].rows[index].evict(at: now) {
+        publish(change, place, index, into: &events)
       }
     }
   }
@@ -174,7 +174,7 @@ extension StageTwo {
       // Its own silence counts, from when it was up to its latest sign of life.
       if let since = live[observer] {
         next = since + row.patience
-        if next <= now, let proof = lived[observer], proof < next, now - next < StageTwo.longestOutage {
+        if next <= now, let proof = lived[observer], proof < next, now - next < StageTwo.maximumOutage {
           next = now + BeaconRegionRow.minimumPatience
         }
       }
@@ -224,26 +224,26 @@ extension StageTwo {
     )
   }
 
-  package mutating func tell(
-    _ settled: BeaconRegionRow.Settled,
+  package mutating func publish(
+    _ decided: BeaconRegionRow.DecidedChange,
     _ place: Int,
     _ index: Int,
     into events: inout [Event]
   ) {
     let beacon = tags[place].beacon
     guard let entry = regions.entries[tags[place].rows[index].region] else { return }
-    let change = settled.change
+    let change = decided.change
     tags[place].rows[index].counter += 1
     if change.to == .unmonitored {
       tags[place].rows[index].holdDeadline = now + entry.region.maximumHold
     }
     let counter = tags[place].rows[index].counter
-    var evidence = settled.evidence
+    var evidence = decided.evidence
     evidence.zone = zone(of: place)
     let transition = RegionTransition(
       change,
       refinement: beacon,
-      observer: settled.observer,
+      observer: decided.observer,
       evidence: evidence
     )
     for kind in [.regionState, change.announcement(for: entry.region)].compactMap(\.self) {
@@ -262,7 +262,7 @@ extension StageTwo {
   mutating func forget(_ traces: SubjectTraces, into events: inout [Event]) {
     locators?.forget(traces)
     for decider in FixDecider.all { decider.forget(&self, traces, &events) }
-    for place in tags.taken {
+    for place in tags.occupied {
       if traces.contains(tags[place].beacon) {
         evict(place, into: &events)
       } else if let observer = traces.observer {

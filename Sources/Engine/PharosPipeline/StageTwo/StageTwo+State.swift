@@ -54,10 +54,10 @@ extension StageTwo {
     try visitTags(&coder, regions: known.count)
     let queued = try coder.field(dirty.map { UInt32($0) })
     if Coder.isReader {
-      for place in tags.taken { tags[place].translateRows(by: places) }
+      for place in tags.occupied { tags[place].translateRows(by: places) }
       dirty = queued.map { Int($0) }
       for place in dirty {
-        try coder.check(tags.isTaken(place) && !tags[place].isDirty, "a place in the queue")
+        try coder.check(tags.isOccupied(place) && !tags[place].isDirty, "a place in the queue")
         tags[place].isDirty = true
       }
     }
@@ -134,7 +134,7 @@ extension StageTwo {
     }
     stays = stays.translated(by: translation, observers: plan.observers.count)
     around = next
-    for place in tags.taken {
+    for place in tags.occupied {
       tags[place].zone.translate(by: translation)
       tags[place].zone.placing = plan.placing(
         tags[place].beacon,
@@ -170,7 +170,7 @@ extension StageTwo {
     for index in around.lives.indices where around.lives[index] == .up {
       around.lives[index] = .unknown
     }
-    for place in tags.taken {
+    for place in tags.occupied {
       tags[place].zone.resume(at: now, after: downtime)
       for row in tags[place].rows.indices { tags[place].rows[row].resume(after: downtime) }
     }
@@ -189,10 +189,10 @@ extension StageTwo {
     let kept = publishedState.regions.filter {
       !changed.contains(BeaconRegions.Key(application: $0.application, identifier: $0.region))
     }
-    take(kept, into: &events)
+    restore(kept, into: &events)
     leaveRemovedZones(publishedState.zones, into: &events)
-    take(publishedState)
-    take(publishedState.observers)
+    restore(publishedState)
+    restore(publishedState.observers)
     // Counters of the state may have been used already by decisions that it does not know of.
     let floor = UInt64(clamping: now.nanoseconds)
     retired = max(retired, floor)
@@ -203,7 +203,7 @@ extension StageTwo {
     let times = Dictionary(moved) { first, _ in first }
     visits.reconcile(with: zonesOfBeacons, times: times, at: now, into: &events)
     tags.cancelDeadlines()
-    for place in tags.taken {
+    for place in tags.occupied {
       tags[place].raiseCounters(to: floor)
       touch(place)
     }
@@ -220,7 +220,7 @@ extension StageTwo {
   /// Restores states towards regions from events.
   ///
   /// Beacons that are inside or unmonitored come first, so that they get a place before the limit is reached.
-  private mutating func take(_ words: [PublishedState.RegionRecord], into events: inout [Event]) {
+  private mutating func restore(_ words: [PublishedState.RegionRecord], into events: inout [Event]) {
     let isSomewhere = { (word: PublishedState.RegionRecord) in
       word.state == .inside || word.state == .unmonitored
     }
@@ -229,7 +229,7 @@ extension StageTwo {
       if let region = regions.place(of: key), let entry = regions.entries[region],
         entry.region.geofence != nil
       {
-        geofences.take(word, region, entry, at: now)
+        geofences.restore(word, region, entry, at: now)
         continue
       }
       guard case .beacon(let beacon) = word.subject, let region = regions.place(of: key),
@@ -237,7 +237,7 @@ extension StageTwo {
         let place = roomFor(beacon)
       else { continue }
       let row = tags[place].row(of: region, assuming: .unknown, since: entry.since)
-      tags[place].rows[row].take(word, at: now, entry.region)
+      tags[place].rows[row].restore(word, at: now, entry.region)
     }
   }
 
@@ -255,7 +255,7 @@ extension StageTwo {
   }
 
   /// Restores the zones of beacons from events.
-  private mutating func take(_ publishedState: PublishedState) {
+  private mutating func restore(_ publishedState: PublishedState) {
     let down = Set(
       publishedState.observers.filter { !$0.isUp }.compactMap { around.plan.place(of: $0.observer) }
     )
@@ -265,7 +265,7 @@ extension StageTwo {
     for word in words {
       let zone = word.zone.flatMap { zones[$0] }
       guard word.zone == nil || zone != nil, let place = roomFor(word.beacon) else { continue }
-      tags[place].zone.take(
+      tags[place].zone.restore(
         zone,
         since: word.time,
         isUnmonitored: word.isUnmonitored,
@@ -283,7 +283,7 @@ extension StageTwo {
   }
 
   /// Restores the states of observers from events, after those of regions and zones.
-  private mutating func take(_ words: [PublishedState.ObserverRecord]) {
+  private mutating func restore(_ words: [PublishedState.ObserverRecord]) {
     for word in words {
       let change = ObserverChange(
         observer: word.observer,
@@ -315,14 +315,14 @@ extension StageTwo {
     zones = declared
     let plan = ZonePlan(site: settings)
     let removed = removedZones(by: plan)
-    for place in tags.taken {
+    for place in tags.occupied {
       guard let zone = removed[tags[place].beacon] else { continue }
       tags[place].zone.counter += 1
       publishRemoval(of: zone, around: tags[place].beacon, tags[place].zone.counter, into: &events)
     }
     replan(to: plan)
     visits.reconcile(with: zonesOfBeacons, at: now, into: &events)
-    for place in tags.taken { touch(place) }
+    for place in tags.occupied { touch(place) }
   }
 
   /// The zones that beacons are in and a plan no longer has.

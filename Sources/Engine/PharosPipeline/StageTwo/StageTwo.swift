@@ -40,7 +40,7 @@ package struct StageTwo: Sendable {
   /// A new tag continues from it, so that no event id is used twice.
   var retired: UInt64 = 0
   /// The time after which an observer without a sign of life counts as down at the latest.
-  static let longestOutage = TimeSpan.minutes(15)
+  static let maximumOutage = TimeSpan.minutes(15)
 
   /// The time from which each observer that is up has been up.
   var live: [ObserverID: Timestamp] = [:]
@@ -92,23 +92,23 @@ package struct StageTwo: Sendable {
   /// Takes a link of stage one.
   ///
   /// Links must come ordered by `StageLink.isOrderedBefore`.
-  package mutating func take(_ link: StageLink, into events: inout [Event]) {
+  package mutating func restore(_ link: StageLink, into events: inout [Event]) {
     run(before: link.decidedAt, into: &events)
     switch link {
     case .second(let second):
       counted.summaries &+= UInt64(second.beacons.count)
-      hear(second, into: &events)
-      locators?.hear(second, into: &events)
+      receive(second, into: &events)
+      locators?.receive(second, into: &events)
     case .presence(let change):
       counted.presenceChanges &+= 1
-      note(change, into: &events)
+      record(change, into: &events)
     case .observer(let change):
       counted.observerChanges &+= 1
       if change.isUp { recover(change) } else { markOffline(change) }
     case .sensing(let sensing):
       counted.sensings &+= 1
       if locators == nil { follow(sensing, into: &events) }
-      locators?.take(sensing, into: &events)
+      locators?.receive(sensing, into: &events)
     case .life(let life):
       lived[life.observer] = life.listening.provenThrough
       if let observer = around.plan.place(of: life.observer) { prove(observer, life) }
@@ -119,7 +119,7 @@ package struct StageTwo: Sendable {
   /// Makes all decisions that are due up to an instant, given that every link and change up to it has been taken.
   package mutating func advance(to instant: Timestamp, into events: inout [Event]) {
     run(before: instant, into: &events)
-    settle(into: &events)
+    evaluate(into: &events)
     fire(through: instant, into: &events)
     compareOccupancy(into: &events)
     locate(through: instant, into: &events)
@@ -180,7 +180,7 @@ package struct StageTwo: Sendable {
   /// Makes all decisions that come before a change of an instant.
   mutating func complete(before instant: Timestamp, into events: inout [Event]) {
     run(before: instant, into: &events)
-    settle(into: &events)
+    evaluate(into: &events)
   }
 
   // MARK: Fixes
@@ -194,7 +194,7 @@ package struct StageTwo: Sendable {
 
   /// Hands each new fix to all that decides by fixes.
   private mutating func followFixes(into events: inout [Event]) {
-    for fix in locators?.takeFixes() ?? [] {
+    for fix in locators?.drainFixes() ?? [] {
       for decider in FixDecider.all { decider.follow(&self, fix, &events) }
     }
   }
@@ -224,7 +224,7 @@ package struct StageTwo: Sendable {
   /// Completes the instants before one, which becomes the present.
   private mutating func run(before instant: Timestamp, into events: inout [Event]) {
     guard instant > now else { return }
-    settle(into: &events)
+    evaluate(into: &events)
     fire(through: Timestamp(nanoseconds: instant.nanoseconds - 1), into: &events)
     compareOccupancy(into: &events)
     now = instant
@@ -252,18 +252,18 @@ package struct StageTwo: Sendable {
       if wake > now { compareOccupancy(into: &events) }
       now = max(now, wake)
       touch(place)
-      settle(into: &events)
+      evaluate(into: &events)
     }
   }
 
   /// Makes the decisions about all beacons that need evaluation at the present instant.
-  private mutating func settle(into events: inout [Event]) {
+  private mutating func evaluate(into events: inout [Event]) {
     guard !dirty.isEmpty else { return }
     var places: [Int] = []
     swap(&places, &dirty)
     for place in places {
-      settleRows(place, into: &events)
-      settleZone(place, into: &events)
+      evaluateRegions(place, into: &events)
+      evaluateZone(place, into: &events)
       arm(place)
     }
     places.removeAll(keepingCapacity: true)
@@ -272,14 +272,14 @@ package struct StageTwo: Sendable {
 
   /// Queues a beacon for evaluation at the present instant.
   mutating func touch(_ place: Int) {
-    guard tags.isTaken(place), !tags[place].isDirty else { return }
+    guard tags.isOccupied(place), !tags[place].isDirty else { return }
     tags[place].isDirty = true
     dirty.append(place)
   }
 
   private mutating func arm(_ place: Int) {
-    guard tags.isTaken(place) else { return }
-    let due = tags[place].settleDown()
+    guard tags.isOccupied(place) else { return }
+    let due = tags[place].endEvaluation()
     tags.schedule(place, at: due)
   }
 
@@ -322,8 +322,8 @@ package struct StageTwo: Sendable {
   mutating func countCrowdedOut() { counted.crowdedOut &+= 1 }
 
   /// Evaluates a beacon's levels if a look is due.
-  private mutating func settleZone(_ place: Int, into events: inout [Event]) {
-    guard tags.isTaken(place), tags[place].zone.nextLook <= now else { return }
+  private mutating func evaluateZone(_ place: Int, into events: inout [Event]) {
+    guard tags.isOccupied(place), tags[place].zone.nextLook <= now else { return }
     tags[place].zone.look(at: now, around, &weighing)
     let isInside = tags[place].rows.contains { row in
       (row.state == .inside || row.state == .unmonitored)
@@ -339,7 +339,7 @@ package struct StageTwo: Sendable {
     if move.kind == .zoneUnmonitored {
       tags[place].zone.holdDeadline = now + maximumHold(of: place)
     }
-    tell(move, weighing, about: tags[place].beacon, tags[place].zone.counter, into: &events)
+    publish(move, weighing, about: tags[place].beacon, tags[place].zone.counter, into: &events)
   }
 }
 
@@ -364,7 +364,7 @@ extension StageTwo {
   /// Takes an observer's summaries of one second.
   ///
   /// A beacon whose next look is already scheduled is not evaluated for each of its observers.
-  mutating func hear(_ second: SecondSummary, into events: inout [Event]) {
+  mutating func receive(_ second: SecondSummary, into events: inout [Event]) {
     guard let observer = around.plan.place(of: second.observer) else { return }
     markUp(second.observer)
     for index in second.beacons.indices {
@@ -403,7 +403,7 @@ extension StageTwo {
     (live[change.observer], lived[change.observer]) = (nil, nil)
     let observer = around.plan.place(of: change.observer)
     if let observer { around.lives[observer] = .down }
-    for place in tags.taken {
+    for place in tags.occupied {
       var isConcerned = false
       if let observer {
         isConcerned = tags[place].zone.markOffline(observer, since: change.time, at: now, around)
@@ -427,7 +427,7 @@ extension StageTwo {
   /// Its silence counts again, and stage one will report what it hears.
   mutating func recover(_ change: ObserverChange) {
     markUp(change.observer)
-    for place in tags.taken {
+    for place in tags.occupied {
       var isConcerned = false
       for index in tags[place].rows.indices
       where tags[place].rows[index].awaits(change.observer) {
@@ -438,7 +438,7 @@ extension StageTwo {
     }
     guard let observer = around.plan.place(of: change.observer) else { return }
     occupancy.recount()
-    for place in tags.taken {
+    for place in tags.occupied {
       if tags[place].zone.recover(observer, at: now, around) { touch(place) }
     }
   }
@@ -466,7 +466,7 @@ extension StageTwo {
     around.listening[observer] = life.listening
     let proven = life.listening.provenThrough - before
     guard proven.seconds * ZoneRules.silentPause > ZoneRules.period.seconds else { return }
-    for place in tags.taken {
+    for place in tags.occupied {
       if tags[place].zone.comeUp(for: observer, at: now) { touch(place) }
     }
   }
@@ -506,7 +506,7 @@ extension StageTwo {
   }
 
   /// Publishes that a beacon left a zone, entered one, or both.
-  mutating func tell(
+  mutating func publish(
     _ move: ZoneTrack.Move,
     _ weighing: ZoneWeighing,
     about beacon: BeaconID,
@@ -543,7 +543,7 @@ extension StageTwo {
       reason: move.reason,
       probability: move.probability
     )
-    visits.take(zoneMove, of: beacon, at: now, into: &events)
+    visits.receive(zoneMove, of: beacon, at: now, into: &events)
   }
 
   /// Returns the observers that heard the beacon loudest when a decision was made.

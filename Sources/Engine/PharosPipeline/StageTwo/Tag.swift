@@ -44,7 +44,7 @@ struct Tag: Equatable, Sendable {
   func hasRowDue(at instant: Timestamp) -> Bool { areRowsNew || rowsDue <= instant }
 
   /// Ends the evaluation at the present instant, and returns the time of the next one.
-  mutating func settleDown() -> Timestamp {
+  mutating func endEvaluation() -> Timestamp {
     isDirty = false
     if areRowsNew {
       rowsDue = .distantFuture

@@ -195,7 +195,7 @@ struct GeofenceTrack: Sendable {
   /// The time for which fixes must be on another floor before the subject is: a single fix on a wrong floor is common.
   private static let floorDwell = TimeSpan.seconds(3)
   /// The bounds of the time without a fix after which a subject counts as not located, and its factor to the usual gap.
-  private static let patience = (least: TimeSpan.seconds(30), most: TimeSpan.minutes(10), gaps: 6.0)
+  private static let patience = (minimum: TimeSpan.seconds(30), maximum: TimeSpan.minutes(10), gaps: 6.0)
 
   /// Starts with a first fix.
   init(_ fix: LocatedPosition) {
@@ -209,12 +209,12 @@ struct GeofenceTrack: Sendable {
   /// The time at which the subject counts as not located, unless a fix comes.
   var staleAt: Timestamp {
     let patience = GeofenceTrack.patience
-    return decidedAt + min(patience.most, max(patience.least, gap * patience.gaps))
+    return decidedAt + min(patience.maximum, max(patience.minimum, gap * patience.gaps))
   }
 
   /// Takes a fix into the estimate.
   mutating func add(_ fix: LocatedPosition) {
-    note(Floor(building: fix.building, level: fix.level), at: fix.time)
+    record(Floor(building: fix.building, level: fix.level), at: fix.time)
     var own = fix.deviation * fix.deviation
     defer {
       last = TrackedPosition(fix)
@@ -243,7 +243,7 @@ struct GeofenceTrack: Sendable {
     variance += gain * (own - variance)
   }
 
-  private mutating func note(_ seen: Floor, at time: Timestamp) {
+  private mutating func record(_ seen: Floor, at time: Timestamp) {
     guard last != nil, seen != floor else {
       floor = seen
       nextFloor = nil

@@ -109,7 +109,7 @@ package struct Geofences: Sendable {
 
   /// Drops all states towards a region that was removed or replaced by another one.
   package mutating func forgetRows(of place: Int) {
-    for track in tracks.taken { tracks[track].rows.removeAll { $0.fence == place } }
+    for track in tracks.occupied { tracks[track].rows.removeAll { $0.fence == place } }
   }
 
   private mutating func prepare(_ regions: BeaconRegions) {
@@ -183,7 +183,7 @@ package struct Geofences: Sendable {
     let deviation = tracks[place].variance.squareRoot()
     var box = MapBox(around: tracks[place].point, reach: Geofences.reach * deviation / fix.scale)
     box.add(MapBox(around: fix.point, reach: 0))
-    if let before, fix.time - before.time <= Passage.longest {
+    if let before, fix.time - before.time <= Passage.maximumTime {
       box.add(MapBox(around: before.point, reach: 0))
     }
     index.search(box, into: &found)
@@ -398,7 +398,7 @@ package struct Geofences: Sendable {
       } else if tracks[place].staleAt <= due {
         expire(place, at: due, regions, into: &events)
       }
-      if tracks.isTaken(place) { arm(place) }
+      if tracks.isOccupied(place) { arm(place) }
     }
   }
 
@@ -479,7 +479,7 @@ package struct Geofences: Sendable {
     into events: inout [Event]
   ) {
     expire(place, at: instant, regions, rule: .eviction, into: &events)
-    if tracks.isTaken(place) { tracks.remove(place) }
+    if tracks.isOccupied(place) { tracks.remove(place) }
   }
 
   /// Forgets a subject; what it is in becomes unmonitored.
@@ -568,7 +568,7 @@ package struct Geofences: Sendable {
   package mutating func resume(at instant: Timestamp, after downtime: TimeSpan) {
     tracks.cancelDeadlines()
     let floor = UInt64(clamping: instant.nanoseconds)
-    for place in tracks.taken {
+    for place in tracks.occupied {
       tracks[place].forgetPosition()
       if !tracks[place].isStale { tracks[place].decidedAt = instant }
       for row in tracks[place].rows.indices {
@@ -582,7 +582,7 @@ package struct Geofences: Sendable {
   }
 
   /// Restores a state from an event that is newer than everything else known of the row.
-  package mutating func take(
+  package mutating func restore(
     _ word: PublishedState.RegionRecord,
     _ region: Int,
     _ entry: BeaconRegions.Entry,
@@ -625,7 +625,7 @@ private struct Passage {
   let probability: Double
 
   /// The longest time between two fixes that a straight way is drawn between.
-  static let longest = TimeSpan.seconds(10)
+  static let maximumTime = TimeSpan.seconds(10)
   /// The greatest speed of a subject on its feet or wheels.
   ///
   /// - Units: m/s.
@@ -639,7 +639,7 @@ private struct Passage {
   init?(from start: TrackedPosition, to fix: LocatedPosition, through area: GeofenceArea) {
     let end = TrackedPosition(fix)
     let span = end.time - start.time
-    guard span > .zero, span <= Passage.longest, start.source == end.source else { return nil }
+    guard span > .zero, span <= Passage.maximumTime, start.source == end.source else { return nil }
     let way = Segment(from: area.plane.point(of: start.point), to: area.plane.point(of: end.point))
     let deviation = max(start.deviation, end.deviation)
     guard way.length >= 2 * deviation * GeofenceArea.deviationsWithin68,

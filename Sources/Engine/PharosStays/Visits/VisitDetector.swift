@@ -109,7 +109,7 @@ package struct VisitDetector: Sendable {
   private var plane: GroundPlane?
   /// The arrival of the stay that was published, or nil if there is none.
   private var arrival: Timestamp?
-  private var longestGap = TimeSpan.zero
+  private var maximumGap = TimeSpan.zero
   /// The time of the last fix at the stay that was published.
   private var lastEvidence = Timestamp.distantPast
   /// The time at which the last fix was decided; downtime since then is added.
@@ -130,7 +130,7 @@ package struct VisitDetector: Sendable {
   /// Takes the next fix of the subject.
   ///
   /// - Returns: the decisions, an arrival before a departure; at most one of each.
-  package mutating func take(_ fix: VisitFix) -> [Step] {
+  package mutating func add(_ fix: VisitFix) -> [Step] {
     lastDecided = max(lastDecided, fix.decidedAt)
     guard fix.accuracy.isFinite, fix.accuracy > 0, fix.point.x.isFinite, fix.point.y.isFinite else {
       return []
@@ -206,7 +206,7 @@ package struct VisitDetector: Sendable {
     }
     let fixes = elsewhere
     reset()
-    for fix in fixes { steps += take(fix) }
+    for fix in fixes { steps += add(fix) }
     return steps
   }
 
@@ -218,7 +218,7 @@ package struct VisitDetector: Sendable {
     elsewhere.removeAll()
     plane = nil
     arrival = nil
-    longestGap = .zero
+    maximumGap = .zero
   }
 
   // MARK: Samples
@@ -305,7 +305,7 @@ package struct VisitDetector: Sendable {
   }
 
   private mutating func decideArrival() -> [Step] {
-    guard track.samples.count >= VisitScale.fewestSamples else { return [] }
+    guard track.samples.count >= VisitScale.minimumSamples else { return [] }
     let segments = track.segments
     for (place, stay) in segments.enumerated() where stay.isStay {
       guard place < segments.count - 1 else {
@@ -318,7 +318,7 @@ package struct VisitDetector: Sendable {
       // It has left already: a way on that is the newest segment must be as certain as the stay.
       let isCertain =
         place < segments.count - 2
-        || (segments[place + 1].samples.count >= VisitScale.fewestSamples
+        || (segments[place + 1].samples.count >= VisitScale.minimumSamples
           && -track.stayLead >= arrivalMargin)
       guard isCertain, isLong(stay, scale.tolerated), track.advantage(of: stay) >= arrivalMargin,
         !isMoving(stay)
@@ -338,7 +338,7 @@ package struct VisitDetector: Sendable {
     let stayed = stayed
     if stayed == track.samples.count {
       let time = epoch + .seconds(sample.end)
-      longestGap = max(longestGap, time - lastEvidence)
+      maximumGap = max(maximumGap, time - lastEvidence)
       lastEvidence = time
       return []
     }
@@ -347,13 +347,13 @@ package struct VisitDetector: Sendable {
     let step = Step.depart(closed(at: departure(from: 0..<stayed), isSilent ? .silence : .moved))
     track = track.suffix(from: stayed)
     arrival = nil
-    longestGap = .zero
+    maximumGap = .zero
     return [step]
   }
 
   /// Returns whether the newest samples are far enough from a stay.
   private func isAway(from stay: StaySums, behind stayed: Int) -> Bool {
-    let newest = track.samples[max(stayed, track.samples.count - VisitScale.fewestSamples)...]
+    let newest = track.samples[max(stayed, track.samples.count - VisitScale.minimumSamples)...]
     var sums = StaySums()
     sums.add(newest)
     return scale.isApart(stay, sums)
@@ -362,14 +362,14 @@ package struct VisitDetector: Sendable {
   // MARK: Stays
 
   /// Returns whether a stay was seen for a time, and for at least half of its length.
-  private func isLong(_ stay: VisitTrack.Segment, _ least: Double) -> Bool {
-    guard stay.samples.count >= VisitScale.fewestSamples, let last = stay.samples.last else { return false }
+  private func isLong(_ stay: VisitTrack.Segment, _ minimum: Double) -> Bool {
+    guard stay.samples.count >= VisitScale.minimumSamples, let last = stay.samples.last else { return false }
     var covered = min(scale.grain, scale.coverage)
     for place in stay.samples.dropFirst() {
       covered += min(track.samples[place].time - track.samples[place - 1].time, scale.coverage)
     }
     let length = track.samples[last].time - track.samples[stay.samples.lowerBound].time
-    return covered >= max(least, length / 2)
+    return covered >= max(minimum, length / 2)
   }
 
   /// Returns whether the fixes of a stay move on, as in a queue, or to and fro all the time.
@@ -380,9 +380,9 @@ package struct VisitDetector: Sendable {
     let drift = track.drift(of: stay)
     if drift.improvement >= VisitScale.drift, drift.distance >= 2 * scale.settings.radius { return true }
     let samples = track.samples[stay.samples]
-    let settled = (samples.first?.time ?? 0) + VisitScale.correlation
+    let steadyTime = (samples.first?.time ?? 0) + VisitScale.correlation
     var derived = DerivedSpeeds()
-    for sample in samples where sample.time >= settled { derived.add(sample.derived) }
+    for sample in samples where sample.time >= steadyTime { derived.add(sample.derived) }
     return derived.rootMeanSquare >= VisitScale.speeds.lowerBound
   }
 
@@ -390,7 +390,7 @@ package struct VisitDetector: Sendable {
   private mutating func arrive(_ stay: VisitTrack.Segment) {
     arrival = time(startOf: stay.samples.lowerBound)
     let samples = Array(track.samples[stay.samples])
-    longestGap = gap(in: stay.samples)
+    maximumGap = gap(in: stay.samples)
     lastEvidence = epoch + .seconds(samples.last?.end ?? 0)
     track = VisitTrack(in: StaySums(), samples)
   }
@@ -410,11 +410,11 @@ package struct VisitDetector: Sendable {
   }
 
   private func gap(in samples: Range<Int>) -> TimeSpan {
-    var longest = 0.0
+    var maximum = 0.0
     for place in samples.dropFirst() {
-      longest = max(longest, track.samples[place].end - track.samples[place - 1].end)
+      maximum = max(maximum, track.samples[place].end - track.samples[place - 1].end)
     }
-    return .seconds(longest)
+    return .seconds(maximum)
   }
 
   /// The moment at which the subject has left by the best division, though that is not certain; nil if it stays.
@@ -451,11 +451,11 @@ package struct VisitDetector: Sendable {
     return end
   }
 
-  private var present: Stay { stay(sums, from: arrival ?? epoch, to: nil, gap: longestGap, .lasting) }
+  private var present: Stay { stay(sums, from: arrival ?? epoch, to: nil, gap: maximumGap, .lasting) }
 
   private func closed(at departure: Timestamp, _ end: VisitDetail.Evidence.End) -> Stay {
     let start = arrival ?? epoch
-    return stay(sums, from: start, to: max(start, departure), gap: longestGap, end)
+    return stay(sums, from: start, to: max(start, departure), gap: maximumGap, end)
   }
 
   private func stay(
@@ -472,7 +472,7 @@ package struct VisitDetector: Sendable {
       center: sums.center,
       coordinate: plane?.coordinate(of: sums.center),
       accuracy: sums.accuracy,
-      evidence: VisitDetail.Evidence(fixes: sums.fixes, spread: sums.spread, longestGap: gap, end: end)
+      evidence: VisitDetail.Evidence(fixes: sums.fixes, spread: sums.spread, maximumGap: gap, end: end)
     )
   }
 
@@ -533,7 +533,7 @@ extension VisitDetector: FieldParts {
     let latitude = try coder.field(plane?.origin.latitude)
     let longitude = try coder.field(plane?.origin.longitude)
     try coder.code(&arrival)
-    try coder.code(&longestGap)
+    try coder.code(&maximumGap)
     try coder.code(&lastEvidence)
     try coder.code(&lastDecided)
     var sums = Coder.isReader ? StaySums() : sums
@@ -552,7 +552,7 @@ extension VisitDetector: FieldParts {
   init(resuming visit: VisitDetail, decidedAt: Timestamp, _ settings: VisitSettings) {
     self.init(settings)
     arrival = visit.arrival
-    longestGap = visit.evidence.longestGap
+    maximumGap = visit.evidence.maximumGap
     lastEvidence = decidedAt
     lastDecided = decidedAt
     var sums = StaySums()

@@ -32,7 +32,7 @@ struct VisitScale: Hashable, Sendable {
   /// The number of samples that leave the window together.
   static let step = 16
   /// The fewest samples of a stay, so that two fixes before and after a gap are none.
-  static let fewestSamples = 3
+  static let minimumSamples = 3
   /// The time for which the error of a fix persists.
   ///
   /// 10 s: a fix shares most of its readings with those of the seconds before it.
@@ -63,11 +63,11 @@ struct VisitScale: Hashable, Sendable {
   func isApart(_ visit: StaySums, _ later: StaySums, walked: Bool = false) -> Bool {
     guard visit.weight > 0, later.fixes > 0 else { return false }
     let accuracy = later.accuracies / Double(later.fixes)
-    let least =
+    let minimum =
       walked
       ? max(2 * settings.radius, 1.2 * accuracy)
       : max(2 * settings.radius, 2 * accuracy) + min(accuracy, visit.scatterOfCenter)
-    return visit.center.distance(to: later.center) >= least
+    return visit.center.distance(to: later.center) >= minimum
   }
 
   // Costs are twice the negative logarithm of a likelihood.

@@ -308,13 +308,13 @@ struct VisitTrack: Sendable {
     samples.removeFirst(VisitScale.step)
     nodes.removeFirst(VisitScale.step)
     if let base { nodes[0] = Node(stay: base.cost, isBase: true) }
-    let least = min(nodes[0].stay, nodes[0].move)
+    let minimum = min(nodes[0].stay, nodes[0].move)
     for place in nodes.indices {
       nodes[place].stayFrom = max(0, nodes[place].stayFrom - VisitScale.step)
       nodes[place].moveFrom = max(0, nodes[place].moveFrom - VisitScale.step)
       if base == nil {
-        nodes[place].stay -= least
-        nodes[place].move -= least
+        nodes[place].stay -= minimum
+        nodes[place].move -= minimum
       }
     }
   }

@@ -59,7 +59,7 @@ package struct Visits: Sendable {
   // MARK: Inputs
 
   /// Takes a fix that was published.
-  package mutating func take(_ fix: FixDetail, of event: Event, into events: inout [Event]) {
+  package mutating func receive(_ fix: FixDetail, of event: Event, into events: inout [Event]) {
     guard let settings else { return }
     let place = place(of: event.subject, at: event.decidedAt, into: &events)
     run(place, before: event.decidedAt, into: &events)
@@ -68,14 +68,14 @@ package struct Visits: Sendable {
     // A visit of a zone ends as it began.
     if subjects[place].zone == nil {
       if subjects[place].detector == nil { subjects[place].detector = VisitDetector(settings) }
-      let steps = subjects[place].detector?.take(VisitFix(fix, event)) ?? []
+      let steps = subjects[place].detector?.add(VisitFix(fix, event)) ?? []
       publish(steps, of: place, at: event.decidedAt, into: &events)
     }
     arm(place)
   }
 
   /// Takes a beacon's change of zone.
-  package mutating func take(
+  package mutating func receive(
     _ move: ZoneMove,
     of beacon: BeaconID,
     at instant: Timestamp,
@@ -87,7 +87,7 @@ package struct Visits: Sendable {
     subjects[place].touched = instant
     guard subjects[place].detector == nil else { return }
     if var stay = subjects[place].zone {
-      let isOver = stay.take(move, at: instant, settings)
+      let isOver = stay.update(move, at: instant, settings)
       subjects[place].zone = stay
       if isOver { end(place, at: stay.end(move), instant, settings, into: &events) }
     }
@@ -116,7 +116,7 @@ package struct Visits: Sendable {
     guard site.visits != settings else { return }
     settings = site.visits
     guard let settings else { return dropAll(at: instant, into: &events) }
-    for place in subjects.taken {
+    for place in subjects.occupied {
       subjects[place].detector?.adopt(settings)
       arm(place)
     }
@@ -136,7 +136,7 @@ package struct Visits: Sendable {
     into events: inout [Event]
   ) {
     guard let settings else { return }
-    for place in subjects.taken {
+    for place in subjects.occupied {
       guard case .beacon(let beacon) = subjects[place].subject, let stay = subjects[place].zone,
         stay.unknownSince == nil, zones[beacon] != stay.zone
       else { continue }
@@ -146,7 +146,7 @@ package struct Visits: Sendable {
     for (beacon, time) in times.sorted(by: { $0.key < $1.key }) {
       guard let zone = zones[beacon], subjects.place(of: .beacon(beacon)) == nil else { continue }
       let move = ZoneMove(from: nil, to: zone, time: time, reason: .margin, probability: nil)
-      take(move, of: beacon, at: instant, into: &events)
+      receive(move, of: beacon, at: instant, into: &events)
     }
   }
 
@@ -252,7 +252,7 @@ package struct Visits: Sendable {
         name: zoneNames[stay.zone],
         probability: stay.probability
       ),
-      evidence: VisitDetail.Evidence(longestGap: stay.longestGap, end: end)
+      evidence: VisitDetail.Evidence(maximumGap: stay.maximumGap, end: end)
     )
   }
 
@@ -307,7 +307,7 @@ package struct Visits: Sendable {
   }
 
   private mutating func dropAll(at instant: Timestamp, into events: inout [Event]) {
-    for place in subjects.taken { drop(place, at: instant, into: &events) }
+    for place in subjects.occupied { drop(place, at: instant, into: &events) }
   }
 
   /// Gives up a subject; a visit that is open ends.
@@ -397,7 +397,7 @@ extension Visits {
     into events: inout [Event]
   ) {
     for record in published { restore(record) }
-    for place in subjects.taken {
+    for place in subjects.occupied {
       subjects[place].detector?.resume(after: downtime)
       if subjects[place].detector?.isStaying == false { subjects[place].detector = nil }
       subjects[place].zone?.resume(after: downtime, at: instant)
@@ -406,7 +406,7 @@ extension Visits {
     }
     guard settings != nil else { return dropAll(at: instant, into: &events) }
     subjects.cancelDeadlines()
-    for place in subjects.taken { arm(place) }
+    for place in subjects.occupied { arm(place) }
   }
 
   /// Restores the visit of a subject from its last event.

@@ -37,16 +37,16 @@ struct ZoneStay: Hashable, Sendable {
   var isOpen = false
   /// The time since which the zone is not known, or nil while it is.
   var unknownSince: Timestamp?
-  var longestGap = TimeSpan.zero
+  var maximumGap = TimeSpan.zero
 
   /// Takes a change of zone, and returns whether it ends the stay.
   ///
   /// A zone that has become unsure is a gap: the stay goes on if the beacon is soon seen in the same zone. So is one whose
   /// observers are down, for as long as they are.
-  mutating func take(_ move: ZoneMove, at instant: Timestamp, _ settings: VisitSettings) -> Bool {
+  mutating func update(_ move: ZoneMove, at instant: Timestamp, _ settings: VisitSettings) -> Bool {
     if move.to == zone {
       if let since = unknownSince {
-        longestGap = max(longestGap, move.time - since)
+        maximumGap = max(maximumGap, move.time - since)
         unknownSince = nil
         deadline = isOpen ? .distantFuture : max(instant, enteredAt + settings.minimum)
       }
@@ -86,7 +86,7 @@ extension ZoneStay: FieldRecord {
       deadline: try coder.field(value().deadline),
       isOpen: try coder.field(value().isOpen),
       unknownSince: try coder.field(value().unknownSince),
-      longestGap: try coder.field(value().longestGap)
+      maximumGap: try coder.field(value().maximumGap)
     )
   }
 }

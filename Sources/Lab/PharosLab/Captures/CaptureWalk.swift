@@ -47,8 +47,8 @@ struct CaptureWalk {
 
   /// Reads one capture; `-` is standard input.
   ///
-  /// - Throws: what `take` throws, and a `CommandFailure` if the capture cannot be opened.
-  mutating func read(_ path: String, _ take: (PipelineInput) throws -> Void) throws {
+  /// - Throws: what `receive` throws, and a `CommandFailure` if the capture cannot be opened.
+  mutating func read(_ path: String, _ receive: (PipelineInput) throws -> Void) throws {
     var chunks = try FileChunks(named: path)
     var feed = CaptureFeed(observer: observer ?? ObserverID.ofCapture(at: path))
     var bar = ProgressBar(path, on: console)
@@ -59,20 +59,20 @@ struct CaptureWalk {
         try check(unpacked)
         feed.append(chunk)
         while let input = try feed.next() {
-          try take(input)
+          try receive(input)
           feed.recycle(input)
         }
         bar.show(Int(clamping: chunks.progress.read), of: chunks.progress.total.map { Int(clamping: $0) })
       }
       try feed.finish()
-      while let input = try feed.next() { try take(input) }
+      while let input = try feed.next() { try receive(input) }
       bar.clear()
     } catch let error as CaptureFeedError {
       bar.clear()
       hasDamage = true
       say("\(path): \(error)")
     } catch let error as FileError {
-      while let input = try? feed.next() { try take(input) }
+      while let input = try? feed.next() { try receive(input) }
       bar.clear()
       hasDamage = true
       say("\(error)")
@@ -112,6 +112,6 @@ extension ObserverID {
   package static func ofCapture(at path: String) -> ObserverID {
     let file = path.split(separator: "/").last.map(String.init) ?? path
     let stem = String(file.split(separator: ".", maxSplits: 1).first ?? "capture")
-    return ObserverID(stem) ?? ObserverID(stem.prefix(ObserverID.longestName / 4)) ?? .name("capture")
+    return ObserverID(stem) ?? ObserverID(stem.prefix(ObserverID.maximumName / 4)) ?? .name("capture")
   }
 }

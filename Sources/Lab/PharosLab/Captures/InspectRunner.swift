@@ -64,8 +64,8 @@ package struct InspectRunner: Sendable {
     do {
       while let chunk = try chunks.next() {
         reader.append(chunk)
-        while let item = try reader.next() { inspection.take(item) }
-        try console.output.write(inspection.takeLines())
+        while let item = try reader.next() { inspection.inspect(item) }
+        try console.output.write(inspection.drainLines())
         if showsBar {
           bar.show(Int(clamping: chunks.progress.read), of: chunks.progress.total.map { Int(clamping: $0) })
         }
@@ -80,7 +80,7 @@ package struct InspectRunner: Sendable {
       damage = "\(path): \(error)"
     }
     bar.clear()
-    try console.output.write(inspection.takeLines())
+    try console.output.write(inspection.drainLines())
     if !reader.foreign.isEmpty { console.say("\(path): \(reader.foreign).") }
     let summary = inspection.summary(of: path, reader)
     for line in summary.passedOver + summary.hints { console.say("\(path): \(line).") }
@@ -128,20 +128,20 @@ package struct Inspection {
     }
   }
 
-  mutating func take(_ item: CaptureItem) {
+  mutating func inspect(_ item: CaptureItem) {
     let packet: Packet
     switch item {
     case .packet(let found): packet = found
     case .block(let block):
       tally.blocks += 1
-      if let datagram = datagram(of: block) { take(datagram) }
+      if let datagram = datagram(of: block) { inspect(datagram) }
       return
     }
-    tally.note(packet)
+    tally.record(packet)
     if packet.linkType.carriesAdverts {
       for report in extractor.reports(in: packet) { show(AdvertLine(report)) }
     } else if let datagram = assembler.add(packet) {
-      take(datagram)
+      inspect(datagram)
     }
   }
 
@@ -157,7 +157,7 @@ package struct Inspection {
   }
 
   /// The lines that were not written yet.
-  mutating func takeLines() -> [UInt8] {
+  mutating func drainLines() -> [UInt8] {
     defer {
       text.removeAll(keepingCapacity: true)
       json.removeAll()
@@ -177,7 +177,7 @@ package struct Inspection {
     return summary
   }
 
-  private mutating func take(_ datagram: UDPDatagram) {
+  private mutating func inspect(_ datagram: UDPDatagram) {
     batch.removeAll()
     let received = datagram.time ?? Timestamp(nanoseconds: 0)
     let payload = datagram.payload.span.bytes
@@ -197,7 +197,7 @@ package struct Inspection {
       }
       index += 1
     }
-    for observer in batch.observers { tally.note(observer) }
+    for observer in batch.observers { tally.record(observer) }
   }
 
   // MARK: Adverts
@@ -208,7 +208,7 @@ package struct Inspection {
   ])
 
   private mutating func show(_ line: AdvertLine) {
-    tally.note(line)
+    tally.record(line)
     guard view == .adverts else { return }
     guard format == .table else { return line.append(to: &json) }
     let level = if case .dBm(let level) = line.level { "\(level)" } else { "" }
@@ -229,7 +229,7 @@ package struct Inspection {
     _ datagram: UDPDatagram,
     index: Int
   ) {
-    tally.note(ranged)
+    tally.record(ranged)
     guard view == .adverts else { return }
     let level = ranged.rssi.map { Int($0.dBm) }
     guard format == .table else {
@@ -340,7 +340,7 @@ struct CaptureSummary {
   /// The maximum number of beacons, and of observers, that are listed by name.
   private static let listed = 10
 
-  mutating func note(_ packet: Packet) {
+  mutating func record(_ packet: Packet) {
     packets += 1
     linkTypes[packet.linkType, default: 0] += 1
     guard let time = packet.time else { return }
@@ -348,29 +348,29 @@ struct CaptureSummary {
     last = max(last ?? time, time)
   }
 
-  mutating func note(_ observer: ObserverID) {
+  mutating func record(_ observer: ObserverID) {
     guard observers.count < CaptureSummary.identityLimit || observers[observer] != nil else { return }
     observers[observer, default: 0] += 1
   }
 
-  mutating func note(_ line: AdvertLine) {
+  mutating func record(_ line: AdvertLine) {
     adverts += 1
     if let address = line.address, addresses.count < CaptureSummary.identityLimit {
       addresses.insert(address)
     }
     let payload = line.data.span.bytes
-    for beacon in FrameDecoder().frames(in: payload).compactMap(\.beacon) { note(beacon) }
+    for beacon in FrameDecoder().frames(in: payload).compactMap(\.beacon) { record(beacon) }
     if let company = FrameDecoder().unreadIBeaconCompany(in: payload) {
       unreadCompanies[company, default: 0] += 1
     }
   }
 
-  mutating func note(_ ranged: RangedBeacon) {
+  mutating func record(_ ranged: RangedBeacon) {
     self.ranged += 1
-    note(ranged.beacon)
+    record(ranged.beacon)
   }
 
-  private mutating func note(_ beacon: BeaconID) {
+  private mutating func record(_ beacon: BeaconID) {
     guard beacons.count < CaptureSummary.identityLimit || beacons[beacon] != nil else { return }
     beacons[beacon, default: 0] += 1
   }

@@ -73,7 +73,7 @@ private struct ProcessWork {
   mutating func process(_ path: String) throws {
     var walk = walk
     defer { self.walk = walk }
-    try walk.read(path) { input in try take(input, from: path) }
+    try walk.read(path) { input in try process(input, from: path) }
   }
 
   mutating func finish() throws {
@@ -85,7 +85,7 @@ private struct ProcessWork {
     sayWhoIsInside()
   }
 
-  private mutating func take(_ input: PipelineInput, from path: String) throws {
+  private mutating func process(_ input: PipelineInput, from path: String) throws {
     if case .site(let recorded) = input {
       guard pipeline == nil else {
         throw CommandFailure("\(path) is a recording of its own. Process it alone.", status: .usage)
@@ -97,7 +97,7 @@ private struct ProcessWork {
   }
 
   private mutating func decide(_ input: PipelineInput) throws {
-    guard let events = pipeline?.take(input) else { return }
+    guard let events = pipeline?.process(input) else { return }
     try write(events)
   }
 

@@ -129,7 +129,7 @@ package struct SimulateRunner: Sendable {
           to: SimulateRunner.destination,
           at: datagram.received
         )
-        if writer.pendingCount >= SimulateRunner.chunk { try capture.write(writer.takeBytes()) }
+        if writer.pendingCount >= SimulateRunner.chunk { try capture.write(writer.drainBytes()) }
       case .truth(let event):
         tally.facts += 1
         event.write(to: &json)
@@ -138,7 +138,7 @@ package struct SimulateRunner: Sendable {
         json.removeAll()
       }
     }
-    try capture.write(writer.takeBytes())
+    try capture.write(writer.drainBytes())
     bar.clear()
     return tally
   }

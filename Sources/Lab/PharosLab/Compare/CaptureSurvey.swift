@@ -44,15 +44,15 @@ struct CaptureSurvey {
   }
 
   /// Takes one input of a capture.
-  mutating func take(_ input: PipelineInput) {
+  mutating func add(_ input: PipelineInput) {
     switch input {
     case .site(let site): recordedSite = recordedSite ?? site
-    case .reports(let batch): take(batch)
+    case .reports(let batch): add(batch)
     case .change, .restored, .tick, .clockStep, .pause: return
     }
   }
 
-  private mutating func take(_ batch: ReportBatch) {
+  private mutating func add(_ batch: ReportBatch) {
     for report in batch.reports {
       first = first ?? report.received
       last = max(last ?? report.received, report.received)
@@ -63,11 +63,11 @@ struct CaptureSurvey {
       }
       heard.find(in: report, of: batch)
       if !heard.found.isEmpty { adverts += 1 }
-      for identity in heard.found { note(identity.beacon, by: observer) }
+      for identity in heard.found { record(identity.beacon, by: observer) }
     }
   }
 
-  private mutating func note(_ beacon: BeaconID, by observer: ObserverID) {
+  private mutating func record(_ beacon: BeaconID, by observer: ObserverID) {
     guard beacons[beacon] != nil || beacons.count < CaptureSurvey.maximumIdentities else {
       overflow += 1
       return
@@ -90,16 +90,16 @@ struct HeardBeacons {
   /// The identities of the last advert; the storage is used again.
   private(set) var found: [Identity] = []
   private let decoder: FrameDecoder
-  private let takesAddresses: Bool
+  private let recordsAddresses: Bool
 
   /// Makes a finder.
   ///
   /// - Parameters:
   ///   - companies: Companies other than Apple whose frames count as iBeacons.
-  ///   - takesAddresses: True to count lasting addresses as identities as well.
-  init(companies: [UInt16] = [], takesAddresses: Bool = false) {
+  ///   - recordsAddresses: True to count lasting addresses as identities as well.
+  init(companies: [UInt16] = [], recordsAddresses: Bool = false) {
     decoder = FrameDecoder(iBeaconCompanies: companies)
-    self.takesAddresses = takesAddresses
+    self.recordsAddresses = recordsAddresses
   }
 
   /// Finds the identities in a report; none in most reports.
@@ -124,7 +124,7 @@ struct HeardBeacons {
       guard let beacon = frame.beacon, !found.contains(where: { $0.beacon == beacon }) else { return }
       found.append(Identity(beacon: beacon, measuredPower: frame.measuredPower.map(Double.init)))
     }
-    if takesAddresses, let address = advert.address, !address.isPrivate {
+    if recordsAddresses, let address = advert.address, !address.isPrivate {
       found.append(Identity(beacon: .address(address), measuredPower: found.first?.measuredPower))
     }
     self.found = found

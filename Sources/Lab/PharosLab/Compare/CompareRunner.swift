@@ -74,7 +74,7 @@ package struct CompareRunner: Sendable {
     var comparison = try Comparison(compared: compared, timeout: options.timeout, survey: survey)
     var walk = CaptureWalk(observer: options.observer, console: console, check: options.check)
     var resolver = given.flatMap { Resolver(site: $0) }
-    for path in options.captures { try walk.read(path) { comparison.take(resolver.resolved($0)) } }
+    for path in options.captures { try walk.read(path) { comparison.process(resolver.resolved($0)) } }
     comparison.finish()
     let report = ComparisonReport(of: options, survey: survey, compared: compared, comparison: comparison)
     return (report, walk.hasFailed)
@@ -84,7 +84,7 @@ package struct CompareRunner: Sendable {
     var survey = CaptureSurvey(companies: site?.iBeaconCompanies ?? [])
     var walk = CaptureWalk(observer: options.observer, console: console, isQuiet: true, check: options.check)
     var resolver = site.flatMap { Resolver(site: $0) }
-    for path in options.captures { try walk.read(path) { survey.take(resolver.resolved($0)) } }
+    for path in options.captures { try walk.read(path) { survey.add(resolver.resolved($0)) } }
     return survey
   }
 

@@ -141,7 +141,7 @@ struct RowFinder {
   }
 
   /// Indicates whether any region asks about addresses.
-  var takesAddresses: Bool {
+  var matchesAddresses: Bool {
     compared.site.applications.flatMap(\.regions).contains { region in
       if case .address = region.constraint { true } else { false }
     }

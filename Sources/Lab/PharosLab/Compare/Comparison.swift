@@ -71,7 +71,7 @@ struct Comparison {
     rooms = roomRules.isEmpty ? [] : ([Comparison.pharos] + roomRules.map(\.name)).map(RoomTally.init(name:))
     let finder = RowFinder(compared: compared, rules: presence.count)
     self.finder = finder
-    heard = HeardBeacons(companies: compared.site.iBeaconCompanies, takesAddresses: finder.takesAddresses)
+    heard = HeardBeacons(companies: compared.site.iBeaconCompanies, recordsAddresses: finder.matchesAddresses)
     offsets = Dictionary(
       compared.site.observers.filter { $0.rssiOffset != 0 }.map { ($0.id, $0.rssiOffset) },
       uniquingKeysWith: { first, _ in first }
@@ -85,51 +85,51 @@ struct Comparison {
   }
 
   /// Takes one input of a capture.
-  mutating func take(_ input: PipelineInput) {
+  mutating func process(_ input: PipelineInput) {
     switch input {
     case .site: return
-    case .reports(let batch): take(batch)
+    case .reports(let batch): process(batch)
     case .tick(let instant):
-      decide { $0.take(input) }
-      settleEngines(before: .distantFuture)
+      decide { $0.process(input) }
+      countVerdicts(before: .distantFuture)
       advance(to: instant)
     case .change, .restored, .clockStep, .pause:
-      decide { $0.take(input) }
-      settleEngines(before: .distantFuture)
+      decide { $0.process(input) }
+      countVerdicts(before: .distantFuture)
     }
   }
 
   /// Ends at the last input.
   mutating func finish() {
     decide { $0.finish() }
-    settleEngines(before: .distantFuture)
+    countVerdicts(before: .distantFuture)
     if latest != .distantPast { advance(to: latest) }
   }
 
-  private mutating func take(_ batch: ReportBatch) {
+  private mutating func process(_ batch: ReportBatch) {
     decide { $0.ingest(batch) }
     for report in batch.reports {
-      settleEngines(before: report.received)
-      hear(report, in: batch)
+      countVerdicts(before: report.received)
+      receive(report, in: batch)
     }
-    settleEngines(before: .distantFuture)
+    countVerdicts(before: .distantFuture)
   }
 
   private mutating func advance(to time: Timestamp) {
     latest = max(latest, time)
     for rule in presenceRules.indices {
       presenceRules[rule].advance(to: latest, into: &verdicts)
-      settlePresence(rule)
+      drainPresence(rule)
     }
     for rule in roomRules.indices {
       roomRules[rule].advance(to: latest, into: &verdicts)
-      settleRooms(rule)
+      drainRooms(rule)
     }
   }
 
   // MARK: The others
 
-  private mutating func hear(_ report: Report, in batch: borrowing ReportBatch) {
+  private mutating func receive(_ report: Report, in batch: borrowing ReportBatch) {
     guard batch.observers.indices.contains(Int(report.observer)) else { return }
     latest = max(latest, report.received)
     heard.find(in: report, of: batch)
@@ -137,10 +137,10 @@ struct Comparison {
     let observer = batch.observers[Int(report.observer)]
     for identity in heard.found {
       let match = finder.match(identity.beacon, address: report.lastingAddress, observer: observer)
-      for row in match.rows { hear(row: row, level: report.level) }
+      for row in match.rows { receive(row: row, level: report.level) }
       guard let beacon = match.roomBeacon, let number = compared.roomNumbers[observer] else { continue }
       guard let level = report.level else { continue }
-      hearRooms(
+      receiveRooms(
         Sighting(
           observer: number,
           beacon: Int32(beacon),
@@ -157,7 +157,7 @@ struct Comparison {
   /// - Units: dBm.
   private static let usualPower = -59.0
 
-  private mutating func hear(row: Int, level: Double?) {
+  private mutating func receive(row: Int, level: Double?) {
     let sighting = Sighting(
       observer: 0,
       beacon: Int32(row),
@@ -167,7 +167,7 @@ struct Comparison {
     )
     for rule in presenceRules.indices {
       presenceRules[rule].heard(sighting, into: &verdicts)
-      if !verdicts.isEmpty { settlePresence(rule) }
+      if !verdicts.isEmpty { drainPresence(rule) }
     }
     let (time, share) = (latest, (latest - start) / length)
     finder.withRow(row) { row in
@@ -177,7 +177,7 @@ struct Comparison {
     }
   }
 
-  private mutating func settlePresence(_ rule: Int) {
+  private mutating func drainPresence(_ rule: Int) {
     for verdict in verdicts {
       let state: RegionState
       switch verdict.change {
@@ -185,22 +185,22 @@ struct Comparison {
       case .exit: state = .outside
       case .room: continue
       }
-      note(state, at: verdict.time, row: Int(verdict.beacon), rule: rule + engines.count)
+      record(state, at: verdict.time, row: Int(verdict.beacon), rule: rule + engines.count)
     }
     verdicts.removeAll(keepingCapacity: true)
   }
 
-  private mutating func hearRooms(_ sighting: Sighting) {
+  private mutating func receiveRooms(_ sighting: Sighting) {
     for rule in roomRules.indices {
       roomRules[rule].heard(sighting, into: &verdicts)
-      if !verdicts.isEmpty { settleRooms(rule) }
+      if !verdicts.isEmpty { drainRooms(rule) }
     }
   }
 
-  private mutating func settleRooms(_ rule: Int) {
+  private mutating func drainRooms(_ rule: Int) {
     for verdict in verdicts {
       guard case .room(let room) = verdict.change else { continue }
-      rooms[rule + 1].note(room, of: Int(verdict.beacon), at: verdict.time)
+      rooms[rule + 1].record(room, of: Int(verdict.beacon), at: verdict.time)
     }
     verdicts.removeAll(keepingCapacity: true)
   }
@@ -215,33 +215,33 @@ struct Comparison {
   }
 
   /// Counts what was decided before an instant: before the adverts of that instant are heard.
-  private mutating func settleEngines(before instant: Timestamp) {
+  private mutating func countVerdicts(before instant: Timestamp) {
     for engine in engines.indices {
       while engines[engine].next < engines[engine].events.count {
         let event = engines[engine].events[engines[engine].next]
         guard event.decidedAt < instant else { break }
         engines[engine].next += 1
-        note(event, of: engine)
+        record(event, of: engine)
       }
     }
   }
 
-  private mutating func note(_ event: Event, of engine: Int) {
+  private mutating func record(_ event: Event, of engine: Int) {
     switch event.detail {
     case .region(let transition) where event.kind == .regionState && !transition.isAnswer:
       let region = RegionKey(application: event.application, region: event.region)
       guard let row = finder.row(RowKey(region: region, subject: event.subject)) else { return }
-      note(transition.to, at: event.decidedAt, row: row, rule: engine)
+      record(transition.to, at: event.decidedAt, row: row, rule: engine)
     case .zone where event.kind == .zoneEnter && engine == 0:
       guard case .beacon(let beacon) = event.subject, let number = finder.roomBeacons[beacon] else { return }
       guard !rooms.isEmpty, let room = zones[event.region] else { return }
-      rooms[0].note(room, of: number, at: event.decidedAt)
+      rooms[0].record(room, of: number, at: event.decidedAt)
     default: return
     }
   }
 
-  private mutating func note(_ state: RegionState, at time: Timestamp, row: Int, rule: Int) {
-    finder.withRow(row) { presence[rule].note(state, at: time, of: &$0, rule: rule) }
+  private mutating func record(_ state: RegionState, at time: Timestamp, row: Int, rule: Int) {
+    finder.withRow(row) { presence[rule].record(state, at: time, of: &$0, rule: rule) }
   }
 }
 
@@ -289,7 +289,7 @@ struct PresenceTally {
   ///   - time: The time at which the rule reported it.
   ///   - row: The row, which holds the region and the subject.
   ///   - rule: The index of the rule among the row's standings.
-  mutating func note(_ state: RegionState, at time: Timestamp, of row: inout ComparedRow, rule: Int) {
+  mutating func record(_ state: RegionState, at time: Timestamp, of row: inout ComparedRow, rule: Int) {
     switch state {
     case .inside:
       if !row.standings[rule].isInside { enter(at: time, &row.standings[rule]) }
@@ -348,7 +348,7 @@ struct RoomTally {
   /// Records the room that the rule assigns to a beacon from `time` on.
   ///
   /// A room of nil means no room. It does not count as a change of room.
-  mutating func note(_ room: Int32?, of beacon: Int, at time: Timestamp) {
+  mutating func record(_ room: Int32?, of beacon: Int, at time: Timestamp) {
     while places.count <= beacon { places.append(Place()) }
     guard let room, room != places[beacon].room else { return }
     if let last = places[beacon].room {

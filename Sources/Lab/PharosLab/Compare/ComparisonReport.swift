@@ -29,7 +29,7 @@ struct ComparisonReport {
   /// The maximum number of rows that are listed and drawn.
   static let maximumListed = 6
   /// The minimum length of the captures, in time-outs, for the figures to mean something.
-  static let fewestTimeouts = 2.0
+  static let minimumTimeouts = 2.0
   /// The length below which captures miss returns within ten minutes.
   static let comfortable = TimeSpan.minutes(30)
 
@@ -57,7 +57,7 @@ struct ComparisonReport {
   var hasExits: Bool { presence.contains { $0.exits > 0 } }
 
   /// Indicates whether the captures last long enough for the figures to mean something.
-  var isLongEnough: Bool { survey.length / options.timeout >= ComparisonReport.fewestTimeouts }
+  var isLongEnough: Bool { survey.length / options.timeout >= ComparisonReport.minimumTimeouts }
 
   /// The rows that flap most, one for each subject while there are as many.
   private static func worst(of rows: [ComparedRow]) -> [ComparedRow] {
@@ -138,9 +138,9 @@ struct ComparisonReport {
       notes.append("\(Wording.count(compared.leftOut, "beacon")) with fewer adverts are left out.")
     }
     if survey.overflow > 0 {
-      let most = CaptureSurvey.maximumIdentities
+      let maximum = CaptureSurvey.maximumIdentities
       notes.append(
-        "Beyond \(most) beacons, \(Wording.count(survey.overflow, "advert")) were not attributed to a beacon."
+        "Beyond \(maximum) beacons, \(Wording.count(survey.overflow, "advert")) were not attributed to a beacon."
       )
     }
     if rowOverflow > 0 {
@@ -294,8 +294,8 @@ extension ComparisonReport {
     let names = SiteNames(compared.site)
     var lines = [ComparisonReport.worstTable.header]
     for row in rows {
-      let most = row.standings.map(\.returns).max() ?? 0
-      let worst = row.standings.firstIndex { $0.returns == most } ?? 0
+      let maximum = row.standings.map(\.returns).max() ?? 0
+      let worst = row.standings.firstIndex { $0.returns == maximum } ?? 0
       lines.append(
         ComparisonReport.worstTable.line([
           names.name(of: row.key.subject), compared.hasOwnRegions ? row.key.region.region : "",

@@ -6,7 +6,7 @@ struct DecisionLog {
   /// The maximum number of decisions that are kept.
   ///
   /// A hundred thousand decisions take some 50 MB and are more than a user reads. Further decisions are counted.
-  static let most = 100_000
+  static let capacity = 100_000
 
   /// The number of preceding decisions among which an equal one is looked for: the regions of one application.
   private static let mergeReach = 32
@@ -19,14 +19,14 @@ struct DecisionLog {
   private(set) var rows: [RowKey: RowStory] = [:]
 
   /// Takes events in their order.
-  mutating func take(_ events: [Event]) {
-    for event in events { take(event) }
+  mutating func record(_ events: [Event]) {
+    for event in events { record(event) }
   }
 
   /// An advert was heard that a row asks about.
-  mutating func hear(_ row: RowKey, rules: PresencePolicy, at time: Timestamp) {
+  mutating func receive(_ row: RowKey, rules: PresencePolicy, at time: Timestamp) {
     rows[row, default: RowStory()].rules = rules
-    rows[row, default: RowStory()].hear(at: time)
+    rows[row, default: RowStory()].receive(at: time)
   }
 
   /// Time ends; decisions that say the same become one.
@@ -44,9 +44,9 @@ struct DecisionLog {
     decisions = merged
   }
 
-  private mutating func take(_ event: Event) {
+  private mutating func record(_ event: Event) {
     switch event.detail {
-    case .region(let transition): take(event, transition)
+    case .region(let transition): record(event, transition)
     case .zone where isPublishedAlready(event), .ranging, .battery, .authorisation, .notification, .fix: break
     default: append(event)
     }
@@ -59,7 +59,7 @@ struct DecisionLog {
       && last.detail == event.detail
   }
 
-  private mutating func take(_ event: Event, _ transition: RegionTransition) {
+  private mutating func record(_ event: Event, _ transition: RegionTransition) {
     guard !transition.isAnswer else { return }
     switch event.kind {
     case .regionState: turn(event, transition)
@@ -92,7 +92,7 @@ struct DecisionLog {
   }
 
   private mutating func append(_ event: Event, as kind: EventKind? = nil, rules: PresencePolicy? = nil) {
-    guard decisions.count < DecisionLog.most else {
+    guard decisions.count < DecisionLog.capacity else {
       omitted += 1
       return
     }

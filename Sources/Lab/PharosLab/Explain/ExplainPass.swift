@@ -19,7 +19,7 @@ struct ExplainPass {
   private var pipeline: Pipeline?
   /// Finds out whose changing addresses are.
   private var resolver: Resolver?
-  private var heard = HeardBeacons(takesAddresses: true)
+  private var heard = HeardBeacons(recordsAddresses: true)
   private var offsets: [ObserverID: Double] = [:]
   private var single = ReportBatch()
 
@@ -35,7 +35,7 @@ struct ExplainPass {
   }
 
   /// Takes an input.
-  mutating func take(_ input: PipelineInput, from path: String) throws(CommandFailure) {
+  mutating func process(_ input: PipelineInput, from path: String) throws(CommandFailure) {
     if case .site(let recorded) = input {
       guard pipeline == nil else {
         throw CommandFailure("\(path) is a recording of its own. Explain it alone.", status: .usage)
@@ -55,23 +55,23 @@ struct ExplainPass {
     let input = givenSite.map(input.withKeys) ?? input
     if case .change(.declare(let site), _) = input { resolver = Resolver(site: site) }
     guard case .reports(var batch) = input else {
-      findings.log.take(pipeline?.take(input) ?? [])
+      findings.log.record(pipeline?.process(input) ?? [])
       return
     }
     // The pipeline resolves addresses, too. This pass needs them resolved to file a story under the tag's own address.
     resolver?.resolve(&batch)
-    for report in batch.reports { take(report, of: batch) }
+    for report in batch.reports { process(report, of: batch) }
   }
 
   /// Ends at the last input, or so much later.
   mutating func finish(tail: TimeSpan?) {
-    findings.log.take(pipeline?.finish(tail: tail) ?? [])
+    findings.log.record(pipeline?.finish(tail: tail) ?? [])
     guard let span = findings.span else { return }
     let end = span.upperBound + max(.zero, tail ?? .zero)
     findings.span = span.lowerBound...end
     findings.log.finish(at: end)
     for beacon in findings.rooms.keys { findings.rooms[beacon]?.close() }
-    findings.noteOutages()
+    findings.recordOutages()
   }
 
   private mutating func start(_ site: Site) throws(CommandFailure) {
@@ -82,11 +82,11 @@ struct ExplainPass {
     }
     findings.site = site
     resolver = Resolver(site: site)
-    heard = HeardBeacons(companies: site.iBeaconCompanies, takesAddresses: true)
+    heard = HeardBeacons(companies: site.iBeaconCompanies, recordsAddresses: true)
     offsets = Dictionary(site.observers.map { ($0.id, $0.rssiOffset) }) { first, _ in first }
   }
 
-  private mutating func take(_ report: Report, of batch: borrowing ReportBatch) {
+  private mutating func process(_ report: Report, of batch: borrowing ReportBatch) {
     guard batch.observers.indices.contains(Int(report.observer)) else { return }
     let observer = batch.observers[Int(report.observer)]
     let received = report.received
@@ -95,17 +95,17 @@ struct ExplainPass {
     let beacons = identities(of: report, in: batch)
     if report.level != nil || !beacons.isEmpty { findings.adverts += 1 }
     // What is due is decided first, so that what is known before the report is what it met.
-    findings.log.take(pipeline?.advance(to: received - .oneNanosecond) ?? [])
+    findings.log.record(pipeline?.advance(to: received - .oneNanosecond) ?? [])
     let before = beacons.map { pipeline?.insight(observer: observer, beacon: $0) }
     single.removeAll()
     single.append(report, from: batch)
-    findings.log.take(pipeline?.ingest(single) ?? [])
+    findings.log.record(pipeline?.ingest(single) ?? [])
     if !findings.site.zones.isEmpty { for beacon in beacons { lookForRooms(beacon, at: received) } }
     let level = report.level.map { $0 + (offsets[observer] ?? 0) }
     for (beacon, old) in zip(beacons, before) {
       guard let new = pipeline?.insight(observer: observer, beacon: beacon) else { continue }
       guard old == nil || new.samples != old?.samples || new.lastHeard != old?.lastHeard else { continue }
-      note(old, new, level: level)
+      record(old, new, level: level)
     }
   }
 
@@ -117,18 +117,18 @@ struct ExplainPass {
     findings.rooms[beacon, default: RoomStory()].look(present, rival, at: instant)
   }
 
-  private mutating func note(_ old: TrackInsight?, _ new: TrackInsight, level: Double?) {
+  private mutating func record(_ old: TrackInsight?, _ new: TrackInsight, level: Double?) {
     let key = TrackKey(observer: new.observer, beacon: new.beacon)
-    findings.tracks[key, default: TrackStory()].hear(from: old, to: new, level: level)
+    findings.tracks[key, default: TrackStory()].receive(from: old, to: new, level: level)
     if drawn.contains(key) {
-      findings.traces[key, default: TrackTrace()].hear(from: old, to: new, level: level)
+      findings.traces[key, default: TrackTrace()].receive(from: old, to: new, level: level)
     }
     for region in new.regions {
       let row = RowKey(
         region: RegionKey(application: region.application, region: region.region),
         subject: region.isAboutBeacons ? .beacon(new.beacon) : .observer(new.observer)
       )
-      findings.log.hear(row, rules: region.rules, at: new.lastHeard)
+      findings.log.receive(row, rules: region.rules, at: new.lastHeard)
       if drawnRows.contains(row), !drawn.contains(key),
         findings.others[row]?.count ?? 0 < Findings.maximumOthers
       {
@@ -204,7 +204,7 @@ struct Findings {
   }
 
   /// The outages of observers, from the decisions.
-  mutating func noteOutages() {
+  mutating func recordOutages() {
     for decision in decisions {
       guard let observer = decision.observer else { continue }
       switch decision.kind {

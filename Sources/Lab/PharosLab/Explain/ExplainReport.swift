@@ -25,9 +25,9 @@ struct ExplainReport {
     self.findings = findings
     self.filter = filter
     narrator = Narrator(findings)
-    let taken = findings.decisions.filter(filter.takes).enumerated()
+    let accepted = findings.decisions.filter(filter.matches).enumerated()
     // By the time of what happened; what is decided late stands where it belongs.
-    decisions = taken.sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
+    decisions = accepted.sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
   }
 
   /// The decisions that the report explains.
@@ -81,8 +81,8 @@ struct ExplainReport {
 
   /// The panels to draw: one track, or up to ``maximumPanels`` if an observer or a beacon was named.
   var panels: [TimelinePanel] {
-    let most = filter.observer == nil && filter.beacon == nil ? 1 : ExplainReport.maximumPanels
-    return tracks.prefix(most).compactMap { track in
+    let maximum = filter.observer == nil && filter.beacon == nil ? 1 : ExplainReport.maximumPanels
+    return tracks.prefix(maximum).compactMap { track in
       row(of: track).map { TimelinePanel(track: track, row: $0) }
     }
   }
@@ -147,14 +147,14 @@ extension ExplainReport {
     let head = "\(Wording.clock(decision.time))  "
     let headline = PlainText.clean(narrator.headline(decision))
     let title = "\(style.paint(word, ExplainReport.color(of: decision.kind)))  \(headline)"
-    let telling = narrator.narration(decision)
+    let published = narrator.narration(decision)
     let indent = String(repeating: " ", count: ExplainReport.indent)
     var lines = [head + title]
-    if !telling.why.isEmpty {
-      lines += Paragraph.lines(telling.why.joined(separator: " "), behind: indent, width: width)
+    if !published.why.isEmpty {
+      lines += Paragraph.lines(published.why.joined(separator: " "), behind: indent, width: width)
     }
-    if !telling.compared.isEmpty {
-      lines += Paragraph.lines(telling.compared.joined(separator: " "), behind: indent + "≠ ", width: width)
+    if !published.compared.isEmpty {
+      lines += Paragraph.lines(published.compared.joined(separator: " "), behind: indent + "≠ ", width: width)
     }
     return lines
   }
@@ -298,9 +298,9 @@ extension ExplainReport {
       json.closeObject()
       write(rules: decision, transition.evidence, to: &json)
     }
-    let telling = narrator.narration(decision).plain
-    json.strings("why", telling.why)
-    json.strings("compared", telling.compared)
+    let published = narrator.narration(decision).plain
+    json.strings("why", published.why)
+    json.strings("compared", published.compared)
   }
 
   /// Writes the decisions of fixed rules about the same silence.

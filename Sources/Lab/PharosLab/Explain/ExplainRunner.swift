@@ -92,7 +92,7 @@ package struct ExplainRunner: Sendable {
     var pass = ExplainPass(site: site, drawing: panels)
     var walk = CaptureWalk(observer: options.heardBy, console: console)
     for path in options.captures {
-      try walk.read(path) { input in try pass.take(input, from: path) }
+      try walk.read(path) { input in try pass.process(input, from: path) }
     }
     pass.finish(tail: options.tail)
     return (pass.findings, walk.hasFailed)
@@ -169,7 +169,7 @@ struct ExplainFilter {
   }
 
   /// Returns whether a decision passes the filter.
-  func takes(_ decision: Decision) -> Bool {
+  func matches(_ decision: Decision) -> Bool {
     switch decision.detail {
     case .observer:
       guard let who = decision.observer, region == nil || beacon != nil else { return region == nil }
@@ -200,7 +200,7 @@ struct Vocabulary {
   private let narrator: Narrator
 
   /// The maximum number of names that an error lists.
-  private static let most = 6
+  private static let maximumNames = 6
 
   init(_ findings: Findings) {
     self.findings = findings
@@ -293,7 +293,7 @@ struct Vocabulary {
   }
 
   private static func shortened(_ names: [String]) -> String {
-    let shown = names.prefix(most).joined(separator: ", ")
-    return names.count > most ? "\(shown) and \(names.count - most) more" : shown
+    let shown = names.prefix(maximumNames).joined(separator: ", ")
+    return names.count > maximumNames ? "\(shown) and \(names.count - maximumNames) more" : shown
   }
 }

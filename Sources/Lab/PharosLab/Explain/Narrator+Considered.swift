@@ -81,7 +81,7 @@ extension Narrator {
     let few = lone.count - lone.weak
     if few > 0 {
       let needed = rules?.enterSamples ?? 2
-      let clocks = Wording.clocks(Array(lone.examples.prefix(TrackStory.most)), outOf: few)
+      let clocks = Wording.clocks(Array(lone.examples.prefix(TrackStory.maximumEntries)), outOf: few)
       said.append(
         "\(Wording.count(few, "lone advert")) did not enter, since it takes \(needed) within the window: \(clocks)."
       )

@@ -168,9 +168,9 @@ extension PanelDrawing {
 
   /// The points in runs without long silences: a line across a silence would show levels that no observer reported.
   private var runs: [ArraySlice<TrackTrace.Point>] {
-    let longest = max(.seconds(5), (last?.interval ?? .seconds(1)) * 6)
+    let maximum = max(.seconds(5), (last?.interval ?? .seconds(1)) * 6)
     let points = trace.points.filter { $0.level.isFinite }
-    let gaps = points.indices.dropFirst().filter { points[$0].time - points[$0 - 1].time > longest }
+    let gaps = points.indices.dropFirst().filter { points[$0].time - points[$0 - 1].time > maximum }
     return zip([0] + gaps, gaps + [points.count]).map { points[$0..<$1] }
   }
 
@@ -331,7 +331,7 @@ extension PanelDrawing {
     let states = zip(turns, ends).map { turn, end in segment(turn.state, from: turn.time, to: end) }
     bar(states.filter { $0.right > $0.left }, at: pharosBar, "Pharos", on: &picture)
     // A return does not prove an exit of Pharos false. The exits of a fixed rule are judged by the states of Pharos.
-    note(story.exits, story.returns, "back", at: pharosBar, on: &picture)
+    record(story.exits, story.returns, "back", at: pharosBar, on: &picture)
     for (index, rule) in story.fixed.reversed().enumerated() {
       fixed(rule, at: lowerBar(index), on: &picture)
     }
@@ -350,7 +350,7 @@ extension PanelDrawing {
     picture.bar(segments, across: time, top: place.top, height: place.height, ground: ground)
   }
 
-  private func note(
+  private func record(
     _ exits: Int,
     _ mistakes: Int,
     _ word: String,
@@ -396,7 +396,7 @@ extension PanelDrawing {
         picture.line(from: SVGPoint(x, place.top), to: SVGPoint(x, bottom), Stroke(Palette.exit, width: 2))
       }
     }
-    note(rule.exits, mistakes.count, "false", at: place, on: &picture)
+    record(rule.exits, mistakes.count, "false", at: place, on: &picture)
   }
 
   /// The zones that the beacon was in, all observers compared.

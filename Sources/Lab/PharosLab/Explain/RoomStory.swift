@@ -18,13 +18,13 @@ struct RoomStory {
   }
 
   /// The maximum number of episodes that are kept: the closest.
-  static let most = 3
+  static let maximumEpisodes = 3
   /// The part of the needed probability from which on a zone was nearly reported.
   private static let minimumShare = 0.5
   /// The pause between two looks at a beacon, as often as its levels come.
   private static let pause = SecondSummary.length
   /// The pause that ends an episode.
-  private static let longestPause = TimeSpan.seconds(5)
+  private static let maximumPause = TimeSpan.seconds(5)
 
   /// The closest episodes.
   private(set) var episodes: [Episode] = []
@@ -40,7 +40,7 @@ struct RoomStory {
   mutating func look(_ zone: String?, _ rival: ZoneRival?, at instant: Timestamp) {
     lookedAt = instant
     if let zone, present?.closest.zone == zone { present = nil }
-    if let present, present.closest.zone != rival?.zone || instant - present.until > RoomStory.longestPause {
+    if let present, present.closest.zone != rival?.zone || instant - present.until > RoomStory.maximumPause {
       close()
     }
     guard let rival else { return }
@@ -57,9 +57,9 @@ struct RoomStory {
     present = nil
     guard episode.share >= RoomStory.minimumShare else { return }
     episodes.append(episode)
-    guard episodes.count > RoomStory.most else { return }
-    let least = episodes.indices.min { episodes[$0].share < episodes[$1].share }
-    if let least { episodes.remove(at: least) }
+    guard episodes.count > RoomStory.maximumEpisodes else { return }
+    let minimum = episodes.indices.min { episodes[$0].share < episodes[$1].share }
+    if let minimum { episodes.remove(at: minimum) }
   }
 }
 

@@ -58,7 +58,7 @@ struct TrackStory {
   }
 
   /// The maximum number of entries of each kind that the report lists.
-  static let most = 3
+  static let maximumEntries = 3
   /// A silence is close if it used up so much of what was allowed.
   static let closeShare = 0.5
 
@@ -72,7 +72,7 @@ struct TrackStory {
   private(set) var last: TrackInsight?
 
   /// A report of the beacon was taken: what was known before and after it, and how loud it was.
-  mutating func hear(from before: TrackInsight?, to after: TrackInsight, level: Double?) {
+  mutating func receive(from before: TrackInsight?, to after: TrackInsight, level: Double?) {
     samples += after.samples != before?.samples ? 1 : 0
     span = (span?.lowerBound ?? after.lastHeard)...after.lastHeard
     last = after
@@ -80,20 +80,20 @@ struct TrackStory {
       let key = RegionKey(application: region.application, region: region.region)
       let old = before?.regions.first { $0.region == region.region && $0.application == region.application }
       var waiting = regions[key] ?? Waiting()
-      if let before, let old { waiting.noteSilence(before, old, until: after.lastHeard, region) }
+      if let before, let old { waiting.recordSilence(before, old, until: after.lastHeard, region) }
       let isNew = after.samples != before?.samples
       if isNew || old?.state == .outside && region.state != .outside {
-        waiting.noteLone(old, region, level: level, at: after.lastHeard)
+        waiting.recordLone(old, region, level: level, at: after.lastHeard)
       }
       waiting.lone.progress = region.entry
-      waiting.noteDip(after, region)
+      waiting.recordDip(after, region)
       regions[key] = waiting
     }
   }
 }
 
 extension TrackStory.Waiting {
-  fileprivate mutating func noteSilence(
+  fileprivate mutating func recordSilence(
     _ before: TrackInsight,
     _ old: RegionInsight,
     until time: Timestamp,
@@ -111,10 +111,10 @@ extension TrackStory.Waiting {
     guard call.share >= TrackStory.closeShare || call.wasWaiting else { return }
     closeCalls.append(call)
     closeCalls.sort { ($0.share, $1.from) > ($1.share, $0.from) }
-    if closeCalls.count > TrackStory.most { closeCalls.removeLast() }
+    if closeCalls.count > TrackStory.maximumEntries { closeCalls.removeLast() }
   }
 
-  fileprivate mutating func noteDip(_ track: TrackInsight, _ region: RegionInsight) {
+  fileprivate mutating func recordDip(_ track: TrackInsight, _ region: RegionInsight) {
     guard region.state == .inside, let exit = region.exitLevel, let level = track.level else {
       openDip = nil
       return
@@ -134,10 +134,10 @@ extension TrackStory.Waiting {
     dipCount += 1
     dips.append(dip)
     dips.sort { ($0.until - $0.from, $1.from) > ($1.until - $1.from, $0.from) }
-    if dips.count > TrackStory.most { dips.removeLast() }
+    if dips.count > TrackStory.maximumEntries { dips.removeLast() }
   }
 
-  fileprivate mutating func noteLone(
+  fileprivate mutating func recordLone(
     _ old: RegionInsight?,
     _ new: RegionInsight,
     level: Double?,
@@ -147,13 +147,13 @@ extension TrackStory.Waiting {
     guard wasOutside else { return }
     guard new.state == .outside else {
       // The latest ones made up the entry, together with this one: as many as it takes, or all in regular distance.
-      var taken = max(0, new.rules.enterSamples - 1)
+      var accepted = max(0, new.rules.enterSamples - 1)
       if let entry = old?.entry, let last = heardOutside.last, time - last.time > entry.window {
-        taken = max(taken, entry.heard)
+        accepted = max(accepted, entry.heard)
       }
-      while taken > 0, let last = heardOutside.last {
-        taken -= last.isWeak ? 0 : 1
-        if !last.isWeak { lone.takeBack(last.time) }
+      while accepted > 0, let last = heardOutside.last {
+        accepted -= last.isWeak ? 0 : 1
+        if !last.isWeak { lone.remove(last.time) }
         heardOutside.removeLast()
       }
       heardOutside.removeAll()
@@ -163,14 +163,14 @@ extension TrackStory.Waiting {
     lone.count += 1
     lone.weak += isWeak ? 1 : 0
     lone.enterLevel = new.enterLevel
-    if !isWeak, lone.examples.count <= TrackStory.most { lone.examples.append(time) }
+    if !isWeak, lone.examples.count <= TrackStory.maximumEntries { lone.examples.append(time) }
     heardOutside.append((time, isWeak))
     if heardOutside.count > 64 { heardOutside.removeFirst() }
   }
 }
 
 extension TrackStory.Lone {
-  fileprivate mutating func takeBack(_ time: Timestamp) {
+  fileprivate mutating func remove(_ time: Timestamp) {
     count -= 1
     examples.removeAll { $0 == time }
   }
@@ -192,14 +192,14 @@ struct TrackTrace {
   /// The maximum number of points that are kept; beyond it, every second one is dropped.
   ///
   /// A picture has some thousand columns: 65,536 points are over fifty a column.
-  static let most = 65_536
+  static let maximumPoints = 65_536
 
   private(set) var points: [Point] = []
   private var stride = 1
   private var skipped = 0
 
   /// A report of the beacon was taken.
-  mutating func hear(from before: TrackInsight?, to after: TrackInsight, level: Double?) {
+  mutating func receive(from before: TrackInsight?, to after: TrackInsight, level: Double?) {
     let point = Point(
       time: after.lastHeard,
       raw: level.map(Float.init) ?? .nan,
@@ -213,7 +213,7 @@ struct TrackTrace {
     guard skipped >= stride || endsSilence else { return }
     skipped = 0
     points.append(point)
-    guard points.count > TrackTrace.most else { return }
+    guard points.count > TrackTrace.maximumPoints else { return }
     points = points.enumerated().compactMap { $0.offset % 2 == 0 ? $0.element : nil }
     stride *= 2
   }

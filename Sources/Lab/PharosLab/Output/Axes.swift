@@ -54,11 +54,11 @@ package struct TimeAxis: Hashable, Sendable {
 
   /// Ticks at round times of day, so many that labels of the given width do not touch.
   package func ticks(labelWidth: Double = 80) -> [Tick] {
-    let most = max(1, Int64((right - left) / labelWidth))
+    let maximum = max(1, Int64((right - left) / labelWidth))
     let seconds = Int64((end - start).seconds.rounded(.up))
     let last = TimeAxis.steps[TimeAxis.steps.count - 1]
     // Longer than a year of weeks: whole multiples of weeks.
-    let step = TimeAxis.steps.first { seconds / $0 < most } ?? last * (seconds / last / most + 1)
+    let step = TimeAxis.steps.first { seconds / $0 < maximum } ?? last * (seconds / last / maximum + 1)
     let length = step * 1_000_000_000
     let remainder = start.nanoseconds % length
     let offset = remainder > 0 ? length - remainder : -remainder
@@ -126,8 +126,8 @@ package struct ValueAxis: Hashable, Sendable {
 
   /// Ticks at multiples of 1, 2 or 5 times a power of ten, at least so far apart.
   package func ticks(spacing: Double = 28) -> [Tick] {
-    let most = max(1, (bottom - top) / spacing)
-    let step = ValueAxis.step(for: (highest - lowest) / most)
+    let maximum = max(1, (bottom - top) / spacing)
+    let step = ValueAxis.step(for: (highest - lowest) / maximum)
     var ticks: [Tick] = []
     var value = (lowest / step).rounded(.up) * step
     while value <= highest + step / 1_000 {
@@ -138,11 +138,11 @@ package struct ValueAxis: Hashable, Sendable {
   }
 
   /// The smallest round step that is not below a number.
-  private static func step(for least: Double) -> Double {
+  private static func step(for minimum: Double) -> Double {
     var power = 1.0
-    while power > least { power /= 10 }
-    while power * 10 <= least { power *= 10 }
-    return [1, 2, 5].map { $0 * power }.first { $0 >= least } ?? power * 10
+    while power > minimum { power /= 10 }
+    while power * 10 <= minimum { power *= 10 }
+    return [1, 2, 5].map { $0 * power }.first { $0 >= minimum } ?? power * 10
   }
 
   private static func label(_ value: Double) -> String {
@@ -171,13 +171,13 @@ package struct LabelRows: Sendable {
 
   private let left: Double
   private let right: Double
-  private var taken: [[ClosedRange<Double>]]
+  private var occupied: [[ClosedRange<Double>]]
   /// The number of labels that found no place.
   package private(set) var omitted = 0
 
   /// Makes so many empty rows between two ends.
   package init(rows: Int, left: Double, right: Double) {
-    taken = Array(repeating: [], count: rows)
+    occupied = Array(repeating: [], count: rows)
     self.left = left
     self.right = right
   }
@@ -186,8 +186,8 @@ package struct LabelRows: Sendable {
   package mutating func place(at x: Double, width: Double) -> Place? {
     let start = max(left, min(x - width / 2, right - width))
     let range = start...(start + width + LabelRows.gap)
-    for row in taken.indices where !taken[row].contains(where: { $0.overlaps(range) }) {
-      taken[row].append(range)
+    for row in occupied.indices where !occupied[row].contains(where: { $0.overlaps(range) }) {
+      occupied[row].append(range)
       return Place(left: start, row: row)
     }
     omitted += 1

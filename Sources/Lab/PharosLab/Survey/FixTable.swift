@@ -43,14 +43,14 @@ package struct FixTable: Sendable {
   /// The longest table that is read.
   ///
   /// - Units: bytes. A day of fixes at 4 Hz has 17 MB.
-  private static let longest = 1 << 30
+  private static let maximumLength = 1 << 30
 
   /// Reads a table.
   ///
   /// - Throws: the first line that is none, by its number.
   init(path: String) throws(CommandFailure) {
     do throws(CommandFailure) {
-      try self.init(text: try WholeFile.read(path, limit: FixTable.longest), path: path)
+      try self.init(text: try WholeFile.read(path, limit: FixTable.maximumLength), path: path)
     } catch {
       throw CommandFailure(error.message)
     }
@@ -75,7 +75,7 @@ package struct FixTable: Sendable {
     for (index, line) in lines.enumerated() {
       let cells = FixTable.cells(line)
       guard cells != [""] else { continue }
-      try take(cells, at: places, accuracy: accuracy, where: "\(path):\(index + 2)")
+      try readRow(cells, at: places, accuracy: accuracy, where: "\(path):\(index + 2)")
     }
     for trace in Array(traces.keys) { sort(trace) }
   }
@@ -90,7 +90,7 @@ package struct FixTable: Sendable {
       "\(EscapedText.csv(PlainText.clean(trace))),\(milliseconds),\(place),\(row.accuracy.map(decimal) ?? "")"
   }
 
-  private mutating func take(
+  private mutating func readRow(
     _ cells: [String],
     at places: [Int],
     accuracy: Int?,

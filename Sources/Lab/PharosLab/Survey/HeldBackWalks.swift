@@ -40,7 +40,7 @@ struct HeldBackWalks {
   /// - Returns: the factors of the kinds of subjects for which there are enough walks.
   /// - Throws: an error if a trace cannot be read again.
   func scales() throws -> [RadiusScale] {
-    guard held.count >= RadiusEvidence.fewestWalks else { return [] }
+    guard held.count >= RadiusEvidence.minimumWalks else { return [] }
     let ground = LocatableVenue(venue: venue, radio: learner.learned().map)
     return try RadiusScale.Kind.allCases.compactMap { kind in
       let thinning = TraceThinning(sensesMotion: kind == .moving)

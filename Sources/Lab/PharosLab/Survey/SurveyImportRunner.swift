@@ -48,11 +48,11 @@ package struct SurveyImportRunner: Sendable {
         times = (times?.first ?? datagram.time, datagram.time)
         datagrams += 1
         reports += datagram.reports
-        if writer.pendingCount >= SurveyImportRunner.chunk { try capture.write(writer.takeBytes()) }
+        if writer.pendingCount >= SurveyImportRunner.chunk { try capture.write(writer.drainBytes()) }
         bar.show(merged.finished, of: files.count)
       }
       bar.clear()
-      try capture.write(writer.takeBytes())
+      try capture.write(writer.drainBytes())
       try capture.flush()
       for complaint in merged.complaints { console.say(complaint) }
       console.say(
@@ -119,7 +119,7 @@ struct TraceMerge {
     defer { count += 1 }
     guard let first = stream.next()?.reports.first?.received else {
       finished += 1
-      note(stream)
+      record(stream)
       return
     }
     waiting.append(Sender(file: file, number: count, start: first))
@@ -143,15 +143,15 @@ struct TraceMerge {
         (open[$0].time, open[$0].number) < (open[$1].time, open[$1].number)
       })
     else { return nil }
-    let datagram = open[first].take()
+    let datagram = open[first].next()
     if open[first].isAtEnd {
-      note(open.remove(at: first).stream)
+      record(open.remove(at: first).stream)
       finished += 1
     }
     return datagram
   }
 
-  private mutating func note(_ stream: TraceStream) {
+  private mutating func record(_ stream: TraceStream) {
     if stream.damage != nil { hasDamage = true }
     if let complaint = stream.complaint { complaints.append(complaint) }
   }
@@ -184,7 +184,7 @@ struct TraceSender {
   var isAtEnd: Bool { batch == nil }
 
   /// The datagram that is due; the next one is made ready.
-  mutating func take() -> TraceMerge.Datagram? {
+  mutating func next() -> TraceMerge.Datagram? {
     guard let batch else { return nil }
     for report in batch.reports {
       let fits = encoder.append(report, from: batch)

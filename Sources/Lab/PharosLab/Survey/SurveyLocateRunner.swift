@@ -144,11 +144,11 @@ package struct TraceLocator: Sendable {
     var located = LocatedTrace(file.identifier)
     while let batch = stream.next() {
       if located.start == nil { located.start = batch.reports.first?.received }
-      located.take(pipeline.ingest(thinner.thinned(batch)))
+      located.record(pipeline.ingest(thinner.thinned(batch)))
     }
     // The tail decides what still waits for late lines. Fixes after the last line are dropped.
     located.end = stream.latestTime
-    located.take(pipeline.finish(tail: site.positioning.lag))
+    located.record(pipeline.finish(tail: site.positioning.lag))
     located.complaint = stream.complaint
     located.hasDamage = stream.damage != nil
     return located
@@ -175,7 +175,7 @@ package struct LocatedTrace: Sendable {
   package init(_ identifier: String) { self.identifier = identifier }
 
   /// Takes the fixes among some events.
-  package mutating func take(_ events: [Event]) {
+  package mutating func record(_ events: [Event]) {
     for event in events {
       guard case .fix(let fix) = event.detail, event.time <= end ?? .distantFuture else { continue }
       guard fix.isIndoors else {

@@ -23,7 +23,7 @@ package struct TraceFile: Hashable, Sendable {
   /// The longest trace that is read as a whole.
   ///
   /// - Units: bytes, unpacked. The longest of the data set, nine minutes, has 24 MB.
-  static let longest = 512 << 20
+  static let maximumLength = 512 << 20
 
   package init(path: String) {
     self.path = path
@@ -83,7 +83,7 @@ package struct TraceFile: Hashable, Sendable {
   /// - Throws: `CommandFailure` if the file cannot be read, or is longer than any trace.
   func bytes() throws(CommandFailure) -> [UInt8] {
     do throws(CommandFailure) {
-      return try WholeFile.read(path, limit: TraceFile.longest)
+      return try WholeFile.read(path, limit: TraceFile.maximumLength)
     } catch {
       throw CommandFailure(error.message)
     }

@@ -76,19 +76,19 @@ package enum FloorWord {
   package static func levels(of names: [String]) -> [String: Result<Int, Refusal>] {
     let meanings = names.map { (name: $0, meaning: meaning(of: $0)) }
     let isGroundNamed = meanings.contains { [.level(0), .counted(0)].contains($0.meaning) }
-    var taken: Set<Int> = []
+    var accepted: Set<Int> = []
     var levels: [String: Result<Int, Refusal>] = [:]
     for (name, meaning) in meanings {
       if case .uncertain = meaning { continue }
       let level = level(name, isGroundNamed: isGroundNamed)
-      taken.formUnion(level.map { [$0] } ?? [])
+      accepted.formUnion(level.map { [$0] } ?? [])
       levels[name] = level.map { .success($0) } ?? .failure(.unknown)
     }
     for case (let name, .uncertain(let level)?) in meanings {
-      if let level, Floor.levels.contains(level), taken.insert(level).inserted {
+      if let level, Floor.levels.contains(level), accepted.insert(level).inserted {
         levels[name] = .success(level)
       } else {
-        levels[name] = .failure(level.map { .taken($0) } ?? .ambiguous)
+        levels[name] = .failure(level.map { .occupied($0) } ?? .ambiguous)
       }
     }
     return levels
@@ -99,14 +99,14 @@ package enum FloorWord {
     /// It is no name of a floor.
     case unknown
     /// It is a floor between two others, and its number is that of another one.
-    case taken(Int)
+    case occupied(Int)
     /// It may lie above or below the ground.
     case ambiguous
 
     package var description: String {
       switch self {
       case .unknown: "no name of a floor that is known here, as F1, L1, G, LG1 or B1"
-      case .taken(let level): "a floor between others, and level \(level) is another one already"
+      case .occupied(let level): "a floor between others, and level \(level) is another one already"
       case .ambiguous: "it may lie above or below the ground floor"
       }
     }

@@ -40,7 +40,7 @@ struct HandsetState: Sendable {
     var writer = DatagramWriter(observer: handset.id)
     writer.append(motion: motion.samples(from: start, until: end), age: .zero)
     scan(from: start, until: end, in: house, to: &writer)
-    hearBeacons(from: start, until: end, in: house, to: &writer)
+    receiveBeacons(from: start, until: end, in: house, to: &writer)
     lookUp(from: start, until: end, to: &writer)
     lookAround(from: start, until: end, in: house.scene.venue, to: &writer)
     return sender.send(writer, at: end, since: house.scene.start, random: &random)
@@ -67,7 +67,7 @@ struct HandsetState: Sendable {
           bodyLoss: handset.bodyLoss
         )
         guard let level, let read = house.air.reading(of: level, &random) else { continue }
-        memory.hear(number, level: read, at: heard)
+        memory.receive(number, level: read, at: heard)
       }
       let list = memory.list(
         at: time,
@@ -79,7 +79,7 @@ struct HandsetState: Sendable {
     }
   }
 
-  private mutating func hearBeacons(
+  private mutating func receiveBeacons(
     from start: TimeSpan,
     until end: TimeSpan,
     in house: IndoorHouse,
@@ -187,7 +187,7 @@ struct ScanMemory: Sendable {
   init(accessPoints: Int) { entries = Array(repeating: nil, count: accessPoints) }
 
   /// Records an access point that a scan heard.
-  mutating func hear(_ number: Int, level: Double, at time: TimeSpan) {
+  mutating func receive(_ number: Int, level: Double, at time: TimeSpan) {
     entries[number] = Entry(heard: time, level: Int8(max(-126, min(-1, level.rounded()))))
   }
 

@@ -61,7 +61,7 @@ package struct IndoorSimulation: Sequence, IteratorProtocol, Sendable {
   private mutating func perform(_ step: Step, at time: TimeSpan) {
     switch step {
     case .truth:
-      tellTruth(at: time)
+      collectTruth(at: time)
       timetable.add(.truth, at: time + IndoorSimulation.truthPeriod)
     case .handset(let index):
       let period = scene.handsets[index].period
@@ -79,7 +79,7 @@ package struct IndoorSimulation: Sequence, IteratorProtocol, Sendable {
   }
 
   /// Collects all true positions in reverse order, since ``next()`` takes them from the end.
-  private mutating func tellTruth(at time: TimeSpan) {
+  private mutating func collectTruth(at time: TimeSpan) {
     func truth(of subject: SubjectID, _ journey: Journey) -> IndoorTruth {
       let place = journey.place(at: time)
       let plane = scene.venue.floor(place.floor)?.plane

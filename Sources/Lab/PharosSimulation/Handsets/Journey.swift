@@ -205,7 +205,7 @@ struct JourneyTurns: Hashable, Sendable {
   /// The time from the turn at a stop to leaving it.
   private static let leaving = TimeSpan.milliseconds(500)
   /// The longest half of a turn.
-  private static let longest = TimeSpan.milliseconds(600)
+  private static let maximumHalf = TimeSpan.milliseconds(600)
 
   /// Finds the turns between the stages that lead somewhere.
   init(of stages: [Journey.Stage]) {
@@ -241,11 +241,11 @@ struct JourneyTurns: Hashable, Sendable {
     // The first turn that is not over for certain.
     while low < high {
       let middle = (low + high) / 2
-      if turns[middle].time + JourneyTurns.longest <= time { low = middle + 1 } else { high = middle }
+      if turns[middle].time + JourneyTurns.maximumHalf <= time { low = middle + 1 } else { high = middle }
     }
     var bearing = low < turns.count ? turns[low].before : turns.last.map { $0.before + $0.angle } ?? first
     for turn in turns[low...] {
-      guard turn.time - JourneyTurns.longest < time else { break }
+      guard turn.time - JourneyTurns.maximumHalf < time else { break }
       let share = max(0, min(1, ((time - turn.time) / turn.half + 1) / 2))
       bearing += turn.angle * share * share * (3 - 2 * share)
     }

@@ -88,7 +88,7 @@ package struct JourneyPlanner: Sendable {
       guard time >= .zero else { throw mistake(place, "stays \(time.seconds) s; it must not be negative") }
       course.stay(time)
     case .walk(let point): try walk(to: point, place: place, on: &course)
-    case .take(let name, let floor): try take(name, to: floor, place: place, on: &course)
+    case .ride(let name, let floor): try ride(name, to: floor, place: place, on: &course)
     case .leave(let name, let point):
       try walk(to: entrance(name, place: place, on: course), place: place, on: &course)
       course.isOutdoors = true
@@ -110,7 +110,7 @@ package struct JourneyPlanner: Sendable {
     for corner in way.dropFirst() { course.walk(to: corner) }
   }
 
-  private func take(
+  private func ride(
     _ name: String,
     to floor: FloorID,
     place: String,
@@ -157,7 +157,7 @@ package enum JourneyStep: Hashable, Sendable {
   /// Stands still for a time.
   case stay(TimeSpan)
   /// Walks to a stair, lift, escalator or ramp, by its identifier, and takes it to another floor.
-  case take(String, to: FloorID)
+  case ride(String, to: FloorID)
   /// Walks to an entrance, by its identifier, through it, and straight on to a place outdoors.
   case leave(through: String, to: Point)
   /// Walks straight through an entrance from outdoors, to the place behind it.
@@ -179,7 +179,7 @@ extension JourneyPlanner {
     seed: UInt64,
     on floor: FloorID,
     lasting length: TimeSpan,
-    taking kinds: Set<Connector.Kind> = Set(Connector.Kind.allCases),
+    receiving kinds: Set<Connector.Kind> = Set(Connector.Kind.allCases),
     gait: SimulatedGait = SimulatedGait()
   ) throws(InvalidScene) -> Journey {
     var random = RandomStream(seed: seed, 11)
@@ -189,8 +189,8 @@ extension JourneyPlanner {
     var course = try self.course(on: floor, from: start, gait: gait)
     while course.time < length {
       let before = course.time
-      if random.chance(0.25), let ride = way(from: course.here.floor, taking: kinds, &random) {
-        try perform(.take(ride.name, to: ride.end.floor), number: 0, on: &course)
+      if random.chance(0.25), let ride = way(from: course.here.floor, receiving: kinds, &random) {
+        try perform(.ride(ride.name, to: ride.end.floor), number: 0, on: &course)
       } else if let target = ways[course.here.floor]?.place(&random) {
         stroll(to: target, on: &course)
       }
@@ -235,7 +235,7 @@ extension JourneyPlanner {
 
   private func way(
     from floor: FloorID,
-    taking kinds: Set<Connector.Kind>,
+    receiving kinds: Set<Connector.Kind>,
     _ random: inout RandomStream
   ) -> (name: String, end: Connector.Stop)? {
     let choices = venue.connectors.filter { kinds.contains($0.kind) }.flatMap { connector in
@@ -359,7 +359,7 @@ struct JourneyCourse {
     to spot: Journey.Spot,
     in length: TimeSpan,
     rise: Journey.Stage.Rise = .steady,
-    steps taken: Double = 0
+    steps accepted: Double = 0
   ) {
     stages.append(
       Journey.Stage(
@@ -371,11 +371,11 @@ struct JourneyCourse {
         rise: rise,
         isOutdoors: isOutdoors,
         stepsBefore: steps,
-        steps: taken
+        steps: accepted
       )
     )
     time = time + length
-    steps += taken
+    steps += accepted
     here = spot
   }
 }

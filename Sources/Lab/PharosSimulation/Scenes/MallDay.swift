@@ -54,7 +54,7 @@ package enum MallDay {
   private static let coffee: [JourneyStep] = [
     .walk(to: Point(x: 7.5, y: 6)),
     .stay(.seconds(75)),
-    .take(SimulatedMall.lift, to: SimulatedMall.floor(1)),
+    .ride(SimulatedMall.lift, to: SimulatedMall.floor(1)),
     .walk(to: Point(x: 52.5, y: 33)),
     .stay(.seconds(150)),
   ]
@@ -63,10 +63,10 @@ package enum MallDay {
     .walk(to: Point(x: 37.5, y: 20)),
     .walk(to: Point(x: 22.5, y: 9)),
     .stay(.seconds(8)),
-    .take(SimulatedMall.upperEscalator, to: SimulatedMall.floor(2)),
+    .ride(SimulatedMall.upperEscalator, to: SimulatedMall.floor(2)),
     .walk(to: Point(x: 7.5, y: 33)),
     .stay(.seconds(90)),
-    .take(SimulatedMall.lift, to: SimulatedMall.floor(0)),
+    .ride(SimulatedMall.lift, to: SimulatedMall.floor(0)),
     .leave(through: SimulatedMall.eastDoor, to: Point(x: 110, y: 20)),
   ]
   private static var steps: [JourneyStep] { arrival + coffee + toys }

@@ -149,7 +149,7 @@ extension Scene {
         loops: true
       ),
       batchPeriod: .milliseconds(100),
-      heartbeats: Observer.Heartbeats(period: .seconds(1), tellsStatistics: false),
+      heartbeats: Observer.Heartbeats(period: .seconds(1), includesStatistics: false),
       scanState: .foreground
     )
   }

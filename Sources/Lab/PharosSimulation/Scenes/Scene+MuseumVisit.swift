@@ -83,7 +83,7 @@ extension Scene {
       sourcePort: 52_100 + UInt16(id),
       path: Path(from: SceneParts.stop(-30, 6, for: seconds), through: way, speed: 1.2),
       batchPeriod: .milliseconds(500),
-      heartbeats: Observer.Heartbeats(period: .seconds(5), tellsStatistics: false),
+      heartbeats: Observer.Heartbeats(period: .seconds(5), includesStatistics: false),
       scanState: .foreground,
       noise: 1,
       sensitivity: -88,

@@ -129,7 +129,7 @@ export function listIfAllowed(path, member, signal) {
 }
 
 /** All pages of a list, up to so many entries; a path may name the limit of a page. */
-export async function getAll(path, member, signal, most = 5000) {
+export async function getAll(path, member, signal, maximum = 5000) {
   const items = [];
   let cursor = null;
   do {
@@ -138,7 +138,7 @@ export async function getAll(path, member, signal, most = 5000) {
     const body = await get(added ? `${path}${path.includes("?") ? "&" : "?"}${added}` : path, signal);
     items.push(...(body?.[member] ?? []));
     cursor = body?.next ?? null;
-  } while (cursor && items.length < most);
+  } while (cursor && items.length < maximum);
   return items;
 }
 

@@ -19,10 +19,10 @@ export function sparkline(values, label, scale = {}) {
 }
 
 /** Changes a small line in place. */
-export function drawSparkline(image, values, label, { least, most } = {}) {
+export function drawSparkline(image, values, label, { minimum, maximum } = {}) {
   const known = values.filter((value) => value !== null);
-  const low = least ?? (known.length ? Math.min(...known) : 0);
-  const high = Math.max(most ?? -Infinity, low + 1, ...known);
+  const low = minimum ?? (known.length ? Math.min(...known) : 0);
+  const high = Math.max(maximum ?? -Infinity, low + 1, ...known);
   const x = (index) => 2 + (index * (small.width - 4)) / Math.max(1, values.length - 1);
   const y = (value) => small.height - 3 - ((value - low) * (small.height - 6)) / (high - low);
   image.setAttribute("aria-label", known.length ? label : `${label}: nothing is stored`);
@@ -121,11 +121,11 @@ function ticks(lane, top, { x }) {
 }
 
 function curve(lane, top, { x, width }) {
-  const { points, unit, least } = lane;
+  const { points, unit, minimum } = lane;
   const height = heights.curve;
   const known = points.filter((point) => point.value !== null);
   const values = known.flatMap((point) => [point.value, point.low ?? point.value, point.high ?? point.value]);
-  const steps = scaleOf(least ?? Math.min(...values), Math.max(...values));
+  const steps = scaleOf(minimum ?? Math.min(...values), Math.max(...values));
   const [low, high] = [steps[0], steps.at(-1)];
   const y = (value) => top + height - ((value - low) * height) / (high - low);
   const shapes = steps.flatMap((step) => [
@@ -136,7 +136,7 @@ function curve(lane, top, { x, width }) {
     const part = points.slice(from, to);
     const place = (at, value) => `${x(at).toFixed(1)} ${y(value).toFixed(1)}`;
     if (part.some((point) => point.low !== undefined)) {
-      const above = part.map(({ time, high: most, value }) => place(time, most ?? value));
+      const above = part.map(({ time, high: maximum, value }) => place(time, maximum ?? value));
       const below = part.map(({ time, low: fewest, value }) => place(time, fewest ?? value)).reverse();
       shapes.push(s("path", { class: "band", d: `M${[...above, ...below].join("L")}z` }));
     }
@@ -183,8 +183,8 @@ const timeSteps = [
 ];
 
 function* grid({ from, to, x, width, height }) {
-  const most = Math.max(2, Math.floor(width / 84));
-  const step = timeSteps.find((candidate) => (to - from) / candidate <= most) ?? 14 * day;
+  const maximum = Math.max(2, Math.floor(width / 84));
+  const step = timeSteps.find((candidate) => (to - from) / candidate <= maximum) ?? 14 * day;
   // Whole steps of the reader's own clock.
   const zone = new Date(from).getTimezoneOffset() * minute;
   for (let at = Math.ceil((from - zone) / step) * step + zone; at <= to; at += step) {

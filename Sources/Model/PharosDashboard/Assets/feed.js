@@ -4,7 +4,7 @@ import { get, isAbort, serverNow } from "./api.js";
 import { EventStream } from "./stream.js";
 
 /** How many entries are kept: a few screens of history, some 2 MB. */
-const most = 2000;
+const maximum = 2000;
 /** How many events are loaded before the stream begins. */
 const before = 200;
 /** Beyond any sequence number, and exact in a double. */
@@ -36,7 +36,7 @@ const stateListeners = new Set();
 let pausedAt = null;
 let resumption = null;
 
-const stream = new EventStream({ query, onItems: take, onState: setState });
+const stream = new EventStream({ query, onItems: receive, onState: setState });
 
 /** Calls back with each new batch of entries until the returned function is called. */
 export function listen(listener) {
@@ -79,7 +79,7 @@ async function begin() {
       isOld: true,
     }));
     loaded.sort((left, right) => left.sequence - right.sequence);
-    take(loaded);
+    receive(loaded);
     after = loaded.at(-1)?.sequence ?? 0;
   } catch (error) {
     if (isAbort(error)) return;
@@ -90,13 +90,13 @@ async function begin() {
   stream.start(after);
 }
 
-function take(batch) {
+function receive(batch) {
   for (const item of batch) {
     if (item.type === "note" && item.note === "resumed") resumption = item;
     if (item.isCaughtUp && resumption) resumption.missed += 1;
     items.push(item);
   }
-  if (items.length > most) items.splice(0, items.length - most);
+  if (items.length > maximum) items.splice(0, items.length - maximum);
   for (const listener of listeners) listener(batch);
 }
 
@@ -117,7 +117,7 @@ function watchVisibility() {
     }, hiddenPatience);
   } else if (pausedAt !== null) {
     const isLong = serverNow() - pausedAt > longAbsence;
-    take([{ type: "note", note: isLong ? "skipped" : "paused", at: pausedAt, after: stream.last }]);
+    receive([{ type: "note", note: isLong ? "skipped" : "paused", at: pausedAt, after: stream.last }]);
     pausedAt = null;
     if (isLong) begin();
     else stream.start();

@@ -86,9 +86,9 @@ class GatewayCard {
       autocomplete: "off",
       onInput: () => this.describe(),
     });
-    const taken = new Set(zones.map((zone) => zone.id));
+    const inUse = new Set(zones.map((zone) => zone.id));
     let number = zones.length + (this.owner.cards.followed?.size ?? 0) + 1;
-    while (taken.has(`room-${number}`)) number += 1;
+    while (inUse.has(`room-${number}`)) number += 1;
     input.value = `Room ${number}`;
     this.name = input;
     const later = h("button", { type: "button", onClick: () => this.owner.putOff(this.gateway.id) }, "Not now");
@@ -126,8 +126,8 @@ class GatewayCard {
   }
 
   zone() {
-    const taken = new Set(this.owner.site.zones.map((zone) => zone.id));
-    return suggestions.unusedIdentifier(suggestions.identifierOf(this.name.value) || "room", taken);
+    const inUse = new Set(this.owner.site.zones.map((zone) => zone.id));
+    return suggestions.unusedIdentifier(suggestions.identifierOf(this.name.value) || "room", inUse);
   }
 
   /** The application that gets the regions: the first, or a new one. */
@@ -146,12 +146,12 @@ class GatewayCard {
     }
     const { application } = this;
     const subject = suggestions.usualSubject(this.owner.site.applications, [this.gateway.id]);
-    const taken = new Set((application.list ?? []).map((region) => region.id));
-    const room = (application.regionLimit ?? 20) - taken.size;
+    const inUse = new Set((application.list ?? []).map((region) => region.id));
+    const room = (application.regionLimit ?? 20) - inUse.size;
     return [...sorts.values()].sort((a, b) => b.count - a.count).slice(0, Math.min(maximumRegions, room)).map(
       ({ constraint }) => {
-        const id = suggestions.unusedIdentifier(suggestions.regionIdentifier(constraint, subject), taken);
-        taken.add(id);
+        const id = suggestions.unusedIdentifier(suggestions.regionIdentifier(constraint, subject), inUse);
+        inUse.add(id);
         // The room's events say each move: those of a region of all tags would say it twice.
         const events = subject === "beacon" ? { notifyOnEntry: false, notifyOnExit: false } : {};
         return { id, document: { ...constraint, subject, ...events } };

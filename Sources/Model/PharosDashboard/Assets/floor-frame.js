@@ -1,7 +1,7 @@
 // Degrees into metres around a place, and metres into the pixels of a picture.
 
 /** The narrowest and the widest view: pixels a metre. At 0.05 a campus of 20 km fits, at 60 a step is a thumb wide. */
-const scales = { least: 0.05, most: 60 };
+const scales = { minimum: 0.05, maximum: 60 };
 
 /** Metres east and north of a place; within 500 m and up to 60° of latitude it is off by less than 10 cm. */
 export class Frame {
@@ -94,7 +94,7 @@ export class Viewport {
   }
 
   #held(scale) {
-    return Math.min(scales.most, Math.max(scales.least, scale));
+    return Math.min(scales.maximum, Math.max(scales.minimum, scale));
   }
 }
 

@@ -11,7 +11,7 @@ const markReach = 8;
 /** The height of a line, and the distance of two names beside each other, in pixels. */
 const [lineHeight, space] = [16, 6];
 /** The longest name of a mark in pixels, and the least room in which a room is named. */
-const [longest, minimumRoom] = [150, 40];
+const [maximum, minimumRoom] = [150, 40];
 /** From so many pixels a metre on, ways up and down are named. */
 const waysFrom = 7;
 const wayNames = { stairs: "Stairs", lift: "Lift", escalator: "Escalator", ramp: "Ramp" };
@@ -71,7 +71,7 @@ function markLabels(pen, marks, points, chosen) {
   return named.map(({ mark, x, y }) => {
     const tone = mark.look.tone === "off" ? "soft" : "ink";
     const isChosen = mark.key === chosen;
-    return label(pen, mark.look.name(), longest, tone, (width) => around(x, y, width), { isChosen });
+    return label(pen, mark.look.name(), maximum, tone, (width) => around(x, y, width), { isChosen });
   });
 }
 
@@ -96,7 +96,7 @@ function wayLabels(pen, shapes, view) {
   if (view.scale < waysFrom) return [];
   const ways = (shapes?.points ?? []).filter(({ kind, x, y }) => wayNames[kind] && view.shows(x, y));
   return ways.map(({ kind, x, y }) =>
-    label(pen, wayNames[kind], longest, "soft", (width) => around(view.pixelX(x), view.pixelY(y), width))
+    label(pen, wayNames[kind], maximum, "soft", (width) => around(view.pixelX(x), view.pixelY(y), width))
   );
 }
 
@@ -104,7 +104,7 @@ function wayLabels(pen, shapes, view) {
 function fenceLabels(pen, fences) {
   return fences.map(({ id, x, y }) => {
     const candidatesOf = (width) => [{ left: x - width / 2, y: y + 12 }, { left: x - width / 2, y: y - 10 }];
-    return label(pen, id, longest, "warn", candidatesOf);
+    return label(pen, id, maximum, "warn", candidatesOf);
   });
 }
 
@@ -113,10 +113,10 @@ function fenceLabels(pen, fences) {
  * null without room.
  */
 export function placeLabels(labels, marks, pictureWidth) {
-  const taken = [];
+  const inUse = [];
   const isFree = ({ left, right, y }) =>
     left >= 0 && right <= pictureWidth &&
-    !taken.some((other) =>
+    !inUse.some((other) =>
       Math.abs(other.y - y) < lineHeight && left < other.right + space && other.left < right + space
     ) &&
     !marks.some((mark) =>
@@ -125,7 +125,7 @@ export function placeLabels(labels, marks, pictureWidth) {
   return labels.map(({ width, candidates }) => {
     const box = candidates.map((place) => ({ ...place, right: place.left + width })).find(isFree);
     if (!box) return null;
-    taken.push(box);
+    inUse.push(box);
     return { left: box.left, y: box.y };
   });
 }

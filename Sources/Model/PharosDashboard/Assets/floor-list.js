@@ -5,7 +5,7 @@ import { whereWords } from "./floor-source.js";
 import { metres, plural } from "./format.js";
 
 /** How many are listed; beyond, a number says how many there are more. */
-const most = 200;
+const maximum = 200;
 
 /** A list of things, each a button that chooses it; `onChoose` gets the subject. */
 export class FloorList {
@@ -25,7 +25,7 @@ export class FloorList {
     const names = marks.map((mark) => [mark.name(), mark]).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
     follow(
       this.#items,
-      names.slice(0, most),
+      names.slice(0, maximum),
       ([, mark]) => mark.subject,
       ([, mark]) =>
         h(
@@ -41,7 +41,7 @@ export class FloorList {
         setText(item.lastChild, `${whereWords(mark)}, ±${metres(mark.accuracy)}`);
       },
     );
-    this.#more.hidden = names.length <= most;
-    setText(this.#more, `and ${plural(names.length - most, "more", "more")}`);
+    this.#more.hidden = names.length <= maximum;
+    setText(this.#more, `and ${plural(names.length - maximum, "more", "more")}`);
   }
 }

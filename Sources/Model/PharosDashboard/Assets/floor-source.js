@@ -141,7 +141,7 @@ export class FloorSource {
     for (const fix of fixes) this.#put(this.#live, fix.subject, Date.parse(fix.time), fix);
   }
 
-  take(event) {
+  receive(event) {
     if (kindOf(event) === "fix") this.#put(this.#live, event.subject, Date.parse(event.time), event.data);
   }
 

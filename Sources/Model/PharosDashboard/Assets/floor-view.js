@@ -102,7 +102,7 @@ export class FloorView {
     this.#listen(signal);
     const timer = setInterval(() => this.refresh(), pace);
     signal.addEventListener("abort", () => clearInterval(timer));
-    this.#stream = new EventStream({ query: source.streamQuery, onItems: (items) => this.#take(items) });
+    this.#stream = new EventStream({ query: source.streamQuery, onItems: (items) => this.#receive(items) });
     this.#stream.start(null);
     this.#chosen = chosen;
     this.#isZoomDue = chosen !== null;
@@ -188,8 +188,8 @@ export class FloorView {
     this.#redraw();
   }
 
-  #take(items) {
-    for (const item of items) if (item.type === "event") this.#source.take(item.event);
+  #receive(items) {
+    for (const item of items) if (item.type === "event") this.#source.receive(item.event);
     if (this.#version !== this.#source.version) return this.refresh();
     this.#aim();
     this.#wake();

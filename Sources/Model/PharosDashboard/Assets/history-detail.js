@@ -250,7 +250,7 @@ function observerLanes({ points: all, outages, transitions }, step) {
       title: "Adverts",
       points: curveOf(all, step, { value: "advertsPerSecond" }),
       unit: "/s",
-      least: 0,
+      minimum: 0,
     },
   ];
   if (transitions.length) lanes.unshift({ kind: "ticks", title: "Decisions", marks: marksOf(transitions) });
@@ -259,20 +259,20 @@ function observerLanes({ points: all, outages, transitions }, step) {
 }
 
 function placeLanes({ points: all }, step) {
-  const curve = curveOf(all, step, { value: "inside", low: "inside", high: "insideMost" });
+  const curve = curveOf(all, step, { value: "inside", low: "inside", high: "insideMaximum" });
   const lanes = [{
     kind: "curve",
     title: "Things inside: mean and largest number",
     points: curve,
     unit: "",
-    least: 0,
+    minimum: 0,
   }];
   if (all.some((point) => point.unmonitored > 0)) {
     const points = curveOf(all, step, { value: "unmonitored" });
-    lanes.push({ kind: "curve", title: "Unmonitored: their gateways were down", points, unit: "", least: 0 });
+    lanes.push({ kind: "curve", title: "Unmonitored: their gateways were down", points, unit: "", minimum: 0 });
   }
-  const most = Math.max(0, ...all.map((point) => point.insideMost ?? 0));
-  return { lanes, label: `At most ${plural(most, "thing")} inside`, legend: [] };
+  const maximum = Math.max(0, ...all.map((point) => point.insideMaximum ?? 0));
+  return { lanes, label: `At most ${plural(maximum, "thing")} inside`, legend: [] };
 }
 
 // The same in words.
@@ -315,7 +315,7 @@ function placeWords({ points: all }) {
   const columns = [
     { title: "From", class: "first", text: (row) => dayTime(Date.parse(row.time)) },
     { title: "Inside, mean", class: "number", text: (row) => decimal(row.inside, 1) },
-    { title: "Largest number", class: "number", text: (row) => count(row.insideMost) },
+    { title: "Largest number", class: "number", text: (row) => count(row.insideMaximum) },
     { title: "Unmonitored", class: "number", text: (row) => decimal(row.unmonitored, 1) },
   ];
   return table("Numbers of things, the newest first", columns, all.slice(-maximumRuns).reverse());

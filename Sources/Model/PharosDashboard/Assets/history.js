@@ -79,7 +79,7 @@ export class RangeForm {
     this.buttons = spans.map(([key, text]) =>
       h("button", { type: "button", "data-value": key, onClick: () => this.set(new Range({ span: key })) }, text)
     );
-    const entry = (id, label) => field(label, h("input", { id, type: "datetime-local", onChange: () => this.take() }));
+    const entry = (id, label) => field(label, h("input", { id, type: "datetime-local", onChange: () => this.receive() }));
     this.from = entry("history-from", "From");
     this.to = entry("history-to", "To");
     this.element = h(
@@ -91,7 +91,7 @@ export class RangeForm {
     this.show();
   }
 
-  take() {
+  receive() {
     const [from, to] = [this.from, this.to].map(({ input }) => Date.parse(input.value));
     if (!(from < to)) {
       this.to.say("bad", "later than From");

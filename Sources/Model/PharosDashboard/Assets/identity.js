@@ -43,14 +43,14 @@ export function checkHex(text, wanted, noun, example, skipped = /[-:\s]/) {
 }
 
 /** What to say about a whole number in a range, which may be left out. */
-export function checkNumber(text, least, most, noun) {
+export function checkNumber(text, minimum, maximum, noun) {
   const trimmed = text.trim();
   if (!trimmed) return { ok: true, isEmpty: true, text: "" };
-  if (!/^-?\d+$/.test(trimmed) || Number(trimmed) < least || Number(trimmed) > most) {
+  if (!/^-?\d+$/.test(trimmed) || Number(trimmed) < minimum || Number(trimmed) > maximum) {
     return {
       ok: false,
       isWrong: true,
-      text: `${noun} is a whole number from ${least} to ${most.toLocaleString("en")}.`,
+      text: `${noun} is a whole number from ${minimum} to ${maximum.toLocaleString("en")}.`,
     };
   }
   return { ok: true, text: "" };

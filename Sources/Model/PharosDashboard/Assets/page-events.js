@@ -11,7 +11,7 @@ import { empty, field, pageHead } from "./parts.js";
 import { kindOf } from "./words.js";
 
 /** The maximum number of rows in the document: more than a user reads without searching. */
-const most = 300;
+const maximum = 300;
 /** How many more are kept in hand, as while the list holds still. */
 const reserve = 2000;
 const pageSize = 100;
@@ -68,7 +68,7 @@ class EventsPage {
         h("div", { class: "body actions" }, this.older, this.note),
       ),
     );
-    signal.addEventListener("abort", feed.listen((batch) => this.take(batch)));
+    signal.addEventListener("abort", feed.listen((batch) => this.receive(batch)));
     this.begin();
   }
 
@@ -133,9 +133,9 @@ class EventsPage {
     if (this.items.length < pageSize / 2) await this.loadOlder();
   }
 
-  take(batch) {
+  receive(batch) {
     const fresh = batch.filter((item) => this.matches(item)).reverse();
-    this.items = [...fresh, ...this.items].slice(0, (this.limit ?? most) + reserve);
+    this.items = [...fresh, ...this.items].slice(0, (this.limit ?? maximum) + reserve);
     if (this.isPaused) setText(this.pause, `Resume: ${plural(this.held += fresh.length, "new event")}`);
     else this.render();
   }
@@ -175,7 +175,7 @@ class EventsPage {
       this.isAtEnd = older.length < pageSize;
       this.reached = older.at(-1)?.sequence ?? this.reached;
       this.items = [...this.items, ...older.filter((item) => this.matches(item))];
-      this.limit = Math.max(this.limit ?? most, this.items.length);
+      this.limit = Math.max(this.limit ?? maximum, this.items.length);
       this.render();
     } catch (error) {
       if (!isAbort(error)) setText(this.note, `Older events cannot be loaded: ${error.message}`);
@@ -185,7 +185,7 @@ class EventsPage {
   }
 
   render() {
-    const shown = this.items.slice(0, this.limit ?? most);
+    const shown = this.items.slice(0, this.limit ?? maximum);
     if (!shown.some((item) => item.type === "event")) {
       this.list.followed = null;
       replace(this.list, this.nothing());

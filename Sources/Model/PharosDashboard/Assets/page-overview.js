@@ -248,7 +248,7 @@ class Plan {
     let isStale = false;
     for (const item of batch) {
       if (item.type !== "event" || (this.past && this.chosen === "zones")) continue;
-      if (this.sources[this.chosen]?.take(item.event) === "stale") isStale = true;
+      if (this.sources[this.chosen]?.receive(item.event) === "stale") isStale = true;
     }
     this.view?.refresh();
     if (isStale) this.ask();

@@ -92,7 +92,7 @@ class RoomsPage {
         make: () => sparkline([], "Things inside in the last hour"),
         update: (node, row) => {
           const words = `Things in ${row.name || row.id} in the last hour`;
-          drawSparkline(node, this.lines.get(row.id) ?? [], words, { least: 0, most: 2 });
+          drawSparkline(node, this.lines.get(row.id) ?? [], words, { minimum: 0, maximum: 2 });
         },
       },
       {

@@ -107,7 +107,7 @@ export class Table {
     this.sorted = column;
     for (const other of this.heads) setAttribute(other, "aria-sort", null);
     setAttribute(head, "aria-sort", this.isDown ? "descending" : "ascending");
-    this.show(this.items, this.most);
+    this.show(this.items, this.maximum);
   }
 
   /** The items in the order that the reader chose; what has no value comes last. */
@@ -124,9 +124,9 @@ export class Table {
   }
 
   /** Shows items, at most so many. */
-  show(items, most = Infinity) {
-    Object.assign(this, { items, most });
-    const shown = this.order(items).slice(0, most);
+  show(items, maximum = Infinity) {
+    Object.assign(this, { items, maximum });
+    const shown = this.order(items).slice(0, maximum);
     follow(this.body, shown, this.keyOf, (item) => this.#make(item), (row, item) => this.#update(row, item));
   }
 

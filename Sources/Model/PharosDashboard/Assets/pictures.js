@@ -90,11 +90,11 @@ function drawFloor(image, floor, { layers, labels, marks }, frame) {
 
 /** Marks with their numbers; those at one place stand beside each other. */
 function numbered(marks, { place }) {
-  const taken = [];
+  const inUse = [];
   return marks.map((mark) => {
     let [x, y] = place(mark.x, mark.y);
-    while (taken.some((other) => Math.abs(other.x - x) < 15 && Math.abs(other.y - y) < 15)) x += 16;
-    taken.push({ x, y });
+    while (inUse.some((other) => Math.abs(other.x - x) < 15 && Math.abs(other.y - y) < 15)) x += 16;
+    inUse.push({ x, y });
     return s("g", null, s("title", null, mark.text), badge(mark, x, y));
   });
 }

@@ -41,7 +41,7 @@ export function readPalette() {
 /** Frames for groups of places as cells: `{ places, titles, doors, height }`. */
 export function cellFrames(groups, width) {
   const frames = { places: new Map(), titles: [], doors: [], height: margin };
-  const most = Math.max(1, Math.floor((width - 2 * margin + gutter) / (minimumCell + gutter)));
+  const maximum = Math.max(1, Math.floor((width - 2 * margin + gutter) / (minimumCell + gutter)));
   for (const group of groups) {
     if (group.title) {
       frames.titles.push({ text: group.title, x: margin, y: frames.height + 13 });
@@ -53,7 +53,7 @@ export function cellFrames(groups, width) {
       frames.height += trayHeight + gutter;
       continue;
     }
-    const cells = arrange(group.places, Math.min(most, 6));
+    const cells = arrange(group.places, Math.min(maximum, 6));
     const columns = Math.max(...[...cells.values()].map((cell) => cell.column)) + 1;
     const rows = Math.max(...[...cells.values()].map((cell) => cell.row)) + 1;
     const wide = Math.min(maximumCell, (width - 2 * margin - (columns - 1) * gutter) / columns);

@@ -13,7 +13,7 @@ export function arrange(places, columns) {
   const edges = edgesOf(places, ids);
   if (!edges.size) return flow(places, columns);
   const grid = new Grid(columns, edges);
-  for (const id of breadthFirst(places, edges)) grid.settle(id);
+  for (const id of breadthFirst(places, edges)) grid.occupy(id);
   if (places.length <= 80) grid.improve();
   return grid.cells();
 }
@@ -74,7 +74,7 @@ class Grid {
   }
 
   /** Puts a place into the free cell that is nearest to its neighbours and to the middle. */
-  settle(id) {
+  occupy(id) {
     let best = null;
     for (const cell of this.#candidates()) {
       const cost = this.#cost(id, cell) + 0.01 * (Math.abs(cell.column) * 0.7 + Math.abs(cell.row));
@@ -147,11 +147,11 @@ class Grid {
 
   #candidates() {
     if (!this.#cellOf.size) return [{ column: 0, row: 0 }];
-    const taken = [...this.#cellOf.values()];
-    const left = Math.min(...taken.map((cell) => cell.column));
-    const right = Math.max(...taken.map((cell) => cell.column));
+    const inUse = [...this.#cellOf.values()];
+    const left = Math.min(...inUse.map((cell) => cell.column));
+    const right = Math.max(...inUse.map((cell) => cell.column));
     const free = new Map();
-    for (const { column, row } of taken) {
+    for (const { column, row } of inUse) {
       for (const [dx, dy] of [[1, 0], [-1, 0], [0, 1], [0, -1]]) {
         const cell = { column: column + dx, row: row + dy };
         const isNarrow = Math.max(right, cell.column) - Math.min(left, cell.column) < this.#columns;

@@ -71,11 +71,11 @@ export class Scene {
   /** The mark nearest to a point within some reach, or null. */
   nearest(x, y, reach) {
     let best = null;
-    let least = reach * reach;
+    let minimum = reach * reach;
     for (const mark of this.marks.values()) {
       const distance = (mark.x - x) ** 2 + (mark.y - y) ** 2;
-      if (distance <= least && !mark.isGone) {
-        least = distance;
+      if (distance <= minimum && !mark.isGone) {
+        minimum = distance;
         best = mark;
       }
     }

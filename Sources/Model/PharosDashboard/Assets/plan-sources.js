@@ -65,7 +65,7 @@ export class ZonesSource {
     };
   }
 
-  take(event) {
+  receive(event) {
     const kind = kindOf(event);
     if (kind.startsWith("observer.")) return "stale";
     if (kind === "zone.unmonitored" || kind === "zone.monitored") return "stale";
@@ -131,7 +131,7 @@ export class RegionsSource {
     this.marks = marks;
   }
 
-  take(event) {
+  receive(event) {
     return kindOf(event).startsWith("region.") ? "stale" : undefined;
   }
 

@@ -142,8 +142,8 @@ export class PlanView {
 
   /** Few marks stand below each other with their names; false where there are too many. */
   #aimAtLabels({ inner }, marks) {
-    const most = Math.floor(inner.height / labelStep);
-    if (marks.size > most) return false;
+    const maximum = Math.floor(inner.height / labelStep);
+    if (marks.size > maximum) return false;
     [...marks].forEach(([key, mark], row) => {
       mark.size = 5;
       mark.room = inner.width - 20;

@@ -3,7 +3,7 @@
 import { isAbort } from "./api.js";
 
 /** The shortest interval between two requests, in ms, for callers that ask soon: events may come by the hundred. */
-const least = 500;
+const minimum = 500;
 
 /**
  * Calls `ask` now and every `period` ms until the signal aborts; a hidden tab does not ask.
@@ -25,7 +25,7 @@ export function poll(ask, period, signal, fail = () => {}) {
   const since = () => performance.now() - began;
   const soon = () => {
     if (isAsking) isWanted = true;
-    else again(least - since());
+    else again(minimum - since());
   };
   const run = async () => {
     if (signal.aborted || document.hidden || isAsking) return;
@@ -33,7 +33,7 @@ export function poll(ask, period, signal, fail = () => {}) {
     began = performance.now();
     try {
       await ask(signal);
-      again((isWanted ? least : period) - since());
+      again((isWanted ? minimum : period) - since());
     } catch (error) {
       if (signal.aborted || isAbort(error)) return;
       fail(error);

@@ -10,7 +10,7 @@ import { chip, setAgo, setChip, Table } from "./parts.js";
 import { stateTone } from "./words.js";
 
 /** How many subjects of a region are shown: the nearest; a page of thousands is no help. */
-const most = 200;
+const maximum = 200;
 
 /** One region: its name, whom it asks about, and a row for each subject. */
 export class RegionBlock {
@@ -102,7 +102,7 @@ export class RegionBlock {
       update: (node, row) => {
         const values = this.card.page.levels.get(row.subject) ?? [];
         const name = row.subjectName || names.nameOf(row.subject);
-        drawSparkline(node, values, `RSSI of ${name} in the last hour`, { least: -100, most: -40 });
+        drawSparkline(node, values, `RSSI of ${name} in the last hour`, { minimum: -100, maximum: -40 });
       },
     };
   }
@@ -110,7 +110,7 @@ export class RegionBlock {
   /** Shows how many were inside in the last hour. */
   setOccupancy(values) {
     this.line.toggleAttribute("hidden", !values.some((value) => value !== null));
-    drawSparkline(this.line, values, `Subjects inside ${this.region.id} in the last hour`, { least: 0, most: 2 });
+    drawSparkline(this.line, values, `Subjects inside ${this.region.id} in the last hour`, { minimum: 0, maximum: 2 });
   }
 
   // Shows no count before the server has reported who is inside.
@@ -140,8 +140,8 @@ export class RegionBlock {
       this.silent,
       outside ? `${plural(outside, "subject")} outside, not heard.` : "No subject has been heard for this region yet.",
     );
-    this.table.show(shown.slice(0, most));
-    const more = shown.length - most;
+    this.table.show(shown.slice(0, maximum));
+    const more = shown.length - maximum;
     this.more.hidden = more <= 0;
     setText(this.more, more > 0 ? `${plural(more, "more subject")} heard, farther away.` : "");
   }

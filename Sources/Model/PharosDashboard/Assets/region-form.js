@@ -62,8 +62,8 @@ class RegionForm {
   /** An identifier for beacons that were named to begin with. */
   suggested(start) {
     if (!start.uuid && !start.namespace && !start.mac) return "";
-    const taken = new Set(this.applications.flatMap(({ list }) => (list ?? []).map((region) => region.id)));
-    return unusedIdentifier(regionIdentifier(start, this.subject.value), taken);
+    const inUse = new Set(this.applications.flatMap(({ list }) => (list ?? []).map((region) => region.id)));
+    return unusedIdentifier(regionIdentifier(start, this.subject.value), inUse);
   }
 
   build() {

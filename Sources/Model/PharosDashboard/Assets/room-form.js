@@ -19,8 +19,8 @@ export function openRoomForm({ room = null, zones, gateways }) {
       ...gateways.filter((_, index) => boxes[index].input.checked).map(({ id }) => id),
       ...(room?.observers ?? []).filter((id) => !known.has(id)),
     ];
-    const taken = new Set(zones.map((zone) => zone.id));
-    const id = (name) => room?.id ?? unusedIdentifier(identifierOf(name) || "room", taken);
+    const inUse = new Set(zones.map((zone) => zone.id));
+    const id = (name) => room?.id ?? unusedIdentifier(identifierOf(name) || "room", inUse);
     return nameSheet(room ? room.name || room.id : "", "Room", close, {
       describe: (name) => (chosen().length ? fine : { ok: false, text: name && "Choose the gateways that hear it." }),
       rest: [

@@ -39,6 +39,6 @@ export class Rooms {
     const known = place.inside.filter((value) => value !== null);
     setText(number, known.length ? count(known.at(-1)) : none);
     const words = known.length ? `: ${count(known.at(-1))} now, at most ${count(Math.max(...known))}` : "";
-    drawSparkline(line, place.inside, `Things in ${text}${words}`, { least: 0, most: 2 });
+    drawSparkline(line, place.inside, `Things in ${text}${words}`, { minimum: 0, maximum: 2 });
   }
 }

@@ -12,7 +12,7 @@ export class EventParser {
   #data = [];
 
   /** The messages that a piece of text completes; comments give none. */
-  take(text) {
+  receive(text) {
     const messages = [];
     const lines = (this.#rest + text).split("\n");
     this.#rest = lines.pop();

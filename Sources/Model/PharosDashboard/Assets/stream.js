@@ -107,7 +107,7 @@ export class EventStream {
         if (done) return "ended";
         clearTimeout(watchdog);
         watchdog = setTimeout(cancel, silenceLimit);
-        this.#take(parser.take(decoder.decode(value, { stream: true })), lostAt ? resumedAt : null);
+        this.#receive(parser.receive(decoder.decode(value, { stream: true })), lostAt ? resumedAt : null);
       }
     } catch {
       return "failed";
@@ -118,7 +118,7 @@ export class EventStream {
     }
   }
 
-  #take(messages, resumedAt) {
+  #receive(messages, resumedAt) {
     const items = [];
     for (const message of messages) {
       let data;

@@ -18,10 +18,10 @@ export function identifierOf(name) {
 }
 
 /** The identifier, or the first with a number behind it that is not taken. */
-export function unusedIdentifier(identifier, taken) {
-  if (!taken.has(identifier)) return identifier;
+export function unusedIdentifier(identifier, inUse) {
+  if (!inUse.has(identifier)) return identifier;
   let number = 2;
-  while (taken.has(`${identifier}-${number}`)) number += 1;
+  while (inUse.has(`${identifier}-${number}`)) number += 1;
   return `${identifier}-${number}`;
 }
 

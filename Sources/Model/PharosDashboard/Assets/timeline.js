@@ -179,8 +179,8 @@ function upright(name, place, count) {
 
 function axis(first, span, x, count, width) {
   const bottom = top + count * rowHeight;
-  const most = Math.max(2, Math.floor(width / 90));
-  const step = steps.find((candidate) => span / 1000 / candidate <= most) ?? 86400;
+  const maximum = Math.max(2, Math.floor(width / 90));
+  const step = steps.find((candidate) => span / 1000 / candidate <= maximum) ?? 86400;
   const shapes = [];
   for (let at = 0; at <= span / 1000 + 1e-9; at += step) {
     const place = x(first + at * 1000);
@@ -198,6 +198,6 @@ function axis(first, span, x, count, width) {
 
 /** A text cut to about a width: 6.4 px a letter at 13 px, by the system fonts' average. */
 function fitText(text, width) {
-  const most = Math.floor(width / 6.4);
-  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+  const maximum = Math.floor(width / 6.4);
+  return text.length <= maximum ? text : `${text.slice(0, maximum - 1)}…`;
 }

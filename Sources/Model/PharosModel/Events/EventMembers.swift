@@ -331,7 +331,7 @@ struct RecordHead: MemberCoder {
   }
 
   /// Takes the lowest flags of a head that is read.
-  mutating func take(bits: Int) -> UInt8 {
+  mutating func read(bits: Int) -> UInt8 {
     defer { flags >>= UInt64(bits) }
     return UInt8(truncatingIfNeeded: flags & (1 << UInt64(bits) - 1))
   }
@@ -389,7 +389,7 @@ extension RecordReader: MemberCoder {
     _ value: inout Value?,
     decimals: Int
   ) throws(FieldError) {
-    value = head.take(bits: 1) == 1 ? try Value(from: &self, decimals: decimals) : nil
+    value = head.read(bits: 1) == 1 ? try Value(from: &self, decimals: decimals) : nil
   }
 
   mutating func choice<Value: MemberChoice>(
@@ -399,7 +399,7 @@ extension RecordReader: MemberCoder {
   ) throws(FieldError) {
     let code =
       switch place {
-      case .bits(let bits): head.take(bits: bits)
+      case .bits(let bits): head.read(bits: bits)
       case .before: head.before ?? 0
       case .behind: head.behind ?? 0
       }
@@ -410,7 +410,7 @@ extension RecordReader: MemberCoder {
   }
 
   mutating func flag(_: StaticString, _ value: inout Bool) throws(FieldError) {
-    value = head.take(bits: 1) == 1
+    value = head.read(bits: 1) == 1
   }
 
   mutating func part<Part: EventMembers>(_: StaticString?, _ part: inout Part) throws(FieldError) {
@@ -418,7 +418,7 @@ extension RecordReader: MemberCoder {
   }
 
   mutating func part<Part: EventMembers>(_: StaticString?, _ part: inout Part?) throws(FieldError) {
-    part = head.take(bits: 1) == 1 ? try self.part() : nil
+    part = head.read(bits: 1) == 1 ? try self.part() : nil
   }
 
   mutating func parts<Part: EventMembers>(_: StaticString, _ parts: inout [Part]) throws(FieldError) {

@@ -123,7 +123,7 @@ public struct VisitDetail: Hashable, Sendable {
     /// - Units: metres.
     public var spread: Double?
     /// The longest time between two fixes at the place, or without any knowledge of the zone.
-    public var longestGap: TimeSpan
+    public var maximumGap: TimeSpan
     /// The reason for the end.
     public var end: End
 
@@ -144,10 +144,10 @@ public struct VisitDetail: Hashable, Sendable {
     }
 
     /// Makes evidence.
-    public init(fixes: Int = 0, spread: Double? = nil, longestGap: TimeSpan = .zero, end: End = .lasting) {
+    public init(fixes: Int = 0, spread: Double? = nil, maximumGap: TimeSpan = .zero, end: End = .lasting) {
       self.fixes = fixes
       self.spread = spread
-      self.longestGap = longestGap
+      self.maximumGap = maximumGap
       self.end = end
     }
   }
@@ -272,7 +272,7 @@ extension VisitDetail.Evidence: EventMembers {
   mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.member("fixes", &fixes)
     try coder.member("spread", &spread, decimals: 2)
-    try coder.member("longestGap", &longestGap)
+    try coder.member("maximumGap", &maximumGap)
     try coder.choice("end", &end, .behind)
   }
 }

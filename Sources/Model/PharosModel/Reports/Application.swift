@@ -20,7 +20,7 @@ public struct Application: Hashable, Sendable {
   /// The longest purpose of an application, a text that a person reads before granting an authorisation.
   ///
   /// - Units: Unicode scalars, as `maxLength` of JSON Schema counts.
-  package static let longestPurpose = 1_000
+  package static let maximumPurpose = 1_000
 
   /// Makes an application.
   public init(

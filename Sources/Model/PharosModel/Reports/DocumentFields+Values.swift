@@ -42,7 +42,7 @@ extension DocumentFields {
 extension ValueForm where Value == ObserverID {
   /// The identity of an observer.
   package static var observer: Self {
-    let name = "a name of at most \(ObserverID.longestName) bytes without control characters"
+    let name = "a name of at most \(ObserverID.maximumName) bytes without control characters"
     return ValueForm(expected: "a MAC in quotes, a UUID or \(name)", schema: .name) { ObserverID($0) }
   }
 }

@@ -18,7 +18,7 @@ public struct GuidanceRequest: Hashable, Sendable {
   public var language: String
 
   /// The longest name of a destination in bytes of UTF-8.
-  public static let longestName = 200
+  public static let maximumName = 200
 
   /// Makes a request.
   public init(to destination: Destination, isAccessible: Bool = false, language: String = "en") {
@@ -31,7 +31,7 @@ public struct GuidanceRequest: Hashable, Sendable {
   public var isValid: Bool {
     switch destination {
     case .place(let name):
-      (1...GuidanceRequest.longestName).contains(name.utf8.count) && language.utf8.count <= 8
+      (1...GuidanceRequest.maximumName).contains(name.utf8.count) && language.utf8.count <= 8
     case .position(let waypoint): waypoint.isValid && language.utf8.count <= 8
     }
   }

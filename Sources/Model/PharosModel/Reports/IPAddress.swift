@@ -72,7 +72,7 @@ extension IPAddress: CustomStringConvertible {
       UInt16(truncatingIfNeeded: (index < 4 ? high : low) >> UInt64(48 - index % 4 * 16))
     }
     let texts = groups.map { String($0, radix: 16) }
-    guard let gap = IPAddress.longestRunOfZeros(groups) else { return texts.joined(separator: ":") }
+    guard let gap = IPAddress.firstRunOfZeros(groups) else { return texts.joined(separator: ":") }
     return texts[..<gap.lowerBound].joined(separator: ":") + "::"
       + texts[gap.upperBound...].joined(separator: ":")
   }
@@ -82,14 +82,14 @@ extension IPAddress: CustomStringConvertible {
   }
 
   /// The first of the longest runs of at least two zero groups.
-  private static func longestRunOfZeros(_ groups: [UInt16]) -> Range<Int>? {
-    var longest = 0..<1
+  private static func firstRunOfZeros(_ groups: [UInt16]) -> Range<Int>? {
+    var maximum = 0..<1
     var start = 0
     for (index, group) in groups.enumerated() {
       if group != 0 { start = index + 1 }
-      if index + 1 - start > longest.count { longest = start..<(index + 1) }
+      if index + 1 - start > maximum.count { maximum = start..<(index + 1) }
     }
-    return longest.count > 1 ? longest : nil
+    return maximum.count > 1 ? maximum : nil
   }
 }
 

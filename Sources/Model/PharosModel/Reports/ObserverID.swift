@@ -14,7 +14,7 @@ public enum ObserverID: Hashable, Sendable {
   case name(String)
 
   /// The longest name in bytes of UTF-8.
-  public static let longestName = 64
+  public static let maximumName = 64
 
   /// Reads an identity as people and formats write it, or nil if it is empty, longer than a name may be or has
   /// control characters.
@@ -36,7 +36,7 @@ public enum ObserverID: Hashable, Sendable {
 
   /// Reads a name; nil if it is empty, longer than a name may be or has control characters.
   package static func name(checked text: some StringProtocol) -> ObserverID? {
-    guard 1...longestName ~= text.utf8.count, !PlainText.hasControls(text) else { return nil }
+    guard 1...maximumName ~= text.utf8.count, !PlainText.hasControls(text) else { return nil }
     return .name(String(text))
   }
 
@@ -170,7 +170,7 @@ struct ObserverName: FieldForm {
 
   @usableFromInline
   init?(form: String) {
-    guard (1...ObserverID.longestName).contains(form.utf8.count) else { return nil }
+    guard (1...ObserverID.maximumName).contains(form.utf8.count) else { return nil }
     self.form = form
   }
 }

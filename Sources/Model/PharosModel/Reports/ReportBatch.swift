@@ -91,15 +91,15 @@ public struct ReportBatch: Equatable, Sendable {
   /// Appends reports in their stored form, whose variable parts are in the batch already.
   ///
   /// - Parameters:
-  ///   - most: the largest number of reports.
+  ///   - maximum: the largest number of reports.
   ///   - body: appends them.
   /// - Throws: the error that the body throws.
   @inlinable
   package mutating func append<Failure>(
-    atMost most: Int,
+    atMost maximum: Int,
     _ body: (inout OutputSpan<ReportEntry>) throws(Failure) -> Void
   ) throws(Failure) {
-    try entries.append(addingCapacity: most, initializingWith: body)
+    try entries.append(addingCapacity: maximum, initializingWith: body)
   }
 
   /// Appends the AD structures of an advert and says where they lie.

@@ -147,7 +147,7 @@ public struct OccupancyThreshold: Hashable, Sendable {
   /// The permitted bounds: a zone has at most as many beacons as stage two keeps.
   public static let bounds = 0...65_536
   /// The largest number of thresholds of a zone.
-  public static let most = 16
+  public static let maximumCount = 16
 
   /// Makes a threshold.
   public init(above: Int, below: Int) {

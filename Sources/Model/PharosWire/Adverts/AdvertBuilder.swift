@@ -41,7 +41,7 @@ public struct AdvertBuilder: Sendable {
 
   /// Appends a structure of any type.
   public mutating func append(_ type: ADType, _ data: [UInt8]) throws(AdvertError) {
-    guard data.count <= ADStructure.longestData else { throw .structureTooLong(dataBytes: data.count) }
+    guard data.count <= ADStructure.maximumData else { throw .structureTooLong(dataBytes: data.count) }
     try append(structure: ADStructure.encoded(type, data))
   }
 
@@ -90,7 +90,7 @@ extension AdvertError: CustomStringConvertible {
       "advert payload of \(bytes) bytes: at most \(capacity) fit. Leave a structure out"
         + (capacity == AdvertBuilder.Capacity.legacy.rawValue ? " or use extended advertising." : ".")
     case .structureTooLong(let dataBytes):
-      "AD structure with \(dataBytes) bytes of data: at most \(ADStructure.longestData) fit. Split the data."
+      "AD structure with \(dataBytes) bytes of data: at most \(ADStructure.maximumData) fit. Split the data."
     }
   }
 }
@@ -126,7 +126,7 @@ extension ADStructure {
   }
 
   /// The most data that a structure can hold, its length being one byte that counts the type as well.
-  static let longestData = 254
+  static let maximumData = 254
 }
 
 extension [UInt8] {

@@ -27,13 +27,13 @@ public struct AdvertSummary: Equatable, Sendable {
     var structures = ADStructures()
     while let structure = structures.next(in: payload) {
       structureCount += 1
-      note(structure.type, payload.extracting(structure.payload))
+      record(structure.type, payload.extracting(structure.payload))
     }
     isMalformed = structures.isMalformed
   }
 
   /// Records one structure; where one comes twice, the first counts.
-  private mutating func note(_ type: ADType, _ data: RawSpan) {
+  private mutating func record(_ type: ADType, _ data: RawSpan) {
     switch type {
     case .completeName where localName == nil || isNameShortened:
       guard let name = AdvertSummary.text(data) else { return }

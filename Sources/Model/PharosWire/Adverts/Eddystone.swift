@@ -136,7 +136,7 @@ public struct EddystoneURL: Sendable {
 
   /// Makes a frame from the encoded rest of an address, or nil if that is empty or longer than 17 bytes.
   public init?(scheme: Scheme, encoded: [UInt8], transmitPower: Int8) {
-    guard (1...EddystoneURL.longestRest).contains(encoded.count) else { return nil }
+    guard (1...EddystoneURL.maximumRest).contains(encoded.count) else { return nil }
     self.transmitPower = transmitPower
     self.scheme = scheme
     count = UInt8(encoded.count)
@@ -151,12 +151,12 @@ public struct EddystoneURL: Sendable {
   /// The number of bytes before the rest.
   static let headLength = 3
   /// The longest rest that the specification allows: what fits beside flags and the list of services.
-  static let longestRest = 17
+  static let maximumRest = 17
 
   /// Reads a frame that begins with ``code``, or gives nil if it is none.
   init?(frame: RawSpan) {
     let restLength = frame.byteCount - EddystoneURL.headLength
-    guard restLength >= 1, restLength <= EddystoneURL.longestRest else { return nil }
+    guard restLength >= 1, restLength <= EddystoneURL.maximumRest else { return nil }
     guard let scheme = Scheme(rawValue: frame.byte(at: 2)) else { return nil }
     var bytes = InlineArray<17, UInt8>(repeating: 0)
     for index in 0..<restLength { bytes[index] = frame.byte(at: EddystoneURL.headLength + index) }
@@ -212,7 +212,7 @@ extension EddystoneURL {
     var rest = text.dropFirst(scheme.text.utf8.count)
     var encoded: [UInt8] = []
     while let byte = rest.first {
-      guard encoded.count < EddystoneURL.longestRest else { return nil }
+      guard encoded.count < EddystoneURL.maximumRest else { return nil }
       if let code = EddystoneURL.endings.firstIndex(where: { rest.starts(with: $0.utf8) }) {
         encoded.append(UInt8(code))
         rest = rest.dropFirst(EddystoneURL.endings[code].utf8.count)

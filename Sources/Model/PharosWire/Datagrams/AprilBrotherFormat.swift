@@ -127,10 +127,10 @@ struct MessagePackCursor {
     case 0x00...0x7F, 0xE0...0xFF, 0xC0, 0xC2, 0xC3: return .other
     case 0x80...0x8F: return .map(Int(code & 0x0F))
     case 0x90...0x9F: return .array(Int(code & 0x0F))
-    case 0xA0...0xBF: return .bytes(try cursor.take(Int(code & 0x1F)))
-    case 0xC4, 0xD9: return .bytes(try cursor.take(Int(try cursor.u8(bytes))))
-    case 0xC5, 0xDA: return .bytes(try cursor.take(Int(try cursor.u16(bytes))))
-    case 0xC6, 0xDB: return .bytes(try cursor.take(Int(try cursor.u32(bytes))))
+    case 0xA0...0xBF: return .bytes(try cursor.advance(Int(code & 0x1F)))
+    case 0xC4, 0xD9: return .bytes(try cursor.advance(Int(try cursor.u8(bytes))))
+    case 0xC5, 0xDA: return .bytes(try cursor.advance(Int(try cursor.u16(bytes))))
+    case 0xC6, 0xDB: return .bytes(try cursor.advance(Int(try cursor.u32(bytes))))
     case 0xC7: return try pass(Int(try cursor.u8(bytes)) + 1)
     case 0xC8: return try pass(Int(try cursor.u16(bytes)) + 1)
     case 0xC9: return try pass(Int(try cursor.u32(bytes)) + 1)
@@ -169,7 +169,7 @@ struct MessagePackCursor {
   }
 
   private mutating func pass(_ count: Int) throws(DatagramRefusal) -> Value {
-    _ = try cursor.take(count)
+    _ = try cursor.advance(count)
     return .other
   }
 }

@@ -17,7 +17,7 @@ struct ByteCursor {
   var remaining: Int { end - offset }
 
   /// Passes over some bytes and says where they lie.
-  mutating func take(_ count: Int) throws(DatagramRefusal) -> Range<Int> {
+  mutating func advance(_ count: Int) throws(DatagramRefusal) -> Range<Int> {
     guard count <= remaining else { throw .tooShort }
     let start = offset
     offset += count
@@ -26,7 +26,7 @@ struct ByteCursor {
 
   /// Reads one byte.
   mutating func u8(_ bytes: RawSpan) throws(DatagramRefusal) -> UInt8 {
-    bytes.byte(at: try take(1).lowerBound)
+    bytes.byte(at: try advance(1).lowerBound)
   }
 
   /// Reads one byte as a signed number.
@@ -34,22 +34,22 @@ struct ByteCursor {
 
   /// Reads two bytes.
   mutating func u16(_ bytes: RawSpan) throws(DatagramRefusal) -> UInt16 {
-    bytes.u16(at: try take(2).lowerBound)
+    bytes.u16(at: try advance(2).lowerBound)
   }
 
   /// Reads four bytes.
   mutating func u32(_ bytes: RawSpan) throws(DatagramRefusal) -> UInt32 {
-    bytes.u32(at: try take(4).lowerBound)
+    bytes.u32(at: try advance(4).lowerBound)
   }
 
   /// Reads six bytes.
   mutating func u48(_ bytes: RawSpan) throws(DatagramRefusal) -> UInt64 {
-    bytes.u48(at: try take(6).lowerBound)
+    bytes.u48(at: try advance(6).lowerBound)
   }
 
   /// Reads eight bytes.
   mutating func u64(_ bytes: RawSpan) throws(DatagramRefusal) -> UInt64 {
-    bytes.u64(at: try take(8).lowerBound)
+    bytes.u64(at: try advance(8).lowerBound)
   }
 
   /// Reads a number of single precision.

@@ -67,7 +67,7 @@ package enum DatagramCopy {
     while cursor.remaining > 0 {
       let start = cursor.offset
       guard let type = try? cursor.u8(datagram), let length = try? cursor.u16(datagram),
-        let body = try? cursor.take(Int(length))
+        let body = try? cursor.advance(Int(length))
       else { return nil }
       if type == PharosDatagramLayout.RecordType.observer.rawValue, let kind = payload[body].first,
         let observer = try? PharosDatagramOutline.observer(datagram, kind: kind, in: body.dropFirst())

@@ -65,7 +65,7 @@ public struct DatagramDecoder: Sendable {
   ///   - reason: the reason for the refusal.
   ///   - reports: the number of its reports, which the caller discards.
   public mutating func refuse(decoded format: WireFormat, _ reason: DatagramRefusal, reports: Int) {
-    counters.takeBack(format, reports: reports, notes)
+    counters.subtract(format, reports: reports, notes)
     notes = DecodingNotes()
     counters.count(format, reason)
   }
@@ -187,7 +187,7 @@ public struct DatagramCounters: Equatable, Sendable {
   }
 
   /// Takes back what was counted of a datagram that was decoded, but for the members that were ignored.
-  mutating func takeBack(_ format: WireFormat, reports: Int, _ notes: DecodingNotes) {
+  mutating func subtract(_ format: WireFormat, reports: Int, _ notes: DecodingNotes) {
     decoded[format.place] &-= 1
     reported[format.place] &-= UInt64(reports)
     for (reason, count) in notes.skipped { skipped[DatagramCounters.index(format, reason)] &-= count }

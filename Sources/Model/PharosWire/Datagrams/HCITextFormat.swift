@@ -14,7 +14,7 @@ public enum HCITextFormat: DatagramFormat {
   public static let beginning = "043E"
 
   /// The longest event.
-  private static let longest = 3 + 255
+  private static let maximumLength = 3 + 255
 
   /// Returns whether the datagram begins with `043E` in digits.
   public static func recognises(_ datagram: RawSpan) -> Bool {
@@ -32,7 +32,7 @@ public enum HCITextFormat: DatagramFormat {
     guard let observer = context.observer else { throw .noObserver }
     var end = WireText.end(datagram)
     while end > 0, JSONReader.isSpace(datagram.byte(at: end - 1)) { end -= 1 }
-    guard end <= 2 * longest else { throw .lengthMismatch }
+    guard end <= 2 * maximumLength else { throw .lengthMismatch }
     let before = batch.count
     let outcome: Result<Void, DatagramRefusal>? = WireText.withHex(datagram, 0..<end) { event in
       do throws(DatagramRefusal) {
@@ -78,8 +78,8 @@ public enum HCITextFormat: DatagramFormat {
     let kinds: [Advert.PDU] = [.connectable, .directed, .scannable, .nonConnectable, .scanResponse]
     let type = Int(try cursor.u8(event))
     let kind = try cursor.u8(event)
-    let address = event.u48Reversed(at: try cursor.take(6).lowerBound)
-    let data = try cursor.take(Int(try cursor.u8(event)))
+    let address = event.u48Reversed(at: try cursor.advance(6).lowerBound)
+    let data = try cursor.advance(Int(try cursor.u8(event)))
     let level = WireLimits.level(Int(try cursor.i8(event)))
     return Advert(
       address: DeviceAddress(bits: address, kind: kind & 1 == 0 ? .public : .random),
@@ -94,15 +94,15 @@ public enum HCITextFormat: DatagramFormat {
     _ cursor: inout ByteCursor,
     _ batch: inout ReportBatch
   ) throws(DatagramRefusal) -> Advert {
-    _ = try cursor.take(2)
+    _ = try cursor.advance(2)
     let kind = try cursor.u8(event)
-    let address = event.u48Reversed(at: try cursor.take(6).lowerBound)
-    _ = try cursor.take(2)
+    let address = event.u48Reversed(at: try cursor.advance(6).lowerBound)
+    _ = try cursor.advance(2)
     let set = try cursor.u8(event)
-    _ = try cursor.take(1)
+    _ = try cursor.advance(1)
     let level = WireLimits.level(Int(try cursor.i8(event)))
-    _ = try cursor.take(9)
-    let data = try cursor.take(Int(try cursor.u8(event)))
+    _ = try cursor.advance(9)
+    let data = try cursor.advance(Int(try cursor.u8(event)))
     return Advert(
       address: kind == 0xFF ? nil : DeviceAddress(bits: address, kind: kind & 1 == 0 ? .public : .random),
       rssi: level,

@@ -31,9 +31,9 @@ public enum HuaweiFormat: DatagramFormat {
     notes: inout DecodingNotes
   ) throws(DatagramRefusal) {
     var cursor = ByteCursor(datagram.wholeRange)
-    _ = try cursor.take(3)
+    _ = try cursor.advance(3)
     let accessPoint = try cursor.u48(datagram)
-    _ = try cursor.take(2)
+    _ = try cursor.advance(2)
     for number in 0..<(try cursor.u8(datagram)) {
       do throws(DatagramRefusal) {
         let advert = try decodeTag(datagram, &cursor, into: &batch)
@@ -54,9 +54,9 @@ public enum HuaweiFormat: DatagramFormat {
     let address = DeviceAddress(bits: try cursor.u48(datagram), kind: .unknown)
     _ = try cursor.u32(datagram)
     let level = WireLimits.level(Int(try cursor.i8(datagram)))
-    _ = try cursor.take(2)
+    _ = try cursor.advance(2)
     let length = Int(try cursor.u8(datagram))
-    let data = try cursor.take(length)
+    let data = try cursor.advance(length)
     let payload = batch.append(payload: datagram.extracting(data))
     return Advert(address: address, rssi: level, payload: payload)
   }

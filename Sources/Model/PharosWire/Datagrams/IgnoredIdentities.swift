@@ -13,7 +13,7 @@ package struct IgnoredIdentities: Sendable, Equatable {
   /// The maximum number of names, `other` included.
   private static let capacity = 16
   /// The longest name that is kept, in bytes.
-  private static let longestName = 32
+  private static let maximumName = 32
   /// The name of those for which there is no room.
   private static let other = "other"
   /// The words that occur in names of identities.
@@ -40,7 +40,7 @@ package struct IgnoredIdentities: Sendable, Equatable {
 
   /// Counts a member by its name; an empty range is a name that is not kept.
   mutating func count(_ name: Range<Int>, _ bytes: RawSpan) {
-    let isKept = 1...IgnoredIdentities.longestName ~= name.count
+    let isKept = 1...IgnoredIdentities.maximumName ~= name.count
     let text = isKept ? WireText.string(bytes, name) : nil
     add(text.map { PlainText.clean($0) } ?? IgnoredIdentities.other, 1)
   }

@@ -225,16 +225,16 @@ package enum JSONField: UInt8, CaseIterable {
     .sorted { $0.name.utf8CodeUnitCount < $1.name.utf8CodeUnitCount }
 
   /// The indexes in the table at which the names of each length begin; the last entry is the end of the table.
-  private static let starts: [Int] = (0...longest + 1).map { length in
+  private static let starts: [Int] = (0...maximumNameLength + 1).map { length in
     table.firstIndex { $0.name.utf8CodeUnitCount >= length } ?? table.count
   }
 
-  private static let longest = table.last?.name.utf8CodeUnitCount ?? 0
+  private static let maximumNameLength = table.last?.name.utf8CodeUnitCount ?? 0
 
   /// The field that a key names, or nil if it names none that is understood.
   init?(_ bytes: RawSpan, key: Range<Int>) {
     let length = key.reduce(0) { JSONField.isLeftOut(bytes.byte(at: $1)) ? $0 : $0 + 1 }
-    guard length <= JSONField.longest else { return nil }
+    guard length <= JSONField.maximumNameLength else { return nil }
     for entry in JSONField.table[JSONField.starts[length]..<JSONField.starts[length + 1]]
     where JSONField.matches(bytes, key, entry.name) {
       self = entry.field

@@ -50,10 +50,10 @@ public enum MQTTFormat: DatagramFormat {
     notes: inout DecodingNotes
   ) throws(DatagramRefusal) {
     var cursor = ByteCursor(datagram.wholeRange)
-    _ = try cursor.take(4)
+    _ = try cursor.advance(4)
     guard try cursor.u8(datagram) == version else { throw .unsupportedVersion }
     let level = Int(try cursor.u8(datagram))
-    let topic = try cursor.take(Int(try cursor.u16(datagram)))
+    let topic = try cursor.advance(Int(try cursor.u16(datagram)))
     guard WireText.isUTF8(datagram, topic) else { throw .badText }
     guard cursor.remaining > 0 else { throw .empty }
     let payload = datagram.extracting(cursor.offset..<cursor.end)

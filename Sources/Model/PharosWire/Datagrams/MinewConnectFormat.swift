@@ -40,8 +40,8 @@ public enum MinewConnectFormat: DatagramFormat {
     let isCut = datagram.littleEndian(UInt32.self, at: 6) > datagram.byteCount
     var cursor = ByteCursor(records..<datagram.byteCount)
     while cursor.remaining >= 2 {
-      let length = Int(datagram.littleEndian(UInt16.self, at: try cursor.take(2).lowerBound))
-      guard let record = try? cursor.take(length) else {
+      let length = Int(datagram.littleEndian(UInt16.self, at: try cursor.advance(2).lowerBound))
+      guard let record = try? cursor.advance(length) else {
         notes.skip(.tooShort)
         break
       }

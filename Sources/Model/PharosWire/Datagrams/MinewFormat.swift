@@ -33,7 +33,7 @@ public enum MinewFormat: DatagramFormat {
     notes: inout DecodingNotes
   ) throws(DatagramRefusal) {
     var cursor = ByteCursor(datagram.wholeRange)
-    _ = try cursor.take(2)
+    _ = try cursor.advance(2)
     guard try cursor.u32(datagram) >= datagram.byteCount else { throw .lengthMismatch }
     let gateway = try cursor.u48(datagram)
     let devices = try cursor.u16(datagram)
@@ -68,7 +68,7 @@ public enum MinewFormat: DatagramFormat {
   ) throws(DatagramRefusal) {
     let address = try cursor.u48(datagram)
     for _ in 0..<(try cursor.u16(datagram)) {
-      let data = try cursor.take(Int(try cursor.u8(datagram)))
+      let data = try cursor.advance(Int(try cursor.u8(datagram)))
       let isRandom = try cursor.u8(datagram) & randomAddress != 0
       let level = WireLimits.level(Int(try cursor.i8(datagram)))
       let payload = batch.append(payload: datagram.extracting(data))

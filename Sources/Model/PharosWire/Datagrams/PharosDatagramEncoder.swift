@@ -44,7 +44,7 @@ public struct PharosDatagramEncoder: Sendable {
     self.sequence = sequence
     self.signingKeyID = signingKeyID
     current = observer
-    bytes.reserveCapacity(PharosDatagramLayout.longest)
+    bytes.reserveCapacity(PharosDatagramLayout.maximumLength)
     appendHead()
   }
 
@@ -78,7 +78,7 @@ public struct PharosDatagramEncoder: Sendable {
     if reporter != current { appendObserverRecord(reporter) }
     let age = (sent ?? report.received) - report.sendersTime
     appendRecord(report.body, from: batch, milliseconds: PharosDatagramEncoder.milliseconds(age))
-    guard byteCount <= PharosDatagramLayout.longest else {
+    guard byteCount <= PharosDatagramLayout.maximumLength else {
       bytes.removeSubrange(before...)
       return false
     }
@@ -170,7 +170,7 @@ extension PharosDatagramEncoder {
     case .uuid(let uuid):
       bytes.append(u64: uuid.high)
       bytes.append(u64: uuid.low)
-    case .name(let name): bytes.append(contentsOf: name.utf8.prefix(ObserverID.longestName))
+    case .name(let name): bytes.append(contentsOf: name.utf8.prefix(ObserverID.maximumName))
     }
   }
 

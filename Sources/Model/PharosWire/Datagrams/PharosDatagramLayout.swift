@@ -10,7 +10,7 @@ public enum PharosDatagramLayout {
   public static let version: UInt8 = 1
   /// The most bytes that ``PharosDatagramEncoder`` puts into a datagram, its tag included, so that no network
   /// between has to cut it: 1,500 less the heads of IPv6, UDP and a tunnel or two.
-  public static let longest = 1_400
+  public static let maximumLength = 1_400
 
   /// The flag that says that a tag ends the datagram; all other flags are reserved.
   static let signedFlag: UInt8 = 0x01
@@ -172,7 +172,7 @@ struct PharosDatagramOutline {
     )
     observerKind = try cursor.u8(bytes)
     let length = Int(try cursor.u8(bytes))
-    identity = try cursor.take(length)
+    identity = try cursor.advance(length)
     guard isSigned else {
       guard keyID == 0 else { throw .badField }
       records = cursor.offset..<cursor.end

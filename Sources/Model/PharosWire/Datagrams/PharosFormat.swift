@@ -115,7 +115,7 @@ public enum PharosFormat: DatagramFormat {
   ) throws(DatagramRefusal) -> UInt32 {
     guard body.remaining > 0 else { return sender }
     let kind = try body.u8(datagram)
-    return try observer(datagram, kind, in: try body.take(body.remaining), into: &batch)
+    return try observer(datagram, kind, in: try body.advance(body.remaining), into: &batch)
   }
 
   /// The index of an observer in the batch; a gateway's MAC, which nearly all have, is compared as a number.
@@ -175,8 +175,8 @@ extension PharosFormat {
     let end = records.upperBound
     let first = min(next + PharosDatagramLayout.minimumAdvertLength, end)
     let shift = payloads.shift(from: first, in: datagram, &batch)
-    let most = records.count / PharosDatagramLayout.minimumAdvertLength
-    batch.append(atMost: most) { (entries: inout OutputSpan<ReportEntry>) in
+    let maximum = records.count / PharosDatagramLayout.minimumAdvertLength
+    batch.append(atMost: maximum) { (entries: inout OutputSpan<ReportEntry>) in
       while next < end {
         let start = next + PharosDatagramLayout.recordHeadLength
         guard start <= end else { return }
@@ -200,7 +200,7 @@ extension PharosFormat {
         guard let pdu = Advert.PDU(rawValue: UInt8(truncatingIfNeeded: fields >> 48)),
           channel == 0 || 37...39 ~= channel,
           kind <= PharosDatagramLayout.AddressKind.anonymous.rawValue,
-          behind - data <= WireLimits.longestPayload
+          behind - data <= WireLimits.maximumPayload
         else {
           notes.skip(.badField)
           next = behind

@@ -101,7 +101,7 @@ public enum RaddecFormat: DatagramFormat {
 
   private static func nextPacket(_ datagram: RawSpan, _ cursor: inout ByteCursor) -> Range<Int>? {
     guard let length = try? cursor.u8(datagram) else { return nil }
-    return try? cursor.take(Int(length))
+    return try? cursor.advance(Int(length))
   }
 
   private static func advertising(
@@ -156,7 +156,7 @@ package struct RaddecLayout {
     try RaddecLayout.verifyChecksum(bytes)
     var cursor = ByteCursor(3..<bytes.byteCount - 1)
     transmitterType = try RaddecIdentifierType(try cursor.u8(bytes))
-    transmitter = try cursor.take(transmitterType.byteCount)
+    transmitter = try cursor.advance(transmitterType.byteCount)
     receiverCount = Int(try cursor.u8(bytes) & 0x0F)
     let start = cursor.offset
     for _ in 0..<receiverCount { _ = try RaddecReceiver(bytes, &cursor) }
@@ -203,7 +203,7 @@ package struct RaddecLayout {
     let start = cursor.offset
     for _ in 0..<packetCount {
       let length = Int(try cursor.u8(bytes))
-      let packet = try cursor.take(length)
+      let packet = try cursor.advance(length)
       guard transmitterType.packets == .advertising else { continue }
       do throws(DatagramRefusal) {
         _ = try LinkLayerPDU(bytes, in: packet)
@@ -230,7 +230,7 @@ struct RaddecReceiver {
     _ = try cursor.u8(bytes)
     type = try RaddecIdentifierType(try cursor.u8(bytes))
     guard type != .unknown else { throw .noObserver }
-    identifier = try cursor.take(type.byteCount)
+    identifier = try cursor.advance(type.byteCount)
   }
 }
 
@@ -365,7 +365,7 @@ struct LinkLayerPDU {
     pdu = .extended
     var cursor = ByteCursor(body)
     let headerLength = Int(try cursor.u8(bytes) & 0x3F)
-    var header = ByteCursor(try cursor.take(headerLength))
+    var header = ByteCursor(try cursor.advance(headerLength))
     data = cursor.offset..<body.upperBound
     guard headerLength > 0 else {
       address = nil
@@ -374,18 +374,18 @@ struct LinkLayerPDU {
     }
     let flags = try header.u8(bytes)
     if flags & 0x01 != 0 {
-      let place = try header.take(6).lowerBound
+      let place = try header.advance(6).lowerBound
       address = DeviceAddress(bits: bytes.u48Reversed(at: place), kind: random ? .random : .public)
     } else {
       address = nil
     }
     // TargetA and CTEInfo stand between the address and the advertising set.
-    _ = try header.take((flags & 0x02 != 0 ? 6 : 0) + (flags & 0x04 != 0 ? 1 : 0))
+    _ = try header.advance((flags & 0x02 != 0 ? 6 : 0) + (flags & 0x04 != 0 ? 1 : 0))
     guard flags & 0x08 != 0 else {
       advertisingSet = 255
       return
     }
-    let place = try header.take(2).lowerBound
+    let place = try header.advance(2).lowerBound
     advertisingSet = bytes.byte(at: place + 1) >> 4
   }
 }

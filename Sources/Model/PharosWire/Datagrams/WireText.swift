@@ -12,7 +12,7 @@ enum WireText {
     _ range: Range<Int>,
     _ body: (RawSpan) -> Result
   ) -> Result? {
-    guard range.count.isMultiple(of: 2), range.count <= 2 * WireLimits.longestPayload else { return nil }
+    guard range.count.isMultiple(of: 2), range.count <= 2 * WireLimits.maximumPayload else { return nil }
     return unsafe withUnsafeTemporaryAllocation(byteCount: range.count / 2, alignment: 1) { buffer in
       for index in 0..<range.count / 2 {
         guard let byte = hexByte(bytes, at: range.lowerBound + 2 * index) else { return nil }
@@ -78,7 +78,7 @@ enum WireText {
     if let bits = octets(bytes, range, count: 6) { return .eui48(bits) }
     if let bits = octets(bytes, range, count: 8) { return .eui64(bits) }
     if let uuid = uuid(bytes, range) { return .uuid(uuid) }
-    guard 1...ObserverID.longestName ~= range.count else { throw .badIdentity }
+    guard 1...ObserverID.maximumName ~= range.count else { throw .badIdentity }
     guard let text = string(bytes, range) else { throw .badText }
     guard let name = ObserverID.name(checked: text) else { throw .badIdentity }
     return name
@@ -213,7 +213,7 @@ enum WireLimits {
   ///
   /// - Units: bytes.
   /// - Source: Bluetooth Core Specification 5.4, Vol 6, Part B, 4.4.2.
-  static let longestPayload = 1_650
+  static let maximumPayload = 1_650
 
   /// The longest time since the epoch, or since a sender started, that fits a count of nanoseconds.
   ///

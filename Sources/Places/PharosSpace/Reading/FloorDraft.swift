@@ -183,7 +183,7 @@ struct MapLayer {
   func draw(_ features: [GeoJSON.Feature], on draft: inout FloorDraft) {
     for feature in features where !problems.isFull {
       guard let geometry = feature.geometry else {
-        note(feature, "geometry", "no geometry", expected: "a shape")
+        record(feature, "geometry", "no geometry", expected: "a shape")
         continue
       }
       guard let use = use(of: feature) else { continue }
@@ -195,7 +195,7 @@ struct MapLayer {
       }
       guard isRight else {
         let expected = use == .door ? "a line" : use == .wall ? "a line or a polygon" : "a polygon"
-        note(feature, "geometry.type", "\(geometry.kind) cannot be a \(use.rawValue)", expected: expected)
+        record(feature, "geometry.type", "\(geometry.kind) cannot be a \(use.rawValue)", expected: expected)
         continue
       }
       guard draw(feature, geometry, as: use, on: &draft) else { return }
@@ -212,11 +212,11 @@ struct MapLayer {
     on draft: inout FloorDraft
   ) -> Bool {
     guard let shape = geometry.projected(on: draft.floor.plane) else {
-      note(feature, "geometry.coordinates", "far from its floor", expected: "places in the venue")
+      record(feature, "geometry.coordinates", "far from its floor", expected: "places in the venue")
       return true
     }
     guard draft.corners + shape.positions.count <= FloorDraft.maximumCorners else {
-      note(
+      record(
         feature,
         "geometry.coordinates",
         "the floor has more than \(FloorDraft.maximumCorners) corners",
@@ -247,19 +247,24 @@ struct MapLayer {
   private func use(of feature: GeoJSON.Feature) -> FloorDraft.Use? {
     guard let text = feature.text("as") else {
       if use == nil {
-        note(feature, "properties.as", "nothing says what it is", expected: FloorDraft.Use.expected)
+        record(feature, "properties.as", "nothing says what it is", expected: FloorDraft.Use.expected)
       }
       return use
     }
     guard let own = FloorDraft.Use(rawValue: text) else {
-      note(feature, "properties.as", "\"\(PlainText.cut(text, to: 40))\"", expected: FloorDraft.Use.expected)
+      record(
+        feature,
+        "properties.as",
+        "\"\(PlainText.cut(text, to: 40))\"",
+        expected: FloorDraft.Use.expected
+      )
       return nil
     }
     return own
   }
 
   /// Notes what is wrong with a feature, which is left out.
-  func note(_ feature: GeoJSON.Feature, _ field: String, _ message: String, expected: String) {
+  func record(_ feature: GeoJSON.Feature, _ field: String, _ message: String, expected: String) {
     add(
       feature,
       field,

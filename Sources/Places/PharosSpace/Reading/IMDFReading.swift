@@ -167,12 +167,12 @@ struct IMDFReading {
     for feature in levels where !problems.isFull {
       guard let id = feature.id, floors[id] == nil else {
         let message = feature.id == nil ? "no id" : "this id is already in use"
-        layer.note(feature, "id", message, expected: "the level's identifier")
+        layer.record(feature, "id", message, expected: "the level's identifier")
         continue
       }
       guard let ordinal = feature["ordinal"]?.wholeNumber, Floor.levels.contains(ordinal) else {
         let bounds = "\(Floor.levels.lowerBound) to \(Floor.levels.upperBound)"
-        layer.note(
+        layer.record(
           feature,
           "properties.ordinal",
           "no floor's number",
@@ -183,7 +183,7 @@ struct IMDFReading {
       let floorID = FloorID(building: building(of: feature, in: &venue, layer), level: ordinal)
       if drafts[floorID] == nil {
         guard drafts.count < VenueFolder.maximumFloors else {
-          layer.note(
+          layer.record(
             feature,
             "",
             "more than \(VenueFolder.maximumFloors) floors",
@@ -308,7 +308,7 @@ extension IMDFReading {
       guard let (floor, draft) = draft(of: feature, layer) else { continue }
       var changed = draft
       guard let geometry = feature.geometry, case .polygons = geometry else {
-        layer.note(feature, "geometry", "no polygon", expected: "the outline of the unit")
+        layer.record(feature, "geometry", "no polygon", expected: "the outline of the unit")
         continue
       }
       let category = feature.text("category") ?? "unspecified"
@@ -338,7 +338,7 @@ extension IMDFReading {
       guard let kind = IMDFReading.kinds[category] else { continue }
       guard shafts.count < VenueFolder.maximumConnectors else {
         let limit = VenueFolder.maximumConnectors
-        layer.note(
+        layer.record(
           feature,
           "properties.category",
           "more than \(limit) lifts and stairs",
@@ -378,7 +378,7 @@ extension IMDFReading {
       guard let (floor, draft) = draft(of: feature, layer) else { continue }
       var changed = draft
       guard let geometry = feature.geometry, case .lines = geometry else {
-        layer.note(feature, "geometry", "no line", expected: "the line of the door")
+        layer.record(feature, "geometry", "no line", expected: "the line of the door")
         continue
       }
       let count = changed.doors.count
@@ -399,7 +399,7 @@ extension IMDFReading {
     for feature in features("amenity.geojson") ?? [] where !problems.isFull {
       let named = feature.references("unit_ids").compactMap { units[$0] }
       guard let first = named.first else {
-        layer.note(feature, "properties.unit_ids", "no unit", expected: "the ids of units of unit.geojson")
+        layer.record(feature, "properties.unit_ids", "no unit", expected: "the ids of units of unit.geojson")
         continue
       }
       let point = feature.point
@@ -415,11 +415,11 @@ extension IMDFReading {
     var anchors: [String: (unit: Unit, point: Coordinate?)] = [:]
     for feature in features("anchor.geojson") ?? [] where !problems.isFull {
       guard let id = feature.id else {
-        anchorLayer.note(feature, "id", "no id", expected: "the id of the anchor")
+        anchorLayer.record(feature, "id", "no id", expected: "the id of the anchor")
         continue
       }
       guard let unit = feature.references("unit_id").first.flatMap({ units[$0] }) else {
-        anchorLayer.note(
+        anchorLayer.record(
           feature,
           "properties.unit_id",
           "no unit",
@@ -433,7 +433,7 @@ extension IMDFReading {
     for feature in features("occupant.geojson") ?? [] where !problems.isFull {
       guard let (unit, point) = feature.references("anchor_id").first.flatMap({ anchors[$0] }) else {
         let expected = "the id of an anchor of anchor.geojson"
-        layer.note(feature, "properties.anchor_id", "no anchor", expected: expected)
+        layer.record(feature, "properties.anchor_id", "no anchor", expected: expected)
         continue
       }
       let category = feature.text("category") ?? ""
@@ -481,13 +481,13 @@ extension IMDFReading {
   private mutating func identifier(
     of feature: GeoJSON.Feature,
     else kind: String,
-    among taken: WritableKeyPath<(places: Set<String>, shafts: Set<String>), Set<String>>,
+    among used: WritableKeyPath<(places: Set<String>, shafts: Set<String>), Set<String>>,
     _ layer: MapLayer
   ) -> String {
     let given = feature.id ?? "\(kind) \(feature.number)"
-    guard !identifiers[keyPath: taken].insert(given).inserted else { return given }
+    guard !identifiers[keyPath: used].insert(given).inserted else { return given }
     var number = 2
-    while !identifiers[keyPath: taken].insert("\(given) \(number)").inserted { number += 1 }
+    while !identifiers[keyPath: used].insert("\(given) \(number)").inserted { number += 1 }
     if feature.id != nil {
       let message = "this id is taken already; \"\(given) \(number)\" is used"
       layer.warn(feature, "id", message, expected: "each feature once")
@@ -522,11 +522,11 @@ extension IMDFReading {
   /// The floor that a feature lies on, as far as it is drawn.
   private func draft(of feature: GeoJSON.Feature, _ layer: MapLayer) -> (floor: FloorID, draft: FloorDraft)? {
     guard let level = feature.references("level_id").first else {
-      layer.note(feature, "properties.level_id", "no level", expected: "the id of a level")
+      layer.record(feature, "properties.level_id", "no level", expected: "the id of a level")
       return nil
     }
     guard let floor = floors[level], let draft = drafts[floor] else {
-      layer.note(
+      layer.record(
         feature,
         "properties.level_id",
         "there is no level \(PlainText.cut(level, to: 40))",

@@ -40,7 +40,12 @@ struct SurveyFolderReading {
         height: height
       )
     else {
-      layer.note(outline, "geometry.coordinates", "the outline has no width or height", expected: "a polygon")
+      layer.record(
+        outline,
+        "geometry.coordinates",
+        "the outline has no width or height",
+        expected: "a polygon"
+      )
       return nil
     }
     var draft = FloorDraft(Floor(level: level, plane: .mercator(plane)))

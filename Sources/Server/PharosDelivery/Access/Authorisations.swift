@@ -228,8 +228,8 @@ extension Authorisations {
     application: String
   ) throws(AccessError) -> PendingChange {
     let isBlank = purpose.utf8.allSatisfy { $0 == UInt8(ascii: " ") || (9...13).contains($0) }
-    guard !isBlank, purpose.unicodeScalars.count <= Application.longestPurpose else {
-      throw .badPurpose(application: application, limit: Application.longestPurpose)
+    guard !isBlank, purpose.unicodeScalars.count <= Application.maximumPurpose else {
+      throw .badPurpose(application: application, limit: Application.maximumPurpose)
     }
     return PendingChange(
       documents: [DocumentChange(kind: DocumentKind.purpose, key: application, document: purpose.encoded)]

@@ -64,7 +64,7 @@ package struct Gate: Sendable {
   /// Returns a published event as the reader may learn it, or nil.
   package func passed(_ published: PublishedEvent) -> PublishedEvent? {
     guard let (event, isStripped) = judged(published.event) else { return nil }
-    return isStripped ? published.telling(event) : published
+    return isStripped ? published.replacingEvent(event) : published
   }
 
   /// Returns an event that still matches the filter by which the reader found it, so that a filter cannot ask for a

@@ -47,7 +47,7 @@ package final class Tickets: Sendable {
 
   /// Takes a ticket and returns the principal that it was issued to; nil if it is not known, was used or has expired.
   package func redeem(_ secret: String, at now: TimeSpan) -> Principal? {
-    guard secret.hasPrefix(Secret.ticketPrefix), secret.utf8.count <= Secret.longest else { return nil }
+    guard secret.hasPrefix(Secret.ticketPrefix), secret.utf8.count <= Secret.maximumLength else { return nil }
     let digest = Secret.digest(of: secret)
     // A look-up by the digest shows nothing about the secret, whatever time it takes.
     let ticket = tickets.withLock { $0.removeValue(forKey: digest) }

@@ -14,7 +14,7 @@ package final class Tokens: Sendable {
   /// The longest name of a token.
   ///
   /// - Units: bytes of UTF-8.
-  package static let longestName = 200
+  package static let maximumName = 200
 
   private struct State {
     /// The tokens by the first eight bytes of the digest: the time of a look-up reveals nothing about the rest.
@@ -68,12 +68,12 @@ package final class Tokens: Sendable {
     at now: Timestamp,
     expiresAt: Timestamp? = nil
   ) throws(AccessError) -> NewToken {
-    guard (1...Tokens.longestName).contains(name.utf8.count) else {
-      throw .badName(field: "name", limit: Tokens.longestName)
+    guard (1...Tokens.maximumName).contains(name.utf8.count) else {
+      throw .badName(field: "name", limit: Tokens.maximumName)
     }
     if case .application(let application) = role {
-      guard (1...Tokens.longestName).contains(application.utf8.count) else {
-        throw .badName(field: "application", limit: Tokens.longestName)
+      guard (1...Tokens.maximumName).contains(application.utf8.count) else {
+        throw .badName(field: "application", limit: Tokens.maximumName)
       }
     }
     if let expiresAt, expiresAt <= now { throw .expired }
@@ -101,7 +101,7 @@ package final class Tokens: Sendable {
   ///   - now: the present time.
   /// - Returns: the principal.
   package func verify(_ secret: String, at now: Timestamp) -> Principal? {
-    guard secret.hasPrefix(Secret.prefix), secret.utf8.count <= Secret.longest else { return nil }
+    guard secret.hasPrefix(Secret.prefix), secret.utf8.count <= Secret.maximumLength else { return nil }
     let digest = Secret.digest(of: secret)
     return state.withLock { state in
       guard let token = state.byDigest[Tokens.slot(digest)], Secret.areEqual(token.digest, digest) else {
@@ -300,7 +300,7 @@ enum Secret {
   /// - Units: bytes.
   static let digestLength = 32
   /// - Units: bytes; what a longer text holds is not looked at, so that a header cannot cost time.
-  static let longest = 256
+  static let maximumLength = 256
 
   /// Returns a new secret from the system's generator.
   static func random() -> String {

@@ -52,15 +52,15 @@ package struct Backlog {
   }
 
   /// Removes and returns the oldest events, up to a number and up to the first checkpoint.
-  package mutating func take(upTo most: Int) -> Group? {
+  package mutating func removeFirst(upTo maximum: Int) -> Group? {
     guard !isEmpty else { return nil }
     var group = Group(events: [], ordinal: parts[head].ordinal, checkpoint: nil)
-    while head < parts.count, group.checkpoint == nil, group.events.count < most {
+    while head < parts.count, group.checkpoint == nil, group.events.count < maximum {
       group.ordinal = parts[head].ordinal
-      let taken = parts[head].events.prefix(most - group.events.count)
-      group.events += taken
-      count -= taken.count
-      parts[head].events.removeFirst(taken.count)
+      let slice = parts[head].events.prefix(maximum - group.events.count)
+      group.events += slice
+      count -= slice.count
+      parts[head].events.removeFirst(slice.count)
       guard parts[head].events.isEmpty else { break }
       group.checkpoint = parts[head].checkpoint
       advance()
@@ -70,17 +70,17 @@ package struct Backlog {
   }
 
   /// Removes and returns the events that match a condition, among those appended since the last call.
-  package mutating func strip(where isTaken: (Event) -> Bool) -> [Event] {
-    var taken: [Event] = []
+  package mutating func strip(where isRemoved: (Event) -> Bool) -> [Event] {
+    var removed: [Event] = []
     for index in max(head, stripped)..<parts.count {
-      guard parts[index].events.contains(where: isTaken) else { continue }
-      taken += parts[index].events.filter(isTaken)
+      guard parts[index].events.contains(where: isRemoved) else { continue }
+      removed += parts[index].events.filter(isRemoved)
       let before = parts[index].events.count
-      parts[index].events = parts[index].events.filter { !isTaken($0) }[...]
+      parts[index].events = parts[index].events.filter { !isRemoved($0) }[...]
       count -= before - parts[index].events.count
     }
     stripped = parts.count
-    return taken
+    return removed
   }
 
   private mutating func advance() {

@@ -97,7 +97,7 @@ package final class CommitPublisher: Service, Sendable {
     self.logger = logger
     eventJudge = Mutex(EventJudge(zones: zones))
     state = Mutex(State(work: CommitPublisherState(settings: settings, head: store.head)))
-    hub.tap { [weak self] batch in self?.take(batch, isDelivered: true) }
+    hub.tap { [weak self] batch in self?.enqueue(batch, isDelivered: true) }
   }
 
   /// The counters of the commit publisher.
@@ -112,13 +112,13 @@ package final class CommitPublisher: Service, Sendable {
   /// Publishes events that the engine did not decide: changes of authorisations, notifications.
   ///
   /// May be called from any thread; never blocks. The events are judged, committed and published like all others.
-  package func tell(_ events: [Event]) { take(events, isDelivered: false) }
+  package func publish(_ events: [Event]) { enqueue(events, isDelivered: false) }
 
   /// Keeps a checkpoint once the events before it are committed; never blocks.
   ///
   /// Call it on the engine's thread, after the events that it covers were delivered.
   package func offer(_ checkpoint: CommitPublisherCheckpoint) {
-    schedule { $0.take(checkpoint) }
+    schedule { $0.enqueue(checkpoint) }
   }
 
   /// Waits until all events so far are committed and published and the last checkpoint is kept, or until the journal
@@ -146,9 +146,9 @@ package final class CommitPublisher: Service, Sendable {
     committed.finish()
   }
 
-  private func take(_ events: [Event], isDelivered: Bool) {
+  private func enqueue(_ events: [Event], isDelivered: Bool) {
     guard !events.isEmpty else { return }
-    schedule { $0.take(events, isDelivered: isDelivered) }
+    schedule { $0.enqueue(events, isDelivered: isDelivered) }
   }
 
   private func schedule(_ change: (inout CommitPublisherState) -> Void) {
@@ -178,7 +178,7 @@ package final class CommitPublisher: Service, Sendable {
       case .commit(let group): commit(group)
       case .pass(let events): publish(judge(events), sequences: [])
       case .wait(let delay): return wait(delay)
-      case .idle: return settle()
+      case .idle: return callWaiting()
       }
     }
   }
@@ -222,7 +222,7 @@ extension CommitPublisher {
   package func forget(_ traces: SubjectTraces) { eventJudge.withLock { $0.forget(traces) } }
 
   /// Calls the functions that wait for the end of draining, once the last checkpoint is kept.
-  func settle() {
+  func callWaiting() {
     let waiting = state.withLock { state in
       defer { state.drained = [] }
       if !state.drained.isEmpty { state.work.isDraining = false }
@@ -246,13 +246,13 @@ extension CommitPublisher {
     do {
       let sequences = entries.isEmpty ? [] : try store.append(entries)
       publish(judged, sequences: sequences)
-      settle(group, last: sequences.last { $0 != nil } ?? nil)
+      finish(group, last: sequences.last { $0 != nil } ?? nil)
     } catch {
       refuse(group, judged: judged, error: "\(error)")
     }
   }
 
-  private func settle(_ group: Backlog.Group, last: Int64?) {
+  private func finish(_ group: Backlog.Group, last: Int64?) {
     let (isNews, isKeeping) = state.withLock { state in
       let isNews = state.work.committed(group, last: last, at: elapsed)
       var isKeeping = false
@@ -296,8 +296,8 @@ extension CommitPublisher {
   /// Publishes the events that the authorisations allow; the sequence numbers are those of the journalled ones, in
   /// order.
   private func publish(_ judged: [Judgement], sequences: [Int64?]) {
-    var telling: [PublishedEvent] = []
-    telling.reserveCapacity(judged.count)
+    var published: [PublishedEvent] = []
+    published.reserveCapacity(judged.count)
     let names = names()
     var (committed, passed, withheld) = (0 as UInt64, 0 as UInt64, 0 as UInt64)
     var next = sequences.startIndex
@@ -312,7 +312,7 @@ extension CommitPublisher {
         continue
       }
       if sequence == nil { passed += 1 } else { committed += 1 }
-      telling.append(
+      published.append(
         PublishedEvent(
           sequence: sequence,
           event: judgement.published,
@@ -327,7 +327,7 @@ extension CommitPublisher {
       state.work.statistics.passed += passed
       state.work.statistics.withheld += withheld
     }
-    self.committed.publish(telling)
+    self.committed.publish(published)
   }
 
   private func keepCheckpoint() {
@@ -365,7 +365,7 @@ package struct CommitPublisherSettings: Hashable, Sendable {
   /// The pause after a failed commit; it doubles with each further failure.
   package var firstPause: Duration = .milliseconds(100)
   /// The longest pause after a failed commit.
-  package var longestPause: Duration = .seconds(5)
+  package var maximumPause: Duration = .seconds(5)
 
   /// Creates the default settings.
   package init() {}

@@ -20,7 +20,7 @@ struct CommitPublisherState {
   }
 
   /// The number of commits that are remembered to place a checkpoint that comes late: 20 s at 50 a second.
-  private static let longestMemory = 1_024
+  private static let maximumCommits = 1_024
   /// The number of failed commits after which waiting events are dropped when the server stops.
   private static let lastAttempts = 3
 
@@ -51,13 +51,13 @@ struct CommitPublisherState {
   /// Indicates whether so many events wait that the next commit is not delayed.
   var isUrgent: Bool { refused == nil && backlog.count >= settings.group }
 
-  mutating func take(_ events: [Event], isDelivered: Bool) {
+  mutating func enqueue(_ events: [Event], isDelivered: Bool) {
     statistics.received += UInt64(events.count)
     backlog.append(events, isDelivered: isDelivered)
     updateRoom()
   }
 
-  mutating func take(_ checkpoint: CommitPublisherCheckpoint) { backlog.append(checkpoint) }
+  mutating func enqueue(_ checkpoint: CommitPublisherCheckpoint) { backlog.append(checkpoint) }
 
   /// Records whether the queue is full: from its limit on, until half of it is committed, so that reading does not pause for
   /// each group.
@@ -76,7 +76,7 @@ struct CommitPublisherState {
     }
     guard !backlog.isEmpty else { return .idle }
     if now < nextCommit, !isUrgent, !isDraining { return .wait(nextCommit - now) }
-    return backlog.take(upTo: settings.group).map { .commit($0) } ?? .idle
+    return backlog.removeFirst(upTo: settings.group).map { .commit($0) } ?? .idle
   }
 
   /// Records that a group was committed.
@@ -89,8 +89,8 @@ struct CommitPublisherState {
   mutating func committed(_ group: Backlog.Group, last: Int64?, at now: Duration) -> Bool {
     if let last { lastSequence = last }
     marks.append(Mark(ordinal: group.ordinal, sequence: lastSequence))
-    if marks.count > 2 * CommitPublisherState.longestMemory {
-      marks.removeFirst(CommitPublisherState.longestMemory)
+    if marks.count > 2 * CommitPublisherState.maximumCommits {
+      marks.removeFirst(CommitPublisherState.maximumCommits)
     }
     statistics.commits += 1
     refused = nil
@@ -109,7 +109,7 @@ struct CommitPublisherState {
     statistics.failures += 1
     statistics.lastFailure = error
     nextCommit = now + pause
-    pause = min(pause * 2, settings.longestPause)
+    pause = min(pause * 2, settings.maximumPause)
     attempts += 1
     defer { statistics.isFailing = true }
     return !statistics.isFailing

@@ -207,7 +207,7 @@ package final class FeedService: Service, Sendable {
       for committed in batch {
         let event = committed.event
         state.index.each(wanting: event) { core in
-          core.take(committed)
+          core.add(committed)
           touched[core.id] = core
         }
         if let sequence = committed.sequence { state.published = sequence }

@@ -81,7 +81,7 @@ package struct FeedState {
   ///   - committed: the event.
   ///   - hasRoom: true if one more event may wait, over all streams.
   /// - Returns: the number of dropped events.
-  package mutating func take(_ committed: PublishedEvent, hasRoom: Bool) -> Int {
+  package mutating func add(_ committed: PublishedEvent, hasRoom: Bool) -> Int {
     guard !isFinished else { return 0 }
     let hasRoomHere = hasRoom && decisions.count < limit
     if let sequence = committed.sequence {
@@ -91,7 +91,7 @@ package struct FeedState {
     }
     var lost = 0
     if !committed.event.kind.isJournalled {
-      lost = readings.take(committed, hasRoom: hasRoom)
+      lost = readings.add(committed, hasRoom: hasRoom)
     } else if behindAfter == nil, hasRoomHere {
       decisions.append(committed)
     } else {
@@ -233,7 +233,7 @@ struct FeedReadings {
   ///   - reading: the reading.
   ///   - hasRoom: true if one more may wait.
   /// - Returns: the number of dropped readings, this one or older ones.
-  mutating func take(_ reading: PublishedEvent, hasRoom: Bool) -> Int {
+  mutating func add(_ reading: PublishedEvent, hasRoom: Bool) -> Int {
     guard interval != nil else {
       guard hasRoom else { return 1 }
       waiting.append(reading)
@@ -304,11 +304,11 @@ final class FeedCore: Sendable {
   }
 
   /// Takes an event that the filter wants.
-  func take(_ committed: PublishedEvent) {
+  func add(_ committed: PublishedEvent) {
     let hasRoom = tally.hasRoom
     let (added, dropped, fellBehind) = guarded.withLock { guarded in
       let before = (guarded.state.waiting, guarded.state.behindAfter == nil)
-      let dropped = guarded.state.take(committed, hasRoom: hasRoom)
+      let dropped = guarded.state.add(committed, hasRoom: hasRoom)
       return (
         guarded.state.waiting - before.0, dropped, before.1 && guarded.state.behindAfter != nil
       )

@@ -197,18 +197,18 @@ struct MQTTWork: JournalConsumer {
     link.start { happening in post { $0.happenings.append(happening) } }
   }
 
-  mutating func take(_ mail: Mail, at now: Timestamp, stoppingSince: Timestamp?) {
+  mutating func process(_ mail: Mail, at now: Timestamp, stoppingSince: Timestamp?) {
     self.stoppingSince = stoppingSince
-    for happening in mail.happenings { take(happening, at: now) }
+    for happening in mail.happenings { process(happening, at: now) }
     for traces in mail.forgotten { outbox.forget(traces) }
     let gate = parts.gate()
     if gate.view.revision != judgedRevision {
       judgedRevision = gate.view.revision
       outbox.withdraw { !gate.shows($0, of: $1) }
     }
-    for event in mail.live.compactMap({ gate.passed($0) }) { outbox.take(live: event, at: now) }
+    for event in mail.live.compactMap({ gate.passed($0) }) { outbox.receive(live: event, at: now) }
     if let nearest = mail.nearest {
-      outbox.take(nearest: nearest.filter { gate.shows(.observer($0.value.observer)) })
+      outbox.update(nearest: nearest.filter { gate.shows(.observer($0.value.observer)) })
     }
     outbox.advance(to: now)
     outbox.update(site: parts.site())
@@ -226,7 +226,7 @@ struct MQTTWork: JournalConsumer {
     }
   }
 
-  private mutating func take(_ happening: MQTTLinkEvent, at now: Timestamp) {
+  private mutating func process(_ happening: MQTTLinkEvent, at now: Timestamp) {
     switch happening {
     case .connected:
       standing.connections += 1

@@ -93,7 +93,7 @@ package struct DeliverySettings: Hashable, Sendable {
   /// The longest wait after the first failure; it doubles with every further one.
   package var firstDelay = TimeSpan.seconds(1)
   /// The longest wait between attempts: a receiver that is repaired after hours gets events again within it.
-  package var longestDelay = TimeSpan.minutes(15)
+  package var maximumDelay = TimeSpan.minutes(15)
   /// The time after which an event that still fails becomes a dead letter: long enough for an outage of a night and a
   /// morning.
   package var giveUpAfter = TimeSpan.minutes(24 * 60)
@@ -132,10 +132,10 @@ package struct DeliverySettings: Hashable, Sendable {
   package func delay(afterFailures failures: Int, jitter: Double) -> TimeSpan {
     var bound = firstDelay
     var doublings = max(failures, 1) - 1
-    while doublings > 0, bound < longestDelay {
+    while doublings > 0, bound < maximumDelay {
       bound = bound + bound
       doublings -= 1
     }
-    return min(bound, longestDelay) * min(max(jitter, 0), 1)
+    return min(bound, maximumDelay) * min(max(jitter, 0), 1)
   }
 }

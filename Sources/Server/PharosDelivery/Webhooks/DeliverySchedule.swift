@@ -13,7 +13,7 @@ package import PharosModel
 /// is given up a day after it was decided. So a receiver never stays more than a day behind.
 ///
 /// The caller loads what ``nextLoad()`` asks for, carries out the steps that ``next(at:)`` returns, passes outcomes to
-/// ``finish(_:_:at:jitter:)``, saves what ``takeUpdate(receiver:)`` returns and calls again at ``wakeTime``.
+/// ``finish(_:_:at:jitter:)``, saves what ``drainUpdate(receiver:)`` returns and calls again at ``wakeTime``.
 package struct DeliverySchedule: Sendable {
   /// The state of one lane.
   struct Lane: Sendable {
@@ -87,7 +87,7 @@ package struct DeliverySchedule: Sendable {
   var changedLanes: Set<DeliveryLane> = []
   var dead: [DeadLetter] = []
   var revived: [Int64] = []
-  var settled = 0
+  var finished = 0
   var writtenCursor: Int64
   var writtenFailingSince: Timestamp?
 
@@ -327,14 +327,14 @@ extension DeliverySchedule {
   /// Settles an event that may no longer be delivered, without an attempt.
   package mutating func discard(_ attempt: DeliveryAttempt) {
     inFlight -= 1
-    settled += 1
+    finished += 1
     if attempt.lane.isReplay { revived.append(attempt.entry.sequence) }
-    settle(attempt)
+    finish(attempt)
   }
 
   private mutating func succeed(_ attempt: DeliveryAttempt) {
     delivered += 1
-    settled += 1
+    finished += 1
     failed.removeAll()
     lanes[attempt.lane]?.failingSince = nil
     failingSince = nil
@@ -344,7 +344,7 @@ extension DeliverySchedule {
       while let entry = waiting.popMin() { unload(entry) }
     }
     if attempt.lane.isReplay { revived.append(attempt.entry.sequence) }
-    settle(attempt)
+    finish(attempt)
   }
 
   private mutating func fail(
@@ -392,7 +392,7 @@ extension DeliverySchedule {
     tries: Int,
     reason: String
   ) {
-    settled += 1
+    finished += 1
     dead.append(
       DeadLetter(
         sequence: attempt.entry.sequence,
@@ -402,11 +402,11 @@ extension DeliverySchedule {
         reason: reason
       )
     )
-    settle(attempt)
+    finish(attempt)
   }
 
   /// Removes the first event of a lane, which is settled; the next one becomes ready, or must be loaded.
-  private mutating func settle(_ attempt: DeliveryAttempt) {
+  private mutating func finish(_ attempt: DeliveryAttempt) {
     guard var lane = lanes[attempt.lane] else { return }
     lane.entries.removeFirst()
     loadedCount -= 1
@@ -438,7 +438,7 @@ extension DeliverySchedule {
   }
 
   /// The number of changes since the last save: settled events and changed lanes.
-  package var changeCount: Int { settled + changedLanes.count }
+  package var changeCount: Int { finished + changedLanes.count }
 
   /// Indicates whether there are unsaved changes that a restart must know.
   ///
@@ -469,7 +469,7 @@ extension DeliverySchedule {
   ///
   /// - Parameter receiver: the identifier of the webhook.
   /// - Returns: the changes, or nil if there are none.
-  package mutating func takeUpdate(receiver: String) -> DeliveryUpdate? {
+  package mutating func drainUpdate(receiver: String) -> DeliveryUpdate? {
     let cursor = cursor
     guard isChanged || cursor != writtenCursor else { return nil }
     var update = DeliveryUpdate(
@@ -500,7 +500,7 @@ extension DeliverySchedule {
     changedLanes.removeAll(keepingCapacity: true)
     dead.removeAll()
     revived.removeAll()
-    settled = 0
+    finished = 0
     writtenCursor = cursor
     writtenFailingSince = failingSince
     return update

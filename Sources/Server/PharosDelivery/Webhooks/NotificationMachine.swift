@@ -87,7 +87,7 @@ package struct NotificationMachine: Sendable {
   ///   - event: the event.
   ///   - sequence: its sequence.
   ///   - names: the names that the site gives.
-  package mutating func note(_ event: Event, sequence: Int64, names: SiteNames?) {
+  package mutating func record(_ event: Event, sequence: Int64, names: SiteNames?) {
     advance(to: event.decidedAt, names: names)
     if case .notification(let detail) = event.detail { return see(event, detail) }
     let isAboutZone = event.kind.group == .zone
@@ -152,7 +152,7 @@ package struct NotificationMachine: Sendable {
   }
 
   /// Returns the decided notifications to publish, each once; drops those that come too late.
-  package mutating func takeDecided(at now: Timestamp) -> [Event] {
+  package mutating func drainDecided(at now: Timestamp) -> [Event] {
     var fresh: [Event] = []
     let old = outbox.prefix(handedOut)
     // What did not come back from the journal in all that time was withheld, and never will.

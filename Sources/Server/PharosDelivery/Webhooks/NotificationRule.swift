@@ -9,11 +9,11 @@ package struct NotificationRule: Hashable, Sendable {
   /// The maximum length of a text: four times the length that lock screens show.
   ///
   /// - Units: bytes of UTF-8.
-  package static let longestText = 1_024
+  package static let maximumText = 1_024
   /// The maximum length of an identifier.
   ///
   /// - Units: bytes of UTF-8.
-  package static let longestIdentifier = 64
+  package static let maximumIdentifier = 64
   /// The placeholders that a text may contain, the last one for a zone alone; their values are filled in when a notification is decided.
   package static let placeholders = ["{subject}", "{name}", "{region}", "{room}"]
 
@@ -202,11 +202,11 @@ package enum NotificationDocument {
     return try WebhookError.document(json, name: "notification", known: known, ignored: ignored) { fields in
       var rule = NotificationRule(application: application, id: id, region: "", occasion: .enter, text: "")
       let length = id.utf8.count
-      if !(1...NotificationRule.longestIdentifier).contains(length) || PlainText.hasControls(id) {
+      if !(1...NotificationRule.maximumIdentifier).contains(length) || PlainText.hasControls(id) {
         fields.mistake(
           "id",
           "id has \(length) bytes",
-          expected: "1 to \(NotificationRule.longestIdentifier) bytes without control characters"
+          expected: "1 to \(NotificationRule.maximumIdentifier) bytes without control characters"
         )
       }
       readPlace(fields, into: &rule)
@@ -241,8 +241,8 @@ package enum NotificationDocument {
   }
 
   private static func check(_ text: String, _ fields: DocumentFields, isAboutZone: Bool) {
-    if text.utf8.count > NotificationRule.longestText {
-      let limit = NotificationRule.longestText
+    if text.utf8.count > NotificationRule.maximumText {
+      let limit = NotificationRule.maximumText
       fields.mistake("text", "text has \(text.utf8.count) bytes", expected: "at most \(limit)")
     }
     for part in text.split(separator: "{", omittingEmptySubsequences: false).dropFirst() {

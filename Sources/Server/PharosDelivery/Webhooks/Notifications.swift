@@ -28,7 +28,7 @@ package final class Notifications: Service {
   ///   - journal: the journal to follow, which also holds the rules.
   ///   - committed: the hub that reports new events of the journal.
   ///   - stream: the name of the stream, which is part of the ids.
-  ///   - tell: passes notifications on to be journalled and published, and returns at once.
+  ///   - publish: passes notifications on to be journalled and published, and returns at once.
   ///   - names: returns the names that the site gives.
   ///   - clock: the time.
   ///   - logger: the logger for messages to the operator.
@@ -37,7 +37,7 @@ package final class Notifications: Service {
     journal: Journal,
     committed: CommittedEventHub,
     stream: String,
-    tell: @escaping @Sendable ([Event]) -> Void,
+    publish: @escaping @Sendable ([Event]) -> Void,
     names: @escaping @Sendable () -> SiteNames? = { nil },
     clock: any DeliveryClock = MachineClock(),
     logger: Logger
@@ -51,7 +51,7 @@ package final class Notifications: Service {
       clock: clock,
       report: NotificationCounters()
     ) { pages in
-      try NotificationWork(stream: stream, beginning: beginning, pages, names: names, publish: tell)
+      try NotificationWork(stream: stream, beginning: beginning, pages, names: names, publish: publish)
     }
     let documents = try WebhookError.journal { () throws(JournalError) in
       try journal.documents(kind: Notifications.ruleKind)
@@ -302,7 +302,7 @@ struct NotificationWork: JournalConsumer {
     )
   }
 
-  mutating func take(_ mail: Mail, at _: Timestamp, stoppingSince: Timestamp?) {
+  mutating func process(_ mail: Mail, at _: Timestamp, stoppingSince: Timestamp?) {
     isStopping = stoppingSince != nil
     if let rules = mail.rules {
       machine.adopt(rules.sorted { ($0.application, $0.id) < ($1.application, $1.id) })
@@ -322,7 +322,7 @@ struct NotificationWork: JournalConsumer {
       )
     else { return false }
     let names = names()
-    for entry in page.events { machine.note(entry.event, sequence: entry.sequence, names: names) }
+    for entry in page.events { machine.record(entry.event, sequence: entry.sequence, names: names) }
     cursor = page.through
     return true
   }
@@ -335,7 +335,7 @@ struct NotificationWork: JournalConsumer {
     guard isCaughtUp else { return [] }
     machine.advance(to: now, names: names())
     guard !isStopping else { return [] }
-    let decided = machine.takeDecided(at: now)
+    let decided = machine.drainDecided(at: now)
     count += UInt64(decided.count)
     if !decided.isEmpty { publish(decided) }
     return []

@@ -5,7 +5,7 @@ import PharosModel
 /// The decoder of a webhook from the JSON of a request.
 package struct WebhookDocument {
   /// The maximum length of a summary, in bytes of UTF-8.
-  package static let longestSummary = 256
+  package static let maximumSummary = 256
 
   package var url: String
   package var summary: String
@@ -39,8 +39,8 @@ extension WebhookDocument {
         fields.mistake("url", "url \(problem.message)", expected: problem.expected)
       }
       let summary = fields.value("summary", .lines) ?? ""
-      if summary.utf8.count > WebhookDocument.longestSummary {
-        let limit = WebhookDocument.longestSummary
+      if summary.utf8.count > WebhookDocument.maximumSummary {
+        let limit = WebhookDocument.maximumSummary
         fields.mistake("summary", "summary is too long", expected: "at most \(limit) bytes")
       }
       let application = fields.text("application") ?? bound

@@ -39,7 +39,7 @@ extension WebhookError: CustomStringConvertible {
 
 extension WebhookError {
   /// The longest document that is read: a filter of a thousand beacons fits twice.
-  private static let longestDocument = 64 * 1_024
+  private static let maximumDocument = 64 * 1_024
 
   /// Reads the JSON of a request.
   static func document<Value>(
@@ -50,7 +50,7 @@ extension WebhookError {
     _ read: (DocumentFields) -> Value?
   ) throws(WebhookError) -> Value {
     do throws(DocumentError) {
-      return try DocumentNode.read(json, name: name, limit: longestDocument) {
+      return try DocumentNode.read(json, name: name, limit: maximumDocument) {
         DocumentFields($0, place: name, known: known, ignored: ignored, problems: $1).flatMap(read)
       }
     } catch {

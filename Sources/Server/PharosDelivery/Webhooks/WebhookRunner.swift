@@ -40,9 +40,9 @@ final class WebhookRunner: Sendable {
     standing.definition = definition
     // The follower logs that the journal cannot be read; a listing shows what is known without it then.
     let lowest = (try? journal.lowestLane(of: standing.definition.id)) ?? nil
-    let settled = min(standing.cursor, lowest ?? .max)
-    standing.lag = max(journal.head - settled, 0)
-    let oldest = standing.lag > 0 ? (try? journal.events(after: settled, limit: 1))?.first : nil
+    let finishedThrough = min(standing.cursor, lowest ?? .max)
+    standing.lag = max(journal.head - finishedThrough, 0)
+    let oldest = standing.lag > 0 ? (try? journal.events(after: finishedThrough, limit: 1))?.first : nil
     standing.waitingSince = oldest?.event.decidedAt
     standing.dead = (try? journal.deadLetterCount(of: standing.definition.id)) ?? 0
     return standing
@@ -149,7 +149,7 @@ struct WebhookWork: JournalConsumer {
 
   mutating func clockWasSetBack() { schedule.expedite() }
 
-  mutating func take(_ mail: Mail, at now: Timestamp, stoppingSince: Timestamp?) {
+  mutating func process(_ mail: Mail, at now: Timestamp, stoppingSince: Timestamp?) {
     self.stoppingSince = stoppingSince
     isDeleted = isDeleted || mail.isDeleted
     if let new = mail.definition { adopt(new) }
@@ -161,7 +161,7 @@ struct WebhookWork: JournalConsumer {
         continue
       }
       let verdict = schedule.finish(attempt, outcome, at: now, jitter: parts.jitter())
-      note(outcome, verdict, attempt, at: now)
+      record(outcome, verdict, attempt, at: now)
     }
     if isSending { schedule.advance(to: now) }
   }
@@ -251,7 +251,7 @@ struct WebhookWork: JournalConsumer {
     )
   }
 
-  private mutating func note(
+  private mutating func record(
     _ outcome: DeliveryOutcome,
     _ verdict: DeliveryVerdict,
     _ attempt: DeliveryAttempt,
@@ -297,7 +297,7 @@ struct WebhookWork: JournalConsumer {
     // What the journal refused before goes first: the schedule counts it as saved.
     if let unsaved { try journal.save([unsaved], deadLimit: parts.settings.deadLimit) }
     if stoppingSince != nil { schedule.separateLanes() }
-    unsaved = schedule.takeUpdate(receiver: definition.id)
+    unsaved = schedule.drainUpdate(receiver: definition.id)
     if unsaved == nil, definition.isEnabled == isPauseSaved {
       unsaved = DeliveryUpdate(
         receiver: definition.id,

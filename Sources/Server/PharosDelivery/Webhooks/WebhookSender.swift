@@ -81,12 +81,12 @@ package protocol WebhookSender: Sendable {
 /// A sender of requests over HTTP/1.1 or HTTP/2, whichever the receiver supports, over persistent connections.
 package final class HTTPWebhookSender: WebhookSender {
   /// The number of bytes of a response body that are read and discarded to free the connection.
-  static let longestAnswer = 64 * 1_024
+  static let maximumAnswer = 64 * 1_024
   /// The time limit of connecting: three times what a distant continent needs for TCP and TLS.
   static let connectTimeout = TimeAmount.seconds(5)
 
   /// The number of hosts with connections of their own; those of another one are closed for a further host.
-  private static let longestList = 256
+  private static let maximumHosts = 256
 
   /// A client whose connections lead to one address of a host, which was checked.
   private struct PinnedClient {
@@ -138,7 +138,7 @@ package final class HTTPWebhookSender: WebhookSender {
         if place != nil, !known.hasFailed || addresses.count == 1 { return (known.client, []) }
         next = place.map { addresses[($0 + 1) % addresses.count] } ?? next
         replaced.append(known.client)
-      } else if state.clients.count >= HTTPWebhookSender.longestList, let other = state.clients.keys.first {
+      } else if state.clients.count >= HTTPWebhookSender.maximumHosts, let other = state.clients.keys.first {
         replaced += [state.clients.removeValue(forKey: other)?.client].compactMap { $0 }
       }
       let timeout =
@@ -254,7 +254,7 @@ package final class HTTPWebhookSender: WebhookSender {
   /// long.
   private static func discard(_ body: HTTPClientResponse.Body) async {
     // The status has decided; what happens to the rest of the answer changes nothing.
-    _ = try? await body.collect(upTo: longestAnswer)
+    _ = try? await body.collect(upTo: maximumAnswer)
   }
 
   /// Returns the time for which a receiver asks to get no requests.

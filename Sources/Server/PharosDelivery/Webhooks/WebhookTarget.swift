@@ -10,7 +10,7 @@ import PharosModel
 /// connection: a name can lead anywhere.
 package enum WebhookTarget {
   /// The maximum length of a URL, in bytes; browsers and proxies support about as much.
-  package static let longest = 2_048
+  package static let maximumLength = 2_048
 
   /// The names under which clouds hand out credentials.
   static let metadataNames: Set<String> = [
@@ -36,8 +36,8 @@ package enum WebhookTarget {
       DocumentProblem(field: "url", message: message, expected: expected)
     }
     let example = "an address such as https://example.org/hooks/pharos"
-    guard text.utf8.count <= longest else {
-      return refused("has \(text.utf8.count) bytes", "at most \(longest)")
+    guard text.utf8.count <= maximumLength else {
+      return refused("has \(text.utf8.count) bytes", "at most \(maximumLength)")
     }
     guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), let parts = URLComponents(string: text) else {
       return refused("is no URL", example)

@@ -32,17 +32,21 @@ package struct HistoryRange {
   }
 
   /// Reads `from`, `to` and `points`: by default the last so many minutes up to now.
-  package init(_ query: inout QueryReading, now: Timestamp, usual: TimeSpan, points most: ClosedRange<Int64>)
-  {
+  package init(
+    _ query: inout QueryReading,
+    now: Timestamp,
+    usual: TimeSpan,
+    points maximum: ClosedRange<Int64>
+  ) {
     let to = query.time("to") ?? now
     let from = query.time("from") ?? to - usual
     if from > to { query.wrong("from", "lies after to", expected: "a time before to") }
-    let points = query.integer("points", in: most) ?? HistoryRange.usualPoints(most)
+    let points = query.integer("points", in: maximum) ?? HistoryRange.usualPoints(maximum)
     self.init(from: min(from, to), to: to, points: Int(points))
   }
 
   /// The number of steps where a request names none.
-  static func usualPoints(_ most: ClosedRange<Int64>) -> Int64 { min(300, most.upperBound) }
+  static func usualPoints(_ maximum: ClosedRange<Int64>) -> Int64 { min(300, maximum.upperBound) }
 
   /// The step that a minute belongs to.
   func step(of minute: HistoryMinute) -> Int {

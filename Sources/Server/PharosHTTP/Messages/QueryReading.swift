@@ -4,7 +4,7 @@ package import PharosModel
 /// A reader of typed values from a query; it collects all errors, so that a client reads them at once.
 package struct QueryReading: Sendable {
   /// The maximum number of parameters of a query.
-  private static let most = 256
+  private static let maximumParameters = 256
 
   /// The parameters in their order, decoded.
   private var items: [(name: String, value: String)] = []
@@ -34,8 +34,10 @@ package struct QueryReading: Sendable {
       }
     }
     try finish()
-    guard items.count <= QueryReading.most else {
-      throw .badRequest("The query has \(items.count) parameters; at most \(QueryReading.most) are taken.")
+    guard items.count <= QueryReading.maximumParameters else {
+      throw .badRequest(
+        "The query has \(items.count) parameters; at most \(QueryReading.maximumParameters) are taken."
+      )
     }
   }
 
@@ -68,7 +70,7 @@ package struct QueryReading: Sendable {
 
   /// Returns the number of entries that a page may have.
   package mutating func limit(default usual: Int = 100) -> Int {
-    integer("limit", in: 1...Int64(Page.longest)).map(Int.init) ?? usual
+    integer("limit", in: 1...Int64(Page.maximumLength)).map(Int.init) ?? usual
   }
 
   /// One of the words of an enumeration, or nil.
@@ -203,7 +205,7 @@ extension String {
 /// The cursor holds a key and not an index: entries that come or go between two pages neither repeat nor hide others.
 package enum Page {
   /// The maximum number of entries of a page.
-  package static let longest = Operation.Parameter.pageSizes.upperBound
+  package static let maximumLength = Operation.Parameter.pageSizes.upperBound
   /// The separator between the parts of a key: a control character, which no identifier may hold.
   private static let separator: Character = "\n"
 

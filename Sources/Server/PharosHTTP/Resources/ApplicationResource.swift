@@ -39,7 +39,7 @@ struct ApplicationResource: Resource {
         path,
         Operation("putApplication", .applications, "Make an application, or change what it says of itself")
           .with(.app)
-          .taking(.applicationDocument, isRequired: false)
+          .receiving(.applicationDocument, isRequired: false)
           .answering(put: .application)
           .failing(.conflict),
         access: .operation,
@@ -166,7 +166,7 @@ struct RegionResource: Resource {
           """
         )
         .with(.app, .region)
-        .taking(.regionDocument)
+        .receiving(.regionDocument)
         .answering(put: .region)
         .failing(.conflict),
         access: .application,
@@ -264,7 +264,7 @@ struct RangingResource: Resource {
         path + "/{name}",
         Operation("putRanging", .ranging, "Range beacons once a second")
           .with(.app, .rangingName)
-          .taking(.rangingDocument)
+          .receiving(.rangingDocument)
           .answering(put: .rangingRequest)
           .failing(.conflict),
         access: .application,

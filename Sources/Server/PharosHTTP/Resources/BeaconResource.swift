@@ -60,7 +60,7 @@ struct BeaconResource: Resource {
           "A beacon of the site file is changed there: 409 `declaredBySite`."
         )
         .with(.beacon)
-        .taking(.beaconDocument)
+        .receiving(.beaconDocument)
         .answering(put: .beaconDocument)
         .failing(.conflict),
         access: .operation

@@ -20,7 +20,7 @@ struct ComparisonResource: Resource {
   /// - Units: bytes.
   private static let largestCapture = 4 * Uploads.largest
   /// The maximum time that a comparison may take.
-  private static let longestComparison = Duration.seconds(60)
+  private static let maximumComparison = Duration.seconds(60)
 
   var routes: [Route] {
     [
@@ -59,7 +59,7 @@ struct ComparisonResource: Resource {
             "The time-out of the rule in use, in seconds."
           )
         )
-        .taking(.capture)
+        .receiving(.capture)
         .answering(.made(.comparison))
         .failing(.notFound),
         access: .operation,
@@ -128,11 +128,11 @@ struct ComparisonResource: Resource {
     let made: (headline: String, page: String)
     do {
       made = try await BackgroundExecutor.requests.run {
-        let end = ContinuousClock.now + ComparisonResource.longestComparison
+        let end = ContinuousClock.now + ComparisonResource.maximumComparison
         return try make(path, name, .seconds(timeout)) { bytes in
           try Task.checkCancellation()
           let (limit, time) = (
-            ComparisonResource.largestCapture, ComparisonResource.longestComparison.components.seconds
+            ComparisonResource.largestCapture, ComparisonResource.maximumComparison.components.seconds
           )
           guard bytes <= limit else {
             throw CaptureComparison.Refused(
@@ -169,7 +169,7 @@ struct ComparisonResource: Resource {
       try comparisons.comparison(id).flatMap { gate.hidesWord(of: $0.page) ? nil : $0 }
     }
     guard let comparison = found else {
-      throw Problem.notFound("There is no such comparison; the newest \(ComparisonStore.most) are kept.")
+      throw Problem.notFound("There is no such comparison; the newest \(ComparisonStore.capacity) are kept.")
     }
     var answer = APIAnswer.bytes(Array(comparison.page.utf8), type: "text/html; charset=utf-8")
     answer.headers[named: "Content-Security-Policy"] =

@@ -140,14 +140,14 @@ extension SubjectStores.Running {
   fileprivate func decideNothing(about traces: SubjectTraces) async throws -> Timestamp {
     try await server.apply(.forget(traces))
     let forgotten = try await server.snapshot().time
-    try await settle(through: forgotten)
+    try await waitForDelivery(through: forgotten)
     try await server.checkpoint()
     await commitPublisher.drain()
     return forgotten
   }
 
   /// Waits until everything that was decided up to an instant has been delivered.
-  private func settle(through instant: Timestamp) async throws {
+  private func waitForDelivery(through instant: Timestamp) async throws {
     for _ in 0..<Self.patience {
       if try await server.snapshot().deliveredThrough >= instant { return }
       try await Task.sleep(for: Self.glance)

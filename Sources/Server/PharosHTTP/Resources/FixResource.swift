@@ -176,7 +176,7 @@ struct ZoneResource: Resource {
           "A zone of the site file is changed there: 409 `declaredBySite`."
         )
         .with(.zone)
-        .taking(.zoneDocument)
+        .receiving(.zoneDocument)
         .answering(put: .zoneDocument)
         .failing(.conflict),
         access: .operation

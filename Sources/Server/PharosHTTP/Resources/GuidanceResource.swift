@@ -63,7 +63,7 @@ struct GuidanceResource: Resource {
           """
         )
         .with(.subject)
-        .taking(.guidanceDocument)
+        .receiving(.guidanceDocument)
         .answering(.guidance),
         access: .operation,
         handler: startGuidance
@@ -205,7 +205,7 @@ struct GuidanceResource: Resource {
     let expected = "the id or the name of a place, or an object with latitude, longitude and level"
     guard let node = fields["destination"], node.scalar == nil else {
       guard let name = fields.requiredText("destination", expected: expected) else { return nil }
-      guard (1...GuidanceRequest.longestName).contains(name.utf8.count) else {
+      guard (1...GuidanceRequest.maximumName).contains(name.utf8.count) else {
         fields.mistake("destination", "destination has \(name.utf8.count) bytes", expected: expected)
         return nil
       }

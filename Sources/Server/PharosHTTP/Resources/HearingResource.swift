@@ -294,7 +294,9 @@ private struct TrackRow {
     .sometimes("declaredInterval", .seconds, "Seconds.") { $0.track.declaredInterval },
     .sometimes("receptionShare", .number(decimals: 3)) { $0.track.receptionShare },
     .sometimes("lossRun", .number(decimals: 2)) { $0.track.lossRun },
-    .always("telling", .flag, "Whether silence says anything now.") { $0.track.isTelling },
+    .always("silenceIsEvidence", .flag, "Indicates whether silence is evidence now.") {
+      $0.track.silenceIsEvidence
+    },
     .sometimes("silenceFrom", .moment) {
       $0.track.silenceFrom == .distantPast ? nil : $0.track.silenceFrom
     },

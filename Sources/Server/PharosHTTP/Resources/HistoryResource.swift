@@ -378,7 +378,7 @@ struct HistoryResource: Resource {
       let occupants = HistoryResource.occupants(minutes)
       table.append([
         .text(range.start(of: step).rfc3339), .whole(minutes.count),
-        .init(occupants.inside, decimals: 2), .init(occupants.most),
+        .init(occupants.inside, decimals: 2), .init(occupants.maximum),
         .number(occupants.unmonitored, decimals: 2),
       ])
     }
@@ -406,7 +406,7 @@ struct HistoryResource: Resource {
       uniquingKeysWith: { $1 }
     )
     let hours = (range.minutes.upperBound.number - range.minutes.lowerBound.number) / 60 + 1
-    let most = Int(max(1, 4 * HistoryResource.maximumRows / hours))
+    let maximum = Int(max(1, 4 * HistoryResource.maximumRows / hours))
     let places = try await BackgroundExecutor.requests.run { [journal] in
       try journal.historyPlaces().lazy
         .filter { series in
@@ -415,7 +415,7 @@ struct HistoryResource: Resource {
           return own ?? place.application == place.application
             && regions[place.application]?.contains(place.identifier) ?? false
         }
-        .prefix(most)
+        .prefix(maximum)
         .map { ($0.key, try journal.history(of: $0.key, in: range.minutes)) }
     }
     return .json { json in
@@ -436,7 +436,7 @@ struct HistoryResource: Resource {
   /// Returns the numbers of subjects at a place; nil where observers were down in all of the minutes.
   private static func occupants(
     _ minutes: some Collection<(minute: HistoryMinute, summary: PlaceMinute)>
-  ) -> (inside: Double?, most: Int?, unmonitored: Double) {
+  ) -> (inside: Double?, maximum: Int?, unmonitored: Double) {
     let known = minutes.compactMap { $0.summary.inside.map(Int.init) }
     let unmonitored = minutes.reduce(0) { $0 + Int($1.summary.unmonitored) }
     return (
@@ -584,7 +584,7 @@ struct HistoryResource: Resource {
         .number,
         "The mean number of subjects inside; absent where it was not known, because observers were down."
       ),
-      .sometimes("insideMost", .integer, "The largest number; absent likewise."),
+      .sometimes("insideMaximum", .integer, "The largest number; absent likewise."),
       .always("unmonitored", .number, "The mean number of subjects whose observers were down."),
     ]
 

@@ -37,7 +37,7 @@ struct ItineraryResource: Resource {
           """
         )
         .with(.subject)
-        .taking(.itineraryDocument)
+        .receiving(.itineraryDocument)
         .answering(.itineraryDocument),
         access: .operation,
         handler: assignItinerary

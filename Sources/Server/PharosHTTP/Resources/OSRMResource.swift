@@ -267,7 +267,7 @@ struct OSRMResource: Resource {
     _ served: ServedVenue
   ) async throws -> APIAnswer {
     var query = query
-    let number = query.integer("number", in: 1...Int64(Page.longest)) ?? 1
+    let number = query.integer("number", in: 1...Int64(Page.maximumLength)) ?? 1
     try query.finish()
     guard asked.ends.count == 1 else {
       throw Problem.osrm(OSRMCode.invalidOptions, "Only one coordinate is taken.")

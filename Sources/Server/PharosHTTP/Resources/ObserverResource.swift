@@ -60,7 +60,7 @@ struct ObserverResource: Resource {
           "An observer that the site file lists is changed there: 409 `declaredBySite`."
         )
         .with(.observer)
-        .taking(.observerDocument)
+        .receiving(.observerDocument)
         .answering(put: .observerDocument)
         .failing(.conflict),
         access: .operation,
@@ -88,7 +88,7 @@ struct ObserverResource: Resource {
         "/v1/observers/{id}/displayOn",
         Operation("displayOn", .observers, "Say that an observer's display was turned on")
           .with(.observer)
-          .answering(.taken(.accepted)),
+          .answering(.accepted(.accepted)),
         access: .operation
       ) { request in
         try await displayOn(try request.observer(), request)
@@ -98,7 +98,7 @@ struct ObserverResource: Resource {
         "/v1/observers/{id}/accept",
         Operation("acceptObserver", .observers, "Accept an observer that is in quarantine")
           .with(.observer)
-          .answering(.taken(.accepted)),
+          .answering(.accepted(.accepted)),
         access: .operation
       ) { request in
         try await registrar.accept(try request.observer())
@@ -138,7 +138,7 @@ struct ObserverResource: Resource {
     json.member("observer", observer.description)
     json.member("displayOn", true)
     json.closeObject()
-    _ = try await server.take(json.utf8, request, under: .open)
+    _ = try await server.receive(json.utf8, request, under: .open)
     return .accepted("regions with notifyEntryStateOnDisplay publish their state as an event")
   }
 
@@ -250,7 +250,7 @@ struct KeyResource: Resource {
   let clock: @Sendable () -> Timestamp
 
   /// The longest overlap that is taken: what is longer is no rotation.
-  private static let longestOverlap = TimeSpan.minutes(366 * 24 * 60)
+  private static let maximumOverlap = TimeSpan.minutes(366 * 24 * 60)
 
   var routes: [Route] {
     [
@@ -291,7 +291,7 @@ struct KeyResource: Resource {
           "Make a key for an observer and accept it; the key is shown this once"
         )
         .with(.observer)
-        .taking(.keyDocument, isRequired: false)
+        .receiving(.keyDocument, isRequired: false)
         .answering(.madeOnce(.newKey))
         .failing(.conflict),
         access: .operation
@@ -338,10 +338,10 @@ struct KeyResource: Resource {
       let radio = ValueForm(expected: "a MAC, a UUID or a name of at most 64 bytes") { ObserverID($0) }
       let radios = $0.has("radios") ? $0.values("radios", of: "observers", radio) : nil
       if let radios, radios.count > KeyedObserver.maximumRadios {
-        let most = "at most \(KeyedObserver.maximumRadios)"
-        $0.mistake("radios", "radios has \(radios.count) observers", expected: most)
+        let maximum = "at most \(KeyedObserver.maximumRadios)"
+        $0.mistake("radios", "radios has \(radios.count) observers", expected: maximum)
       }
-      return ($0.value("overlap", .time(in: .zero...KeyResource.longestOverlap)), radios)
+      return ($0.value("overlap", .time(in: .zero...KeyResource.maximumOverlap)), radios)
     }
     let now = clock()
     let key = try await registrar.addKey(
@@ -421,9 +421,9 @@ struct AdvertResource: Resource {
           UDP. Without a token it is taken or refused by `ingest.policy`, as over UDP.
           """
         )
-        .taking(.datagram)
+        .receiving(.datagram)
         .answering(
-          .taken(
+          .accepted(
             .object([
               .required("reports", .count),
               .required("skipped", .count, "Elements that could not be read; the others were."),
@@ -443,7 +443,7 @@ struct AdvertResource: Resource {
       throw Problem.badRequest("The body is empty; send a datagram of any format that Pharos knows.")
     }
     let policy = request.principal == .local ? policy() : .open
-    let (format, reports, skipped) = try await server.take(request.body, request, under: policy)
+    let (format, reports, skipped) = try await server.receive(request.body, request, under: policy)
     return .json(status: .accepted) { json in
       json.member("reports", reports)
       json.member("skipped", skipped)
@@ -456,7 +456,7 @@ extension PharosServer {
   /// Hands a datagram to the engine as one that came from the client's address.
   ///
   /// - Throws: the reason for the refusal.
-  fileprivate func take(
+  fileprivate func receive(
     _ datagram: [UInt8],
     _ request: APIRequest,
     under policy: ListenPolicy

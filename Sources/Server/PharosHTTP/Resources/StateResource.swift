@@ -58,12 +58,12 @@ struct StateResource: Resource {
         path + "/regions/{id}/requestState",
         Operation("requestState", .regions, "Ask where a subject stands; the answer comes as an event")
           .with(.app, .region)
-          .taking(
+          .receiving(
             .closed([
               .required("subject", .name)
             ])
           )
-          .answering(.taken(.accepted))
+          .answering(.accepted(.accepted))
           .failing(.tooManyRequests),
         access: .application,
         handler: requestState
@@ -153,7 +153,7 @@ struct StateResource: Resource {
         ValueForm(expected: "an observer or a beacon as events name it") { SubjectID($0) }
       )
     }
-    try rates.take(request.parameter("app"))
+    try rates.record(request.parameter("app"))
     let change = RegionChange.requestState(
       application: request.parameter("app"),
       identifier: region.identifier,
@@ -219,7 +219,7 @@ final class RequestRates: Sendable {
   /// Takes a request into account.
   ///
   /// - Throws: 429 if the application has asked too often.
-  func take(_ application: String, at now: NIODeadline = .now()) throws(Problem) {
+  func record(_ application: String, at now: NIODeadline = .now()) throws(Problem) {
     let isAllowed = buckets.withLock { buckets in
       // A full bucket says the same as none.
       if buckets[application] == nil {

@@ -136,7 +136,7 @@ private struct StatusDocument {
     .always("ingest", .object(ingest)) { $0.snapshot },
     .always("engine", .object(engine)) { $0.snapshot },
     .always("journal", .object(JournalStatistics.members)) { $0.journal },
-    .always("teller", .object(CommitPublisherStatistics.members)) { $0.commitPublisher },
+    .always("publisher", .object(CommitPublisherStatistics.members)) { $0.commitPublisher },
     .always("feeds", .object(FeedStatistics.members)) { $0.feeds },
     .always("webhooks", .object(deliveries)) { $0.webhooks },
   ]
@@ -261,7 +261,7 @@ extension JournalStatistics {
 extension CommitPublisherStatistics {
   fileprivate static let members: [DocumentField<CommitPublisherStatistics>] = [
     .always("received", .count) { $0.received },
-    .always("told", .count) { $0.committed },
+    .always("published", .count) { $0.committed },
     .always("passed", .count) { $0.passed },
     .always("withheld", .count) { $0.withheld },
     .always("lost", .count) { $0.lost },

@@ -23,7 +23,7 @@ struct TokenResource: Resource {
         .post,
         "/v1/tokens",
         Operation("createToken", .access, "Make a token; its secret is shown this once")
-          .taking(.tokenDocument)
+          .receiving(.tokenDocument)
           .answering(.made(.token))
           .failing(.conflict),
         access: .operation,
@@ -49,7 +49,7 @@ struct TokenResource: Resource {
   private func createToken(_ request: APIRequest) throws -> APIAnswer {
     let known = ["name", "role", "application", "expiresAt"]
     let made = try BodyDocument.read(request.body, name: "token", known: known) { fields in
-      let text = ValueForm<String>.text(length: 1...Tokens.longestName)
+      let text = ValueForm<String>.text(length: 1...Tokens.maximumName)
       let time = ValueForm(expected: "a time as in RFC 3339: 2030-01-01T00:00:00Z") { Timestamp(text: $0) }
       let name = fields.required("name", text, expected: "what to call the token in lists")
       let application = fields.value("application", text)
@@ -194,7 +194,7 @@ struct AuthorisationResource: Resource {
           "Change what an application may learn about a subject, or mark a subject as a person"
         )
         .with(.app, .subject)
-        .taking(
+        .receiving(
           .closed([
             .optional("state", .authorisationState),
             .optional(
@@ -247,7 +247,7 @@ struct AuthorisationResource: Resource {
       stream: registrar.site.stream,
       at: clock()
     )
-    if let event { commitPublisher.tell([event]) }
+    if let event { commitPublisher.publish([event]) }
     let now = authorisations.state(application: application.identifier, subject: subject)
     return .json(AuthorisationRow.members, of: row(subject, now), names: registrar.names)
   }

@@ -285,13 +285,14 @@ struct DwellTimes: Sendable {
       let events = try journal.events(after: sequence, matching: filter, limit: page)
       count += events.count
       guard count <= limit else { return nil }
-      for entry in events where isShown(entry.event) { note(entry.event, &entered) }
+      for entry in events where isShown(entry.event) { record(entry.event, &entered) }
       guard let last = events.last, events.count == page else { break }
       sequence = last.sequence
     }
   }
 
-  private mutating func note(_ event: Event, _ entered: inout [SubjectID: (zone: String, time: Timestamp)]) {
+  private mutating func record(_ event: Event, _ entered: inout [SubjectID: (zone: String, time: Timestamp)])
+  {
     switch (event.kind, event.detail) {
     case (.visitDepart, .visit(let visit)):
       guard let place = visit.place, let duration = visit.duration else { return }
@@ -355,7 +356,7 @@ extension Schema {
       .object([
         .required("fixes", .count),
         .optional("spread", .number(0...)),
-        .required("longestGap", .number(0...)),
+        .required("maximumGap", .number(0...)),
         .required("end", .words(["lasting", "moved", "changedFloor", "leftZone", "silence", "dropped"])),
       ])
     ),

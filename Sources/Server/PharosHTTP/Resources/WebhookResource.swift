@@ -30,7 +30,7 @@ struct WebhookResource: Resource {
           .webhooks,
           "Create a webhook; it receives events that are published from now on"
         )
-        .taking(.webhookDocument)
+        .receiving(.webhookDocument)
         .answering(.made(.webhook))
         .failing(.conflict),
         access: .anyToken
@@ -56,7 +56,7 @@ struct WebhookResource: Resource {
         path + "/{id}",
         Operation("putWebhook", .webhooks, "Replace what a webhook is")
           .with(.webhook)
-          .taking(.webhookDocument)
+          .receiving(.webhookDocument)
           .answering(.webhook),
         access: .anyToken
       ) { request in
@@ -96,14 +96,14 @@ struct WebhookResource: Resource {
         path + "/{id}/dead/replay",
         Operation("replayDeadLetters", .webhooks, "Deliver dead letters once more")
           .with(.webhook)
-          .taking(
+          .receiving(
             .closed([
               .optional("sequences", .list(.integer, 0...1_000), "Which; left out, all.")
             ]),
             isRequired: false
           )
           .answering(
-            .taken(
+            .accepted(
               .object([
                 .required("replayed", .count)
               ])
@@ -158,8 +158,8 @@ struct WebhookResource: Resource {
       fields in
       let numbers = fields.values("sequences", of: "whole numbers", .integer(in: Int64.min...Int64.max))
       if numbers.count > WebhookResource.maximumReplayed {
-        let most = "at most \(WebhookResource.maximumReplayed)"
-        fields.mistake("sequences", "sequences has \(numbers.count) numbers", expected: most)
+        let maximum = "at most \(WebhookResource.maximumReplayed)"
+        fields.mistake("sequences", "sequences has \(numbers.count) numbers", expected: maximum)
       }
       return .some(fields.has("sequences") ? numbers : nil)
     }
@@ -213,7 +213,7 @@ struct NotificationResource: Resource {
           "Make or replace a rule: what to say when a subject enters or leaves"
         )
         .with(.app, .rule)
-        .taking(.notificationDocument)
+        .receiving(.notificationDocument)
         .answering(put: .notification)
         .failing(.conflict),
         access: .application

@@ -105,8 +105,8 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
     case .body(let bytes): state.body(bytes.readableBytes)
     case .end: state.end()
     }
-    let most = rules.maximumBytes(isUpload: isUpload)
-    guard state.bodyBytes <= most else { return close(context, .bodySize, "\(most / 2) B") }
+    let maximum = rules.maximumBytes(isUpload: isUpload)
+    guard state.bodyBytes <= maximum else { return close(context, .bodySize, "\(maximum / 2) B") }
     follow(context)
     context.fireChannelRead(data)
   }
@@ -139,7 +139,7 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
   package func errorCaught(context: ChannelHandlerContext, error: any Error) {
     guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
     guard error == .headerOverflow, !state.hasAnswerBegun else {
-      rules.tally.noteMalformed()
+      rules.tally.recordMalformed()
       return context.fireErrorCaught(error)
     }
     rules.tally.reached(.headSize, "\(HTTPService.largestHead) B or \(HTTPService.maximumFields) fields")
@@ -154,8 +154,8 @@ package final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandl
       context.channel,
       close: { [channel = context.channel] in channel.close(promise: nil) }
     ) {
-    case .taken: follow(context)
-    case .takenInstead(of: let other):
+    case .admitted: follow(context)
+    case .admittedInstead(of: let other):
       rules.tally.reached(.connections, "\(rules.table.capacity)")
       other()
       follow(context)
@@ -338,9 +338,9 @@ package final class ConnectionTable: Sendable {
   /// The decision about a new connection.
   package enum Admission {
     /// It is taken.
-    case taken
+    case admitted
     /// It is taken in place of another one, which this closes.
-    case takenInstead(of: @Sendable () -> Void)
+    case admittedInstead(of: @Sendable () -> Void)
     /// It is refused: all others are being served.
     case refused
   }
@@ -375,11 +375,11 @@ package final class ConnectionTable: Sendable {
     let name = ObjectIdentifier(connection)
     return state.withLock { state in
       state.turn += 1
-      var admission = Admission.taken
+      var admission = Admission.admitted
       if state.entries.count >= capacity {
-        guard let longest = ConnectionTable.longestWaiting(in: state.entries) else { return .refused }
-        guard let entry = state.entries.removeValue(forKey: longest) else { return .refused }
-        admission = .takenInstead(of: entry.close)
+        guard let maximum = ConnectionTable.firstWaiting(in: state.entries) else { return .refused }
+        guard let entry = state.entries.removeValue(forKey: maximum) else { return .refused }
+        admission = .admittedInstead(of: entry.close)
       }
       state.entries[name] = Entry(close: close, waitingSince: state.turn)
       return admission
@@ -411,13 +411,13 @@ package final class ConnectionTable: Sendable {
   /// Returns the connection that has waited longest.
   ///
   /// It examines all, which at the usual limit takes some 20 µs: less than it takes to open a connection.
-  private static func longestWaiting(in entries: [ObjectIdentifier: Entry]) -> ObjectIdentifier? {
-    var longest: (key: ObjectIdentifier, since: UInt64)?
+  private static func firstWaiting(in entries: [ObjectIdentifier: Entry]) -> ObjectIdentifier? {
+    var maximum: (key: ObjectIdentifier, since: UInt64)?
     for (key, entry) in entries {
       guard let since = entry.waitingSince else { continue }
-      if let longest, longest.since <= since { continue }
-      longest = (key, since)
+      if let maximum, maximum.since <= since { continue }
+      maximum = (key, since)
     }
-    return longest?.key
+    return maximum?.key
   }
 }

@@ -49,7 +49,7 @@ package final class HTTPTally: Sendable {
   }
 
   /// Counts a connection on which something other than HTTP came.
-  func noteMalformed() {
+  func recordMalformed() {
     state.withLock { $0.statistics.malformed += 1 }
   }
 

@@ -63,8 +63,8 @@ package final class RequestScheduler: Sendable {
     let number = queue.withLock { $0.nextNumber() }
     try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { (turn: Turn) in
-        let isTaken = queue.withLock { $0.enter(turn, number, client: work.client, isLong: work.isLong) }
-        guard isTaken else {
+        let isAccepted = queue.withLock { $0.enter(turn, number, client: work.client, isLong: work.isLong) }
+        guard isAccepted else {
           tally.reached(.requests, "\(FairQueue<Turn>.waitingOfOne)")
           return turn.resume(throwing: Problem.busy)
         }
@@ -150,15 +150,15 @@ package struct FairQueue<Element> {
       guard var lane = lanes[client], lane.running < FairQueue.runningOfOne,
         let first = lane.waiting.firstIndex(where: { !$0.isLong || longCount < FairQueue.runningOfOne })
       else { continue }
-      let taken = lane.waiting.remove(at: first)
+      let removed = lane.waiting.remove(at: first)
       lane.running += 1
       turns.remove(at: index)
       if !lane.waiting.isEmpty { turns.append(client) }
       lanes[client] = lane
       waitingCount -= 1
       runningCount += 1
-      if taken.isLong { longCount += 1 }
-      return taken.element
+      if removed.isLong { longCount += 1 }
+      return removed.element
     }
     return nil
   }

@@ -350,7 +350,7 @@ extension Metric {
     $0.committed?.received
   }
   static let eventsPublished = counter(
-    "pharos_events_told_total",
+    "pharos_events_published_total",
     "Events published, by path: journalled, or live only",
     by: "path"
   ) { $0.committed.map { [("journalled", $0.committed), ("live", $0.passed)] } }

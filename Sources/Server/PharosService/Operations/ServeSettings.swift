@@ -55,7 +55,7 @@ package struct ServeSettings: Hashable, Sendable {
   ///   - load: reads the site file that flags or environment name.
   /// - Returns: the settings, and what the site file says.
   /// - Throws: `CommandFailure` that names the variable that is wrong, or the mistake in the site file.
-  package static func settled(
+  package static func resolved(
     flags: ServeSettings,
     environment: [String: String],
     load: (String?) throws(CommandFailure) -> SiteConfiguration

@@ -40,7 +40,7 @@ package struct SystemdNotifier: Sendable {
   ///   - processID: the process, as `WATCHDOG_PID` may name another one.
   package init?(environment: [String: String], processID: Int32) {
     guard let path = environment["NOTIFY_SOCKET"], path.first == "/" || path.first == "@" else { return nil }
-    guard path.utf8.count < SystemdNotifier.longestPath else { return nil }
+    guard path.utf8.count < SystemdNotifier.maximumPath else { return nil }
     self.path = path
     let isMeant = environment["WATCHDOG_PID"].map { $0 == "\(processID)" } ?? true
     let microseconds = environment["WATCHDOG_USEC"].flatMap { Int64($0) } ?? 0
@@ -50,13 +50,13 @@ package struct SystemdNotifier: Sendable {
   /// The longest path that a socket's address holds on Linux.
   ///
   /// - Units: bytes.
-  private static let longestPath = 108
+  private static let maximumPath = 108
 
   /// Sends notifications to systemd; a manager that does not listen is no reason to stop.
   ///
   /// - Returns: true if the socket took the datagram.
   @discardableResult
-  package func tell(_ words: Word...) -> Bool {
+  package func notify(_ words: Word...) -> Bool {
     let lines = words.map { word in
       switch word {
       case .ready: "READY=1"
@@ -107,11 +107,11 @@ struct NotifyService: Service {
 
   func run() async throws {
     let places = try await ready()
-    notifier.tell(.ready, .status("listening on \(places)"))
+    notifier.notify(.ready, .status("listening on \(places)"))
     await withGracefulShutdownHandler {
       await cancelWhenGracefulShutdown { await watch() }
     } onGracefulShutdown: {
-      notifier.tell(.stopping, .status("draining"))
+      notifier.notify(.stopping, .status("draining"))
     }
   }
 
@@ -121,7 +121,7 @@ struct NotifyService: Service {
     for await _ in AsyncTimerSequence(interval: period, clock: .continuous) {
       guard notifier.watchdog != nil, let now = try? await server.snapshot() else { continue }
       let up = now.observers.count { $0.isUp }
-      notifier.tell(
+      notifier.notify(
         .watchdog,
         .status(
           "\(up) of \(Wording.count(now.observers.count, "observer")) up, \(now.datagrams) datagrams"

@@ -36,7 +36,7 @@ struct DemoHistory {
       guard case .datagram(let datagram) = item else { continue }
       while minute <= last, HistoryMinute(minute.number + 1).start <= datagram.received {
         let end = HistoryMinute(minute.number + 1).start
-        for event in pipeline.advance(to: end - .oneNanosecond) { states.note(event) }
+        for event in pipeline.advance(to: end - .oneNanosecond) { states.record(event) }
         let state = HistoryState(
           time: end,
           observers: pipeline.observers(),
@@ -51,7 +51,7 @@ struct DemoHistory {
         }
         minute = HistoryMinute(minute.number + 1)
       }
-      for event in pipeline.ingest(datagram.reports) { states.note(event) }
+      for event in pipeline.ingest(datagram.reports) { states.record(event) }
     }
   }
 }

@@ -87,7 +87,7 @@ package final class MQTTFeed: Service {
   }
 
   private func work() async {
-    link.start { [weak self] in self?.take($0) }
+    link.start { [weak self] in self?.process($0) }
     while true {
       let (datagrams, source, isStopping) = inbox.withLock { inbox in
         defer {
@@ -120,7 +120,7 @@ package final class MQTTFeed: Service {
   }
 
   /// Takes what happens on the connection, on its thread.
-  private func take(_ happening: MQTTLinkEvent) {
+  private func process(_ happening: MQTTLinkEvent) {
     switch happening {
     case .connected(let peer, let port):
       link.subscribe(topics.map(\.filter))
@@ -142,12 +142,12 @@ package final class MQTTFeed: Service {
         "No connection to the MQTT broker. Messages of gateways are not received.",
         metadata: ["reason": "\(reason)"]
       )
-    case .message(let topic, let payload, let isRetained): take(topic, payload, isRetained: isRetained)
+    case .message(let topic, let payload, let isRetained): receive(topic, payload, isRetained: isRetained)
     case .acknowledged: break
     }
   }
 
-  private func take(_ topic: String, _ payload: [UInt8], isRetained: Bool) {
+  private func receive(_ topic: String, _ payload: [UInt8], isRetained: Bool) {
     let level = topics.first { $0.observer != nil && $0.matches(topic) }?.observer ?? 0
     let datagram =
       isRetained ? nil : MQTTFormat.datagram(topic: topic.utf8, observerLevel: level, payload: payload)
@@ -242,7 +242,7 @@ extension MQTTOutput {
 
 extension MQTTLinkSettings {
   /// The longest password file, in bytes.
-  private static let longestPassword = 4_096
+  private static let maximumPassword = 4_096
 
   /// The parameters of a broker, with the password from the place that the site file names.
   init(_ broker: MQTTBroker, environment: [String: String]) throws(CommandFailure) {
@@ -253,7 +253,7 @@ extension MQTTLinkSettings {
     username = broker.username
     if let path = broker.passwordFile {
       let text = String(
-        decoding: try WholeFile.read(path, limit: MQTTLinkSettings.longestPassword),
+        decoding: try WholeFile.read(path, limit: MQTTLinkSettings.maximumPassword),
         as: UTF8.self
       )
       // A line may end with CR and LF, which are one character.

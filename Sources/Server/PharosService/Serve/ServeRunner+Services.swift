@@ -26,7 +26,7 @@ extension ServeRunner {
   /// The maximum time for draining, after which the server gives up the rest.
   ///
   /// The unit that `pharos systemd-unit` prints allows a minute; a quarter of it is left for ending.
-  private static let longestDrain: Duration = .seconds(45)
+  private static let maximumDrain: Duration = .seconds(45)
 
   /// Returns the parts as services, in the order in which they start.
   ///
@@ -108,7 +108,7 @@ extension ServeRunner {
     _ services: [ServiceGroupConfiguration.ServiceConfiguration]
   ) -> ServiceGroupConfiguration {
     var configuration = ServiceGroupConfiguration(services: services, logger: logger)
-    configuration.maximumGracefulShutdownDuration = ServeRunner.longestDrain
+    configuration.maximumGracefulShutdownDuration = ServeRunner.maximumDrain
     return configuration
   }
 }

@@ -87,9 +87,9 @@ package struct ServeRunner: Sendable {
     await console.run {
       let stop = await StopService()
       defer { withExtendedLifetime(stop) {} }
-      pharos_settle_memory()
+      pharos_limit_heaps()
       DescriptorLimit.raise()
-      let (settings, configuration) = try settled(console)
+      let (settings, configuration) = try resolvedSettings(console)
       let recording = try settings.record.map { path throws(CommandFailure) in try FileOutput(path: path) }
       let tally = EventTally()
       do {
@@ -170,8 +170,8 @@ package struct ServeRunner: Sendable {
     }
   }
 
-  private func settled(_ console: Console) throws -> (ServeSettings, SiteConfiguration) {
-    var (settings, configuration) = try ServeSettings.settled(
+  private func resolvedSettings(_ console: Console) throws -> (ServeSettings, SiteConfiguration) {
+    var (settings, configuration) = try ServeSettings.resolved(
       flags: options.flags,
       environment: options.environment
     ) { path throws(CommandFailure) in

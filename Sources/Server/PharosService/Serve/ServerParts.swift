@@ -100,7 +100,7 @@ struct ServerParts: HTTPBackend {
       ingest.checkpointInterval = ServerParts.checkpointInterval
       let restoration = try ServerParts.restoration(from: journal, logger: logger)
       ingest.journalHead = journal.head
-      ingest.checkpoint = { checkpointService.take($0) }
+      ingest.checkpoint = { checkpointService.enqueue($0) }
       server = PharosServer(
         registry: registrar.registry,
         venues: plan.venues.locatable,
@@ -126,7 +126,7 @@ struct ServerParts: HTTPBackend {
         authorisations: authorisations
       )
       var streams = FeedSettings()
-      if let most = plan.settings.streams { streams.feeds = most }
+      if let maximum = plan.settings.streams { streams.feeds = maximum }
       feeds = FeedService(
         commitPublisher: commitPublisher,
         history: journal,
@@ -147,7 +147,7 @@ struct ServerParts: HTTPBackend {
         journal: journal,
         committed: commitPublisher.committed,
         stream: site.stream,
-        tell: { [commitPublisher] in commitPublisher.tell($0) },
+        publish: { [commitPublisher] in commitPublisher.publish($0) },
         names: { [registrar] in registrar.names },
         logger: logger
       )
@@ -215,7 +215,7 @@ struct ServerParts: HTTPBackend {
   private static func journal(_ plan: Plan, stream: String) throws(JournalError) -> Journal {
     guard let folder = plan.settings.data else { return try Journal.open(.memory, stream: stream) }
     var settings = JournalSettings()
-    if let age = plan.settings.retention.age { settings.longest = age }
+    if let age = plan.settings.retention.age { settings.maximumAge = age }
     if let size = plan.settings.retention.size { settings.maximumBytes = size }
     return try Journal.open(.folder(folder), stream: stream, settings: settings)
   }
@@ -251,7 +251,7 @@ private final class CheckpointService: Sendable {
 
   func attach(_ commitPublisher: CommitPublisher) { self.commitPublisher.withLock { $0 = commitPublisher } }
 
-  func take(_ pending: PendingCheckpoint) {
+  func enqueue(_ pending: PendingCheckpoint) {
     let commitPublisher = commitPublisher.withLock { $0 }
     commitPublisher?.offer(
       CommitPublisherCheckpoint(instant: pending.instant, eventsBefore: pending.eventsBefore) {

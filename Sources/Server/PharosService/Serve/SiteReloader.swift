@@ -96,10 +96,10 @@ struct ReloadService: Service {
   func run() async throws {
     let signals = await UnixSignalsSequence(trapping: .sighup)
     for await _ in signals.cancelOnGracefulShutdown() {
-      notifier?.tell(.reloading)
-      let isTaken = await reloader.reload()
+      notifier?.notify(.reloading)
+      let isAccepted = await reloader.reload()
       // systemd waits for this word even where the file was refused: the service serves as before.
-      notifier?.tell(.ready, .status(isTaken ? "serving" : "serving; the edited site file was refused"))
+      notifier?.notify(.ready, .status(isAccepted ? "serving" : "serving; the edited site file was refused"))
     }
   }
 }

@@ -44,13 +44,13 @@ package struct StatusService: Service {
           banner.reminder(at: now.time, http: web)
           ?? StatusService.line(now, since: before, period: period, tally: tally)
         console.say(line + StatusService.trouble(parts.commitPublisher.statistics))
-        for finding in watch.look(now, parts.feeds.statistics) { tell(finding) }
+        for finding in watch.look(now, parts.feeds.statistics) { log(finding) }
         before = now
       }
     }
   }
 
-  private func tell(_ finding: LimitWatch.Finding) {
+  private func log(_ finding: LimitWatch.Finding) {
     logger.warning(
       "A limit was reached. Further occurrences are counted and not logged.",
       metadata: [

@@ -2,7 +2,7 @@
  * CPharos: the few system calls of Pharos that Swift cannot spell, and nothing that decides.
  *
  * Every function that can fail returns a negative errno. None of them allocates except pharos_drain_create,
- * keeps global state or is bound to a thread, except pharos_settle_memory, which sets the allocator's; a drain is used
+ * keeps global state or is bound to a thread, except pharos_limit_heaps, which sets the allocator's; a drain is used
  * by one thread at a time.
  */
 #ifndef CPHAROS_H
@@ -79,7 +79,7 @@ int pharos_look_up(const char *host, uint16_t port, int flags, pharos_address *f
 int pharos_send(int descriptor, const pharos_datagram *datagrams, unsigned count, int *trains);
 
 /* The longest datagrams that pharos_send may make trains of at a socket, or 0 if the system cannot (before Linux 4.18). */
-int pharos_longest_in_train(int descriptor);
+int pharos_maximum_in_train(int descriptor);
 
 /* Opens a UDP socket that is connected to an address: the descriptor, or -errno. */
 int pharos_connect(const pharos_address *address, int send_buffer);
@@ -151,7 +151,7 @@ int64_t pharos_clock_wall(void);
  * blocks by themselves. To be called first thing: a thread that has allocated already keeps its heap. Variables of the C
  * library (MALLOC_ARENA_MAX, MALLOC_MMAP_THRESHOLD_, MALLOC_TRIM_THRESHOLD_) take precedence.
  */
-void pharos_settle_memory(void);
+void pharos_limit_heaps(void);
 
 #ifdef __cplusplus
 }

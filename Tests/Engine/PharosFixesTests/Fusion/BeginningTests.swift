@@ -89,7 +89,7 @@ struct BeginningTests {
       let points = (0..<10).map { number in
         AccessPoint(bssid: Self.address(1, number), rssi: RSSI(dBm: -60), frequency: 2_412, lastHeard: .zero)
       }
-      locator.take(
+      locator.receive(
         Sensing(
           observer: .name("phone"),
           time: time,

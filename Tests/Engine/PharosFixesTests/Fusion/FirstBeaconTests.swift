@@ -34,7 +34,7 @@ struct FirstBeaconTests {
     var locator = locator
     for (ordinal, number) in beacons.enumerated() {
       let heard = Sensing.Body.beacon(beacon(number), address: nil, rssi: RSSI(dBm: -90), accuracy: nil)
-      locator.take(
+      locator.receive(
         Sensing(
           observer: .name("phone"),
           time: start,

@@ -117,7 +117,7 @@ struct FusionHall {
     var locator = locator(seed: seed)
     var fixes: [FixEstimate] = []
     for sensing in sensings {
-      locator.take(sensing)
+      locator.receive(sensing)
       while let fix = locator.nextFix() { fixes.append(fix) }
     }
     guard let last = sensings.last else { return [] }

@@ -59,7 +59,7 @@ struct GridFilter {
   }
 
   /// Weighs a scan that was heard now.
-  mutating func hear(_ readings: [(emitter: Int32, level: Float)], on map: RadioMap) {
+  mutating func receive(_ readings: [(emitter: Int32, level: Float)], on map: RadioMap) {
     let worth = Double(min(1, rules.maximumWorth / (rules.halfWorth + Float(readings.count))))
     let freedom = Double(rules.tailFreedom)
     for index in 0..<columns * rows {

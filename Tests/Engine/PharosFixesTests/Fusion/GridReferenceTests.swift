@@ -14,7 +14,7 @@ struct GridReferenceTests {
   private static func hall(seed: UInt64) throws -> FusionHall {
     try FusionHall(seed: seed, size: size) { rules in
       rules.particles = 2_000
-      rules.fewestParticles = 2_000
+      rules.minimumParticles = 2_000
       rules.youth = .zero
       rules.auditInterval = .seconds(3_600)
       rules.receiverDeviation = 0
@@ -56,7 +56,7 @@ struct GridReferenceTests {
       last = fix.time
       for scan in hall.sensings where scan.time == fix.time {
         let readings = readings(scan, hall.ground.radio)
-        if !readings.isEmpty { grid.hear(readings, on: hall.ground.radio) }
+        if !readings.isEmpty { grid.receive(readings, on: hall.ground.radio) }
       }
       let middle = grid.middle
       apart.append(fix.point.distance(to: middle.point))

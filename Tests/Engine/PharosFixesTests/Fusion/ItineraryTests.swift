@@ -33,7 +33,7 @@ struct ItineraryTests {
     locator.assign(itinerary)
     var fixes: [FixEstimate] = []
     for sensing in sensings {
-      locator.take(sensing)
+      locator.receive(sensing)
       while let fix = locator.nextFix() { fixes.append(fix) }
     }
     return fixes
@@ -134,7 +134,7 @@ struct ItineraryTests {
         if advances, Bool.random(using: &random) {
           stage.advance(to: sensing.decidedAt - .milliseconds(1), into: &events)
         }
-        stage.take(.sensing(sensing), into: &events)
+        stage.restore(.sensing(sensing), into: &events)
       }
       stage.advance(to: VisualHall.start + .seconds(300), into: &events)
       return (events.sorted(by: Event.isOrderedBefore), stage)

@@ -118,7 +118,7 @@ struct LabelledTraceTests {
         let address = set.addresses + (digits.count < 2 ? "0" : "") + digits
         guard let newest = own.last, let observer = ObserverID(address) else { continue }
         let mean = own.reduce(0) { $0 + $1.level } / Double(own.count)
-        locator.hear(observer, level: mean, heard: time(newest.seconds), decidedAt: end)
+        locator.receive(observer, level: mean, heard: time(newest.seconds), decidedAt: end)
       }
       while let fix = locator.nextFix() { fixes.append(fix) }
     }
@@ -226,7 +226,9 @@ struct LabelledScanTests {
     for scan in walk {
       let body = Sensing.Body.accessPoints(scan.points)
       let observer = ObserverID.name("phone")
-      locator.take(Sensing(observer: observer, time: scan.time, decidedAt: scan.time, ordinal: 0, body: body))
+      locator.receive(
+        Sensing(observer: observer, time: scan.time, decidedAt: scan.time, ordinal: 0, body: body)
+      )
       while let fix = locator.nextFix() { made.append(fix) }
     }
     if let last = walk.last { locator.advance(to: last.time + .seconds(3)) }

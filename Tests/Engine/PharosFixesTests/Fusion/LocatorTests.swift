@@ -88,7 +88,7 @@ struct LocatorTests {
     var locator = hall.locator()
     var fixes: [FixEstimate] = []
     for (index, sensing) in hall.sensings.enumerated() {
-      locator.take(sensing)
+      locator.receive(sensing)
       let following = index + 1 < hall.sensings.count ? hall.sensings[index + 1].time : sensing.time
       guard Bool.random(using: &random) else { continue }
       let share = Double.random(in: 0..<1, using: &random)
@@ -129,9 +129,9 @@ struct LocatorTests {
     var locator = hall.locator()
     var fixes: [FixEstimate] = []
     for sensing in hall.sensings {
-      locator.take(sensing)
+      locator.receive(sensing)
       // The same again, something unknown, and something from long ago.
-      if case .accessPoints = sensing.body { locator.take(sensing) }
+      if case .accessPoints = sensing.body { locator.receive(sensing) }
       var unusual = sensing
       let outsider = AccessPoint(
         bssid: DeviceAddress(bits: 0xBAD, kind: .public),
@@ -140,13 +140,13 @@ struct LocatorTests {
         lastHeard: .zero
       )
       unusual.body = .accessPoints([outsider])
-      locator.take(unusual)
+      locator.receive(unusual)
       var late = sensing
       late.time = sensing.time - .seconds(30)
       late.body = .accessPoints([
         AccessPoint(bssid: FusionHall.address(0), rssi: RSSI(dBm: -30), frequency: 0, lastHeard: .zero)
       ])
-      if sensing.time > FusionHall.time(2) { locator.take(late) }
+      if sensing.time > FusionHall.time(2) { locator.receive(late) }
       while let fix = locator.nextFix() { fixes.append(fix) }
     }
     locator.advance(to: hall.sensings[hall.sensings.count - 1].time + .seconds(2))
@@ -161,12 +161,12 @@ struct LocatorTests {
     var hall = try Self.hall()
     var locator = hall.locator()
     for sensing in hall.sensings {
-      locator.take(sensing)
+      locator.receive(sensing)
       #expect(locator.bytes <= 65_536)
     }
     // A flood that claims to be of one moment.
     for _ in 0..<400 { hall.scan(at: Point(x: 30, y: 12), 200) }
-    for sensing in hall.sensings.suffix(400) { locator.take(sensing) }
+    for sensing in hall.sensings.suffix(400) { locator.receive(sensing) }
     #expect(locator.bytes <= 65_536 + 16_384)
     #expect(locator.counters.crowded > 0)
   }

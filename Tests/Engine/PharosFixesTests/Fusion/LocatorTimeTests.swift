@@ -26,7 +26,7 @@ struct LocatorTimeTests {
       // Some of it comes late, some of it from ahead, some much too late.
       reported.time =
         sensing.time + .milliseconds([0, 0, -300, -900, -5_000, 400].randomElement(using: &random) ?? 0)
-      locator.take(reported)
+      locator.receive(reported)
       let instant = sensing.decidedAt + .milliseconds(Int64.random(in: -800...2_000, using: &random))
       locator.advance(to: instant)
       #expect(locator.nextDue > instant)

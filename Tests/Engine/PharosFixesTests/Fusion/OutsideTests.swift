@@ -91,7 +91,7 @@ struct OutsideTests {
         speed: nil,
         source: .gnss
       )
-      locator.take(
+      locator.receive(
         Sensing(
           observer: FusionHall.observer,
           time: FusionHall.start,

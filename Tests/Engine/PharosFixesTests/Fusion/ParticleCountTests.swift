@@ -83,12 +83,12 @@ struct ParticleCountTests {
     "Each is drawn as often as its weight says, whatever their number becomes",
     arguments: [50, 100, 400, 2_000]
   )
-  func shares(most: Int) {
+  func shares(maximum: Int) {
     var rules = Self.rules
-    rules.particles = most
-    rules.fewestParticles = most
-    var random = SeededGenerator(seed: UInt64(most))
-    var noise = FusionNoise(seed: UInt64(most))
+    rules.particles = maximum
+    rules.minimumParticles = maximum
+    var random = SeededGenerator(seed: UInt64(maximum))
+    var noise = FusionNoise(seed: UInt64(maximum))
     var cloud = Self.cloud(east: 0...30, north: 0...30, floors: 4, &random)
     // Two on each floor carry all of the weight, floor by floor 1 to 4 tenths of it.
     for index in 0..<cloud.count {
@@ -96,10 +96,10 @@ struct ParticleCountTests {
       cloud.weight[index] = index < 8 ? share : -90
     }
     cloud.resample(rules, &noise)
-    #expect(cloud.count == most)
+    #expect(cloud.count == maximum)
     for floor in 0..<4 {
-      let share = Double(cloud.floor.count { Int($0) == floor }) / Double(most)
-      #expect(abs(share - Double(floor + 1) / 10) <= 2 / Double(most))
+      let share = Double(cloud.floor.count { Int($0) == floor }) / Double(maximum)
+      #expect(abs(share - Double(floor + 1) / 10) <= 2 / Double(maximum))
     }
   }
 

@@ -70,7 +70,7 @@ struct UnlistedTests {
       let level =
         Double(RadioMap.level(map.levels[place])) - Double(RadioMap.deviation(map.deviations[place]))
       let distance = (level - Double(rules.listedLevel)) / Double(rules.listedSlope)
-      let probability = Double(rules.listedMost) / (1 + RadioMath.exponential(-distance))
+      let probability = Double(rules.maximumListedShare) / (1 + RadioMath.exponential(-distance))
       guard probability >= Double(UnlistedField.minimumListed) else { continue }
       let box = map.groups.count { $0 == map.groups[emitter] }
       let share = Double(rules.unlistedShare) * RadioMath.power(Double(box), -Double(rules.groupShare))
@@ -178,7 +178,7 @@ struct UnlistedTests {
           lastHeard: .zero
         )
       }
-      locator.take(
+      locator.receive(
         Sensing(
           observer: .name("phone"),
           time: time,
@@ -204,7 +204,7 @@ struct UnlistedTests {
 
   @Test("with less than a scan nothing is missing", arguments: 1...4 as ClosedRange<UInt64>)
   func few(seed: UInt64) throws {
-    let few = try Self.fix(seed: seed) { $0.fewestListed = 11 }
+    let few = try Self.fix(seed: seed) { $0.minimumListed = 11 }
     let deaf = try Self.fix(seed: seed) { $0.unlistedShare = 0 }
     #expect(few == deaf)
     // Both ends are as likely: belief in one of them would be made up.

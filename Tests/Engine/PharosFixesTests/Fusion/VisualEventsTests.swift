@@ -17,7 +17,7 @@ struct VisualEventsTests {
       if seed != nil, Int.random(in: 0..<4, using: &random) == 0 {
         stage.advance(to: sensing.decidedAt - .milliseconds(1), into: &events)
       }
-      stage.take(.sensing(sensing), into: &events)
+      stage.restore(.sensing(sensing), into: &events)
     }
     if let last = sensings.last { stage.advance(to: last.decidedAt + .seconds(60), into: &events) }
     return events.sorted(by: Event.isOrderedBefore)
@@ -26,7 +26,7 @@ struct VisualEventsTests {
   private static func sensings(_ hall: VisualHall) throws -> [Sensing] {
     let walk = hall.walk(seed: 3)
     var sensings = walk.sensings(of: VisualHall.observer, since: VisualHall.start)
-    func note(_ status: VisualStatus, at seconds: Double) {
+    func record(_ status: VisualStatus, at seconds: Double) {
       let time = VisualHall.start + .seconds(seconds)
       sensings.append(
         Sensing(
@@ -39,7 +39,7 @@ struct VisualEventsTests {
       )
     }
     for second in stride(from: 40.0, to: 60, by: 2) {
-      note(
+      record(
         VisualStatus(
           state: .degradedPositioning,
           reasons: .lowLight,
@@ -48,7 +48,7 @@ struct VisualEventsTests {
         at: second
       )
     }
-    note(VisualStatus(state: .accuratePositioning), at: 60)
+    record(VisualStatus(state: .accuratePositioning), at: 60)
     return sensings.sorted { ($0.decidedAt, $0.ordinal) < ($1.decidedAt, $1.ordinal) }
   }
 
@@ -91,7 +91,7 @@ struct VisualEventsTests {
     _ = hall.walk(from: Point(x: 5, y: 12), to: Point(x: 55, y: 12), beginning: 0)
     var stage = StageTwo(site: Site(stream: "s"), venues: [hall.ground])
     var events: [Event] = []
-    for sensing in hall.sensings { stage.take(.sensing(sensing), into: &events) }
+    for sensing in hall.sensings { stage.restore(.sensing(sensing), into: &events) }
     stage.advance(to: FusionHall.time(100), into: &events)
     #expect(!events.isEmpty && events.allSatisfy { $0.kind == .fix })
   }

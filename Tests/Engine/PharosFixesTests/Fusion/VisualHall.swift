@@ -58,7 +58,7 @@ struct VisualHall {
     var locator = Locator(ground: ground, seed: seed)
     var fixes: [FixEstimate] = []
     for sensing in sensings {
-      locator.take(sensing)
+      locator.receive(sensing)
       while let fix = locator.nextFix() { fixes.append(fix) }
     }
     if let last = sensings.last { locator.advance(to: last.decidedAt + .seconds(2)) }

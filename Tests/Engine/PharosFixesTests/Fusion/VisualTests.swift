@@ -134,7 +134,7 @@ struct VisualTests {
       if Bool.random(using: &random) {
         locator.advance(to: sensing.decidedAt - .milliseconds(Int64.random(in: 1...900, using: &random)))
       }
-      locator.take(sensing)
+      locator.receive(sensing)
       while Bool.random(using: &random), let fix = locator.nextFix() { fixes.append(fix) }
     }
     if let last = sensings.last { locator.advance(to: last.decidedAt + .seconds(2)) }

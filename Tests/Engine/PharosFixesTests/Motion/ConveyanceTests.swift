@@ -13,7 +13,7 @@ struct ConveyanceTests {
     var stage = StageTwo(site: Site(stream: "s"), venues: [hall.ground])
     var events: [Event] = []
     for sensing in walk.sensings(of: VisualHall.observer, since: VisualHall.start) {
-      stage.take(.sensing(sensing), into: &events)
+      stage.restore(.sensing(sensing), into: &events)
     }
     stage.advance(to: VisualHall.start + walk.duration + .seconds(5), into: &events)
     return events.filter { $0.kind != .fix }

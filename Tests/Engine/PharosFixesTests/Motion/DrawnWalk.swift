@@ -166,7 +166,7 @@ extension MotionTracker {
     var tracker = MotionTracker()
     var movements: [Movement] = []
     for (time, sample) in samples {
-      tracker.take(sample, at: time)
+      tracker.update(sample, at: time)
       while let movement = tracker.next(through: time - .oneNanosecond) { movements.append(movement) }
     }
     while let movement = tracker.next(through: .distantFuture) { movements.append(movement) }

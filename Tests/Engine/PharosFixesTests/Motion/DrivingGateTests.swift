@@ -19,7 +19,7 @@ struct DrivingGateTests {
       let time = Timestamp(seconds: Int64(1_000 + 5 * index))
       let speeds: [Character: Float] = ["d": 14, "s": 4, "w": 1, "x": .nan]
       if letter != "-" {
-        gate.take(
+        gate.update(
           OutsideFix(
             latitude: 48,
             longitude: 11,
@@ -45,7 +45,7 @@ struct DrivingGateTests {
       speed: speed,
       source: .gnss
     )
-    gate.take(fix, at: Timestamp(seconds: 1))
+    gate.update(fix, at: Timestamp(seconds: 1))
     #expect(!gate.isDriving(at: Timestamp(seconds: 1)))
   }
 }

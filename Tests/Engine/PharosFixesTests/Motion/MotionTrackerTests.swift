@@ -48,7 +48,7 @@ struct MotionTrackerTests {
       let kinds = [MotionSample.Kind.accelerometer, .gyroscope, .magnetometer, .rotationVector, .barometer]
       for kind in kinds.shuffled(using: &generator) {
         for (time, sample) in samples[lower..<upper] where sample.kind == kind {
-          tracker.take(sample, at: time)
+          tracker.update(sample, at: time)
         }
       }
       // What is asked for lags behind by as much as comes late.
@@ -81,7 +81,7 @@ struct MotionTrackerTests {
     var tracker = MotionTracker()
     var last = Timestamp.distantPast
     for (time, sample) in Self.walk(seed: seed) {
-      tracker.take(sample, at: time)
+      tracker.update(sample, at: time)
       while let movement = tracker.next(through: time - .milliseconds(300)) {
         #expect(movement.time >= last && movement.time <= time - .milliseconds(300))
         last = movement.time
@@ -101,10 +101,10 @@ struct MotionTrackerTests {
       if Int.random(in: 0..<4, using: &generator) == 0 {
         var wrong = sample
         wrong.x = values[Int.random(in: 0..<values.count, using: &generator)]
-        tracker.take(wrong, at: time)
+        tracker.update(wrong, at: time)
         nonsense += 1
       }
-      tracker.take(sample, at: time)
+      tracker.update(sample, at: time)
       while let movement = tracker.next(through: time - .oneNanosecond) { movements.append(movement) }
     }
     while let movement = tracker.next(through: .distantFuture) { movements.append(movement) }
@@ -130,7 +130,7 @@ struct MotionTrackerTests {
         Int.random(in: 0..<50, using: &generator) == 0
         ? Timestamp(nanoseconds: Int64.random(in: .min...(.max), using: &generator))
         : DrawnWalk.start + .milliseconds(Int64(round) * 10) + TimeSpan(nanoseconds: near)
-      tracker.take(MotionSample(kind: kind, age: .zero, x: value(), y: value(), z: value()), at: time)
+      tracker.update(MotionSample(kind: kind, age: .zero, x: value(), y: value(), z: value()), at: time)
       given += 1
       if Int.random(in: 0..<30, using: &generator) == 0, time < DrawnWalk.start + .seconds(100_000) {
         while let movement = tracker.next(through: time) {
@@ -145,7 +145,7 @@ struct MotionTrackerTests {
     }
     let counters = tracker.counters
     #expect(
-      counters.taken + counters.invalid + counters.late + counters.thinned + counters.unordered >= given
+      counters.accepted + counters.invalid + counters.late + counters.thinned + counters.unordered >= given
     )
   }
 
@@ -154,15 +154,15 @@ struct MotionTrackerTests {
     var tracker = MotionTracker()
     let sample = MotionSample(kind: .accelerometer, age: .zero, x: 0, y: 0, z: 9.8)
     let time = DrawnWalk.start
-    tracker.take(sample, at: time + .seconds(1))
-    tracker.take(sample, at: time + .seconds(1))
-    tracker.take(sample, at: time + .seconds(0.9))
+    tracker.update(sample, at: time + .seconds(1))
+    tracker.update(sample, at: time + .seconds(1))
+    tracker.update(sample, at: time + .seconds(0.9))
     #expect(tracker.counters.unordered == 2)
     _ = tracker.next(through: time + .seconds(2))
-    tracker.take(sample, at: time + .seconds(2))
+    tracker.update(sample, at: time + .seconds(2))
     #expect(tracker.counters.late == 1)
-    tracker.take(sample, at: time + .seconds(2.1))
-    #expect(tracker.counters.taken == 2)
+    tracker.update(sample, at: time + .seconds(2.1))
+    #expect(tracker.counters.accepted == 2)
   }
 
   @Test("a clock that was an hour ahead for one sample does not silence the sensor")
@@ -173,7 +173,7 @@ struct MotionTrackerTests {
     var tracker = MotionTracker()
     var movements: [Movement] = []
     for (index, (time, sample)) in samples.enumerated() {
-      tracker.take(sample, at: time)
+      tracker.update(sample, at: time)
       let asked = DrawnWalk.start + .milliseconds(Int64(index) * 20 - 1_000)
       while let movement = tracker.next(through: asked) { movements.append(movement) }
     }
@@ -197,7 +197,7 @@ struct MotionTrackerTests {
   func bounded() {
     var tracker = MotionTracker()
     let samples = DrawnWalk(legs: [.ahead(0, for: 60)]).samples(Self.all)
-    for (time, sample) in samples { tracker.take(sample, at: time) }
+    for (time, sample) in samples { tracker.update(sample, at: time) }
     #expect(tracker.counters.hurried > 0 && tracker.counters.forgotten > 0)
     var left = 0
     while tracker.next(through: .distantFuture) != nil { left += 1 }
@@ -218,7 +218,7 @@ struct MotionTrackerTests {
     var tracker = MotionTracker(horizon: .seconds(5))
     var movements: [Movement] = []
     for (time, sample) in samples {
-      tracker.take(sample, at: time)
+      tracker.update(sample, at: time)
       while let movement = tracker.next(through: time - .seconds(4.5)) { movements.append(movement) }
     }
     while let movement = tracker.next(through: .distantFuture) { movements.append(movement) }
@@ -232,7 +232,7 @@ struct MotionTrackerTests {
     func tracker() -> MotionTracker {
       var tracker = MotionTracker()
       for (time, sample) in samples {
-        tracker.take(sample, at: time)
+        tracker.update(sample, at: time)
         while tracker.next(through: time) != nil {}
       }
       return tracker

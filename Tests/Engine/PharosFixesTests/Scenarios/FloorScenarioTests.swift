@@ -19,22 +19,22 @@ struct FloorScenarioTests {
     }
     return switch kind {
     case .stairs, .ramp:
-      walks(20, 40) + [.take(SimulatedMall.stairs, to: floor(1))] + walks(50, 12)
-        + [.take(SimulatedMall.stairs, to: floor(2))] + walks(20, 55) + [
-          .take(SimulatedMall.stairs, to: floor(0))
+      walks(20, 40) + [.ride(SimulatedMall.stairs, to: floor(1))] + walks(50, 12)
+        + [.ride(SimulatedMall.stairs, to: floor(2))] + walks(20, 55) + [
+          .ride(SimulatedMall.stairs, to: floor(0))
         ]
         + walks(30, 8)
     case .lift:
-      walks(40, 10) + [.take(SimulatedMall.lift, to: floor(2))] + walks(30, 8)
-        + [.take(SimulatedMall.lift, to: floor(1))] + walks(50, 22) + [
-          .take(SimulatedMall.lift, to: floor(0))
+      walks(40, 10) + [.ride(SimulatedMall.lift, to: floor(2))] + walks(30, 8)
+        + [.ride(SimulatedMall.lift, to: floor(1))] + walks(50, 22) + [
+          .ride(SimulatedMall.lift, to: floor(0))
         ]
         + walks(30, 50)
     case .escalator:
-      walks(40, 10) + [.take(SimulatedMall.lowerEscalator, to: floor(1))] + walks(50, 38)
-        + [.take(SimulatedMall.upperEscalator, to: floor(2))] + walks(10, 20)
-        + [.take(SimulatedMall.upperEscalator, to: floor(1))] + walks(50, 45)
-        + [.take(SimulatedMall.lowerEscalator, to: floor(0))] + walks(10, 40)
+      walks(40, 10) + [.ride(SimulatedMall.lowerEscalator, to: floor(1))] + walks(50, 38)
+        + [.ride(SimulatedMall.upperEscalator, to: floor(2))] + walks(10, 20)
+        + [.ride(SimulatedMall.upperEscalator, to: floor(1))] + walks(50, 45)
+        + [.ride(SimulatedMall.lowerEscalator, to: floor(0))] + walks(10, 40)
     }
   }
 

@@ -69,7 +69,7 @@ struct ScenarioHouse {
       waypoints: journey.waypoints.map { SurveyWalk.Waypoint(time: scene.start + $0.time, point: $0.place) }
     )
     for item in try IndoorSimulation(scene, seed: seed) {
-      if case .datagram(let datagram) = item { walk.take(datagram.reports) }
+      if case .datagram(let datagram) = item { walk.receive(datagram.reports) }
     }
     return walk
   }
@@ -92,7 +92,7 @@ private enum SurveyedMaps {
 
 extension SurveyWalk {
   /// Takes the reports of a handset.
-  fileprivate mutating func take(_ batch: ReportBatch) {
+  fileprivate mutating func receive(_ batch: ReportBatch) {
     for report in batch.reports {
       guard case .age(let age) = report.timing else { continue }
       let time = report.received - age

@@ -109,12 +109,12 @@ struct ScenarioFigures {
 
   /// Judges fixes; on the way between floors either floor is right, and none is counted.
   init(_ judged: [ScenarioRun.Judged]) {
-    let settled = judged.filter { !$0.truth.isBetweenFloors }
-    let errors = settled.map(\.error).sorted()
+    let finished = judged.filter { !$0.truth.isBetweenFloors }
+    let errors = finished.map(\.error).sorted()
     func share(_ condition: (ScenarioRun.Judged) -> Bool) -> Double {
-      settled.isEmpty ? 0 : Double(settled.count(where: condition)) / Double(settled.count)
+      finished.isEmpty ? 0 : Double(finished.count(where: condition)) / Double(finished.count)
     }
-    count = settled.count
+    count = finished.count
     mean = errors.isEmpty ? .infinity : errors.reduce(0, +) / Double(errors.count)
     median = errors.isEmpty ? .infinity : errors[errors.count / 2]
     p90 = errors.isEmpty ? .infinity : errors[errors.count * 9 / 10]
@@ -122,7 +122,8 @@ struct ScenarioFigures {
     within = share { $0.error <= $0.fix.horizontalAccuracy }
     withinTwice = share { $0.error <= 2 * $0.fix.horizontalAccuracy }
     accuracy =
-      settled.isEmpty ? .infinity : settled.map(\.fix.horizontalAccuracy).reduce(0, +) / Double(settled.count)
+      finished.isEmpty
+      ? .infinity : finished.map(\.fix.horizontalAccuracy).reduce(0, +) / Double(finished.count)
   }
 
   /// The figures in a row.

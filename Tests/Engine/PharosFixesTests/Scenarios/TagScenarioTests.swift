@@ -14,7 +14,7 @@ struct TagScenarioTests {
       seed: house.seed &* 10 &+ UInt64(number),
       on: SimulatedMall.floor(number % 3),
       lasting: ScenarioSeeds.stroll,
-      taking: number == 3 ? [.stairs] : [],
+      receiving: number == 3 ? [.stairs] : [],
       gait: SimulatedGait(speed: 0.9)
     )
     let beacon = BeaconID.proximity(tag, major: 1, minor: UInt16(number))

@@ -31,7 +31,7 @@ struct CheckpointLawTests {
     let expected = try Traffic.lines(inputs)
     var run = try Interruptions(site: Traffic.site, seed: seed, oneIn: 40, start: Traffic.start)
     for input in inputs {
-      try run.take(at: input.instant) { pipeline in
+      try run.process(at: input.instant) { pipeline in
         if case .change(let change, let instant) = input { return pipeline.apply(change, at: instant) }
         var batch = ReportBatch()
         Traffic.append(input, to: &batch)
@@ -51,7 +51,7 @@ extension World {
   /// Plays all inputs one by one into a run that is interrupted.
   func play(into run: inout Interruptions) throws {
     for input in inputs {
-      try run.take(at: input.instant) { pipeline in
+      try run.process(at: input.instant) { pipeline in
         if case .change(let change, let instant) = input { return pipeline.apply(change, at: instant) }
         var batch = ReportBatch()
         World.append(input, to: &batch)

@@ -89,7 +89,7 @@ struct CheckpointTests {
     try writer.write(restoration, at: instant)
     try writer.write(.clockStep(.seconds(1), at: instant))
     try writer.finish(through: instant + .seconds(2))
-    let bytes = writer.takeBytes()
+    let bytes = writer.drainBytes()
     var feed = CaptureFeed(observer: .name("file"))
     feed.append(bytes)
     guard case .site(Traffic.site)? = try feed.next(),
@@ -119,7 +119,7 @@ struct CheckpointTests {
     try writer.write(.restored(parts[0], at: Traffic.start))
     try writer.write(.restored(parts[0], at: Traffic.start))
     var feed = CaptureFeed(observer: .name("file"))
-    feed.append(writer.takeBytes())
+    feed.append(writer.drainBytes())
     guard case .site? = try feed.next() else {
       Issue.record("the site is missing")
       return

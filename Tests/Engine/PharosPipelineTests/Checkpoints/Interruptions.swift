@@ -32,7 +32,7 @@ struct Interruptions {
   }
 
   /// Takes what comes at an instant; before it there may be a cut, unless something came at that instant already.
-  mutating func take(at instant: Timestamp, _ body: (inout Pipeline) -> [Event]) throws {
+  mutating func process(at instant: Timestamp, _ body: (inout Pipeline) -> [Event]) throws {
     let room = (instant - latest).nanoseconds
     if room > 1, Int.random(in: 0..<oneIn, using: &random) == 0 {
       try interrupt(at: latest + TimeSpan(nanoseconds: Int64.random(in: 0..<room, using: &random)))

@@ -88,7 +88,7 @@ struct RestartTests {
     let down = TimeSpan.seconds(Bool.random(using: &random) ? 3_600 : 0.5)
     var pipeline = try Pipeline(site: Traffic.site, shards: Int.random(in: 1...3, using: &random))
     let resumeAt = crash.instant + down
-    var events = pipeline.take(.restored(crash.restoration, at: resumeAt))
+    var events = pipeline.process(.restored(crash.restoration, at: resumeAt))
     let shift = down + .milliseconds(1)
     for input in inputs.dropFirst(crashAt) {
       guard case .report(let observer, let received, let timing, let body) = input else { continue }
@@ -117,7 +117,7 @@ struct RestartTests {
     let crash = try Crash(inputs, checkpointAt: 300, crashAt: 400, keepsCheckpoint: true)
     let runs = try [1, 2, 7].map { shards in
       var pipeline = try Pipeline(site: Traffic.site, shards: shards)
-      var events = pipeline.take(.restored(crash.restoration, at: crash.instant + .oneNanosecond))
+      var events = pipeline.process(.restored(crash.restoration, at: crash.instant + .oneNanosecond))
       for input in inputs.dropFirst(400) where input.instant > crash.instant {
         var batch = ReportBatch()
         Traffic.append(input, to: &batch)

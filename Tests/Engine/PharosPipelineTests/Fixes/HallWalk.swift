@@ -34,7 +34,7 @@ struct HallWalk {
       var step = 0
       while time < start + seconds {
         if step % 5 == 0 { scan(person, at: time) }
-        for index in [1, 6] { hear(index, by: person, at: time + 0.2) }
+        for index in [1, 6] { receive(index, by: person, at: time + 0.2) }
         stride(person, at: time + 0.45)
         step += 1
         time += 0.5
@@ -82,7 +82,7 @@ struct HallWalk {
     add(.wifiScan(range), to: &batch, by: HallWalk.handset(person), at: time)
   }
 
-  private mutating func hear(_ index: Int, by person: Int, at time: Double) {
+  private mutating func receive(_ index: Int, by person: Int, at time: Double) {
     let level = Hall.level(from: HallWalk.place(of: person, at: time), to: Hall.posts[index], &random)
     advert(hall.beacon(index), level, by: HallWalk.handset(person), at: time, lateBy: 0.8)
   }

@@ -19,7 +19,7 @@ struct CheckTests {
 
   private static func complaints(_ site: Site, _ events: [Event]) -> [String] {
     var check = StreamCheck(RegionBook(site))
-    for event in events { check.take(event) }
+    for event in events { check.receive(event) }
     check.finish()
     return check.complaints
   }
@@ -74,7 +74,7 @@ struct CheckTests {
       var without = events
       without.remove(at: index)
       var check = NestingCheck(book)
-      for event in without { check.take(event) }
+      for event in without { check.receive(event) }
       check.finish()
       #expect(!check.complaints.isEmpty, "\(event.region)")
       found += 1

@@ -13,7 +13,7 @@ struct NestingCheck {
   init(_ book: RegionBook) { self.book = book }
 
   /// Takes the next event.
-  mutating func take(_ event: Event) {
+  mutating func receive(_ event: Event) {
     if event.decidedAt > instant { look() }
     instant = event.decidedAt
     guard event.kind == .regionState, case .region(let transition) = event.detail, !transition.isAnswer else {

@@ -17,7 +17,7 @@ struct PropertyTests {
     var check = StreamCheck(RegionBook(world.site))
     for entry in played.log {
       switch entry {
-      case .events(let events): for event in events { check.take(event) }
+      case .events(let events): for event in events { check.receive(event) }
       case .change(let change, _): check.follow(change)
       }
     }
@@ -49,7 +49,7 @@ struct PropertyTests {
     var check = NestingCheck(RegionBook(world.site))
     for entry in try world.play().log {
       switch entry {
-      case .events(let events): for event in events { check.take(event) }
+      case .events(let events): for event in events { check.receive(event) }
       case .change(let change, let instant): check.follow(change, at: instant)
       }
     }

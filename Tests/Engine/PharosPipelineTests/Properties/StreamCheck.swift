@@ -32,13 +32,13 @@ struct StreamCheck {
 
   /// Follows a change; what was known about regions that went is void.
   mutating func follow(_ change: RegionChange) {
-    settleDebt()
+    checkDebt()
     let gone = regions.follow(change)
     rows = rows.filter { !gone.contains(RegionBook.Name($0.key.application, $0.key.region)) }
   }
 
   /// Takes the next event.
-  mutating func take(_ event: Event) {
+  mutating func receive(_ event: Event) {
     if !seen.insert(event.id).inserted { complain("carries an id that was used before", event) }
     if event.time > event.decidedAt { complain("was decided before it happened", event) }
     if let last, !Event.isOrderedBefore(last, event) {
@@ -46,7 +46,7 @@ struct StreamCheck {
     }
     last = event
     let key = Key(application: event.application, region: event.region, subject: event.subject)
-    if let owed, owed.kind != event.kind || owed.key != key || owed.after.time != event.time { settleDebt() }
+    if let owed, owed.kind != event.kind || owed.key != key || owed.after.time != event.time { checkDebt() }
     guard case .region(let transition) = event.detail else { return }
     switch event.kind {
     case .regionState where transition.isAnswer: check(answer: transition, event, key)
@@ -61,7 +61,7 @@ struct StreamCheck {
   }
 
   /// Nothing more comes.
-  mutating func finish() { settleDebt() }
+  mutating func finish() { checkDebt() }
 
   private mutating func check(answer: RegionTransition, _ event: Event, _ key: Key) {
     if answer.from != answer.to { complain("is an answer that changes something", event) }
@@ -98,7 +98,7 @@ struct StreamCheck {
     if isExit, region.notifyOnExit { owed = (.regionExit, key, event) }
   }
 
-  private mutating func settleDebt() {
+  private mutating func checkDebt() {
     if let owed { complain("is not followed by its \(owed.kind)", owed.after) }
     owed = nil
   }

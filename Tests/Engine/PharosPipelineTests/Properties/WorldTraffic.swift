@@ -45,22 +45,22 @@ struct WorldTraffic {
 
   /// All that one observer reports.
   private mutating func observe(_ observer: Int) {
-    let outages = spans(Int.random(in: 0...3, using: &random), longest: 40)
-    let hangs = spans(Int.random(in: 0...1, using: &random), longest: 30)
+    let outages = spans(Int.random(in: 0...3, using: &random), maximum: 40)
+    let hangs = spans(Int.random(in: 0...1, using: &random), maximum: 30)
     // What it hears in such a span it reports at the end: an uplink that was gone.
-    let jams = spans(Int.random(in: 0...2, using: &random), longest: 6)
+    let jams = spans(Int.random(in: 0...2, using: &random), maximum: 6)
     let shift = TimeSpan.minutes(Bool.random(using: &random) ? 15 : 0)
     for tag in tags where Int.random(in: 0..<3, using: &random) > 0 {
-      hear(tag, by: observer, outages + hangs, jams, shift)
+      receive(tag, by: observer, outages + hangs, jams, shift)
     }
     if Bool.random(using: &random) {
-      let tellsCount = Bool.random(using: &random)
+      let givesCount = Bool.random(using: &random)
       for second in stride(from: 0, to: World.length, by: 2) where !contains(outages, second) {
-        put(observer, second, .heartbeat(tellsCount ? (contains(hangs, second) ? 0 : 9) : nil))
+        put(observer, second, .heartbeat(givesCount ? (contains(hangs, second) ? 0 : 9) : nil))
       }
     }
     if Bool.random(using: &random) { number(observer, outages) }
-    for span in spans(Int.random(in: 0...2, using: &random), longest: 30) {
+    for span in spans(Int.random(in: 0...2, using: &random), maximum: 30) {
       put(observer, span.lowerBound, .scanState(Bool.random(using: &random) ? .off : .windowed))
       put(observer, span.upperBound, .scanState(.foreground))
     }
@@ -68,7 +68,7 @@ struct WorldTraffic {
   }
 
   /// A tag at one observer: a few visits, with a level that wanders and adverts that get lost.
-  private mutating func hear(
+  private mutating func receive(
     _ tag: World.Tag,
     by observer: Int,
     _ deaf: [ClosedRange<Double>],
@@ -77,7 +77,7 @@ struct WorldTraffic {
   ) {
     let loss = Double.random(in: 0...0.6, using: &random)
     let isRanged = observer == 3 && Bool.random(using: &random)
-    for visit in spans(Int.random(in: 1...3, using: &random), longest: 70) {
+    for visit in spans(Int.random(in: 1...3, using: &random), maximum: 70) {
       var level = Double.random(in: -90 ... -55, using: &random)
       var time = visit.lowerBound
       while time < visit.upperBound {
@@ -165,10 +165,10 @@ struct WorldTraffic {
     made.append(.report(observer: observer, received: received, timing: timing, body))
   }
 
-  private mutating func spans(_ count: Int, longest: Double) -> [ClosedRange<Double>] {
+  private mutating func spans(_ count: Int, maximum: Double) -> [ClosedRange<Double>] {
     (0..<count).map { _ in
       let begin = Double.random(in: 0..<(World.length - 5), using: &random)
-      return begin...min(World.length, begin + Double.random(in: 2...longest, using: &random))
+      return begin...min(World.length, begin + Double.random(in: 2...maximum, using: &random))
     }
   }
 

@@ -139,7 +139,7 @@ struct BeaconRegionTests {
   func stray() {
     var stage = StageTwo(site: LinkScript.site())
     var events: [Event] = []
-    stage.take(LinkScript.presence("a", .inside, at: 1, region: "elsewhere"), into: &events)
+    stage.restore(LinkScript.presence("a", .inside, at: 1, region: "elsewhere"), into: &events)
     stage.advance(to: LinkScript.time(9), into: &events)
     #expect(events.isEmpty)
     #expect(stage.counters.strayChanges == 1)
@@ -154,7 +154,7 @@ struct BeaconRegionTests {
       let at = Double(second)
       let beacon = BeaconID.proximity(LinkScript.uuid, major: 1, minor: UInt16(random.next(40)))
       let state: RegionState = random.next(2) == 0 ? .inside : .outside
-      stage.take(LinkScript.presence("a", state, at: at, beacon: beacon), into: &events)
+      stage.restore(LinkScript.presence("a", state, at: at, beacon: beacon), into: &events)
       if random.next(50) == 0 {
         let instant = LinkScript.time(at + 0.5)
         stage.apply(.stopMonitoring(application: "gallery", identifier: "hall"), at: instant, into: &events)

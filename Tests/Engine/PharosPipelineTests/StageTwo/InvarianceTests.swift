@@ -19,7 +19,7 @@ struct InvarianceTests {
     var stage = StageTwo(site: Self.site)
     var events: [Event] = []
     for (index, link) in links.enumerated() {
-      stage.take(link, into: &events)
+      stage.restore(link, into: &events)
       guard index + 1 < links.count, links[index + 1].decidedAt > link.decidedAt else { continue }
       let room = (links[index + 1].decidedAt - link.decidedAt).nanoseconds
       for _ in 0..<Int.random(in: 0..<3, using: &random) {
@@ -37,7 +37,7 @@ struct InvarianceTests {
     let links = RandomLinks.make(seed: 21, count: 2_000)
     var stage = StageTwo(site: Self.site)
     var events: [Event] = []
-    for link in links { stage.take(link, into: &events) }
+    for link in links { stage.restore(link, into: &events) }
     #expect(zip(events, events.dropFirst()).allSatisfy { $0.decidedAt <= $1.decidedAt })
   }
 

@@ -109,7 +109,7 @@ enum LinkScript {
   ) -> [Event] {
     var stage = StageTwo(site: site, limits: limits)
     var events: [Event] = []
-    for link in links.sorted(by: StageLink.isOrderedBefore) { stage.take(link, into: &events) }
+    for link in links.sorted(by: StageLink.isOrderedBefore) { stage.restore(link, into: &events) }
     stage.advance(to: time(seconds), into: &events)
     return events.sorted(by: Event.isOrderedBefore)
   }

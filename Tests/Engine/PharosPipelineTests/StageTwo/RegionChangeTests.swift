@@ -15,12 +15,12 @@ struct RegionChangeTests {
     var waiting = links.sorted(by: StageLink.isOrderedBefore)[...]
     for (at, change) in changes {
       while let link = waiting.first, link.decidedAt < LinkScript.time(at) {
-        stage.take(link, into: &events)
+        stage.restore(link, into: &events)
         waiting.removeFirst()
       }
       stage.apply(change, at: LinkScript.time(at), into: &events)
     }
-    for link in waiting { stage.take(link, into: &events) }
+    for link in waiting { stage.restore(link, into: &events) }
     stage.advance(to: LinkScript.time(seconds), into: &events)
     return events.sorted(by: Event.isOrderedBefore)
   }

@@ -17,7 +17,7 @@ struct ResumeTests {
   ) throws -> (stage: StageTwo, events: [Event]) {
     var stage = StageTwo(site: site)
     var events: [Event] = []
-    for link in links.sorted(by: StageLink.isOrderedBefore) { stage.take(link, into: &events) }
+    for link in links.sorted(by: StageLink.isOrderedBefore) { stage.restore(link, into: &events) }
     stage.advance(to: LinkScript.time(seconds), into: &events)
     stage = try StateLawTests.restored(StateLawTests.bytes(stage), site)
     var later: [Event] = []
@@ -31,7 +31,7 @@ struct ResumeTests {
     until seconds: Double
   ) -> [Event] {
     var (stage, events) = resumed
-    for link in links.sorted(by: StageLink.isOrderedBefore) { stage.take(link, into: &events) }
+    for link in links.sorted(by: StageLink.isOrderedBefore) { stage.restore(link, into: &events) }
     stage.advance(to: LinkScript.time(seconds), into: &events)
     return events.sorted(by: Event.isOrderedBefore)
   }
@@ -155,8 +155,9 @@ struct ResumeTests {
     ]
     let resumed = try Self.resumed(links, until: 10)
     let unsaid = [LinkScript.presence("a", .unknown, at: 610)]
-    let isSettled = { (events: [Event]) in LinkScript.words(events).contains { $0.hasPrefix("region.exit") } }
-    #expect(!isSettled(Self.run(resumed, unsaid, until: 3_000)))
+    let isFinished = { (events: [Event]) in LinkScript.words(events).contains { $0.hasPrefix("region.exit") }
+    }
+    #expect(!isFinished(Self.run(resumed, unsaid, until: 3_000)))
     let back = [LinkScript.link("a", isUp: true, at: 650)]
     #expect(
       LinkScript.words(Self.run(resumed, unsaid + back, until: 3_000)).suffix(2) == [
@@ -210,17 +211,17 @@ struct ResumeTests {
     let links = [LinkScript.link("a", isUp: true, at: 0), LinkScript.presence("a", .inside, at: 1)]
     var stage = StageTwo(site: LinkScript.site())
     var before: [Event] = []
-    for link in links { stage.take(link, into: &before) }
+    for link in links { stage.restore(link, into: &before) }
     stage.advance(to: LinkScript.time(10), into: &before)
     var resumed = try StateLawTests.restored(StateLawTests.bytes(stage), LinkScript.site())
     // Published after the checkpoint: left and came back.
     let lost = [LinkScript.presence("a", .outside, at: 11), LinkScript.presence("a", .inside, at: 13)]
-    for link in lost { stage.take(link, into: &before) }
+    for link in lost { stage.restore(link, into: &before) }
     stage.advance(to: LinkScript.time(14), into: &before)
     var after: [Event] = []
     resumed.resume(at: LinkScript.time(60), publishedState: Self.word(.inside, at: 13), into: &after)
     for link in [LinkScript.presence("a", .outside, at: 70), LinkScript.presence("a", .inside, at: 90)] {
-      resumed.take(link, into: &after)
+      resumed.restore(link, into: &after)
     }
     resumed.advance(to: LinkScript.time(100), into: &after)
     #expect(after.count == 4)
@@ -305,7 +306,7 @@ struct ResumeTests {
   }
 
   @Test("a zone that was published after the checkpoint holds until an observer hears the tag")
-  func takesZoneWords() throws {
+  func restoresZoneWords() throws {
     let links = Self.heard([("a", -50), ("b", -75)], 0...40)
     var reported = PublishedState()
     reported.zones = [

@@ -48,7 +48,7 @@ struct SecondTests {
   private static func events(_ links: [StageLink]) -> [Event] {
     var stage = StageTwo(site: LinkScript.site(zones: zones))
     var events: [Event] = []
-    for link in links { stage.take(link, into: &events) }
+    for link in links { stage.restore(link, into: &events) }
     stage.advance(to: LinkScript.time(400), into: &events)
     return events
   }

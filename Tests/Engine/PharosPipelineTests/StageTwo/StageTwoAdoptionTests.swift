@@ -21,7 +21,7 @@ struct StageTwoAdoptionTests {
           stage.apply(change, at: link.decidedAt - .milliseconds(1), into: &events)
         }
       }
-      stage.take(link, into: &events)
+      stage.restore(link, into: &events)
     }
     stage.advance(to: LinkScript.time(1_000), into: &events)
     return events.sorted(by: Event.isOrderedBefore)
@@ -58,7 +58,7 @@ struct StageTwoAdoptionTests {
     edited.zones = ["d", "c", "b", "a"].map { Zone(identifier: $0, observers: [.name($0)]) }
     var stage = StageTwo(site: StateLawTests.site)
     var events: [Event] = []
-    for link in Self.links.prefix(1_000) { stage.take(link, into: &events) }
+    for link in Self.links.prefix(1_000) { stage.restore(link, into: &events) }
     stage.advance(to: Self.links[999].decidedAt, into: &events)
     let before = stage.tagStandings()
     var later: [Event] = []
@@ -76,7 +76,7 @@ struct StageTwoAdoptionTests {
   func removedZone() throws {
     var stage = StageTwo(site: StateLawTests.site)
     var events: [Event] = []
-    for link in Self.links.prefix(1_000) { stage.take(link, into: &events) }
+    for link in Self.links.prefix(1_000) { stage.restore(link, into: &events) }
     let end = Self.links[999].decidedAt
     stage.advance(to: end, into: &events)
     let zone = try #require(stage.tagStandings().compactMap(\.zone).first)
@@ -124,7 +124,7 @@ struct StageTwoAdoptionTests {
   func erased() throws {
     var stage = StageTwo(site: StateLawTests.site)
     var events: [Event] = []
-    for link in Self.links.prefix(1_000) { stage.take(link, into: &events) }
+    for link in Self.links.prefix(1_000) { stage.restore(link, into: &events) }
     let end = Self.links[999].decidedAt
     stage.advance(to: end, into: &events)
     let (tags, beacon) = (stage.counters.tags, try #require(stage.tagStandings().first?.beacon))

@@ -42,7 +42,7 @@ struct StateLawTests {
     var events: [Event] = []
     var cuts = 0
     for (index, link) in links.enumerated() {
-      stage.take(link, into: &events)
+      stage.restore(link, into: &events)
       guard index + 1 < links.count, links[index + 1].decidedAt > link.decidedAt else { continue }
       guard Int.random(in: 0..<40, using: &random) == 0 else { continue }
       let room = (links[index + 1].decidedAt - link.decidedAt).nanoseconds
@@ -66,7 +66,7 @@ struct StateLawTests {
   func editedSite(seed: UInt64) throws {
     var stage = StageTwo(site: Self.site)
     var events: [Event] = []
-    for link in RandomLinks.make(seed: seed, count: 1_000) { stage.take(link, into: &events) }
+    for link in RandomLinks.make(seed: seed, count: 1_000) { stage.restore(link, into: &events) }
     // The zone a is gone, c comes first, d is new; the region is another one.
     let edited = LinkScript.site(
       [LinkScript.region("hall", observers: ["a", "b"]), LinkScript.region("yard")],
@@ -84,7 +84,7 @@ struct StateLawTests {
     // It goes on: nothing of the old numbering is left to trip over.
     var further = restored
     for link in RandomLinks.make(seed: seed &+ 1, count: 1_000) {
-      further.take(link, into: &events)
+      further.restore(link, into: &events)
     }
     further.advance(to: LinkScript.time(3_000), into: &events)
   }
@@ -93,7 +93,7 @@ struct StateLawTests {
   func layout() throws {
     var stage = StageTwo(site: Self.site)
     var events: [Event] = []
-    for link in RandomLinks.make(seed: 51, count: 1_500) { stage.take(link, into: &events) }
+    for link in RandomLinks.make(seed: 51, count: 1_500) { stage.restore(link, into: &events) }
     let bytes = Self.bytes(stage)
     #expect(bytes.count == 4_673)
     #expect(RadioMap.checksum(of: bytes[...]) == 9_143_193_867_843_853_738)
@@ -103,7 +103,7 @@ struct StateLawTests {
   func cuts() throws {
     var stage = StageTwo(site: Self.site)
     var events: [Event] = []
-    for link in RandomLinks.make(seed: 81, count: 400) { stage.take(link, into: &events) }
+    for link in RandomLinks.make(seed: 81, count: 400) { stage.restore(link, into: &events) }
     let bytes = Self.bytes(stage)
     let empty = Self.bytes(StageTwo(site: Self.site))
     for length in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 200)) {
@@ -120,7 +120,7 @@ struct StateLawTests {
     var stage = StageTwo(site: Self.site)
     var events: [Event] = []
     let links = RandomLinks.make(seed: seed, count: 600)
-    for link in links.prefix(500) { stage.take(link, into: &events) }
+    for link in links.prefix(500) { stage.restore(link, into: &events) }
     let bytes = Self.bytes(stage)
     var (accepted, refused) = (0, 0)
     for _ in 0..<80 {
@@ -138,7 +138,7 @@ struct StateLawTests {
       if Bool.random(using: &random) {
         restored.resume(at: LinkScript.time(200), publishedState: PublishedState(), into: &said)
       }
-      for link in links.suffix(100) { restored.take(link, into: &said) }
+      for link in links.suffix(100) { restored.restore(link, into: &said) }
       restored.advance(to: LinkScript.time(160), into: &said)
       _ = restored.tagStandings()
       _ = restored.beaconStandings()

@@ -57,7 +57,7 @@ struct TagFixTests {
         else { continue }
         let level = expected.level + louder + .random(in: -6...6, using: &random)
         let time = start + .milliseconds(Int64(second) * 1_000 + 300)
-        locator.hear(observer, level: Double(level), heard: time, decidedAt: time + .milliseconds(800))
+        locator.receive(observer, level: Double(level), heard: time, decidedAt: time + .milliseconds(800))
       }
       while let fix = locator.nextFix() { fixes.append(fix) }
     }
@@ -125,7 +125,7 @@ struct TagFixTests {
       }
     }
     var events: [Event] = []
-    for link in links.sorted(by: StageLink.isOrderedBefore) { stage.take(link, into: &events) }
+    for link in links.sorted(by: StageLink.isOrderedBefore) { stage.restore(link, into: &events) }
     // Fixes go on for half a minute behind the last input.
     stage.advance(to: start + .seconds(Double(seconds + 40)), into: &events)
     return events.filter { $0.kind == .fix }

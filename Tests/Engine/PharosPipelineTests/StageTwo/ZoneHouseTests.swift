@@ -74,7 +74,7 @@ struct ZoneHouseTests {
           let level = mean + slow[tag][place] + 1.5 * air.noise()
           let beacon = BeaconID.proximity(LinkScript.uuid, major: 2, minor: UInt16(tag))
           let at = Double(second) + 0.2 * Double(place)
-          stage.take(LinkScript.summary(name, level, at: at, beacon: beacon), into: &events)
+          stage.restore(LinkScript.summary(name, level, at: at, beacon: beacon), into: &events)
         }
       }
     }
@@ -105,7 +105,7 @@ struct ZoneHouseTests {
           let level = still + [-3.5, 3.5, -2, 2][place] * share + air.noise()
           let beacon = BeaconID.proximity(LinkScript.uuid, major: 2, minor: UInt16(tag))
           let at = Double(second) + 0.2 * Double(place)
-          stage.take(LinkScript.summary(name, level, at: at, beacon: beacon), into: &events)
+          stage.restore(LinkScript.summary(name, level, at: at, beacon: beacon), into: &events)
         }
       }
     }
@@ -147,7 +147,7 @@ struct ZoneHouseTests {
           let (dx, dy) = (x - 6 * Double(number % 2), y - 4 * Double(number / 2))
           let level = -59 - 1.25 * RadioMath.decibels(max(0.1, dx * dx + dy * dy)) + air.noise()
           let beacon = BeaconID.proximity(LinkScript.uuid, major: 2, minor: UInt16(tag))
-          stage.take(LinkScript.summary(name, level, at: end, beacon: beacon, count: 2), into: &events)
+          stage.restore(LinkScript.summary(name, level, at: end, beacon: beacon, count: 2), into: &events)
         }
       }
     }
@@ -234,7 +234,7 @@ struct ZoneHouseTests {
       }
     }
     var events: [Event] = []
-    for link in links.sorted(by: StageLink.isOrderedBefore) { stage.take(link, into: &events) }
+    for link in links.sorted(by: StageLink.isOrderedBefore) { stage.restore(link, into: &events) }
     let found = stage.calibrations()
     #expect(found.map(\.observer) == ["a", "b", "c", "d"].map { ObserverID.name($0) })
     let loud = try #require(found.first)
@@ -251,8 +251,8 @@ struct ZoneHouseTests {
     #expect(stage.calibrations().allSatisfy { $0.offset == 0 && !$0.isApplied && $0.pairs == 0 })
     var events: [Event] = []
     for second in 0..<300 {
-      stage.take(LinkScript.summary("a", -60, at: Double(second)), into: &events)
-      stage.take(LinkScript.summary("b", -70, at: Double(second)), into: &events)
+      stage.restore(LinkScript.summary("a", -60, at: Double(second)), into: &events)
+      stage.restore(LinkScript.summary("b", -70, at: Double(second)), into: &events)
     }
     #expect(stage.calibrations().allSatisfy { !$0.isApplied })
   }

@@ -68,7 +68,7 @@ struct ZoneStayTests {
     var stage = StageTwo(site: site)
     var events: [Event] = []
     for link in Self.stay("a", 0..<100).sorted(by: StageLink.isOrderedBefore) {
-      stage.take(link, into: &events)
+      stage.restore(link, into: &events)
     }
     stage.advance(to: LinkScript.time(100), into: &events)
     #expect(Self.words(events).map { $0.prefix(2) } == ["+a"])
@@ -82,7 +82,7 @@ struct ZoneStayTests {
     var later: [Event] = []
     stage.resume(at: LinkScript.time(700), publishedState: reported, into: &later)
     let links = Self.stay("a", 700..<720) + Self.stay("b", 720..<800)
-    for link in links.sorted(by: StageLink.isOrderedBefore) { stage.take(link, into: &later) }
+    for link in links.sorted(by: StageLink.isOrderedBefore) { stage.restore(link, into: &later) }
     stage.advance(to: LinkScript.time(800), into: &later)
     let words = Self.words(later)
     #expect(words.map { $0.prefix(2) } == ["-a", "+b"], "\(words)")
@@ -117,7 +117,7 @@ struct ZoneStayTests {
     var stage = StageTwo(site: Self.site())
     var events: [Event] = []
     for link in Self.stay("a", 0..<100).sorted(by: StageLink.isOrderedBefore) {
-      stage.take(link, into: &events)
+      stage.restore(link, into: &events)
     }
     stage.advance(to: LinkScript.time(100), into: &events)
     events.removeAll()

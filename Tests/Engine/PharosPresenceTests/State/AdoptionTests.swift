@@ -40,10 +40,10 @@ struct AdoptionTests {
     }
     var site = Timeline.site([region("stays"), region("goes"), region("changes")])
     var timeline = Timeline(site)
-    for second in 1...10 { timeline.hear(at: Double(second)) }
+    for second in 1...10 { timeline.receive(at: Double(second)) }
     site.applications[0].regions = [region("stays"), region("changes", 9), region("comes")]
     AdoptionTests.adopt(site, &timeline, at: 10.5)
-    for second in 11...20 { timeline.hear(at: Double(second)) }
+    for second in 11...20 { timeline.receive(at: Double(second)) }
     timeline.advance(to: 60)
     #expect(
       AdoptionTests.story(timeline).sorted() == [
@@ -60,7 +60,7 @@ struct AdoptionTests {
     var site = Timeline.site([Timeline.region("declared")])
     var timeline = Timeline(site)
     timeline.apply(.startMonitoring(application: "other", Timeline.region("added")), at: 1)
-    for second in 2...5 { timeline.hear(at: Double(second)) }
+    for second in 2...5 { timeline.receive(at: Double(second)) }
     site.applications[0].regions[0].notifyOnExit = false
     AdoptionTests.adopt(site, &timeline, at: 5.5)
     timeline.advance(to: 60)
@@ -76,7 +76,7 @@ struct AdoptionTests {
     let region = Timeline.region("door", silence: .seconds(60), enter: -70, exit: -76)
     var site = Timeline.site([region])
     var timeline = Timeline(site)
-    for second in 1...30 { timeline.hear(at: Double(second), rssi: -68) }
+    for second in 1...30 { timeline.receive(at: Double(second), rssi: -68) }
     let before = try #require(
       timeline.engine.insight(observer: Timeline.handset, beacon: Timeline.beacon())?.level
     )
@@ -87,7 +87,7 @@ struct AdoptionTests {
     )
     #expect(abs(after - before - 12) < 0.01)
     // What it hears now counts twelve decibels more: the same place.
-    for second in 31...60 { timeline.hear(at: Double(second), rssi: -80) }
+    for second in 31...60 { timeline.receive(at: Double(second), rssi: -80) }
     timeline.advance(to: 61)
     #expect(AdoptionTests.story(timeline) == ["regionEnter door 1.0"])
     let level = try #require(
@@ -100,7 +100,7 @@ struct AdoptionTests {
   func others() throws {
     var site = Timeline.site([Timeline.region("door", silence: .seconds(60))])
     var timeline = Timeline(site)
-    for step in 0..<40 { timeline.hear(at: Double(step) / 2) }
+    for step in 0..<40 { timeline.receive(at: Double(step) / 2) }
     #expect(timeline.engine.observers()[0].lag == .milliseconds(500))
     site.observers[0].lag = .seconds(3)
     site.observers[0].liveness = .traffic
@@ -112,7 +112,7 @@ struct AdoptionTests {
     #expect(timeline.engine.observers()[0].lag == .seconds(3))
     let insight = try #require(timeline.engine.insight(observer: Timeline.handset, beacon: Timeline.beacon()))
     #expect(insight.declaredInterval == .seconds(2))
-    for step in 41..<60 { timeline.hear(at: Double(step) / 2) }
+    for step in 41..<60 { timeline.receive(at: Double(step) / 2) }
     timeline.advance(to: 500)
     let summaries = timeline.links.count { if case .second = $0 { true } else { false } }
     #expect(summaries > 5, "stage two hears of it now")
@@ -129,11 +129,11 @@ struct AdoptionTests {
     }
     var site = Timeline.site([region("stays"), region("goes"), region("changes")])
     var timeline = Timeline(site)
-    for second in 1...10 { timeline.hear(at: Double(second)) }
+    for second in 1...10 { timeline.receive(at: Double(second)) }
     let kept = timeline.checkpoint(at: 10.5)
     site.applications[0].regions = [region("changes", 9), region("stays"), region("comes")]
     try timeline.restart(from: kept, at: 610.5, site: site)
-    for second in 611...620 { timeline.hear(at: Double(second)) }
+    for second in 611...620 { timeline.receive(at: Double(second)) }
     timeline.advance(to: 700)
     let story = AdoptionTests.story(timeline)
     #expect(story.filter { $0.contains("stays") } == ["regionEnter stays 1.0", "regionExit stays 625.0"])

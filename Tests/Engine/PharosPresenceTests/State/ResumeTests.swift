@@ -90,17 +90,17 @@ struct ResumeTests {
   func drawn(drawing: Drawing) throws {
     let site = Timeline.site([drawing.region], liveness: drawing.liveness)
     var timeline = Timeline(site)
-    func hear(_ timeline: inout Timeline, from: Double, to: Double) {
+    func receive(_ timeline: inout Timeline, from: Double, to: Double) {
       for second in drawing.heard.joined() where Double(second) > from && Double(second) < to {
-        timeline.hear(at: Double(second))
+        timeline.receive(at: Double(second))
       }
     }
-    hear(&timeline, from: 0, to: drawing.checkpoint)
+    receive(&timeline, from: 0, to: drawing.checkpoint)
     let kept = timeline.checkpoint(at: drawing.checkpoint)
-    hear(&timeline, from: drawing.checkpoint, to: drawing.crash)
+    receive(&timeline, from: drawing.checkpoint, to: drawing.crash)
     timeline.advance(to: drawing.crash)
     try timeline.restart(from: kept, at: drawing.start, site: site)
-    hear(&timeline, from: drawing.start, to: .infinity)
+    receive(&timeline, from: drawing.start, to: .infinity)
     timeline.advance(to: drawing.end)
     let kinds: Set<EventKind> = [
       .regionEnter, .regionExit, .regionUnmonitored, .observerOffline, .observerOnline,
@@ -125,7 +125,7 @@ struct ResumeTests {
     let site = Timeline.site([ResumeTests.door], liveness: .auto)
     for isHeard in [false, true] {
       var timeline = Timeline(site)
-      for second in 1...20 { timeline.hear(at: Double(second)) }
+      for second in 1...20 { timeline.receive(at: Double(second)) }
       timeline.advance(to: 21)
       try timeline.restart(from: nil, at: 621, site: site)
       // Something else, so that the observer lives. Up to its first word, a second behind the start, it counts as deaf.
@@ -148,8 +148,8 @@ struct ResumeTests {
     let region = Timeline.region("door", silence: .seconds(60), enter: -70, exit: -80)
     let site = Timeline.site([region])
     var timeline = Timeline(site)
-    for second in 1...40 { timeline.hear(at: Double(second), rssi: -60) }
-    for step in 0..<6 { timeline.hear(at: 41 + Double(step) / 4, rssi: -95) }
+    for second in 1...40 { timeline.receive(at: Double(second), rssi: -60) }
+    for step in 0..<6 { timeline.receive(at: 41 + Double(step) / 4, rssi: -95) }
     let kept = timeline.checkpoint(at: 42.4)
     #expect(timeline.story() == ["regionEnter door 1.0"])
     try timeline.restart(from: kept, at: 400, site: site)
@@ -158,7 +158,7 @@ struct ResumeTests {
       timeline.story() == ["regionEnter door 1.0"],
       "nothing was heard, so nothing is known of its level"
     )
-    for step in 0..<20 { timeline.hear(at: 450 + Double(step), rssi: -95) }
+    for step in 0..<20 { timeline.receive(at: 450 + Double(step), rssi: -95) }
     timeline.advance(to: 470)
     #expect(timeline.story().last?.hasPrefix("regionExit door 45") == true)
   }
@@ -168,12 +168,12 @@ struct ResumeTests {
     let request = RangingRequest(constraint: .proximity(Timeline.uuid))
     let site = Timeline.site([ResumeTests.door], ranging: [request])
     var timeline = Timeline(site)
-    for step in 0..<100 { timeline.hear(at: 1.25 + Double(step) / 10) }
+    for step in 0..<100 { timeline.receive(at: 1.25 + Double(step) / 10) }
     let kept = timeline.checkpoint(at: 11.3)
     let before = timeline.events.count { $0.kind == .ranging }
     try timeline.restart(from: kept, at: 3_611.3, site: site)
     timeline.advance(to: 3_612)
-    for step in 0..<30 { timeline.hear(at: 3_612 + Double(step) / 10) }
+    for step in 0..<30 { timeline.receive(at: 3_612 + Double(step) / 10) }
     timeline.advance(to: 3_615.3)
     let after = timeline.events.filter { $0.kind == .ranging }.dropFirst(before)
     #expect((1...5).contains(after.count), "and not one for each second of an hour")
@@ -212,13 +212,13 @@ struct ResumeTests {
   func signs() throws {
     let site = Timeline.site([Timeline.region("tags", subject: .beacon(observers: nil))], liveness: .auto)
     var timeline = Timeline(site)
-    for second in 1...20 { timeline.hear(at: Double(second)) }
+    for second in 1...20 { timeline.receive(at: Double(second)) }
     let kept = timeline.checkpoint(at: 20.5)
     let before = timeline.links.count
     try timeline.restart(from: kept, at: 100, site: site)
     timeline.advance(to: 101)
     #expect(timeline.links.count == before)
-    for second in 102...110 { timeline.hear(at: Double(second)) }
+    for second in 102...110 { timeline.receive(at: Double(second)) }
     let signs = timeline.links.dropFirst(before).compactMap { link -> ObserverChange? in
       guard case .observer(let change) = link else { return nil }
       return change
@@ -231,10 +231,10 @@ struct ResumeTests {
   func datedByAge() throws {
     let site = Timeline.site([Timeline.region(major: 1, silence: .seconds(4))])
     var timeline = Timeline(site)
-    timeline.hear(200, 1, at: 1)
+    timeline.receive(200, 1, at: 1)
     let kept = timeline.checkpoint(at: 20.5)
     try timeline.restart(from: kept, at: 100, site: site)
-    timeline.hear(at: 100.1, timing: .age(.milliseconds(300)))
+    timeline.receive(at: 100.1, timing: .age(.milliseconds(300)))
     #expect(timeline.story() == ["regionEnter door 99.8"])
     // Its silence counts from the start all the same.
     timeline.advance(to: 200)
@@ -247,14 +247,14 @@ struct ResumeTests {
     var timeline = Timeline(site)
     for second in 1...30 {
       let seconds = Double(second)
-      timeline.hear(at: seconds, timing: .sent(Timeline.at(seconds - 1e6)))
+      timeline.receive(at: seconds, timing: .sent(Timeline.at(seconds - 1e6)))
     }
     let kept = timeline.checkpoint(at: 30.5)
     // The wall clock was set by three seconds, and the server ended before it noticed.
     try timeline.restart(from: kept, at: 35, site: site)
     for second in 36...40 {
       let seconds = Double(second)
-      timeline.hear(2, 7, at: seconds, timing: .sent(Timeline.at(seconds - 3 - 1e6)))
+      timeline.receive(2, 7, at: seconds, timing: .sent(Timeline.at(seconds - 3 - 1e6)))
     }
     #expect(timeline.story([.regionEnter]) == ["regionEnter door 1.0", "regionEnter hall 36.0"])
     #expect(timeline.engine.counters.late == 0)
@@ -268,7 +268,7 @@ struct ResumeTests {
       Timeline.region("tags", silence: .seconds(300), subject: .beacon(observers: nil))
     ])
     var timeline = Timeline(site)
-    for second in 1...20 { timeline.hear(at: Double(second)) }
+    for second in 1...20 { timeline.receive(at: Double(second)) }
     let kept = timeline.checkpoint(at: 20.5)
     let before = timeline.links.count
     timeline.engine = MonitoringEngine(site: site)
@@ -289,7 +289,7 @@ struct ResumeTests {
     var output = StageOutput()
     timeline.engine.resume(at: Timeline.at(100), publishedState: committed, into: &output)
     #expect(output.isEmpty)
-    timeline.hear(at: 101)
+    timeline.receive(at: 101)
     let presences = timeline.links.dropFirst(before).compactMap { link -> RegionState? in
       guard case .presence(let change) = link else { return nil }
       return change.state

@@ -12,8 +12,8 @@ struct SilentReturnTests {
   /// The beacon and another one, twice a second.
   private static func surround(_ timeline: inout Timeline, _ seconds: Range<Double>) {
     for second in stride(from: seconds.lowerBound, to: seconds.upperBound, by: 0.5) {
-      timeline.hear(2, 9, at: second)
-      timeline.hear(at: second + 0.1)
+      timeline.receive(2, 9, at: second)
+      timeline.receive(at: second + 0.1)
     }
   }
 
@@ -25,7 +25,7 @@ struct SilentReturnTests {
     try timeline.restart(from: hasCheckpoint ? kept : nil, at: 100, site: Self.site)
     timeline.advance(to: 107.9)
     // The deadline was at 104; the other beacon is in the datagram in front of the beacon.
-    timeline.hear(2, 9, at: 108)
+    timeline.receive(2, 9, at: 108)
     #expect(timeline.story() == ["regionEnter door 1.1"])
     Self.surround(&timeline, 108.5..<130)
     timeline.advance(to: 130)
@@ -41,7 +41,7 @@ struct SilentReturnTests {
     Self.surround(&timeline, 1..<60)
     let kept = timeline.checkpoint(at: 60)
     try timeline.restart(from: hasCheckpoint ? kept : nil, at: 100, site: Self.site)
-    for step in 0..<40 { timeline.hear(2, 9, at: 108 + Double(step) / 2) }
+    for step in 0..<40 { timeline.receive(2, 9, at: 108 + Double(step) / 2) }
     timeline.advance(to: 128)
     #expect(timeline.story() == ["regionEnter door 1.1", "regionExit door 112.0"])
     #expect(timeline.transitions(.regionExit).first?.evidence.deafFor == .seconds(8))
@@ -54,14 +54,14 @@ struct SilentReturnTests {
       var timeline = Timeline(site)
       Self.surround(&timeline, 1..<4)
       timeline.advance(to: 23.9)
-      timeline.hear(2, 9, at: 24)
+      timeline.receive(2, 9, at: 24)
       #expect(timeline.story() == ["regionEnter door 1.1"])
       if isBack {
         Self.surround(&timeline, 24.5..<60)
         timeline.advance(to: 60)
         #expect(timeline.story() == ["regionEnter door 1.1"])
       } else {
-        for step in 1..<80 { timeline.hear(2, 9, at: 24 + Double(step) / 2) }
+        for step in 1..<80 { timeline.receive(2, 9, at: 24 + Double(step) / 2) }
         timeline.advance(to: 60)
         #expect(timeline.story().last?.hasPrefix("regionExit door 3") == true)
       }
@@ -74,7 +74,7 @@ struct SilentReturnTests {
     func send(_ sequence: UInt32, at second: Double, withBeacon: Bool) {
       let head = Transmission(bootID: 1, sequence: sequence, uptime: .zero)
       timeline.give(.transmission(head), at: second)
-      if withBeacon { timeline.hear(at: second) } else { timeline.hear(2, 9, at: second) }
+      if withBeacon { timeline.receive(at: second) } else { timeline.receive(2, 9, at: second) }
     }
     for second in 0...4 { send(UInt32(second), at: Double(second), withBeacon: true) }
     // Nothing of 8 s comes before the first deadline, which is put off by them.
@@ -90,7 +90,7 @@ struct SilentReturnTests {
       Timeline.region("tags", subject: .beacon(observers: nil))
     ])
     var timeline = Timeline(site)
-    for second in 1...20 { timeline.hear(at: Double(second)) }
+    for second in 1...20 { timeline.receive(at: Double(second)) }
     let kept = timeline.checkpoint(at: 20.5)
     let word = Self.word("tags", .unmonitored, at: 25)
     let back = PublishedState.ObserverRecord(
@@ -104,7 +104,7 @@ struct SilentReturnTests {
     committed.observers = [back]
     _ = try Self.resume(&timeline, kept, site, committed)
     let before = timeline.links.count
-    timeline.hear(at: 101)
+    timeline.receive(at: 101)
     #expect(Self.presences(timeline.links[before...]) == ["tags inside"])
   }
 
@@ -116,7 +116,7 @@ struct SilentReturnTests {
       Timeline.region("slow", silence: .seconds(60), subject: .beacon(observers: nil)),
     ])
     var timeline = Timeline(site)
-    for second in 1...20 { timeline.hear(at: Double(second)) }
+    for second in 1...20 { timeline.receive(at: Double(second)) }
     let kept = timeline.checkpoint(at: 20.5)
     var committed = PublishedState()
     committed.regions = [Self.word("room", .outside, at: 25)]
@@ -124,7 +124,7 @@ struct SilentReturnTests {
     #expect(output.events.isEmpty)
     #expect(Self.presences(output.links[...]) == ["tags unknown"])
     let before = timeline.links.count
-    timeline.hear(at: 101)
+    timeline.receive(at: 101)
     #expect(Self.presences(timeline.links[before...]) == ["room inside", "tags inside"])
   }
 

@@ -68,7 +68,7 @@ struct StateBytesTests {
     let site = Timeline.site([Timeline.region()])
     var timeline = Timeline(site)
     let time = years * 31_557_600 - Double(Timeline.origin.nanoseconds) / 1e9
-    timeline.hear(at: time)
+    timeline.receive(at: time)
     #expect(timeline.story().count == 1)
     let kept = timeline.checkpoint(at: time + 1)
     try timeline.restart(from: kept, at: time + 2, site: site)
@@ -81,10 +81,10 @@ struct StateBytesTests {
     let site = Timeline.site([Timeline.region()])
     var timeline = Timeline(site)
     let time = years * 31_557_600
-    for second in 0..<4 { timeline.hear(at: Double(second)) }
-    timeline.hear(at: time)
+    for second in 0..<4 { timeline.receive(at: Double(second)) }
+    timeline.receive(at: time)
     try timeline.restart(from: timeline.checkpoint(at: time + 1), at: time + 2, site: site)
-    timeline.hear(at: time + 3)
+    timeline.receive(at: time + 3)
     #expect(timeline.engine.standings().map(\.state) == [.inside])
   }
 
@@ -100,9 +100,9 @@ struct StateBytesTests {
     ]
     for (before, after) in [(absurd, site), (site, absurd)] {
       var timeline = Timeline(before)
-      for second in 0..<4 { timeline.hear(at: Double(second)) }
+      for second in 0..<4 { timeline.receive(at: Double(second)) }
       try timeline.restart(from: timeline.checkpoint(at: 5), at: 6, site: after)
-      timeline.hear(at: 7)
+      timeline.receive(at: 7)
       try timeline.restart(from: timeline.checkpoint(at: 8), at: 9, site: after)
       #expect(timeline.engine.standings().map(\.state) == [.inside])
     }

@@ -79,7 +79,7 @@ enum GeofenceScript {
   static func events(_ site: Site, _ links: [StageLink], until seconds: Double) -> [Event] {
     var stage = StageTwo(site: site)
     var events: [Event] = []
-    for link in links { stage.take(link, into: &events) }
+    for link in links { stage.restore(link, into: &events) }
     stage.advance(to: time(seconds), into: &events)
     return events.sorted(by: Event.isOrderedBefore)
   }

@@ -6,14 +6,14 @@ import PharosModel
 /// A JSON body whose members are declared.
 final class BodiesTarget: FuzzTarget {
   static let name = "bodies"
-  static let longest = 1_024
+  static let maximumLength = 1_024
 
   private enum Role: String, CaseIterable {
     case `operator`
     case application
   }
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     do {
       let known = ["name", "flag", "sequences", "role"]
       let (name, numbers) = try BodyDocument.read(

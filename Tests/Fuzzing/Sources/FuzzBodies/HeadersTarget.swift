@@ -4,9 +4,9 @@ import PharosHTTP
 /// The fields of a request's head that hold numbers: the range of a file.
 final class HeadersTarget: FuzzTarget {
   static let name = "headers"
-  static let longest = 128
+  static let maximumLength = 128
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     let text = String(decoding: input.array, as: UTF8.self)
     for size in [0, 1, 1_000, Int.max] {
       switch ByteRange(field: text, size: size) {

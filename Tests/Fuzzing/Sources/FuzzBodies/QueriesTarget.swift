@@ -5,7 +5,7 @@ import PharosModel
 /// The target of a request, its host and its cursor.
 final class QueriesTarget: FuzzTarget {
   static let name = "queries"
-  static let longest = 512
+  static let maximumLength = 512
 
   private static let known = [
     "limit", "cursor", "before", "after", "since", "from", "to", "points", "observer", "subject", "region",
@@ -13,7 +13,7 @@ final class QueriesTarget: FuzzTarget {
     "follow",
   ]
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     let text = String(decoding: input.array, as: UTF8.self)
     if let decoded = PercentCoding.decode(text) {
       demand(PercentCoding.decode(PercentCoding.encode(segment: decoded)) == decoded, "a segment comes back")
@@ -25,7 +25,7 @@ final class QueriesTarget: FuzzTarget {
     do {
       var query = try QueryReading(target: text, known: Self.known)
       let limit = query.limit()
-      demand((1...Page.longest).contains(limit), "a page is as long as it may be")
+      demand((1...Page.maximumLength).contains(limit), "a page is as long as it may be")
       let key = Page.key(&query) { parts in parts.count == 2 ? parts : nil }
       if let key {
         var again = try QueryReading(target: "?cursor=\(Page.cursor(after: key))", known: Self.known)

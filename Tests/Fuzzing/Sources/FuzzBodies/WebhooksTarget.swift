@@ -6,9 +6,9 @@ import PharosModel
 /// The body that makes a webhook, and its secret and address.
 final class WebhooksTarget: FuzzTarget {
   static let name = "webhooks"
-  static let longest = 1_024
+  static let maximumLength = 1_024
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     do {
       let document = try WebhookDocument(json: input.array, boundTo: nil, ownPorts: [8_080])
       demand(
@@ -16,7 +16,7 @@ final class WebhooksTarget: FuzzTarget {
         "a webhook's address is a good one"
       )
       demand(
-        document.summary.utf8.count <= WebhookDocument.longestSummary,
+        document.summary.utf8.count <= WebhookDocument.maximumSummary,
         "a summary is no longer than it may be"
       )
       if let secret = document.secret {
@@ -55,9 +55,9 @@ final class WebhooksTarget: FuzzTarget {
 /// The body that makes a notification rule.
 final class NotificationsTarget: FuzzTarget {
   static let name = "notifications"
-  static let longest = 1_024
+  static let maximumLength = 1_024
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     do {
       let rule = try NotificationDocument.rule(json: input.array, application: "a", id: "n")
       _ = rule.text(for: .observer(.name("x")), by: nil)

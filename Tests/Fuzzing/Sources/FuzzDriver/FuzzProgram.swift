@@ -19,7 +19,7 @@ package enum FuzzProgram {
     guard arguments.count >= 2 else { fail("which target? (\(CommandLine.arguments[0]) list)") }
     switch arguments[1] {
     case "list":
-      for target in targets { print("\(target.name)\t\(target.longest)") }
+      for target in targets { print("\(target.name)\t\(target.maximumLength)") }
       exit(0)
     case "prepare":
       guard arguments.count == 4 else { fail("prepare FOLDER TARGET") }
@@ -63,7 +63,7 @@ package enum FuzzProgram {
     var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = arguments
     exit(
       LLVMFuzzerRunDriver(&count, &list) { bytes, count in
-        FuzzProgram.target?.take(UnsafeRawBufferPointer(start: bytes, count: count).bytes)
+        FuzzProgram.target?.run(UnsafeRawBufferPointer(start: bytes, count: count).bytes)
         return 0
       }
     )
@@ -79,8 +79,8 @@ package enum FuzzProgram {
     mkdir("\(folder)/seeds", 0o755)
     mkdir("\(folder)/seeds/\(type.name)", 0o755)
     for (number, seed) in seeds.enumerated() {
-      guard seed.count <= type.longest else {
-        fail("seed \(number) of \(type.name) has \(seed.count) bytes, more than \(type.longest)")
+      guard seed.count <= type.maximumLength else {
+        fail("seed \(number) of \(type.name) has \(seed.count) bytes, more than \(type.maximumLength)")
       }
       write(seed, to: "\(folder)/seeds/\(type.name)/seed-\(number)")
     }

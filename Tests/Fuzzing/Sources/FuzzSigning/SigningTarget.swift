@@ -10,7 +10,7 @@ import PharosWire
 ///   units of 16 ms, 7 what is changed.
 final class SigningTarget: FuzzTarget {
   static let name = "signing"
-  static let longest = 1_024
+  static let maximumLength = 1_024
 
   private let observer = ObserverID.eui48(0xAC23_3FA0_0001)
   private let keys: [ObserverKey]
@@ -37,11 +37,11 @@ final class SigningTarget: FuzzTarget {
   private struct Server {
     var ring: KeyRing
     var disk: [SenderName: SenderRecord] = [:]
-    var taken: Set<[UInt32]> = []
+    var accepted: Set<[UInt32]> = []
     var now = SigningTarget.start
   }
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     var server = Server(ring: KeyRing(keyed))
     var step = 0
     while step + 8 <= input.byteCount {
@@ -106,20 +106,20 @@ final class SigningTarget: FuzzTarget {
       case .waits(let record):
         guard let record else { return }
         keep(record, of: sender, by: &server)
-      case .takenToKeep(let record):
-        note(head, key, by: &server)
+      case .acceptedToRecord(let record):
+        recordAccepted(head, key, by: &server)
         return keep(record, of: sender, by: &server)
-      case .taken: return note(head, key, by: &server)
+      case .accepted: return recordAccepted(head, key, by: &server)
       }
     }
     demand(false, "a datagram whose record is kept waits no longer")
   }
 
-  private func note(_ head: PharosDatagramHead, _ key: ObserverKey, by server: inout Server) {
+  private func recordAccepted(_ head: PharosDatagramHead, _ key: ObserverKey, by server: inout Server) {
     // A sender counts its datagrams, so two with one number are one unless their uptimes tell them apart.
     let uptime = UInt32(truncatingIfNeeded: head.uptime.nanoseconds / 1_000_000)
     let datagram = [key.id, head.bootID, head.sequence, uptime]
-    demand(server.taken.insert(datagram).inserted, "no datagram is taken twice")
+    demand(server.accepted.insert(datagram).inserted, "no datagram is taken twice")
   }
 
   /// Writes a record and reads it back, as a disk does.

@@ -5,7 +5,7 @@ package protocol FuzzTarget: AnyObject, SendableMetatype {
   /// The longest input that is tried.
   ///
   /// - Units: bytes.
-  static var longest: Int { get }
+  static var maximumLength: Int { get }
   /// Pieces of which valid inputs are made and which chance does not find: magic numbers, keys, keywords.
   static var words: [[UInt8]] { get }
 
@@ -16,7 +16,7 @@ package protocol FuzzTarget: AnyObject, SendableMetatype {
   init()
 
   /// Decodes an input and checks what must hold; a rule that does not hold ends the process.
-  func take(_ input: RawSpan)
+  func run(_ input: RawSpan)
 }
 
 extension FuzzTarget {

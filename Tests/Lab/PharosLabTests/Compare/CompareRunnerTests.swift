@@ -15,8 +15,8 @@ struct CompareRunnerTests {
   /// Twenty minutes in which tag 1 has gaps of 12 s and 40 s and leaves at 900 s, while tag 2 stays.
   private static var gaps: HandMadeCapture {
     var capture = HandMadeCapture()
-    capture.hear(minor: 1, in: [0..<300, 312..<600, 640..<900])
-    capture.hear(minor: 2, in: [0..<1_200])
+    capture.receive(minor: 1, in: [0..<300, 312..<600, 640..<900])
+    capture.receive(minor: 2, in: [0..<1_200])
     return capture
   }
 
@@ -151,8 +151,8 @@ struct CompareRunnerTests {
     var capture = HandMadeCapture()
     for second in 0..<600 {
       let isFirstLouder = (second / 2).isMultiple(of: 2)
-      capture.hear(minor: 1, gateway: 1, at: Double(second), level: isFirstLouder ? -60 : -64)
-      capture.hear(minor: 1, gateway: 2, at: Double(second) + 0.1, level: isFirstLouder ? -64 : -60)
+      capture.receive(minor: 1, gateway: 1, at: Double(second), level: isFirstLouder ? -60 : -64)
+      capture.receive(minor: 1, gateway: 2, at: Double(second) + 0.1, level: isFirstLouder ? -64 : -60)
     }
     let figures = try figures(write(capture))
     #expect(
@@ -171,7 +171,7 @@ struct CompareRunnerTests {
   @Test("a capture too short for the time-out says so, and shows no empty table")
   func tooShort() throws {
     var capture = HandMadeCapture()
-    capture.hear(minor: 1, in: [0..<43])
+    capture.receive(minor: 1, in: [0..<43])
     let (status, kept) = compare(try write(capture))
     #expect(status == .success)
     #expect(
@@ -184,7 +184,7 @@ struct CompareRunnerTests {
   @Test("beacons heard once are no visits of Pharos's, and the report notes that")
   func spikes() throws {
     var capture = Self.gaps
-    for minor in 3..<8 { capture.hear(minor: minor, at: Double(minor) * 50) }
+    for minor in 3..<8 { capture.receive(minor: minor, at: Double(minor) * 50) }
     let figures = try figures(write(capture))
     #expect(figures.presence[0].enters < figures.presence[1].enters)
     #expect(figures.notes.contains { $0.hasPrefix("5 of 7 were heard too little for Pharos to enter") })
@@ -221,10 +221,10 @@ struct CompareRunnerTests {
     let (_, second) = compare(whole)
     #expect(first.output.bytes == second.output.bytes)
     var (early, late) = (HandMadeCapture(), HandMadeCapture())
-    early.hear(minor: 1, in: [0..<300, 312..<500])
-    early.hear(minor: 2, in: [0..<500])
-    late.hear(minor: 1, in: [500..<600, 640..<900])
-    late.hear(minor: 2, in: [500..<1_200])
+    early.receive(minor: 1, in: [0..<300, 312..<500])
+    early.receive(minor: 2, in: [0..<500])
+    late.receive(minor: 1, in: [500..<600, 640..<900])
+    late.receive(minor: 2, in: [500..<1_200])
     let parts = [try write(early, as: "1.pcapng"), try write(late, as: "2.pcapng")]
     let joined = try figures(whole) { $0.captures = parts }
     let one = try figures(whole)

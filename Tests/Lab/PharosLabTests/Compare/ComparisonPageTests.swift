@@ -21,8 +21,8 @@ struct ComparisonPageTests {
   @Test("it holds the sentences, the picture and the tables, and its markup is well-formed")
   func page() throws {
     var capture = HandMadeCapture()
-    capture.hear(minor: 1, in: [0..<60, 100..<200])
-    capture.hear(minor: 2, in: [0..<300])
+    capture.receive(minor: 1, in: [0..<60, 100..<200])
+    capture.receive(minor: 2, in: [0..<300])
     let (headline, page) = try made(capture.bytes(), name: "lobby <1> & \"2\".pcapng")
     #expect(headline.hasPrefix("Your 20 s rule: "))
     #expect(page.contains("<h1>\(headline)</h1>"))
@@ -38,7 +38,7 @@ struct ComparisonPageTests {
   @Test("a name of a file makes no element where an accent joins to a mark")
   func accents() throws {
     var capture = HandMadeCapture()
-    capture.hear(minor: 1, in: [0..<60])
+    capture.receive(minor: 1, in: [0..<60])
     let name = "\"\u{301}<\u{301}meta http-equiv=\u{D4E}\"refresh\">"
     // A browser reads scalars, for which the mark stands before the accent.
     let page = Data(try made(capture.bytes(), name: name).page.utf8)
@@ -51,7 +51,7 @@ struct ComparisonPageTests {
   func checked() throws {
     struct Ended: Error, Equatable { let bytes: Int }
     var capture = HandMadeCapture()
-    capture.hear(minor: 1, in: [0..<60])
+    capture.receive(minor: 1, in: [0..<60])
     let bytes = try capture.bytes()
     let folder = try TemporaryFolder()
     let path = folder.path("upload")

@@ -27,8 +27,8 @@ struct ComparisonPictureTests {
   private static var flapping: HandMadeCapture {
     var capture = HandMadeCapture()
     // A gap of 50 s every three minutes; another tag proves the gateway alive.
-    capture.hear(minor: 1, in: (0..<6).map { $0 * 180..<$0 * 180 + 130 })
-    capture.hear(minor: 2, in: [0..<1_080])
+    capture.receive(minor: 1, in: (0..<6).map { $0 * 180..<$0 * 180 + 130 })
+    capture.receive(minor: 2, in: [0..<1_080])
     return capture
   }
 

@@ -12,16 +12,16 @@ struct HandMadeCapture {
   static let uuid = "E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
 
   /// Has a gateway hear a beacon.
-  mutating func hear(minor: Int, gateway: Int = 1, at second: Double, level: Int = -60) {
+  mutating func receive(minor: Int, gateway: Int = 1, at second: Double, level: Int = -60) {
     let payload = "0201061AFF4C000215\(Self.uuid.filter { $0 != "-" })0007\(Self.hex(minor, 4))C5"
     let text = "$GPRP,C0FFEE\(Self.hex(minor, 6)),AABBCC\(Self.hex(gateway, 6)),\(level),\(payload)\r\n"
     adverts.append((second, text))
   }
 
   /// Has a gateway hear a beacon once a second in each of some ranges of seconds.
-  mutating func hear(minor: Int, gateway: Int = 1, in ranges: [Range<Int>], level: Int = -60) {
+  mutating func receive(minor: Int, gateway: Int = 1, in ranges: [Range<Int>], level: Int = -60) {
     for second in ranges.flatMap(Array.init) {
-      hear(minor: minor, gateway: gateway, at: Double(second) + Double(minor) / 100, level: level)
+      receive(minor: minor, gateway: gateway, at: Double(second) + Double(minor) / 100, level: level)
     }
   }
 
@@ -37,7 +37,7 @@ struct HandMadeCapture {
         at: Self.start + .seconds(advert.second)
       )
     }
-    return writer.takeBytes()
+    return writer.drainBytes()
   }
 
   private static func hex(_ number: Int, _ digits: Int) -> String {

@@ -17,7 +17,13 @@ struct DrawnCapture {
   }
 
   /// A beacon is heard once a second from one time to another, the last one included.
-  mutating func hear(_ major: UInt16, _ minor: UInt16, from first: Double, to last: Double, dBm: Int8 = -60) {
+  mutating func receive(
+    _ major: UInt16,
+    _ minor: UInt16,
+    from first: Double,
+    to last: Double,
+    dBm: Int8 = -60
+  ) {
     for time in stride(from: first, through: last, by: 1) {
       let ranged = RangedBeacon(
         beacon: DrawnCapture.beacon(major, minor),
@@ -53,7 +59,7 @@ struct DrawnCapture {
       let datagram = encoder.finish(uptime: .seconds(item.time + 1))
       try writer.write(payload: datagram.span.bytes, from: source, to: destination, at: time)
     }
-    return writer.takeBytes()
+    return writer.drainBytes()
   }
 
   /// The site that goes with it: a region by a fixed time-out, one by an adaptive one, one by level.
@@ -78,14 +84,14 @@ struct DrawnCapture {
     var capture = DrawnCapture()
     capture.beat(from: 0.5, to: 240)
     capture.beat(from: 330.5, to: 400)
-    capture.hear(1, 1, from: 1, to: 20)
-    capture.hear(1, 1, from: 31, to: 40)
-    capture.hear(2, 1, from: 2.25, to: 90.25)
-    capture.hear(3, 1, from: 3.125, to: 60.125, dBm: -60)
-    capture.hear(3, 1, from: 61.125, to: 120.125, dBm: -95)
-    capture.hear(2, 2, from: 150.75, to: 150.75)
-    capture.hear(2, 3, from: 180.375, to: 239.375)
-    capture.hear(2, 3, from: 331.375, to: 399.375)
+    capture.receive(1, 1, from: 1, to: 20)
+    capture.receive(1, 1, from: 31, to: 40)
+    capture.receive(2, 1, from: 2.25, to: 90.25)
+    capture.receive(3, 1, from: 3.125, to: 60.125, dBm: -60)
+    capture.receive(3, 1, from: 61.125, to: 120.125, dBm: -95)
+    capture.receive(2, 2, from: 150.75, to: 150.75)
+    capture.receive(2, 3, from: 180.375, to: 239.375)
+    capture.receive(2, 3, from: 331.375, to: 399.375)
     return capture
   }
 }

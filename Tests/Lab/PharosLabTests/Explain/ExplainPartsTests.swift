@@ -11,7 +11,7 @@ struct ExplainPartsTests {
   @Test("a fixed rule leaves its time-out after the last advert, and not a nanosecond before")
   func fixedRule() {
     var rule = FixedRule(timeout: .seconds(10))
-    for time in [0, 5, 15, 25.5, 30] { rule.hear(at: Self.at(time)) }
+    for time in [0, 5, 15, 25.5, 30] { rule.receive(at: Self.at(time)) }
     rule.finish(at: Self.at(40))
     #expect(
       rule.visits == [
@@ -39,7 +39,7 @@ struct ExplainPartsTests {
   @Test("an exit is false only if Pharos had the subject inside before and after, without an exit in between")
   func falseExits() {
     var story = RowStory()
-    for time in [1.0, 2, 20, 21, 60, 61] { story.hear(at: Self.at(time)) }
+    for time in [1.0, 2, 20, 21, 60, 61] { story.receive(at: Self.at(time)) }
     Self.turn(&story, .unknown, .inside, at: 2)
     Self.turn(&story, .inside, .outside, at: 50)
     Self.turn(&story, .outside, .inside, at: 61)

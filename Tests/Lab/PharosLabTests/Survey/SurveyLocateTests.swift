@@ -80,9 +80,9 @@ struct SurveyLocateTests {
     let cut = try house.located(bytes.prefix(bytes.count * percent / 100))
     let end = try #require(cut.end)
     // What is younger than the lag was still waiting for late lines, which the cut has taken away.
-    let settled = cut.rows.prefix { $0.time <= end - SurveyedHouse.lag }
-    #expect(whole.starts(with: settled))
-    #expect(percent < 10 || settled.count > percent)
+    let finished = cut.rows.prefix { $0.time <= end - SurveyedHouse.lag }
+    #expect(whole.starts(with: finished))
+    #expect(percent < 10 || finished.count > percent)
     #expect(cut.rows.allSatisfy { $0.time <= end })
   }
 
@@ -105,11 +105,11 @@ struct SurveyLocateTests {
     var feed = CaptureFeed(observer: .name("unused"))
     feed.append(sink.bytes)
     var found = LocatedTrace("walk")
-    while let input = try feed.next() { found.take(pipeline.take(input)) }
+    while let input = try feed.next() { found.record(pipeline.process(input)) }
     try feed.finish()
-    while let input = try feed.next() { found.take(pipeline.take(input)) }
+    while let input = try feed.next() { found.record(pipeline.process(input)) }
     found.end = feed.latestTime
-    found.take(pipeline.finish(tail: SurveyedHouse.lag))
+    found.record(pipeline.finish(tail: SurveyedHouse.lag))
     #expect(found.rows == (try house.located(Self.walk.utf8).rows))
   }
 

@@ -10,7 +10,7 @@ struct JourneyTests {
 
   @Test("one walks around walls, through doors, never faster than one walks", arguments: [1, 2] as [UInt64])
   func walking(seed: UInt64) throws {
-    let journey = try Self.planner.tour(seed: seed, on: Self.ground, lasting: .minutes(10), taking: [])
+    let journey = try Self.planner.tour(seed: seed, on: Self.ground, lasting: .minutes(10), receiving: [])
     let floor = try #require(Self.planner.venue.floor(Self.ground))
     let space = FloorSpace(floor)
     var last = journey.place(at: .zero)
@@ -27,9 +27,9 @@ struct JourneyTests {
   @Test("from floor to floor one moves without a leap, and as long as such ways take")
   func connectors() throws {
     let journeySteps: [JourneyStep] = [
-      .take(SimulatedMall.lowerEscalator, to: SimulatedMall.floor(1)), .walk(to: Point(x: 20, y: 20)),
-      .take(SimulatedMall.lift, to: SimulatedMall.floor(2)), .walk(to: Point(x: 40, y: 20)),
-      .take(SimulatedMall.stairs, to: SimulatedMall.floor(1)), .walk(to: Point(x: 40, y: 20)),
+      .ride(SimulatedMall.lowerEscalator, to: SimulatedMall.floor(1)), .walk(to: Point(x: 20, y: 20)),
+      .ride(SimulatedMall.lift, to: SimulatedMall.floor(2)), .walk(to: Point(x: 40, y: 20)),
+      .ride(SimulatedMall.stairs, to: SimulatedMall.floor(1)), .walk(to: Point(x: 40, y: 20)),
     ]
     let journey = try Self.planner.journey(on: Self.ground, from: Point(x: 5, y: 20), journeySteps)
     #expect(journey.arrivals.map(\.floor.level) == [1, 2, 1])
@@ -117,8 +117,8 @@ struct JourneyTests {
     "a step that cannot be carried out is named",
     arguments: [
       (JourneyStep.walk(to: Point(x: 100, y: 20)), "step 2: finds no way on floor mall/0"),
-      (.take("ladder", to: SimulatedMall.floor(1)), "step 2: takes \"ladder\", which is no connector"),
-      (.take(SimulatedMall.upperEscalator, to: SimulatedMall.floor(2)), "step 2: takes \"escalator 1-2\""),
+      (.ride("ladder", to: SimulatedMall.floor(1)), "step 2: takes \"ladder\", which is no connector"),
+      (.ride(SimulatedMall.upperEscalator, to: SimulatedMall.floor(2)), "step 2: takes \"escalator 1-2\""),
       (.leave(through: "window", to: .origin), "step 2: goes through \"window\""),
       (.stay(.seconds(-1)), "step 2: stays -1.0 s"),
     ]

@@ -139,7 +139,7 @@ struct MotionBenchTests {
   @Test("a lift pushes up when it starts upwards and lets go when it stops")
   func lift() throws {
     let handset = try Self.handset([
-      .take(SimulatedMall.lift, to: SimulatedMall.floor(2)), .stay(.seconds(5)),
+      .ride(SimulatedMall.lift, to: SimulatedMall.floor(2)), .stay(.seconds(5)),
     ])
     let ride = (0..<10_000).map { Double($0) / 100 }
       .filter { handset.journey.place(at: .seconds($0)).manner == .lift }

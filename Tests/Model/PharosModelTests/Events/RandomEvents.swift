@@ -234,7 +234,7 @@ struct RandomEvents {
       evidence: VisitDetail.Evidence(
         fixes: Int(UInt16.random(in: 0...UInt16.max, using: &random)),
         spread: chance() ? nil : 4.5,
-        longestGap: .milliseconds(Int64.random(in: 0...1_000_000, using: &random)),
+        maximumGap: .milliseconds(Int64.random(in: 0...1_000_000, using: &random)),
         end: VisitDetail.Evidence.End.allCases.randomElement(using: &random) ?? .lasting
       )
     )

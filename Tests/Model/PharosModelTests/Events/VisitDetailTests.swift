@@ -13,7 +13,7 @@ struct VisitDetailTests {
     longitude: 13.4,
     horizontalAccuracy: 2.5,
     place: VisitDetail.Place(kind: .pointOfInterest, identifier: "cafe", name: "Café", probability: 0.9375),
-    evidence: VisitDetail.Evidence(fixes: 45, spread: 5.5, longestGap: .seconds(3))
+    evidence: VisitDetail.Evidence(fixes: 45, spread: 5.5, maximumGap: .seconds(3))
   )
 
   private static func event(_ visit: VisitDetail) -> Event {
@@ -49,7 +49,7 @@ struct VisitDetailTests {
       + "\"departureDate\":\"4001-01-01T00:00:00Z\",\"venue\":\"museum\",\"building\":\"main\",\"level\":1,"
       + "\"floorName\":\"First floor\",\"x\":3.25,\"y\":-1,\"latitude\":52.5,\"longitude\":13.4,"
       + "\"horizontalAccuracy\":2.5,\"place\":{\"kind\":\"pointOfInterest\",\"id\":\"cafe\",\"name\":\"Café\","
-      + "\"probability\":0.9375},\"evidence\":{\"fixes\":45,\"spread\":5.5,\"longestGap\":3,\"end\":\"lasting\"}}}"
+      + "\"probability\":0.9375},\"evidence\":{\"fixes\":45,\"spread\":5.5,\"maximumGap\":3,\"end\":\"lasting\"}}}"
     #expect(VisitDetailTests.data(VisitDetailTests.visit) == expected)
   }
 

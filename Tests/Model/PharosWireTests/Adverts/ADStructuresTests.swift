@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test("the longest structure and the longest joined payload are walked")
-  func longest() {
+  func maximum() {
     let long = structure(0xFF, Array(repeating: 7, count: 254))
     let payload = (0..<6).flatMap { _ in long } + structure(0x09, Array(repeating: 0x61, count: 112))
     #expect(payload.count == 1_650)

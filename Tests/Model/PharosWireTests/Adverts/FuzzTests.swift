@@ -23,7 +23,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     var found = 0
     for round in 0..<12_500 {
-      let sound = random.payload(longest: round % 100 == 0 ? 1_650 : 62)
+      let sound = random.payload(maximum: round % 100 == 0 ? 1_650 : 62)
       guard let count = check(random.mutated(sound), seed: seed) else { return }
       found += count
     }
@@ -34,7 +34,7 @@ import Testing
   func prefixes(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     for _ in 0..<100 {
-      let payload = random.payload(longest: 120)
+      let payload = random.payload(maximum: 120)
       let whole = frames(payload)
       var seen = 0
       for cut in 0...payload.count {

@@ -63,7 +63,7 @@ extension SeededGenerator {
   }
 
   /// A chain of random structures, some of them frames, as an advert would hold.
-  mutating func payload(longest: Int) -> [UInt8] {
+  mutating func payload(maximum: Int) -> [UInt8] {
     var payload: [UInt8] = []
     while true {
       let next: [UInt8]
@@ -72,7 +72,7 @@ extension SeededGenerator {
       case 1: next = [0x02, 0x01, 0x06]
       default: next = frame().encoded
       }
-      guard payload.count + next.count <= longest else { return payload }
+      guard payload.count + next.count <= maximum else { return payload }
       payload += next
     }
   }

@@ -159,26 +159,26 @@ struct JSONFormatTests {
   func ignoredIdentities() {
     var decoder = DatagramDecoder()
     var batch = ReportBatch()
-    func take(_ text: String) -> [String: UInt64] {
+    func decode(_ text: String) -> [String: UInt64] {
       _ = decoder.decode(text.utf8Span.span.bytes, received: Timestamp(seconds: 100), into: &batch)
       return decoder.counters.ignoredIdentities.counts
     }
     let uuid = #""E2C56DB5DFFB48D2B060D0F5A71096E0""#
     let device = #""observer":"a","mac":"AC233F000001","rssi":-52"#
     // What is understood, what came as bytes and what is no sighting is no loss.
-    #expect(take("{\(device),\"uuid\":\(uuid),\"major\":1,\"minor\":7,\"beaconUUID\":\(uuid)}") == [:])
-    #expect(take("{\(device),\"data\":\"020106\",\"beaconUUID\":\(uuid)}") == [:])
-    #expect(take("{\(device),\"serviceDataUuid\":\"0xfe9f\",\"battery\":3,\"majority\":null}") == [:])
-    #expect(take("{\"observer\":\"a\",\"heartbeat\":true,\"uuid\":\(uuid)}") == [:])
+    #expect(decode("{\(device),\"uuid\":\(uuid),\"major\":1,\"minor\":7,\"beaconUUID\":\(uuid)}") == [:])
+    #expect(decode("{\(device),\"data\":\"020106\",\"beaconUUID\":\(uuid)}") == [:])
+    #expect(decode("{\(device),\"serviceDataUuid\":\"0xfe9f\",\"battery\":3,\"majority\":null}") == [:])
+    #expect(decode("{\"observer\":\"a\",\"heartbeat\":true,\"uuid\":\(uuid)}") == [:])
     #expect(
-      take("{\(device),\"beaconUUID\":\(uuid),\"beacon_major\":1}") == ["beaconUUID": 1, "beacon_major": 1]
+      decode("{\(device),\"beaconUUID\":\(uuid),\"beacon_major\":1}") == ["beaconUUID": 1, "beacon_major": 1]
     )
-    #expect(take("{\(device),\"uuid\":\(uuid),\"maj\":1}")["uuid"] == 1)
-    #expect(take("[{\(device),\"eddystoneInstance\":\"0a\"}]")["eddystoneInstance"] == 1)
+    #expect(decode("{\(device),\"uuid\":\(uuid),\"maj\":1}")["uuid"] == 1)
+    #expect(decode("[{\(device),\"eddystoneInstance\":\"0a\"}]")["eddystoneInstance"] == 1)
     #expect(decoder.counters.totalDatagrams == 7)
     // Senders choose the names, so there are few of them.
-    for number in 0..<100 { _ = take("{\(device),\"uuid-\(number)\":\(uuid)}") }
-    #expect(take("{\(device),\"\(String(repeating: "uuid", count: 50))\":1}").count == 16)
+    for number in 0..<100 { _ = decode("{\(device),\"uuid-\(number)\":\(uuid)}") }
+    #expect(decode("{\(device),\"\(String(repeating: "uuid", count: 50))\":1}").count == 16)
     #expect(decoder.counters.ignoredIdentities.counts["other"] == 90)
     let sum = decoder.counters + decoder.counters
     #expect(sum.ignoredIdentities.counts["other"] == 180)

@@ -17,7 +17,7 @@ struct PharosDatagramEncoderTests {
     var datagram: [UInt8] = []
     func flush() throws {
       encoder.finish(uptime: .milliseconds(77), into: &datagram)
-      #expect(datagram.count <= PharosDatagramLayout.longest)
+      #expect(datagram.count <= PharosDatagramLayout.maximumLength)
       let head = try PharosDatagramHead.head(of: datagram.span.bytes)
       #expect(head.observer == sender && head.bootID == 9 && head.keyID == key ?? 0)
       #expect((head.tag == nil) == (key == nil))

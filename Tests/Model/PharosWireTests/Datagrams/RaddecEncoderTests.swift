@@ -99,7 +99,7 @@ struct RaddecEncoderTests {
     bad.receivers[3].observer = .name("hall")
     #expect(encode(bad) == nil)
     bad = good
-    bad.packets[0].data = Array(repeating: 0, count: RaddecEncoder.longestData + 1)
+    bad.packets[0].data = Array(repeating: 0, count: RaddecEncoder.maximumData + 1)
     #expect(encode(bad) == nil)
     bad.packets[0].data.removeLast()
     #expect(encode(bad) != nil)

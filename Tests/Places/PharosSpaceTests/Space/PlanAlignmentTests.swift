@@ -134,12 +134,12 @@ struct PlanAlignmentTests {
           return sum + pow(found.x - wanted.x, 2) + pow(found.y - wanted.y, 2)
         }
       }
-      let least = sum((0, 0, 0, 0))
+      let minimum = sum((0, 0, 0, 0))
       for step in [-1.0, 1] {
-        #expect(sum((1e-4 * step, 0, 0, 0)) > least)
-        #expect(sum((0, 1e-4 * step, 0, 0)) > least)
-        #expect(sum((0, 0, 0.3 * step, 0)) > least)
-        #expect(sum((0, 0, 0, 0.3 * step)) > least)
+        #expect(sum((1e-4 * step, 0, 0, 0)) > minimum)
+        #expect(sum((0, 1e-4 * step, 0, 0)) > minimum)
+        #expect(sum((0, 0, 0.3 * step, 0)) > minimum)
+        #expect(sum((0, 0, 0, 0.3 * step)) > minimum)
       }
       #expect(alignment.rootMeanSquare > 0.2)
     }

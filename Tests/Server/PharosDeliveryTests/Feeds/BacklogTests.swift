@@ -48,17 +48,17 @@ struct BacklogTests {
         model = Array(model[..<strippable]) + model[strippable...].filter { !$0.isReading }
         strippable = model.count
       default:
-        let most = Int.random(in: 1...20, using: &generator)
-        let group = backlog.take(upTo: most)
-        var taken: [Thing] = []
-        while let first = model.first, taken.count < most {
+        let maximum = Int.random(in: 1...20, using: &generator)
+        let group = backlog.removeFirst(upTo: maximum)
+        var accepted: [Thing] = []
+        while let first = model.first, accepted.count < maximum {
           guard first.isEvent else { break }
-          taken.append(first)
+          accepted.append(first)
           model.removeFirst()
           strippable = max(0, strippable - 1)
         }
         var checkpoint: UInt64?
-        if taken.count < most, case .checkpoint(let ordinal)? = model.first {
+        if accepted.count < maximum, case .checkpoint(let ordinal)? = model.first {
           checkpoint = ordinal
           model.removeFirst()
           strippable = max(0, strippable - 1)
@@ -70,7 +70,7 @@ struct BacklogTests {
         let given = (group?.events ?? []).map {
           Thing.event($0.number + ($0.kind == .ranging ? 1_000_000 : 0))
         }
-        #expect(given == taken)
+        #expect(given == accepted)
         #expect(group?.checkpoint?.eventsBefore == checkpoint)
         if let checkpoint { #expect(group?.ordinal == checkpoint) }
       }

@@ -17,7 +17,7 @@ struct CommitPublisherHarness {
     var settings = CommitPublisherSettings()
     settings.interval = .milliseconds(1)
     settings.firstPause = .milliseconds(1)
-    settings.longestPause = .milliseconds(2)
+    settings.maximumPause = .milliseconds(2)
     change(&settings)
     authorisations = try Authorisations(store: Journal.open(.memory, stream: "test"))
     commitPublisher = CommitPublisher(

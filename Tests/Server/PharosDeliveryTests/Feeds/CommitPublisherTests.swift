@@ -109,8 +109,8 @@ struct CommitPublisherTests {
   func narration() async throws {
     let harness = try CommitPublisherHarness()
     harness.hub.publish([Sample.enter(1)])
-    harness.commitPublisher.tell([Sample.enter(2)])
-    harness.commitPublisher.tell([])
+    harness.commitPublisher.publish([Sample.enter(2)])
+    harness.commitPublisher.publish([])
     let committed = await harness.finish()
     #expect(committed.map(\.event.number) == [1, 2])
   }
@@ -191,7 +191,7 @@ struct CommitPublisherCheckpointTests {
     harness.commitPublisher.offer(checkpoint(10, before: 3))
     harness.hub.publish([Sample.enter(4)])
     await harness.commitPublisher.drain()
-    harness.commitPublisher.tell([Sample.enter(5)])
+    harness.commitPublisher.publish([Sample.enter(5)])
     harness.commitPublisher.offer(checkpoint(20, before: 4))
     await harness.commitPublisher.drain()
     harness.commitPublisher.offer(checkpoint(30, before: 4))
@@ -259,7 +259,7 @@ extension CommitPublisher {
       stream: stream,
       at: now
     )
-    if let event { tell([event]) }
+    if let event { publish([event]) }
     return event != nil
   }
 }

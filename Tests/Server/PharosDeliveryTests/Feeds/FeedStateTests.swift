@@ -52,7 +52,7 @@ struct FeedStateTests {
         let sequence = published + 1
         if wanted[Int(sequence) - 1] {
           let hasRoom = Int.random(in: 0..<20, using: &generator) > 0
-          #expect(state.take(Sample.committed(sequence, Sample.enter(Int(sequence))), hasRoom: hasRoom) == 0)
+          #expect(state.add(Sample.committed(sequence, Sample.enter(Int(sequence))), hasRoom: hasRoom) == 0)
         }
         published = sequence
         if Int.random(in: 0..<4, using: &generator) == 0 { read() }
@@ -61,7 +61,7 @@ struct FeedStateTests {
 
     mutating func read() {
       let hasRoom = Int.random(in: 0..<20, using: &generator) > 0
-      _ = state.take(Sample.committed(nil, Sample.ranging(readingsOffered)), hasRoom: hasRoom)
+      _ = state.add(Sample.committed(nil, Sample.ranging(readingsOffered)), hasRoom: hasRoom)
       readingsOffered += 1
     }
 
@@ -164,8 +164,8 @@ struct FeedStateTests {
     var given: [[Int]] = []
     for tick in 0..<40 {
       let now = Duration.milliseconds(100 * tick)
-      _ = state.take(Sample.committed(nil, Sample.ranging(2 * tick, major: 1)), hasRoom: true)
-      _ = state.take(Sample.committed(nil, Sample.ranging(2 * tick + 1, major: 2)), hasRoom: true)
+      _ = state.add(Sample.committed(nil, Sample.ranging(2 * tick, major: 1)), hasRoom: true)
+      _ = state.add(Sample.committed(nil, Sample.ranging(2 * tick + 1, major: 2)), hasRoom: true)
       guard state.advance(to: now, heartbeat: .seconds(15)), case .deliver(let items) = state.next(at: now)
       else { continue }
       given.append(
@@ -182,7 +182,7 @@ struct FeedStateTests {
     var beats: [Int] = []
     for second in 1...60 {
       let now = Duration.seconds(second)
-      if second == 20 { _ = state.take(Sample.committed(1, Sample.enter(1)), hasRoom: true) }
+      if second == 20 { _ = state.add(Sample.committed(1, Sample.enter(1)), hasRoom: true) }
       guard state.advance(to: now, heartbeat: .seconds(15)), case .deliver(let items) = state.next(at: now)
       else { continue }
       if items == [.heartbeat] { beats.append(second) }
@@ -206,7 +206,7 @@ struct FeedStateTests {
     var state = FeedState(request: FeedRequest(), at: .zero)
     state.begin(after: after, published: published, head: head)
     for sequence in (published + 1)...8 {
-      _ = state.take(Sample.committed(sequence, Sample.enter(Int(sequence))), hasRoom: true)
+      _ = state.add(Sample.committed(sequence, Sample.enter(Int(sequence))), hasRoom: true)
     }
     var seen: [Int64] = []
     loop: while true {
@@ -257,7 +257,7 @@ struct FeedStateTests {
   func finish() {
     var state = FeedState(request: FeedRequest(), at: .zero)
     state.begin(after: nil, published: 0, head: 0)
-    _ = state.take(Sample.committed(1, Sample.enter(1)), hasRoom: true)
+    _ = state.add(Sample.committed(1, Sample.enter(1)), hasRoom: true)
     state.isFinished = true
     guard case .deliver(let items) = state.next(at: .zero) else {
       Issue.record("nothing was given")
@@ -270,7 +270,7 @@ struct FeedStateTests {
     }
     var behind = FeedState(request: FeedRequest(), at: .zero)
     behind.begin(after: 3, published: 9, head: 9)
-    _ = behind.take(Sample.committed(10, Sample.enter(10)), hasRoom: true)
+    _ = behind.add(Sample.committed(10, Sample.enter(10)), hasRoom: true)
     behind.isFinished = true
     // Giving number 10 now would hide 4 to 9 from a client that comes back with its last id.
     guard case .end = behind.next(at: .zero) else {

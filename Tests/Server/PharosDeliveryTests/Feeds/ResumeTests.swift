@@ -33,14 +33,14 @@ struct ResumeTests {
       comings += 1
       let feed = try feedService.open(FeedRequest(filter: filter, after: last, limit: 64))
       let patience = comings > 50 ? Int.max : Int.random(in: 1...max(1, count / 25), using: &generator)
-      var taken = 0
+      var accepted = 0
       reading: for await items in feed {
         for item in items {
           guard case .event(let committed) = item, let sequence = committed.sequence else { continue }
           seen.append(committed)
           last = sequence
-          taken += 1
-          if taken == patience || seen.count == count { break reading }
+          accepted += 1
+          if accepted == patience || seen.count == count { break reading }
         }
         if Int.random(in: 0..<4, using: &generator) == 0 { await Task.yield() }
       }

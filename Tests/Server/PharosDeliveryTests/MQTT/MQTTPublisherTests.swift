@@ -10,10 +10,10 @@ import Testing
 /// A broker in memory that acknowledges what it takes, until it is cut off.
 private final class MemoryBroker: MQTTLink {
   private struct State {
-    var take: (@Sendable (MQTTLinkEvent) -> Void)?
+    var receive: (@Sendable (MQTTLinkEvent) -> Void)?
     var isUp = false
     var packet: MQTTPacketID = 0
-    var taken: [MQTTMessage] = []
+    var accepted: [MQTTMessage] = []
     /// The number of messages that are still acknowledged.
     var patience = Int.max
   }
@@ -21,35 +21,35 @@ private final class MemoryBroker: MQTTLink {
   private let state = Mutex(State())
   private let signal = AsyncStream<Void>.makeStream()
 
-  var taken: [MQTTMessage] { state.withLock { $0.taken } }
+  var accepted: [MQTTMessage] { state.withLock { $0.accepted } }
   /// What it has retained, by topic.
   var retained: [String: [UInt8]] {
-    taken.reduce(into: [:]) { $0[$1.topic] = $1.isRetained && !$1.payload.isEmpty ? $1.payload : nil }
+    accepted.reduce(into: [:]) { $0[$1.topic] = $1.isRetained && !$1.payload.isEmpty ? $1.payload : nil }
   }
   /// The ids of the events in the messages about regions, in order.
   var events: [String] {
-    taken.filter { $0.topic.hasPrefix("pharos/region/") }.compactMap { message in
+    accepted.filter { $0.topic.hasPrefix("pharos/region/") }.compactMap { message in
       String(decoding: message.payload, as: UTF8.self).split(separator: "\"event\":\"").dropFirst().first
         .map { String($0.prefix(32)) }
     }
   }
 
-  func start(_ take: @escaping @Sendable (MQTTLinkEvent) -> Void) {
-    state.withLock { $0.take = take }
+  func start(_ receive: @escaping @Sendable (MQTTLinkEvent) -> Void) {
+    state.withLock { $0.receive = receive }
     signal.continuation.yield()
   }
 
   func publish(_ message: MQTTMessage) -> MQTTPacketID? {
-    let (packet, take, isAcknowledged) = state.withLock { state in
-      guard state.isUp else { return (nil as MQTTPacketID?, state.take, false) }
+    let (packet, receive, isAcknowledged) = state.withLock { state in
+      guard state.isUp else { return (nil as MQTTPacketID?, state.receive, false) }
       state.packet += 1
-      state.taken.append(message)
+      state.accepted.append(message)
       state.patience -= state.patience == .max ? 0 : 1
-      return (state.packet, state.take, state.patience > 0)
+      return (state.packet, state.receive, state.patience > 0)
     }
-    if let packet, isAcknowledged { take?(.acknowledged(packet)) }
+    if let packet, isAcknowledged { receive?(.acknowledged(packet)) }
     if message.topic.hasPrefix("pharos/session/") {
-      take?(.message(topic: message.topic, payload: message.payload, isRetained: false))
+      receive?(.message(topic: message.topic, payload: message.payload, isRetained: false))
     }
     signal.continuation.yield()
     return packet
@@ -60,24 +60,24 @@ private final class MemoryBroker: MQTTLink {
   func stop() { signal.continuation.yield() }
 
   func connect(acknowledging patience: Int = .max) {
-    let take = state.withLock { state in
+    let receive = state.withLock { state in
       state.isUp = true
       state.patience = patience
-      return state.take
+      return state.receive
     }
-    take?(.connected(peer: nil, port: 0))
+    receive?(.connected(peer: nil, port: 0))
   }
 
   func disconnect() {
-    let take = state.withLock { state in
+    let receive = state.withLock { state in
       state.isUp = false
-      return state.take
+      return state.receive
     }
-    take?(.disconnected(reason: "cut off"))
+    receive?(.disconnected(reason: "cut off"))
   }
 
   /// Waits until the publisher has read the journal and begins to connect.
-  func waitForStart() async { await wait { state.withLock { $0.take != nil } } }
+  func waitForStart() async { await wait { state.withLock { $0.receive != nil } } }
 
   /// Waits until a condition holds, which is looked at after each happening.
   func wait(until condition: () -> Bool) async {
@@ -176,7 +176,7 @@ struct MQTTPublisherTests {
     try await run(journal) { broker, committed, publisher in
       broker.connect()
       await broker.wait {
-        broker.events.count >= 40 && broker.taken.last?.topic.hasPrefix("pharos/subject/") == true
+        broker.events.count >= 40 && broker.accepted.last?.topic.hasPrefix("pharos/subject/") == true
       }
       #expect(broker.events.prefix(40).elementsEqual((10..<50).map { Self.event($0).id.description }))
     }
@@ -204,8 +204,8 @@ struct MQTTPublisherTests {
       broker.connect()
       try Self.append(3..<9, to: journal, committed)
       await broker.wait { broker.events.count == 4 }
-      #expect(!broker.taken.contains { $0.topic.contains(MQTTNames.level(Samples.subject(1))) })
-      #expect(broker.taken.filter { $0.topic.hasPrefix("pharos/region/") }.count == 6)
+      #expect(!broker.accepted.contains { $0.topic.contains(MQTTNames.level(Samples.subject(1))) })
+      #expect(broker.accepted.filter { $0.topic.hasPrefix("pharos/region/") }.count == 6)
       // A mark without an event of its own withdraws at once what the broker has retained.
       try authorisations.mark(Samples.subject(2), isPerson: true)
       let level = MQTTNames.level(Samples.subject(2))

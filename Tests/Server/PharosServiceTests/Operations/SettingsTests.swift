@@ -16,24 +16,24 @@ struct SettingsTests {
     return file
   }()
 
-  private func settled(
+  private func resolved(
     _ change: (inout ServeSettings) -> Void = { _ in },
     _ environment: [String: String] = [:]
   ) throws -> (ServeSettings, String?) {
     var flags = ServeSettings()
     change(&flags)
     var asked: String?
-    let settled = try ServeSettings.settled(flags: flags, environment: environment) {
+    let finished = try ServeSettings.resolved(flags: flags, environment: environment) {
       path throws(CommandFailure) in
       asked = path
       return file
     }
-    return (settled.settings, asked)
+    return (finished.settings, asked)
   }
 
   @Test("settings that no option states come from the site file, to the byte and the second")
   func siteFile() throws {
-    let (settings, asked) = try settled()
+    let (settings, asked) = try resolved()
     #expect(asked == nil)
     #expect(settings.http == file.http)
     #expect(settings.data == "file")
@@ -51,7 +51,7 @@ struct SettingsTests {
       "PHAROS_TLS_CERTIFICATE": "a", "PHAROS_TLS_KEY": "b", "PHAROS_RETENTION_AGE": "12h",
       "PHAROS_RETENTION_SIZE": "2GiB", "PHAROS_HTTP_CONNECTIONS": "300", "PHAROS_HTTP_STREAMS": "40",
     ]
-    let (settings, asked) = try settled({ _ in }, variables)
+    let (settings, asked) = try resolved({ _ in }, variables)
     #expect(asked == "site.yaml")
     #expect(settings.site == "site.yaml")
     #expect(settings.udp.map(\.description) == ["0.0.0.0:1", "[::1]:2"])
@@ -76,7 +76,7 @@ struct SettingsTests {
   @Test("flags go before both, and a variable set to nothing says nothing")
   func flags() throws {
     let variables = ["PHAROS_HTTP": "[::1]:4", "PHAROS_DATA": "", "PHAROS_SITE": "other.yaml"]
-    let (settings, asked) = try settled(
+    let (settings, asked) = try resolved(
       { flags in
         flags.http = HostPort(host: "::1", port: 5)
         flags.site = "mine.yaml"
@@ -105,7 +105,7 @@ struct SettingsTests {
   )
   func wrong(name: String, value: String, message: String) {
     #expect {
-      _ = try settled({ _ in }, [name: value])
+      _ = try resolved({ _ in }, [name: value])
     } throws: { error in
       let failure = error as? CommandFailure
       return failure?.status == .configuration && failure?.message.hasPrefix(message) == true

@@ -43,18 +43,18 @@ struct SystemdTests {
   }
 
   @Test("words arrive in one datagram, by a file or by a name", arguments: [true, false])
-  func tells(isAbstract: Bool) throws {
+  func notifies(isAbstract: Bool) throws {
     let manager = try Manager(isAbstract: isAbstract)
     let notifier = try #require(
       SystemdNotifier(environment: ["NOTIFY_SOCKET": manager.path], processID: 7)
     )
-    #expect(notifier.tell(.ready, .status("listening\non udp")))
+    #expect(notifier.notify(.ready, .status("listening\non udp")))
     #expect(manager.receive() == "READY=1\nSTATUS=listening on udp")
-    #expect(notifier.tell(.stopping))
+    #expect(notifier.notify(.stopping))
     #expect(manager.receive() == "STOPPING=1")
-    #expect(notifier.tell(.reloading))
+    #expect(notifier.notify(.reloading))
     #expect(manager.receive().hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
-    #expect(notifier.tell(.watchdog))
+    #expect(notifier.notify(.watchdog))
     #expect(manager.receive() == "WATCHDOG=1")
   }
 
@@ -67,7 +67,7 @@ struct SystemdTests {
     let gone = try #require(
       SystemdNotifier(environment: ["NOTIFY_SOCKET": "/nowhere/at/all"], processID: 1)
     )
-    #expect(!gone.tell(.ready))
+    #expect(!gone.notify(.ready))
   }
 
   @Test("the watchdog is meant for the process that it names, or for any")

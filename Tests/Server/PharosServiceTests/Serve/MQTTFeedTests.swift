@@ -13,7 +13,7 @@ import Testing
 /// A broker in memory, which a test plays.
 final class PlayedLink: MQTTLink {
   private struct State {
-    var take: (@Sendable (MQTTLinkEvent) -> Void)?
+    var receive: (@Sendable (MQTTLinkEvent) -> Void)?
     var filters: [String] = []
     var isStopped = false
   }
@@ -24,8 +24,8 @@ final class PlayedLink: MQTTLink {
   var filters: [String] { state.withLock { $0.filters } }
   var isStopped: Bool { state.withLock { $0.isStopped } }
 
-  func start(_ take: @escaping @Sendable (MQTTLinkEvent) -> Void) {
-    state.withLock { $0.take = take }
+  func start(_ receive: @escaping @Sendable (MQTTLinkEvent) -> Void) {
+    state.withLock { $0.receive = receive }
     started.continuation.yield()
   }
 
@@ -37,7 +37,7 @@ final class PlayedLink: MQTTLink {
   /// Waits until the link is started.
   func waitForStart() async { for await _ in started.stream { return } }
 
-  func play(_ happening: MQTTLinkEvent) { state.withLock { $0.take }?(happening) }
+  func play(_ happening: MQTTLinkEvent) { state.withLock { $0.receive }?(happening) }
 
   func play(_ topic: String, _ payload: String, isRetained: Bool = false) {
     play(.message(topic: topic, payload: Array(payload.utf8), isRetained: isRetained))
@@ -48,16 +48,16 @@ final class PlayedLink: MQTTLink {
 struct MQTTFeedTests {
   /// What the intake was given.
   private final class Intake: Sendable {
-    let taken = Mutex<[(datagrams: [[UInt8]], source: Endpoint, policy: ListenPolicy)]>([])
+    let accepted = Mutex<[(datagrams: [[UInt8]], source: Endpoint, policy: ListenPolicy)]>([])
     private let signal = AsyncStream<Void>.makeStream()
 
-    func take(_ datagrams: [[UInt8]], _ source: Endpoint, _ policy: ListenPolicy) -> [Receipt] {
-      taken.withLock { $0.append((datagrams, source, policy)) }
+    func receive(_ datagrams: [[UInt8]], _ source: Endpoint, _ policy: ListenPolicy) -> [Receipt] {
+      accepted.withLock { $0.append((datagrams, source, policy)) }
       signal.continuation.yield()
       return datagrams.map { _ in .accepted(format: .mqtt, reports: 1) }
     }
 
-    var datagrams: [[UInt8]] { taken.withLock { $0.flatMap(\.datagrams) } }
+    var datagrams: [[UInt8]] { accepted.withLock { $0.flatMap(\.datagrams) } }
 
     /// Waits until so many datagrams were taken.
     func wait(for count: Int) async {
@@ -73,7 +73,7 @@ struct MQTTFeedTests {
       topics: ["home/+/BTtoMQTT/#"],
       policy: .allowlist,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-      receive: { intake.take($0, $1, $2) }
+      receive: { intake.receive($0, $1, $2) }
     )
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await feed.run() }
@@ -96,7 +96,7 @@ struct MQTTFeedTests {
         MQTTFormat.datagram(topic: "home/hall/BTtoMQTT/X".utf8, payload: "\($0)".utf8)
       }
       #expect(intake.datagrams == expected)
-      let calls = intake.taken.withLock { $0 }
+      let calls = intake.accepted.withLock { $0 }
       #expect(
         calls.allSatisfy { $0.datagrams.count <= IngestServer.maximumAtOnce && $0.policy == .allowlist }
       )

@@ -257,8 +257,8 @@ struct OperatedServerTests {
     let options = ServeRunner.Options(udp: [anyPort], http: anyPort, loops: 1)
     let status = try await serving(options, on: KeptConsole()) { serving in
       let second = KeptConsole()
-      let taken = ServeRunner.Options(udp: [anyPort], http: serving.http, loops: 1)
-      #expect(await ServeRunner(taken, logger: quiet).run(on: second.console) == .failure)
+      let accepted = ServeRunner.Options(udp: [anyPort], http: serving.http, loops: 1)
+      #expect(await ServeRunner(accepted, logger: quiet).run(on: second.console) == .failure)
       #expect(second.errors.text.contains("cannot serve HTTP on"), "\(second.errors.text)")
     }
     #expect(status == .success)
@@ -324,8 +324,8 @@ struct OperatedServerTests {
     async let status = ServeRunner(options, logger: logger).run(on: console) { continuation.yield($0) }
     for await serving in stream {
       while !kept.errors.text.contains("datagrams/s") { await Task.yield() }
-      let taken = ServeRunner.Options(udp: serving.addresses, loops: 1)
-      #expect(await ServeRunner(taken, logger: logger).run(on: console) == .failure)
+      let accepted = ServeRunner.Options(udp: serving.addresses, loops: 1)
+      #expect(await ServeRunner(accepted, logger: logger).run(on: console) == .failure)
       serving.stop()
       break
     }

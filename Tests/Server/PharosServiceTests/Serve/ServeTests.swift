@@ -69,7 +69,7 @@ struct ServeTests {
       guard let first, time - first < length else { break }
       try writer.write(packet: packet.bytes.span.bytes, at: time)
     }
-    try Data(writer.takeBytes()).write(to: URL(filePath: path))
+    try Data(writer.drainBytes()).write(to: URL(filePath: path))
   }
 
   /// The demo scene as a capture in a folder.
@@ -230,11 +230,11 @@ struct ServeTests {
   func addressInUse() async throws {
     let first = KeptConsole()
     let status = try await serving(.init(udp: [HostPort(host: "127.0.0.1", port: 0)], loops: 1), on: first) {
-      taken in
+      accepted in
       let second = KeptConsole()
-      let runner = ServeRunner(.init(udp: [taken], loops: 1), logger: quiet)
+      let runner = ServeRunner(.init(udp: [accepted], loops: 1), logger: quiet)
       #expect(await runner.run(on: second.console) == .failure)
-      #expect(second.errors.text.contains("cannot listen on udp \(taken): address in use"))
+      #expect(second.errors.text.contains("cannot listen on udp \(accepted): address in use"))
     }
     #expect(status == .success)
   }

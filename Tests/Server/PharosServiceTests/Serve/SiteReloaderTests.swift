@@ -32,7 +32,7 @@ struct SiteReloaderTests {
   private func reloading(
     _ text: String?,
     refusal: String? = nil
-  ) async throws -> (isTaken: Bool, adopted: [SiteConfiguration], log: String) {
+  ) async throws -> (isAccepted: Bool, adopted: [SiteConfiguration], log: String) {
     let folder = try TemporaryFolder()
     let path = try folder.write(text ?? SiteReloaderTests.first, to: "site.yaml")
     let record = Record()
@@ -45,8 +45,8 @@ struct SiteReloaderTests {
       if let refusal { throw CommandFailure(refusal) }
       record.adopted.withLock { $0.append(configuration) }
     }
-    let isTaken = await reloader.reload()
-    return (isTaken, record.adopted.withLock { $0 }, record.log.text)
+    let isAccepted = await reloader.reload()
+    return (isAccepted, record.adopted.withLock { $0 }, record.log.text)
   }
 
   @Test("a right file is adopted, and the log says what changed")
@@ -63,7 +63,7 @@ struct SiteReloaderTests {
       zones: [{ id: hall, observers: [desk] }]
       """
     )
-    #expect(outcome.isTaken)
+    #expect(outcome.isAccepted)
     #expect(outcome.adopted.first?.site.applications.first?.regions.map(\.identifier) == ["door", "yard"])
     for phrase in [
       "regions added: shop/yard", "regions changed: shop/door", "regions removed: shop/till",
@@ -77,7 +77,7 @@ struct SiteReloaderTests {
   @Test("a wrong file is refused whole, each mistake in the log with its line")
   func wrong() async throws {
     let outcome = try await reloading("regions:\n  - { id: a }\nfoo: 1\n")
-    #expect(!outcome.isTaken)
+    #expect(!outcome.isAccepted)
     #expect(outcome.adopted.isEmpty)
     #expect(outcome.log.contains("site.yaml:2: region \\\"a\\\": no uuid"))
     #expect(outcome.log.contains("site.yaml:3: site: unknown key"))
@@ -87,7 +87,7 @@ struct SiteReloaderTests {
   @Test("a site that the engine refuses changes nothing either")
   func refused() async throws {
     let outcome = try await reloading("stream: hall\n", refusal: "21 regions are one too many")
-    #expect(!outcome.isTaken)
+    #expect(!outcome.isAccepted)
     #expect(outcome.log.contains("21 regions are one too many"))
   }
 
@@ -96,7 +96,7 @@ struct SiteReloaderTests {
     let outcome = try await reloading(
       "stream: other\nlisten: { udp: \"0.0.0.0:1\", http: \"127.0.0.1:1\" }\ndata: here\n"
     )
-    #expect(outcome.isTaken)
+    #expect(outcome.isAccepted)
     #expect(outcome.adopted.first?.site.stream == "hall")
     for key in ["stream", "listen.udp", "listen.http", "data"] {
       #expect(outcome.log.contains("site.yaml: \(key) takes effect at the next start only"), "\(key)")
@@ -119,7 +119,7 @@ struct SiteReloaderTests {
   func nothing() async throws {
     #expect(try await reloading(SiteReloaderTests.first).log.contains("nothing has changed"))
     let without = try await reloading(nil)
-    #expect(!without.isTaken)
+    #expect(!without.isAccepted)
     #expect(without.log.contains("was started without one"))
   }
 }

@@ -28,7 +28,7 @@ struct ReplayRunnerTests {
       )
     }
     let file = FileManager.default.temporaryDirectory.appending(path: "replay-\(UUID()).pcapng")
-    try Data(writer.takeBytes().dropLast(cut)).write(to: file)
+    try Data(writer.drainBytes().dropLast(cut)).write(to: file)
     defer { try? FileManager.default.removeItem(at: file) }
     try body(file.path)
   }

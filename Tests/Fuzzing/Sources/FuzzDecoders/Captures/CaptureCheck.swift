@@ -13,7 +13,7 @@ struct CaptureCheck {
   }
 
   /// Reads the bytes both ways.
-  func take(_ input: RawSpan) {
+  func receive(_ input: RawSpan) {
     let whole = read(input, pieces: false)
     demand(whole == read(input, pieces: true), "how a capture is cut into pieces changes nothing")
   }
@@ -51,7 +51,7 @@ struct CaptureCheck {
       while let item = try reader.next() {
         outcome.items += 1
         mix(item, into: &outcome.digest)
-        if looksInside, case .packet(let packet) = item { finder.take(packet) }
+        if looksInside, case .packet(let packet) = item { finder.receive(packet) }
       }
       return true
     } catch {
@@ -89,7 +89,7 @@ struct PacketFinder {
   private var json = JSONText()
 
   /// Looks into a packet.
-  mutating func take(_ packet: Packet) {
+  mutating func receive(_ packet: Packet) {
     guard packet.linkType.isBluetooth else {
       if let datagram = assembler.add(packet) {
         demand(datagram.payload.count <= datagram.originalLength, "a datagram is no longer than it was")
@@ -99,16 +99,16 @@ struct PacketFinder {
       demand(assembler.waiting <= 4_096, "few datagrams wait for their fragments")
       return
     }
-    var taken = batch
+    var copy = batch
     batch = ReportBatch()
-    taken.removeAll()
+    copy.removeAll()
     let received = packet.time ?? Timestamp(nanoseconds: 0)
     for report in extractor.reports(in: packet) {
       demand(report.data.count <= 1_650, "advertising data are as long as the air allows")
-      report.append(to: &taken, observer: .name("sniffer"), received: received)
+      report.append(to: &copy, observer: .name("sniffer"), received: received)
       json.removeAll()
       AdvertLine(report).append(to: &json)
     }
-    batch = taken
+    batch = copy
   }
 }

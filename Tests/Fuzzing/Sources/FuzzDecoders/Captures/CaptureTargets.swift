@@ -5,11 +5,11 @@ import PharosModel
 /// A classic pcap file.
 final class PcapTarget: FuzzTarget {
   static let name = "pcap"
-  static let longest = 2_048
+  static let maximumLength = 2_048
 
   private let check = CaptureCheck()
 
-  func take(_ input: RawSpan) { check.take(input) }
+  func run(_ input: RawSpan) { check.receive(input) }
 
   static var words: [[UInt8]] {
     [
@@ -38,11 +38,11 @@ final class PcapTarget: FuzzTarget {
 /// A pcapng file.
 final class PcapngTarget: FuzzTarget {
   static let name = "pcapng"
-  static let longest = 2_048
+  static let maximumLength = 2_048
 
   private let check = CaptureCheck()
 
-  func take(_ input: RawSpan) { check.take(input) }
+  func run(_ input: RawSpan) { check.receive(input) }
 
   static var words: [[UInt8]] {
     [
@@ -84,11 +84,11 @@ final class PcapngTarget: FuzzTarget {
 /// A btsnoop file.
 final class BtsnoopTarget: FuzzTarget {
   static let name = "btsnoop"
-  static let longest = 2_048
+  static let maximumLength = 2_048
 
   private let check = CaptureCheck()
 
-  func take(_ input: RawSpan) { check.take(input) }
+  func run(_ input: RawSpan) { check.receive(input) }
 
   static var words: [[UInt8]] {
     [Array("btsnoop\0".utf8), [0x04, 0x3E], [0, 0, 0x03, 0xEA], [0, 0, 0x07, 0xD1]]

@@ -7,7 +7,7 @@ import PharosModel
 /// - Shape: for each packet: 0 link type as an index, 1 flags, 2 length u16 big-endian, then so many bytes or what is left.
 final class LinkTypesTarget: FuzzTarget {
   static let name = "link-types"
-  static let longest = 2_048
+  static let maximumLength = 2_048
 
   static let types: [LinkType] = [
     .ethernet, .linuxSLL, .linuxSLL2, .raw, .null, .loop, .ipv4, .ipv6, .bluetoothH4,
@@ -16,7 +16,7 @@ final class LinkTypesTarget: FuzzTarget {
     .btsnoopSimulator, LinkType(pcap: 9),
   ]
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     var finder = PacketFinder()
     var start = 0
     var number = 1
@@ -25,7 +25,7 @@ final class LinkTypesTarget: FuzzTarget {
       let length = Int(bytes[start + 2]) << 8 | Int(bytes[start + 3])
       let end = min(bytes.count, start + 4 + length)
       let flags = bytes[start + 1]
-      finder.take(
+      finder.receive(
         Packet(
           number: number,
           time: flags & 0x80 == 0 ? Timestamp(seconds: Int64(number) * Int64(flags & 7)) : nil,

@@ -53,7 +53,7 @@ enum SamplePackets {
       try writer.write(packet: packet.span.bytes, at: Timestamp(seconds: 1_700_000_000 + Int64(number)))
     }
     if format == .pcapng { try writer.write(block: 0x8050_4852, content: [1, 2, 3].span.bytes) }
-    return writer.takeBytes()
+    return writer.drainBytes()
   }
 
   /// What an IP packet is in Ethernet's numbering.
@@ -68,10 +68,10 @@ enum SamplePackets {
     let addresses = [IPAddress(v4: 0x7F00_0001), IPAddress(v6: 0xFE80 << 48, 1)]
     for address in addresses {
       var writer = CaptureWriter(format: .pcap, interfaces: [CaptureWriter.Interface(linkType: .raw)])
-      _ = writer.takeBytes()
+      _ = writer.drainBytes()
       let end = Endpoint(address, port: 50_001)
       try writer.write(payload: payload.span.bytes, from: end, to: end, at: Timestamp(seconds: 1))
-      packets.append(Array(writer.takeBytes().dropFirst(16)))
+      packets.append(Array(writer.drainBytes().dropFirst(16)))
     }
     var (first, second) = (Array(packets[0][..<52]), Array(packets[0][..<20] + packets[0][52...]))
     (first[2], first[3], first[6], first[7]) = (0, 52, 0x20, 0)

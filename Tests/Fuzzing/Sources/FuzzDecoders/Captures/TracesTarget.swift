@@ -6,12 +6,12 @@ import PharosWire
 /// An indoor trace: read whole, read in pieces, and sent as datagrams.
 final class TracesTarget: FuzzTarget {
   static let name = "traces"
-  static let longest = 2_048
+  static let maximumLength = 2_048
 
   /// The longest name: with it the head of a datagram is longest.
-  private let observer = ObserverID.name(String(repeating: "n", count: ObserverID.longestName))
+  private let observer = ObserverID.name(String(repeating: "n", count: ObserverID.maximumName))
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     let trace = IndoorTrace(parsing: input)
     let truth = IndoorTrace(truthIn: input.array)
     demand(truth.waypoints == trace.waypoints, "the truth alone is the truth of the whole")

@@ -7,9 +7,9 @@ import PharosModel
 /// - Shape: 0 which type, then its fields.
 final class FieldsTarget: FuzzTarget {
   static let name = "fields"
-  static let longest = 2_048
+  static let maximumLength = 2_048
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     guard input.byteCount > 0 else { return }
     let bytes = input.array
     switch bytes[0] % 8 {

@@ -7,12 +7,12 @@ import PharosFiles
 /// A file that may be packed, read in chunks and looked into as a capture.
 final class GzipTarget: FuzzTarget {
   static let name = "gzip"
-  static let longest = 1_024
+  static let maximumLength = 1_024
 
   /// A file in memory that is overwritten for every input.
   private let file = fuzzer_memory_file()
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     guard file >= 0, ftruncate(file, 0) == 0 else { return demand(false, "a file in memory can be made") }
     let written = input.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) }
     demand(written == input.byteCount, "a file in memory can be written")

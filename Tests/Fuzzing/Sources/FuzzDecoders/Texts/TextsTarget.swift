@@ -6,9 +6,9 @@ import PharosModel
 /// The short texts that stand in site files, paths, queries and datagrams: each that is read comes back as it is written.
 final class TextsTarget: FuzzTarget {
   static let name = "texts"
-  static let longest = 96
+  static let maximumLength = 96
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     let bytes = input.array
     let text = String(decoding: bytes, as: UTF8.self)
     if let beacon = BeaconID(text) {

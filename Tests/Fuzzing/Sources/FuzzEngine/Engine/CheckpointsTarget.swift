@@ -10,7 +10,7 @@ import PharosWire
 /// - Shape: the bytes of a checkpoint behind its checksum.
 final class CheckpointsTarget: FuzzTarget {
   static let name = "checkpoints"
-  static let longest = 8_192
+  static let maximumLength = 8_192
 
   private let traffic: [ReportBatch]
 
@@ -25,7 +25,7 @@ final class CheckpointsTarget: FuzzTarget {
     }
   }
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     let checkpoint: Checkpoint
     do {
       checkpoint = try Checkpoint(decoding: CheckpointBytes.signed(input.array))
@@ -62,7 +62,7 @@ final class CheckpointsTarget: FuzzTarget {
     try [0, 1, 4, 12, 40].map { steps in
       Array(try SampleTraffic.pipeline(steps: steps).checkpoint().encoded.dropFirst(13))
     }
-    .filter { $0.count <= longest }
+    .filter { $0.count <= maximumLength }
   }
 }
 

@@ -21,7 +21,7 @@ struct EngineRun {
   init(shards: Int) { self.shards = shards }
 
   /// Takes an input.
-  mutating func take(_ input: PipelineInput) {
+  mutating func receive(_ input: PipelineInput) {
     inputs += 1
     guard inputs <= EngineRun.maximumInputs else { return }
     if case .site(let site) = input {
@@ -29,13 +29,13 @@ struct EngineRun {
       return
     }
     if pipeline == nil { pipeline = try? Pipeline(site: SampleTraffic.site, shards: shards) }
-    note(pipeline?.take(input) ?? [])
+    record(pipeline?.process(input) ?? [])
   }
 
   /// Ends a minute after the last input, looks at everything, and keeps and restores what is known.
   mutating func finish() {
     guard var pipeline else { return }
-    note(pipeline.finish(tail: .minutes(1)))
+    record(pipeline.finish(tail: .minutes(1)))
     _ = pipeline.observers()
     _ = pipeline.tags()
     _ = pipeline.tracks(TrackQuery(limit: 50))
@@ -50,7 +50,7 @@ struct EngineRun {
     }
   }
 
-  private mutating func note(_ events: [Event]) {
+  private mutating func record(_ events: [Event]) {
     for event in events {
       var json = JSONText()
       json.openObject()

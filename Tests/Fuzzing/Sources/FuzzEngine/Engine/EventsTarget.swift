@@ -7,9 +7,9 @@ import PharosWire
 /// An event as the journal keeps it: its names and its bytes.
 final class EventsTarget: FuzzTarget {
   static let name = "events"
-  static let longest = 1_024
+  static let maximumLength = 1_024
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     let event: Event
     do {
       var reader = FieldReader(input.array[...])

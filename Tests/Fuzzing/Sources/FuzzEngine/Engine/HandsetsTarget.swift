@@ -14,7 +14,7 @@ import PharosWire
 ///   a Pharos datagram of so many bytes or what is left, its magic, version and length put right.
 final class HandsetsTarget: FuzzTarget {
   static let name = "handsets"
-  static let longest = 2_048
+  static let maximumLength = 2_048
 
   private let start: Pipeline?
 
@@ -30,7 +30,7 @@ final class HandsetsTarget: FuzzTarget {
     start = read.flatMap { try? Pipeline(site: SampleSite.site, venues: [LocatableVenue(venue: $0.venue)]) }
   }
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     guard var pipeline = start else { return demand(false, "the sample venue can be located in") }
     var bytes = input.array
     var now = SampleTraffic.start
@@ -71,12 +71,12 @@ final class HandsetsTarget: FuzzTarget {
     let batch = try SampleReports.everyKind()
     var walk = ReportBatch()
     let handset = walk.index(of: .uuid(UUID128(high: 5, low: 6)))
-    func note(_ body: ReportBody) {
+    func record(_ body: ReportBody) {
       walk.append(
         Report(observer: handset, received: DatagramCheck.received, timing: .age(.zero), body: body)
       )
     }
-    note(
+    record(
       .outsideFix(
         OutsideFix(
           latitude: 52.5201,
@@ -87,7 +87,7 @@ final class HandsetsTarget: FuzzTarget {
         )
       )
     )
-    note(
+    record(
       .outsideFix(
         OutsideFix(
           latitude: 52.5201,
@@ -99,18 +99,18 @@ final class HandsetsTarget: FuzzTarget {
         )
       )
     )
-    note(.relativePose(RelativePose(session: 3, interval: .milliseconds(200), x: 0.2, y: 0.1, z: 0)))
-    note(
+    record(.relativePose(RelativePose(session: 3, interval: .milliseconds(200), x: 0.2, y: 0.1, z: 0)))
+    record(
       .visualStatus(VisualStatus(state: .degradedPositioning, reasons: .lowLight, backgroundScan: .failed))
     )
     let beacon = BeaconID.proximity(SampleSite.uuid, major: 1, minor: 7)
-    note(.rangedBeacon(RangedBeacon(beacon: beacon, rssi: RSSI(dBm: -60), accuracy: Meters(2))))
+    record(.rangedBeacon(RangedBeacon(beacon: beacon, rssi: RSSI(dBm: -60), accuracy: Meters(2))))
     for kind in 0...5 as ClosedRange<UInt8> {
       guard let kind = MotionSample.Kind(rawValue: kind) else { continue }
       let samples = (0..<4).map { index in
         MotionSample(kind: kind, age: .milliseconds(Int64(index) * 20), x: 0.7, y: 0.1, z: 0.5)
       }
-      note(.motion(walk.append(motionSamples: samples)))
+      record(.motion(walk.append(motionSamples: samples)))
     }
     let point = AccessPoint(
       bssid: DeviceAddress(bits: 0xC0FF_EE00_0001, kind: .unknown),
@@ -118,7 +118,7 @@ final class HandsetsTarget: FuzzTarget {
       frequency: 2_437,
       lastHeard: .zero
     )
-    note(.wifiScan(walk.append(accessPoints: [point])))
+    record(.wifiScan(walk.append(accessPoints: [point])))
     func datagram(_ reports: [Report], _ batch: ReportBatch, _ sequence: UInt32) -> [UInt8] {
       let observer = ObserverID.uuid(UUID128(high: 5, low: 6))
       var encoder = PharosDatagramEncoder(observer: observer, bootID: 1, sequence: sequence)

@@ -9,9 +9,9 @@ import PharosWire
 ///   3 how long after the one before as a power of two of milliseconds, 4 so many bytes or what is left.
 final class InputsTarget: FuzzTarget {
   static let name = "inputs"
-  static let longest = 2_048
+  static let maximumLength = 2_048
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     let bytes = input.array
     let one = run(bytes, shards: 1)
     demand(one == run(bytes, shards: 3), "the number of shards changes no event")
@@ -29,9 +29,9 @@ final class InputsTarget: FuzzTarget {
       if bytes[start] % 2 == 0 {
         var batch = ReportBatch()
         _ = decoder.decode(bytes.span.bytes.extracting(start + 4..<end), received: now, into: &batch)
-        if !batch.isEmpty { run.take(.reports(batch)) }
+        if !batch.isEmpty { run.receive(.reports(batch)) }
       } else if let recorded = try? RecordedInput(decoding: bytes[start + 4..<end]) {
-        take(recorded, into: &run)
+        receive(recorded, into: &run)
       }
       start = end
     }
@@ -39,13 +39,13 @@ final class InputsTarget: FuzzTarget {
     return run.digest
   }
 
-  private func take(_ recorded: RecordedInput, into run: inout EngineRun) {
+  private func receive(_ recorded: RecordedInput, into run: inout EngineRun) {
     switch recorded {
-    case .site(let site): run.take(.site(site))
-    case .tick(let instant): run.take(.tick(through: instant))
-    case .change(let change, let instant): run.take(.change(change, at: instant))
-    case .clockStep(let step, let instant): run.take(.clockStep(step, at: instant))
-    case .pause(through: let end, at: let instant): run.take(.pause(through: end, at: instant))
+    case .site(let site): run.receive(.site(site))
+    case .tick(let instant): run.receive(.tick(through: instant))
+    case .change(let change, let instant): run.receive(.change(change, at: instant))
+    case .clockStep(let step, let instant): run.receive(.clockStep(step, at: instant))
+    case .pause(through: let end, at: let instant): run.receive(.pause(through: end, at: instant))
     // Checkpoints have a target of their own.
     case .restored, .datagram: break
     }

@@ -5,9 +5,9 @@ import PharosPipeline
 /// A recording or a capture as `process` reads it: into inputs, and through a pipeline.
 final class RecordingsTarget: FuzzTarget {
   static let name = "recordings"
-  static let longest = 4_096
+  static let maximumLength = 4_096
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     let one = run(input, shards: 1)
     demand(
       one == run(input, shards: 3),
@@ -24,10 +24,10 @@ final class RecordingsTarget: FuzzTarget {
         let end = shards == 1 ? input.byteCount : min(input.byteCount, start + 511)
         feed.append(input.extracting(start..<end))
         start = end
-        while let input = try feed.next() { run.take(input) }
+        while let input = try feed.next() { run.receive(input) }
       }
       try feed.finish()
-      while let input = try feed.next() { run.take(input) }
+      while let input = try feed.next() { run.receive(input) }
     } catch {
       _ = "\(error)"
     }
@@ -47,6 +47,6 @@ final class RecordingsTarget: FuzzTarget {
       SampleTraffic.recording(steps: 1), SampleTraffic.recording(steps: 8),
       SampleTraffic.recording(steps: 1, restoring: true),
     ]
-    .filter { $0.count <= longest }
+    .filter { $0.count <= maximumLength }
   }
 }

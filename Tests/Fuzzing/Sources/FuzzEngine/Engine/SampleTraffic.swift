@@ -83,7 +83,7 @@ enum SampleTraffic {
     }
     for step in 0..<steps { try write(step, to: &writer) }
     try writer.finish(through: start + .seconds(60))
-    return writer.takeBytes()
+    return writer.drainBytes()
   }
 
   /// Writes what is received at a step.

@@ -7,9 +7,9 @@ import PharosSpace
 /// A radio map, its magic, version and checksum put right.
 final class RadioMapTarget: FuzzTarget {
   static let name = "radio-map"
-  static let longest = 2_048
+  static let maximumLength = 2_048
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     let bytes = Self.signed(input.array)
     let map: RadioMap
     do {

@@ -8,9 +8,9 @@ import PharosSite
 /// - Shape: 0 which of them, then its JSON.
 final class DocumentsTarget: FuzzTarget {
   static let name = "documents"
-  static let longest = 1_024
+  static let maximumLength = 1_024
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     guard input.byteCount > 0 else { return }
     let body = input.extracting(1..<input.byteCount).array
     do {

@@ -7,9 +7,9 @@ import PharosSite
 /// The site file: a configuration that a server can start with, or errors for its author.
 final class SiteTarget: FuzzTarget {
   static let name = "site"
-  static let longest = 2_048
+  static let maximumLength = 2_048
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     let configuration: SiteConfiguration
     do {
       configuration = try SiteFile.parse(bytes: input.array, path: "site.yaml")
@@ -83,6 +83,6 @@ final class SiteTarget: FuzzTarget {
     let plain = StarterSite.text.split(separator: "\n")
       .filter { line in !line.drop { $0 == " " }.hasPrefix("#") }
       .joined(separator: "\n")
-    return texts.map { Array($0.utf8) } + [Array(plain.utf8), Array(starter.prefix(longest))]
+    return texts.map { Array($0.utf8) } + [Array(plain.utf8), Array(starter.prefix(maximumLength))]
   }
 }

@@ -11,12 +11,12 @@ import PharosWays
 /// - Shape: 0 which file, then its content.
 final class VenueTarget: FuzzTarget {
   static let name = "venue"
-  static let longest = 2_048
+  static let maximumLength = 2_048
 
   private let house = SampleVenue.house()
   private let archive = SampleVenue.archive()
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     guard input.byteCount > 0 else { return }
     let place = Int(input[0]) % (house.count + archive.count)
     var files = place < house.count ? house : archive
@@ -75,6 +75,6 @@ final class VenueTarget: FuzzTarget {
   static func seeds() throws -> [[UInt8]] {
     let (house, archive) = (SampleVenue.house(), SampleVenue.archive())
     let whole = house.keys.sorted().map { house[$0] ?? [] } + archive.keys.sorted().map { archive[$0] ?? [] }
-    return whole.enumerated().map { [UInt8($0.offset)] + Array($0.element.prefix(longest - 1)) }
+    return whole.enumerated().map { [UInt8($0.offset)] + Array($0.element.prefix(maximumLength - 1)) }
   }
 }

@@ -8,12 +8,12 @@ package final class AdvertsTarget: FuzzTarget {
   package init() {}
 
   package static let name = "adverts"
-  package static let longest = 256
+  package static let maximumLength = 256
 
   private let decoder = FrameDecoder()
   private let lenient = FrameDecoder(iBeaconCompanies: [0x0059])
 
-  package func take(_ input: RawSpan) {
+  package func run(_ input: RawSpan) {
     walk(input)
     var found = FrameDecoder.SoleIdentity.none
     decoder.forEachFrame(in: input) { frame in
@@ -72,7 +72,7 @@ package final class AdvertsTarget: FuzzTarget {
     var together = AdvertBuilder(capacity: .extended)
     for frame in frames.prefix(5) { try together.append(frame) }
     try together.append(localName: "h\u{E4}ll")
-    seeds.append(Array(together.payload.prefix(longest)))
+    seeds.append(Array(together.payload.prefix(maximumLength)))
     return seeds + [[0x1B, 0xFF, 0x59, 0x00] + seeds[0].dropFirst(7)]
   }
 

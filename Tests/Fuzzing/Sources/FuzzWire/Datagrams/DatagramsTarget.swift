@@ -5,12 +5,12 @@ import PharosWire
 /// A datagram of any format, as it comes from a socket.
 final class DatagramsTarget: FuzzTarget {
   static let name = "datagrams"
-  static let longest = 1_500
+  static let maximumLength = 1_500
 
   private var decoder = DatagramDecoder()
   private var check = DatagramCheck()
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     let recognised = WireFormat.list.filter { $0.recognises(input) }
     demand(recognised.count <= 1, "no two formats recognise a datagram")
     demand(

@@ -5,11 +5,11 @@ import PharosWire
 /// Datagrams of one format, by an observer that the context names where they name none.
 final class FormatTarget<Format: DatagramFormat>: FuzzTarget {
   static var name: String { Format.name }
-  static var longest: Int { 1_024 }
+  static var maximumLength: Int { 1_024 }
 
   private var check = DatagramCheck()
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     _ = check.decode(input, as: Format.self, of: .name("hall"))
     check.forget()
   }

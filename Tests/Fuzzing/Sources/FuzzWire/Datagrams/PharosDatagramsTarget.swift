@@ -5,13 +5,13 @@ import PharosWire
 /// A Pharos datagram, its magic, version and length put right three times in four.
 final class PharosDatagramsTarget: FuzzTarget {
   static let name = "pharos"
-  static let longest = 1_500
+  static let maximumLength = 1_500
 
   private var check = DatagramCheck()
   private var again = DatagramCheck()
   private var bytes: [UInt8] = []
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     bytes.removeAll(keepingCapacity: true)
     input.withUnsafeBytes { bytes.append(contentsOf: $0) }
     if bytes.count >= 8, bytes[7] & 3 != 0 {

@@ -6,13 +6,13 @@ import PharosWire
 /// A raddec, its checksum put right: chance alone would have one in 256 pass.
 final class RaddecTarget: FuzzTarget {
   static let name = "raddec"
-  static let longest = 1_024
+  static let maximumLength = 1_024
 
   private var check = DatagramCheck()
   private var again = DatagramCheck()
   private var bytes: [UInt8] = []
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     bytes.removeAll(keepingCapacity: true)
     input.withUnsafeBytes { bytes.append(contentsOf: $0) }
     if input.byteCount >= 4, input[3] & 0x80 == 0 {

@@ -5,11 +5,11 @@ import PharosWire
 /// JSON as gateways and apps send it.
 final class JSONDatagramsTarget: FuzzTarget {
   static let name = "json"
-  static let longest = 2_048
+  static let maximumLength = 2_048
 
   private var check = DatagramCheck()
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     _ = check.decode(input, as: JSONFormat.self)
     check.forget()
   }

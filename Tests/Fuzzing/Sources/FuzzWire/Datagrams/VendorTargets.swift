@@ -5,12 +5,12 @@ import PharosWire
 /// Datagrams of Minew gateways, their length put right three times in four.
 final class MinewTarget: FuzzTarget {
   static let name = "minew"
-  static let longest = 1_024
+  static let maximumLength = 1_024
 
   private var check = DatagramCheck()
   private var bytes: [UInt8] = []
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     bytes.removeAll(keepingCapacity: true)
     input.withUnsafeBytes { bytes.append(contentsOf: $0) }
     if bytes.count >= 8, bytes[5] & 3 != 0 {
@@ -35,12 +35,12 @@ final class MinewTarget: FuzzTarget {
 /// Frames of MINEW-CONNECT by a gateway that the topic names, their length put right three times in four.
 final class MinewConnectTarget: FuzzTarget {
   static let name = "minew-connect"
-  static let longest = 1_024
+  static let maximumLength = 1_024
 
   private var check = DatagramCheck()
   private var bytes: [UInt8] = []
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     bytes.removeAll(keepingCapacity: true)
     input.withUnsafeBytes { bytes.append(contentsOf: $0) }
     if bytes.count >= 20, bytes[5] & 3 != 0 {
@@ -62,12 +62,12 @@ final class MinewConnectTarget: FuzzTarget {
 /// Messages from an MQTT broker, the length of their topic put right three times in four.
 final class MQTTTarget: FuzzTarget {
   static let name = "mqtt"
-  static let longest = 1_024
+  static let maximumLength = 1_024
 
   private var check = DatagramCheck()
   private var bytes: [UInt8] = []
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     bytes.removeAll(keepingCapacity: true)
     input.withUnsafeBytes { bytes.append(contentsOf: $0) }
     if bytes.count > 8, bytes[5] & 3 != 0 {

@@ -5,11 +5,11 @@ import PharosModel
 /// JSON as documents, bodies and GeoJSON are read; and what is written of it, read again.
 final class JSONTextTarget: FuzzTarget {
   static let name = "json-text"
-  static let longest = 2_048
+  static let maximumLength = 2_048
 
   private var text = JSONText()
 
-  func take(_ input: RawSpan) {
+  func run(_ input: RawSpan) {
     let value: JSONValue
     do {
       value = try JSONValue(parsing: input.array)

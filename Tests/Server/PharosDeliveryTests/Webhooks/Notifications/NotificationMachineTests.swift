@@ -72,12 +72,12 @@ struct NotificationMachineTests {
       while let event = rest.first, event.time <= now {
         rest.removeFirst()
         sequence += 1
-        machine.note(event, sequence: sequence, names: nil)
+        machine.record(event, sequence: sequence, names: nil)
       }
       machine.advance(to: now, names: nil)
-      for event in machine.takeDecided(at: now) {
+      for event in machine.drainDecided(at: now) {
         sequence += 1
-        machine.note(event, sequence: sequence, names: nil)
+        machine.record(event, sequence: sequence, names: nil)
         let column = Int((event.time - Samples.start).seconds / 10)
         if columns.indices.contains(column) { columns[column] = "n" }
       }
@@ -182,11 +182,11 @@ struct NotificationMachineTests {
     var cursor = 0
     func follow(to now: Timestamp) -> [Event] {
       while cursor < journal.count {
-        machine.note(journal[cursor], sequence: Int64(cursor + 1), names: nil)
+        machine.record(journal[cursor], sequence: Int64(cursor + 1), names: nil)
         cursor += 1
       }
       machine.advance(to: now, names: nil)
-      return machine.takeDecided(at: now)
+      return machine.drainDecided(at: now)
     }
     var rest = events[...]
     var now = Samples.start
@@ -224,8 +224,8 @@ struct NotificationMachineTests {
   func late() {
     var machine = NotificationMachine(stream: Samples.stream)
     machine.adopt([Self.rule()])
-    machine.note(Samples.event(counter: 1), sequence: 1, names: nil)
-    #expect(machine.takeDecided(at: Samples.start + NotificationMachine.maximumAge).isEmpty)
+    machine.record(Samples.event(counter: 1), sequence: 1, names: nil)
+    #expect(machine.drainDecided(at: Samples.start + NotificationMachine.maximumAge).isEmpty)
     #expect(machine.late == 1)
   }
 
@@ -235,12 +235,12 @@ struct NotificationMachineTests {
     rule.startsAfter = 5
     var machine = NotificationMachine(stream: Samples.stream)
     machine.adopt([rule])
-    machine.note(Samples.event(counter: 1), sequence: 5, names: nil)
-    machine.note(Samples.event(counter: 2, application: "museum"), sequence: 6, names: nil)
-    machine.note(Samples.event(counter: 3, region: "exit"), sequence: 7, names: nil)
-    #expect(machine.takeDecided(at: Samples.start).isEmpty)
-    machine.note(Samples.event(counter: 4), sequence: 8, names: Samples.names)
-    let committed = machine.takeDecided(at: Samples.start)
+    machine.record(Samples.event(counter: 1), sequence: 5, names: nil)
+    machine.record(Samples.event(counter: 2, application: "museum"), sequence: 6, names: nil)
+    machine.record(Samples.event(counter: 3, region: "exit"), sequence: 7, names: nil)
+    #expect(machine.drainDecided(at: Samples.start).isEmpty)
+    machine.record(Samples.event(counter: 4), sequence: 8, names: Samples.names)
+    let committed = machine.drainDecided(at: Samples.start)
     #expect(committed.count == 1)
     guard case .notification(let detail)? = committed.first?.detail else { return }
     #expect(detail.text == "Ada at entrance")
@@ -274,9 +274,9 @@ struct NotificationMachineTests {
       (.zoneExit, tag, "ward"),
     ].enumerated() {
       let next = event(kind, subject, zone, UInt64(number + 1))
-      machine.note(next, sequence: Int64(number + 1), names: Samples.names)
+      machine.record(next, sequence: Int64(number + 1), names: Samples.names)
     }
-    let decided = machine.takeDecided(at: Samples.start)
+    let decided = machine.drainDecided(at: Samples.start)
     #expect(decided.map(\.region) == ["ward"])
     guard case .notification(let detail)? = decided.first?.detail else {
       Issue.record("no notification was decided")
@@ -301,7 +301,7 @@ struct NotificationMachineTests {
   func reset() {
     var machine = NotificationMachine(stream: Samples.stream)
     machine.adopt([Self.rule(stay: .seconds(30))])
-    machine.note(Samples.event(counter: 1), sequence: 1, names: nil)
+    machine.record(Samples.event(counter: 1), sequence: 1, names: nil)
     let reset = Event(
       stream: Samples.stream,
       kind: .regionReset,
@@ -314,9 +314,9 @@ struct NotificationMachineTests {
       counter: 1,
       detail: .regionReset(.replaced)
     )
-    machine.note(reset, sequence: 2, names: nil)
+    machine.record(reset, sequence: 2, names: nil)
     machine.advance(to: Samples.start + .seconds(60), names: nil)
-    #expect(machine.takeDecided(at: Samples.start + .seconds(60)).isEmpty)
+    #expect(machine.drainDecided(at: Samples.start + .seconds(60)).isEmpty)
   }
 
   @Test("quiet hours are those of the place, over midnight and in summer time")

@@ -20,7 +20,7 @@ struct NotificationsTests {
 
     init(_ journal: Journal) { self.journal = journal }
 
-    func tell(_ events: [Event]) {
+    func publish(_ events: [Event]) {
       order.withLock { _ in
         do {
           let sequences = try journal.append(events.map { Journal.Entry(event: $0) })
@@ -40,7 +40,7 @@ struct NotificationsTests {
       journal: commitPublisher.journal,
       committed: commitPublisher.hub,
       stream: Samples.stream,
-      tell: commitPublisher.tell,
+      publish: commitPublisher.publish,
       names: { Samples.names },
       clock: clock,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -60,7 +60,7 @@ struct NotificationsTests {
     #expect(made.isNew)
     await withDiscardingTaskGroup { group in
       group.addTask { await first.run() }
-      commitPublisher.tell([Samples.event(counter: 1)])
+      commitPublisher.publish([Samples.event(counter: 1)])
       first.stop()
     }
     #expect(commitPublisher.journal.head == 1)
@@ -96,7 +96,7 @@ struct NotificationsTests {
     _ = try service.put("hello", json: json(Self.hello), application: "gallery")
     await withDiscardingTaskGroup { group in
       group.addTask { await service.run() }
-      commitPublisher.tell([Samples.event(subject: 2, counter: 1)])
+      commitPublisher.publish([Samples.event(subject: 2, counter: 1)])
       for await event in commitPublisher.committed.stream {
         #expect(event.time == Samples.start + .seconds(30))
         break

@@ -43,11 +43,11 @@ final class Receiver: Sendable {
     let answer: @Sendable (Request) -> Answer
     init(_ answer: @escaping @Sendable (Request) -> Answer) { self.answer = answer }
 
-    func take(_ request: Request) -> Answer {
+    func receive(_ request: Request) -> Answer {
       let answer = self.answer(request)
-      let isTaken = (200..<300).contains(answer.status.code)
+      let isAccepted = (200..<300).contains(answer.status.code)
       let ready = value.withLock { state in
-        guard isTaken else {
+        guard isAccepted else {
           state.refused.append(request)
           return [] as [(count: Int, continuation: CheckedContinuation<Void, Never>)]
         }
@@ -71,7 +71,7 @@ final class Receiver: Sendable {
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
           try channel.pipeline.syncOperations.configureHTTPServerPipeline()
-          try channel.pipeline.syncOperations.addHandler(ReceiverHandler { arc.take($0) })
+          try channel.pipeline.syncOperations.addHandler(ReceiverHandler { arc.receive($0) })
         }
       }
       .bind(host: "127.0.0.1", port: 0).get()
@@ -103,10 +103,10 @@ private final class ReceiverHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
 
-  private let take: (Receiver.Request) -> Receiver.Answer
+  private let receive: (Receiver.Request) -> Receiver.Answer
   private var request = Receiver.Request(path: "", headers: [:], body: [])
 
-  init(_ take: @escaping (Receiver.Request) -> Receiver.Answer) { self.take = take }
+  init(_ receive: @escaping (Receiver.Request) -> Receiver.Answer) { self.receive = receive }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     switch unwrapInboundIn(data) {
@@ -115,7 +115,7 @@ private final class ReceiverHandler: ChannelInboundHandler {
       request = Receiver.Request(path: head.uri, headers: headers, body: [])
     case .body(var buffer): request.body += buffer.readBytes(length: buffer.readableBytes) ?? []
     case .end:
-      let answer = take(request)
+      let answer = receive(request)
       var headers = answer.headers
       headers.add(name: "content-length", value: "0")
       let head = HTTPResponseHead(version: .http1_1, status: answer.status, headers: headers)

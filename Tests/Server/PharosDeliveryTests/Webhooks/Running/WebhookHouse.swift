@@ -37,7 +37,7 @@ struct WebhookHouse {
 
   /// Journals and publishes events, as the commit publisher does.
   @discardableResult
-  func tell(_ events: [Event]) throws -> [Int64?] {
+  func publish(_ events: [Event]) throws -> [Int64?] {
     let sequences = try journal.append(events.map { Journal.Entry(event: $0) })
     hub.publish(
       zip(sequences, events).map { PublishedEvent(sequence: $0, event: $1, stream: Samples.stream) }

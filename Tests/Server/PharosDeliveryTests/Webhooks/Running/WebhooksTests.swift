@@ -30,9 +30,9 @@ struct WebhooksTests {
   func half() async throws {
     let generator = Mutex(SeededGenerator(seed: 11))
     let receiver = try await Receiver { _ in
-      let isTaken = generator.withLock { Bool.random(using: &$0) }
+      let isAccepted = generator.withLock { Bool.random(using: &$0) }
       return .init(
-        status: isTaken ? .ok : [.internalServerError, .badGateway, .notFound].randomElement() ?? .ok
+        status: isAccepted ? .ok : [.internalServerError, .badGateway, .notFound].randomElement() ?? .ok
       )
     }
     let folder = WebhooksTests.folder()
@@ -46,7 +46,7 @@ struct WebhooksTests {
       await withDiscardingTaskGroup { group in
         group.addTask { await house.webhooks.run() }
         for batch in stride(from: part * 100, to: part * 100 + 100, by: 20) {
-          do { try house.tell(Array(all[batch..<batch + 20])) } catch { Issue.record(error) }
+          do { try house.publish(Array(all[batch..<batch + 20])) } catch { Issue.record(error) }
         }
         // The server stops in the middle of things, except for the last time.
         await receiver.wait(forEvents: part < 3 ? part * 100 + 50 : 400)
@@ -101,7 +101,7 @@ struct WebhooksTests {
     let id = try house.webhooks.create(json: json(document)).standing.definition.id
     try await withThrowingDiscardingTaskGroup { group in
       group.addTask { await house.webhooks.run() }
-      try house.tell(all)
+      try house.publish(all)
       await first.wait(for: 10)
       house.webhooks.stop()
       // The request that is in flight is cancelled once its time is over.
@@ -135,7 +135,7 @@ struct WebhooksTests {
     let receiver = try await Receiver { _ in .init(status: .noContent) }
     let journal = try Journal.open(.memory, stream: Samples.stream)
     let house = try WebhookHouse(journal, clock: StandingClock())
-    try house.tell([Samples.event(counter: 1)])
+    try house.publish([Samples.event(counter: 1)])
     let made = try house.webhooks.create(
       json: json(
         """
@@ -154,7 +154,7 @@ struct WebhooksTests {
     ]
     try await withThrowingDiscardingTaskGroup { group in
       group.addTask { await house.webhooks.run() }
-      try house.tell([unwanted[0], wanted[0], unwanted[1], wanted[1], unwanted[2], wanted[2]])
+      try house.publish([unwanted[0], wanted[0], unwanted[1], wanted[1], unwanted[2], wanted[2]])
       await receiver.wait(forEvents: 3)
       house.webhooks.stop()
     }
@@ -181,14 +181,14 @@ struct WebhooksTests {
     let id = try house.webhooks.create(json: json(document)).standing.definition.id
     try await withThrowingDiscardingTaskGroup { group in
       group.addTask { await house.webhooks.run() }
-      try house.tell(WebhooksTests.events(0..<1))
+      try house.publish(WebhooksTests.events(0..<1))
       for await _ in refused.stream { break }
       // The outcome is known to the runner once it has written down that nothing is kept for the webhook.
       while try house.journal.deliveries(to: id)?.isPaused != true { await Task.yield() }
       let standing = try house.webhooks.standing(id)
       #expect(standing.state == .disabled)
       #expect(standing.definition.disabledBecause?.contains("410") == true)
-      try house.tell(WebhooksTests.events(1..<10))
+      try house.publish(WebhooksTests.events(1..<10))
       isGone.withLock { $0 = false }
       #expect(receiver.accepted.isEmpty)
       #expect(try house.webhooks.replace(id, json: json(document)).secret == nil, "the secret stays")
@@ -211,7 +211,7 @@ struct WebhooksTests {
     let events = WebhooksTests.events(0..<30)
     try await withThrowingDiscardingTaskGroup { group in
       group.addTask { await house.webhooks.run() }
-      try house.tell(events)
+      try house.publish(events)
       while try journal.deadLetterCount(of: id) < 30 { await Task.yield() }
       let page = try house.webhooks.dead(id, limit: 10)
       #expect(page.map(\.sequence) == (21...30).reversed())
@@ -392,7 +392,7 @@ struct WebhooksTests {
     let id = try house.webhooks.create(json: json("{\"url\":\"\(receiver.url)\"}")).standing.definition.id
     try await withThrowingDiscardingTaskGroup { group in
       group.addTask { await house.webhooks.run() }
-      try house.tell((0..<10).map { Samples.event(subject: $0 % 2, counter: UInt64($0)) })
+      try house.publish((0..<10).map { Samples.event(subject: $0 % 2, counter: UInt64($0)) })
       await receiver.wait(forEvents: 5)
       house.webhooks.stop()
     }
@@ -410,7 +410,7 @@ struct WebhooksTests {
     let house = try WebhookHouse(journal, clock: StandingClock())
     let document = "{\"url\":\"\(receiver.url)\",\"enabled\":false}"
     let id = try house.webhooks.create(json: json(document)).standing.definition.id
-    try house.tell((0..<20).map { Samples.event(subject: $0, counter: UInt64($0)) })
+    try house.publish((0..<20).map { Samples.event(subject: $0, counter: UInt64($0)) })
     // Switched off, it holds nothing in the journal; a webhook that is on would.
     var update = DeliveryUpdate(receiver: id, cursor: 0, delivered: 0)
     try journal.save([update], deadLimit: 10)
@@ -420,7 +420,7 @@ struct WebhooksTests {
     try journal.save([update], deadLimit: 10)
     _ = try journal.prune(now: Samples.start + .minutes(60 * 24 * 60))
     #expect(journal.oldest == 21)
-    try house.tell([Samples.event(subject: 30, counter: 30)])
+    try house.publish([Samples.event(subject: 30, counter: 30)])
     _ = try house.webhooks.replace(id, json: json("{\"url\":\"\(receiver.url)\"}"))
     await withDiscardingTaskGroup { group in
       group.addTask { await house.webhooks.run() }

@@ -19,7 +19,7 @@ struct ScheduleWorld {
   /// What became of each event since the last start, by sequence.
   var fates: [Int64: Fate] = [:]
   /// Events that were delivered or given up at any time.
-  var everSettled: Set<Int64> = []
+  var everFinished: Set<Int64> = []
   var deaths: [Int64: Int] = [:]
   var attempts: [Int64: [Timestamp]] = [:]
   /// What was sent about each topic since the last start, in order, without repetitions of the same.
@@ -29,7 +29,7 @@ struct ScheduleWorld {
   /// Who has failed since the last success.
   var failed: Set<SubjectID> = []
   var heldUntil = Timestamp.distantPast
-  var longestQueue = 0
+  var maximumQueue = 0
 
   init(
     seed: UInt64,
@@ -94,7 +94,7 @@ struct ScheduleWorld {
       let wake = schedule.wakeTime.map { max($0, now) }
       guard let then = [next, wake].compactMap({ $0 }).min() else {
         Issue.record(
-          "nothing further will happen, and \(events.count - everSettled.count) events wait"
+          "nothing further will happen, and \(events.count - everFinished.count) events wait"
         )
         return
       }
@@ -105,7 +105,7 @@ struct ScheduleWorld {
     }
     save()
     #expect(steps < 20_000, "it never ends")
-    #expect(everSettled.count == events.count)
+    #expect(everFinished.count == events.count)
   }
 
   /// Whether the receiver is taken to be down.
@@ -172,7 +172,7 @@ struct ScheduleWorld {
     attempts[sequence, default: []].append(now)
     let milliseconds = Int64.random(in: 1...500, using: &generator)
     flying.append((attempt, now + .milliseconds(milliseconds)))
-    longestQueue = max(longestQueue, flying.count)
+    maximumQueue = max(maximumQueue, flying.count)
   }
 
   private mutating func land(
@@ -191,14 +191,14 @@ struct ScheduleWorld {
       }
       failed = []
       fates[sequence] = .delivered
-      everSettled.insert(sequence)
+      everFinished.insert(sequence)
       delivered[attempt.lane.topic, default: []].append(sequence)
     case (.failed(_, let retryAfter), .again(let until)):
       failed.insert(attempt.lane.topic.subject)
       if let retryAfter { heldUntil = max(heldUntil, now + retryAfter) }
       let wait = until - now
       var bound = settings.firstDelay
-      for _ in 1..<attempt.number { bound = min(bound + bound, settings.longestDelay) }
+      for _ in 1..<attempt.number { bound = min(bound + bound, settings.maximumDelay) }
       #expect(wait == max(bound * jitter, retryAfter ?? .zero), "attempt \(attempt.number)")
       fates[sequence] = .waiting(until: until)
     case (.failed, .dead):
@@ -212,13 +212,13 @@ struct ScheduleWorld {
 
   private mutating func moveToDeadLetters(_ sequence: Int64, tries: Int) {
     fates[sequence] = .dead
-    everSettled.insert(sequence)
+    everFinished.insert(sequence)
     deaths[sequence] = tries
   }
 
   /// Writes down what changed, as the journal does.
   mutating func save() {
-    guard let update = schedule.takeUpdate(receiver: "test") else { return }
+    guard let update = schedule.drainUpdate(receiver: "test") else { return }
     ledger.cursor = update.cursor
     ledger.delivered = update.delivered
     ledger.failingSince = update.failingSince
@@ -234,7 +234,7 @@ struct ScheduleWorld {
     schedule.separateLanes()
     save()
     restart()
-    for sequence in everSettled.sorted() {
+    for sequence in everFinished.sorted() {
       #expect(fates[sequence] == .delivered, "event \(sequence) was settled and comes again after the stop")
     }
   }
@@ -263,7 +263,7 @@ struct ScheduleWorld {
     }
     for (sequence, fate) in fates where fate == .delivered || fate == .dead {
       // Nothing may count as settled that never was.
-      #expect(everSettled.contains(sequence), "event \(sequence) was lost")
+      #expect(everFinished.contains(sequence), "event \(sequence) was lost")
     }
   }
 }
