@@ -44,6 +44,9 @@ struct DerivedSpeeds: Hashable, Sendable {
     squares += other.squares
   }
 
+  /// Indicates whether there are none.
+  var isEmpty: Bool { count == 0 }
+
   /// The root mean square of the speeds in m/s, or zero if there are none.
   var rootMeanSquare: Double { count > 0 ? (squares / Double(count)).squareRoot() : 0 }
 }

@@ -339,7 +339,8 @@ package struct Visits: Sendable {
 }
 
 extension VisitFix {
-  fileprivate init(_ fix: FixDetail, _ event: Event) {
+  /// Creates a fix of a published one.
+  package init(_ fix: FixDetail, _ event: Event) {
     let floor = fix.isIndoors ? FloorID(building: fix.building, level: fix.level) : nil
     self.init(
       time: event.time,
