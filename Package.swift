@@ -260,7 +260,7 @@ let package = Package(
     ),
     module(
       "PharosPublishing",
-      ["PharosDocuments", "PharosModel", "PharosFixes", openCombine]
+      ["PharosDocuments", "PharosModel", "PharosFixes", "PharosStays", openCombine]
     ),
     module(
       "Pharos",
@@ -595,7 +595,8 @@ let package = Package(
     tests(
       "PharosPublishingTests",
       [
-        "PharosModel", "PharosFixes", "PharosSpace", "PharosPublishing", "PharosSampleEvents", openCombine,
+        "PharosModel", "PharosFixes", "PharosStays", "PharosSpace", "PharosPublishing", "PharosSampleEvents",
+        openCombine,
       ]
     ),
   ]

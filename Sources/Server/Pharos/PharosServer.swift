@@ -314,6 +314,19 @@ extension PharosServer {
     hub.visits(of: subject)
   }
 
+  /// Returns the updates of one subject: its fixes while it moves, and one update when it becomes stationary.
+  ///
+  /// - Parameters:
+  ///   - subject: a handset or a tag.
+  ///   - configuration: the movement below which it is stationary, and what the application may learn.
+  /// - Returns: the stream; nothing follows while the subject is stationary.
+  public func liveUpdates(
+    for subject: SubjectID,
+    configuration: LocationUpdate.LiveConfiguration = .pedestrian
+  ) -> EventPublisher<LocationUpdate, Never> {
+    hub.liveUpdates(for: subject, configuration: configuration)
+  }
+
   /// The sensings of handsets, if the server was made to publish them: for programs that locate them in their own way.
   public var sensings: EventPublisher<Sensing, Never> { hub.sensings }
 

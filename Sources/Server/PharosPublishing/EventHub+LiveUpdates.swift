@@ -1,0 +1,180 @@
+import Dispatch
+public import PharosModel
+import PharosStays
+import Synchronization
+
+extension EventHub {
+  /// Returns the updates of one subject: its fixes while it moves, and one update when it becomes stationary.
+  ///
+  /// Nothing follows while the subject is stationary. The first fix that shows that it has left is the next update. Without
+  /// a fix for the time that the configuration says, one update says that the location is unavailable.
+  ///
+  /// - Parameters:
+  ///   - subject: a handset or a tag.
+  ///   - configuration: the movement below which it is stationary, and what the application may learn.
+  /// - Returns: the stream, for OpenCombine and for `for await`.
+  public func liveUpdates(
+    for subject: SubjectID,
+    configuration: LocationUpdate.LiveConfiguration = .pedestrian
+  ) -> EventPublisher<LocationUpdate, Never> {
+    liveUpdates(for: subject, configuration: configuration) { span, work in
+      DispatchQueue.global().asyncAfter(deadline: .now() + span.seconds, execute: work)
+    }
+  }
+
+  /// Returns the updates of one subject, with a timer for the time without a fix.
+  ///
+  /// - Parameters:
+  ///   - subject: a handset or a tag.
+  ///   - configuration: the movement below which it is stationary, and what the application may learn.
+  ///   - timer: runs a function once, after a time.
+  /// - Returns: the stream.
+  package func liveUpdates(
+    for subject: SubjectID,
+    configuration: LocationUpdate.LiveConfiguration,
+    timer: @escaping UpdateTimer
+  ) -> EventPublisher<LocationUpdate, Never> {
+    let makers = MutexBox((made: [UInt64: LiveUpdateMaker](), nextID: UInt64(0)))
+    let source = StreamSource<LocationUpdate>(
+      attach: { [hub] take, finish in
+        let barrier = UpdateBarrier(configuration.authorisation)
+        let maker = LiveUpdateMaker(subject, configuration) { updates in
+          take(PendingRun(updates).compactMap { barrier.pass($0) })
+        }
+        let tap = hub.tap({ maker.receive($0) }, onFinish: finish)
+        maker.start(tap, timer)
+        return makers.mutex.withLock { makers in
+          makers.nextID += 1
+          makers.made[makers.nextID] = maker
+          return makers.nextID
+        }
+      },
+      detach: { id in
+        let maker = makers.mutex.withLock { $0.made.removeValue(forKey: id) }
+        maker?.cancel()
+      }
+    )
+    return EventPublisher(
+      source: source,
+      overflow: .dropOldest(limit: EventPublisher<LocationUpdate, Never>.defaultLimit, onDrop: nil)
+    )
+  }
+}
+
+/// Runs a function once, after a time.
+package typealias UpdateTimer = @Sendable (_ after: TimeSpan, _ work: @escaping @Sendable () -> Void) -> Void
+
+/// What the authorisation lets through to one subscriber; its function is a user's, and runs on the subscriber's queue.
+private final class UpdateBarrier: Sendable {
+  private let authorisation: (@Sendable (SubjectID) -> AuthorisationState)?
+  private let last = MutexBox<MonitorDiagnostics>([])
+
+  init(_ authorisation: (@Sendable (SubjectID) -> AuthorisationState)?) { self.authorisation = authorisation }
+
+  /// Returns an update as far as the application may learn it; nil where it learns nothing, and knows why already.
+  func pass(_ update: LocationUpdate) -> LocationUpdate? {
+    guard let authorisation else { return update }
+    let reasons = MonitorDiagnostics(authorisation(update.subject))
+    let isKnown = last.mutex.withLock { last in
+      defer { last = reasons }
+      return last == reasons
+    }
+    if reasons.isEmpty { return update }
+    return isKnown ? nil : update.hidden(for: reasons)
+  }
+}
+
+/// The maker of the updates of one subscription.
+private final class LiveUpdateMaker: Sendable {
+  private struct State {
+    var track: StationaryTrack
+    /// The number of timer steps since the last fix.
+    var silentSteps = 0
+  }
+
+  private struct Lifetime {
+    var tap: HubTap?
+    var isOver = false
+  }
+
+  /// The steps in which the time without a fix is measured, so that a fix need not set a timer.
+  private static let steps = 4
+
+  private let subject: SubjectID
+  private let configuration: LocationUpdate.LiveConfiguration
+  private let state: MutexBox<State>
+  /// Behind a lock of its own: a subscriber may cancel while an update is delivered.
+  private let lifetime = MutexBox(Lifetime())
+  private let deliver: @Sendable ([LocationUpdate]) -> Void
+
+  init(
+    _ subject: SubjectID,
+    _ configuration: LocationUpdate.LiveConfiguration,
+    deliver: @escaping @Sendable ([LocationUpdate]) -> Void
+  ) {
+    self.subject = subject
+    self.configuration = configuration
+    self.deliver = deliver
+    state = MutexBox(State(track: StationaryTrack(configuration.profile)))
+  }
+
+  /// Begins to measure the time without a fix.
+  func start(_ tap: HubTap, _ timer: @escaping UpdateTimer) {
+    lifetime.mutex.withLock { $0.tap = tap }
+    wait(timer)
+  }
+
+  /// Stops making updates.
+  func cancel() {
+    let tap = lifetime.mutex.withLock { lifetime in
+      lifetime.isOver = true
+      return lifetime.tap
+    }
+    tap?.cancel()
+  }
+
+  /// Makes the updates of a batch of events.
+  func receive(_ batch: [Event]) {
+    // Most batches are about others; the lock orders the updates of the sender and those of the timer.
+    guard batch.contains(where: { $0.subject == subject }) else { return }
+    state.mutex.withLock { state in
+      let updates = batch.compactMap { $0.subject == subject ? update(of: $0, in: &state) : nil }
+      if !updates.isEmpty { deliver(updates) }
+    }
+  }
+
+  private func update(of event: Event, in state: inout State) -> LocationUpdate? {
+    switch event.detail {
+    case .fix(let detail):
+      state.silentSteps = 0
+      let change = state.track.receive(VisitFix(detail, event))
+      guard let change else { return nil }
+      var since: Timestamp?
+      if case .stationary(let time) = change { since = time }
+      return LocationUpdate(
+        subject: subject,
+        location: Fix(event),
+        stationarySince: since,
+        diagnostics: configuration.profile.isLimited(by: detail.horizontalAccuracy) ? .accuracyLimited : []
+      )
+    case .region(let transition) where transition.evidence.rule == .scanOff:
+      return state.track.expire().map { _ in
+        LocationUpdate(subject: subject, diagnostics: .authorizationDeniedGlobally)
+      }
+    default: return nil
+    }
+  }
+
+  private func wait(_ timer: @escaping UpdateTimer) {
+    timer(configuration.silence * (1 / Double(Self.steps))) { [weak self] in
+      guard let self, !lifetime.mutex.withLock({ $0.isOver }) else { return }
+      state.mutex.withLock { state in
+        state.silentSteps += 1
+        if state.silentSteps >= Self.steps, state.track.expire() != nil {
+          deliver([LocationUpdate(subject: subject)])
+        }
+      }
+      wait(timer)
+    }
+  }
+}
