@@ -170,6 +170,45 @@ struct EmbeddingTests {
     try await running.value
   }
 
+  @Test("live updates of a running server end at a rest, and say when there is no fix")
+  func liveUpdates() async throws {
+    let server = PharosServer(site: Site(), listening: ["127.0.0.1:0"])
+    let phone = SubjectID.observer(.name("phone"))
+    let configuration = LocationUpdate.LiveConfiguration(silence: .milliseconds(100))
+    let updates = server.liveUpdates(for: phone, configuration: configuration).values
+    let resting = server.liveUpdates(for: phone).first { $0.stationary }.values
+    let running = Task { try await server.run() }
+    _ = try await server.addresses()
+    let fixes = (0...40).map { second in
+      Event(
+        stream: "test",
+        kind: .fix,
+        time: Timestamp(seconds: second),
+        decidedAt: Timestamp(seconds: second),
+        stage: 2,
+        subject: phone,
+        counter: UInt64(second),
+        detail: .fix(
+          FixDetail(venue: "hall", building: "main", horizontalAccuracy: 2, sources: .wifi, age: .zero)
+        )
+      )
+    }
+    server.hub.publish(fixes)
+    for await update in resting {
+      #expect(update.location?.time == Timestamp(seconds: 20))
+      #expect(update.stationarySince == Timestamp(seconds: 0))
+    }
+    var located = 0
+    for await update in updates {
+      if update.location != nil { located += 1 }
+      // The timer runs from the subscription on: before the first fix it may have expired already.
+      if update.locationUnavailable, located > 0 { break }
+    }
+    #expect(located == 21)
+    running.cancel()
+    try await running.value
+  }
+
   @Test("a server that cannot listen throws the reason to all that wait for it")
   func cannotListen() async throws {
     let first = PharosServer(site: try museum(), listening: ["127.0.0.1:0"])
