@@ -60,6 +60,24 @@ package struct VisitFix: Hashable, Sendable {
   }
 }
 
+extension VisitFix {
+  /// Creates a fix of a published one.
+  package init(_ fix: FixDetail, _ event: Event) {
+    let floor = fix.isIndoors ? FloorID(building: fix.building, level: fix.level) : nil
+    self.init(
+      time: event.time,
+      decidedAt: event.decidedAt,
+      ground: Ground(venue: fix.venue, floor: floor),
+      point: Point(x: fix.x, y: fix.y),
+      coordinate: fix.latitude.flatMap { latitude in
+        fix.longitude.flatMap { Coordinate(latitude: latitude, longitude: $0) }
+      },
+      accuracy: fix.horizontalAccuracy,
+      speed: fix.speed
+    )
+  }
+}
+
 /// A stay of a subject at one place, as far as it is known.
 package struct Stay: Hashable, Sendable {
   package var ground: VisitFix.Ground

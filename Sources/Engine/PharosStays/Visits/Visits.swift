@@ -338,24 +338,6 @@ package struct Visits: Sendable {
   }
 }
 
-extension VisitFix {
-  /// Creates a fix of a published one.
-  package init(_ fix: FixDetail, _ event: Event) {
-    let floor = fix.isIndoors ? FloorID(building: fix.building, level: fix.level) : nil
-    self.init(
-      time: event.time,
-      decidedAt: event.decidedAt,
-      ground: Ground(venue: fix.venue, floor: floor),
-      point: Point(x: fix.x, y: fix.y),
-      coordinate: fix.latitude.flatMap { latitude in
-        fix.longitude.flatMap { Coordinate(latitude: latitude, longitude: $0) }
-      },
-      accuracy: fix.horizontalAccuracy,
-      speed: fix.speed
-    )
-  }
-}
-
 extension Visits {
   /// Hands the visits that are open and the stays in zones to a coder; tracks are found again.
   package mutating func visitState<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
