@@ -146,7 +146,7 @@ struct LiveUpdateTests {
     #expect(await words(updates) == ["1", "- unavailable off", "9"])
   }
 
-  @Test("what the application may not learn is left out, with the reason once")
+  @Test("an update leaves out all that the application may not learn, and gives the reason once")
   func authorisation() async {
     let hub = EventHub()
     let states: [AuthorisationState] = [
