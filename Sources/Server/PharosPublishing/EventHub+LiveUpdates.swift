@@ -1,6 +1,5 @@
 import Dispatch
 public import PharosModel
-import PharosStays
 import Synchronization
 
 extension EventHub {
@@ -87,7 +86,7 @@ private final class UpdateBarrier: Sendable {
 /// The maker of the updates of one subscription.
 private final class LiveUpdateMaker: Sendable {
   private struct State {
-    var track: StationaryTrack
+    var updates: LiveUpdateState
     /// The number of timer steps since the last fix.
     var silentSteps = 0
   }
@@ -115,7 +114,7 @@ private final class LiveUpdateMaker: Sendable {
     self.subject = subject
     self.configuration = configuration
     self.deliver = deliver
-    state = MutexBox(State(track: StationaryTrack(configuration.profile)))
+    state = MutexBox(State(updates: LiveUpdateState(of: subject, configuration.profile)))
   }
 
   /// Begins to measure the time without a fix.
@@ -138,30 +137,9 @@ private final class LiveUpdateMaker: Sendable {
     // Most batches are about others; the lock orders the updates of the sender and those of the timer.
     guard batch.contains(where: { $0.subject == subject }) else { return }
     state.mutex.withLock { state in
-      let updates = batch.compactMap { $0.subject == subject ? update(of: $0, in: &state) : nil }
+      if batch.contains(where: { $0.kind == .fix && $0.subject == subject }) { state.silentSteps = 0 }
+      let updates = batch.compactMap { state.updates.receive($0) }
       if !updates.isEmpty { deliver(updates) }
-    }
-  }
-
-  private func update(of event: Event, in state: inout State) -> LocationUpdate? {
-    switch event.detail {
-    case .fix(let detail):
-      state.silentSteps = 0
-      let change = state.track.receive(VisitFix(detail, event))
-      guard let change else { return nil }
-      var since: Timestamp?
-      if case .stationary(let time) = change { since = time }
-      return LocationUpdate(
-        subject: subject,
-        location: Fix(event),
-        stationarySince: since,
-        diagnostics: configuration.profile.isLimited(by: detail.horizontalAccuracy) ? .accuracyLimited : []
-      )
-    case .region(let transition) where transition.evidence.rule == .scanOff:
-      return state.track.expire().map { _ in
-        LocationUpdate(subject: subject, diagnostics: .authorizationDeniedGlobally)
-      }
-    default: return nil
     }
   }
 
@@ -170,9 +148,7 @@ private final class LiveUpdateMaker: Sendable {
       guard let self, !lifetime.mutex.withLock({ $0.isOver }) else { return }
       state.mutex.withLock { state in
         state.silentSteps += 1
-        if state.silentSteps >= Self.steps, state.track.expire() != nil {
-          deliver([LocationUpdate(subject: subject)])
-        }
+        if state.silentSteps >= Self.steps, let update = state.updates.expire() { deliver([update]) }
       }
       wait(timer)
     }

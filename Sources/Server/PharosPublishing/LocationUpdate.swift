@@ -44,7 +44,8 @@ public struct LocationUpdate: Hashable, Sendable {
   /// The reasons for which the update says less than it might.
   public private(set) var diagnostics: MonitorDiagnostics
 
-  init(
+  /// Creates an update, of which the location is unavailable where none is given.
+  package init(
     subject: SubjectID,
     location: Fix? = nil,
     stationarySince: Timestamp? = nil,
@@ -58,7 +59,7 @@ public struct LocationUpdate: Hashable, Sendable {
   }
 
   /// Returns the update without what an application may not learn.
-  func hidden(for reasons: MonitorDiagnostics) -> LocationUpdate {
+  package func hidden(for reasons: MonitorDiagnostics) -> LocationUpdate {
     var update = self
     (update.location, update.stationarySince, update.locationUnavailable) = (nil, nil, false)
     update.diagnostics = reasons

@@ -63,7 +63,7 @@ public struct MonitorDiagnostics: OptionSet, Hashable, Sendable {
   public static let serviceSessionRequired = MonitorDiagnostics(rawValue: 1 << 9)
 
   /// The diagnostics of an authorisation, under which nothing may be learnt unless they are empty.
-  init(_ state: AuthorisationState) {
+  package init(_ state: AuthorisationState) {
     switch state {
     case .notDetermined: self = .authorizationRequestInProgress
     case .restricted: self = .authorizationRestricted

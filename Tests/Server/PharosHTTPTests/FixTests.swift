@@ -94,6 +94,56 @@ struct FixTests {
     }
   }
 
+  @Test(
+    "live updates end at a rest, resume when it has ended, and give the reason where nothing may be learnt"
+  )
+  func updates() async throws {
+    try await TestService.run(configuration: locked(), isLive: true) { service in
+      var (desk, shop) = (service, service)
+      let (tokens, now) = (service.backend.tokens, service.backend.clock())
+      desk.token = try tokens.create(name: "op", role: .operator, at: now).secret
+      shop.token = try tokens.create(name: "s", role: .application("shop"), at: now).secret
+      let application = #"{"purpose":"To greet you."}"#
+      #expect(try await desk.request("PUT", "/v1/applications/shop", body: application).status == 201)
+      let path = "/v1/subjects/visitor/updates"
+      let empty = try await shop.request("GET", path).json
+      #expect(empty["locationUnavailable"].bool == true && empty["location"].members == nil)
+      try await WireConnection.with(port: Int(service.address.port)) { connection in
+        try await connection.send(shop.head("GET", path, headers: ["Accept": "text/event-stream"]))
+        let head = try await connection.head()
+        #expect(head.status == 200 && head.headers["content-type"] == "text/event-stream")
+        _ = try await connection.chunk()
+        var seen: [JSON] = []
+        func read(until count: Int) async throws {
+          while seen.count < count, let chunk = try await connection.chunk() {
+            for line in String(decoding: chunk, as: UTF8.self).split(separator: "\n")
+            where line.hasPrefix("data: ") {
+              seen.append(try JSON(Array(line.dropFirst(6).utf8)))
+            }
+          }
+        }
+        await tell((0...40).map { .fix(of: "visitor", at: $0, speed: 0) }, service)
+        try await read(until: 21)
+        #expect(seen.prefix(20).allSatisfy { $0["stationary"].bool == false })
+        #expect(seen.last?["stationary"].bool == true)
+        #expect(seen.last?["stationarySince"].string == "1970-01-01T00:00:00.000000000Z")
+        await tell([.fix(of: "visitor", at: 41)], service)
+        try await read(until: 22)
+        #expect(seen.count == 22 && seen.last?["stationary"].bool == false)
+        #expect(seen.last?["location"]["speed"].number == 1.2)
+        let last = try await shop.request("GET", path).json
+        #expect(last["location"]["time"].string == seen.last?["location"]["time"].string)
+        #expect(last["stationary"].bool == nil)
+        let denied = "/v1/applications/shop/authorisations/visitor"
+        #expect(try await desk.request("PUT", denied, body: #"{"state":"denied"}"#).status == 200)
+        try await read(until: 23)
+        #expect(seen.last?["authorizationDenied"].bool == true && seen.last?["location"].members == nil)
+        let hidden = try await shop.request("GET", path).json
+        #expect(hidden["authorizationDenied"].bool == true && hidden["location"].members == nil)
+      }
+    }
+  }
+
   @Test("the cache evicts the oldest fixes when there are too many, and never the newest")
   func bound() {
     var cache = StateCache()
@@ -209,7 +259,8 @@ extension Event {
     venue: String = "museum",
     building: String = "main",
     level: Int = 0,
-    x: Double = 1.5
+    x: Double = 1.5,
+    speed: Double = 1.2
   ) -> Event {
     Event(
       stream: Site.gallery.stream,
@@ -230,7 +281,7 @@ extension Event {
           x: x,
           y: -2.25,
           horizontalAccuracy: 4.5,
-          speed: 1.2,
+          speed: speed,
           course: .pi / 2,
           sources: [.wifi, .motion],
           age: .seconds(0.4),

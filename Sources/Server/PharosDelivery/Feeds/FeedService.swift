@@ -26,7 +26,7 @@ package final class FeedService: Service, Sendable {
   }
 
   let history: any EventHistory
-  let settings: FeedSettings
+  package let settings: FeedSettings
   let state: Mutex<State>
   let tally: FeedTally
   let authorisations: Authorisations

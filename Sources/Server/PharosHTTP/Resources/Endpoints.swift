@@ -101,6 +101,12 @@ package struct Endpoints: Sendable {
       StatusResource(backend: backend),
       OSRMResource(catalog: catalog),
       PageResource(backend: backend),
+      UpdateResource(
+        feeds: backend.feeds,
+        commitPublisher: backend.commitPublisher,
+        cache: cache,
+        tally: backend.tally
+      ),
       VenueResource(catalog: catalog),
       VisitResource(
         server: backend.server,

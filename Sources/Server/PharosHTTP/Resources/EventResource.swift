@@ -279,7 +279,7 @@ extension EventResource {
       shared: EventResource.fixes(filter, for: request.principal),
       client: request.principal.client
     )
-    let feed = try open(wanted)
+    let feed = try feeds.open(wanted, counting: tally)
     answer.body = .stream { write in
       switch format {
       case .serverSentEvents:
@@ -290,19 +290,6 @@ extension EventResource {
       }
     }
     return answer
-  }
-
-  private func open(_ request: FeedRequest) throws(FeedRefusal) -> Feed {
-    do {
-      return try feeds.open(request)
-    } catch {
-      switch error {
-      case .tooMany(let limit): tally.reached(.streams, "\(limit)")
-      case .tooManyOfOne(let limit): tally.reached(.streamsOfOneClient, "\(limit)")
-      case .stopping: break
-      }
-      throw error
-    }
   }
 
   /// Returns the filter of the fixes that an application's stream gets besides its own events; nil for a stream about
@@ -322,6 +309,22 @@ extension EventResource {
   /// The application that an operator's stream is for: it counts as in use while the stream is open.
   private static func named(_ filter: EventFilter) -> String? {
     filter.applications.flatMap { $0.count == 1 ? $0.first : nil }
+  }
+}
+
+extension FeedService {
+  /// Opens a stream, and counts the refusal for which it cannot.
+  func open(_ request: FeedRequest, counting tally: HTTPTally) throws(FeedRefusal) -> Feed {
+    do {
+      return try open(request)
+    } catch {
+      switch error {
+      case .tooMany(let limit): tally.reached(.streams, "\(limit)")
+      case .tooManyOfOne(let limit): tally.reached(.streamsOfOneClient, "\(limit)")
+      case .stopping: break
+      }
+      throw error
+    }
   }
 }
 
