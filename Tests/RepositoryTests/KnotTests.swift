@@ -15,7 +15,7 @@ struct KnotTests {
   static let known: [String: Int] = [
     "PharosPresence": 3_695, "PharosModel": 2_085, "PharosFixes": 4_090,
     "PharosJournal": 2_850, "PharosIngest": 2_090, "PharosSite": 1_800, "PharosSimulation": 1_720,
-    "PharosSpace": 1_650,
+    "PharosSpace": 1_660,
   ]
   /// The largest knot of all other modules.
   static let usual = 1_500

@@ -122,12 +122,12 @@ struct FixTests {
             }
           }
         }
-        await tell((0...40).map { .fix(of: "visitor", at: $0, speed: 0) }, service)
+        await publish((0...40).map { .fix(of: "visitor", at: $0, speed: 0) }, service)
         try await read(until: 21)
         #expect(seen.prefix(20).allSatisfy { $0["stationary"].bool == false })
         #expect(seen.last?["stationary"].bool == true)
         #expect(seen.last?["stationarySince"].string == "1970-01-01T00:00:00.000000000Z")
-        await tell([.fix(of: "visitor", at: 41)], service)
+        await publish([.fix(of: "visitor", at: 41)], service)
         try await read(until: 22)
         #expect(seen.count == 22 && seen.last?["stationary"].bool == false)
         #expect(seen.last?["location"]["speed"].number == 1.2)
