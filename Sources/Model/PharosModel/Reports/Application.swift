@@ -203,8 +203,8 @@ public struct PresencePolicy: Hashable, Sendable {
 
   /// The number of adverts that it takes to enter.
   public var enterSamples: Int
-  /// The time within which they must arrive; nil means three intervals, as learned or as declared at rest, at least
-  /// 3 s, 30 s for an unknown beacon, or in regular distance up to two minutes apart.
+  /// The time within which they must arrive; nil means, for two of them, three intervals, as learned or as declared at rest, at
+  /// least 3 s, 30 s for an unknown beacon, a third more for each further one, or in regular distance up to two minutes apart.
   public var enterWithin: TimeSpan?
   /// The filtered level in dBm that counts towards entering; nil means any.
   public var enterRSSI: Double?
