@@ -235,7 +235,6 @@ extension ObserverEngine {
     lagLearnsFrom = max(lagLearnsFrom, time)
     reassessAt = .distantPast
     datagramAt = nil
-    lostSince = nil
     isAwaited = isUp
     lifeReported = .unreported
     life.interrupted(until: time)

@@ -129,7 +129,6 @@ extension ObserverEngine {
     try coder.code(&lifeReported)
     try coder.code(&provenBeforeOutage)
     try coder.code(&datagramAt)
-    try coder.code(&lostSince)
     try coder.code(&isUp)
     try coder.code(&isAwaited)
     try coder.code(&scanState)

@@ -11,7 +11,6 @@ extension ObserverEngine {
       handle(head, &context)
     } else if !(sequence.isRepeat && datagramAt == context.current) {
       let time = time(of: report, &context)
-      if let start = lostSince { excuse(from: start, to: time.event, of: 0) }
       if !isHandset, report.body.isOfHandset, !standsInZone { becomeHandset(&context) }
       if context.sensing != nil {
         sense(report, at: time, in: batch, &context)
@@ -100,30 +99,19 @@ extension ObserverEngine {
   ///
   /// - Units: datagrams; two minutes' worth of a gateway that sends twice a second.
   private static let outagesAtFirst: UInt64 = 256
-  /// The shortest hole that counts.
-  private static let minimumHole = TimeSpan.seconds(2)
 
   /// Datagrams were lost on the way: what would have come in them is missing for no fault of any beacon.
   ///
-  /// Where one in twenty is lost anyway, the tracks' own shares of reception know about that already, and it takes three in a
-  /// row. A gateway that uploads what it has collected does so in order: what is missing lies between the adverts before and
-  /// behind the loss, so the next report says where it ends.
+  /// Only what makes a hole of two seconds or more counts. Where one in twenty is lost anyway, the tracks' own shares of reception
+  /// know about that already, and it takes three in a row. Any datagram of an upload may hold all that was heard of a beacon
+  /// since the upload before, so the hole is all that time, whichever of them was lost.
   private mutating func excuse(_ lost: UInt64, since before: Timestamp, _ now: Timestamp) {
+    let upload = life.uploads.knownStart(at: now)
+    let span = now - (upload ?? before)
     let lostBefore = sequence.lost - min(sequence.lost, lost)
-    guard lostBefore <= sequence.received + ObserverEngine.outagesAtFirst,
-      lost >= 3 || sequence.lost * 20 <= sequence.received + lost * 20
-    else { return }
-    guard life.uploads.knownPeriod >= ObserverEngine.minimumHole else {
-      return excuse(from: before, to: now, of: lost)
-    }
-    lostSince = lostSince ?? life.reception.latest
-  }
-
-  /// A hole that is long enough counts, but for the part of it that the datagram behind so many lost ones tells of.
-  private mutating func excuse(from start: Timestamp, to end: Timestamp, of lost: UInt64) {
-    lostSince = nil
-    guard end - start >= ObserverEngine.minimumHole else { return }
-    life.lost(from: lost == 0 ? start : start + (end - start) * (1 / Double(lost + 1)), to: end)
+    guard span >= .seconds(2), lostBefore <= sequence.received + ObserverEngine.outagesAtFirst else { return }
+    guard lost >= 3 || sequence.lost * 20 <= sequence.received + lost * 20 else { return }
+    life.lost(from: upload ?? before + span * (1 / Double(lost + 1)), to: now)
   }
 
   // MARK: Adverts

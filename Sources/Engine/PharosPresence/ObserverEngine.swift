@@ -38,8 +38,6 @@ package struct ObserverEngine: Sendable {
   var sequence = SequenceCheck()
   /// The receive time of the latest datagram with a header.
   var datagramAt: Timestamp?
-  /// The time up to which an observer that uploads was heard before a loss, until the next report.
-  var lostSince: Timestamp?
   var outageTimer = Timestamp.distantFuture
   var pendingTracks: [Int32] = []
   var pendingRows: [Int32] = []

@@ -361,7 +361,7 @@ extension ObserverEngine {
     _ counts: inout RunCounts,
     _ context: inout EngineContext
   ) {
-    guard silenceIsEvidence, !isAwaited, !sequence.isRepeat, lostSince == nil,
+    guard silenceIsEvidence, !isAwaited, !sequence.isRepeat,
       mayHear(at: first[next].received, context)
     else { return }
     tracks.makeUnique()

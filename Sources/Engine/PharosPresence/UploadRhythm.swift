@@ -86,6 +86,13 @@ struct UploadRhythm: Equatable, Sendable {
     event >= before && begun - event <= UploadRhythm.maximumReach
   }
 
+  /// The end of the upload before the one to which a datagram of a time belongs; nil for an observer that is not known to
+  /// upload at intervals of two seconds or more.
+  func knownStart(at time: Timestamp) -> Timestamp? {
+    guard knownPeriod >= .seconds(2) else { return nil }
+    return time - begun > UploadRhythm.maximumUploadTime ? latest : before
+  }
+
   /// Takes the age of an advert of the present upload, which may cover the time since the one before.
   @inline(never)
   private mutating func cover(_ age: TimeSpan) {

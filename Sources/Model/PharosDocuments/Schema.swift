@@ -143,9 +143,10 @@ extension Schema {
   /// A text that a regular expression matches.
   package static func pattern(_ pattern: String) -> Schema { text.with("pattern", .string(pattern)) }
 
-  /// One of several words.
+  /// One of several words, each of which is stated once.
   package static func words(_ words: [String]) -> Schema {
-    text.with("enum", .array(words.map { .string($0) }))
+    var stated: Set<String> = []
+    return text.with("enum", .array(words.filter { stated.insert($0).inserted }.map { .string($0) }))
   }
 
   /// The words of an enumeration.

@@ -1,5 +1,6 @@
 import PharosModel
 import PharosPresence
+import PharosTestSupport
 import Testing
 
 @Suite("An outage is not a departure")
@@ -95,6 +96,42 @@ struct OutageTests {
     timeline.advance(to: 40)
     #expect(timeline.story() == ["regionEnter door 0.0", "regionExit door 28.0"])
     #expect(timeline.transitions(.regionExit).first?.evidence.gap == .seconds(5))
+  }
+
+  @Test("whichever datagram of an upload is lost, no beacon in it is gone", arguments: Seeds.drawn(0..<6))
+  func lostUploads(seed: Int) {
+    var generator = SeededGenerator(seed: UInt64(seed))
+    let period = Double.random(in: 10...60, using: &generator)
+    let interval = Double.random(in: 0.5...5, using: &generator)
+    let lost = (
+      upload: Int.random(in: 20..<50, using: &generator), part: Int.random(in: 0..<3, using: &generator)
+    )
+    let regions = (0..<6).map { number in
+      let constraint = BeaconConstraint.proximity(Timeline.uuid, major: UInt16(number))
+      return Region(identifier: "tag \(number)", constraint: constraint)
+    }
+    var timeline = Timeline(Timeline.site(regions, liveness: .auto))
+    var sequence: UInt32 = 0
+    for upload in 1...60 {
+      let end = Double(upload) * period
+      for part in 0..<3 {
+        sequence += 1
+        guard (upload, part) != lost else { continue }
+        let received = end + Double(part) * 0.01
+        let head = Transmission(bootID: 1, sequence: sequence, uptime: .zero)
+        timeline.give(.transmission(head), at: received)
+        for tag in [2 * part, 2 * part + 1] {
+          let phase = interval * Double(tag) / 6
+          var sent = ((end - period - phase) / interval).rounded(.up) * interval + phase
+          while sent < end {
+            timeline.receive(UInt16(tag), 1, at: received, timing: .age(.seconds(received - sent)))
+            sent += interval
+          }
+        }
+      }
+    }
+    #expect(timeline.events.count { $0.kind == .regionEnter } == 6)
+    #expect(!timeline.events.contains { $0.kind == .regionExit }, "\(period) s, \(interval) s, \(lost)")
   }
 
   @Test("a backlog that an outage held up does not make the lag longer")

@@ -30,6 +30,7 @@ struct SchemaTests {
       Self.text(Schema.list(outer).json) == ##"{"type":"array","items":{"$ref":"#/components/schemas/Row"}}"##
     )
     #expect(Set(Schema.list(outer).components.keys) == ["Row", "State"])
+    #expect(Self.text(Schema.words(["in", "out", "in"]).json) == ##"{"type":"string","enum":["in","out"]}"##)
     #expect(
       outer.components["Row"].map(Self.text) == ##"""
         {"type":"object","properties":{"state":{"$ref":"#/components/schemas/State","description":"Now."},\##
