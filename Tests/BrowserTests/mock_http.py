@@ -22,7 +22,7 @@ POLICY = (
 
 def description():
     """As much of the description of the interface as pages read: the kinds of events that the journal keeps."""
-    source = (SERVER.parent / "Model/PharosModel/Events/EventKind.swift").read_text()
+    source = (SOURCES / "Model/PharosModel/Events/EventKind.swift").read_text()
     kinds = [kind for kind in re.findall(r': \("(pharos\.[\w.]+)", ', source) if kind not in ("pharos.ranging", "pharos.fix")]
     kept = {"filter": {"properties": {"kinds": {"items": {"enum": kinds}}}}}
     return {"components": {"schemas": {"WebhookDocument": {"properties": kept}}}}
