@@ -2,7 +2,7 @@ public import PharosModel
 
 /// The slowest movement of a kind of subject: how far it takes the subject, and in which time.
 ///
-/// A subject that gets less far is stationary, as far as the accuracy of its fixes can tell (``StationaryTrack``).
+/// A subject that gets less far is stationary, as far as the accuracy of its fixes can tell (`StationaryTrack`).
 public struct MotionProfile: Hashable, Sendable {
   /// The distance that the slowest movement covers in ``duration``.
   ///
