@@ -98,13 +98,17 @@ struct OutageTests {
     #expect(timeline.transitions(.regionExit).first?.evidence.gap == .seconds(5))
   }
 
-  @Test("whichever datagram of an upload is lost, no beacon in it is gone", arguments: Seeds.drawn(0..<6))
+  /// That the last datagram of an upload was lost shows only when the next upload comes.
+  @Test(
+    "whichever datagram of an upload but the last is lost, no beacon in it is gone",
+    arguments: Seeds.drawn(0..<6)
+  )
   func lostUploads(seed: Int) {
     var generator = SeededGenerator(seed: UInt64(seed))
     let period = Double.random(in: 10...60, using: &generator)
     let interval = Double.random(in: 0.5...5, using: &generator)
     let lost = (
-      upload: Int.random(in: 20..<50, using: &generator), part: Int.random(in: 0..<3, using: &generator)
+      upload: Int.random(in: 20..<50, using: &generator), part: Int.random(in: 0..<2, using: &generator)
     )
     let regions = (0..<6).map { number in
       let constraint = BeaconConstraint.proximity(Timeline.uuid, major: UInt16(number))
