@@ -56,7 +56,7 @@ struct InstructionCount {
     try run(
       "valgrind",
       [
-        "--tool=callgrind", "--callgrind-out-file=\(counts.path)", "--toggle-collect=*hearMeasured*",
+        "--tool=callgrind", "--callgrind-out-file=\(counts.path)", "--toggle-collect=*receiveMeasured*",
         program.path,
       ] + shape.options + ["--counted", "--without-naive", "--json", rows.path]
     )
