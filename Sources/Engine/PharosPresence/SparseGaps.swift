@@ -29,10 +29,10 @@ struct SparseGaps: Hashable, Sendable {
   ///
   /// - Units: seconds; two minutes, and what the clocks of cheap beacons are wrong by.
   static let maximumInterval: Float = 125
-  /// The least gap that is kept: three adverts that lie closer fall within any window.
+  /// The least gap that is kept: three adverts that lie closer fall within the window of an untracked beacon anyway.
   ///
   /// - Units: seconds.
-  static let minimumGap = Float(AdaptiveSilence.learnedWindow.lowerBound) / 2
+  static let minimumGap = Float(AdaptiveSilence.defaultWindow) / 2
   /// The least share of the adverts that must have been received.
   private static let minimumShare: Float = 0.4
   /// The longest gap that may belong to a run.

@@ -391,7 +391,7 @@ extension TrackHandle {
     let run = recordSparse(gap)
     // Of a beacon that was never here, single samples far apart are reflections and tell no interval.
     let isLone = cold.received == 0 && gap > Float(AdaptiveSilence.defaultWindow)
-    if !isHere, let run, isLone || isSlower(run) { return adopt(run) }
+    if !isHere, isLone, let run { return adopt(run) }
     if !isHere, isLone { return false }
     let allowed = allowed
     var learner = learner
@@ -419,16 +419,6 @@ extension TrackHandle {
     let isNotable = learner.learn(gap: gap, at: place, &losses)
     guard !wasShort, !isNotable, allowed != .forever else { return isNotable }
     return gap > Float(allowed.seconds) / 2
-  }
-
-  /// Returns true if a beacon that is outside has another interval now than it was known to have.
-  ///
-  /// The window of an entry is some intervals long, so it would be too short for the present one for good. A multiple of the
-  /// known interval by chance does little harm: two short gaps take it back. An interval that is slower by far is a mode, which
-  /// ``IntervalLearner/learnSlow(gap:_:)`` finds.
-  private func isSlower(_ run: SparseGaps.Run) -> Bool {
-    run.interval > max(hot.interval, slowestInterval) * 1.5
-      && run.interval <= hot.interval * IntervalLearner.modes
   }
 
   /// Indicates whether the beacon is outside under any policy.
