@@ -287,115 +287,84 @@ extension Maneuver {
 extension Schema {
   package static let routes = Schema.object([
     .required("code", .words(["Ok"])),
-    .required(
-      "routes",
-      .list(
-        .object([
-          .required("distance", .number(0...)),
-          .required("duration", .number(0...)),
-          .required("weight", .number(0...)),
-          .required("weight_name", .text),
-          .optional(
-            "geometry",
-            .one(of: [
-              .object([
-                .required("type", .words(["LineString"])),
-                .required("coordinates", .list(.list(.number, 2...2))),
-              ]), .text,
-            ])
-          ),
-          .required(
-            "legs",
-            .list(
-              .object([
-                .required("distance", .number(0...)),
-                .required("duration", .number(0...)),
-                .required("weight", .number(0...)),
-                .required("summary", .text),
-                .required(
-                  "steps",
-                  .list(
-                    .object([
-                      .required("distance", .number(0...)),
-                      .required("duration", .number(0...)),
-                      .required("weight", .number(0...)),
-                      .required("mode", .words(["walking"])),
-                      .required("name", .text),
-                      .required("floor", .text),
-                      .required("level", .integer),
-                      .required("instruction", .text),
-                      .required(
-                        "geometry",
-                        .one(of: [
-                          .object([
-                            .required("type", .words(["LineString"])),
-                            .required("coordinates", .list(.list(.number, 2...2))),
-                          ]), .text,
-                        ])
-                      ),
-                      .required(
-                        "maneuver",
-                        .object([
-                          .required(
-                            "type",
-                            .words(["depart", "arrive", "turn", "continue", "notification"])
-                          ),
-                          .required(
-                            "kind",
-                            .words([
-                              "depart", "arrive", "turn", "take stairs", "take lift", "take escalator",
-                              "take ramp", "continue", "enter", "leave", "pass door",
-                            ]),
-                            "The manoeuvre, where OSRM has no type for it."
-                          ),
-                          .optional(
-                            "modifier",
-                            .words([
-                              "uturn", "sharp left", "left", "slight left", "straight", "slight right",
-                              "right", "sharp right",
-                            ])
-                          ),
-                          .required("bearing_before", .integer(0...359)),
-                          .required("bearing_after", .integer(0...359)),
-                          .required("location", .list(.number, 2...2)),
-                          .optional("level", .integer, "The level that a connector is taken to."),
-                        ])
-                      ),
-                      .required("driving_side", .words(["right"])),
-                      .required(
-                        "intersections",
-                        .list(
-                          .object([
-                            .required("location", .list(.number, 2...2)),
-                            .required("bearings", .list(.integer)),
-                            .required("entry", .list(.flag)),
-                            .optional("in", .integer),
-                            .optional("out", .integer),
-                          ]),
-                          1...
-                        )
-                      ),
-                    ])
-                  )
-                ),
-                .optional(
-                  "annotation",
-                  .object([
-                    .optional("distance", .list(.number(0...))),
-                    .optional("duration", .list(.number(0...))),
-                    .optional("weight", .list(.number(0...))),
-                    .optional("speed", .list(.number(0...))),
-                  ]),
-                  "About each piece of the leg's line."
-                ),
-              ])
-            )
-          ),
-        ])
-      )
-    ),
+    .required("routes", .list(route)),
     .optional("waypoints", .list(.routeWaypoint)),
   ]).named("Routes")
+
+  /// What a route, a leg and a step cost: metres, seconds, and seconds with what a profile dislikes.
+  private static let costs: [Member] = ["distance", "duration", "weight"].map { .required($0, .number(0...)) }
+
+  /// A line as GeoJSON or as a polyline.
+  private static let line = Schema.one(of: [
+    .object([
+      .required("type", .words(["LineString"])),
+      .required("coordinates", .list(.list(.number, 2...2))),
+    ]), .text,
+  ])
+
+  private static let route = Schema.object(
+    costs + [
+      .required("weight_name", .text),
+      .optional("geometry", line),
+      .required("legs", .list(leg)),
+    ]
+  )
+
+  private static let leg = Schema.object(
+    costs + [
+      .required("summary", .text),
+      .required("steps", .list(step)),
+      .optional(
+        "annotation",
+        .object(["distance", "duration", "weight", "speed"].map { .optional($0, .list(.number(0...))) }),
+        "About each piece of the leg's line."
+      ),
+    ]
+  )
+
+  private static let step = Schema.object(
+    costs + [
+      .required("mode", .words(["walking"])),
+      .required("name", .text),
+      .required("floor", .text),
+      .required("level", .integer),
+      .required("instruction", .text),
+      .required("geometry", line),
+      .required("maneuver", maneuver),
+      .required("driving_side", .words(["right"])),
+      .required("intersections", .list(intersection, 1...)),
+    ]
+  )
+
+  private static let maneuver = Schema.object([
+    .required("type", .words(["depart", "arrive", "turn", "continue", "notification"])),
+    .required(
+      "kind",
+      .words([
+        "depart", "arrive", "turn", "take stairs", "take lift", "take escalator", "take ramp", "continue",
+        "enter", "leave", "pass door",
+      ]),
+      "The manoeuvre, where OSRM has no type for it."
+    ),
+    .optional(
+      "modifier",
+      .words([
+        "uturn", "sharp left", "left", "slight left", "straight", "slight right", "right", "sharp right",
+      ])
+    ),
+    .required("bearing_before", .integer(0...359)),
+    .required("bearing_after", .integer(0...359)),
+    .required("location", .list(.number, 2...2)),
+    .optional("level", .integer, "The level that a connector is taken to."),
+  ])
+
+  private static let intersection = Schema.object([
+    .required("location", .list(.number, 2...2)),
+    .required("bearings", .list(.integer)),
+    .required("entry", .list(.flag)),
+    .optional("in", .integer),
+    .optional("out", .integer),
+  ])
 
   package static let routeWaypoint = Schema.object([
     .required("name", .text, "The name of the place, or of the area around the position; empty without one."),

@@ -45,13 +45,12 @@ struct HistoryResource: Resource {
           .limit
         )
         .answering(
-          .object([
-            .required("from", .time),
-            .required("to", .time),
-            .required("step", .integer, "The length of a step in seconds."),
-            .required("subjects", .list(.historySubject)),
-            .required("next", .text.orNull, "The cursor of the next page; null behind the last one."),
-          ])
+          .object(
+            Schema.steps + [
+              .required("subjects", .list(.historySubject)),
+              .required("next", .text.orNull, "The cursor of the next page; null behind the last one."),
+            ]
+          )
         )
         .failing(.unavailable),
         access: .operation,
@@ -145,12 +144,11 @@ struct HistoryResource: Resource {
         )
         .with(.lastHour, .end, .points(HistoryResource.maximumSparkPoints))
         .answering(
-          .object([
-            .required("from", .time),
-            .required("to", .time),
-            .required("step", .integer, "The length of a step in seconds."),
-            .required("places", .list(.placeOccupancy)),
-          ])
+          .object(
+            Schema.steps + [
+              .required("places", .list(.placeOccupancy))
+            ]
+          )
         )
         .failing(.unavailable),
         access: .anyToken,
@@ -705,72 +703,75 @@ extension Schema {
     .required("zones", .list(.text), "The zone of each step; empty where it was in none."),
   ]).named("HistorySubject")
 
-  static let subjectHistory = Schema.object([
-    .required("subject", .text),
-    .required("subjectKind", .subjectKind),
-    .optional("name", .text),
+  /// The range of a history and the length of its steps.
+  static let steps: [Member] = [
     .required("from", .time),
     .required("to", .time),
     .required("step", .integer, "The length of a step in seconds."),
-    .required(
-      "points",
-      .rows(HistoryResource.subjectColumns),
-      """
-      A step each: what held in most of its minutes, and the last position. Steps of which nothing is stored \
-      are left out.
-      """
-    ),
-    .required("transitions", .list(.historyTransition), "The journal's events, at most the last 500."),
-  ]).named("SubjectHistory")
+  ]
 
-  static let observerHistory = Schema.object([
-    .required("observer", .text),
-    .optional("name", .text),
-    .required("from", .time),
-    .required("to", .time),
-    .required("step", .integer, "The length of a step in seconds."),
-    .required(
-      "points",
-      .rows(HistoryResource.observerColumns)
-    ),
-    .required(
-      "outages",
-      .list(
-        .object([
-          .required("from", .time),
-          .required("to", .time),
-        ])
+  /// A place of a history: a zone, or a region of an application.
+  private static let place: [Member] = ["zone", "application", "region", "name"].map { .optional($0, .text) }
+
+  static let subjectHistory = Schema.object(
+    [
+      .required("subject", .text),
+      .required("subjectKind", .subjectKind),
+      .optional("name", .text),
+    ] + steps + [
+      .required(
+        "points",
+        .rows(HistoryResource.subjectColumns),
+        """
+        A step each: what held in most of its minutes, and the last position. Steps of which nothing is stored \
+        are left out.
+        """
       ),
-      "Minutes without a break in which it was down."
-    ),
-    .required("transitions", .list(.historyTransition)),
-  ]).named("ObserverHistory")
+      .required("transitions", .list(.historyTransition), "The journal's events, at most the last 500."),
+    ]
+  ).named("SubjectHistory")
 
-  static let placeHistory = Schema.object([
-    .optional("zone", .text),
-    .optional("application", .text),
-    .optional("region", .text),
-    .optional("name", .text),
-    .required("from", .time),
-    .required("to", .time),
-    .required("step", .integer, "The length of a step in seconds."),
-    .required(
-      "points",
-      .rows(HistoryResource.placeColumns)
-    ),
-  ]).named("PlaceHistory")
+  static let observerHistory = Schema.object(
+    [
+      .required("observer", .text),
+      .optional("name", .text),
+    ] + steps + [
+      .required(
+        "points",
+        .rows(HistoryResource.observerColumns)
+      ),
+      .required(
+        "outages",
+        .list(
+          .object([
+            .required("from", .time),
+            .required("to", .time),
+          ])
+        ),
+        "Minutes without a break in which it was down."
+      ),
+      .required("transitions", .list(.historyTransition)),
+    ]
+  ).named("ObserverHistory")
 
-  static let placeOccupancy = Schema.object([
-    .optional("zone", .text),
-    .optional("application", .text),
-    .optional("region", .text),
-    .optional("name", .text),
-    .required(
-      "inside",
-      .list(.number.orNull),
-      "The mean number of subjects inside in each step; null where nothing is stored."
-    ),
-  ]).named("PlaceOccupancy")
+  static let placeHistory = Schema.object(
+    place + steps + [
+      .required(
+        "points",
+        .rows(HistoryResource.placeColumns)
+      )
+    ]
+  ).named("PlaceHistory")
+
+  static let placeOccupancy = Schema.object(
+    place + [
+      .required(
+        "inside",
+        .list(.number.orNull),
+        "The mean number of subjects inside in each step; null where nothing is stored."
+      )
+    ]
+  ).named("PlaceOccupancy")
 
   static let historyFrame = Schema.object([
     .required("time", .time),
