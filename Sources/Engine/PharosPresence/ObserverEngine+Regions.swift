@@ -101,18 +101,19 @@ extension ObserverEngine {
     for policy in context.catalog.sets[number].policies.indices {
       let bit: UInt64 = 1 << UInt64(policy)
       let hasEntered = outcome.entered & bit != 0
-      let isCounted = (outcome.entered | outcome.proven) & bit != 0
+      let spread = outcome.spread(of: policy)
+      let isCounted = spread != nil
       guard isCounted || outcome.confirmed & bit != 0 else { continue }
       if hasEntered { allow(track, &context) }
       // What comes behind a restart or an outage with honest ages is dated by them: a beacon may have left since.
       let time = isCounted ? track.hot.lastHeard : max(track.hot.lastHeard, monitoringSince)
       var evidence = evidence(isCounted ? .samples : .recovery, policy, track, context)
-      if isCounted {
-        if policy == 0 || !hasEntered { evidence.spread = max(.zero, outcome.spread) }
+      if let spread {
+        evidence.spread = spread
         let rules = context.catalog.policies[Int(track.presence(policy).policy)]
         let window = AdaptiveSilence.enterWindow(learned: outcome.window, under: rules)
         evidence.window = rules.enterWithin ?? window
-        if let run = outcome.run, rules.enterWithin == nil, evidence.spread ?? .zero > window {
+        if let run = outcome.run, rules.enterWithin == nil, spread > window {
           (evidence.samples, evidence.counted) = (run.samples, run.samples)
           (evidence.window, evidence.spread) = (run.span, run.span)
         }
@@ -329,7 +330,6 @@ extension ObserverEngine {
     guard rule == .samples else { return evidence }
     evidence.samples = max(1, rules.enterSamples)
     evidence.counted = max(1, rules.enterSamples)
-    evidence.spread = presence.spread
     let threshold = presence.enterLevel.isNaN ? presence.exitLevel : presence.enterLevel
     evidence.threshold = ObserverEngine.rounded(threshold)
     evidence.distance = rules.enterDistance?.value

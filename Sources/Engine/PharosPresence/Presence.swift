@@ -20,51 +20,166 @@ package import PharosModel
 /// Its owner passes in each input, and its methods return the resulting actions. It has no clock, timer or output of
 /// its own. It cannot know if the observer is alive: the owner checks that before it calls ``deadlinePassed()``.
 package struct Presence: Sendable {
-  package enum Phase: UInt8 {
-    /// Not here; samples that count towards entering may have been heard.
+  /// The kinds of states.
+  enum Phase: UInt8 {
     case outside
-    /// Here.
     case inside
-    /// Here when the observer was last able to tell; not heard since it is able again.
     case held
-    /// Heard once since the observer is able again, which may have been a reflection.
     case recovered
   }
 
-  /// The interned policy.
-  package let policy: UInt16
-  package var phase = Phase.outside
-  /// Indicates whether a deadline has passed and only proof of life is missing.
-  package var isWaiting = false
-  var isBelow = false
-  /// Indicates whether more than one sample found the level below.
-  var isBelowSurely = false
+  /// The state, with the data that it needs.
+  enum State: Sendable {
+    /// Not here; samples that count towards entering may have been heard.
+    case outside(EntrySamples)
+    /// Here.
+    case inside(Visit)
+    /// Here when the observer was last able to tell; not heard since it is able again.
+    ///
+    /// `isWaiting` indicates whether a deadline has passed and only proof of life is missing.
+    case held(began: Timestamp, isWaiting: Bool)
+    /// Heard since the observer is able again, which may have been a reflection: at the times of the samples that count.
+    case recovered(again: [Timestamp], Visit)
+  }
+
+  /// The samples that count towards an enter.
+  struct EntrySamples: Hashable, Sendable {
+    /// The one that counted last.
+    var latest = Timestamp.distantPast
+    /// The latest of them, one fewer than an enter takes; empty where it takes two or one.
+    var earlier: [Timestamp] = []
+  }
+
+  /// The visit of a beacon that was heard at an observer that is able to tell.
+  struct Visit: Hashable, Sendable {
+    var began: Timestamp
+    var descent = Descent.none
+    /// Indicates whether a deadline has passed and only proof of life is missing.
+    var isWaiting = false
+  }
+
+  /// The levels below the exit level.
+  enum Descent: Hashable, Sendable {
+    /// The latest sample with a level reached the exit level.
+    case none
+    /// One sample was below, at that time.
+    case once(at: Timestamp)
+    /// More than one sample was below; the level has been since that time.
+    case sure(since: Timestamp)
+  }
+
   /// The levels to enter and to leave at in dBm, a distance turned into a level; not a number where none is asked for.
   package var enterLevel = Float.nan
-  var exitLevel = Float.nan
+  private(set) var exitLevel = Float.nan
   /// The silence that is allowed now, with the level where it is.
   package var allowed = TimeSpan.forever
-  /// The sample that counted last, while outside; the first that counted, or since when the level is below, while inside.
-  package var mark = Timestamp.distantPast
-  package var earlier: [Timestamp] = []
-  package var began = Timestamp.distantPast
+  private(set) var state = State.outside(EntrySamples())
+  /// The interned policy.
+  package let policy: UInt16
 
   package init(policy: UInt16) { self.policy = policy }
+
+  /// Makes the presence that its phase, one point in time and the allowed silence describe completely.
+  ///
+  /// - Parameters:
+  ///   - phase: the kind of the state.
+  ///   - moment: the sample that counted last, if it is outside; otherwise the start of the visit.
+  ///   - isWaiting: indicates whether only proof of life is missing.
+  ///   - allowed: the silence that is allowed.
+  ///   - policy: the interned policy.
+  init(_ phase: Phase, moment: Timestamp, isWaiting: Bool, allowed: TimeSpan, policy: UInt16) {
+    self.policy = policy
+    self.allowed = allowed
+    switch phase {
+    case .outside: state = .outside(EntrySamples(latest: moment))
+    case .inside: state = .inside(Visit(began: moment, isWaiting: isWaiting))
+    case .held: state = .held(began: moment, isWaiting: isWaiting)
+    case .recovered: state = .recovered(again: [], Visit(began: moment, isWaiting: isWaiting))
+    }
+  }
+
+  /// The kind of the state.
+  var phase: Phase {
+    switch state {
+    case .outside: .outside
+    case .inside: .inside
+    case .held: .held
+    case .recovered: .recovered
+    }
+  }
+
+  /// The sample that counted last, while the beacon is outside; otherwise the start of the visit.
+  var moment: Timestamp {
+    switch state {
+    case .outside(let samples): samples.latest
+    case .inside(let visit), .recovered(_, let visit): visit.began
+    case .held(let began, _): began
+    }
+  }
+
+  /// Indicates whether its phase, its moment and the allowed silence describe it completely.
+  var isSilenceOnly: Bool {
+    guard enterLevel.isNaN, exitLevel.isNaN else { return false }
+    switch state {
+    case .outside(let samples): return samples.earlier.isEmpty
+    case .inside(let visit): return visit.descent == .none
+    case .held: return true
+    case .recovered(let again, let visit): return again.isEmpty && visit.descent == .none
+    }
+  }
 
   /// Indicates whether the beacon is here, as far as is known.
   package var isHere: Bool { phase != .outside }
 
   /// Indicates whether the beacon is here and was heard since the observer became able to tell.
-  var isConfirmed: Bool { phase == .inside || phase == .recovered }
+  var isConfirmed: Bool {
+    switch state {
+    case .inside, .recovered: true
+    case .outside, .held: false
+    }
+  }
 
   /// The start of the visit, if there is one.
-  package var since: Timestamp? { phase == .outside ? nil : began }
+  package var since: Timestamp? { isHere ? moment : nil }
 
-  /// The time span of the samples that made the beacon enter, right after it did.
-  var spread: TimeSpan { max(.zero, began - mark) }
+  /// Indicates whether a deadline has passed and only proof of life is missing; outside there is none.
+  package var isWaiting: Bool {
+    get {
+      switch state {
+      case .outside: false
+      case .inside(let visit), .recovered(_, let visit): visit.isWaiting
+      case .held(_, let isWaiting): isWaiting
+      }
+    }
+    set {
+      switch state {
+      case .outside: break
+      case .inside(var visit):
+        visit.isWaiting = newValue
+        state = .inside(visit)
+      case .held(let began, _): state = .held(began: began, isWaiting: newValue)
+      case .recovered(let again, var visit):
+        visit.isWaiting = newValue
+        state = .recovered(again: again, visit)
+      }
+    }
+  }
+
+  /// The levels below the exit level, of a beacon that was heard since the observer became able to tell.
+  private var descent: Descent {
+    switch state {
+    case .inside(let visit), .recovered(_, let visit): visit.descent
+    case .outside, .held: .none
+    }
+  }
 
   /// The time since which the level has been below the exit level, if it has.
-  var belowSince: Timestamp? { isBelow ? mark : nil }
+  var belowSince: Timestamp? {
+    switch descent {
+    case .none: nil
+    case .once(let time), .sure(let time): time
+    }
+  }
 
   /// The level of a sample, and the filtered level of it and of the samples before it.
   struct Level {
@@ -74,8 +189,8 @@ package struct Presence: Sendable {
 
   /// The effect of a sample.
   enum HeardAction: Hashable {
-    /// The beacon came.
-    case entered
+    /// The beacon came; the samples that made it enter span a time.
+    case entered(spread: TimeSpan)
     /// The beacon was here before its observer went down, and was heard again.
     case confirmed
     /// It was heard as often since, within a time span, as an enter takes: it is here, even if it had left meanwhile.
@@ -96,44 +211,57 @@ package struct Presence: Sendable {
     window: TimeSpan,
     isOfBatch: Bool = false
   ) -> HeardAction? {
-    isWaiting = false
-    switch phase {
-    case .outside:
-      let before = mark
-      guard counts(level),
-        count(time, needed: rules.enterSamples, window: window, isOfBatch: isOfBatch)
-      else { return nil }
-      (phase, began, earlier) = (.inside, max(time, before), [])
-      follow(level?.filtered, at: time, dwell: rules.exitDwell)
-      return .entered
-    case .held:
-      phase = .recovered
-      follow(level?.filtered, at: time, dwell: rules.exitDwell)
-      if counts(level) { earlier = [time] }
-      return .confirmed
-    case .recovered:
-      follow(level?.filtered, at: time, dwell: rules.exitDwell)
-      guard counts(level), isOfBatch || earlier.last != time else { return nil }
-      earlier.removeAll { time - $0 > window }
-      earlier.append(time)
-      guard earlier.count >= max(2, rules.enterSamples) else { return nil }
-      defer { (phase, earlier) = (.inside, []) }
-      return .proven(spread: time - earlier[0])
-    case .inside:
-      follow(level?.filtered, at: time, dwell: rules.exitDwell)
+    switch state {
+    case .inside(var visit):
+      follow(level, at: time, dwell: rules.exitDwell, in: &visit)
+      state = .inside(visit)
       return nil
+    case .outside(var samples):
+      guard counts(level) else { return nil }
+      // Taken out of the state, so that the list is not copied.
+      state = .outside(EntrySamples())
+      let latest = samples.latest
+      guard
+        let first = samples.count(time, needed: rules.enterSamples, window: window, isOfBatch: isOfBatch)
+      else {
+        state = .outside(samples)
+        return nil
+      }
+      var visit = Visit(began: max(time, latest))
+      follow(level, at: time, dwell: rules.exitDwell, in: &visit)
+      state = .inside(visit)
+      return .entered(spread: visit.began - first)
+    case .held(let began, _):
+      var visit = Visit(began: began)
+      follow(level, at: time, dwell: rules.exitDwell, in: &visit)
+      state = .recovered(again: counts(level) ? [time] : [], visit)
+      return .confirmed
+    case .recovered(var again, var visit):
+      follow(level, at: time, dwell: rules.exitDwell, in: &visit)
+      state = .recovered(again: [], visit)
+      guard counts(level), isOfBatch || again.last != time else {
+        state = .recovered(again: again, visit)
+        return nil
+      }
+      again.removeAll { time - $0 > window }
+      again.append(time)
+      guard again.count >= max(2, rules.enterSamples) else {
+        state = .recovered(again: again, visit)
+        return nil
+      }
+      state = .inside(visit)
+      return .proven(spread: max(.zero, time - again[0]))
     }
   }
 
   /// A late report said that the beacon was here then: the exit that was waiting is off, and of a beacon outside it counts
   /// as one of the samples before the one that enters.
   mutating func heardLate(at time: Timestamp, level: Level?, needed: Int) {
-    isWaiting = false
-    guard phase == .outside, counts(level), needed > 1, time > mark else { return }
-    mark = time
-    guard needed > 2 else { return }
-    if earlier.count >= needed - 1 { earlier.removeFirst() }
-    earlier.append(time)
+    guard case .outside(var samples) = state else { return isWaiting = false }
+    guard counts(level), needed > 1, time > samples.latest else { return }
+    state = .outside(EntrySamples())
+    samples.add(time, needed: needed)
+    state = .outside(samples)
   }
 
   /// Returns the time at which the beacon counts as gone unless it is heard before, and the rule that decides.
@@ -155,7 +283,8 @@ package struct Presence: Sendable {
     guard isHere else { return nil }
     let span = stretch == 1 ? allowed : allowed * stretch
     let silence = span == .forever ? Timestamp.distantFuture : max(max(lastHeard, silenceFrom) + span, other)
-    let level = isBelowSurely && isConfirmed ? mark + dwell : .distantFuture
+    var level = Timestamp.distantFuture
+    if case .sure(let since) = descent { level = since + dwell }
     let first = min(silence, level)
     return first == .distantFuture ? nil : (first, level < silence)
   }
@@ -163,32 +292,25 @@ package struct Presence: Sendable {
   /// The deadline has passed and the observer lives: the visit ends, and the time at which it began is given.
   package mutating func deadlinePassed() -> Timestamp? {
     let began = since
-    reset()
+    state = .outside(EntrySamples())
     return began
   }
 
   /// Suspends the presence, since the observer's silence proves nothing; returns true if the beacon was inside.
   package mutating func suspended() -> Bool {
-    let wasHere = isHere
-    let began = began
-    reset()
-    guard wasHere else { return false }
-    phase = .held
-    self.began = began
-    return true
+    let since = since
+    state = since.map { .held(began: $0, isWaiting: false) } ?? .outside(EntrySamples())
+    return since != nil
   }
 
   /// Handles a downtime of the server: a level below the exit level must be measured there again, and no exit waits.
   mutating func interrupt() {
-    isWaiting = false
-    if isBelow { endBelow() }
-  }
-
-  private mutating func reset() {
-    phase = .outside
-    isWaiting = false
-    earlier.removeAll()
-    endBelow()
+    switch state {
+    case .outside: break
+    case .inside(let visit): state = .inside(Visit(began: visit.began))
+    case .held(let began, _): state = .held(began: began, isWaiting: false)
+    case .recovered(let again, let visit): state = .recovered(again: again, Visit(began: visit.began))
+    }
   }
 
   /// A sample without a level counts only where no level is asked for.
@@ -200,91 +322,128 @@ package struct Presence: Sendable {
     return level.map { min($0.sample, $0.filtered) >= Double(threshold) } ?? false
   }
 
-  /// Counts a sample; true if there are enough within the window.
+  /// Follows a level that may fall below the exit level; the exit that was waiting is off.
+  private func follow(_ level: Level?, at time: Timestamp, dwell: TimeSpan, in visit: inout Visit) {
+    visit.isWaiting = false
+    guard !exitLevel.isNaN, let level = level?.filtered else { return }
+    if level >= Double(exitLevel) {
+      visit.descent = .none
+    } else {
+      visit.descent.follow(time, dwell: dwell)
+    }
+  }
+}
+
+extension Presence.EntrySamples {
+  /// Counts a sample.
   ///
   /// One that is earlier than the sample before it counts where two are enough, and one of the very same time in a batch.
-  private mutating func count(_ time: Timestamp, needed: Int, window: TimeSpan, isOfBatch: Bool) -> Bool {
-    guard needed > 1 else {
-      mark = time
-      return true
-    }
-    guard isOfBatch || time > mark || time < mark && needed == 2 else { return false }
-    let oldest = needed == 2 ? mark : earlier.count >= needed - 1 ? earlier[0] : .distantPast
-    if oldest != .distantPast, max(time - oldest, oldest - time) <= window {
-      mark = min(oldest, time)
-      return true
-    }
-    mark = max(mark, time)
-    guard needed > 2 else { return false }
+  ///
+  /// - Returns: the time of the first one, if there are enough within the window.
+  fileprivate mutating func count(
+    _ time: Timestamp,
+    needed: Int,
+    window: TimeSpan,
+    isOfBatch: Bool
+  ) -> Timestamp? {
+    guard needed > 1 else { return time }
+    guard isOfBatch || time > latest || time < latest && needed == 2 else { return nil }
+    let oldest = needed == 2 ? latest : earlier.count >= needed - 1 ? earlier[0] : .distantPast
+    if oldest != .distantPast, max(time - oldest, oldest - time) <= window { return min(oldest, time) }
+    add(time, needed: needed)
+    return nil
+  }
+
+  /// Adds a sample that makes no enter.
+  fileprivate mutating func add(_ time: Timestamp, needed: Int) {
+    latest = max(latest, time)
+    guard needed > 2 else { return }
     if earlier.count >= needed - 1 { earlier.removeFirst() }
     earlier.append(time)
-    return false
   }
+}
 
-  /// Follows a level that may fall below the exit level; it takes two samples there, as one dip never leaves.
-  private mutating func follow(_ level: Double?, at time: Timestamp, dwell: TimeSpan) {
-    guard !exitLevel.isNaN, let level else { return }
-    if level >= Double(exitLevel) {
-      if isBelow { endBelow() }
-    } else if !isBelow {
-      isBelow = true
-      mark = time
-    } else if !isBelowSurely, time > mark {
-      isBelowSurely = true
-      // A slow beacon is sure only after the dwell: it has left then, not before.
-      mark = max(mark, time - dwell)
+extension Presence.Descent {
+  /// Follows a sample below the exit level; it takes two there, as one dip never leaves.
+  fileprivate mutating func follow(_ time: Timestamp, dwell: TimeSpan) {
+    switch self {
+    case .none: self = .once(at: time)
+    // A slow beacon is sure only after the dwell: it has left then, not before.
+    case .once(let first) where time > first: self = .sure(since: max(first, time - dwell))
+    case .once, .sure: break
     }
-  }
-
-  private mutating func endBelow() {
-    mark = .distantPast
-    isBelow = false
-    isBelowSurely = false
   }
 }
 
 extension Presence: FieldParts {
-  /// The parts that are present beside the phase, which takes the two lowest bits.
+  /// The parts that are present.
   private struct Parts: OptionSet {
     let rawValue: UInt8
-    static let phase: UInt8 = 3
-    static let waiting = Parts(rawValue: 4)
-    static let below = Parts(rawValue: 8)
-    static let surelyBelow = Parts(rawValue: 16)
-    static let levels = Parts(rawValue: 32)
-    static let earlier = Parts(rawValue: 64)
-    static let allowed = Parts(rawValue: 128)
-  }
-
-  private var parts: Parts {
-    var parts = Parts(rawValue: phase.rawValue)
-    if isWaiting { parts.insert(.waiting) }
-    if isBelow { parts.insert(.below) }
-    if isBelowSurely { parts.insert(.surelyBelow) }
-    if !enterLevel.isNaN || !exitLevel.isNaN { parts.insert(.levels) }
-    if !earlier.isEmpty { parts.insert(.earlier) }
-    if allowed != .forever { parts.insert(.allowed) }
-    return parts
+    static let levels = Parts(rawValue: 1)
+    static let allowed = Parts(rawValue: 2)
+    static let all: Parts = [.levels, .allowed]
   }
 
   /// Hands the presence to a coder, without its policy, which the match set supplies.
   package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    var parts = parts
+    var parts: Parts = allowed != .forever ? .allowed : []
+    if !enterLevel.isNaN || !exitLevel.isNaN { parts.insert(.levels) }
     try coder.code(options: &parts)
-    let known = Phase(rawValue: parts.rawValue & Parts.phase)
-    try coder.check(known != nil, "a presence")
-    phase = known ?? .outside
-    isWaiting = parts.contains(.waiting)
-    isBelow = parts.contains(.below)
-    isBelowSurely = parts.contains(.surelyBelow)
-    try coder.code(&mark)
-    try coder.code(&began)
+    try coder.check(parts.isSubset(of: .all), "a presence")
+    try coder.code(&state)
     if parts.contains(.allowed) { try coder.code(&allowed) }
     if parts.contains(.levels) {
       try coder.code(threshold: &enterLevel)
       try coder.code(threshold: &exitLevel)
     }
-    if parts.contains(.earlier) { try coder.code(&earlier) }
+  }
+}
+
+extension Presence.State: FieldUnion {
+  /// The name of the field.
+  static let fieldName = "a presence"
+
+  /// Hands each case to a coder.
+  static func visitCases<C: FieldCoder>(_ union: inout FieldCase<Self>, _ coder: inout C) throws(C.Failure) {
+    try coder.code(&union, 0, Self.outside) { if case .outside(let samples) = $0 { samples } else { nil } }
+    try coder.code(&union, 1, Self.inside) { if case .inside(let visit) = $0 { visit } else { nil } }
+    try coder.code(&union, 2, Self.held) {
+      if case .held(let began, let isWaiting) = $0 { (began, isWaiting) } else { nil }
+    }
+    try coder.code(&union, 3, Self.recovered) {
+      if case .recovered(let again, let visit) = $0 { (again, visit) } else { nil }
+    }
+  }
+}
+
+extension Presence.Descent: FieldUnion {
+  /// The name of the field.
+  static let fieldName = "a descent"
+
+  /// Hands each case to a coder.
+  static func visitCases<C: FieldCoder>(_ union: inout FieldCase<Self>, _ coder: inout C) throws(C.Failure) {
+    try coder.code(&union, 0, Self.none)
+    try coder.code(&union, 1, Self.once) { if case .once(let time) = $0 { time } else { nil } }
+    try coder.code(&union, 2, Self.sure) { if case .sure(let time) = $0 { time } else { nil } }
+  }
+}
+
+extension Presence.EntrySamples: FieldStruct {
+  /// Hands each field to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&latest)
+    try coder.code(&earlier)
+  }
+}
+
+extension Presence.Visit: FieldRecord {
+  /// Hands each field to a coder.
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      began: try coder.field(value().began),
+      descent: try coder.field(value().descent),
+      isWaiting: try coder.field(value().isWaiting)
+    )
   }
 }
 

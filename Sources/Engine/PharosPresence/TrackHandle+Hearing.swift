@@ -49,12 +49,32 @@ extension TrackHandle {
     var hasNewMode = false
     /// Indicates whether it ended a silence that only a body in the way explains.
     var wasHidden = false
-    /// The time span of the samples that made the first presence be entered, or any be proven.
-    var spread = TimeSpan.zero
+    /// The time spans of the samples that made presences be entered or proven, in the order of their places.
+    private var spreads: [TimeSpan] = []
     /// The window in which they had to fall, unless a policy states one.
     var window = TimeSpan.zero
     /// The run of samples in regular distance that count however far apart they are.
     var run: SparseGaps.Run?
+
+    /// The time span of the samples that made the presence at a place be entered or proven, if they did.
+    func spread(of place: Int) -> TimeSpan? {
+      let (counted, bit): (UInt64, UInt64) = (entered | proven, 1 << UInt64(place))
+      return counted & bit == 0 ? nil : spreads[(counted & (bit - 1)).nonzeroBitCount]
+    }
+
+    /// Records the effect of the sample on the presence at a place; places come in their order.
+    fileprivate mutating func record(_ action: Presence.HeardAction, at place: Int) {
+      let bit: UInt64 = 1 << UInt64(place)
+      switch action {
+      case .entered(let spread):
+        entered |= bit
+        spreads.append(spread)
+      case .confirmed: confirmed |= bit
+      case .proven(let spread):
+        proven |= bit
+        spreads.append(spread)
+      }
+    }
   }
 
   /// The result of an advert on the fast path.
@@ -252,15 +272,7 @@ extension TrackHandle {
         isOfBatch: outcome.isOfBatch
       )
       keep(presence, at: place)
-      switch action {
-      case .entered:
-        outcome.entered |= 1 << UInt64(place)
-        if place == 0 { outcome.spread = presence.spread }
-      case .confirmed: outcome.confirmed |= 1 << UInt64(place)
-      case .proven(let spread):
-        (outcome.proven, outcome.spread) = (outcome.proven | 1 << UInt64(place), spread)
-      case nil: break
-      }
+      if let action { outcome.record(action, at: place) }
     }
     if outcome.entered != 0, !isOutsideSomewhere { dropSparseGaps() }
   }

@@ -286,13 +286,13 @@ extension TrackHandle {
   /// the first.
   func presence(_ place: Int) -> Presence {
     if cold.marks.contains(.detailed), let extras = cold.box?.extras { return extras.presences[place] }
-    var presence = Presence(policy: cold.policy)
-    presence.phase = phase
-    presence.isWaiting = cold.marks.contains(.waiting)
-    presence.allowed = allowed
-    presence.mark = cold.moment
-    if phase != .outside { presence.began = cold.moment }
-    return presence
+    return Presence(
+      phase,
+      moment: cold.moment,
+      isWaiting: cold.marks.contains(.waiting),
+      allowed: allowed,
+      policy: cold.policy
+    )
   }
 
   /// Changes the presence at a place.
@@ -308,7 +308,7 @@ extension TrackHandle {
     allowedMilliseconds = TrackHandle.milliseconds(presence.allowed)
     phase = presence.phase
     set(.waiting, presence.isWaiting)
-    cold.moment = presence.phase == .outside ? presence.mark : presence.began
+    cold.moment = presence.moment
     if cold.marks.contains(.several) || !presence.isSilenceOnly
       || allowedMilliseconds == TrackHandle.allowedElsewhere
     {
@@ -384,13 +384,6 @@ extension TrackHandle {
       recordExtras()
     }
     updateFastPath()
-  }
-}
-
-extension Presence {
-  /// Indicates whether its phase, one point in time and the allowed silence describe it completely.
-  fileprivate var isSilenceOnly: Bool {
-    enterLevel.isNaN && exitLevel.isNaN && !isBelow && earlier.isEmpty
   }
 }
 

@@ -79,6 +79,26 @@ struct PresenceTests {
     #expect(evidence.level == -60)
   }
 
+  @Test("each policy of a beacon states the time span of its own samples")
+  func spreads() {
+    var regions = [Timeline.region("two", samples: 2), Timeline.region("three", samples: 3)]
+    regions[0].presence.enterWithin = .seconds(3)
+    regions[1].presence.enterWithin = .seconds(20)
+    for index in regions.indices { regions[index].presence.silence = .fixed(.seconds(30)) }
+    var timeline = Timeline(Timeline.site(regions))
+    for second in [0.0, 10, 11] { timeline.receive(at: second) }
+    var spreads: [String: TimeSpan?] = [:]
+    for event in timeline.events where event.kind == .regionEnter {
+      guard case .region(let transition) = event.detail else { continue }
+      #expect(event.time == Timeline.at(11))
+      spreads[event.region] = transition.evidence.spread
+    }
+    #expect(spreads == ["two": .seconds(1), "three": .seconds(11)])
+  }
+
+  @Test("a presence fits into six words of memory")
+  func size() { #expect(MemoryLayout<Presence>.stride <= 48) }
+
   @Test("an exit tells what it stood on")
   func evidence() throws {
     var timeline = Timeline(Timeline.site([Timeline.region(samples: 2)]))
