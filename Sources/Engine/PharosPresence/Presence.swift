@@ -38,7 +38,7 @@ package struct Presence: Sendable {
     ///
     /// `isWaiting` indicates whether a deadline has passed and only proof of life is missing.
     case held(began: Timestamp, isWaiting: Bool)
-    /// Heard since the observer is able again, which may have been a reflection: at the times of the samples that count.
+    /// Heard since the observer is able again, which may have been a reflection: at the times of the latest samples that count.
     case recovered(again: [Timestamp], Visit)
   }
 
@@ -236,21 +236,19 @@ package struct Presence: Sendable {
       follow(level, at: time, dwell: rules.exitDwell, in: &visit)
       state = .recovered(again: counts(level) ? [time] : [], visit)
       return .confirmed
-    case .recovered(var again, var visit):
+    case .recovered(let again, var visit):
       follow(level, at: time, dwell: rules.exitDwell, in: &visit)
-      state = .recovered(again: [], visit)
-      guard counts(level), isOfBatch || again.last != time else {
-        state = .recovered(again: again, visit)
-        return nil
-      }
-      again.removeAll { time - $0 > window }
-      again.append(time)
-      guard again.count >= max(2, rules.enterSamples) else {
-        state = .recovered(again: again, visit)
+      state = .recovered(again: again, visit)
+      guard counts(level) else { return nil }
+      var samples = EntrySamples(latest: again.last ?? .distantPast, earlier: again)
+      // One alone may have been a reflection.
+      let needed = max(2, rules.enterSamples)
+      guard let first = samples.count(time, needed: needed, window: window, isOfBatch: isOfBatch) else {
+        state = .recovered(again: needed == 2 ? [samples.latest] : samples.earlier, visit)
         return nil
       }
       state = .inside(visit)
-      return .proven(spread: max(.zero, time - again[0]))
+      return .proven(spread: max(time, samples.latest) - first)
     }
   }
 
