@@ -15,14 +15,37 @@ package import PharosDocuments
 /// The engine, stage two and the geofences decide with ``change(to:at:)``. Readers of events follow a published change
 /// with ``follow(_:at:)`` and reach the same state.
 package struct RegionMachine: Hashable, Sendable {
-  /// The present state.
-  package private(set) var state: RegionState
-  /// The present state; while it is `unmonitored`, the one before.
-  package private(set) var lastKnown: RegionState
-  /// The start of the visit, or the distant future.
-  private var entered = Timestamp.distantFuture
+  /// A state that an observer can find.
+  private enum Known: Hashable, Sendable {
+    case unknown, outside
+    /// In a visit, which began at a time if that is known.
+    case inside(since: Timestamp?)
+
+    /// Makes the state of a name.
+    ///
+    /// A visit begins at a time. Of a region that is only said to be unmonitored nothing is known.
+    init(_ state: RegionState, since: Timestamp?) {
+      self = state == .inside ? .inside(since: since) : state == .outside ? .outside : .unknown
+    }
+  }
+
+  /// The last known state, which is the present one while the region is monitored.
+  private var known: Known
+  private var isMonitored: Bool
   /// The time of the last change, or the distant past.
   package private(set) var changedAt = Timestamp.distantPast
+
+  /// The present state.
+  package var state: RegionState { isMonitored ? lastKnown : .unmonitored }
+
+  /// The present state; while it is `unmonitored`, the one before.
+  package var lastKnown: RegionState {
+    switch known {
+    case .unknown: .unknown
+    case .inside: .inside
+    case .outside: .outside
+    }
+  }
 
   /// Starts in a state that is assumed.
   ///
@@ -31,14 +54,13 @@ package struct RegionMachine: Hashable, Sendable {
   ///   - lastKnown: the state before it, if it is `unmonitored`.
   ///   - since: the time at which monitoring began: the start of the visit, if the state is `inside`.
   package init(assuming state: RegionState, lastKnown: RegionState = .unknown, since: Timestamp) {
-    self.state = state
-    self.lastKnown = state != .unmonitored ? state : lastKnown == .unmonitored ? .unknown : lastKnown
-    guard state == .inside else { return }
-    (entered, changedAt) = (since, since)
+    isMonitored = state != .unmonitored
+    known = isMonitored ? Known(state, since: since) : Known(lastKnown, since: nil)
+    if state == .inside { changedAt = since }
   }
 
   /// The start of the visit, if the last known state is `inside`.
-  package var enteredAt: Timestamp? { entered == .distantFuture ? nil : entered }
+  package var enteredAt: Timestamp? { if case .inside(let since) = known { since } else { nil } }
 
   /// A change of state that is ready to be published.
   package struct Change: Hashable, Sendable {
@@ -83,51 +105,42 @@ package struct RegionMachine: Hashable, Sendable {
   /// Events may be missing between two changes, and a change may be followed twice.
   @discardableResult
   package mutating func follow(_ transition: RegionTransition, at time: Timestamp) -> Change {
-    if transition.from != .unmonitored, transition.from != lastKnown {
-      lastKnown = transition.from
-      entered = .distantFuture
-    }
-    state = transition.from
+    isMonitored = transition.from != .unmonitored
+    if isMonitored, transition.from != lastKnown { known = Known(transition.from, since: nil) }
     let change = move(to: transition.to, at: time)
-    if lastKnown == .inside, let enteredAt = transition.enteredAt { entered = enteredAt }
+    if case .inside(let since) = known { known = .inside(since: transition.enteredAt ?? since) }
     return change
   }
 
   /// Restores what the last event said, which is newer than everything else that is known.
   package mutating func restore(_ record: PublishedState.RegionRecord) {
-    state = record.state
-    lastKnown = record.state == .unmonitored ? record.lastKnown : record.state
-    if lastKnown != .inside { entered = .distantFuture }
-    if lastKnown == .inside, let enteredAt = record.enteredAt { entered = enteredAt }
-    if state == .inside, entered == .distantFuture { entered = record.time }
+    isMonitored = record.state != .unmonitored
+    let since = record.enteredAt ?? enteredAt
+    known =
+      isMonitored ? Known(record.state, since: since ?? record.time) : Known(record.lastKnown, since: since)
     changedAt = max(changedAt, record.time)
   }
 
   private mutating func move(to next: RegionState, at time: Timestamp) -> Change {
     let change = Change(from: state, to: next, before: lastKnown, time: time, enteredAt: enteredAt)
-    switch next {
-    case .inside: if entered == .distantFuture { entered = time }
-    case .outside, .unknown: entered = .distantFuture
-    case .unmonitored: break
-    }
-    state = next
-    if next != .unmonitored { lastKnown = next }
+    isMonitored = next != .unmonitored
+    if isMonitored { known = Known(next, since: enteredAt ?? time) }
     changedAt = time
     return change
   }
 }
 
-extension RegionMachine: FieldRecord {
+extension RegionMachine: FieldStruct {
+  /// Makes a value whose fields are still to be read.
+  package init() { self.init(assuming: .unknown, since: .distantPast) }
+
   /// Hands each field to a coder.
-  package static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
-    let state = try coder.field(value().state)
-    let lastKnown = try coder.field(value().lastKnown)
-    let enteredAt = try coder.field(value().enteredAt)
-    let isKnown = state == .unmonitored ? lastKnown != .unmonitored : lastKnown == state
-    var machine = RegionMachine(assuming: state, lastKnown: lastKnown, since: .distantPast)
-    machine.changedAt = try coder.field(value().changedAt)
-    machine.entered = lastKnown == .inside ? enteredAt ?? .distantFuture : .distantFuture
-    try coder.check(isKnown, "a state of a region")
-    return machine
+  package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    var (state, since) = (lastKnown, enteredAt)
+    try coder.code(&state)
+    try coder.code(&since)
+    known = Known(state, since: since)
+    try coder.code(&isMonitored)
+    try coder.code(&changedAt)
   }
 }

@@ -104,11 +104,27 @@ struct RegionMachineTests {
 
   @Test("a machine survives as bytes")
   func bytes() throws {
-    var machine = RegionMachine(assuming: .inside, since: Self.time(5))
-    _ = machine.change(to: .unmonitored, at: Self.time(9))
-    var writer = FieldWriter()
-    writer.write(machine)
-    var reader = FieldReader(writer.bytes[...])
-    #expect(try RegionMachine(from: &reader) == machine)
+    for number in 0..<256 {
+      var machine = RegionMachine(assuming: Self.states[number & 3], lastKnown: .inside, since: Self.time(5))
+      for step in 1..<4 {
+        _ = machine.change(to: Self.states[number >> (2 * step) & 3], at: Self.time(Int64(step) + 5))
+      }
+      var writer = FieldWriter()
+      writer.write(machine)
+      var reader = FieldReader(writer.bytes[...])
+      #expect(try RegionMachine(from: &reader) == machine)
+      try reader.finish()
+    }
+  }
+
+  @Test("a visit that was going on when monitoring began has no beginning until the region is found inside")
+  func unknownBeginning() {
+    var machine = RegionMachine(assuming: .unmonitored, lastKnown: .inside, since: Self.time(5))
+    #expect(machine.state == .unmonitored)
+    #expect(machine.lastKnown == .inside)
+    #expect(machine.enteredAt == nil)
+    let change = machine.change(to: .inside, at: Self.time(8))
+    #expect(change?.announcement == nil)
+    #expect(machine.enteredAt == Self.time(8))
   }
 }
