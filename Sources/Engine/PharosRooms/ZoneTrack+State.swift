@@ -5,20 +5,13 @@ package import PharosModel
 extension ZoneTrack: FieldStruct {
   /// Hands each field to a coder.
   package mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.code(place: &zone)
-    try coder.code(&unmonitoredSince)
-    try coder.code(&holdDeadline)
+    try coder.code(&stay)
+    try coder.code(&candidate)
     try coder.code(counter: &counter)
-    try coder.code(&heldUntil)
     try coder.code(&nextLook)
-    try coder.code(&candidateSince)
     try coder.code(&changedAt)
-    try coder.code(&enteredAt)
-    try coder.code(&nextObservation)
     try coder.code(&weighedAt)
     try coder.code(&outageTime)
-    try coder.code(place: &candidate)
-    try coder.code(&doubtedSince)
     try coder.code(&lag)
     try coder.code(&isFresh)
     try carriage.visitFields(&coder)
@@ -29,6 +22,39 @@ extension ZoneTrack: FieldStruct {
   }
 }
 
+extension ZoneTrack.Stay: FieldStruct {
+  /// Makes a value whose fields are still to be read.
+  init() { self.init(zone: 0, enteredAt: .distantPast, nextObservation: .distantFuture) }
+
+  /// Hands each field to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(place: &zone)
+    try coder.code(&enteredAt)
+    try coder.code(&nextObservation)
+    try coder.code(&heldUntil)
+    try coder.code(&doubtedSince)
+    try coder.code(&outage)
+  }
+}
+
+extension ZoneTrack.Outage: FieldRecord {
+  /// Hands each field to a coder.
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(since: try coder.field(value().since), alarm: try coder.field(value().alarm))
+  }
+}
+
+extension ZoneTrack.Candidate: FieldStruct {
+  /// Makes a value whose fields are still to be read.
+  init() { self.init(zone: 0, since: .distantPast) }
+
+  /// Hands each field to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(place: &zone)
+    try coder.code(&since)
+  }
+}
+
 extension ZoneTrack {
   /// Returns whether the track belongs to a plan with so many zones and observers, and has its levels in their order.
   package func fits(zones: Int, observers: Int) -> Bool {
@@ -36,7 +62,7 @@ extension ZoneTrack {
     let heard = levels.map(\.observer)
     let shares = belief.shares.map(\.zone).filter { $0 != ZoneWeighing.elsewhere }
     return isInOrder && heard.allSatisfy { $0 < observers }
-      && (shares + [zone, candidate].compactMap { $0 }).allSatisfy { (0..<zones).contains($0) }
+      && (shares + [stay?.zone, candidate?.zone].compactMap { $0 }).allSatisfy { (0..<zones).contains($0) }
       && belief.shares.count <= ZoneWeighing.maximumCandidates + 1
   }
 
@@ -44,15 +70,10 @@ extension ZoneTrack {
   package mutating func resume(at instant: Timestamp, after downtime: TimeSpan) {
     for index in levels.indices where !levels[index].isDark { levels[index].resume(at: instant) }
     candidate = nil
-    doubtedSince = nil
     isFresh = false
     if weighedAt != .distantPast { weighedAt = instant }
-    if heldUntil != .distantPast { heldUntil = heldUntil + downtime }
-    if holdDeadline != .distantFuture { holdDeadline = holdDeadline + downtime }
     if nextLook != .distantFuture { nextLook = instant + ZoneRules.period }
-    if nextObservation != .distantFuture {
-      nextObservation = max(nextObservation, instant + ZoneRules.observationDelay)
-    }
+    stay?.resume(at: instant, after: downtime)
   }
 
   /// Applies the zone of an event that is newer than all else that is known of the beacon.
@@ -68,20 +89,21 @@ extension ZoneTrack {
     isHeardInTheDark: Bool
   ) {
     changedAt = max(changedAt, time)
-    if reported != zone || !isUnmonitored { endHold() }
-    if isUnmonitored, unmonitoredSince == nil { unmonitoredSince = time }
-    guard reported != zone else { return }
-    zone = reported
+    guard reported != zone else {
+      if !isUnmonitored { stay?.heldUntil = .distantPast }
+      let outage = stay?.outage ?? Outage(since: time)
+      stay?.outage = isUnmonitored ? outage : nil
+      return
+    }
     candidate = nil
-    doubtedSince = nil
     carriage = Carriage()
-    probability = zone == nil ? 0 : ZoneRules.certainty
+    probability = reported == nil ? 0 : ZoneRules.certainty
     if reported != nil || !isHeardInTheDark {
       levels.removeAll()
       belief.removeAll()
     }
     guard let reported else {
-      nextObservation = .distantFuture
+      stay = nil
       nextLook = levels.isEmpty ? .distantFuture : instant + ZoneRules.period
       return
     }
@@ -89,10 +111,26 @@ extension ZoneTrack {
       ZoneBelief.Share(zone: reported, probability: ZoneRules.certainty),
       ZoneBelief.Share(zone: ZoneWeighing.elsewhere, probability: 1 - ZoneRules.certainty),
     ]
-    enteredAt = time
-    if !isUnmonitored { heldUntil = instant + ZoneRules.maximumPresence }
+    stay = Stay(
+      zone: reported,
+      enteredAt: time,
+      nextObservation: instant + ZoneRules.observationDelay,
+      heldUntil: isUnmonitored ? .distantPast : instant + ZoneRules.maximumPresence,
+      outage: isUnmonitored ? Outage(since: time) : nil
+    )
     nextLook = instant + ZoneRules.period
-    nextObservation = instant + ZoneRules.observationDelay
+  }
+}
+
+extension ZoneTrack.Stay {
+  /// Resumes after downtime, in which silence is no evidence.
+  fileprivate mutating func resume(at instant: Timestamp, after downtime: TimeSpan) {
+    doubtedSince = nil
+    if heldUntil != .distantPast { heldUntil = heldUntil + downtime }
+    if let outage, outage.alarm != .distantFuture { self.outage?.alarm = outage.alarm + downtime }
+    if nextObservation != .distantFuture {
+      nextObservation = max(nextObservation, instant + ZoneRules.observationDelay)
+    }
   }
 }
 
@@ -124,9 +162,6 @@ package struct PlanTranslation {
     zones = old.zones.map { places[$0.identifier] }
     observers = old.observers.map { new.place(of: $0) }
   }
-
-  /// The new number of a zone; nil too where there was none.
-  func zone(_ old: Int?) -> Int? { old.flatMap { zones[$0] } }
 }
 
 extension ZoneTrack {
@@ -135,13 +170,16 @@ extension ZoneTrack {
   /// A beacon in a removed zone is in no zone afterwards. No exit is published, because the site no longer has the
   /// zone.
   package mutating func translate(by translation: PlanTranslation) {
-    if zone != nil, translation.zone(zone) == nil {
-      doubtedSince = nil
-      nextObservation = .distantFuture
-      endHold()
+    stay = stay.flatMap { stay in
+      translation.zones[stay.zone].map { zone in
+        var stay = stay
+        stay.zone = zone
+        return stay
+      }
     }
-    zone = translation.zone(zone)
-    candidate = translation.zone(candidate)
+    candidate = candidate.flatMap { candidate in
+      translation.zones[candidate.zone].map { Candidate(zone: $0, since: candidate.since) }
+    }
     placing = []
     placingEpoch = nil
     levels = levels.compactMap { level in

@@ -55,22 +55,46 @@ package struct ZoneTrack: Equatable, Sendable {
     }
   }
 
-  /// The zone that the beacon is in.
-  package var zone: Int?
-  /// The time since which the observers that heard the beacon in its zone are down, so that the zone is the last one
-  /// known; nil while one of them is up.
-  package var unmonitoredSince: Timestamp?
-  /// The time at which the alarm about a beacon that stays unmonitored is due.
-  package var holdDeadline = Timestamp.distantFuture
+  /// The stay of the beacon in a zone.
+  struct Stay: Equatable, Sendable {
+    /// The zone.
+    var zone: Int
+    /// The time at which the beacon was assigned to the zone.
+    var enteredAt: Timestamp
+    /// The time at which the sample of the stay is due, or the distant future once it has been taken.
+    var nextObservation: Timestamp
+    /// The time until which the zone is kept although no observer has heard the beacon yet.
+    ///
+    /// It is set when the zone is known only from an event that was published before a restart.
+    var heldUntil = Timestamp.distantPast
+    /// The time from which the zone has been doubted.
+    var doubtedSince: Timestamp?
+    /// The outage of the observers that heard the beacon in the zone, so that the zone is the last one known; nil while one of
+    /// them is up.
+    var outage: Outage?
+  }
+
+  /// The time in which a stay is not monitored.
+  struct Outage: Equatable, Sendable {
+    var since: Timestamp
+    /// The time at which the alarm about it is due, or the distant future before there is one and once it has been raised.
+    var alarm = Timestamp.distantFuture
+  }
+
+  /// A zone that is certain but not yet reported.
+  struct Candidate: Equatable, Sendable {
+    var zone: Int
+    /// The time at which it became certain.
+    var since: Timestamp
+  }
+
+  /// The stay, if the beacon is in a zone.
+  var stay: Stay?
   /// The zones that place the beacon, as of an epoch of the regions.
   package var placing: [Bool] = []
   package var placingEpoch: UInt32?
   /// Counts the transitions: a part of every event's id.
   package var counter: UInt64 = 0
-  /// The time until which the zone is kept although no observer has heard the beacon yet.
-  ///
-  /// It is set when the zone is known only from an event that was published before a restart.
-  var heldUntil = Timestamp.distantPast
   /// The time of the next look at the levels, or the distant future while there is nothing to look at.
   package var nextLook = Timestamp.distantFuture
 
@@ -78,17 +102,10 @@ package struct ZoneTrack: Equatable, Sendable {
   package var levels: [ObserverLevel] = []
   /// The probability of each zone.
   var belief = ZoneBelief()
-  /// The zone that is certain but not yet reported, and the time at which it became certain.
-  var candidate: Int?
-  var candidateSince = Timestamp.distantPast
-  /// The time from which the present zone has been doubted.
-  var doubtedSince: Timestamp?
+  /// The zone that challenges the present one.
+  var candidate: Candidate?
   /// The time of the last change.
   var changedAt = Timestamp.distantPast
-  /// The time at which the beacon was assigned to its present zone.
-  package var enteredAt = Timestamp.distantPast
-  /// The time at which the sample of its stay is due, or the distant future once it has been taken.
-  var nextObservation = Timestamp.distantFuture
   /// The probability that the beacon is carried.
   package var carriage = Carriage()
   /// The probability of the present zone at the last look.
@@ -103,6 +120,18 @@ package struct ZoneTrack: Equatable, Sendable {
 
   /// Starts in no zone, with no level known.
   package init() {}
+
+  /// The zone that the beacon is in.
+  package var zone: Int? { stay?.zone }
+
+  /// The time at which the beacon was assigned to its zone.
+  package var enteredAt: Timestamp? { stay?.enteredAt }
+
+  /// The time since which the zone is the last one known, if no observer that heard the beacon there is up.
+  package var unmonitoredSince: Timestamp? { stay?.outage?.since }
+
+  /// Sets the time at which the alarm about a beacon that stays unmonitored is due; one that is monitored needs none.
+  package mutating func setAlarm(at time: Timestamp) { stay?.outage?.alarm = time }
 
   /// Indicates whether the beacon is in no zone and no observer that is up hears it.
   var isIdle: Bool { zone == nil && levels.allSatisfy(\.isDark) }
@@ -168,9 +197,9 @@ package struct ZoneTrack: Equatable, Sendable {
   package mutating func recover(_ observer: Int, at instant: Timestamp, _ around: Surroundings) -> Bool {
     if let index = levels.firstIndex(where: { $0.observer == observer && $0.isDark }) {
       levels[index].recover(at: instant, deafTime: around.listening[observer].deafTime)
-    } else if unmonitoredSince != nil, let zone, around.plan.zones(of: observer).contains(zone) {
+    } else if let stay, stay.outage != nil, around.plan.zones(of: observer).contains(stay.zone) {
       // Its level was lost in a restart: it gets the time to hear the beacon again.
-      heldUntil = instant + ZoneRules.maximumPresence
+      self.stay?.heldUntil = instant + ZoneRules.maximumPresence
     } else {
       return false
     }
@@ -307,22 +336,22 @@ extension ZoneTrack {
     _ around: Surroundings,
     _ weighing: ZoneWeighing
   ) -> Move? {
-    guard let zone else { return nil }
-    let own = weighing.candidates.first { $0.zone == zone }
+    guard let stay else { return nil }
+    let own = weighing.candidates.first { $0.zone == stay.zone }
     if own?.isLive == true {
-      heldUntil = .distantPast
-      return unmonitoredSince == nil ? nil : remark(.zoneMonitored, at: stamp(instant), .confirmed)
+      self.stay?.heldUntil = .distantPast
+      return stay.outage == nil ? nil : remark(.zoneMonitored, at: stamp(instant), .confirmed)
     }
-    guard heldUntil <= instant else { return nil }
-    if isHeld(in: zone, around, weighing) {
-      if unmonitoredSince == nil {
+    guard stay.heldUntil <= instant else { return nil }
+    if isHeld(in: stay.zone, around, weighing) {
+      guard let outage = stay.outage else {
         // Of an observer that was never heard it is not known when it failed.
-        let isOutage = levels.contains(where: \.isDark) || !around.hasObserver(.unknown, in: zone)
+        let isOutage = levels.contains(where: \.isDark) || !around.hasObserver(.unknown, in: stay.zone)
         let time = max(changedAt, isOutage ? outageTime : instant)
         return remark(.zoneUnmonitored, at: time, .observerDown)
       }
-      guard holdDeadline <= instant else { return nil }
-      return remark(.zoneHoldExceeded, at: holdDeadline, .observerDown)
+      guard outage.alarm <= instant else { return nil }
+      return remark(.zoneHoldExceeded, at: outage.alarm, .observerDown)
     }
     guard !isInside, !weighing.candidates.contains(where: \.isLive) else { return nil }
     return leave(at: instant, .silence, weighing)
@@ -337,9 +366,9 @@ extension ZoneTrack {
   /// Reports what has become of the monitoring of the zone, in which the beacon stays.
   private mutating func remark(_ kind: EventKind, at time: Timestamp, _ reason: ZoneTransition.Reason) -> Move
   {
-    let dwell = unmonitoredSince.map { time - $0 }
-    unmonitoredSince = kind == .zoneMonitored ? nil : unmonitoredSince ?? time
-    holdDeadline = .distantFuture
+    let since = unmonitoredSince
+    let dwell = since.map { time - $0 }
+    stay?.outage = kind == .zoneMonitored ? nil : Outage(since: since ?? time)
     changedAt = time
     return Move(from: zone, to: zone, time: time, dwell: dwell, reason: reason, kind: kind)
   }
@@ -360,11 +389,11 @@ extension ZoneTrack {
     _ around: Surroundings,
     _ weighing: ZoneWeighing
   ) -> Bool {
-    guard let zone, instant >= nextObservation, carriage.probability < ZoneRules.restProbability,
+    guard let stay, instant >= stay.nextObservation, carriage.probability < ZoneRules.restProbability,
       !levels.contains(where: \.isDark)
     else { return false }
-    guard belief.probability(of: zone) >= ZoneRules.certainty else { return false }
-    nextObservation = .distantFuture
+    guard belief.probability(of: stay.zone) >= ZoneRules.certainty else { return false }
+    self.stay?.nextObservation = .distantFuture
     // The known offsets decide whose sample it is, whether they are used for zones or not: a loud observer
     // would otherwise claim its neighbours' beacons and teach that they are its own.
     let louder = { (left: ZoneWeighing.Heard, right: ZoneWeighing.Heard) in
@@ -442,11 +471,9 @@ extension ZoneTrack {
     _ around: Surroundings,
     _ weighing: ZoneWeighing
   ) -> Move? {
-    if candidate != best.zone {
-      candidate = best.zone
-      candidateSince = instant
-    }
-    let dwell = instant - candidateSince
+    let since = candidate?.zone == best.zone ? candidate?.since ?? instant : instant
+    candidate = Candidate(zone: best.zone, since: since)
+    let dwell = instant - since
     guard dwell >= needed(for: best.zone, around) else { return doubt(at: instant, around, weighing) }
     let lead = weighing.lead(of: best.zone)
     let move = Move(
@@ -459,13 +486,13 @@ extension ZoneTrack {
       probability: probability,
       runnerUp: weighing.runnerUp(behind: best.zone)
     )
-    zone = best.zone
+    stay = Stay(
+      zone: best.zone,
+      enteredAt: instant,
+      nextObservation: instant + ZoneRules.observationDelay
+    )
     self.probability = probability
-    endHold()
-    enteredAt = instant
     candidate = nil
-    doubtedSince = nil
-    nextObservation = instant + ZoneRules.observationDelay
     return move
   }
 
@@ -492,7 +519,7 @@ extension ZoneTrack {
     }
     let wait = self.needed(for: best.zone, around)
     if wait > .zero {
-      rival.waited = candidate == best.zone ? instant - candidateSince : .zero
+      rival.waited = candidate.flatMap { $0.zone == best.zone ? instant - $0.since : nil } ?? .zero
       rival.neededWait = wait
     }
     return rival
@@ -507,25 +534,20 @@ extension ZoneTrack {
     }
   }
 
-  /// Ends what holds a zone that no observer hears the beacon in.
-  mutating func endHold() {
-    (unmonitoredSince, holdDeadline, heldUntil) = (nil, .distantFuture, .distantPast)
-  }
-
   /// Leaves a zone that has been improbable for long, although no other is certain, unless its observers are down.
   private mutating func doubt(
     at instant: Timestamp,
     _ around: Surroundings,
     _ weighing: ZoneWeighing
   ) -> Move? {
-    guard let zone, belief.probability(of: zone) < ZoneRules.doubt, heldUntil <= instant,
-      !isHeld(in: zone, around, weighing)
+    guard let stay, belief.probability(of: stay.zone) < ZoneRules.doubt, stay.heldUntil <= instant,
+      !isHeld(in: stay.zone, around, weighing)
     else {
-      doubtedSince = nil
+      self.stay?.doubtedSince = nil
       return nil
     }
-    let since = doubtedSince ?? instant
-    doubtedSince = since
+    let since = stay.doubtedSince ?? instant
+    self.stay?.doubtedSince = since
     guard candidate == nil, instant - since >= ZoneRules.notSureDwell else { return nil }
     return leave(at: instant, .notSure, weighing)
   }
@@ -540,11 +562,8 @@ extension ZoneTrack {
       move.probability = belief.probability(of: zone)
       move.runnerUp = weighing.runnerUp(behind: zone)
     }
-    zone = nil
-    endHold()
+    stay = nil
     candidate = nil
-    doubtedSince = nil
-    nextObservation = .distantFuture
     if reason == .silence { belief.removeAll() }
     return move
   }

@@ -272,7 +272,7 @@ extension StageTwo {
         at: now,
         isHeardInTheDark: tags[place].zone.levels.contains { down.contains($0.observer) }
       )
-      if word.isUnmonitored { tags[place].zone.holdDeadline = now + maximumHold(of: place) }
+      if word.isUnmonitored { tags[place].zone.setAlarm(at: now + maximumHold(of: place)) }
       guard tags[place].zone.placing.isEmpty else { continue }
       tags[place].zone.placing = around.plan.placing(
         word.beacon,

@@ -337,7 +337,7 @@ package struct StageTwo: Sendable {
     guard let move else { return }
     tags[place].zone.counter += 1
     if move.kind == .zoneUnmonitored {
-      tags[place].zone.holdDeadline = now + maximumHold(of: place)
+      tags[place].zone.setAlarm(at: now + maximumHold(of: place))
     }
     publish(move, weighing, about: tags[place].beacon, tags[place].zone.counter, into: &events)
   }

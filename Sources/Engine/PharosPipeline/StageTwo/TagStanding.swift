@@ -125,7 +125,7 @@ extension StageTwo {
     return TagStanding(
       beacon: tag.beacon,
       zone: zone.zone.map { around.plan.zones[$0].identifier },
-      since: zone.zone == nil ? nil : zone.enteredAt,
+      since: zone.enteredAt,
       unmonitoredSince: zone.unmonitoredSince,
       probability: zone.zone.map { _ in zone.probability },
       hearings: hearings.sorted { ($0.level + $0.offset, $1.observer) > ($1.level + $1.offset, $0.observer) }
