@@ -14,6 +14,9 @@ package struct BeaconRegions: Sendable {
       self.application = application
       self.identifier = identifier
     }
+
+    /// Makes the key of a region that records name.
+    package init(_ key: RegionKey) { self.init(application: key.application, identifier: key.region) }
   }
 
   /// One region and the time from which it is monitored.

@@ -78,6 +78,13 @@ package struct BeaconRegionRow: Sendable {
     self.counter = counter
   }
 
+  /// Returns whether the report of an observer counts.
+  ///
+  /// A beacon that has left enters by as many samples as any other, not by the first one of an observer that is back.
+  func accepts(_ change: PresenceChange) -> Bool {
+    change.state != .inside || change.evidence.rule != .recovery || state != .outside
+  }
+
   /// Records that an observer has the beacon inside.
   ///
   /// Returns false if the limit on observers is reached.

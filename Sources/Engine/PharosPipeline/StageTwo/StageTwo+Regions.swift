@@ -17,10 +17,8 @@ extension StageTwo {
     else { return countStray() }
     let place = place(of: change.beacon, into: &events)
     let row = tags[place].row(of: region, assuming: entry.assuming, since: entry.since)
+    guard tags[place].rows[row].accepts(change) else { return }
     switch change.state {
-    case .inside where change.evidence.rule == .recovery && tags[place].rows[row].state == .outside:
-      // A beacon that has left enters by as many samples as any other, not by the first one of an observer that is back.
-      return
     case .inside:
       if !tags[place].rows[row].receive(change, limit: limits.observersPerRow) { countCrowdedOut() }
     case .outside: tags[place].rows[row].lose(change)

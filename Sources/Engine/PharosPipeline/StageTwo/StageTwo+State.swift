@@ -176,19 +176,8 @@ extension StageTwo {
     }
     geofences.resume(at: now, after: downtime)
     // What was published about a region that is another one now says nothing about it.
-    let changed = Set(regionsOfBefore)
-    for key in regionsOfBefore {
-      publishReset(of: key, regions.place(of: key) == nil ? .removed : .replaced, at: now, into: &events)
-    }
-    regionsOfBefore = []
-    for name in publishedState.resets {
-      let key = BeaconRegions.Key(application: name.application, identifier: name.region)
-      guard !changed.contains(key), let region = regions.place(of: key) else { continue }
-      reset(region, of: key, .replaced, at: now, into: &events)
-    }
-    let kept = publishedState.regions.filter {
-      !changed.contains(BeaconRegions.Key(application: $0.application, identifier: $0.region))
-    }
+    let changed = resetRegions(publishedState.resets, into: &events)
+    let kept = publishedState.regions.filter { !changed.contains(BeaconRegions.Key($0.key)) }
     restore(kept, into: &events)
     leaveRemovedZones(publishedState.zones, into: &events)
     restore(publishedState)
@@ -215,6 +204,26 @@ extension StageTwo {
     complete(before: instant, into: &events)
     locate(through: instant - .oneNanosecond, into: &events)
     resume(at: end, publishedState: PublishedState(), into: &events)
+  }
+
+  /// Begins again with the regions that are others now than in the state, or were reset since.
+  ///
+  /// - Returns: the keys of the regions.
+  private mutating func resetRegions(
+    _ published: [RegionKey],
+    into events: inout [Event]
+  ) -> Set<BeaconRegions.Key> {
+    let known = published.map { BeaconRegions.Key($0) }.filter { regions.place(of: $0) != nil }
+    var done: Set<BeaconRegions.Key> = []
+    for key in regionsOfBefore + known where done.insert(key).inserted {
+      if let region = regions.place(of: key) {
+        reset(region, of: key, .replaced, at: now, into: &events)
+      } else {
+        publishReset(of: key, .removed, at: now, into: &events)
+      }
+    }
+    regionsOfBefore = []
+    return done
   }
 
   /// Restores states towards regions from events.
