@@ -28,26 +28,40 @@ package struct DeliverySchedule: Sendable {
       case waiting(until: Timestamp)
     }
 
+    /// The failed attempts to send one event.
+    struct Attempts: Sendable {
+      /// The sequence of the event.
+      var head: Int64
+      var count: Int
+      var firstTried: Timestamp
+    }
+
     var state: State
-    /// Indicates whether it is behind, and so has a cursor of its own, `after`.
-    var isBehind: Bool
-    var after: Int64
+    /// The cursor of a lane that is behind; the others share that of the webhook.
+    var after: Int64?
     /// The loaded events, in order.
     var entries: [JournaledEvent] = []
-    /// The event that `attempts` and `firstTried` are about, or 0.
-    var head: Int64 = 0
-    var attempts = 0
-    var firstTried: Timestamp?
+    /// The attempts to send its first event, if there were any.
+    var attempts: Attempts?
     /// The time since which every attempt of this lane has failed, for any event.
     var failingSince: Timestamp?
+
+    /// Indicates whether it has a cursor of its own.
+    var isBehind: Bool { after != nil }
 
     /// The sequence that must have been read before the lane is loaded.
     ///
     /// After a restart, the webhook's cursor may lie before that of a lane. The events in between are read first, so
     /// that a lane ends only where the webhook itself continues with the subject.
-    var loadableFrom: Int64 { max(after, head) }
+    var loadableFrom: Int64 { max(after ?? 0, attempts?.head ?? 0) }
+  }
 
-    mutating func forgetAttempts() { (head, attempts, firstTried) = (0, 0, nil) }
+  /// The wait for a receiver that is down.
+  struct Probe: Sendable {
+    /// The time of the next probe.
+    var time: Timestamp
+    /// The number of probes, the next one included.
+    var number: Int
   }
 
   let settings: DeliverySettings
@@ -77,9 +91,8 @@ package struct DeliverySchedule: Sendable {
   package internal(set) var inFlight = 0
   /// The subjects that have failed since the last success: whatever has no subject counts as one.
   var failed: Set<SubjectID> = []
-  /// The time of the next probe of a receiver that is down.
-  var probeAt: Timestamp?
-  var probes = 0
+  /// The next probe, if the receiver is down.
+  var probe: Probe?
   /// The time until which the receiver asked to get no requests.
   var heldUntil = Timestamp.distantPast
 
@@ -109,11 +122,10 @@ package struct DeliverySchedule: Sendable {
       let key = DeliveryLane(row.topic)
       lanes[key] = Lane(
         state: .waiting(until: row.nextAttempt),
-        isBehind: true,
         after: row.after,
-        head: row.head,
-        attempts: row.attempts,
-        firstTried: row.firstTried,
+        attempts: row.firstTried.map {
+          Lane.Attempts(head: row.head, count: row.attempts, firstTried: $0)
+        },
         failingSince: row.firstTried
       )
       waiting.insert(QueuedLane(key: row.nextAttempt, lane: key))
@@ -122,7 +134,7 @@ package struct DeliverySchedule: Sendable {
   }
 
   /// Indicates whether the receiver is considered down.
-  package var isDown: Bool { probeAt != nil }
+  package var isDown: Bool { probe != nil }
 
   /// The number of lanes that are behind.
   package var behindCount: Int { lanes.count - flowing.count }
@@ -134,16 +146,16 @@ package struct DeliverySchedule: Sendable {
   package mutating func addReplay(of subject: SubjectID) {
     let key = DeliveryLane(DeliveryTopic(subject), isReplay: true)
     // The client that asks for it expects the receiver to be back: probe it at once.
-    if isDown { probeAt = .distantPast }
+    probe?.time = .distantPast
     guard lanes[key] == nil else { return }
-    lanes[key] = Lane(state: .unloaded, isBehind: true, after: 0)
+    lanes[key] = Lane(state: .unloaded, after: 0)
     unloaded.insert(QueuedLane(key: 0, lane: key))
   }
 
   /// Makes all waiting lanes due at once, because the webhook's definition has changed or the clock was set back.
   package mutating func expedite() {
     heldUntil = .distantPast
-    if isDown { probeAt = .distantPast }
+    probe?.time = .distantPast
     while let entry = waiting.popMin() { unload(entry) }
   }
 
@@ -162,7 +174,7 @@ extension DeliverySchedule {
       unload(entry)
     }
     // A receiver that is down is probed when its own time has come, with whatever would be due first.
-    guard let probeAt, probeAt <= now, inFlight == 0, ready.isEmpty else { return }
+    guard let probe, probe.time <= now, inFlight == 0, ready.isEmpty else { return }
     while unloaded.isEmpty, let entry = waiting.popMin() { unload(entry) }
   }
 
@@ -178,12 +190,14 @@ extension DeliverySchedule {
   package mutating func nextLoad() -> DeliveryLoad? {
     guard !isStopped, ready.count + inFlight < 2 * concurrency else { return nil }
     while let entry = unloaded.min {
-      guard let lane = lanes[entry.lane], lane.state == .unloaded, lane.loadableFrom == entry.key else {
+      guard let lane = lanes[entry.lane], lane.state == .unloaded, lane.loadableFrom == entry.key,
+        let after = lane.after
+      else {
         unloaded.removeMin()
         continue
       }
       guard entry.key <= readThrough else { break }
-      return .lane(entry.lane, after: lane.after, limit: settings.laneReadAhead)
+      return .lane(entry.lane, after: after, limit: settings.laneReadAhead)
     }
     guard lanes.count < settings.laneLimit, loadedCount < settings.readAhead else { return nil }
     return .onward(after: readThrough, limit: settings.readAhead - loadedCount)
@@ -200,7 +214,6 @@ extension DeliverySchedule {
       if let lane = lanes[key] {
         guard !lane.isBehind else { continue }
         guard lane.entries.count < settings.laneReadAhead else {
-          lanes[key]?.isBehind = true
           flowing.remove(key)
           lanes[key]?.after = (lane.entries.first?.sequence ?? entry.sequence) - 1
           changedLanes.insert(key)
@@ -208,7 +221,7 @@ extension DeliverySchedule {
         }
         lanes[key]?.entries.append(entry)
       } else {
-        lanes[key] = Lane(state: .ready, isBehind: false, after: entry.sequence - 1, entries: [entry])
+        lanes[key] = Lane(state: .ready, entries: [entry])
         flowing.insert(key)
         ready.insert(QueuedLane(key: entry.sequence, lane: key))
       }
@@ -220,14 +233,15 @@ extension DeliverySchedule {
   /// Adds the next events of one lane; a lane without any is removed, since it is no longer behind.
   package mutating func load(_ key: DeliveryLane, _ events: [JournaledEvent]) {
     guard var lane = lanes[key], lane.state == .unloaded else { return }
-    lane.entries = key.isReplay ? events : events.filter { $0.sequence <= max(readThrough, lane.head) }
+    let end = max(readThrough, lane.attempts?.head ?? 0)
+    lane.entries = key.isReplay ? events : events.filter { $0.sequence <= end }
     guard let first = lane.entries.first else {
       lanes[key] = nil
       changedLanes.insert(key)
       return
     }
     // The journal no longer has the event that was tried: the attempts of the next one are counted from zero.
-    if lane.head != first.sequence { lane.forgetAttempts() }
+    if lane.attempts?.head != first.sequence { lane.attempts = nil }
     lane.state = .ready
     loadedCount += lane.entries.count
     lanes[key] = lane
@@ -247,11 +261,12 @@ extension DeliverySchedule {
         ready.removeMin()
         continue
       }
-      let attempt = DeliveryAttempt(lane: key, entry: entry, number: lane.attempts + 1)
+      let tries = lane.attempts?.count ?? 0
+      let attempt = DeliveryAttempt(lane: key, entry: entry, number: tries + 1)
       if isGivenUp(attempt, lane, at: now) {
         ready.removeMin()
         let reason = "nothing of it was taken for \(Int(settings.giveUpAfter.seconds / 3_600)) hours"
-        moveToDeadLetters(attempt, at: now, tries: lane.attempts, reason: reason)
+        moveToDeadLetters(attempt, at: now, tries: tries, reason: reason)
         return .giveUp(attempt, reason: reason)
       }
       guard maySend(at: now) else { return nil }
@@ -266,7 +281,7 @@ extension DeliverySchedule {
   /// The time to call again if nothing else happens before, or nil if only an outcome or a new event can help.
   package var wakeTime: Timestamp? {
     guard !isStopped, !lanes.isEmpty else { return nil }
-    if let probeAt { return inFlight == 0 ? max(probeAt, heldUntil) : nil }
+    if let probe { return inFlight == 0 ? max(probe.time, heldUntil) : nil }
     guard inFlight < concurrency else { return nil }
     let due = ready.isEmpty ? waiting.min?.key : heldUntil
     return due.map { max($0, heldUntil) }
@@ -274,7 +289,7 @@ extension DeliverySchedule {
 
   private func maySend(at now: Timestamp) -> Bool {
     guard now >= heldUntil else { return false }
-    if let probeAt { return inFlight == 0 && now >= probeAt }
+    if let probe { return inFlight == 0 && now >= probe.time }
     return inFlight < concurrency
   }
 
@@ -339,7 +354,7 @@ extension DeliverySchedule {
     lanes[attempt.lane]?.failingSince = nil
     failingSince = nil
     if isDown {
-      (probeAt, probes) = (nil, 0)
+      probe = nil
       // The receiver is back: the waiting lanes become due at once, without the rest of their backoff.
       while let entry = waiting.popMin() { unload(entry) }
     }
@@ -359,11 +374,12 @@ extension DeliverySchedule {
     let pause = min(retryAfter ?? .zero, settings.giveUpAfter)
     if retryAfter != nil { heldUntil = max(heldUntil, now + pause) }
     if failed.count >= settings.subjectsUntilDown, inFlight == 0 || !isDown {
-      probes += 1
-      probeAt = now + max(settings.delay(afterFailures: probes, jitter: jitter), pause)
+      let number = (probe?.number ?? 0) + 1
+      let delay = settings.delay(afterFailures: number, jitter: jitter)
+      probe = Probe(time: now + max(delay, pause), number: number)
     }
     guard var lane = lanes[attempt.lane] else { return .dead(reason: reason) }
-    let firstTried = lane.firstTried ?? now
+    let firstTried = lane.attempts?.firstTried ?? now
     lane.failingSince = lane.failingSince ?? now
     if now - firstTried >= settings.giveUpAfter || isGivenUp(attempt, lane, at: now) {
       lanes[attempt.lane] = lane
@@ -374,11 +390,12 @@ extension DeliverySchedule {
     loadedCount -= lane.entries.count
     lane.entries = []
     lane.after = attempt.lane.isReplay ? 0 : attempt.entry.sequence - 1
-    lane.isBehind = true
     flowing.remove(attempt.lane)
-    lane.head = attempt.entry.sequence
-    lane.attempts = attempt.number
-    lane.firstTried = firstTried
+    lane.attempts = Lane.Attempts(
+      head: attempt.entry.sequence,
+      count: attempt.number,
+      firstTried: firstTried
+    )
     lane.state = .waiting(until: until)
     lanes[attempt.lane] = lane
     waiting.insert(QueuedLane(key: until, lane: attempt.lane))
@@ -410,8 +427,8 @@ extension DeliverySchedule {
     guard var lane = lanes[attempt.lane] else { return }
     lane.entries.removeFirst()
     loadedCount -= 1
-    lane.after = attempt.lane.isReplay ? 0 : attempt.entry.sequence
-    lane.forgetAttempts()
+    if lane.isBehind { lane.after = attempt.lane.isReplay ? 0 : attempt.entry.sequence }
+    lane.attempts = nil
     if let next = lane.entries.first {
       lane.state = .ready
       ready.insert(QueuedLane(key: next.sequence, lane: attempt.lane))
@@ -458,7 +475,6 @@ extension DeliverySchedule {
   package mutating func separateLanes() {
     for key in flowing {
       guard let first = lanes[key]?.entries.first else { continue }
-      lanes[key]?.isBehind = true
       lanes[key]?.after = first.sequence - 1
       changedLanes.insert(key)
     }
@@ -479,16 +495,16 @@ extension DeliverySchedule {
       failingSince: failingSince
     )
     for key in changedLanes where !key.isReplay {
-      guard let lane = lanes[key], lane.isBehind else {
+      guard let lane = lanes[key], let after = lane.after else {
         update.caughtUp.append(key.topic)
         continue
       }
       var row = DeliveryLedger.Lane(
         topic: key.topic,
-        after: lane.after,
-        head: lane.head,
-        attempts: lane.attempts,
-        firstTried: lane.firstTried
+        after: after,
+        head: lane.attempts?.head ?? 0,
+        attempts: lane.attempts?.count ?? 0,
+        firstTried: lane.attempts?.firstTried
       )
       if case .waiting(let until) = lane.state { row.nextAttempt = until }
       update.lanes.append(row)
