@@ -14,8 +14,8 @@ final class ReadingLoop {
   enum Phase {
     /// It reads.
     case running
-    /// It reads what is left in the sockets' buffers, and then succeeds the promise.
-    case draining(EventLoopPromise<Void>)
+    /// It reads what is left in the sockets' buffers, so many datagrams at most, and then succeeds the promise.
+    case draining(EventLoopPromise<Void>, datagrams: Int)
     /// Its sockets are closed; it still publishes watermarks, since other loops may wait for them.
     case drained
     /// Time stands still until all loops have agreed on the end.
@@ -53,8 +53,6 @@ final class ReadingLoop {
   var firstListener = 0
   /// Indicates whether the last tick left datagrams in a socket and the next one follows at once.
   var wasBehind = false
-  /// The number of datagrams that the last drain may still take.
-  var lastDrainLeft = 0
   var hold = ReadingHold.none
   /// The time since which the recorder has had no room.
   var recorderStalledSince: Timestamp?
@@ -293,10 +291,12 @@ extension ReadingLoop {
       doChores()
       if server?.checkpointAnswers.isEmpty == false { watchCheckpoint() }
       for listener in listeners { listener.endTick() }
-    case .draining(let promise):
+    case .draining(let promise, let datagrams):
       isEager = true
       judgeHeld()
-      if drainSockets() {
+      let left = drainSockets(of: datagrams)
+      phase = .draining(promise, datagrams: left)
+      if left == 0 {
         closeSockets()
         promise.succeed(())
       }
@@ -304,9 +304,7 @@ extension ReadingLoop {
     case .drained:
       isEager = true
       publishTime()
-    case .frozen:
-      isEager = true
-    case .finishing:
+    case .frozen, .finishing:
       isEager = true
     case .finished:
       return
@@ -457,8 +455,8 @@ extension ReadingLoop {
   /// Reads what is left in the sockets, then closes them.
   func stopReading() -> EventLoopFuture<Void> {
     let promise = eventLoop.makePromise(of: Void.self)
-    phase = .draining(promise)
-    lastDrainLeft = listeners.reduce(1_024) { $0 + $1.receiveBuffer / ReadingLoop.bytesPerDatagram }
+    let datagrams = listeners.reduce(1_024) { $0 + $1.receiveBuffer / ReadingLoop.bytesPerDatagram }
+    phase = .draining(promise, datagrams: datagrams)
     return promise.futureResult
   }
 
@@ -477,20 +475,22 @@ extension ReadingLoop {
     return promise.futureResult
   }
 
-  /// Takes a share of the remaining datagrams; returns whether all of them have been taken.
-  func drainSockets() -> Bool {
-    var isDone = true
+  /// Takes a share of the remaining datagrams.
+  ///
+  /// - Returns: how many more may be taken: none if there are none.
+  private func drainSockets(of datagrams: Int) -> Int {
+    var (left, isDone) = (datagrams, true)
     for listener in listeners {
       let received = pass(listener)
-      lastDrainLeft -= received.datagrams
+      left -= received.datagrams
       if received.ending != .emptied || received.datagrams > 0 { isDone = false }
     }
     // What waits for the disk is waited for, a few seconds at most.
     if !intake.held.isEmpty {
-      lastDrainLeft -= 1
+      left -= 1
       isDone = false
     }
-    return isDone || lastDrainLeft <= 0
+    return isDone ? 0 : max(0, left)
   }
 
   /// Closes the sockets and refuses the requests that came too late.
