@@ -128,14 +128,8 @@ package struct AdaptiveSilence {
     _ policy: PresencePolicy,
     at levelClass: LevelClass
   ) -> (gap: TimeSpan, basis: SilenceBasis?) {
-    switch policy.silence {
-    case .fixed(let span): return (span, nil)
-    case .never: return (.forever, nil)
-    case .adaptive: break
-    }
-    // Declared knowledge wins over a ceiling that would contradict it.
-    let still = policy.stillInterval?.seconds ?? 0
-    var ceiling = max(policy.silenceCeiling, TimeSpan.seconds(still * 3), policy.silenceFloor)
+    if let declared = policy.silence.declared { return (declared, nil) }
+    var ceiling = policy.maximumSilence
     let pace = Double(pace(policy))
     guard pace > 0 else {
       return (min(max(AdaptiveSilence.defaultSilence, policy.silenceFloor), ceiling), nil)

@@ -273,7 +273,7 @@ extension ObserverEngine {
     for row in rows.indices where rows[row].isLive {
       let entry = rows[row]
       if entry.state == .inside, entry.tracksInside == 0, entry.isActive {
-        rows[row].patience = context.catalog.slots[Int(entry.slot)].region.presence.patience
+        rows[row].patience = context.catalog.slots[Int(entry.slot)].region.presence.maximumSilence
         rows[row].decideAt = context.current + rows[row].patience
       } else if entry.decideAt != .distantFuture {
         rows[row].decideAt = context.current + entry.patience
@@ -281,7 +281,7 @@ extension ObserverEngine {
       arm(row: row, for: rows[row].decideAt, &context)
     }
     watch(&context)
-    let maximum = context.catalog.policies.lazy.map(\.patience).filter { $0 != .forever }.max() ?? .zero
+    let maximum = context.catalog.policies.lazy.map(\.maximumSilence).filter { $0 != .forever }.max() ?? .zero
     watchedUntil = context.current + maximum + LifeSigns.maximumSilence
     guard nextSecond != nil else { return }
     nextHalf = half(of: context.current)
@@ -339,7 +339,7 @@ extension ObserverEngine {
     rows[row].decideAt = .distantFuture
     guard record.state == .unmonitored, silenceIsEvidence, rows[row].tracksInside == 0 else { return }
     if rows[row].machine.lastKnown == .inside {
-      rows[row].patience = context.catalog.slots[Int(slot)].region.presence.patience
+      rows[row].patience = context.catalog.slots[Int(slot)].region.presence.maximumSilence
     }
     rows[row].decideAt = context.current + rows[row].patience
   }
@@ -379,18 +379,5 @@ extension PublishedState {
       regions.map(\.decidedAt).max(), zones.map(\.decidedAt).max(), observers.map(\.decidedAt).max(),
     ]
     return times.compactMap { $0 }.max()
-  }
-}
-
-extension PresencePolicy {
-  /// The time for which a visit without a known track goes on in live silence.
-  ///
-  /// The ceiling of what adaptive silence may come to, since nothing is known of the beacon.
-  var patience: TimeSpan {
-    switch silence {
-    case .adaptive: max(silenceCeiling, silenceFloor, (stillInterval ?? .zero) * 3)
-    case .fixed(let span): span
-    case .never: .forever
-    }
   }
 }

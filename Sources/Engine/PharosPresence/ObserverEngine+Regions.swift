@@ -2,9 +2,6 @@ import PharosModel
 
 /// The states of an observer in the regions: rows, transitions and the evidence that they are published with.
 extension ObserverEngine {
-  /// The fixed rule that evidence is compared with.
-  private static let fixedRule = TimeSpan.seconds(30)
-
   // MARK: Rows
 
   /// The row of a region, made now if it is the first match.
@@ -139,9 +136,8 @@ extension ObserverEngine {
   ) {
     let track = tracks[place]
     let rules = context.catalog.policies[Int(track.presence(policy).policy)]
-    var isFixed = false
-    if case .fixed = rules.silence { isFixed = true }
-    let rule: Evidence.Rule = deadline.isLevel ? .level : isFixed ? .fixedSilence : .adaptiveSilence
+    let silence: Evidence.Rule = rules.silence.declared == nil ? .adaptiveSilence : .fixedSilence
+    let rule = deadline.isLevel ? .level : silence
     var evidence = evidence(rule, policy, track, context)
     // Silence counts from the observer's return, and not while it was deaf.
     let silentSince = max(track.hot.lastHeard, silenceFrom)
@@ -316,7 +312,7 @@ extension ObserverEngine {
     let learner = track.learner
     var evidence = Evidence(rule: rule)
     evidence.lastHeard = track.hot.lastHeard
-    evidence.fixedRuleAt = track.hot.lastHeard + ObserverEngine.fixedRule
+    evidence.fixedRuleAt = track.hot.lastHeard + Evidence.fixedRule
     if presence.allowed != .forever { evidence.allowedGap = presence.allowed }
     if learner.interval > 0 { evidence.interval = .seconds(Double(learner.interval)) }
     if learner.received > 0 {

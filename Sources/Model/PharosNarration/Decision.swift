@@ -190,7 +190,7 @@ package struct FixedRule {
   }
 
   /// The time-outs that decisions are compared with.
-  package static let timeouts: [TimeSpan] = [.seconds(10), .seconds(30)]
+  package static let timeouts: [TimeSpan] = [.seconds(10), Evidence.fixedRule]
 
   /// The time-out.
   package let timeout: TimeSpan

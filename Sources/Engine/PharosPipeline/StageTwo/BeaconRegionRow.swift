@@ -343,14 +343,3 @@ extension BeaconRegionRow {
     ]
   }
 }
-
-extension PresencePolicy {
-  /// The longest silence of a beacon that is present, whatever is learned about it.
-  var maximumSilence: TimeSpan {
-    switch silence {
-    case .adaptive: silenceCeiling
-    case .fixed(let span): span
-    case .never: .forever
-    }
-  }
-}

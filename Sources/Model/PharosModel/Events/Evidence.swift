@@ -109,6 +109,9 @@ public struct Evidence: Hashable, Sendable {
   public var margin: Double?
   /// The time at which the beacon was last heard.
   public var lastHeard: Timestamp?
+  /// The fixed rule that decisions are compared with: AltBeacon's region exit period and Core Location's usual exit.
+  package static let fixedRule = TimeSpan.seconds(30)
+
   /// The time at which a fixed rule of 30 s would have fired.
   public var fixedRuleAt: Timestamp?
   /// The part of the silence in which the observer heard nothing or next to nothing: time that ``gap`` leaves out.

@@ -199,6 +199,15 @@ public struct PresencePolicy: Hashable, Sendable {
     case fixed(TimeSpan)
     /// Forever: the beacon is silent at rest.
     case never
+
+    /// The length as declared; nil where it is learned.
+    package var declared: TimeSpan? {
+      switch self {
+      case .adaptive: nil
+      case .fixed(let span): span
+      case .never: .forever
+      }
+    }
   }
 
   /// The number of adverts that it takes to enter.
@@ -231,6 +240,13 @@ public struct PresencePolicy: Hashable, Sendable {
   public var falseExitsPerDay: Double
   /// The slowest interval that the beacon is known to advertise with, at rest.
   public var stillInterval: TimeSpan?
+
+  /// The longest silence of a beacon that is present, before anything is learned about it.
+  ///
+  /// Declared knowledge wins over a ceiling that would contradict it.
+  package var maximumSilence: TimeSpan {
+    silence.declared ?? max(silenceCeiling, silenceFloor, (stillInterval ?? .zero) * 3)
+  }
 
   /// Makes a policy; the defaults are those of the design, section 6.
   ///
