@@ -3,23 +3,126 @@ import PharosDocuments
 import PharosSpace
 import PharosWays
 
-/// The searches of routes, on the threads of requests.
-enum RouteSearch {
-  /// Returns the router of a venue, which the first request makes.
-  static func router(of served: ServedVenue) async throws -> Router {
-    try await BackgroundExecutor.requests.run { served.router.router }
+/// The form in which routes are written.
+struct RouteForm: Sendable {
+  let language: RouteLanguage
+  let geometry: RouteGeometry
+  var parts = RouteParts()
+
+  /// Reads the form.
+  ///
+  /// - Parameters:
+  ///   - query: the parameters of the request.
+  ///   - geometry: the form of geometries where the request names none.
+  init(_ query: inout QueryReading, geometry: RouteGeometry) {
+    language = query.word("language", RouteLanguage.self) ?? .english
+    self.geometry = query.word("geometries", RouteGeometry.self) ?? geometry
   }
 
-  /// Runs a search on the threads of requests, within the budget of a request; an error of it is an answer.
+  /// The parameters that it is read from.
+  static func parameters(geometry: RouteGeometry) -> [Operation.Parameter] {
+    [
+      .query(
+        "language",
+        .words(of: RouteLanguage.self).usually(.string(RouteLanguage.english.rawValue)),
+        "The language of instructions."
+      ),
+      .query(
+        "geometries",
+        .words(of: RouteGeometry.self).usually(.string(geometry.rawValue)),
+        "The form of geometries."
+      ),
+    ]
+  }
+}
+
+/// The tables of a matrix, by OSRM's words.
+enum RouteTable: String, CaseIterable {
+  case duration
+  case distance
+}
+
+/// An end of routes.
+protocol RoutedEnd: Sendable {
+  /// The place at which they begin or end.
+  var waypoint: Waypoint { get }
+}
+
+extension Waypoint: RoutedEnd {
+  var waypoint: Waypoint { self }
+}
+
+/// A search of routes in a venue, on the threads of requests; its answers have the shape of OSRM's under every address.
+///
+/// - Source: OSRM HTTP API 5.x, route and table services.
+struct RouteSearch {
+  let served: ServedVenue
+  var options = RouteOptions()
+
+  /// Answers with the routes that lead through ends one after the other; the last closure writes the ends behind them and
+  /// receives the legs of the first.
+  func routes<End: RoutedEnd>(
+    _ form: RouteForm,
+    through ends: @escaping @Sendable (WalkableGraph) throws -> [End],
+    writing write: (inout JSONText, _ ends: [End], _ legs: [WalkingRoute]) -> Void
+  ) async throws -> APIAnswer {
+    let (ends, found) = try await answer { [options] router, budget in
+      let ends = try ends(router.graph)
+      let found = try zip(ends, ends.dropFirst()).map {
+        try router.routes(from: $0.waypoint, to: $1.waypoint, options: options, budget: budget)
+      }
+      return (ends, found)
+    }
+    let routes = found.count == 1 ? found[0].map { [$0] } : [found.compactMap(\.first)]
+    return .json { json in
+      json.member("code", "Ok")
+      json.objects("routes", routes) { json, legs in
+        WalkingRoute.write(
+          legs,
+          to: &json,
+          languages: [form.language],
+          geometry: form.geometry,
+          parts: form.parts
+        )
+      }
+      write(&json, ends, routes.first ?? [])
+    }
+  }
+
+  /// Answers with the times and lengths of the routes from each start to each goal; the last closure writes those behind
+  /// the tables.
+  func matrix<End: RoutedEnd>(
+    _ tables: [RouteTable] = RouteTable.allCases,
+    between ends: @escaping @Sendable (WalkableGraph) throws -> [[End]],
+    writing write: (inout JSONText, _ ends: [[End]]) -> Void = { _, _ in }
+  ) async throws -> APIAnswer {
+    let (ends, rows) = try await answer { [options] router, budget in
+      let ends = try ends(router.graph)
+      let waypoints = ends.map { $0.map(\.waypoint) }
+      return (ends, try router.matrix(from: waypoints[0], to: waypoints[1], options: options, budget: budget))
+    }
+    return .json { json in
+      json.member("code", "Ok")
+      if tables.contains(.duration) {
+        json.matrix("durations", rows.map { $0.map { $0?.duration } }, decimals: 1)
+      }
+      if tables.contains(.distance) {
+        json.matrix("distances", rows.map { $0.map { $0?.distance } }, decimals: 2)
+      }
+      write(&json, ends)
+    }
+  }
+
+  /// Runs a search within the budget of a request; an error of it is an answer.
   ///
-  /// The search ends when the task is cancelled, because the client has left or the server stops.
-  static func answer<Answer: Sendable>(
-    _ search: @escaping @Sendable (SearchBudget) throws -> Answer
+  /// The first search makes the venue's router. A search ends when the task is cancelled, because the client has left or the server stops.
+  func answer<Answer: Sendable>(
+    _ search: @escaping @Sendable (Router, SearchBudget) throws -> Answer
   ) async throws -> Answer {
     let limit = WayDocuments.maximumEnds * WayDocuments.maximumEnds
     do {
-      return try await BackgroundExecutor.requests.run {
-        try search(SearchBudget(limit: limit) { Task.isCancelled })
+      return try await BackgroundExecutor.requests.run { [served] in
+        try search(served.router.router, SearchBudget(limit: limit) { Task.isCancelled })
       }
     } catch RoutingError.ended {
       throw CancellationError()
@@ -48,13 +151,6 @@ extension Problem {
     guard case .position(let end, _) = error else { return }
     errors = [Field(end.role.parameter, text)]
   }
-
-  /// The problem with the code of OSRM for it.
-  func coded(_ code: String) -> Problem {
-    var problem = self
-    problem.code = code
-    return problem
-  }
 }
 
 extension RouteEnd.Role {
@@ -79,7 +175,7 @@ enum WayDocuments {
   static func write(
     _ key: StaticString,
     _ waypoints: [Waypoint],
-    _ legs: ArraySlice<WalkingRoute>,
+    _ legs: [WalkingRoute],
     to json: inout JSONText
   ) {
     let steps = legs.prefix(1).compactMap(\.steps.first) + legs.compactMap(\.steps.last)

@@ -99,6 +99,13 @@ extension Problem {
     Problem("badRequest", "The request cannot be understood", status: 400, detail: detail)
   }
 
+  /// The problem with the code of OSRM for it.
+  func coded(_ code: String) -> Problem {
+    var problem = self
+    problem.code = code
+    return problem
+  }
+
   /// Indicates whether parameters of the query are wrong, and no code of OSRM names the mistake.
   var isOfQuery: Bool { name == Problem.badQueryName && code == nil }
 

@@ -146,8 +146,8 @@ struct GuidanceResource: Resource {
       let start = Coordinate(latitude: latitude, longitude: longitude),
       let served = catalog.venues.first(where: { $0.venue.identifier == fix.venue })
     else { return nil }
-    return try await RouteSearch.answer { budget in
-      try served.router.router.routes(
+    return try await RouteSearch(served: served).answer { router, budget in
+      try router.routes(
         from: .coordinate(start, level: fix.level),
         to: Waypoint(wanted.destination),
         options: RouteOptions(isAccessible: wanted.isAccessible),

@@ -91,16 +91,6 @@ struct OSRMResource: Resource {
           ),
           .query("continue_straight", .words(of: OSRMDefaultFlag.self), "Changes nothing on foot."),
           .query(
-            "geometries",
-            .words(of: RouteGeometry.self).usually(.string("polyline")),
-            "The form of geometries."
-          ),
-          .query(
-            "language",
-            .words(of: RouteLanguage.self).usually(.string("en")),
-            "The language of instructions."
-          ),
-          .query(
             "overview",
             .words(of: OSRMOverview.self).usually(.string("simplified")),
             "The line of the whole route; `simplified` is the same as `full`."
@@ -111,7 +101,7 @@ struct OSRMResource: Resource {
             .text,
             "The indices of all coordinates with semicolons between; to leave some out is not implemented."
           ),
-        ],
+        ] + RouteForm.parameters(geometry: .polyline),
         answer: .routes,
         handler: route
       ),
@@ -187,37 +177,18 @@ struct OSRMResource: Resource {
     } else {
       query.wrong("alternatives", "\"\(alternatives.shortened)\"", expected: "true, false or a number")
     }
-    let language = query.word("language", RouteLanguage.self) ?? .english
-    let geometries = query.word("geometries", RouteGeometry.self) ?? .polyline
-    let hasSteps = query.bool("steps") ?? false
-    let hasOverview = query.word("overview", OSRMOverview.self) != .absent
+    var form = RouteForm(&query, geometry: .polyline)
+    form.parts.hasSteps = query.bool("steps") ?? false
+    form.parts.hasOverview = query.word("overview", OSRMOverview.self) != .absent
+    form.parts.annotations = query.annotations()
     _ = query.word("continue_straight", OSRMDefaultFlag.self)
-    let annotations = query.annotations()
     let via = query.text("waypoints")
     try query.finish()
     if let via, via != asked.ends.indices.map(String.init).joined(separator: ";") {
       throw Problem.osrm(OSRMCode.notImplemented, "Each coordinate is a waypoint: leave out waypoints.")
     }
-    let router = try await RouteSearch.router(of: served)
-    let (ends, found) = try await RouteSearch.answer { [options] budget in
-      let ends = try asked.snapped(to: router.graph)
-      let found = try zip(ends, ends.dropFirst()).map {
-        try router.routes(from: $0.waypoint, to: $1.waypoint, options: options, budget: budget)
-      }
-      return (ends, found)
-    }
-    let routes = found.count == 1 ? found[0].map { [$0] } : [found.compactMap(\.first)]
-    return .json { json in
-      json.member("code", "Ok")
-      json.objects("routes", routes) { json, legs in
-        WalkingRoute.write(
-          legs,
-          to: &json,
-          languages: [language],
-          geometry: geometries,
-          parts: RouteParts(hasOverview: hasOverview, hasSteps: hasSteps, annotations: annotations)
-        )
-      }
+    let search = RouteSearch(served: served, options: options)
+    return try await search.routes(form, through: { try asked.snapped(to: $0) }) { json, ends, _ in
       asked.write("waypoints", ends, of: served.venue, to: &json)
     }
   }
@@ -230,31 +201,16 @@ struct OSRMResource: Resource {
     var query = query
     let chosen = ["sources", "destinations"].map { query.text($0) ?? "all" }
     let annotations = query.list("annotations", expected: "duration, distance, or both") {
-      OSRMTableAnnotation(rawValue: $0)
+      RouteTable(rawValue: $0)
     }
     try query.finish()
     let indices = try chosen.map { try asked.indices(chosenBy: $0) }
-    let router = try await RouteSearch.router(of: served)
-    let (rows, ends) = try await RouteSearch.answer { budget in
-      let snapped = try asked.snapped(to: router.graph)
-      let ends = indices.map { $0.map { snapped[$0] } }
-      let rows = try router.matrix(
-        from: ends[0].map(\.waypoint),
-        to: ends[1].map(\.waypoint),
-        options: asked.routeOptions,
-        budget: budget
-      )
-      return (rows, ends)
+    let ends: @Sendable (WalkableGraph) throws -> [[OSRMRequest.SnappedEnd]] = { graph in
+      let snapped = try asked.snapped(to: graph)
+      return indices.map { $0.map { snapped[$0] } }
     }
-    let tables = annotations ?? [.duration]
-    return .json { json in
-      json.member("code", "Ok")
-      if tables.contains(.duration) {
-        json.matrix("durations", rows.map { $0.map { $0?.duration } }, decimals: 1)
-      }
-      if tables.contains(.distance) {
-        json.matrix("distances", rows.map { $0.map { $0?.distance } }, decimals: 2)
-      }
+    let search = RouteSearch(served: served, options: asked.routeOptions)
+    return try await search.matrix(annotations ?? [.duration], between: ends) { json, ends in
       for (key, ends) in zip(["sources", "destinations"] as [StaticString], ends) {
         asked.write(key, ends, of: served.venue, to: &json)
       }
@@ -272,8 +228,7 @@ struct OSRMResource: Resource {
     guard asked.ends.count == 1 else {
       throw Problem.osrm(OSRMCode.invalidOptions, "Only one coordinate is taken.")
     }
-    let router = try await RouteSearch.router(of: served)
-    let found = try await RouteSearch.answer { _ in
+    let found = try await RouteSearch(served: served).answer { router, _ in
       asked.candidates(for: asked.ends[0], on: router.graph)
     }
     guard !found.isEmpty else {
@@ -310,11 +265,6 @@ private enum OSRMDefaultFlag: String, CaseIterable {
   case `default`
   case `true`
   case `false`
-}
-
-private enum OSRMTableAnnotation: String {
-  case duration
-  case distance
 }
 
 extension Problem {
@@ -392,7 +342,7 @@ private struct OSRMRequest {
   }
 
   /// An end of a way, moved to where people can walk.
-  struct SnappedEnd {
+  struct SnappedEnd: RoutedEnd {
     /// The coordinate that was given.
     let given: Coordinate
     let location: Coordinate

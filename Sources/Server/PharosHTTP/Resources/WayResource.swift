@@ -54,34 +54,18 @@ struct WayResource: Resource {
         )
         .with(
           .venue,
-          .start,
-          .query(
-            "to",
-            .name,
-            """
-            A position as `latitude,longitude,level`, the id or the name of a place or an entrance, or \
-            `subject:` and a subject whose last fix is taken.
-            """
-          ).required,
+          .end("from"),
+          .end("to"),
           .query(
             "alternatives",
             .integer(0...RouteOptions.maximumAlternatives).usually(.integer(0)),
             "At most so many routes besides the fastest one."
           ),
-          .query(
-            "language",
-            .words(of: RouteLanguage.self).usually(.string("en")),
-            "The language of instructions."
-          ),
-          .query(
-            "geometries",
-            .words(of: RouteGeometry.self).usually(.string("geojson")),
-            "The form of geometries."
-          ),
           .accessible,
           .avoid,
           .departure
         )
+        .with(RouteForm.parameters(geometry: .geojson))
         .answering(.routes),
         access: .anyToken,
         long: true,
@@ -99,7 +83,7 @@ struct WayResource: Resource {
         .with(
           .venue,
           .query("category", .name, "The category.").required,
-          .start,
+          .end("from"),
           .query("limit", .integer(1...1_000).usually(.integer(1)), "How many places to find."),
           .accessible,
           .avoid,
@@ -125,22 +109,8 @@ struct WayResource: Resource {
         )
         .with(
           .venue,
-          .query(
-            "from",
-            .list(.name, 1...50),
-            """
-            A start, 1 to 50 times. A position as `latitude,longitude,level`, the id or the name of a place \
-            or an entrance, or `subject:` and a subject whose last fix is taken.
-            """
-          ).required,
-          .query(
-            "to",
-            .list(.name, 1...50),
-            """
-            A goal, 1 to 50 times. A position as `latitude,longitude,level`, the id or the name of a place \
-            or an entrance, or `subject:` and a subject whose last fix is taken.
-            """
-          ).required,
+          .end("from", .list(.name, 1...WayDocuments.maximumEnds), "A start, 1 to 50 times. "),
+          .end("to", .list(.name, 1...WayDocuments.maximumEnds), "A goal, 1 to 50 times. "),
           .accessible,
           .avoid,
           .departure
@@ -194,21 +164,14 @@ struct WayResource: Resource {
     options.alternatives = Int(
       query.integer("alternatives", in: 0...Int64(RouteOptions.maximumAlternatives)) ?? 0
     )
-    let language = query.word("language", RouteLanguage.self) ?? .english
-    let geometries = query.word("geometries", RouteGeometry.self) ?? .geojson
+    let form = RouteForm(&query, geometry: .geojson)
     try query.finishRoute()
-    let router = try await router(request)
+    let served = try catalog.venue(request)
     let start = try await waypoint(from, "from", request)
     let goal = try await waypoint(to, "to", request)
-    let routes = try await RouteSearch.answer { [options] budget in
-      try router.routes(from: start, to: goal, options: options, budget: budget)
-    }
-    return .json { json in
-      json.member("code", "Ok")
-      json.objects("routes", routes) {
-        $1.write(to: &$0, languages: [language], geometry: geometries)
-      }
-      WayDocuments.write("waypoints", [start, goal], routes.prefix(1), to: &json)
+    let search = RouteSearch(served: served, options: options)
+    return try await search.routes(form, through: { _ in [start, goal] }) { json, ends, legs in
+      WayDocuments.write("waypoints", ends, legs, to: &json)
     }
   }
 
@@ -218,15 +181,15 @@ struct WayResource: Resource {
     let options = query.routeOptions()
     let limit = query.limit(default: 1)
     try query.finish()
-    let (router, venue) = (try await router(request), try catalog.venue(request).venue)
+    let served = try catalog.venue(request)
     let start = try await waypoint(from, "from", request)
-    let found = try await RouteSearch.answer { budget in
+    let found = try await RouteSearch(served: served).answer { router, budget in
       try router.nearest(category: category, from: start, options: options, limit: limit, budget: budget)
     }
     return .json { json in
       json.member("code", "Ok")
       let rows = found.map { near in
-        let plane = venue.floor(near.floor)?.plane
+        let plane = served.venue.floor(near.floor)?.plane
         let place = ListedPlace(place: near.place, floor: near.floor, plane: plane)
         return (place: place, distance: near.distance, duration: near.duration)
       }
@@ -246,26 +209,16 @@ struct WayResource: Resource {
     let ends = ["from", "to"].map { query.ends($0) }
     let options = query.routeOptions()
     try query.finish()
-    let router = try await router(request)
-    var starts: [Waypoint] = []
-    for text in ends[0] { starts.append(try await waypoint(text, "from", request)) }
-    var goals: [Waypoint] = []
-    for text in ends[1] { goals.append(try await waypoint(text, "to", request)) }
-    let rows = try await RouteSearch.answer { [starts, goals] budget in
-      try router.matrix(from: starts, to: goals, options: options, budget: budget)
+    let served = try catalog.venue(request)
+    var waypoints: [[Waypoint]] = [[], []]
+    for (place, name) in ["from", "to"].enumerated() {
+      for text in ends[place] { waypoints[place].append(try await waypoint(text, name, request)) }
     }
-    return .json { json in
-      json.member("code", "Ok")
-      json.matrix("durations", rows.map { $0.map { $0?.duration } }, decimals: 1)
-      json.matrix("distances", rows.map { $0.map { $0?.distance } }, decimals: 2)
-    }
+    let search = RouteSearch(served: served, options: options)
+    return try await search.matrix(between: { [waypoints] _ in waypoints })
   }
 
   // MARK: Ends
-
-  private func router(_ request: APIRequest) async throws -> Router {
-    try await RouteSearch.router(of: catalog.venue(request))
-  }
 
   /// Reads an end of a route: `latitude,longitude,level`, `subject:` and a subject, or a place.
   private func waypoint(_ text: String, _ name: String, _ request: APIRequest) async throws -> Waypoint {
@@ -313,7 +266,6 @@ struct WayResource: Resource {
     }
     return (coordinate, detail.level, detail.course.map { $0 * 180 / .pi })
   }
-
 }
 
 extension QueryReading {
@@ -351,14 +303,17 @@ extension QueryReading {
 }
 
 extension Operation.Parameter {
-  fileprivate static let start = query(
-    "from",
-    .name,
-    """
-    A position as `latitude,longitude,level`, the id or the name of a place or an entrance, or `subject:` \
-    and a subject whose last fix is taken.
-    """
-  ).required
+  /// An end of a route.
+  fileprivate static func end(_ name: String, _ schema: Schema = .name, _ number: String = "") -> Self {
+    query(
+      name,
+      schema,
+      """
+      \(number)A position as `latitude,longitude,level`, the id or the name of a place or an entrance, or \
+      `subject:` and a subject whose last fix is taken.
+      """
+    ).required
+  }
   fileprivate static let accessible = query(
     "accessible",
     .flag.usually(.bool(false)),
