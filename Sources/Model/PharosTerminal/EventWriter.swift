@@ -106,8 +106,7 @@ package struct KindSelection: Hashable, Sendable {
 /// The time is that of the decision, so that it never goes back from line to line.
 package struct EventTable: Sendable {
   private static let table = TextTable([
-    .init("TIME (UTC)", width: 12), .init("EVENT", width: 11), .init("WHERE", width: 14),
-    .init("WHO", width: 22), .init("WHY", width: 17),
+    .text("TIME (UTC)", 12), .text("EVENT", 11), .text("WHERE", 14), .text("WHO", 22), .text("WHY", 17),
   ])
 
   private let style: TerminalStyle

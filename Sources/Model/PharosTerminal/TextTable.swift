@@ -7,23 +7,19 @@ import PharosModel
 package struct TextTable: Sendable {
   /// One column.
   package struct Column: Sendable {
-    /// The side on which a short cell stands.
-    package enum Alignment: Sendable {
-      /// Text.
-      case left
-      /// Numbers.
-      case right
+    let title: String
+    let width: Int
+    /// Indicates whether a short cell stands on the right.
+    let isNumber: Bool
+
+    /// Makes a column of text.
+    package static func text(_ title: String, _ width: Int) -> Column {
+      Column(title: title, width: width, isNumber: false)
     }
 
-    package let title: String
-    package let width: Int
-    package let alignment: Alignment
-
-    /// Makes a column.
-    package init(_ title: String, width: Int, alignment: Alignment = .left) {
-      self.title = title
-      self.width = width
-      self.alignment = alignment
+    /// Makes a column of numbers.
+    package static func number(_ title: String, _ width: Int) -> Column {
+      Column(title: title, width: width, isNumber: true)
     }
   }
 
@@ -49,7 +45,7 @@ package struct TextTable: Sendable {
     let padded = zip(columns, cells).map { column, cell in
       let text = PlainText.cut(PlainText.clean(cell), to: isWhole ? .max : column.width)
       let padding = String(repeating: " ", count: max(0, column.width - text.count))
-      return column.alignment == .left ? text + padding : padding + text
+      return column.isNumber ? padding + text : text + padding
     }
     let line = padded.joined(separator: " ")
     let end = line.utf8.lastIndex { $0 != UInt8(ascii: " ") }.map(line.utf8.index(after:))

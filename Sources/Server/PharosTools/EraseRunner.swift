@@ -97,17 +97,14 @@ enum ErasureText {
     ]
     for (name, count) in removed {
       let noun = words[name].map { count == 1 ? $0.one : $0.several } ?? name
-      lines.append("  \(padded(count)) \(noun)")
+      lines.append(table.line(["\(count)", noun]))
     }
     if !remaining.isEmpty {
       lines.append("Rules that still name it, which an operator made and may change:")
-      for (kind, count) in remaining { lines.append("  \(padded(count)) of the kind \(kind)") }
+      for (kind, count) in remaining { lines.append(table.line(["\(count)", "of the kind \(kind)"])) }
     }
     return lines
   }
 
-  private static func padded(_ count: Int) -> String {
-    let text = "\(count)"
-    return String(repeating: " ", count: max(0, 6 - text.count)) + text
-  }
+  private static let table = TextTable([.number("", 8), .text("", 71)])
 }

@@ -143,13 +143,11 @@ package struct HeardScreen {
   private static let fresh = TimeSpan.seconds(10)
 
   private static let observerTable = TextTable([
-    .init("OBSERVER", width: 28), .init("FROM", width: 21), .init("FORMAT", width: 7),
-    .init("AGE", width: 6, alignment: .right), .init("REPORTS/s", width: 10, alignment: .right),
+    .text("OBSERVER", 28), .text("FROM", 21), .text("FORMAT", 7), .number("AGE", 6), .number("REPORTS/s", 10),
   ])
   private static let beaconTable = TextTable([
-    .init("HEARD BY", width: 17), .init("BEACON OR DEVICE", width: 41),
-    .init("dBm", width: 4, alignment: .right), .init("AGE", width: 6, alignment: .right),
-    .init("ADV/s", width: 6, alignment: .right),
+    .text("HEARD BY", 17), .text("BEACON OR DEVICE", 41), .number("dBm", 4), .number("AGE", 6),
+    .number("ADV/s", 6),
   ])
 
   package init(site: Site, style: TerminalStyle) {

@@ -178,8 +178,7 @@ package struct ObserverRunner: Sendable {
 /// A key, as the list shows it; an observer whose keys were all revoked has a line without one.
 private struct ListedKey {
   static let table = TextTable([
-    .init("OBSERVER", width: 26), .init("KEY", width: 8), .init("FINGERPRINT", width: 11),
-    .init("EXPIRES", width: 16),
+    .text("OBSERVER", 26), .text("KEY", 8), .text("FINGERPRINT", 11), .text("EXPIRES", 16),
   ])
 
   let cells: [String]

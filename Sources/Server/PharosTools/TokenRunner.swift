@@ -107,7 +107,7 @@ package struct TokenRunner: Sendable {
   }
 
   private static let table = TextTable([
-    .init("ID", width: 12), .init("NAME", width: 24), .init("OPENS", width: 24), .init("EXPIRES", width: 16),
+    .text("ID", 12), .text("NAME", 24), .text("OPENS", 24), .text("EXPIRES", 16),
   ])
 
   private static func document(_ role: Role, name: String, expiresAt: Timestamp?) -> [UInt8] {

@@ -7,10 +7,7 @@ import Testing
 struct TextTests {
   @Test("no line of a table is wider than its columns, whatever the cells hold")
   func tableWidth() {
-    let table = TextTable([
-      .init("time", width: 12), .init("event", width: 10), .init("level", width: 6, alignment: .right),
-      .init("subject", width: 49),
-    ])
+    let table = TextTable([.text("time", 12), .text("event", 10), .number("level", 6), .text("subject", 49)])
     var random = SeededGenerator(seed: 7)
     for _ in 0..<200 {
       let cells = (0..<4).map { _ in

@@ -203,8 +203,8 @@ package struct Inspection {
   // MARK: Adverts
 
   private static let adverts = TextTable([
-    .init("FRAME", width: 7, alignment: .right), .init("TIME (UTC)", width: 12),
-    .init("ADDRESS", width: 17), .init("dBm", width: 4, alignment: .right), .init("CONTENT", width: 36),
+    .number("FRAME", 7), .text("TIME (UTC)", 12), .text("ADDRESS", 17), .number("dBm", 4),
+    .text("CONTENT", 36),
   ])
 
   private mutating func show(_ line: AdvertLine) {
@@ -284,8 +284,8 @@ package struct Inspection {
   // MARK: Datagrams
 
   private static let datagrams = TextTable([
-    .init("FRAME", width: 7, alignment: .right), .init("TIME (UTC)", width: 12), .init("FROM", width: 21),
-    .init("BYTES", width: 6, alignment: .right), .init("CONTENT", width: 30),
+    .number("FRAME", 7), .text("TIME (UTC)", 12), .text("FROM", 21), .number("BYTES", 6),
+    .text("CONTENT", 30),
   ])
 
   private mutating func show(_ datagram: UDPDatagram, _ outcome: Result<WireFormat, DatagramRefusal>) {

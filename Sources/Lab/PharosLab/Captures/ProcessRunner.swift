@@ -163,7 +163,6 @@ private struct ProcessWork {
 
   private static let maximumOnScreen = 40
   private static let table = TextTable([
-    .init("", width: 1), .init("APPLICATION", width: 14), .init("REGION", width: 16),
-    .init("WHO", width: 26), .init("SINCE", width: 18),
+    .text("", 1), .text("APPLICATION", 14), .text("REGION", 16), .text("WHO", 26), .text("SINCE", 18),
   ])
 }

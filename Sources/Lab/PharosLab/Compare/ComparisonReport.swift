@@ -217,19 +217,15 @@ struct ComparisonReport {
 
 extension ComparisonReport {
   private static let presenceTable = TextTable([
-    .init("RULE", width: 23), .init("ENTERS", width: 7, alignment: .right),
-    .init("EXITS", width: 7, alignment: .right), .init("BACK 1 MIN", width: 10, alignment: .right),
-    .init("BACK 10 MIN", width: 11, alignment: .right), .init("DELAY p50", width: 9, alignment: .right),
-    .init("p95", width: 6, alignment: .right),
+    .text("RULE", 23), .number("ENTERS", 7), .number("EXITS", 7), .number("BACK 1 MIN", 10),
+    .number("BACK 10 MIN", 11), .number("DELAY p50", 9), .number("p95", 6),
   ])
   private static let roomTable = TextTable([
-    .init("RULE", width: 24), .init("ROOM CHANGES", width: 13, alignment: .right),
-    .init("BACK 1 MIN", width: 11, alignment: .right),
+    .text("RULE", 24), .number("ROOM CHANGES", 13), .number("BACK 1 MIN", 11),
   ])
   private static let worstTable = TextTable([
-    .init("WHO FLAPS MOST", width: 18), .init("REGION", width: 12),
-    .init("PHAROS", width: 7, alignment: .right), .init("YOURS", width: 7, alignment: .right),
-    .init("WORST", width: 9, alignment: .right), .init("UNDER", width: 22),
+    .text("WHO FLAPS MOST", 18), .text("REGION", 12), .number("PHAROS", 7), .number("YOURS", 7),
+    .number("WORST", 9), .text("UNDER", 22),
   ])
 
   /// Everything for people, line by line, at most 80 columns wide.

@@ -216,9 +216,8 @@ extension ExplainReport {
   private static let maximumCompared = 20
 
   private static let table = TextTable([
-    .init("", width: 1), .init("REGION", width: 14), .init("WHO", width: 24),
-    .init("PHAROS", width: 8, alignment: .right), .init("FIXED 30 s", width: 13, alignment: .right),
-    .init("FIXED 10 s", width: 13, alignment: .right),
+    .text("", 1), .text("REGION", 14), .text("WHO", 24), .number("PHAROS", 8), .number("FIXED 30 s", 13),
+    .number("FIXED 10 s", 13),
   ])
 
   private func comparison(style: TerminalStyle, width: Int) -> [String] {

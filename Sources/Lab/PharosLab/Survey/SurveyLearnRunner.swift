@@ -110,10 +110,8 @@ struct SurveyLearnReport {
   private let damagedLines: Int
 
   private static let table = TextTable([
-    .init("FLOOR", width: 18), .init("WALKS", width: 5, alignment: .right),
-    .init("METRES", width: 7, alignment: .right), .init("COVERED", width: 7, alignment: .right),
-    .init("WI-FI", width: 8, alignment: .right), .init("BEACONS", width: 8, alignment: .right),
-    .init("EMITTERS", width: 8, alignment: .right),
+    .text("FLOOR", 18), .number("WALKS", 5), .number("METRES", 7), .number("COVERED", 7), .number("WI-FI", 8),
+    .number("BEACONS", 8), .number("EMITTERS", 8),
   ])
 
   init(_ report: SurveyReport, map: RadioMap, damagedLines: Int) {

@@ -243,11 +243,8 @@ struct SurveyScore: Sendable {
   var unmatched = 0
 
   private static let table = TextTable([
-    .init("WAYPOINTS", width: 19), .init("N", width: 5, alignment: .right),
-    .init("MISSED", width: 6, alignment: .right), .init("MEAN", width: 6, alignment: .right),
-    .init("MEDIAN", width: 6, alignment: .right), .init("P75", width: 5, alignment: .right),
-    .init("P90", width: 5, alignment: .right), .init("FLOOR", width: 6, alignment: .right),
-    .init("IN R", width: 5, alignment: .right), .init("IN 2R", width: 5, alignment: .right),
+    .text("WAYPOINTS", 19), .number("N", 5), .number("MISSED", 6), .number("MEAN", 6), .number("MEDIAN", 6),
+    .number("P75", 5), .number("P90", 5), .number("FLOOR", 6), .number("IN R", 5), .number("IN 2R", 5),
   ])
 
   /// Returns the groups of waypoints, each with its name and figures; groups without a waypoint are left out.
