@@ -4,7 +4,7 @@ import Synchronization
 
 /// One OpenCombine subscription: its queue, its demand, and the serial queue on which its subscriber is called.
 ///
-/// `@unchecked Sendable` because OpenCombine's subscribers are not Sendable: `downstream` is touched on `executor`
+/// `@unchecked Sendable` because OpenCombine's subscribers are not Sendable: `downstream` is touched on `subscriberQueue`
 /// alone, which is serial; everything else is behind the mutex or immutable. A Dispatch queue and not a task, since
 /// a subscriber may block: it then holds a thread of its own and none of the few that all tasks share.
 final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @unchecked Sendable {
@@ -21,7 +21,7 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
 
   private let source: StreamSource<Output>
   private let state = Mutex(State())
-  private let executor: SubscriptionExecutor
+  private let subscriberQueue = DispatchQueue(label: "pharos.subscription")
   private var downstream: AnySubscriber<Output, Failure>?
 
   /// The number of elements that are taken at a time, so that a cancellation is noticed soon.
@@ -29,9 +29,6 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
 
   init(publisher: EventPublisher<Output, Failure>, downstream: AnySubscriber<Output, Failure>) {
     source = publisher.source
-    executor =
-      publisher.executor
-      ?? { [queue = DispatchQueue(label: "pharos.subscription")] work in queue.async { work() } }
     self.downstream = downstream
     let queue = Queue(
       overflow: publisher.overflow,
@@ -67,7 +64,7 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
       return state.registration
     }
     if let registration { source.detach(registration) }
-    executor { self.downstream = nil }
+    subscriberQueue.async { self.downstream = nil }
   }
 
   private func schedule() {
@@ -76,10 +73,10 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
       state.isScheduled = true
       return true
     }
-    if isFirst { executor { self.drain() } }
+    if isFirst { subscriberQueue.async { self.drain() } }
   }
 
-  /// Delivers as much as there is and the demand allows; runs on the executor.
+  /// Delivers as much as there is and the demand allows; runs on the subscriber's queue.
   private func drain() {
     state.withLock { $0.isScheduled = false }
     while let (queue, allowance) = allowance() {

@@ -231,7 +231,9 @@ struct AccessTests {
       let refused = try await service.request("PUT", path, body: #"{"state":"always"}"#)
       #expect(refused.status == 422)
       #expect(refused.text.contains("purpose"))
-      try service.backend.authorisations.setPurpose("To greet you.", application: "gallery")
+      try service.backend.journal.carryOut(
+        service.backend.authorisations.settingPurpose("To greet you.", application: "gallery")
+      )
       #expect(try await service.request("PUT", path, body: #"{"state":"always"}"#).status == 200)
       #expect(try await service.request("GET", states).text.contains(#""subject":"visitor""#))
       #expect(try await service.request("PUT", path, body: #"{"state":"denied"}"#).status == 200)

@@ -204,7 +204,9 @@ private final class Leak: Sendable {
   /// Fills the server, so that no list is empty.
   func begin() async throws {
     await broker.waitForStart()
-    try service.backend.authorisations.setPurpose("To greet you.", application: "gallery")
+    try service.backend.journal.carryOut(
+      service.backend.authorisations.settingPurpose("To greet you.", application: "gallery")
+    )
     for subject in [Leak.tag, Leak.phone] {
       try service.backend.authorisations.mark(Leak.subject(subject), isPerson: true)
     }

@@ -209,38 +209,38 @@ struct RadioMapFields: FieldParts {
   }
 
   private mutating func visitTurns<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    var count = map.turns.count
-    try coder.code(count: &count, ofAtLeast: 16)
-    for place in 0..<count {
-      let turn = PlanTurn(
-        floor: try coder.floor(map.turns[place].floor),
-        radians: try coder.field(map.turns[place].radians),
-        walks: Int(try coder.field(UInt32(map.turns[place].walks)))
+    let fresh = PlanTurn(floor: FloorID(building: "", level: 0), radians: 0, walks: 0)
+    try coder.code(list: &map.turns, ofAtLeast: 16, into: fresh) { (turn, coder) throws(Coder.Failure) in
+      turn = PlanTurn(
+        floor: try coder.floor(turn.floor),
+        radians: try coder.field(turn.radians),
+        walks: Int(try coder.field(UInt32(turn.walks)))
       )
-      guard Coder.isReader else { continue }
-      let isNew = !map.turns.contains { $0.floor == turn.floor }
-      try coder.check(
-        isNew && map.floors.contains(turn.floor) && (-Float.pi...Float.pi).contains(turn.radians),
-        "a turned plan"
-      )
-      map.turns.append(turn)
     }
+    let floors = Set(map.turns.map(\.floor))
+    let areTurns = map.turns.allSatisfy { (-Float.pi...Float.pi).contains($0.radians) }
+    try coder.check(
+      floors.count == map.turns.count && floors.isSubset(of: map.floors) && areTurns,
+      "a turned plan"
+    )
   }
 
   private mutating func visitScales<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    var count = map.radiusScales.count
-    try coder.code(count: &count, ofAtLeast: 9)
-    for place in 0..<count {
-      let scale = RadiusScale(
-        kind: try coder.field(map.radiusScales[place].kind),
-        factor: try coder.field(map.radiusScales[place].factor),
-        walks: Int(try coder.field(UInt32(map.radiusScales[place].walks)))
+    let fresh = RadiusScale(kind: .moving, factor: 1, walks: 0)
+    try coder.code(list: &map.radiusScales, ofAtLeast: 9, into: fresh) {
+      (scale, coder) throws(Coder.Failure) in
+      scale = RadiusScale(
+        kind: try coder.field(scale.kind),
+        factor: try coder.field(scale.factor),
+        walks: Int(try coder.field(UInt32(scale.walks)))
       )
-      guard Coder.isReader else { continue }
-      let isNext = map.radiusScales.last.map { $0.kind.rawValue < scale.kind.rawValue } ?? true
-      try coder.check(isNext && RadiusScale.bounds.contains(scale.factor), "the scale of a radius")
-      map.radiusScales.append(scale)
     }
+    let kinds = map.radiusScales.map(\.kind.rawValue)
+    try coder.check(
+      zip(kinds, kinds.dropFirst()).allSatisfy(<)
+        && map.radiusScales.allSatisfy { RadiusScale.bounds.contains($0.factor) },
+      "the scale of a radius"
+    )
   }
 }
 

@@ -39,13 +39,6 @@ package struct Journey: Hashable, Sendable {
       self.isOutdoors = isOutdoors
       self.manner = manner
     }
-    /// Indicates whether the person is between two floors.
-    package var isBetweenFloors: Bool {
-      switch manner {
-      case .climbing, .escalator, .lift: true
-      case .standing, .walking: false
-      }
-    }
   }
 
   /// A place in the house.

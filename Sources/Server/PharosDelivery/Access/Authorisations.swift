@@ -31,7 +31,7 @@ package final class Authorisations: Sendable {
     }
   }
 
-  let store: any DocumentStore
+  package let store: any DocumentStore
   private let state = Mutex(State())
   /// The functions that are called after each change.
   private let taps = Mutex<[@Sendable () -> Void]>([])
@@ -128,8 +128,7 @@ package final class Authorisations: Sendable {
         try changing(to: wanted, key, in: view, by: principal, stream: stream, at: now)
       }
       let both = (mark ?? PendingChange()).and(change?.change ?? PendingChange())
-      try store.carryOut(both.documents)
-      both.adopt()
+      try store.carryOut(both)
       return change?.event
     }
   }
@@ -208,20 +207,12 @@ extension Authorisations {
     state.withLock { $0.purposes[application] ?? $0.declaredPurposes[application] }
   }
 
-  /// Sets the purpose of an application's authorisations.
+  /// Returns the change that sets the purpose of an application's authorisations.
   ///
   /// - Parameters:
   ///   - purpose: the sentences that people read.
   ///   - application: the application.
-  /// - Throws: `AccessError.badPurpose` if it is empty or too long; `.store` if it could not be stored.
-  package func setPurpose(_ purpose: String, application: String) throws(AccessError) {
-    let change = try settingPurpose(purpose, application: application)
-    try store.carryOut(change.documents)
-    change.adopt()
-  }
-
-  /// Returns the change that sets the purpose of an application's authorisations.
-  ///
+  /// - Returns: the change.
   /// - Throws: `AccessError.badPurpose` if it is empty or too long.
   package func settingPurpose(
     _ purpose: String,
@@ -265,9 +256,7 @@ extension Authorisations {
   ///
   /// - Throws: `AccessError`, in which case nothing has changed.
   package func mark(_ subject: SubjectID, isPerson: Bool) throws(AccessError) {
-    let change = try marking(subject, isPerson: isPerson)
-    try store.carryOut(change.documents)
-    change.adopt()
+    try store.carryOut(marking(subject, isPerson: isPerson))
   }
 
   private func marking(_ subject: SubjectID, isPerson: Bool) throws(AccessError) -> PendingChange {

@@ -73,6 +73,12 @@ extension DocumentStore {
     try carryOut([DocumentChange(kind: kind, key: key, document: value.encoded)])
   }
 
+  /// Makes a change, once its documents are stored.
+  package func carryOut(_ change: PendingChange) throws(AccessError) {
+    try carryOut(change.documents)
+    change.adopt()
+  }
+
   /// Stores and deletes values, all of them or none.
   func carryOut(_ changes: [DocumentChange]) throws(AccessError) {
     do throws(JournalError) { try change(changes) } catch { throw .store(error) }

@@ -50,8 +50,7 @@ package final class ObserverKeys: Sendable {
     at now: Timestamp
   ) throws(AccessError) -> ObserverKey {
     let (key, change) = try adding(id, radios: radios, overlap: overlap, at: now)
-    try store.carryOut(change.documents)
-    change.adopt()
+    try store.carryOut(change)
     return key
   }
 
@@ -92,10 +91,9 @@ package final class ObserverKeys: Sendable {
       return false
     }
     observer.keys.removeAll { $0.key.id == keyID }
-    let change = keeping(observer)
-    let record = ObserverKeys.record(of: keyID, id)
-    try store.carryOut(change.documents + [record])
-    change.adopt()
+    var change = keeping(observer)
+    change.documents.append(ObserverKeys.record(of: keyID, id))
+    try store.carryOut(change)
     return true
   }
 

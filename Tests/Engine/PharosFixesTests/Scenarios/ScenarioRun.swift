@@ -99,6 +99,11 @@ struct ScenarioRun {
   }
 }
 
+extension Journey.Place {
+  /// Indicates whether the person is between two floors.
+  fileprivate var isBetweenFloors: Bool { [.climbing, .escalator, .lift].contains(manner) }
+}
+
 /// What a table says of fixes.
 struct ScenarioFigures {
   let count: Int

@@ -40,7 +40,7 @@ struct JourneyTests {
       let place = journey.place(at: .milliseconds(Int64(step) * 10))
       #expect((place.height - last.height).magnitude < 0.05)
       #expect(place.point.distance(to: last.point) < 0.02)
-      if place.isBetweenFloors {
+      if [.climbing, .escalator, .lift].contains(place.manner) {
         times[place.manner, default: 0] += 0.01
       } else {
         #expect(place.height == Double(place.floor.level) * SimulatedMall.storey)

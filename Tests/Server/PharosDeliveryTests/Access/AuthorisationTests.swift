@@ -172,3 +172,10 @@ struct AuthorisationTests {
     #expect(throws: AccessError.noSubject) { try authorisations.mark(.none, isPerson: true) }
   }
 }
+
+extension Authorisations {
+  /// Sets the purpose of an application, as a change of the application does.
+  func setPurpose(_ purpose: String, application: String) throws(AccessError) {
+    try store.carryOut(settingPurpose(purpose, application: application))
+  }
+}
