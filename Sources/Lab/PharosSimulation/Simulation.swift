@@ -1,5 +1,6 @@
 package import PharosModel
 import PharosSpace
+import PharosWire
 
 /// A running scene: the datagrams that the server receives and the true events, in order of time.
 ///
@@ -96,7 +97,7 @@ package struct Simulation: Sequence, IteratorProtocol, Sendable {
   }
 }
 
-/// A datagram as it reaches the server, ready to be encoded.
+/// A datagram as it reaches the server.
 package struct SimulatedDatagram: Equatable, Sendable {
   /// The time at which the server receives it.
   package var received: Timestamp
@@ -110,8 +111,20 @@ package struct SimulatedDatagram: Equatable, Sendable {
   package var head: Transmission
   /// Its reports in order, all of ``observer``, each with its receive time and an age of whole milliseconds.
   ///
-  /// The head is not among them: an encoder writes it from ``head``.
+  /// The head is not among them: ``bytes`` writes it from ``head``.
   package var reports: ReportBatch
+
+  /// The Pharos datagram that a real gateway would send.
+  ///
+  /// The simulator fills its batches so that each fits one datagram; the numbers are its own, so that losses and
+  /// restarts show.
+  package var bytes: [UInt8] {
+    var encoder = PharosDatagramEncoder(observer: observer, bootID: head.bootID, sequence: head.sequence)
+    for report in reports.reports {
+      guard encoder.append(report, from: reports) else { break }
+    }
+    return encoder.finish(uptime: head.uptime)
+  }
 }
 
 /// One thing that comes out of a simulation.

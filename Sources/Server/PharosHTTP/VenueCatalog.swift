@@ -1,3 +1,4 @@
+package import PharosSite
 package import PharosSpace
 package import PharosWays
 
@@ -60,5 +61,16 @@ package struct ServedVenue: Sendable {
     self.venue = venue
     self.router = router ?? VenueRouter(venue)
     self.image = image
+  }
+}
+
+extension LoadedVenues {
+  /// The venues as they are served.
+  package var served: [ServedVenue] {
+    entries.map { entry in
+      ServedVenue(entry.contents.venue, router: entry.router) { name in
+        try VenueFiles.disk(entry.folder).whole(name)
+      }
+    }
   }
 }

@@ -3,7 +3,6 @@ import PharosDocuments
 import PharosModel
 package import PharosSimulation
 package import PharosTerminal
-import PharosWire
 
 /// `pharos simulate`: plays a scene into a capture, and into a file of what truly happened.
 package struct SimulateRunner: Sendable {
@@ -111,20 +110,18 @@ package struct SimulateRunner: Sendable {
     var tally = Tally()
     var json = JSONText()
     var bar = ProgressBar(scene.name, on: console)
-    let encoder = SceneEncoder()
     for item in simulation {
       bar.show(Int((item.time - scene.start).milliseconds), of: Int(scene.duration.milliseconds))
       switch item {
       case .datagram(let datagram):
         tally.datagrams += 1
         tally.reports += datagram.reports.reports.count
-        let bytes = encoder.bytes(of: datagram)
         let source = Endpoint(
           IPAddress(datagram.sourceAddress) ?? IPAddress(v4: 0x7F00_0001),
           port: datagram.sourcePort
         )
         try writer.write(
-          payload: bytes.span.bytes,
+          payload: datagram.bytes.span.bytes,
           from: source,
           to: SimulateRunner.destination,
           at: datagram.received

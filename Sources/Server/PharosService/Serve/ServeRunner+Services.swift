@@ -278,13 +278,11 @@ package struct DemoService: Service {
   ) async {
     let clock = ContinuousClock()
     let start = clock.now
-    let encoder = SceneEncoder()
     for datagram in datagrams {
       let due = start + .nanoseconds((datagram.received - begin).nanoseconds)
       guard (try? await clock.sleep(until: due)) != nil else { return }
-      let bytes = encoder.bytes(of: datagram)
       // A datagram that the system does not take is lost, as on any network.
-      _ = try? sender.send(bytes)
+      _ = try? sender.send(datagram.bytes)
     }
   }
 }

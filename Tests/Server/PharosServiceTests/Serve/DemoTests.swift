@@ -1,5 +1,6 @@
 import Foundation
 import PharosConsoleSupport
+import PharosHTTP
 import PharosLab
 import PharosModel
 import PharosNarration

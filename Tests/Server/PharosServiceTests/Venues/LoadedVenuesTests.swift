@@ -1,5 +1,6 @@
 import Foundation
 import PharosFixes
+import PharosHTTP
 import PharosModel
 import PharosService
 import PharosSite
