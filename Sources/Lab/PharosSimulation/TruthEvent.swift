@@ -1,6 +1,6 @@
 package import PharosDocuments
 package import PharosModel
-package import PharosSpace
+import PharosSpace
 
 /// An event that truly happens in a scene, whether or not an observer detects it.
 package struct TruthEvent: Hashable, Sendable {

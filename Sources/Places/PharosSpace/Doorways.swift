@@ -1,3 +1,5 @@
+import PharosModel
+
 /// Finds what the doors of a floor open.
 ///
 /// Outlines of rooms seldom share a line: they lie a rounding or the thickness of a wall apart, and the strip between them

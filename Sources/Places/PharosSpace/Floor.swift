@@ -1,4 +1,5 @@
-public import PharosModel
+// Re-exported, since all that is drawn on a floor is made of the points and lines of its plane.
+@_exported public import PharosModel
 
 /// One floor of a building: its plane, what one can walk on, and what stands where.
 ///
@@ -236,53 +237,6 @@ public struct Area: Hashable, Sendable {
 
   /// Every side of the outline and of the holes.
   public var sides: [Segment] { ([outline] + holes).flatMap(\.sides) }
-}
-
-extension Polygon {
-  /// Its sides in order.
-  public var sides: [Segment] {
-    guard corners.count >= 3, var previous = corners.last else { return [] }
-    return corners.map { corner in
-      defer { previous = corner }
-      return Segment(from: previous, to: corner)
-    }
-  }
-}
-
-/// A rectangle on a floor, its sides along east and north.
-public struct Extent: Hashable, Sendable {
-  /// The south-western corner.
-  public var southWest: Point
-  /// The north-eastern corner.
-  public var northEast: Point
-
-  /// The smallest rectangle around some places; nil without any.
-  public init?(around points: some Sequence<Point>) {
-    var found: (low: Point, high: Point)?
-    for point in points {
-      let low = found?.low ?? point
-      let high = found?.high ?? point
-      found = (
-        Point(x: min(low.x, point.x), y: min(low.y, point.y)),
-        Point(x: max(high.x, point.x), y: max(high.y, point.y))
-      )
-    }
-    guard let found else { return nil }
-    southWest = found.low
-    northEast = found.high
-  }
-
-  /// From west to east in metres.
-  public var width: Double { northEast.x - southWest.x }
-  /// From south to north in metres.
-  public var height: Double { northEast.y - southWest.y }
-  /// The place amid it.
-  public var middle: Point { southWest.interpolated(to: northEast, share: 0.5) }
-}
-
-extension Polygon {
-  /// The rectangle around it; nil without corners.
-  public var extent: Extent? { Extent(around: corners) }
 }
 
 extension Floor {

@@ -1,4 +1,4 @@
-import PharosModel
+public import PharosModel
 
 /// The plane that a floor is measured on: x metres east and y metres north of its origin.
 public enum FloorPlane: Hashable, Sendable {

@@ -1,3 +1,5 @@
+public import PharosModel
+
 /// A floor made ready for many questions: where one can walk, what is in the way, where the nearest free place is.
 ///
 /// The answers are those of going through all areas and walls, found over a grid. Without walkable areas all that is no
@@ -118,16 +120,6 @@ public struct FloorSpace: Hashable, Sendable {
   }
 }
 
-extension Segment {
-  /// The place on the segment nearest to another place.
-  public func nearest(to point: Point) -> Point {
-    let along = end - start
-    let square = along.dot(along)
-    guard square > 0 else { return start }
-    return start.interpolated(to: end, share: min(1, max(0, (point - start).dot(along) / square)))
-  }
-}
-
 /// Areas by the cells that they reach into.
 package struct AreaIndex: Hashable, Sendable {
   /// The thresholds, followed by the walkable areas and the obstacles.
@@ -235,19 +227,15 @@ struct BoundaryFinder {
       for end in [line.start, line.end] where side.distance(to: end) < BoundaryFinder.shortest {
         cuts.append((end - side.start).dot(along) / (length * length))
       }
-      let sine = along.cross(across)
-      guard sine.magnitude > 1e-12 * length * across.length else { return }
-      let share = (line.start - side.start).cross(across) / sine
-      let otherShare = (line.start - side.start).cross(along) / sine
-      guard (0...1).contains(share), (0...1).contains(otherShare) else { return }
-      cuts.append(share)
+      guard along.cross(across).magnitude > 1e-12 * length * across.length else { return }
+      if let meeting = side.meeting(line) { cuts.append(meeting.share) }
     }
     cuts.sort()
     return zip(cuts, cuts.dropFirst()).compactMap { low, high in
       guard (high - low) * length > BoundaryFinder.shortest else { return nil }
       return Segment(
-        from: low == 0 ? side.start : side.start.interpolated(to: side.end, share: low),
-        to: high == 1 ? side.end : side.start.interpolated(to: side.end, share: high)
+        from: low == 0 ? side.start : side.place(at: low),
+        to: high == 1 ? side.end : side.place(at: high)
       )
     }
   }

@@ -1,3 +1,5 @@
+package import PharosModel
+
 /// Square cells over a rectangle: which cell a place or a line lies in.
 package struct GridFrame: Hashable, Sendable {
   /// The south-western corner.

@@ -1,4 +1,4 @@
-import PharosModel
+public import PharosModel
 
 /// Metres east and north on Mercator's map, with the scale of one place: what floor plans drawn on web maps have.
 ///

@@ -1,3 +1,5 @@
+package import PharosModel
+
 /// The named places of a floor, from which a location gets the names that people use.
 package struct NamedPlaces: Hashable, Sendable {
   /// A named piece of a floor.

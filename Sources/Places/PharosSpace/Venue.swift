@@ -1,3 +1,5 @@
+public import PharosModel
+
 /// A place with an inside: its buildings, their floors, and the ways between floors.
 public struct Venue: Hashable, Sendable {
   /// The identifier in files and events.

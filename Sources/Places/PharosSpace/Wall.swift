@@ -1,3 +1,5 @@
+public import PharosModel
+
 /// Something upright that radio passes through and loses level in.
 public struct Wall: Hashable, Sendable {
   /// The line of the wall.

@@ -55,13 +55,12 @@ package struct GeofenceArea: Sendable {
     }
     var (corners, rings): ([Point], [(count: Int, isHole: Bool)]) = ([], [])
     var polygons: [(perimeter: Double, size: Double)] = []
-    var (low, high) = (Point.origin, Point.origin)
     for (ring, isHole) in outlines {
       guard ring.count >= 3 else { return nil }
-      let twice = ring.indices.reduce(0.0) { $0 + ring[$1].cross(ring[($1 + 1) % ring.count]) }
-      let oriented = (twice > 0) == isHole ? ring.reversed() : ring
+      let area = Polygon(ring).signedArea
+      let oriented = (area > 0) == isHole ? ring.reversed() : ring
       if !isHole { polygons.append((0, 0)) }
-      polygons[polygons.count - 1].size += (isHole ? -1 : 1) * twice.magnitude / 2
+      polygons[polygons.count - 1].size += (isHole ? -1 : 1) * area.magnitude
       for place in oriented.indices {
         polygons[polygons.count - 1].perimeter += oriented[place].distance(
           to: oriented[(place + 1) % ring.count]
@@ -69,13 +68,12 @@ package struct GeofenceArea: Sendable {
       }
       corners += oriented + [oriented[0]]
       rings.append((ring.count + 1, isHole))
-      for corner in oriented {
-        low = Point(x: min(low.x, corner.x), y: min(low.y, corner.y))
-        high = Point(x: max(high.x, corner.x), y: max(high.y, corner.y))
-      }
     }
     let size = polygons.reduce(0) { $0 + $1.size }
-    guard size > 0, polygons.allSatisfy({ $0.size > 0 }) else { return nil }
+    guard size > 0, polygons.allSatisfy({ $0.size > 0 }), let extent = Extent(around: corners) else {
+      return nil
+    }
+    let (low, high) = (extent.southWest, extent.northEast)
     self.corners = corners
     self.rings = rings
     borders = GeofenceArea.borders(of: shape, outlines.map(\.points))
@@ -190,17 +188,11 @@ package struct GeofenceArea: Sendable {
 
   /// The first and the last share of a segment that lie within; nil if it does not pass through.
   package func passage(of segment: Segment) -> ClosedRange<Double>? {
-    let along = segment.end - segment.start
     var (first, last) = (Double.infinity, -Double.infinity)
     forEachEdge { from, to in
-      let edge = to - from
-      let across = along.cross(edge)
-      guard across != 0 else { return }
-      let share = (from - segment.start).cross(edge) / across
-      let place = (from - segment.start).cross(along) / across
-      guard (0...1).contains(share), (0...1).contains(place) else { return }
-      first = min(first, share)
-      last = max(last, share)
+      guard let meeting = segment.meeting(Segment(from: from, to: to)) else { return }
+      first = min(first, meeting.share)
+      last = max(last, meeting.share)
     }
     return last > first ? first...last : nil
   }

@@ -193,7 +193,7 @@ private struct Laying {
     var corners = polygon.corners.compactMap(place)
     guard corners.count >= 3, corners.count == polygon.corners.count else { return nil }
     // With y to the south, a ring that is seen clockwise has a positive area.
-    if (twiceTheArea(of: corners) > 0) != isOuter { corners.reverse() }
+    if (Polygon(corners).signedArea > 0) != isOuter { corners.reverse() }
     return corners
   }
 
@@ -248,17 +248,4 @@ private struct Laying {
       plan: plan
     )
   }
-}
-
-/// Twice the area of a ring, positive where it is clockwise with y downwards.
-func twiceTheArea(of ring: [Point]) -> Double {
-  guard let first = ring.first, var previous = ring.last else { return 0 }
-  previous = previous - first
-  var twice = 0.0
-  for corner in ring {
-    let corner = corner - first
-    twice += previous.cross(corner)
-    previous = corner
-  }
-  return twice
 }

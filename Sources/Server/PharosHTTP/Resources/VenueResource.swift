@@ -415,13 +415,8 @@ struct FloorFeatures {
   /// A closed ring, outer ones counterclockwise and holes clockwise as RFC 7946 asks; nil for one that holds nothing.
   private func ring(_ polygon: Polygon, isOuter: Bool) -> [Coordinate]? {
     var corners = polygon.corners
-    guard corners.count >= 3, var previous = corners.last else { return nil }
-    var twice = 0.0
-    for corner in corners {
-      twice += previous.cross(corner)
-      previous = corner
-    }
-    if (twice > 0) != isOuter { corners.reverse() }
+    guard corners.count >= 3 else { return nil }
+    if (polygon.signedArea > 0) != isOuter { corners.reverse() }
     let places = corners.compactMap { floor.plane.coordinate(of: $0) }
     guard places.count == corners.count, let first = places.first else { return nil }
     return places + [first]

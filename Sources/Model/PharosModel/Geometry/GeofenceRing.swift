@@ -28,23 +28,9 @@ package struct GeofenceRing: Sendable {
   /// The length of a degree of latitude in metres.
   private static let degree = 111_200.0
 
-  private struct Spot {
-    var x: Double
-    var y: Double
-
-    static func - (one: Self, other: Self) -> Self { Spot(x: one.x - other.x, y: one.y - other.y) }
-    func cross(_ other: Self) -> Double { x * other.y - y * other.x }
-    func dot(_ other: Self) -> Double { x * other.x + y * other.y }
-    var length: Double { dot(self).squareRoot() }
-    func toward(_ other: Self, _ share: Double) -> Self {
-      Spot(x: x + (other.x - x) * share, y: y + (other.y - y) * share)
-    }
-  }
-
-  /// The corners, the first one again behind the last.
-  private let corners: [Spot]
-  private let low: Spot
-  private let high: Spot
+  private let polygon: Polygon
+  /// The edges, each named by the corner that it begins with.
+  private let edges: [Segment]
 
   /// Lays the rings of a geofence on one plane.
   ///
@@ -56,21 +42,21 @@ package struct GeofenceRing: Sendable {
     let scale = Trigonometry.sineAndCosine(Trigonometry.radians(middle)).cosine * degree
     let origin = rings.first?.first?.longitude ?? 0
     return rings.map { ring in
-      GeofenceRing(ring.map { Spot(x: ($0.longitude - origin) * scale, y: ($0.latitude - middle) * degree) })
+      GeofenceRing(ring.map { Point(x: ($0.longitude - origin) * scale, y: ($0.latitude - middle) * degree) })
     }
   }
 
-  private init(_ spots: [Spot]) {
-    corners = spots + spots.prefix(1)
-    low = Spot(x: spots.map(\.x).min() ?? 0, y: spots.map(\.y).min() ?? 0)
-    high = Spot(x: spots.map(\.x).max() ?? 0, y: spots.map(\.y).max() ?? 0)
+  private init(_ corners: [Point]) {
+    polygon = Polygon(corners)
+    edges = zip(corners, corners.dropFirst() + corners.prefix(1)).map { Segment(from: $0, to: $1) }
   }
 
   /// Returns the relation of this ring to another one.
   ///
   /// - Complexity: the product of the numbers of corners.
   package func relation(to other: GeofenceRing) -> Relation {
-    guard low.x <= other.high.x, other.low.x <= high.x, low.y <= other.high.y, other.low.y <= high.y else {
+    guard let extent = polygon.extent, let otherExtent = other.polygon.extent, extent.meets(otherExtent)
+    else {
       return .apart
     }
     let mine = sides(against: other)
@@ -92,11 +78,10 @@ package struct GeofenceRing: Sendable {
   /// A part that lies on two rings is no border: it has the area on both sides, or none on either.
   package func borders(beside others: [GeofenceRing]) -> [(edge: Int, shares: ClosedRange<Double>)] {
     var found: [(edge: Int, shares: ClosedRange<Double>)] = []
-    for edge in corners.indices.dropLast() {
-      let (from, to) = (corners[edge], corners[edge + 1])
-      let cuts = ([0, 1] + others.flatMap { $0.cuts(from, to) }).sorted()
+    for (edge, line) in edges.enumerated() {
+      let cuts = ([0, 1] + others.flatMap { $0.cuts(line) }).sorted()
       for (start, end) in zip(cuts, cuts.dropFirst()) where end > start {
-        let middle = from.toward(to, (start + end) / 2)
+        let middle = line.place(at: (start + end) / 2)
         guard others.allSatisfy({ $0.distance(to: middle) > GeofenceRing.tolerance }) else { continue }
         if let last = found.last, last.edge == edge, last.shares.upperBound == start {
           found[found.count - 1].shares = last.shares.lowerBound...end
@@ -111,20 +96,19 @@ package struct GeofenceRing: Sendable {
   /// The part of an edge between two places where it meets another ring.
   private struct Piece {
     var edge: Int
-    var start: Spot
+    var start: Point
   }
 
   /// Returns the first piece of this ring that lies within another ring, and the first that lies outside of it.
   private func sides(against other: GeofenceRing) -> (inside: Piece?, outside: Piece?) {
     var (inside, outside): (Piece?, Piece?) = (nil, nil)
-    for edge in corners.indices.dropLast() {
-      let (from, to) = (corners[edge], corners[edge + 1])
-      let cuts = other.cuts(from, to)
+    for (edge, line) in edges.enumerated() {
+      let cuts = other.cuts(line)
       for (start, end) in zip(cuts, cuts.dropFirst()) where end > start {
-        let middle = from.toward(to, (start + end) / 2)
+        let middle = line.place(at: (start + end) / 2)
         guard other.distance(to: middle) > GeofenceRing.tolerance else { continue }
-        let piece = Piece(edge: edge, start: from.toward(to, start))
-        if other.contains(middle) { inside = inside ?? piece } else { outside = outside ?? piece }
+        let piece = Piece(edge: edge, start: line.place(at: start))
+        if other.polygon.contains(middle) { inside = inside ?? piece } else { outside = outside ?? piece }
         if inside != nil, outside != nil { return (inside, outside) }
       }
     }
@@ -132,45 +116,24 @@ package struct GeofenceRing: Sendable {
   }
 
   /// Returns the shares of an edge at which it meets this ring, with its ends, in rising order.
-  private func cuts(_ from: Spot, _ to: Spot) -> [Double] {
-    let along = to - from
+  private func cuts(_ line: Segment) -> [Double] {
+    let along = line.end - line.start
     var shares = [0.0, 1.0]
-    for place in corners.indices.dropLast() {
-      let (start, end) = (corners[place], corners[place + 1])
-      let share = (start - from).dot(along) / along.dot(along)
-      if (0...1).contains(share), (start - from.toward(to, share)).length <= GeofenceRing.tolerance {
+    for edge in edges {
+      let share = (edge.start - line.start).dot(along) / along.dot(along)
+      if (0...1).contains(share), edge.start.distance(to: line.place(at: share)) <= GeofenceRing.tolerance {
         shares.append(share)
       }
-      let span = end - start
-      let turn = along.cross(span)
-      guard turn != 0 else { continue }
-      let mine = (start - from).cross(span) / turn
-      let theirs = (start - from).cross(along) / turn
-      if (0...1).contains(mine), (0...1).contains(theirs) { shares.append(mine) }
+      if let meeting = line.meeting(edge) { shares.append(meeting.share) }
     }
     return shares.sorted()
   }
 
-  private func distance(to spot: Spot) -> Double {
-    corners.indices.dropLast().reduce(Double.infinity) { min($0, distance(to: spot, edge: $1)) }
+  private func distance(to point: Point) -> Double {
+    edges.reduce(Double.infinity) { min($0, $1.distance(to: point)) }
   }
 
-  private func nearestEdge(to spot: Spot) -> Int {
-    corners.indices.dropLast().min { distance(to: spot, edge: $0) < distance(to: spot, edge: $1) } ?? 0
-  }
-
-  private func distance(to spot: Spot, edge: Int) -> Double {
-    let (from, along) = (corners[edge], corners[edge + 1] - corners[edge])
-    let square = along.dot(along)
-    let share = square > 0 ? min(1, max(0, (spot - from).dot(along) / square)) : 0
-    return (spot - from.toward(corners[edge + 1], share)).length
-  }
-
-  private func contains(_ spot: Spot) -> Bool {
-    var isInside = false
-    for (from, to) in zip(corners, corners.dropFirst()) where (from.y > spot.y) != (to.y > spot.y) {
-      if spot.x < from.x + (to.x - from.x) * (spot.y - from.y) / (to.y - from.y) { isInside.toggle() }
-    }
-    return isInside
+  private func nearestEdge(to point: Point) -> Int {
+    edges.indices.min { edges[$0].distance(to: point) < edges[$1].distance(to: point) } ?? 0
   }
 }

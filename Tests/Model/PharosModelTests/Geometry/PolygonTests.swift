@@ -1,4 +1,4 @@
-import PharosSpace
+import PharosModel
 import PharosTestSupport
 import Testing
 
@@ -22,6 +22,11 @@ struct PolygonTests {
   func area() {
     #expect(letter.area == 12)
     #expect(Polygon(letter.corners.reversed()).area == 12)
+    #expect(letter.signedArea == 12)
+    #expect(Polygon(letter.corners.reversed()).signedArea == -12)
+    // Far from the origin, where the products of coordinates have no digits left for the difference.
+    let far = Polygon(letter.corners.map { $0 + Point(x: 1e9, y: -1e9) })
+    #expect(far.signedArea == 12)
     #expect(Polygon(rectangleFrom: Point(x: 1, y: 1), to: Point(x: 4, y: 3)).area == 6)
   }
 

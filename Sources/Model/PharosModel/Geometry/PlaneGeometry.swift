@@ -102,14 +102,31 @@ public struct Segment: Hashable, Sendable {
     return point.x < start.x + (end.x - start.x) * share
   }
 
-  /// The distance of a place from the nearest place on the segment in metres.
-  public func distance(to point: Point) -> Double {
+  /// Returns the shares of this segment and of another one at which their lines meet; nil where they do not meet within
+  /// both, or have one direction.
+  package func meeting(_ other: Segment) -> (share: Double, otherShare: Double)? {
+    let along = end - start
+    let across = other.end - other.start
+    let sine = along.cross(across)
+    guard sine != 0 else { return nil }
+    let share = (other.start - start).cross(across) / sine
+    let otherShare = (other.start - start).cross(along) / sine
+    return (0...1).contains(share) && (0...1).contains(otherShare) ? (share, otherShare) : nil
+  }
+
+  /// The place at a share of the segment: 0 is its start, 1 its end.
+  package func place(at share: Double) -> Point { start.interpolated(to: end, share: share) }
+
+  /// The place on the segment nearest to another place.
+  public func nearest(to point: Point) -> Point {
     let along = end - start
     let square = along.dot(along)
-    guard square > 0 else { return start.distance(to: point) }
-    let share = min(1, max(0, (point - start).dot(along) / square))
-    return start.interpolated(to: end, share: share).distance(to: point)
+    guard square > 0 else { return start }
+    return place(at: min(1, max(0, (point - start).dot(along) / square)))
   }
+
+  /// The distance of a place from the nearest place on the segment in metres.
+  public func distance(to point: Point) -> Double { nearest(to: point).distance(to: point) }
 }
 
 /// A piece of a floor with straight sides.
@@ -144,13 +161,60 @@ public struct Polygon: Hashable, Sendable {
   }
 
   /// Its area in square metres.
-  public var area: Double {
-    guard var previous = corners.last, corners.count >= 3 else { return 0 }
-    var twice = 0.0
-    for corner in corners {
-      twice += previous.cross(corner)
-      previous = corner
-    }
-    return twice.magnitude / 2
+  public var area: Double { signedArea.magnitude }
+
+  /// Its area in square metres, positive where its corners go counterclockwise with y upwards.
+  package var signedArea: Double {
+    guard let first = corners.first, corners.count >= 3 else { return 0 }
+    return zip(corners, corners.dropFirst()).reduce(0) { $0 + ($1.0 - first).cross($1.1 - first) } / 2
   }
+
+  /// Its sides in order, the one that leads to the first corner before the others.
+  public var sides: [Segment] {
+    guard corners.count >= 3, var previous = corners.last else { return [] }
+    return corners.map { corner in
+      defer { previous = corner }
+      return Segment(from: previous, to: corner)
+    }
+  }
+
+  /// The rectangle around it; nil without corners.
+  public var extent: Extent? { Extent(around: corners) }
+}
+
+/// A rectangle on a floor, its sides along east and north.
+public struct Extent: Hashable, Sendable {
+  /// The south-western corner.
+  public var southWest: Point
+  /// The north-eastern corner.
+  public var northEast: Point
+
+  /// The smallest rectangle around some places; nil without any.
+  public init?(around points: some Sequence<Point>) {
+    var found: (low: Point, high: Point)?
+    for point in points {
+      let low = found?.low ?? point
+      let high = found?.high ?? point
+      found = (
+        Point(x: min(low.x, point.x), y: min(low.y, point.y)),
+        Point(x: max(high.x, point.x), y: max(high.y, point.y))
+      )
+    }
+    guard let found else { return nil }
+    southWest = found.low
+    northEast = found.high
+  }
+
+  /// Returns whether two rectangles have a place in common.
+  package func meets(_ other: Extent) -> Bool {
+    southWest.x <= other.northEast.x && other.southWest.x <= northEast.x
+      && southWest.y <= other.northEast.y && other.southWest.y <= northEast.y
+  }
+
+  /// From west to east in metres.
+  public var width: Double { northEast.x - southWest.x }
+  /// From south to north in metres.
+  public var height: Double { northEast.y - southWest.y }
+  /// The place amid it.
+  public var middle: Point { southWest.interpolated(to: northEast, share: 0.5) }
 }

@@ -1,4 +1,4 @@
-import PharosSpace
+import PharosModel
 import PharosTestSupport
 import Testing
 
@@ -53,5 +53,20 @@ struct SegmentTests {
     #expect(segment.distance(to: Point(x: 13, y: 4)) == 5)
     #expect(Self.segment(1, 1, 1, 1).distance(to: Point(x: 4, y: 5)) == 5)
     #expect(segment.length == 10)
+    #expect(segment.nearest(to: Point(x: 13, y: 4)) == segment.end)
+    #expect(segment.nearest(to: Point(x: 2.5, y: -1)) == segment.place(at: 0.25))
+  }
+
+  @Test("two lines meet at a share of each, its ends included")
+  func meeting() throws {
+    let flat = Self.segment(0, 0, 8, 0)
+    let upright = try #require(flat.meeting(Self.segment(2, -1, 2, 3)))
+    #expect(upright.share == 0.25 && upright.otherShare == 0.25)
+    let atEnd = try #require(flat.meeting(Self.segment(8, 0, 8, 4)))
+    #expect(atEnd.share == 1 && atEnd.otherShare == 0)
+    #expect(flat.meeting(Self.segment(9, -1, 9, 1)) == nil)
+    #expect(flat.meeting(Self.segment(2, 1, 2, 3)) == nil)
+    #expect(flat.meeting(Self.segment(0, 1, 8, 1)) == nil, "parallel")
+    #expect(flat.meeting(flat) == nil, "on one line")
   }
 }

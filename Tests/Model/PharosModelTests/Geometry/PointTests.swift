@@ -1,4 +1,4 @@
-import PharosSpace
+import PharosModel
 import Testing
 
 @Suite("Point")
