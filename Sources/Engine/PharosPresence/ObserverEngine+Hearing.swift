@@ -160,6 +160,7 @@ extension ObserverEngine {
     var power = ranged.measuredPower.map { Double($0) }
     if power == nil, let rssi = ranged.rssi, let meters = ranged.accuracy {
       power = context.distance.measuredPower(level: Double(rssi.dBm) + rssiOffset, meters: meters.value)
+        .flatMap { MeasuredPower.known($0) }
     }
     let hearing = Hearing(
       level: ranged.rssi.map { Double($0.dBm) },

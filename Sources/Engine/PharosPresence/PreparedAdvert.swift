@@ -47,7 +47,8 @@ struct PreparedAdvert: @unchecked Sendable {
   var track: Int32 = -1
   /// The level in dBm, or ``HotTrack/noLevel``.
   var level: Int8 = HotTrack.noLevel
-  /// The level at one metre that the frame states, in dBm, or ``HotTrack/noLevel``.
+  /// The level at one metre that the frame states, in dBm, or ``HotTrack/noLevel``; what is none otherwise differs from that
+  /// of every track, and so takes the slow path.
   var power: Int8 = 0
   var path = Path.general
   /// Indicates whether its sender stated the event time by the sender's own clock.
@@ -182,7 +183,7 @@ extension MonitoringEngine {
         last.isKnown = false
         switch context.decoder.soleIdentity(in: payloads.extracting(range)) {
         case .one(let beacon, let power):
-          advert.record(beacon, power: power, transmitters)
+          advert.record(beacon, power: power ?? HotTrack.noLevel, transmitters)
           scope = context.catalog.scopes.number(of: BeaconScope(beacon))
           isChanging = context.changing.contains(scope)
           advert.pointee.key = ScopeTable.key(of: beacon)
@@ -470,7 +471,7 @@ extension ObserverEngine {
       level: advert.pointee.level,
       offset: rssiOffset,
       key: advert.pointee.sampleKey,
-      power: advert.pointee.power == HotTrack.noLevel ? nil : Double(advert.pointee.power),
+      power: MeasuredPower.known(advert.pointee.power).map(Double.init),
       half: half(of: time),
       silenceFrom: gapsFrom,
       silenceIsEvidence: true

@@ -97,7 +97,8 @@ extension TrackHandle {
     if parts.contains(.kalman) { try coder.code(parts: &hot.kalman) }
     if Coder.isReader {
       self.hot = hot
-      cold.power = power
+      // Earlier versions kept what is no power.
+      cold.power = MeasuredPower.known(Double(power)) == nil ? .nan : power
       (self.learner, self.history, self.levelClass) = (learner, history, levelClass)
     }
     try visitExtras(parts, &coder)

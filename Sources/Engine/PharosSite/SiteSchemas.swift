@@ -34,7 +34,7 @@ extension BeaconEntry {
     DocumentField(
       "measuredPower",
       \.measuredPower,
-      .number(in: -127...20, unit: "dBm"),
+      .number(in: MeasuredPower.range, unit: "dBm"),
       "dBm at one metre, in place of what it advertises."
     ),
     DocumentField("interval", \.interval, .time, "The advertising interval, as in the site file: `1s`."),

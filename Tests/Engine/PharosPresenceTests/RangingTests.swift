@@ -99,6 +99,54 @@ struct RangingTests {
   }
 
   @Test(
+    "a measured power that none can be leaves the distance unknown, and the beacon enters all the same",
+    arguments: [58, 0, 127, .min] as [Int8],
+    [false, true]
+  )
+  func unknownPower(power: Int8, isRanged: Bool) throws {
+    let near = Region(
+      identifier: "near",
+      constraint: .proximity(Timeline.uuid),
+      presence: PresencePolicy(enterSamples: 1, enterDistance: Meters(3), exitDistance: Meters(5))
+    )
+    let entry = BeaconEntry(constraint: .proximity(Timeline.uuid), measuredPower: Double(power))
+    let site = Timeline.site([Timeline.region(), near], ranging: [RangingTests.request], beacons: [entry])
+    var timeline = Timeline(site)
+    for step in 0..<200 {
+      let time = Double(step) / 10
+      if isRanged {
+        let accuracy = step % 2 == 0 ? Meters(1e6) : nil
+        let ranged = RangedBeacon(
+          beacon: Timeline.beacon(),
+          rssi: RSSI(dBm: -58),
+          accuracy: accuracy,
+          measuredPower: power
+        )
+        timeline.give(.rangedBeacon(ranged), at: time)
+      } else {
+        timeline.advert(Timeline.iBeacon(1, 7, power: power), at: time, rssi: -58)
+      }
+    }
+    timeline.advance(to: 20)
+    let readings = RangingTests.rangings(timeline).flatMap { $0 }
+    #expect(readings.count >= 18)
+    #expect(readings.allSatisfy { $0.accuracy == -1 && $0.proximity == .unknown })
+    #expect(timeline.events.filter { $0.kind == .regionEnter }.map(\.region) == ["door"])
+  }
+
+  @Test("a tag that states no power once keeps the one that it stated before")
+  func keptPower() throws {
+    var timeline = Timeline(Timeline.site([], ranging: [RangingTests.request]))
+    for (step, power) in ([-59, -59, 58, 0] as [Int8]).enumerated() {
+      timeline.advert(Timeline.iBeacon(1, 7, power: power), at: Double(step), rssi: -59)
+    }
+    timeline.advance(to: 4.6)
+    let accuracies = RangingTests.rangings(timeline).compactMap { $0.first?.accuracy }
+    #expect(accuracies.count == 4)
+    #expect(accuracies.allSatisfy { abs($0 - 1) < 1e-9 })
+  }
+
+  @Test(
     "summaries go to stage two for zoned beacons, from observers that stand in a zone, corrected by the offset"
   )
   func summaries() throws {

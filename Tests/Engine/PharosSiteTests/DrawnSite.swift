@@ -177,7 +177,7 @@ enum DrawnSite {
         keyedByAddress: drawn.keyedByAddress
       )
       entry.name = maybe(text(using: &random), using: &random)
-      entry.measuredPower = maybe(Double.random(in: -127...20, using: &random), using: &random)
+      entry.measuredPower = maybe(Double.random(in: MeasuredPower.range, using: &random), using: &random)
       entry.interval = maybe(.milliseconds(350), using: &random)
       if case .address = entry.constraint {
         entry.identityKey = IdentityKey(octets: (0..<16).map { UInt8($0 + 16 * index) })

@@ -16,6 +16,19 @@ struct SiteMistakeTests {
   }
 
   @Test(
+    "a measured power that none can be is a mistake, with the powers that can",
+    arguments: ["58", "0", "-128", "20"]
+  )
+  func measuredPower(power: String) {
+    let text = "beacons:\n  - { mac: \"c0:00:00:00:00:01\", measuredPower: \(power) }"
+    let problems = SiteMistakeTests.problems(text)
+    #expect(problems.count == 1)
+    #expect(problems.first?.hasPrefix("site.yaml:2: ") == true)
+    let expected = "measuredPower is \"\(power)\" (expected a number from -127 to -1 dBm)"
+    #expect(problems.first?.hasSuffix(expected) == true)
+  }
+
+  @Test(
     "each mistake is reported in one line with its number",
     arguments: [
       (

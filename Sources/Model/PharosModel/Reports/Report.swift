@@ -118,17 +118,18 @@ public struct RangedBeacon: Equatable, Sendable {
   public var rssi: RSSI?
   /// The platform's own estimate of the distance, or nil where it had none.
   public var accuracy: Meters?
-  /// The level at which a receiver 1 m away hears it, or nil where the platform leaves it out.
+  /// The level at which a receiver 1 m away hears it, or nil where the platform leaves it out or states none
+  /// (``MeasuredPower``).
   ///
   /// - Units: dBm.
-  public var measuredPower: Int8?
+  public let measuredPower: Int8?
 
   /// Makes a ranged beacon.
   public init(beacon: BeaconID, rssi: RSSI?, accuracy: Meters?, measuredPower: Int8? = nil) {
     self.beacon = beacon
     self.rssi = rssi
     self.accuracy = accuracy
-    self.measuredPower = measuredPower
+    self.measuredPower = measuredPower.flatMap { MeasuredPower.known($0) }
   }
 }
 
@@ -259,6 +260,25 @@ public struct RSSI: Hashable, Comparable, Sendable {
 
   /// Orders levels, the weakest first.
   public static func < (left: RSSI, right: RSSI) -> Bool { left.dBm < right.dBm }
+}
+
+/// The level at which a receiver 1 m away hears a beacon: which numbers are one, whoever states them.
+///
+/// What is not negative is the power of a transmitter, the charge of a battery or a level without its sign, since a beacon is
+/// never so loud at that distance; −128 is the byte of senders that have none. Each of them means that the power is unknown,
+/// and with it the distance.
+///
+/// - Units: dBm.
+public enum MeasuredPower {
+  /// The powers that there are.
+  public static let range = -127.0 ... -1.0
+
+  /// The power that a sender states in a byte, or nil if that is none.
+  @inlinable
+  public static func known(_ dBm: Int8) -> Int8? { dBm < 0 && dBm != .min ? dBm : nil }
+
+  /// The power that a person, a site or a computation states, or nil if that is none.
+  public static func known(_ dBm: Double) -> Double? { range ~= dBm ? dBm : nil }
 }
 
 /// A distance.

@@ -56,8 +56,10 @@ public struct BeaconEntry: Hashable, Sendable {
   public var keyedByAddress: Bool
   /// Its name for people.
   public var name: String?
-  /// Its level at one metre in dBm, in place of what it advertises itself.
-  public var measuredPower: Double?
+  /// Its level at one metre in dBm, in place of what it advertises itself; what is no ``MeasuredPower`` becomes nil.
+  public var measuredPower: Double? {
+    didSet { measuredPower = measuredPower.flatMap { MeasuredPower.known($0) } }
+  }
   /// Its advertising interval.
   public var interval: TimeSpan?
   /// The key with which it makes the addresses it changes, which are then taken as the one of ``constraint``; nil for a beacon
@@ -76,7 +78,7 @@ public struct BeaconEntry: Hashable, Sendable {
     self.constraint = constraint
     self.keyedByAddress = keyedByAddress
     self.name = name
-    self.measuredPower = measuredPower
+    self.measuredPower = measuredPower.flatMap { MeasuredPower.known($0) }
     self.interval = interval
     self.identityKey = identityKey
   }

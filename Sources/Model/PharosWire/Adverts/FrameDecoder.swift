@@ -173,12 +173,16 @@ public enum Frame: Hashable, Sendable {
     }
   }
 
-  /// The level at which a receiver 1 m away hears the beacon, or nil if the frame does not state it.
+  /// The level at which a receiver 1 m away hears the beacon, or nil if the frame does not state it, or states none
+  /// (`MeasuredPower`).
   ///
-  /// Eddystone states its power at 0 m; 41 dB are taken off for the first metre, down to −128.
+  /// Eddystone states its power at 0 m; 41 dB are taken off for the first metre.
   ///
   /// - Units: dBm.
-  @inlinable public var measuredPower: Int8? {
+  @inlinable public var measuredPower: Int8? { statedPower.flatMap { MeasuredPower.known($0) } }
+
+  /// The number that the frame states as its power at one metre, whether it can be one or not.
+  @inlinable var statedPower: Int8? {
     switch self {
     case .iBeacon(let frame): frame.measuredPower
     case .altBeacon(let frame): frame.measuredPower
@@ -207,16 +211,16 @@ extension FrameDecoder {
   /// - Parameters:
   ///   - payloads: the bytes that hold the payload.
   ///   - range: the range of the payload in them; it trips if the range ends past them.
-  /// - Returns: the identity and the level at one metre.
+  /// - Returns: the identity, and the byte that states the level at one metre, which may be none (`MeasuredPower`).
   /// - Shape: `02 01 xx`, if there are flags; `1A FF 4C 00 02 15`, UUID, major, minor, measured power; then nothing, or a
   ///   length of zero.
-  /// - Units: the measured power is in dBm.
+  /// - Units: the stated power is in dBm.
   @inlinable
   @inline(__always)
   public static func soleIBeacon(
     in payloads: RawSpan,
     at range: Range<Int>
-  ) -> (beacon: BeaconID, measuredPower: Int8)? {
+  ) -> (beacon: BeaconID, statedPower: Int8)? {
     guard range.count >= 27 else { return nil }
     precondition(
       range.lowerBound >= 0 && range.upperBound <= payloads.byteCount,
@@ -261,8 +265,8 @@ extension FrameDecoder {
   public enum SoleIdentity: Hashable, Sendable {
     /// It carries no identity, and nothing else that stage one would take from it.
     case none
-    /// It carries this one, and the level at one metre in dBm.
-    case one(BeaconID, measuredPower: Int8)
+    /// It carries this one, and the level at one metre in dBm, if it states one.
+    case one(BeaconID, measuredPower: Int8?)
     /// It carries more: further frames with identities, or telemetry.
     case more
   }
@@ -276,9 +280,9 @@ extension FrameDecoder {
     while let structure = structures.next(in: payload) {
       guard structure.type.mayHoldFrame, let frame = frame(of: structure, in: payload) else { continue }
       if case .eddystoneTLM = frame { return .more }
-      guard let beacon = frame.beacon, let power = frame.measuredPower else { continue }
+      guard let beacon = frame.beacon else { continue }
       guard case .none = found else { return .more }
-      found = .one(beacon, measuredPower: power)
+      found = .one(beacon, measuredPower: frame.measuredPower)
     }
     return found
   }

@@ -257,7 +257,7 @@ extension PharosFormat {
       beacon: beacon,
       rssi: level,
       accuracy: metres(accuracy),
-      measuredPower: WireLimits.measuredPower(Double(power))
+      measuredPower: power
     )
   }
 

@@ -227,11 +227,9 @@ enum WireLimits {
     return RSSI(dBm: dBm)
   }
 
-  /// The level at one metre that a sender reports, or nil if it is none: what is not negative is the power of a
-  /// transmitter, or the same byte without its sign.
+  /// The level at one metre that a text states, or nil if it is none; 129 to 255 are the byte without its sign.
   static func measuredPower(_ dBm: Double) -> Int8? {
-    let signed = 129...255 ~= dBm ? dBm - 256 : dBm
-    return -127...(-1) ~= signed ? Int8(signed.rounded()) : nil
+    MeasuredPower.known(129...255 ~= dBm ? dBm - 256 : dBm).map { Int8($0.rounded()) }
   }
 
   /// Returns whether a number that a sender reports is a level.

@@ -32,13 +32,41 @@ import Testing
 
   @Test(
     "Eddystone's power at 0 m loses 41 dB and never wraps around",
-    arguments: [(Int8(20), Int8(-21)), (0, -41), (-87, -128), (-88, -128), (-128, -128), (127, 86)]
+    arguments: [(Int8(20), Int8(-21)), (0, -41), (40, -1), (-86, -127)]
   )
   func power(transmitPower: Int8, measuredPower: Int8) {
-    #expect(
-      Frame.eddystoneEID(EddystoneEID(identifier: 1, transmitPower: transmitPower)).measuredPower
-        == measuredPower
-    )
+    #expect(FrameTests.eddystone(transmitPower).map(\.measuredPower) == [measuredPower, measuredPower])
+  }
+
+  private static func eddystone(_ power: Int8) -> [Frame] {
+    let namespace = EddystoneNamespace(high: 1, low: 2)
+    return [
+      .eddystoneEID(EddystoneEID(identifier: 1, transmitPower: power)),
+      .eddystoneUID(EddystoneUID(namespace: namespace, instance: 3, transmitPower: power)),
+    ]
+  }
+
+  @Test("a power that no receiver could measure is unknown, whatever frame states it")
+  func unknownPower() {
+    let uuid = UUID128(high: 1, low: 2)
+    for dBm in Int8.min...Int8.max {
+      let known = -127 ... -1 ~= dBm ? dBm : nil
+      let apple = IBeacon(uuid: uuid, major: 1, minor: 2, measuredPower: dBm)
+      let other = AltBeacon(uuid: uuid, major: 1, minor: 2, measuredPower: dBm, company: 0x0118)
+      #expect(Frame.iBeacon(apple).measuredPower == known)
+      #expect(Frame.altBeacon(other).measuredPower == known)
+      #expect(
+        RangedBeacon(
+          beacon: .proximity(uuid, major: 1, minor: 2),
+          rssi: nil,
+          accuracy: nil,
+          measuredPower: dBm
+        ).measuredPower == known
+      )
+      let lowered = Int(dBm) - 41
+      let stated: Int8? = -127 ... -1 ~= lowered ? Int8(lowered) : nil
+      #expect(FrameTests.eddystone(dBm).allSatisfy { $0.measuredPower == stated })
+    }
   }
 
   @Test("an iBeacon and an AltBeacon with the same numbers are the same beacon")

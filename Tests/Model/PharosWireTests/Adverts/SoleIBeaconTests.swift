@@ -8,7 +8,7 @@ import Testing
 struct SoleIBeaconTests {
   static let identity = "E2C56DB5DFFB48D2B060D0F5A71096E000640007C5"
 
-  private static func read(_ payload: [UInt8]) -> (beacon: BeaconID, measuredPower: Int8)? {
+  private static func read(_ payload: [UInt8]) -> (beacon: BeaconID, statedPower: Int8)? {
     // Bytes of other adverts lie around it, as in a batch.
     let bytes = [0x02, 0x01] + payload + [0x1A, 0xFF]
     return FrameDecoder.soleIBeacon(in: bytes.span.bytes, at: 2..<2 + payload.count)
@@ -26,7 +26,7 @@ struct SoleIBeaconTests {
     let found = try #require(SoleIBeaconTests.read(payload))
     let uuid = try #require(UUID128("E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"))
     #expect(found.beacon == .proximity(uuid, major: 100, minor: 7))
-    #expect(found.measuredPower == -59)
+    #expect(found.statedPower == -59)
   }
 
   @Test(
@@ -59,7 +59,7 @@ struct SoleIBeaconTests {
       found += 1
       let frames = decoder.frames(in: payload.span.bytes)
       #expect(frames.map(\.beacon) == [sole.beacon])
-      #expect(frames.map(\.measuredPower) == [sole.measuredPower])
+      #expect(frames.map(\.measuredPower) == [MeasuredPower.known(sole.statedPower)])
     }
     #expect(found > 200)
   }

@@ -18,13 +18,13 @@ package final class AdvertsTarget: FuzzTarget {
     var found = FrameDecoder.SoleIdentity.none
     decoder.forEachFrame(in: input) { frame in
       if case .eddystoneTLM = frame { found = .more }
-      guard let beacon = frame.beacon, let power = frame.measuredPower else { return }
-      found = found == .none ? .one(beacon, measuredPower: power) : .more
+      guard let beacon = frame.beacon else { return }
+      found = found == .none ? .one(beacon, measuredPower: frame.measuredPower) : .more
     }
     demand(decoder.soleIdentity(in: input) == found, "the sole identity is that of the frames")
     if let sole = FrameDecoder.soleIBeacon(in: input, at: 0..<input.byteCount) {
       demand(
-        found == .one(sole.beacon, measuredPower: sole.measuredPower),
+        found == .one(sole.beacon, measuredPower: MeasuredPower.known(sole.statedPower)),
         "the short cut finds what the walk finds"
       )
     }
