@@ -164,11 +164,16 @@ extension ObserverEngine {
     }
     let hearing = Hearing(
       level: ranged.rssi.map { Double($0.dBm) },
-      address: ranged.beacon.address,
+      address: ranged.address ?? ranged.beacon.address,
       advertisingSet: 255,
       time: time
     )
-    let isMatched = receive(ranged.beacon, power: power, hearing, &context)
+    var isMatched = receive(ranged.beacon, power: power, hearing, &context)
+    if context.catalog.hasAddresses, ranged.beacon.kind != .address, let address = hearing.keyAddress,
+      receive(.address(address), power: power, hearing, &context)
+    {
+      isMatched = true
+    }
     context.counters.adverts += 1
     if ranged.rssi == nil { context.counters.withoutLevel += 1 }
     if isMatched { context.counters.matched += 1 } else { context.counters.unmatched += 1 }

@@ -134,6 +134,28 @@ struct RangingTests {
     #expect(timeline.events.filter { $0.kind == .regionEnter }.map(\.region) == ["door"])
   }
 
+  @Test(
+    "a ranged beacon enters the regions of the address that it was heard with, unless that changes by itself"
+  )
+  func rangedAddress() {
+    let address = DeviceAddress(bits: 0xC300_000A_0B0C, kind: .random)
+    let tag = Region(
+      identifier: "tag",
+      constraint: .address(address),
+      presence: PresencePolicy(enterSamples: 1, silence: .fixed(.seconds(3)))
+    )
+    var timeline = Timeline(Timeline.site([Timeline.region(), tag]))
+    var ranged = RangedBeacon(beacon: Timeline.beacon(), rssi: RSSI(dBm: -60), accuracy: nil)
+    timeline.give(.rangedBeacon(ranged), at: 0)
+    #expect(timeline.story() == ["regionEnter door 0.0"])
+    ranged.address = DeviceAddress(bits: 0x4300_000A_0B0C, kind: .random)
+    timeline.give(.rangedBeacon(ranged), at: 1)
+    #expect(timeline.story() == ["regionEnter door 0.0"])
+    ranged.address = address
+    timeline.give(.rangedBeacon(ranged), at: 2)
+    #expect(timeline.story() == ["regionEnter door 0.0", "regionEnter tag 2.0"])
+  }
+
   @Test("a tag that states no power once keeps the one that it stated before")
   func keptPower() throws {
     var timeline = Timeline(Timeline.site([], ranging: [RangingTests.request]))

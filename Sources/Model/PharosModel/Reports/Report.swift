@@ -123,6 +123,8 @@ public struct RangedBeacon: Equatable, Sendable {
   ///
   /// - Units: dBm.
   public let measuredPower: Int8?
+  /// The address that it was heard with, or nil where the platform hides it.
+  public var address: DeviceAddress?
 
   /// Makes a ranged beacon.
   public init(beacon: BeaconID, rssi: RSSI?, accuracy: Meters?, measuredPower: Int8? = nil) {

@@ -25,13 +25,11 @@ enum CassiaLayout: JSONLayout {
     var inner = context
     if object.has(.accessPoint) { inner.observer = try JSONMembers.observer(object[.accessPoint], bytes) }
     var advert = Advert(address: address, rssi: try object.level(bytes), payload: 0..<0)
-    if let digits = try object.text(.data), !digits.isEmpty {
-      guard let payload = WireText.withHex(bytes, digits, { batch.append(payload: $0) }) else {
-        throw .badText
-      }
+    if object.has(.data), !object[.data].range.isEmpty {
+      guard let payload = batch.append(spelled: object[.data], bytes) else { throw .badText }
       advert.payload = payload
       try reader.append(.advert(advert), context.timing, inner, to: &batch)
-    } else if try object.text(.scanData)?.isEmpty ?? true {
+    } else if object[.scanData].range.isEmpty {
       advert.payload = batch.append(payload: EmptyCollection<UInt8>())
       try reader.append(.advert(advert), context.timing, inner, to: &batch)
     }

@@ -2,19 +2,68 @@ import PharosDocuments
 import PharosModel
 
 /// The understood members of one object, each at its place; of a name that occurs twice the last one counts.
+///
+/// A short name, such as `p`, counts where no other name of the same field does and its value is of the field's kind.
 struct JSONMembers {
   private var values: InlineArray<88, JSONSlice>
   /// The number of lists that do not count, because a later member has the same name.
   private(set) var replacedLists: UInt64 = 0
+  /// The advert's data, where they are a list of numbers.
+  private(set) var listedData: [UInt8]?
 
   /// Reads the members of an object.
   init(_ object: JSONSlice, of tree: JSONTree, _ bytes: RawSpan) {
     values = InlineArray(repeating: .absent)
+    var short: InlineArray<3, (field: JSONField, value: JSONSlice)> = InlineArray(
+      repeating: (.data, .absent)
+    )
     for (key, value) in tree.members(of: object) {
-      guard let field = JSONField(bytes, key: key.range) else { continue }
-      if values[Int(field.rawValue)].kind == .array { replacedLists += 1 }
-      values[Int(field.rawValue)] = value
+      if let field = JSONField(bytes, key: key.range) {
+        if values[Int(field.rawValue)].kind == .array { replacedLists += 1 }
+        values[Int(field.rawValue)] = value
+      } else if let (place, field) = JSONField.short(bytes, key: key.range),
+        JSONMembers.fits(value, field, bytes)
+      {
+        short[place] = (field, value)
+      }
     }
+    for place in short.indices where self[short[place].field].kind == .absent {
+      values[Int(short[place].field.rawValue)] = short[place].value
+    }
+    let data = self[.data]
+    guard data.kind == .array || data.kind == .object else { return }
+    listedData = JSONMembers.listedBytes(data, of: tree, bytes)
+    if listedData != nil { values[Int(JSONField.data.rawValue)] = .absent }
+  }
+
+  /// Returns whether a value is what a field holds, where its name alone does not say so.
+  private static func fits(_ value: JSONSlice, _ field: JSONField, _ bytes: RawSpan) -> Bool {
+    switch field {
+    case .address: value.kind == .string && JSONSighting.address(bytes, value.range) != nil
+    case .rssi: value.kind == .number
+    default: value.kind == .string || value.kind == .array
+    }
+  }
+
+  /// The bytes of a list of numbers, signed or not, or of an object that holds one, as Node.js writes its buffers.
+  private static func listedBytes(_ value: JSONSlice, of tree: JSONTree, _ bytes: RawSpan) -> [UInt8]? {
+    var list = value
+    if value.kind == .object {
+      var type = JSONSlice.absent
+      for (key, part) in tree.members(of: value) {
+        if WireText.isEqual(bytes, key.range, "type") { type = part }
+        if WireText.isEqual(bytes, key.range, "data") { list = part }
+      }
+      guard type.kind == .string, WireText.isEqual(bytes, type.range, "Buffer") else { return nil }
+    }
+    var listed: [UInt8] = []
+    for element in tree.elements(of: list) {
+      guard element.kind == .number, listed.count < WireLimits.maximumPayload,
+        let number = WireText.integer(bytes, element.range), -128...255 ~= number
+      else { return nil }
+      listed.append(UInt8(truncatingIfNeeded: number))
+    }
+    return listed.isEmpty ? nil : listed
   }
 
   /// The member, which may be absent.
@@ -81,6 +130,26 @@ struct JSONMembers {
     return orName && has(.name) ? try JSONMembers.observer(self[.name], bytes) : nil
   }
 
+  /// The host that sent the object, which is the observer where neither the object nor what is around it names one.
+  func sender(_ bytes: RawSpan) throws(DatagramRefusal) -> ObserverID? {
+    self[.sender].kind == .string ? try JSONMembers.observer(self[.sender], bytes) : nil
+  }
+
+  /// Indicates whether it holds an address, a level and data.
+  var isWhole: Bool {
+    has(.address) && has(.rssi) && (self[.data].kind == .string || listedData != nil)
+  }
+
+  /// Takes over what is missing of an address, a level and data.
+  mutating func complete(from other: JSONMembers) {
+    for field in [JSONField.address, .addressType, .rssi] where !has(field) {
+      values[Int(field.rawValue)] = other[field]
+    }
+    guard self[.data].kind != .string, listedData == nil else { return }
+    listedData = other.listedData
+    if other[.data].kind == .string { values[Int(JSONField.data.rawValue)] = other[.data] }
+  }
+
   /// The identity that a string spells.
   static func observer(_ value: JSONSlice, _ bytes: RawSpan) throws(DatagramRefusal) -> ObserverID {
     guard value.kind == .string else { throw .badIdentity }
@@ -107,11 +176,11 @@ struct JSONMembers {
 /// them.
 package enum JSONField: UInt8, CaseIterable {
   // Who, and what about it.
-  case observer, room, name, address, addressType, id, rssi, age, time
+  case observer, room, sender, name, address, addressType, id, rssi, age, time
   // What was heard.
   case data, manufacturerData, serviceData, serviceUUID, pdu, channel, advertisingSet
   // What beacon it is.
-  case beacon, uuid, major, minor, namespace, instance, accuracy, measuredPower
+  case beacon, uuid, uid, major, minor, namespace, instance, accuracy, measuredPower
   // raddec.
   case transmitter, transmitterType, signature, packets
   // Other makers' gateways.
@@ -135,17 +204,28 @@ package enum JSONField: UInt8, CaseIterable {
     case .observer:
       [
         "observer", "observerid", "gateway", "gatewayid", "gatewaymac", "gw", "gwmac", "scanner",
-        "receiverid", "nearestapmac",
+        "receiverid", "nearestapmac", "gatewayeuid", "apmac", "apmacaddress", "anchorid", "scannermac",
+        "scannerid",
       ]
     case .room: ["room"]
+    case .sender: ["src", "sourceid", "hostname"]
     case .name: ["name"]
-    case .address: ["address", "mac", "addr", "macaddress", "bdaddr", "clientmac"]
+    case .address:
+      [
+        "address", "mac", "addr", "macaddress", "bdaddr", "clientmac", "bleaddr", "bleaddress", "blemac",
+        "tagmac", "beaconmac", "deviceaddress", "deviceeuid",
+      ]
     case .addressType: ["addresstype", "addrtype", "mactype", "bdaddrtype"]
     case .id: ["id"]
-    case .rssi: ["rssi", "nearestaprssi"]
+    case .rssi: ["rssi", "nearestaprssi", "scanrssi", "blerssi", "rss"]
     case .age: ["age", "agems"]
     case .time: ["time", "timestamp", "ts"]
-    case .data: ["data", "payload", "rawdata", "adv", "advdata", "addata", "raw"]
+    case .data:
+      [
+        "data", "payload", "rawdata", "adv", "advdata", "addata", "raw", "advpayload", "payloadraw",
+        "rawpayload", "rawadv", "rawadvdata", "advraw", "advertisement", "advertisementdata", "scanrecord",
+        "packet",
+      ]
     case .manufacturerData: ["manufacturerdata"]
     case .serviceData: ["servicedata"]
     case .serviceUUID: ["servicedatauuid"]
@@ -154,6 +234,7 @@ package enum JSONField: UInt8, CaseIterable {
     case .advertisingSet: ["advertisingset", "sid"]
     case .beacon: ["beacon"]
     case .uuid: ["uuid", "proximityuuid", "ibeaconuuid"]
+    case .uid: ["uid"]
     case .major: ["major", "ibeaconmajor"]
     case .minor: ["minor", "ibeaconminor"]
     case .namespace: ["namespace"]
@@ -164,7 +245,7 @@ package enum JSONField: UInt8, CaseIterable {
     case .transmitterType: ["transmitteridtype"]
     case .signature: ["rssisignature"]
     case .packets: ["packets"]
-    case .scanData: ["scandata", "rspdata"]
+    case .scanData: ["scandata", "rspdata", "srdata", "scanresponse", "scanrsp"]
     case .addresses: ["bdaddrs"]
     case .accessPoint: ["ap"]
     case .deviceInfo: ["deviceinfo"]
@@ -218,6 +299,29 @@ package enum JSONField: UInt8, CaseIterable {
     }
   }
 
+  /// The names that say little by themselves: a device's address, its level and its data.
+  package static let shortNames: [(field: JSONField, names: [StaticString])] = [
+    (.address, ["m", "deviceid", "devicemac", "tagid", "trackingid"]), (.rssi, ["r"]),
+    (.data, ["p", "d", "bytes"]),
+  ]
+
+  /// The field that a key stands for if nothing else in its object does, and its place among such fields.
+  static func short(_ bytes: RawSpan, key: Range<Int>) -> (place: Int, field: JSONField)? {
+    guard key.count <= maximumShortLength, key.count == 1 || key.count >= 5 else { return nil }
+    let place = shortNames.firstIndex { entry in
+      entry.names.contains { length(bytes, key) == $0.utf8CodeUnitCount && matches(bytes, key, $0) }
+    }
+    return place.map { ($0, shortNames[$0].field) }
+  }
+
+  /// The longest of them, and what may be left out of it.
+  private static let maximumShortLength = 12
+
+  /// The length of a key without what is left out.
+  private static func length(_ bytes: RawSpan, _ key: Range<Int>) -> Int {
+    key.reduce(0) { isLeftOut(bytes.byte(at: $1)) ? $0 : $0 + 1 }
+  }
+
   /// All names with their fields, sorted by length and then by what they say, so that few need to be
   /// compared.
   private static let table: [(name: StaticString, field: JSONField)] = JSONField.allCases
@@ -233,7 +337,7 @@ package enum JSONField: UInt8, CaseIterable {
 
   /// The field that a key names, or nil if it names none that is understood.
   init?(_ bytes: RawSpan, key: Range<Int>) {
-    let length = key.reduce(0) { JSONField.isLeftOut(bytes.byte(at: $1)) ? $0 : $0 + 1 }
+    let length = JSONField.length(bytes, key)
     guard length <= JSONField.maximumNameLength else { return nil }
     for entry in JSONField.table[JSONField.starts[length]..<JSONField.starts[length + 1]]
     where JSONField.matches(bytes, key, entry.name) {
@@ -258,7 +362,7 @@ package enum JSONField: UInt8, CaseIterable {
   /// Indicates whether it is a part of a beacon's identity, which means nothing without the others.
   var isIdentity: Bool {
     switch self {
-    case .uuid, .major, .minor, .namespace, .instance: true
+    case .uuid, .uid, .major, .minor, .namespace, .instance: true
     default: false
     }
   }
@@ -272,6 +376,7 @@ package enum JSONField: UInt8, CaseIterable {
 enum JSONWords {
   static let gateway: [StaticString] = ["gateway"]
   static let online: [StaticString] = ["online"]
+  static let off: [StaticString] = ["off"]
   static let addressKinds: [StaticString] = ["public", "random"]
   static let scanStates: [StaticString] = ["off", "windowed", "foreground"]
   static let fixSources: [StaticString] = ["gnss", "vps"]

@@ -10,7 +10,7 @@ struct JSONReportReader {
   /// Indicates whether anything was understood, even if it held no report, as an empty list does.
   private(set) var understood = false
   /// What was skipped.
-  private(set) var notes: DecodingNotes
+  var notes: DecodingNotes
 
   /// The properties that an object inherits from the object that holds it, or from the topic of its message.
   struct Context {
@@ -18,6 +18,19 @@ struct JSONReportReader {
     /// The address of the device that was heard.
     var address: DeviceAddress?
     var timing = ReportTiming.received
+    /// The address that an object around states without a level, and the observer if that is a gateway's.
+    ///
+    /// It is the device's if the object that has the level names none, otherwise the gateway's.
+    var enclosing: (address: DeviceAddress, observer: ObserverID)?
+
+    /// The context of an object that has a level, with or without an address of its own.
+    func resolved(namesDevice: Bool) -> Context {
+      guard let enclosing else { return self }
+      var context = self
+      if namesDevice { context.observer = enclosing.observer } else { context.address = enclosing.address }
+      context.enclosing = nil
+      return context
+    }
   }
 
   /// The values of the text.
@@ -103,6 +116,7 @@ struct JSONReportReader {
     _ context: Context,
     into batch: inout ReportBatch
   ) {
+    if readNameless(list, bytes, context, into: &batch) { return }
     for element in tree.elements(of: list) {
       attempt(&batch) { reader, batch throws(DatagramRefusal) in
         guard element.kind == .object else { throw .badField }
@@ -138,13 +152,13 @@ struct JSONReportReader {
   }
 
   /// Reads an object, and says whether it was understood.
-  private mutating func read(
+  mutating func read(
     object value: JSONSlice,
     _ bytes: RawSpan,
     _ context: inout Context,
     into batch: inout ReportBatch
   ) throws(DatagramRefusal) -> Bool {
-    let object = members(of: value, bytes)
+    var object = members(of: value, bytes)
     if object.replacedLists > 0 { notes.skip(.badField, count: object.replacedLists) }
     for layout in layouts {
       if try layout.read(object, bytes, context, by: &self, into: &batch) { return true }
@@ -157,23 +171,47 @@ struct JSONReportReader {
       return true
     }
     var inner = context
-    var sighting = try JSONSighting(object, bytes)
+    if object.has(.rssi) {
+      if !object.isWhole { complete(&object, value, bytes) }
+      inner = context.resolved(namesDevice: try namesDevice(object, bytes, context))
+    }
+    var sighting = try JSONSighting(object, bytes, of: inner.address)
     if case .device(let address)? = sighting, !object.has(.rssi), JSONReportReader.holdsReports(object) {
       // An address without a level beside lists of reports is not heard but hears.
       inner.observer = .eui48(address.bits)
       sighting = nil
     }
     if sighting?.hasIdentity != true, object.has(.rssi) { countIgnored(value, bytes) }
-    inner.observer = try object.observer(bytes, orName: sighting == nil) ?? inner.observer
+    let named = try object.observer(bytes, orName: sighting == nil)
+    inner.observer = named ?? inner.observer
+    if inner.observer == nil { inner.observer = try object.sender(bytes) }
     inner.timing = try object.timing(bytes, within: context.timing)
     let isEnvelope = readEnvelope(object, bytes, inner, into: &batch)
-    guard let sighting else { return isEnvelope }
+    guard let sighting else { return isEnvelope || readNested(value, bytes, inner, into: &batch) }
+    if case .device(let address) = sighting, !object.has(.rssi) {
+      var around = inner
+      around.enclosing = (address, named ?? .eui48(address.bits))
+      if readNested(value, bytes, around, into: &batch) { return true }
+    }
+    // Tasmota: the device has not been heard for half a minute.
+    if object.word(.state, bytes, JSONWords.off) != nil, try object.level(bytes) == nil { return true }
     let body = try sighting.body(bytes, object, of: inner.address, appendingTo: &batch)
     try append(body, inner.timing, inner, to: &batch)
     if case .advert(let advert) = body {
       try appendScanResponse(object, bytes, to: advert, inner, into: &batch)
     }
     return true
+  }
+
+  /// Returns whether an object with a level, or what is around it, names the device.
+  private func namesDevice(
+    _ object: JSONMembers,
+    _ bytes: RawSpan,
+    _ context: Context
+  ) throws(DatagramRefusal) -> Bool {
+    guard context.enclosing != nil, context.address == nil else { return true }
+    if try JSONSighting.address(object, bytes) != nil { return true }
+    return try JSONSighting.beacon(object, bytes) != nil
   }
 
   /// Counts the members of an object that look like an identity.
@@ -194,10 +232,19 @@ struct JSONReportReader {
     _ context: Context,
     into batch: inout ReportBatch
   ) throws(DatagramRefusal) {
-    guard object[.scanData].kind == .string, let digits = try object.text(.scanData), !digits.isEmpty else {
-      return
-    }
-    guard let payload = WireText.withHex(bytes, digits, { batch.append(payload: $0) }) else { throw .badText }
+    try appendScanResponse(object[.scanData], bytes, to: advert, context, into: &batch)
+  }
+
+  /// Appends what a device answered to a scan request, if the text spells anything.
+  func appendScanResponse(
+    _ text: JSONSlice,
+    _ bytes: RawSpan,
+    to advert: Advert,
+    _ context: Context,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) {
+    guard text.kind == .string, !text.range.isEmpty else { return }
+    guard let payload = batch.append(spelled: text, bytes) else { throw .badText }
     var response = advert
     response.pdu = .scanResponse
     response.payload = payload
@@ -219,7 +266,7 @@ struct JSONReportReader {
     _ context: Context,
     to batch: inout ReportBatch
   ) throws(DatagramRefusal) {
-    guard let observer = context.observer else { throw .noObserver }
+    guard let observer = context.observer ?? context.enclosing?.observer else { throw .noObserver }
     let index = batch.index(of: observer)
     batch.append(Report(observer: index, received: received, timing: timing, body: body))
   }

@@ -6,8 +6,8 @@ import PharosModel
 /// Bytes come before names: where an object holds an advert's data, its sender derived the identity beside it from that
 /// data; the identity is not a second sighting.
 enum JSONSighting {
-  /// The whole advert in hexadecimal digits.
-  case data(Range<Int>)
+  /// The whole advert as a text that spells its bytes.
+  case data
   /// Parts of an advert, as Theengs gives them: manufacturer data, service data.
   case parts
   /// A beacon that the sender has identified.
@@ -16,16 +16,22 @@ enum JSONSighting {
   case device(DeviceAddress)
 
   /// Reads the sighting in an object, or returns nil if there is none.
-  init?(_ object: JSONMembers, _ bytes: RawSpan) throws(DatagramRefusal) {
+  ///
+  /// - Parameters:
+  ///   - object: the object.
+  ///   - bytes: the text.
+  ///   - device: the address of the device where the object does not name it.
+  /// - Throws: that what names the device or the beacon names none.
+  init?(_ object: JSONMembers, _ bytes: RawSpan, of device: DeviceAddress?) throws(DatagramRefusal) {
     let address = try JSONSighting.address(object, bytes)
-    if object[.data].kind == .string, address != nil || object.has(.rssi) {
-      guard let place = try object.text(.data) else { return nil }
-      self = .data(place)
+    let isHeard = object.has(.rssi)
+    if object[.data].kind == .string || object.listedData != nil, address != nil || isHeard {
+      self = .data
     } else if object[.manufacturerData].kind == .string || JSONSighting.hasServiceData(object, bytes) {
       self = .parts
     } else if let beacon = try JSONSighting.beacon(object, bytes) {
       self = .beacon(beacon)
-    } else if let address {
+    } else if let address = try JSONSighting.address(object, bytes, or: isHeard ? device : nil) {
       self = .device(address)
     } else {
       return nil
@@ -62,10 +68,12 @@ enum JSONSighting {
       let accuracy = try object.number(.accuracy, bytes).flatMap { $0 >= 0 ? Meters($0) : nil }
       // A power that is none leaves the distance unknown, as one that is missing does.
       let power = (try? object.number(.measuredPower, bytes)).flatMap { WireLimits.measuredPower($0) }
-      return .rangedBeacon(
-        RangedBeacon(beacon: beacon, rssi: level, accuracy: accuracy, measuredPower: power)
-      )
-    case .data(let digits): payload = WireText.withHex(bytes, digits) { batch.append(payload: $0) }
+      var ranged = RangedBeacon(beacon: beacon, rssi: level, accuracy: accuracy, measuredPower: power)
+      ranged.address = try JSONSighting.address(object, bytes, or: device)
+      return .rangedBeacon(ranged)
+    case .data:
+      payload =
+        object.listedData.map { batch.append(payload: $0) } ?? batch.append(spelled: object[.data], bytes)
     case .parts: payload = try JSONSighting.appendParts(object, bytes, to: &batch)
     case .device: payload = batch.append(payload: EmptyCollection<UInt8>())
     }
@@ -74,7 +82,7 @@ enum JSONSighting {
     let channel = try object[.channel].kind == .number ? object.number(.channel, bytes) ?? 0 : 0
     return .advert(
       Advert(
-        address: try JSONSighting.address(object, bytes) ?? device,
+        address: try JSONSighting.address(object, bytes, or: device),
         rssi: level,
         pdu: word.flatMap(Advert.PDU.init(rawValue:)) ?? .unknown,
         channel: [37, 38, 39].contains(channel) ? UInt8(channel) : 0,
@@ -91,12 +99,54 @@ enum JSONSighting {
   ) throws(DatagramRefusal) -> DeviceAddress? {
     let kind = try kind(object, bytes)
     if object.has(.address) {
-      guard let place = try object.text(.address) else { throw .badIdentity }
-      guard let address = WireText.address(bytes, place, kind: kind) else { throw .badIdentity }
+      guard object[.address].kind == .string else { throw .badField }
+      guard let address = JSONSighting.address(object[.address], bytes, kind: kind) else {
+        throw .badIdentity
+      }
       return address
     }
-    guard object[.id].kind == .string, !object[.id].isEscaped else { return nil }
-    return WireText.address(bytes, object[.id].range, kind: kind)
+    guard object[.id].kind == .string else { return nil }
+    return JSONSighting.address(object[.id], bytes, kind: kind)
+  }
+
+  /// The device's address: that of the object, or the one that is known without it, of the kind that the object states.
+  private static func address(
+    _ object: JSONMembers,
+    _ bytes: RawSpan,
+    or device: DeviceAddress?
+  ) throws(DatagramRefusal) -> DeviceAddress? {
+    if let own = try address(object, bytes) { return own }
+    guard let device, device.kind == .unknown else { return device }
+    return DeviceAddress(bits: device.bits, kind: try kind(object, bytes))
+  }
+
+  /// The device's address that a text spells; nil if it spells none.
+  private static func address(
+    _ text: JSONSlice,
+    _ bytes: RawSpan,
+    kind: DeviceAddress.Kind
+  ) -> DeviceAddress? {
+    guard text.isEscaped else { return address(bytes, text.range, kind: kind) }
+    // Some writers put a backslash before each slash.
+    let plain = text.text(bytes)
+    return unsafe address(plain.span.bytes, 0..<plain.count, kind: kind)
+  }
+
+  /// The device's address that a text spells, or nil: an EUI-48, one behind two zeros (Ruckus), or one with a slash and HCI's
+  /// code of its kind behind it (Tasmota).
+  static func address(
+    _ bytes: RawSpan,
+    _ range: Range<Int>,
+    kind: DeviceAddress.Kind = .unknown
+  ) -> DeviceAddress? {
+    if let address = WireText.address(bytes, range, kind: kind) { return address }
+    if let bits = WireText.octets(bytes, range, count: 8), bits >> 48 == 0 {
+      return DeviceAddress(bits: bits, kind: kind)
+    }
+    guard range.count > 2, bytes.byte(at: range.upperBound - 2) == UInt8(ascii: "/"),
+      let code = WireText.integer(bytes, range.suffix(1)), let stated = JSONSighting.kind(code: Double(code))
+    else { return nil }
+    return WireText.address(bytes, range.dropLast(2), kind: stated)
   }
 
   private static func kind(
@@ -105,11 +155,15 @@ enum JSONSighting {
   ) throws(DatagramRefusal) -> DeviceAddress.Kind {
     let word = object.word(.addressType, bytes, JSONWords.addressKinds)
     let code = object[.addressType].kind == .number ? try object.number(.addressType, bytes) : nil
-    // The codes are those of HCI: 2 and 3 are public and random addresses that the host has resolved.
-    switch code ?? word.map({ Double($0) }) {
-    case 0, 2: return .public
-    case 1, 3: return .random
-    default: return .unknown
+    return JSONSighting.kind(code: code ?? word.map { Double($0) }) ?? .unknown
+  }
+
+  /// The kind of an address by HCI's codes: 2 and 3 are public and random addresses that the host has resolved.
+  private static func kind(code: Double?) -> DeviceAddress.Kind? {
+    switch code {
+    case 0, 2: .public
+    case 1, 3: .random
+    default: nil
     }
   }
 
@@ -174,6 +228,11 @@ extension JSONSighting {
       guard let minor = try object.integer(.minor, bytes, in: 0...UInt16.max) else { return nil }
       return .proximity(uuid, major: major, minor: minor)
     }
+    if object[.uid].kind == .string, let uuid = WireText.uuid(bytes, object[.uid].range),
+      let major = dumped(object[.major], bytes), let minor = dumped(object[.minor], bytes)
+    {
+      return .proximity(uuid, major: major, minor: minor)
+    }
     if object.has(.namespace), object.has(.instance) {
       guard let name = try object.text(.namespace), let part = try object.text(.instance) else { return nil }
       guard let beacon = eddystone(bytes, namespace: name, instance: part) else { throw .badIdentity }
@@ -181,6 +240,12 @@ extension JSONSighting {
     }
     guard object[.id].kind == .string, !object[.id].isEscaped else { return nil }
     return beacon(id: object[.id].range, bytes)
+  }
+
+  /// A number as the four digits of its two bytes, as Tasmota writes them.
+  private static func dumped(_ text: JSONSlice, _ bytes: RawSpan) -> UInt16? {
+    guard text.kind == .string, text.range.count == 4 else { return nil }
+    return WireText.octets(bytes, text.range, count: 2).map { UInt16($0) }
   }
 
   /// `iBeacon:uuid-major-minor`, `abeacon:uuid-major-minor` or `eddy:namespace-instance`, as ESPresense

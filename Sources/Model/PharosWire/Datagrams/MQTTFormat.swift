@@ -79,8 +79,10 @@ enum MessageSource {
   case availability(gateway: ObserverID)
   /// `…/GATEWAY/SYStoMQTT`, `espresense/rooms/ROOM/telemetry`: the state of the gateway, published at intervals.
   case telemetry(gateway: ObserverID)
-  /// A topic of which the site says what level names the observer.
-  case named(observer: ObserverID)
+  /// `tele/GATEWAY/BLE`, `tele/GATEWAY/SENSOR` and `tele/GATEWAY/STATE`: what Tasmota gateways hear and measure.
+  case tasmota(gateway: ObserverID)
+  /// A topic of which the site says what level names the observer; another level may be the device's address.
+  case named(observer: ObserverID, device: DeviceAddress?, isLevel: Bool)
   /// Any other topic.
   case other
 
@@ -104,7 +106,16 @@ enum MessageSource {
     levels.append(start..<topic.upperBound)
     if named > 0 {
       guard named <= levels.count else { throw .noObserver }
-      self = .named(observer: try WireText.observer(bytes, levels[named - 1]))
+      let devices = levels.indices.filter { index in
+        index != named - 1 && JSONSighting.address(bytes, levels[index]) != nil
+      }
+      let device = devices.count == 1 ? JSONSighting.address(bytes, levels[devices[0]]) : nil
+      let last = levels.count - 1
+      self = .named(
+        observer: try WireText.observer(bytes, levels[named - 1]),
+        device: device,
+        isLevel: device != nil && (devices[0] == last || WireText.spells(bytes, levels[last], "rssi"))
+      )
       return
     }
     guard levels.count <= MessageSource.maximumLevels else {
@@ -125,6 +136,10 @@ enum MessageSource {
       self = .telemetry(gateway: try observer(last - 1))
     } else if last > 0, level(last, is: "LWT") {
       self = .availability(gateway: try observer(last - 1))
+    } else if last > 1, level(0, is: "tele"),
+      ["BLE", "SENSOR", "STATE"].contains(where: { level(last, is: $0) })
+    {
+      self = .tasmota(gateway: try observer(last - 1))
     } else if level(0, is: "espresense"), level(1, is: "devices"), last == 3 {
       self = .espresense(room: try observer(3))
     } else if level(0, is: "espresense"), level(1, is: "rooms"), last == 3, level(3, is: "telemetry") {
@@ -175,8 +190,20 @@ private struct MessageReading {
       // ESPresense counts adverts since its start, not since the last message, so that the count is left out.
       guard try object(payload) != nil else { throw .nothingUnderstood }
       appendHeartbeat(of: gateway, to: &batch)
-    case .named(let observer):
-      try read(payload, in: nil, of: observer, into: &batch, notes: &notes)
+    case .tasmota(let gateway):
+      // What it measures besides says no more than that it is alive.
+      guard try object(payload) != nil else { throw .nothingUnderstood }
+      do throws(DatagramRefusal) {
+        try read(payload, in: [JSONFormat.self], of: gateway, into: &batch, notes: &notes)
+      } catch .nothingUnderstood {
+        appendHeartbeat(of: gateway, to: &batch)
+      }
+    case .named(let observer, let device?, isLevel: true) where level(payload) != nil:
+      let nothing = batch.append(payload: EmptyCollection<UInt8>())
+      let advert = Advert(address: device, rssi: level(payload), payload: nothing)
+      MessageContext(received: received).append(.advert(advert), of: observer, to: &batch)
+    case .named(let observer, let device, _):
+      try read(payload, in: nil, of: observer, tag: device, into: &batch, notes: &notes)
     case .other:
       // The payload names its observer itself.
       try read(payload, in: nil, into: &batch, notes: &notes)
@@ -199,6 +226,14 @@ private struct MessageReading {
     try format.decode(payload, within: context, into: &batch, notes: &notes)
   }
 
+  /// The level that a payload is, if it is nothing else.
+  private func level(_ payload: RawSpan) -> RSSI? {
+    guard let number = WireText.number(payload, 0..<WireText.end(payload)), -127 ... -1 ~= number else {
+      return nil
+    }
+    return WireLimits.level(Int(number.rounded()))
+  }
+
   private func appendHeartbeat(of observer: ObserverID, to batch: inout ReportBatch) {
     MessageContext(received: received).append(.heartbeat(Heartbeat()), of: observer, to: &batch)
   }
@@ -210,8 +245,8 @@ private struct MessageReading {
       guard object[.state].kind == .string else { throw .nothingUnderstood }
       word = object[.state].range
     }
-    if WireText.isEqual(payload, word, "online") { return true }
-    guard WireText.isEqual(payload, word, "offline") else { throw .nothingUnderstood }
+    if WireText.spells(payload, word, "online") { return true }
+    guard WireText.spells(payload, word, "offline") else { throw .nothingUnderstood }
     return false
   }
 

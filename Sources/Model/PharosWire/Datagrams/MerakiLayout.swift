@@ -46,9 +46,7 @@ enum MerakiLayout: JSONLayout {
         reader,
         beacon,
         batch throws(DatagramRefusal) in
-        guard let digits = try beacon.text(.data),
-          let payload = WireText.withHex(bytes, digits, { batch.append(payload: $0) })
-        else { throw .badText }
+        guard let payload = batch.append(spelled: beacon[.data], bytes) else { throw .badText }
         advert.payload = payload
         try reader.append(.advert(advert), .received, inner, to: &batch)
       }

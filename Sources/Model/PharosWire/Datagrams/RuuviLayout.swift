@@ -28,11 +28,9 @@ enum RuuviLayout: JSONLayout {
           throw .badIdentity
         }
         let tag = reader.members(of: value, bytes)
-        guard let digits = try tag.text(.data) else { throw .badField }
+        guard tag.has(.data) else { throw .badField }
         let level = try tag.level(bytes)
-        guard let payload = WireText.withHex(bytes, digits, { batch.append(payload: $0) }) else {
-          throw .badText
-        }
+        guard let payload = batch.append(spelled: tag[.data], bytes) else { throw .badText }
         let advert = Advert(address: address, rssi: level, payload: payload)
         try reader.append(.advert(advert), .received, inner, to: &batch)
       }

@@ -22,6 +22,73 @@ enum WireText {
     }
   }
 
+  /// The bytes of an advert that a text spells in another way than by digits alone, or nil: in digits behind `0x` or with one
+  /// character between the octets, or in base64 of either alphabet.
+  ///
+  /// Digits alone are base64 too, of other bytes; and so is many a word. A text in base64 is therefore an advert only if it
+  /// holds whole AD structures.
+  static func spelledBytes(_ bytes: RawSpan, _ range: Range<Int>) -> [UInt8]? {
+    guard range.count <= 3 * WireLimits.maximumPayload else { return nil }
+    var digits = range
+    if range.count > 2, begins(bytes, range, with: "0x") || begins(bytes, range, with: "0X") {
+      digits = range.dropFirst(2)
+    }
+    if let octets = separatedOctets(bytes, digits) { return octets }
+    guard digits == range, let decoded = base64(bytes, range) else { return nil }
+    var structures = ADStructures()
+    while structures.next(in: unsafe decoded.span.bytes) != nil {}
+    return structures.isMalformed ? nil : decoded
+  }
+
+  /// The bytes of octets in digits, with nothing or the same character between any two.
+  private static func separatedOctets(_ bytes: RawSpan, _ range: Range<Int>) -> [UInt8]? {
+    let isPlain = range.count < 3 || Hex.nibble(bytes.byte(at: range.lowerBound + 2)) != nil
+    let step = isPlain ? 2 : 3
+    guard isPlain ? range.count.isMultiple(of: 2) : range.count % 3 == 2 else { return nil }
+    let separator = isPlain ? 0 : bytes.byte(at: range.lowerBound + 2)
+    guard isPlain || Set(" :-,.".utf8).contains(separator) else { return nil }
+    var octets: [UInt8] = []
+    for offset in stride(from: range.lowerBound, to: range.upperBound, by: step) {
+      guard let octet = hexByte(bytes, at: offset) else { return nil }
+      guard isPlain || offset + 2 >= range.upperBound || bytes.byte(at: offset + 2) == separator else {
+        return nil
+      }
+      octets.append(octet)
+    }
+    return octets
+  }
+
+  /// The bytes of a text in base64, padded or not.
+  ///
+  /// - Source: RFC 4648, 4 and 5.
+  private static func base64(_ bytes: RawSpan, _ range: Range<Int>) -> [UInt8]? {
+    var text = range
+    while text.count > max(0, range.count - 2), bytes.byte(at: text.upperBound - 1) == UInt8(ascii: "=") {
+      text.removeLast()
+    }
+    guard !text.isEmpty, text.count % 4 != 1, text.count == range.count || range.count.isMultiple(of: 4)
+    else { return nil }
+    var decoded: [UInt8] = []
+    var (word, count) = (0 as UInt32, 0)
+    for offset in text {
+      let digit: UInt8
+      switch bytes.byte(at: offset) {
+      case let ascii where UInt8(ascii: "A")...UInt8(ascii: "Z") ~= ascii: digit = ascii - UInt8(ascii: "A")
+      case let ascii where UInt8(ascii: "a")...UInt8(ascii: "z") ~= ascii:
+        digit = ascii - UInt8(ascii: "a") + 26
+      case let ascii where isDigit(ascii): digit = ascii - UInt8(ascii: "0") + 52
+      case UInt8(ascii: "+"), UInt8(ascii: "-"): digit = 62
+      case UInt8(ascii: "/"), UInt8(ascii: "_"): digit = 63
+      default: return nil
+      }
+      (word, count) = (word << 6 | UInt32(digit), count + 6)
+      guard count >= 8 else { continue }
+      count -= 8
+      decoded.append(UInt8(truncatingIfNeeded: word >> UInt32(count)))
+    }
+    return decoded
+  }
+
   /// The number that exactly `count` octets spell, with colons or dashes between them or with nothing, or
   /// nil.
   static func octets(_ bytes: RawSpan, _ range: Range<Int>, count: Int) -> UInt64? {
@@ -160,6 +227,19 @@ enum WireText {
       return nil
     }
     return high << 4 | low
+  }
+}
+
+extension ReportBatch {
+  /// Appends the bytes of an advert that a text in JSON spells, and says where they lie; nil if it spells none, or too many.
+  mutating func append(spelled text: JSONSlice, _ bytes: RawSpan) -> Range<UInt32>? {
+    guard text.kind == .string else { return nil }
+    if !text.isEscaped, let place = WireText.withHex(bytes, text.range, { append(payload: $0) }) {
+      return place
+    }
+    let plain = text.text(bytes)
+    let spelled = unsafe WireText.spelledBytes(plain.span.bytes, 0..<plain.count)
+    return spelled.flatMap { $0.count <= WireLimits.maximumPayload ? append(payload: $0) : nil }
   }
 }
 

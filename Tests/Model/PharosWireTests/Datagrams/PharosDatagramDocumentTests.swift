@@ -39,7 +39,8 @@ struct PharosDatagramDocumentTests {
   @Test("the page on JSON fields lists every name that is understood", arguments: JSONField.allCases)
   func everyName(field: JSONField) throws {
     let listed = Set(try quoted().map { $0.lowercased() })
-    let missing = field.names.map { "\($0)" }.filter { !listed.contains($0) }
+    let short = JSONField.shortNames.filter { $0.field == field }.flatMap(\.names)
+    let missing = (field.names + short).map { "\($0)" }.filter { !listed.contains($0) }
     #expect(missing == [])
   }
 
