@@ -65,6 +65,33 @@ struct RepeatTests {
     #expect(track?.interval == .seconds(1))
   }
 
+  @Test(
+    "copies of an advert within one advertising event are one sample, whichever comes first and however strong",
+    arguments: Seeds.fixed(0..<6 as Range<UInt64>)
+  )
+  func copies(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    var timeline = Timeline(Timeline.site([Timeline.region(samples: 3)]))
+    let address = DeviceAddress(bits: 0xC300_000A_0B0C, kind: .random)
+    var time = 0.0
+    let events = 300
+    for event in 1...events {
+      // Three channels, two radios, or two ways to the server: up to 10 ms apart.
+      let delays = (0..<Int.random(in: 1...6, using: &random)).map { _ in
+        Double.random(in: 0...0.010, using: &random)
+      }
+      for delay in delays.sorted() {
+        let rssi = Int8.random(in: -66 ... -60, using: &random)
+        timeline.receive(at: time + delay, rssi: rssi, address: address)
+      }
+      let isInside = timeline.story().contains { $0.hasPrefix("regionEnter") }
+      #expect(isInside == (event >= 3))
+      time += Double.random(in: 0.030...0.040, using: &random)
+    }
+    #expect(timeline.engine.tracks(TrackQuery()).first.map { Int($0.samples) } == events)
+    #expect(timeline.story().count == 1)
+  }
+
   @Test("overtaken datagrams are heard, and those of a later boot, whatever their numbers")
   func others() {
     var timeline = Timeline(Timeline.site([Timeline.region()]))
