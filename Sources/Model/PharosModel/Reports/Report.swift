@@ -264,7 +264,7 @@ public struct RSSI: Hashable, Comparable, Sendable {
   public static func < (left: RSSI, right: RSSI) -> Bool { left.dBm < right.dBm }
 }
 
-/// The level at which a receiver 1 m away hears a beacon: which numbers are one, whoever states them.
+/// The level at which a receiver 1 m away hears a beacon: which numbers are one, in every source of it.
 ///
 /// What is not negative is the power of a transmitter, the charge of a battery or a level without its sign, since a beacon is
 /// never so loud at that distance; −128 is the byte of senders that have none. Each of them means that the power is unknown,

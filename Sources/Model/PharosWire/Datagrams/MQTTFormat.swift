@@ -105,17 +105,7 @@ enum MessageSource {
     }
     levels.append(start..<topic.upperBound)
     if named > 0 {
-      guard named <= levels.count else { throw .noObserver }
-      let devices = levels.indices.filter { index in
-        index != named - 1 && JSONSighting.address(bytes, levels[index]) != nil
-      }
-      let device = devices.count == 1 ? JSONSighting.address(bytes, levels[devices[0]]) : nil
-      let last = levels.count - 1
-      self = .named(
-        observer: try WireText.observer(bytes, levels[named - 1]),
-        device: device,
-        isLevel: device != nil && (devices[0] == last || WireText.spells(bytes, levels[last], "rssi"))
-      )
+      self = try MessageSource.named(bytes, levels, observer: named - 1)
       return
     }
     guard levels.count <= MessageSource.maximumLevels else {
@@ -157,6 +147,25 @@ enum MessageSource {
       self = .other
     }
   }
+
+  /// The source of a topic of which one level, by its index, names the observer.
+  private static func named(
+    _ bytes: RawSpan,
+    _ levels: [Range<Int>],
+    observer: Int
+  ) throws(DatagramRefusal) -> MessageSource {
+    guard observer < levels.count else { throw .noObserver }
+    let devices = levels.indices.filter { index in
+      index != observer && JSONSighting.address(bytes, levels[index]) != nil
+    }
+    let device = devices.count == 1 ? JSONSighting.address(bytes, levels[devices[0]]) : nil
+    let last = levels.count - 1
+    return .named(
+      observer: try WireText.observer(bytes, levels[observer]),
+      device: device,
+      isLevel: device != nil && (devices[0] == last || WireText.spells(bytes, levels[last], "rssi"))
+    )
+  }
 }
 
 /// The reading of one message's payload.
@@ -191,7 +200,7 @@ private struct MessageReading {
       guard try object(payload) != nil else { throw .nothingUnderstood }
       appendHeartbeat(of: gateway, to: &batch)
     case .tasmota(let gateway):
-      // What it measures besides says no more than that it is alive.
+      // What it measures besides proves that it is alive.
       guard try object(payload) != nil else { throw .nothingUnderstood }
       do throws(DatagramRefusal) {
         try read(payload, in: [JSONFormat.self], of: gateway, into: &batch, notes: &notes)

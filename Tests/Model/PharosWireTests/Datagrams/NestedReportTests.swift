@@ -123,7 +123,7 @@ struct NestedReportTests {
   }
 
   @Test(
-    "a reading one or several objects deeper is still a reading, of whoever the text names",
+    "a reading one or several objects deeper is still a reading, of the observer that the text names",
     arguments: [
       #"{"gw":"hall","value":{"device_list":[{"ble_addr":"C3:00:00:0A:0B:0C","addr_type":1,"scan_rssi":-61,"adv_data":"DATA"}]}}"#,
       #"{"gateway_euid":"hall","events":[{"device_euid":"00:00:C3:00:00:0A:0B:0C","addrType":1,"rssi":"-61","data":"DATA"}]}"#,
@@ -161,7 +161,7 @@ struct NestedReportTests {
   }
 
   @Test(
-    "what gateways state of themselves is no reading",
+    "the state of a gateway itself is no reading",
     arguments: [
       #"{"gw":"hall","wifi":{"mac":"ac:23:3f:a0:00:01","rssi":-50}}"#,
       #"{"gw":"hall","wlan0":{"address":"ac:23:3f:a0:00:01","rssi":-50}}"#,
