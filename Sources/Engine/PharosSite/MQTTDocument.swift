@@ -46,7 +46,8 @@ extension MQTTBroker.Address: CustomStringConvertible {
     let rest = text.dropFirst(scheme.prefix.count)
     guard !PlainText.has(anyOf: "/?#@", in: rest) else { return nil }
     let isNumbered = rest.last != "]" && rest.contains(":")
-    guard let place = HostPort(isNumbered ? String(rest) : "\(rest):\(scheme.port)") else { return nil }
+    let place = HostPort(isNumbered ? String(rest) : "\(rest):\(scheme.port)")
+    guard let place, place.isDestination else { return nil }
     self.init(place, usesTLS: scheme.usesTLS)
   }
 

@@ -133,9 +133,9 @@ package struct GatewayCommand: ParsableCommand {
     return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Reads where to send; port 0, which asks a system for a free one, is nowhere.
+  /// Reads where to send; all addresses, and port 0, which asks a system for a free one, are nowhere.
   package static func destination(_ text: String) throws -> HostPort {
-    guard let destination = HostPort(text), destination.port > 0 else {
+    guard let destination = HostPort(text), destination.isDestination else {
       throw ValidationError("\"\(text)\" is no HOST:PORT; an IPv6 address stands in brackets.")
     }
     return destination

@@ -114,7 +114,9 @@ struct ReplayCommand: ParsableCommand {
     guard (1...ObserverID.maximumClones).contains(clones) else {
       throw ValidationError("--clone is \(clones); expected 1 to \(ObserverID.maximumClones).")
     }
-    guard to.port > 0 else { throw ValidationError("--to has port 0; expected the server's port.") }
+    guard to.isDestination else {
+      throw ValidationError("--to is \(to); expected the server's host and port, as in 127.0.0.1:50001.")
+    }
   }
 
   private var pace: ReplayPace {

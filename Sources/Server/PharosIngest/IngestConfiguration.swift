@@ -1,4 +1,5 @@
 import CPharos
+import NIOCore
 public import PharosModel
 public import PharosSecurity
 
@@ -108,7 +109,8 @@ public struct IngestConfiguration: Sendable {
 public struct ListenAddress: Hashable, Sendable {
   /// The socket of a listener.
   public enum Socket: Hashable, Sendable {
-    /// A socket that ingest opens and binds to a host, by address or name, and a port; port 0 takes any that is free.
+    /// A socket that ingest opens and binds to a host, by address or name, and a port; `*` takes all addresses, port 0 any port
+    /// that is free.
     case bind(host: String, port: Int)
     /// A socket that the launching process, such as systemd, has opened and passed on as a file descriptor.
     case descriptor(Int32)
@@ -138,7 +140,7 @@ public struct ListenAddress: Hashable, Sendable {
     self.policy = policy
   }
 
-  /// Reads `HOST:PORT`, with the host in brackets where it is an IPv6 address; `:PORT` means all addresses.
+  /// Reads `HOST:PORT`, with the host in brackets where it is an IPv6 address; `*:PORT` and `:PORT` mean all addresses.
   ///
   /// Nil if the text has no port from 0 to 65,535 or is ambiguous, as `::1:50001` would be.
   public init?(_ text: some StringProtocol) {
@@ -151,7 +153,19 @@ public struct ListenAddress: Hashable, Sendable {
     } else if host.contains(where: { ":[] ".contains($0) }) {
       return nil
     }
-    self.init(host: host.isEmpty ? "::" : host, port: Int(port))
+    self.init(host: host.isEmpty ? HostPort.allAddresses : host, port: Int(port))
+  }
+}
+
+extension ListenAddress {
+  /// Returns the host to bind to for a host as people write it: for `*`, the address that stands for all.
+  ///
+  /// A socket at `::` has the addresses of IPv4 as well; a kernel without IPv6 has only those.
+  package static func boundHost(of host: String) -> String {
+    guard host == HostPort.allAddresses else { return host }
+    guard let address = try? SocketAddress(ipAddress: "::", port: 0) else { return "0.0.0.0" }
+    var system = address.withSockAddr { pharos_address_of($0, $1) }
+    return pharos_probe_bind(&system) >= 0 ? "::" : "0.0.0.0"
   }
 }
 

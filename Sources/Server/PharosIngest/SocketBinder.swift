@@ -28,7 +28,7 @@ struct SocketBinder {
         }
         sockets.append(try await adopt(descriptor, listener, on: single))
       case .bind(let host, let port):
-        let address = try resolve(host, port, listener)
+        let address = try resolve(ListenAddress.boundHost(of: host), port, listener)
         let readers = listener.multicastGroups.isEmpty ? loops : [single]
         sockets += try await bind(address, listener, on: readers)
       }

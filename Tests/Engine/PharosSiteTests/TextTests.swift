@@ -28,7 +28,7 @@ struct TextTests {
 
   @Test(
     "addresses are read and written",
-    arguments: ["127.0.0.1:50001", "[::1]:1", "gateway.local:0", "0.0.0.0:65535"]
+    arguments: ["127.0.0.1:50001", "[::1]:1", "gateway.local:0", "0.0.0.0:65535", "*:50001"]
   )
   func addresses(text: String) {
     #expect(HostPort(text)?.description == text)

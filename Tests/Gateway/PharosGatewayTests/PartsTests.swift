@@ -76,7 +76,7 @@ struct PartsTests {
     arguments: [
       ("a.example:50001", "a.example:50001"), ("[::1]:9", "[::1]:9"), ("1.2.3.4:65535", "1.2.3.4:65535"),
       ("a:0", nil), ("a:65536", nil), ("a", nil), (":5", nil), ("::1:5", nil), ("a b:5", nil), ("a:+5", nil),
-      ("a:", nil),
+      ("a:", nil), ("*:50001", nil),
     ] as [(String, String?)]
   )
   func destination(text: String, described: String?) {

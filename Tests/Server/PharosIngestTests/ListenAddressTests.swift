@@ -9,7 +9,8 @@ struct ListenAddressTests {
       ("127.0.0.1:50001", "127.0.0.1", 50_001),
       ("[::1]:0", "::1", 0),
       ("[fe80::1%eth0]:6010", "fe80::1%eth0", 6_010),
-      (":65535", "::", 65_535),
+      (":65535", "*", 65_535),
+      ("*:50001", "*", 50_001),
       ("gateway.local:1", "gateway.local", 1),
     ]
   )
@@ -24,6 +25,14 @@ struct ListenAddressTests {
     ]
   )
   func refuses(text: String) { #expect(ListenAddress(text) == nil) }
+
+  @Test("a star is bound as the address that stands for all, and every other host as it is")
+  func all() {
+    #expect(["::", "0.0.0.0"].contains(ListenAddress.boundHost(of: "*")))
+    for host in ["127.0.0.1", "::1", "localhost", "gateway.local", "0.0.0.0"] {
+      #expect(ListenAddress.boundHost(of: host) == host)
+    }
+  }
 
   @Test("is written so that it can be read again")
   func describes() {

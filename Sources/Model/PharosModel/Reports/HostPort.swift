@@ -1,6 +1,7 @@
-/// A host and a port as a command line gives them: `127.0.0.1:50001`, `[::1]:50001` or `gateway.local:50001`.
+/// A host and a port as a command line gives them: `127.0.0.1:50001`, `[::1]:50001`, `gateway.local:50001`, or `*:50001` for all
+/// addresses of this machine.
 public struct HostPort: Hashable, Sendable {
-  /// A name or an address, without brackets.
+  /// A name or an address, without brackets, or `*`.
   public let host: String
   /// The UDP or TCP port; 0 asks the system for a free one.
   public let port: UInt16
@@ -34,6 +35,12 @@ extension HostPort: CustomStringConvertible {
 }
 
 extension HostPort {
+  /// The host that stands for all addresses of the machine that listens; a resolver would take it for the loopback.
+  package static let allAddresses = "*"
+
+  /// Indicates whether it is a place to send to: neither all addresses nor any free port.
+  package var isDestination: Bool { host != HostPort.allAddresses && port > 0 }
+
   /// Indicates whether only this machine can reach the host.
   package var isLoopback: Bool { HostPort.isLoopback(host: host) }
 

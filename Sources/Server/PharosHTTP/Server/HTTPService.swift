@@ -7,6 +7,7 @@ package import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
+import PharosIngest
 package import PharosModel
 import PharosSite
 import ServiceLifecycle
@@ -68,7 +69,7 @@ package final class HTTPService: Service {
   }
 
   private func serve() async throws {
-    let host = configuration.address.host
+    let host = ListenAddress.boundHost(of: configuration.address.host)
     // Hummingbird logs its address at `info`; the command logs the address itself.
     var quiet = logger
     quiet.logLevel = max(logger.logLevel, .warning)
