@@ -55,7 +55,6 @@ package struct DocumentFields {
       }
       values[name] = value
       keyLines[name] = key.line
-      if node.isJSON, value.isNull { mistake(name, "\(name) is null", expected: "a value, or no such key") }
     }
   }
 

@@ -62,6 +62,20 @@ package struct Schema: Sendable {
   /// The schema with the value that is taken where none is given.
   package func usually(_ value: JSONValue) -> Schema { with("default", value) }
 
+  /// The names of the members of an object; none for any other value.
+  package var memberNames: Set<String> {
+    var stated = keywords
+    if case .string(let path)? = keywords.first(where: { $0.name == "$ref" })?.value,
+      case .object(let members)? = path.split(separator: "/").last.flatMap({ components[String($0)] })
+    {
+      stated = members
+    }
+    guard case .object(let members)? = stated.first(where: { $0.name == "properties" })?.value else {
+      return []
+    }
+    return Set(members.map(\.name))
+  }
+
   /// Indicates whether it is the schema of a list.
   package var isList: Bool { keywords.contains { $0.name == "type" && $0.value == .string("array") } }
 

@@ -4,6 +4,7 @@ package import Hummingbird
 package import Logging
 import NIOCore
 import PharosDelivery
+import PharosDocuments
 import PharosJournal
 import PharosModel
 import ServiceLifecycle
@@ -107,8 +108,11 @@ private struct PathEndpoint: Sendable {
     let answer: APIAnswer
     switch route.body {
     case .none: answer = try await handle(context, by: route)
-    case .json, .datagram:
-      if case .json = route.body { try checkType(context) }
+    case .json(let schema, _):
+      try checkType(context)
+      context.body = document(try await body(of: request), schema, by: route)
+      answer = try await handle(context, by: route)
+    case .datagram:
       context.body = try await body(of: request)
       answer = try await handle(context, by: route)
     case .capture:
@@ -162,6 +166,18 @@ private struct PathEndpoint: Sendable {
     case .operation:
       throw .forbidden("Only the operator may do this; this token is bound to application \"\(own)\".")
     }
+  }
+
+  /// Returns the document in a body: an empty body is one without members, and what GET answers PUT takes.
+  private func document(_ body: [UInt8], _ schema: Schema, by route: Route) -> [UInt8] {
+    guard !body.allSatisfy(JSONReader.isSpace) else { return Array("{}".utf8) }
+    guard route.method == .put, let read = self.route(.get)?.operation else { return body }
+    let described = DescribedMembers(
+      answered: read.answers.first?.content.first?.schema,
+      accepted: schema,
+      statement: route.operation.statement
+    )
+    return described.removed(from: body)
   }
 
   private func checkType(_ request: APIRequest) throws(Problem) {

@@ -72,6 +72,8 @@ package struct Operation: Sendable {
   private(set) var body = Body.none
   private(set) var answers: [Answer] = []
   private(set) var failures: Set<Failure> = []
+  /// The member of what GET answers that holds the document that PUT takes; nil where the answer itself does.
+  private(set) var statement: String?
 
   /// Describes an operation.
   ///
@@ -121,6 +123,13 @@ package struct Operation: Sendable {
 
   /// Answers 201 with a document and its address if it is new, 200 with the document otherwise.
   func answering(put schema: Schema) -> Operation { answering(.done(schema), .made(schema)) }
+
+  /// Says that the member of this name of what GET answers is the document.
+  func stated(under member: String) -> Operation {
+    var operation = self
+    operation.statement = member
+    return operation
+  }
 
   /// Adds failures that do not follow from the route.
   func failing(_ failures: Failure...) -> Operation {

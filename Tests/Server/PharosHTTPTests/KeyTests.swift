@@ -41,7 +41,6 @@ struct KeyTests {
   @Test(
     "an invalid key is refused with what was expected",
     arguments: [
-      (#"{"overlap":null}"#, "overlap"),
       (#"{"overlap":"7"}"#, "overlap"), (#"{"overlap":"400d"}"#, "overlap"),
       (#"{"radios":"roof"}"#, "radios"),
       (#"{"radios":[1]}"#, "radios[0]"), (#"{"radios":[""]}"#, "radios[0]"),

@@ -146,7 +146,7 @@ struct RegionTests {
       (#"{"uuid":"U","minor":3}"#, "minor"),
       (#"{"uuid":"U","subject":"cat"}"#, "subject"), (#"{"uuid":"U","id":"other"}"#, "id"),
       (#"{"uuid":"U","subject":"beacon","observers":[1]}"#, "observers[0]"),
-      (#"{"uuid":null}"#, "uuid"),
+      (#"{"uuid":null}"#, ""),
       (#"{"kind":"circle","latitude":48,"longitude":11,"radius":"0m"}"#, "radius"),
       (#"{"kind":"polygon","coordinates":[[11,48],[11.1,48.1],[11.1,48],[11,48.1]]}"#, "coordinates"),
       (#"{"kind":"polygon","file":"hall.geojson"}"#, "file"),

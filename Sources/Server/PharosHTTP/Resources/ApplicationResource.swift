@@ -76,11 +76,7 @@ struct ApplicationResource: Resource {
 
   private func putApplication(_ request: APIRequest) async throws -> APIAnswer {
     let name = request.parameter("app")
-    // A body is optional: an application without a purpose and with the usual limit needs no words.
-    let document = try ApplicationSettings(
-      json: request.body.isEmpty ? Array("{}".utf8) : request.body,
-      identifier: name
-    )
+    let document = try ApplicationSettings(json: request.body, identifier: name)
     let isNew = try await registrar.put(application: name, document) {
       try document.purpose.map { try authorisations.settingPurpose($0, application: name) }
         ?? PendingChange()

@@ -61,6 +61,7 @@ struct ObserverResource: Resource {
         )
         .with(.observer)
         .receiving(.observerDocument)
+        .stated(under: "declared")
         .answering(put: .observerDocument)
         .failing(.conflict),
         access: .operation,
@@ -334,7 +335,7 @@ struct KeyResource: Resource {
 
   private func addKey(_ observer: ObserverID, _ request: APIRequest) async throws -> APIAnswer {
     let known = ["overlap", "radios"]
-    let (overlap, radios) = try BodyDocument.read(request.body, name: "key", known: known, mayBeEmpty: true) {
+    let (overlap, radios) = try BodyDocument.read(request.body, name: "key", known: known) {
       let radio = ValueForm(expected: "a MAC, a UUID or a name of at most 64 bytes") { ObserverID($0) }
       let radios = $0.has("radios") ? $0.values("radios", of: "observers", radio) : nil
       if let radios, radios.count > KeyedObserver.maximumRadios {

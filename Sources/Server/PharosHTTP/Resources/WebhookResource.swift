@@ -154,7 +154,7 @@ struct WebhookResource: Resource {
 
   private func replay(_ request: APIRequest) throws -> APIAnswer {
     let known = ["sequences"]
-    let sequences = try BodyDocument.read(request.body, name: "replay", known: known, mayBeEmpty: true) {
+    let sequences = try BodyDocument.read(request.body, name: "replay", known: known) {
       fields in
       let numbers = fields.values("sequences", of: "whole numbers", .integer(in: Int64.min...Int64.max))
       if numbers.count > WebhookResource.maximumReplayed {

@@ -19,8 +19,7 @@ final class BodiesTarget: FuzzTarget {
       let (name, numbers) = try BodyDocument.read(
         input.array,
         name: "body",
-        known: known,
-        mayBeEmpty: input.byteCount == 0
+        known: known
       ) { fields in
         let numbers = fields.values("sequences", of: "numbers", .integer(in: 0...8 as ClosedRange<Int64>))
         _ = (fields.value("flag", .flag), fields.value("role", .word(Role.allCases)))
