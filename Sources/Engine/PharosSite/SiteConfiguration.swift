@@ -14,6 +14,8 @@ package struct SiteConfiguration: Hashable, Sendable {
   /// The host names under which clients may reach the HTTP interface besides those of this machine, while no token is
   /// needed.
   package var allowedHosts: [String] = []
+  /// How posts of Cisco Meraki prove themselves, or nil if none are expected.
+  package var meraki: MerakiPosts?
   /// The broker whose messages are read as reports, or nil for none.
   package var mqttInput: MQTTInput?
   /// The broker to which states are published, or nil for none.
@@ -58,6 +60,7 @@ package struct SiteConfiguration: Hashable, Sendable {
     var resolved = self
     resolved.data = data.map(place)
     resolved.venues = venues.map(place)
+    resolved.meraki?.secretFile = meraki?.secretFile.map(place)
     if let input = mqttInput { resolved.mqttInput?.broker = input.broker.resolved(place) }
     if let output = mqttOutput { resolved.mqttOutput?.broker = output.broker.resolved(place) }
     resolved.tls = tls.map { TLSFiles(certificate: place($0.certificate), key: place($0.key)) }

@@ -94,6 +94,12 @@ extension SiteFile {
     }
     listen.add("mqtt", configuration.mqttInput.map(tree))
     listen.add("http", configuration.http.map { .string("\($0)") })
+    listen.add(
+      "meraki",
+      configuration.meraki.map { posts in
+        .written { DocumentField.write(MerakiPosts.properties, of: posts, to: &$0) }
+      }
+    )
     listen.add("allowedOrigins", configuration.allowedOrigins) { .string($0) }
     listen.add("allowedHosts", configuration.allowedHosts) { .string($0) }
     return listen.members.isEmpty ? nil : .object(listen.members)

@@ -110,7 +110,7 @@ struct SiteReading {
 }
 
 extension SiteReading {
-  private static let listenKeys = ["udp", "mqtt", "http", "allowedOrigins", "allowedHosts"]
+  private static let listenKeys = ["udp", "mqtt", "http", "meraki", "allowedOrigins", "allowedHosts"]
 
   /// Reads the addresses at which datagrams and requests arrive, and the certificate.
   func readListen(_ fields: DocumentFields, into configuration: inout SiteConfiguration) {
@@ -118,6 +118,7 @@ extension SiteReading {
       readUDP(listen, into: &configuration)
       configuration.mqttInput = mqttInput(listen)
       configuration.http = listen.value("http", .hostPort(example: "\"127.0.0.1:8080\""))
+      configuration.meraki = MerakiPosts.read(listen)
       configuration.allowedOrigins = listen.values("allowedOrigins", of: "texts", .origin)
       configuration.allowedHosts = listen.values("allowedHosts", of: "texts", .hostName)
     }

@@ -12,6 +12,7 @@ struct TokenCommand: AsyncParsableCommand {
       pharos token create --operator --data /var/lib/pharos
           before the first start: may see and change everything.
       pharos token create --application gallery --url http://127.0.0.1:8080
+      pharos token create --gateway hall --data /var/lib/pharos
           on a server that runs: sees and changes what belongs to gallery.
 
       A token's secret is printed once, alone on standard output; only its hash is kept.
@@ -33,7 +34,15 @@ struct TokenCommand: AsyncParsableCommand {
 
     @Option(
       help: ArgumentHelp(
-        "What to call it in lists. (default: operator, or the application)",
+        "It posts adverts of this gateway and does nothing else; \"any\" stands for all.",
+        valueName: "id"
+      )
+    )
+    var gateway: String?
+
+    @Option(
+      help: ArgumentHelp(
+        "What to call it in lists. (default: operator, the application or the gateway)",
         valueName: "name"
       )
     )
@@ -48,8 +57,13 @@ struct TokenCommand: AsyncParsableCommand {
     @OptionGroup var server: ServerOptions
 
     func validate() throws {
-      guard `operator` != (application != nil) else {
-        throw ValidationError("State the role of the token: give --operator, or --application <id>.")
+      guard [`operator`, application != nil, gateway != nil].count(where: { $0 }) == 1 else {
+        throw ValidationError(
+          "State the role of the token: give --operator, --application <id> or --gateway <id>."
+        )
+      }
+      guard gateway.map({ ObserverID($0) != nil }) ?? true else {
+        throw ValidationError("--gateway is no observer: a MAC, a UUID or a name of at most 64 bytes.")
       }
       guard expires.map({ $0 > .zero }) ?? true else {
         throw ValidationError("--expires is no time from now.")
@@ -57,9 +71,15 @@ struct TokenCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-      let role = application.map { TokenRunner.Role.application($0) } ?? .operator
+      let bound = gateway.map { TokenRunner.Role.gateway($0 == "any" ? nil : ObserverID($0)) }
+      let role = bound ?? application.map { .application($0) } ?? .operator
       try await TokenRunner(server.access())
-        .create(role, name: name ?? application ?? "operator", lifetime: expires, on: .standard())
+        .create(
+          role,
+          name: name ?? application ?? gateway.map { "gateway \($0)" } ?? "operator",
+          lifetime: expires,
+          on: .standard()
+        )
         .leave()
     }
   }

@@ -28,7 +28,12 @@ package struct API: HTTPResponder {
     router.add(middleware: AnswerMiddleware(gate: gate, tally: backend.tally, logger: logger))
     router.add(middleware: gate)
     for (path, routes) in Dictionary(
-      grouping: Endpoints(backend: backend, cache: backend.states, scheme: configuration.scheme).routes,
+      grouping: Endpoints(
+        backend: backend,
+        cache: backend.states,
+        scheme: configuration.scheme,
+        validator: configuration.validator
+      ).routes,
       by: \.path
     ) {
       let endpoint = PathEndpoint(
@@ -100,9 +105,12 @@ private struct PathEndpoint: Sendable {
 
   private func respond(to request: Request, _ context: APIRequest, by route: Route) async throws -> Response {
     var context = context
+    var isProven = true
     if route.access != .anyone {
-      context.principal = try gate.principal(of: context, usesTickets: route.acceptsTickets)
-      try check(context, may: route)
+      let principal = try gate.principal(of: context, by: route)
+      isProven = principal != nil
+      context.principal = principal ?? .local
+      if isProven { try check(context, may: route) }
     }
     context.query = try QueryReading(target: context.head.path ?? "/", known: route.query)
     let answer: APIAnswer
@@ -114,6 +122,7 @@ private struct PathEndpoint: Sendable {
       answer = try await handle(context, by: route)
     case .datagram:
       context.body = try await body(of: request)
+      if !isProven { context.principal = try gate.principal(inBody: context.body) }
       answer = try await handle(context, by: route)
     case .capture:
       answer = try await uploads.receive(request.body) { [context] path in
@@ -157,13 +166,14 @@ private struct PathEndpoint: Sendable {
 
   /// Throws unless the client may use a route.
   private func check(_ request: APIRequest, may route: Route) throws(Problem) {
-    guard let own = request.principal.application else { return }
-    switch route.access {
-    case .anyone, .anyToken: return
-    case .application:
+    switch (request.principal, route.access) {
+    case (.local, _), (.operator, _), (_, .anyone), (.gateway, .posting), (.application, .anyToken): return
+    case (.gateway, _):
+      throw .forbidden("This token is a gateway's: it may post adverts to /v1/adverts, and nothing else.")
+    case (.application(_, let own), .application):
       guard !request.principal.mayUse(application: request.parameter("app")) else { return }
       throw .forbidden("This token is bound to application \"\(own)\" and sees no other.")
-    case .operation:
+    case (.application(_, let own), .operation), (.application(_, let own), .posting):
       throw .forbidden("Only the operator may do this; this token is bound to application \"\(own)\".")
     }
   }

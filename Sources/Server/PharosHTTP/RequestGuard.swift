@@ -2,7 +2,9 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import PharosDelivery
+import PharosDocuments
 import PharosModel
+import PharosSecurity
 
 /// A guard that authenticates requests, and refuses those that a web page elsewhere makes a local browser send.
 ///
@@ -20,6 +22,8 @@ struct RequestGuard: RouterMiddleware {
 
   /// The parameter of a query that holds a ticket.
   static let ticketParameter = "ticket"
+  /// The parameter of a query, and the part of a path, that hold a gateway's token.
+  static let tokenParameter = "token"
 
   /// Makes a guard that asks `verify` whom a token belongs to, and `redeem` whom a ticket does, which is then used up.
   init(
@@ -73,53 +77,109 @@ struct RequestGuard: RouterMiddleware {
 
   /// Returns the client; a token or a ticket that is sent counts even if none is required.
   ///
-  /// A token is a bearer's, or the password of a user of any name. The latter is for clients of maps and routes that take
-  /// an address with a password and no header. Browsers keep such passwords and send them for every page that asks, so that
-  /// they read and change nothing.
-  func principal(of request: APIRequest, usesTickets: Bool) throws(Problem) -> Principal {
-    guard let field = request[.authorization] else {
-      if usesTickets, request.accepts("text/event-stream"),
-        let ticket = QueryReading.value(of: RequestGuard.ticketParameter, in: request.head.path ?? "/")
-      {
-        if let principal = redeem(ticket) { return principal }
+  /// A token is a bearer's, or the password of a user of any name: for clients of maps and routes that take an address with a
+  /// password and no header, and for gateways that have fields for a user and a password alone. Browsers keep such passwords
+  /// and send them for every page that asks, so that they read, and change nothing. Gateways send it in other ways too, as their
+  /// makers foresee: as a key of an interface, or, if it is a gateway's token, in the address.
+  ///
+  /// - Returns: the client; nil if the body of what gateways send has yet to prove it.
+  func principal(of request: APIRequest, by route: Route) throws(Problem) -> Principal? {
+    if let (secret, isInAddress) = try credentials(of: request, by: route) {
+      guard let principal = verify(secret) else {
         throw .unauthorized(
-          "The ticket is not known, was used, or has expired. Ask for a new one: POST /v1/tickets with a token."
+          "The token is not known, was revoked, or has expired. Make a new one: pharos token create."
         )
       }
-      guard configuration.tokensRequired else { return .local }
+      guard !isInAddress || principal.isGateway else {
+        throw .unauthorized(
+          "An address stands in logs, so that only a gateway's token may be in it: pharos token create --gateway ID."
+        )
+      }
+      return principal
+    }
+    if route.acceptsTickets, request.accepts("text/event-stream"),
+      let ticket = QueryReading.value(of: RequestGuard.ticketParameter, in: request.head.path ?? "/")
+    {
+      if let principal = redeem(ticket) { return principal }
       throw .unauthorized(
-        "Send a token: Authorization: Bearer pht_… (pharos token create makes one)."
+        "The ticket is not known, was used, or has expired. Ask for a new one: POST /v1/tickets with a token."
       )
     }
-    let parts = field.split(separator: " ", maxSplits: 1)
-    let secret: String?
-    switch parts.first?.lowercased() {
-    case "bearer" where parts.count == 2: secret = String(parts[1].filter { $0 != " " })
-    case "basic" where parts.count == 2 && [.get, .head].contains(request.method):
-      secret = RequestGuard.password(in: parts[1])
-    default: secret = nil
+    guard configuration.tokensRequired else { return .local }
+    guard route.access == .posting else { throw RequestGuard.tokenMissing }
+    return nil
+  }
+
+  /// Returns the client that the body of a post lets in: by its member `secret`, as Cisco Meraki's posts have it.
+  func principal(inBody body: [UInt8]) throws(Problem) -> Principal {
+    guard let value = try? JSONValue(parsing: body), case .object(let members) = value,
+      case .string(let secret)? = members.first(where: { $0.name == "secret" })?.value
+    else { throw RequestGuard.tokenMissing }
+    if let stated = configuration.postSecret, RequestGuard.areEqual(stated, secret) {
+      return .gateway(id: "listen.meraki", observer: nil)
     }
-    guard let secret else {
+    guard let principal = verify(secret), principal.isGateway else {
       throw .unauthorized(
-        "Only bearer tokens are understood: Authorization: Bearer pht_…. GET takes a token as the password of Basic too."
-      )
-    }
-    guard let principal = verify(secret) else {
-      throw .unauthorized(
-        "The token is not known, was revoked, or has expired. Make a new one: pharos token create."
+        "The secret in the body is neither that of listen.meraki nor the token of a gateway."
       )
     }
     return principal
   }
 
-  /// The password of credentials; nil where they cannot be decoded.
+  /// Returns whether two texts are equal, in a time that does not depend on where they differ.
+  private static func areEqual(_ left: String, _ right: String) -> Bool {
+    let (left, right) = (SHA256.hash(Array(left.utf8)), SHA256.hash(Array(right.utf8)))
+    return zip(left, right).reduce(0) { $0 | $1.0 ^ $1.1 } == 0
+  }
+
+  private static let tokenMissing = Problem.unauthorized(
+    "Send a token: Authorization: Bearer pht_… (pharos token create makes one)."
+  )
+
+  /// The token that a request carries, and whether it stands in the address; nil if it carries none.
+  private func credentials(
+    of request: APIRequest,
+    by route: Route
+  ) throws(Problem) -> (secret: String, isInAddress: Bool)? {
+    if let field = request[.authorization] {
+      // No gateway is a page.
+      let isOfPage = request[.origin] != nil || request.head.headerFields[named: "Sec-Fetch-Site"] != nil
+      let acceptsPassword = [.get, .head].contains(request.method) || route.access == .posting && !isOfPage
+      guard let secret = RequestGuard.secret(in: field, acceptsPassword: acceptsPassword) else {
+        throw .unauthorized(
+          "Only bearer tokens are understood: Authorization: Bearer pht_…. GET, and POST of adverts, take a token as the "
+            + "password of Basic too."
+        )
+      }
+      return (secret, false)
+    }
+    if let key = request.head.headerFields[named: "X-API-Key"] { return (key.filter { $0 != " " }, false) }
+    guard route.access == .posting else { return nil }
+    let part = request.parameters.get(RequestGuard.tokenParameter).flatMap { PercentCoding.decode($0) }
+    let secret = part ?? QueryReading.value(of: RequestGuard.tokenParameter, in: request.head.path ?? "/")
+    return secret.map { ($0, true) }
+  }
+
+  /// The token in a field `Authorization`; nil where none can be found.
+  private static func secret(in field: String, acceptsPassword: Bool) -> String? {
+    let parts = field.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2 else { return nil }
+    switch parts[0].lowercased() {
+    case "bearer", "token", "apikey": return String(parts[1].filter { $0 != " " })
+    case "basic" where acceptsPassword: return password(in: parts[1])
+    default: return nil
+    }
+  }
+
+  /// The password of credentials, or the user of one without; nil where they cannot be decoded.
   ///
   /// - Source: RFC 7617, 2.
   private static func password(in credentials: Substring) -> String? {
     guard let bytes = Data(base64Encoded: String(credentials.filter { $0 != " " })),
       let text = String(validating: bytes, as: UTF8.self), let colon = text.firstIndex(of: ":")
     else { return nil }
-    return String(text[text.index(after: colon)...])
+    let password = text[text.index(after: colon)...]
+    return String(password.isEmpty ? text[..<colon] : password)
   }
 
   /// The fields that let a page of an allowed origin read the answer; none while CORS is off.

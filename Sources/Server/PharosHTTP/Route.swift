@@ -12,6 +12,8 @@ package struct Route: Sendable {
     case anyToken
     /// The operator, and the application that the path names.
     case application
+    /// The operator, and gateways: what they send. A gateway may prove itself in the address and in the body as well.
+    case posting
     /// The operator alone.
     case operation
   }

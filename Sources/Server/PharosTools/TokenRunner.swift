@@ -14,6 +14,8 @@ package struct TokenRunner: Sendable {
     case `operator`
     /// Sees and changes what belongs to one application.
     case application(String)
+    /// Posts what one gateway hears, or any if it is nil, and nothing else.
+    case gateway(ObserverID?)
   }
 
   private let access: ServerAccess
@@ -78,7 +80,7 @@ package struct TokenRunner: Sendable {
       try console.print(TokenRunner.table.header)
       for token in tokens {
         let cells = [
-          token.id, token.name, token.application ?? "(operator)",
+          token.id, token.name, token.opens,
           token.expired ? "expired" : token.expiresAt.map { String($0.prefix(16)) } ?? "never",
         ]
         try console.print(TokenRunner.table.line(cells))
@@ -117,6 +119,9 @@ package struct TokenRunner: Sendable {
     switch role {
     case .operator: json.member("role", "operator")
     case .application(let application): json.member("application", application)
+    case .gateway(let observer):
+      json.member("role", "gateway")
+      json.member("gateway", ifPresent: observer?.description)
     }
     json.member("expiresAt", ifPresent: expiresAt?.rfc3339)
     json.closeObject()
@@ -129,6 +134,7 @@ extension TokenRunner.Role {
     switch self {
     case .operator: .operator
     case .application(let name): .application(name)
+    case .gateway(let observer): observer.map(Token.Role.gateway) ?? .gateways
     }
   }
 }
@@ -137,14 +143,21 @@ extension TokenRunner.Role {
 private struct ListedToken {
   let id: String
   let name: String
-  let application: String?
+  /// What it opens.
+  let opens: String
   let expiresAt: String?
   let expired: Bool
 
   init(_ token: Token) {
     id = token.id
     name = token.name
-    if case .application(let bound) = token.role { application = bound } else { application = nil }
+    opens =
+      switch token.role {
+      case .operator: ListedToken.everything
+      case .application(let bound): bound
+      case .gateway(let observer): ListedToken.posts(of: "\(observer)")
+      case .gateways: ListedToken.posts(of: nil)
+      }
     expiresAt = token.expiresAt?.rfc3339
     expired = token.hasExpired(at: .wallClock)
   }
@@ -154,8 +167,16 @@ private struct ListedToken {
     guard let id = node["id"]?.string, let name = node["name"]?.string else { return nil }
     self.id = id
     self.name = name
-    application = node["application"]?.string
+    let isGateway = node["role"]?.string == "gateway"
+    let bound = node["application"]?.string ?? ListedToken.everything
+    opens = isGateway ? ListedToken.posts(of: node["gateway"]?.scalar?.string) : bound
     expiresAt = node["expiresAt"]?.scalar?.string
     expired = node["expired"]?.bool ?? false
+  }
+
+  private static let everything = "(operator)"
+
+  private static func posts(of observer: String?) -> String {
+    observer.map { "adverts of \($0)" } ?? "adverts"
   }
 }

@@ -58,6 +58,7 @@ enum DrawnSite {
     configuration.site.admission = policies.contains(.open) ? .open : .listed
     configuration.http = maybe(HostPort(host: "::1", port: 8_080), using: &random)
     configuration.allowedOrigins = maybe(["https://floor.example.org"], using: &random) ?? []
+    configuration.meraki = maybe(meraki(using: &random), using: &random)
     configuration.allowedHosts = maybe(["pharos.local"], using: &random) ?? []
     configuration.tls = maybe(TLSFiles(certificate: "a b.pem", key: "/k"), using: &random)
     configuration.data = maybe("pharos data", using: &random)
@@ -76,6 +77,17 @@ enum DrawnSite {
       configuration.site.beacons.map(\.constraint).filter { _ in Bool.random(using: &random) }
     )
     return configuration
+  }
+
+  private static func meraki(using random: inout SeededGenerator) -> MerakiPosts {
+    var posts = MerakiPosts()
+    posts.validator = "0f1e"
+    if Bool.random(using: &random) {
+      posts.secretFile = maybe("secrets/meraki", using: &random)
+    } else {
+      posts.secretVariable = maybe("MERAKI_SECRET", using: &random)
+    }
+    return posts
   }
 
   private static func mqttInput(using random: inout SeededGenerator) -> MQTTInput {

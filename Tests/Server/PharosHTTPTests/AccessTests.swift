@@ -107,6 +107,125 @@ struct AccessTests {
     }
   }
 
+  private static let advert = """
+    {"address":"c3:00:00:0a:0b:0c","rssi":-61,"data":"0201061aff4c000215e2c56db5dffb48d2b060d0f5a71096e000010007c5"}
+    """
+
+  @Test("a gateway proves itself in each way that its maker foresees, and posts adverts alone")
+  func gatewayToken() async throws {
+    try await TestService.run(configuration: locked()) { service in
+      let (tokens, now) = (service.backend.tokens, service.backend.clock())
+      let secret = try tokens.create(name: "hall", role: .gateway(.name("hall")), at: now).secret
+      func basic(_ text: String) -> [String: String] {
+        ["Authorization": "Basic " + Data(text.utf8).base64EncodedString()]
+      }
+      let path = "/v1/adverts"
+      for (target, headers) in [
+        (path, ["Authorization": "Bearer \(secret)"]), (path, ["Authorization": "Token \(secret)"]),
+        (path, ["X-API-Key": secret]), (path, basic("gw:\(secret)")), (path, basic("\(secret):")),
+        ("\(path)?token=\(secret)", [:]), ("\(path)/\(secret)", [:]),
+      ] as [(String, [String: String])] {
+        let answer = try await service.request("POST", target, headers: headers, body: Self.advert)
+        #expect(answer.status == 202, "\(target) \(headers) \(answer.text)")
+        #expect(try answer.json["reports"].number == 1)
+        #expect(try answer.json["format"].string == "json")
+      }
+      for headers in [
+        basic("gw:wrong"), basic("wrong:"), basic("gw:\(secret)x"), ["X-API-Key": "pht_x"], [:],
+      ] {
+        #expect(try await service.request("POST", path, headers: headers, body: Self.advert).status == 401)
+      }
+      // A page's request with a password that the browser keeps.
+      var headers = basic("gw:\(secret)")
+      headers["Sec-Fetch-Site"] = "cross-site"
+      #expect(try await service.request("POST", path, headers: headers, body: Self.advert).status == 401)
+      var own = service
+      own.token = secret
+      for (method, target) in [
+        ("GET", "/v1/applications"), ("GET", "/v1/status"), ("GET", "/v1/tokens"), ("GET", "/v1/events"),
+        ("GET", "/v1/applications/gallery"), ("PUT", "/v1/applications/gallery/regions/a"),
+        ("POST", "/v1/tickets"), ("GET", "/v1/venues"), ("POST", "/v1/tokens"), ("GET", "/metrics"),
+      ] {
+        #expect(try await own.request(method, target, body: "{}").status == 403, "\(method) \(target)")
+      }
+    }
+  }
+
+  @Test("a gateway's token names its gateway and no other; one for all posts what any hears")
+  func gatewayNames() async throws {
+    try await TestService.run(configuration: locked()) { service in
+      let (tokens, now) = (service.backend.tokens, service.backend.clock())
+      var (one, all, operatorsOwn) = (service, service, service)
+      operatorsOwn.token = try tokens.create(name: "op", role: .operator, at: now).secret
+      for (document, status) in [
+        (#"{"name":"a","gateway":"hall"}"#, 201), (#"{"name":"b","role":"gateway"}"#, 201),
+        (#"{"name":"c","role":"operator","gateway":"hall"}"#, 422), (#"{"name":"d","gateway":"a/b"}"#, 422),
+        (#"{"name":"e","application":"x","gateway":"hall"}"#, 422), (#"{"name":"f"}"#, 422),
+      ] {
+        let made = try await operatorsOwn.request("POST", "/v1/tokens", body: document)
+        #expect(made.status == status, "\(document) \(made.text)")
+        if document.contains("\"a\",") { one.token = try made.json["secret"].string }
+        if document.contains("\"b\",") { all.token = try made.json["secret"].string }
+      }
+      let rows = try await operatorsOwn.request("GET", "/v1/tokens").json["tokens"].elements
+      #expect(rows.map { $0["role"].string } == ["operator", "gateway", "gateway"])
+      #expect(rows.map { $0["gateway"].string } == [nil, "hall", nil])
+      func advert(of observer: String) -> String {
+        "{\"observer\":\"\(observer)\"," + Self.advert.dropFirst()
+      }
+      #expect(try await one.request("POST", "/v1/adverts", body: advert(of: "hall")).status == 202)
+      let other = try await one.request("POST", "/v1/adverts", body: advert(of: "desk"))
+      #expect(other.status == 403 && other.text.contains("desk"))
+      let mixed = "[\(Self.advert),\(advert(of: "hall"))]"
+      #expect(try await one.request("POST", "/v1/adverts", body: mixed).json["reports"].number == 2)
+      #expect(try await all.request("POST", "/v1/adverts", body: advert(of: "desk")).status == 202)
+      #expect(try await all.request("POST", "/v1/adverts", body: Self.advert).status == 400)
+      // An operator's token stands in no address, and every token is revoked in every way.
+      let secret = try #require(operatorsOwn.token)
+      #expect(
+        try await service.request("POST", "/v1/adverts/\(secret)", body: advert(of: "desk")).status == 401
+      )
+      let id = try #require(rows[1]["id"].string)
+      #expect(try await operatorsOwn.request("DELETE", "/v1/tokens/\(id)").status == 204)
+      #expect(try await one.request("POST", "/v1/adverts", body: advert(of: "hall")).status == 401)
+    }
+  }
+
+  @Test("Cisco Meraki gets its validator, and its posts are let in by their secret")
+  func meraki() async throws {
+    func post(_ secret: String) -> String {
+      #"{"version":"3.0","secret":"\#(secret)","type":"Bluetooth","data":{"reportingAps":[],"observations":["#
+        + #"{"clientMac":"c3:00:00:0a:0b:0c","latestRecord":{"nearestApMac":"00:18:0a:00:00:01","nearestApRssi":-61}}]}}"#
+    }
+    try await TestService.run(configuration: locked()) { service in
+      #expect(try await service.request("GET", "/v1/adverts").status == 404)
+      #expect(try await service.request("POST", "/v1/adverts", body: post("shared-secret")).status == 401)
+      let now = service.backend.clock()
+      let token = try service.backend.tokens.create(name: "cloud", role: .gateways, at: now).secret
+      #expect(try await service.request("POST", "/v1/adverts", body: post(token)).status == 202)
+    }
+    var configuration = locked()
+    configuration.validator = "0f1e2d3c"
+    configuration.postSecret = "shared-secret"
+    try await TestService.run(configuration: configuration) { service in
+      let answer = try await service.request("GET", "/v1/adverts")
+      #expect(answer.status == 200 && answer.text == "0f1e2d3c")
+      #expect(answer.headers["content-type"]?.hasPrefix("text/plain") == true)
+      #expect(try await service.request("POST", "/v1/adverts", body: post("shared-secret")).status == 202)
+      for body in [post("shared-secre"), post(""), "{}", "", "nonsense", #"{"secret":7}"#, "[]"] {
+        #expect(try await service.request("POST", "/v1/adverts", body: body).status == 401, "\(body)")
+      }
+      let operatorsOwn = try service.backend.tokens.create(
+        name: "op",
+        role: .operator,
+        at: service.backend.clock()
+      )
+      #expect(
+        try await service.request("POST", "/v1/adverts", body: post(operatorsOwn.secret)).status == 401
+      )
+    }
+  }
+
   @Test("lists of tokens never hold a secret")
   func secretsStaySecret() async throws {
     try await TestService.run { service in

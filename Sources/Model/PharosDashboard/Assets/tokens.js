@@ -17,7 +17,7 @@ export function tokens(signal) {
   const create = h("button", { type: "button", class: "small", onClick: () => make() }, "Create a token");
   const element = card(
     "Tokens",
-    "Only their hashes are kept. A token is bound to one application, or is an operator's.",
+    "Only their hashes are kept. A token is bound to one application, posts adverts of gateways, or is an operator's.",
     place,
   );
   element.firstChild.append(create);
@@ -31,7 +31,7 @@ export function tokens(signal) {
   };
   const table = new Table("Tokens", [
     { title: "Name", class: "first", text: (row) => row.name || row.id, hint: (row) => row.id },
-    { title: "For", text: (row) => (row.application ? `application ${row.application}` : "operator: everything") },
+    { title: "For", text: opens },
     { title: "Made", make: () => h("time"), update: (node, row) => setTime(node, row.createdAt) },
     { title: "Expires", text: (row) => (row.expiresAt ? time(row.expiresAt) : "never") },
     {
@@ -83,6 +83,14 @@ export function tokens(signal) {
   return element;
 }
 
+// No application has a name with a control character.
+const GATEWAYS = "\u0001gateways";
+
+function opens(row) {
+  if (row.role === "gateway") return row.gateway ? `adverts of ${row.gateway}` : "adverts of all gateways";
+  return row.application ? `application ${row.application}` : "operator: everything";
+}
+
 function tokenForm(applications, close) {
   const name = field(
     "Name",
@@ -95,6 +103,7 @@ function tokenForm(applications, close) {
       "select",
       { id: "token-for" },
       applications.map(({ id }) => h("option", { value: id }, `application ${id}`)),
+      h("option", { value: GATEWAYS }, "posting adverts: a gateway's token"),
       h("option", { value: "" }, "everything: an operator's token"),
     ),
   );
@@ -111,7 +120,8 @@ function tokenForm(applications, close) {
   const problem = h("p", { class: "banner bad", role: "alert", hidden: true });
   const submit = async () => {
     const document = { name: name.input.value.trim() };
-    if (whose.input.value) document.application = whose.input.value;
+    if (whose.input.value === GATEWAYS) document.role = "gateway";
+    else if (whose.input.value) document.application = whose.input.value;
     else document.role = "operator";
     if (days.input.value) document.expiresAt = new Date(Date.now() + Number(days.input.value) * 86400000).toISOString();
     try {

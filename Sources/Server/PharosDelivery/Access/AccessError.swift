@@ -20,6 +20,8 @@ package enum AccessError: Error, Hashable, Sendable {
   case tooManyKeys(ObserverID, limit: Int)
   /// An observer is listed as a radio of itself, or of another observer although it has keys of its own.
   case notARadio(ObserverID, of: ObserverID)
+  /// A token for a gateway whose name cannot stand in a topic.
+  case badGateway(ObserverID)
   /// A token would expire before it is made.
   case expired
   /// A stored document cannot be read.
@@ -53,6 +55,9 @@ extension AccessError: CustomStringConvertible {
     case .notARadio(let radio, let observer):
       "\(radio) cannot be a radio of \(observer): it is the same, or has keys of its own and so speaks for itself; "
         + "forget its keys first: pharos observer forget \(radio)"
+    case .badGateway(let gateway):
+      "a token cannot name gateway \(gateway), since a slash is in it; give the gateway another name, or make a token for all "
+        + "gateways"
     case .expired:
       "the token would have expired already; give a later time or none"
     case .damaged(let kind, let key, let error):

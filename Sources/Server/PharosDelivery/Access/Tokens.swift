@@ -76,6 +76,10 @@ package final class Tokens: Sendable {
         throw .badName(field: "application", limit: Tokens.maximumName)
       }
     }
+    // The name of a gateway stands for it in a topic, where a slash would end it.
+    if case .gateway(let gateway) = role, gateway.description.utf8.contains(UInt8(ascii: "/")) {
+      throw .badGateway(gateway)
+    }
     if let expiresAt, expiresAt <= now { throw .expired }
     guard state.withLock({ $0.byDigest.count }) < Tokens.limit else {
       throw .tooMany(what: "tokens", limit: Tokens.limit)
@@ -192,6 +196,10 @@ package struct Token: Hashable, Sendable {
     case `operator`
     /// May see and change the data of one application.
     case application(String)
+    /// May post what one gateway hears, and nothing else.
+    case gateway(ObserverID)
+    /// May post what any gateway hears, and nothing else.
+    case gateways
   }
 
   /// Its name in lists: 12 characters of base64url.
@@ -212,6 +220,8 @@ package struct Token: Hashable, Sendable {
     switch role {
     case .operator: .operator(id: id)
     case .application(let application): .application(id: id, name: application)
+    case .gateway(let observer): .gateway(id: id, observer: observer)
+    case .gateways: .gateway(id: id, observer: nil)
     }
   }
 
@@ -244,6 +254,8 @@ extension Token.Role: FieldUnion {
   ) throws(C.Failure) {
     try coder.code(&union, 0, .operator)
     try coder.code(&union, 1, Self.application) { if case .application(let name) = $0 { name } else { nil } }
+    try coder.code(&union, 2, Self.gateway) { if case .gateway(let observer) = $0 { observer } else { nil } }
+    try coder.code(&union, 3, .gateways)
   }
 }
 
@@ -263,11 +275,13 @@ package enum Principal: Hashable, Sendable {
   case `operator`(id: String)
   /// An application, by the id of its token and the application's identifier.
   case application(id: String, name: String)
+  /// A gateway that posts adverts, by the id of its token; the observer is nil if it may post what any gateway hears.
+  case gateway(id: String, observer: ObserverID?)
 
-  /// The application that it is bound to, or nil if it may see and change all.
+  /// The application that it is bound to, or nil if it is bound to none.
   package var application: String? {
     switch self {
-    case .local, .operator: nil
+    case .local, .operator, .gateway: nil
     case .application(_, let name): name
     }
   }
@@ -276,16 +290,24 @@ package enum Principal: Hashable, Sendable {
   package var client: String {
     switch self {
     case .local: "local"
-    case .operator(let id), .application(let id, _): "token \(id)"
+    case .operator(let id), .application(let id, _), .gateway(let id, _): "token \(id)"
     }
   }
 
   /// Indicates whether it may see and change the data of all applications.
-  package var isOperator: Bool { application == nil }
+  package var isOperator: Bool {
+    switch self {
+    case .local, .operator: true
+    case .application, .gateway: false
+    }
+  }
+
+  /// Indicates whether it may post adverts and nothing else.
+  package var isGateway: Bool { if case .gateway = self { true } else { false } }
 
   /// Returns whether it may see and change the data of an application.
   package func mayUse(application name: String) -> Bool {
-    application.map { $0.utf8.elementsEqual(name.utf8) } ?? true
+    application.map { $0.utf8.elementsEqual(name.utf8) } ?? isOperator
   }
 }
 

@@ -312,6 +312,7 @@ extension Problem {
     case .badPurpose, .purposeMissing: self = .invalidBody([Field("purpose", "\(error)")])
     case .noSubject: self = .invalidBody([Field("subject", "\(error)")])
     case .expired: self = .invalidBody([Field("expiresAt", "\(error)")])
+    case .badGateway: self = .invalidBody([Field("gateway", "\(error)")])
     case .operatorOnly: self = .forbidden("\(error)")
     case .tooMany, .tooManyKeys: self = .conflict("tooMany", "\(error)")
     case .notARadio: self = .invalidBody([Field("radios", "\(error)")])

@@ -13,7 +13,13 @@ package struct Endpoints: Sendable {
   ///   - backend: the server.
   ///   - cache: the states that it serves.
   ///   - scheme: the scheme of its own address.
-  package init(backend: any HTTPBackend, cache: LiveStateCache, scheme: String = "http") {
+  ///   - validator: the text by which Cisco Meraki recognises its receiver, or nil.
+  package init(
+    backend: any HTTPBackend,
+    cache: LiveStateCache,
+    scheme: String = "http",
+    validator: String? = nil
+  ) {
     let catalog = VenueCatalog { backend.servedVenues }
     let clock: @Sendable () -> Timestamp = { backend.clock() }
     let resources: [any Resource] = [
@@ -84,7 +90,11 @@ package struct Endpoints: Sendable {
         commitPublisher: backend.commitPublisher
       ),
       KeyResource(registrar: backend.registrar, clock: clock),
-      AdvertResource(server: backend.server, policy: { ListenPolicy(backend.configuration.policy) }),
+      AdvertResource(
+        server: backend.server,
+        policy: { ListenPolicy(backend.configuration.policy) },
+        validator: validator
+      ),
       FixResource(registrar: backend.registrar, commitPublisher: backend.commitPublisher, cache: cache),
       ZoneResource(
         server: backend.server,

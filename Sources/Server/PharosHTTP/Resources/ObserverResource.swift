@@ -407,35 +407,86 @@ struct AdvertResource: Resource {
   let server: PharosServer
   /// The policy of the site, for clients without a token: no signature and no secret says who they are.
   let policy: @Sendable () -> ListenPolicy
+  /// The text that the operator states for senders that check their receiver by one; nil for none.
+  let validator: String?
 
   var routes: [Route] {
-    [
+    let path = "/v1/adverts"
+    let token = Operation.Parameter.path(RequestGuard.tokenParameter, "The token of a gateway.")
+    return [
       Route(
         .post,
-        "/v1/adverts",
-        Operation(
-          "postAdverts",
-          .observers,
-          "Take a datagram of any known format",
-          """
-          For gateways that speak only HTTP: JSON, Minew, Ruuvi, raddec and all else that is understood over \
-          UDP. Without a token it is taken or refused by `ingest.policy`, as over UDP.
-          """
-        )
-        .receiving(.datagram)
-        .answering(
-          .accepted(
-            .object([
-              .required("reports", .count),
-              .required("skipped", .count, "Elements that could not be read; the others were."),
-              .required("format", .text),
-            ])
-          )
-        ),
-        access: .operation,
+        path,
+        posting("postAdverts")
+          .with(
+            .query(
+              RequestGuard.tokenParameter,
+              .name,
+              "The token of a gateway, for one that can send it neither in a header nor as a password."
+            )
+          ),
+        access: .posting,
         handler: receive
-      )
+      ),
+      Route(
+        .post,
+        path + "/{token}",
+        posting("postAdvertsByAddress").with(token),
+        access: .posting,
+        handler: receive
+      ),
+      Route(.get, path, validation("getValidator"), access: .anyone, handler: validate),
+      Route(
+        .get,
+        path + "/{token}",
+        validation("getValidatorByAddress").with(token),
+        access: .anyone,
+        handler: validate
+      ),
     ]
+  }
+
+  private func posting(_ name: String) -> Operation {
+    Operation(
+      name,
+      .observers,
+      "Take a datagram of any known format",
+      """
+      For gateways that speak only HTTP: JSON, Minew, Ruuvi, raddec and all else that is understood over \
+      UDP. Without a token it is taken or refused by `ingest.policy`, as over UDP. With the token of a \
+      gateway, that is the observer where the datagram names none, and no other may be named.
+      """
+    )
+    .receiving(.datagram)
+    .answering(
+      .accepted(
+        .object([
+          .required("reports", .count),
+          .required("skipped", .count, "Elements that could not be read; the others were."),
+          .required("format", .text),
+        ])
+      )
+    )
+  }
+
+  private func validation(_ name: String) -> Operation {
+    Operation(
+      name,
+      .observers,
+      "The text by which Cisco Meraki recognises its receiver",
+      "What the site file states as `listen.meraki.validator`; 404 without one."
+    )
+    .answering(.done("text/plain", .text))
+    .failing(.notFound)
+  }
+
+  private func validate(_: APIRequest) throws -> APIAnswer {
+    guard let validator else {
+      throw Problem.notFound(
+        "No validator is stated: set listen.meraki.validator in the site file. Adverts are sent by POST."
+      )
+    }
+    return .bytes(Array(validator.utf8), type: "text/plain; charset=utf-8")
   }
 
   /// Takes a body as a datagram that came from the client's address.
@@ -443,13 +494,41 @@ struct AdvertResource: Resource {
     guard !request.body.isEmpty else {
       throw Problem.badRequest("The body is empty; send a datagram of any format that Pharos knows.")
     }
+    var datagram = request.body
+    if case .gateway(_, let observer?) = request.principal {
+      datagram = try AdvertResource.datagram(datagram, of: observer)
+    }
     let policy = request.principal == .local ? policy() : .open
-    let (format, reports, skipped) = try await server.receive(request.body, request, under: policy)
+    let (format, reports, skipped) = try await server.receive(datagram, request, under: policy)
+    let sent = datagram == request.body ? nil : WireFormat(recognising: request.body.span.bytes)
     return .json(status: .accepted) { json in
       json.member("reports", reports)
       json.member("skipped", skipped)
-      json.member("format", format.name)
+      json.member("format", (sent ?? format).name)
     }
+  }
+
+  /// Returns a datagram as one of the gateway that a token names.
+  ///
+  /// - Throws: 403 if it names another observer.
+  private static func datagram(_ datagram: [UInt8], of gateway: ObserverID) throws(Problem) -> [UInt8] {
+    var decoder = DatagramDecoder()
+    var batch = ReportBatch()
+    _ = decoder.decode(datagram.span.bytes, received: .distantPast, into: &batch)
+    if let other = batch.observers.first(where: { $0 != gateway }) {
+      throw .forbidden(
+        "The token is that of gateway \(gateway), and the datagram names \(other). Send without a name, or with a token for "
+          + "\(other): pharos token create --gateway \(other)."
+      )
+    }
+    let isNamed = !batch.observers.isEmpty && decoder.notes.skipped[.noObserver] == nil
+    // A message of a topic has its observer from there if it names none itself.
+    let message = MQTTFormat.datagram(
+      topic: gateway.description.utf8,
+      observerLevel: 1,
+      payload: datagram
+    )
+    return isNamed ? datagram : message ?? datagram
   }
 }
 

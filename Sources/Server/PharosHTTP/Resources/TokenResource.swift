@@ -47,28 +47,13 @@ struct TokenResource: Resource {
   }
 
   private func createToken(_ request: APIRequest) throws -> APIAnswer {
-    let known = ["name", "role", "application", "expiresAt"]
+    let known = ["name", "role", "application", "gateway", "expiresAt"]
     let made = try BodyDocument.read(request.body, name: "token", known: known) { fields in
       let text = ValueForm<String>.text(length: 1...Tokens.maximumName)
       let time = ValueForm(expected: "a time as in RFC 3339: 2030-01-01T00:00:00Z") { Timestamp(text: $0) }
       let name = fields.required("name", text, expected: "what to call the token in lists")
-      let application = fields.value("application", text)
-      let isOperator = fields.value("role", .word(TokenRole.allCases)) == .operator
+      let role = TokenResource.role(fields, text)
       let expiresAt = fields.value("expiresAt", time)
-      if isOperator, application != nil {
-        fields.mistake(
-          "application",
-          "application is given for an operator's token",
-          expected: "no application, or another role"
-        )
-      } else if !isOperator, !fields.has("application") {
-        fields.mistake(
-          "application",
-          "application is missing",
-          expected: "an application, or \"role\": \"operator\""
-        )
-      }
-      let role = application.map(Token.Role.application) ?? .operator
       return name.map { (name: $0, role: role, expiresAt: expiresAt) }
     }
     let token = try tokens.create(
@@ -79,6 +64,36 @@ struct TokenResource: Resource {
     )
     return APIAnswer.json(TokenRow.members, of: row(token.token, secret: token.secret), status: .created)
       .unkept()
+  }
+
+  /// The role that a document states, by its word or by what it binds the token to.
+  private static func role(_ fields: DocumentFields, _ text: ValueForm<String>) -> Token.Role {
+    let form = ValueForm(expected: "an observer, as events name it") { ObserverID($0) }
+    let application = fields.value("application", text)
+    let gateway = fields.value("gateway", form)
+    let stated = fields.value("role", .word(TokenRole.allCases))
+    let role = stated ?? (fields.has("gateway") ? .gateway : .application)
+    for (key, owner) in [("application", TokenRole.application), ("gateway", .gateway)]
+    where fields.has(key) && role != owner {
+      fields.mistake(
+        key,
+        "\(key) is given for a token of role \(role.rawValue)",
+        expected: "no \(key), or another role"
+      )
+    }
+    switch role {
+    case .operator: return .operator
+    case .gateway: return gateway.map(Token.Role.gateway) ?? .gateways
+    case .application:
+      if !fields.has("application") {
+        fields.mistake(
+          "application",
+          "application is missing",
+          expected: "an application, or \"role\": \"operator\" or \"gateway\""
+        )
+      }
+      return application.map(Token.Role.application) ?? .operator
+    }
   }
 
   private func row(_ token: Token, secret: String? = nil) -> TokenRow {
@@ -96,21 +111,17 @@ private struct TokenRow {
   static let members: [DocumentField<TokenRow>] = [
     .always("id", .text) { $0.token.id },
     .always("name", .text) { $0.token.name },
-    .always("role", .word(TokenRole.allCases)) { $0.application == nil ? .operator : .application },
-    .sometimes("application", .text) { $0.application },
+    .always("role", .word(TokenRole.allCases)) { TokenRole($0.token.role) },
+    .sometimes("application", .text) { $0.token.principal.application },
+    .sometimes("gateway", .text, "The one observer that it may post adverts of.") {
+      if case .gateway(let observer) = $0.token.role { "\(observer)" } else { nil }
+    },
     .always("createdAt", .moment) { $0.token.createdAt },
     .sometimes("expiresAt", .moment) { $0.token.expiresAt },
     .always("expired", .flag) { $0.token.hasExpired(at: $0.now) },
     .sometimes("lastUsed", .moment) { $0.lastUsed },
     .sometimes("secret", .text, "Shown this once, when the token is made.") { $0.secret },
   ]
-
-  private var application: String? {
-    switch token.role {
-    case .operator: nil
-    case .application(let application): application
-    }
-  }
 }
 
 /// The tickets with which pages open live streams.
@@ -281,6 +292,16 @@ private struct AuthorisationRow {
 private enum TokenRole: String, CaseIterable {
   case `operator`
   case application
+  case gateway
+
+  init(_ role: Token.Role) {
+    self =
+      switch role {
+      case .operator: .operator
+      case .application: .application
+      case .gateway, .gateways: .gateway
+      }
+  }
 }
 
 extension Schema {
@@ -288,10 +309,17 @@ extension Schema {
 
   static let tokenDocument = Schema.closed([
     .required("name", .text(1...200)),
-    .optional("role", .words(["operator", "application"])),
+    .optional("role", .words(of: TokenRole.self)),
     .optional("application", .text(1...200)),
+    .optional(
+      "gateway",
+      .text(1...64),
+      "The observer that a gateway's token is for; without it, it may post what any gateway hears."
+    ),
     .optional("expiresAt", .time),
-  ]).described("A token of the operator, by `role`, or of an application, by `application`.").named(
+  ]).described(
+    "A token of the operator, by `role`, of an application, by `application`, or of a gateway, which may post adverts only."
+  ).named(
     "TokenDocument"
   )
 

@@ -19,6 +19,10 @@ package struct HTTPConfiguration: Sendable {
   /// Indicates whether every request to `/v1` needs a token; otherwise a client without one is the operator of this
   /// machine.
   package var tokensRequired: Bool
+  /// The text with which a GET of the adverts' address is answered, by which Cisco Meraki recognises its receiver; nil for none.
+  package var validator: String?
+  /// The secret in the body of a post that lets it in without a token, as Cisco Meraki proves itself; nil for none.
+  package var postSecret: String?
   /// The longest body that is taken.
   ///
   /// - Units: bytes. A region that lists 10,000 observers by UUID takes 400 KB.

@@ -241,9 +241,6 @@ extension MQTTOutput {
 }
 
 extension MQTTLinkSettings {
-  /// The longest password file, in bytes.
-  private static let maximumPassword = 4_096
-
   /// The parameters of a broker, with the password from the place that the site file names.
   init(_ broker: MQTTBroker, environment: [String: String]) throws(CommandFailure) {
     let place = broker.address.place
@@ -251,23 +248,36 @@ extension MQTTLinkSettings {
     self.init(host: place.host, port: place.port, clientID: broker.clientID ?? drawn)
     if broker.address.usesTLS { authorities = broker.authorities ?? "" }
     username = broker.username
-    if let path = broker.passwordFile {
-      let text = String(
-        decoding: try WholeFile.read(path, limit: MQTTLinkSettings.maximumPassword),
-        as: UTF8.self
-      )
+    password = try StatedSecret(file: broker.passwordFile, variable: broker.passwordVariable)
+      .read("the password for \(broker.address)", environment)
+  }
+}
+
+/// A secret outside of the site file, which is shown and copied: the first line of a file, or an environment variable.
+struct StatedSecret {
+  var file: String?
+  var variable: String?
+
+  /// The longest file, in bytes.
+  private static let maximumLength = 4_096
+
+  /// Reads it; nil if neither is named.
+  ///
+  /// - Throws: that the file cannot be read, or that the variable is not set.
+  func read(_ what: String, _ environment: [String: String]) throws(CommandFailure) -> String? {
+    if let file {
+      let text = String(decoding: try WholeFile.read(file, limit: StatedSecret.maximumLength), as: UTF8.self)
       // A line may end with CR and LF, which are one character.
-      let line = text.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r" }
-        .first
-      password = line.map { String($0) }
-    } else if let name = broker.passwordVariable {
-      guard let value = environment[name], !value.isEmpty else {
-        throw CommandFailure(
-          "The environment variable \(name), which holds the password for \(broker.address), is not set.",
-          status: .configuration
-        )
-      }
-      password = value
+      return text.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r" }
+        .first.map { String($0) }
     }
+    guard let variable else { return nil }
+    guard let value = environment[variable], !value.isEmpty else {
+      throw CommandFailure(
+        "The environment variable \(variable), which holds \(what), is not set.",
+        status: .configuration
+      )
+    }
+    return value
   }
 }

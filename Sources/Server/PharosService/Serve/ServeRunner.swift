@@ -233,6 +233,12 @@ package struct ServeRunner: Sendable {
       allowedOrigins: { parts.allowedOrigins },
       allowedHosts: site.allowedHosts
     )
+    configuration.validator = site.meraki?.validator
+    configuration.postSecret = try StatedSecret(
+      file: site.meraki?.secretFile,
+      variable: site.meraki?.secretVariable
+    )
+    .read("the secret of Cisco Meraki's posts", options.environment)
     // Only an address of this machine alone passes without a token.
     if let connections = settings.connections { configuration.maximumConnections = connections }
     let isOpen = (try? configuration.check(hasTokens: false)) == nil
