@@ -84,13 +84,22 @@ public struct Door: Hashable, Sendable {
   public var isAccessible: Bool
   /// The times at which it is open; nil if it always is.
   public var hours: OpeningHours?
+  /// The people that it is meant for.
+  public var access: Access
 
   /// Makes a door.
-  public init(_ segment: Segment, name: String = "", isAccessible: Bool = true, hours: OpeningHours? = nil) {
+  public init(
+    _ segment: Segment,
+    name: String = "",
+    isAccessible: Bool = true,
+    hours: OpeningHours? = nil,
+    access: Access = .everyone
+  ) {
     self.segment = segment
     self.name = name
     self.isAccessible = isAccessible
     self.hours = hours
+    self.access = access
   }
 }
 
@@ -196,12 +205,15 @@ public struct Area: Hashable, Sendable {
   public var outline: Polygon
   /// The holes in it.
   public var holes: [Polygon]
+  /// The people that it is meant for.
+  public var access: Access
 
   /// Makes an area.
-  public init(name: String = "", outline: Polygon, holes: [Polygon] = []) {
+  public init(name: String = "", outline: Polygon, holes: [Polygon] = [], access: Access = .everyone) {
     self.name = name
     self.outline = outline
     self.holes = holes
+    self.access = access
   }
 
   /// Returns whether a place lies in it: inside the outline, and in none of the holes.

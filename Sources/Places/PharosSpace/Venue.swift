@@ -162,6 +162,8 @@ public struct Connector: Hashable, Sendable {
   public var isAccessible: Bool
   /// The times at which it runs or is open; nil if it always is.
   public var hours: OpeningHours?
+  /// The people that it is meant for.
+  public var access: Access
 
   /// Makes a connector.
   ///
@@ -172,13 +174,15 @@ public struct Connector: Hashable, Sendable {
   ///   - direction: the direction in which it leads.
   ///   - isAccessible: indicates whether a wheelchair can use it; nil for what is usual of its kind.
   ///   - hours: the times at which it is open.
+  ///   - access: the people that it is meant for.
   public init(
     identifier: String,
     kind: Kind,
     stops: [Stop],
     direction: Direction = .both,
     isAccessible: Bool? = nil,
-    hours: OpeningHours? = nil
+    hours: OpeningHours? = nil,
+    access: Access = .everyone
   ) {
     self.identifier = identifier
     self.kind = kind
@@ -186,5 +190,6 @@ public struct Connector: Hashable, Sendable {
     self.direction = direction
     self.isAccessible = isAccessible ?? kind.isStepFree
     self.hours = hours
+    self.access = access
   }
 }

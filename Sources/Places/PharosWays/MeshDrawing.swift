@@ -13,6 +13,18 @@ struct MeshDrawing {
   static let blocked: UInt16 = 1
   /// The tag of a floor's first door; the others follow.
   static let firstDoor: UInt16 = 2
+  /// The tag of the sides of areas that are not meant for everyone, until the mesh knows what lies beside them.
+  static let side = UInt16.max
+  /// The tag that comes after those of doors; those of gates follow.
+  static let endOfDoors = side - UInt16(Access.allCases.count)
+
+  /// The tag of a gate: a line between an area for some people and what lies beside it.
+  static func gate(_ access: Access) -> UInt16 { endOfDoors + UInt16(access.rank) }
+
+  /// The people that may pass a gate; nil for the tag of anything else.
+  static func access(ofGate tag: UInt16) -> Access? {
+    tag >= endOfDoors && tag < side ? Access.allCases[Int(tag - endOfDoors)] : nil
+  }
 
   /// The lines, which meet only at their ends.
   private(set) var lines: [Line]
@@ -32,16 +44,20 @@ struct MeshDrawing {
     lines = (boundary + floor.walls.all.map(\.segment)).map {
       Line(start: MeshPoint($0.start), end: MeshPoint($0.end), tag: MeshDrawing.blocked)
     }
-    let doors = floor.doors.prefix(Int(UInt16.max - MeshDrawing.firstDoor))
+    let doors = floor.doors.prefix(Int(MeshDrawing.endOfDoors - MeshDrawing.firstDoor))
     for (number, door) in doors.enumerated() {
       let (start, end) = (MeshPoint(door.segment.start), MeshPoint(door.segment.end))
       lines.append(Line(start: start, end: end, tag: MeshDrawing.firstDoor + UInt16(number)))
+    }
+    for side in floor.walkable.filter({ $0.access != .everyone }).flatMap(\.sides) {
+      let (start, end) = (MeshPoint(side.start), MeshPoint(side.end))
+      lines.append(Line(start: start, end: end, tag: MeshDrawing.side))
     }
     lines = MeshDrawing.withoutRepeats(lines)
     for _ in 0..<MeshDrawing.maximumRounds where cut() {}
   }
 
-  /// The lines without points and repeats; of two at one place, the one that blocks stays.
+  /// The lines without points and repeats; of two at one place, the one that blocks stays, or the door.
   private static func withoutRepeats(_ lines: [Line]) -> [Line] {
     var places: [Line: Int] = [:]
     var kept: [Line] = []

@@ -186,6 +186,7 @@ extension WalkingRoute {
     json.member("bearing_after", maneuver.bearingAfter)
     write(maneuver.coordinate, "location", to: &json)
     if let level = maneuver.targetLevel { json.member("level", level) }
+    if maneuver.access != .everyone { json.member("access", maneuver.access.rawValue) }
     json.closeObject()
   }
 
@@ -356,6 +357,11 @@ extension Schema {
     .required("bearing_after", .integer(0...359)),
     .required("location", .list(.number, 2...2)),
     .optional("level", .integer, "The level that a connector is taken to."),
+    .optional(
+      "access",
+      .words(Access.allCases.filter { $0 != .everyone && $0.isPassable }.map(\.rawValue)),
+      "The people that the door, area or connector is meant for, unless it is everyone."
+    ),
   ])
 
   private static let intersection = Schema.object([

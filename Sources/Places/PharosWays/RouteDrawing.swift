@@ -34,6 +34,8 @@ struct RouteDrawing {
     var index: Int
     /// The distance from the start of the walk in metres.
     var meters: Double
+    /// The people that what it leads through is meant for.
+    var access = Access.everyone
   }
 
   /// The route.
@@ -76,7 +78,7 @@ struct RouteDrawing {
     let events =
       [beginning(floor, points[0], after: before, isFirst: isFirst)]
       + merged(
-        turns(points, lengths) + doors(floor, points, lengths)
+        turns(points, lengths) + doors(floor, points, lengths) + gates(floor, points, lengths)
           + edges(floor, points, lengths, isFirst, isLast)
       )
     var steps: [RouteStep] = []
@@ -103,7 +105,8 @@ struct RouteDrawing {
             point: event.point,
             coordinate: coordinate(floor, event.point),
             level: graph.floors[floor].part.id.level,
-            name: event.name
+            name: event.name,
+            access: event.access
           ),
           meters: meters,
           seconds: meters / TravelTime.walkingSpeed
@@ -181,7 +184,23 @@ struct RouteDrawing {
           name: door.name,
           point: crossing.point,
           index: crossing.index,
-          meters: crossing.meters
+          meters: crossing.meters,
+          access: door.access
+        )
+      }
+    }
+  }
+
+  /// The lines without a door at which the way gets into an area that is not meant for everyone, or out of it.
+  private func gates(_ floor: Int, _ points: [Point], _ lengths: [Double]) -> [Event] {
+    graph.floors[floor].part.mesh.gates.flatMap { gate in
+      RouteDrawing.crossings(of: points, lengths, with: gate.segment, reach: 0.01).map { crossing in
+        Event(
+          kind: .resume,
+          point: crossing.point,
+          index: crossing.index,
+          meters: crossing.meters,
+          access: gate.access
         )
       }
     }
@@ -277,6 +296,8 @@ struct RouteDrawing {
       }
       if event.kind == .turn, last.kind == .turn { merged.append(event) }
       if ranks[event.kind] ?? 0 > ranks[last.kind] ?? 0 { merged[merged.count - 1] = event }
+      let access = max(event.access, last.access)
+      merged[merged.count - 1].access = max(merged[merged.count - 1].access, access)
     }
     return merged
   }
@@ -312,7 +333,8 @@ struct RouteDrawing {
         coordinate: coordinate(floor, point),
         level: connector.stops[from].floor.level,
         targetLevel: connector.stops[to].floor.level,
-        name: ""
+        name: "",
+        access: connector.access
       ),
       meters: meters,
       seconds: seconds

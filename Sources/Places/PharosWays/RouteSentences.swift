@@ -1,3 +1,5 @@
+import PharosSpace
+
 /// The languages of instructions.
 public enum RouteLanguage: String, CaseIterable, Hashable, Sendable {
   /// English.
@@ -18,8 +20,33 @@ extension RouteStep {
       case .german: phrase.german
       case .french: phrase.french
       }
-    return sentence.replacing("{level}", with: "\(maneuver.targetLevel ?? maneuver.level)")
+    let instruction = sentence.replacing("{level}", with: "\(maneuver.targetLevel ?? maneuver.level)")
       .replacing("{name}", with: maneuver.name)
+    return maneuver.access.note(in: language).map { "\(instruction) (\($0))" } ?? instruction
+  }
+}
+
+extension Access {
+  /// The note on a manoeuvre through something that is not meant for everyone.
+  fileprivate func note(in language: RouteLanguage) -> String? {
+    switch (self, language) {
+    case (.everyone, _): nil
+    case (.restricted, .english): "with a key or a pass"
+    case (.restricted, .german): "mit Schlüssel oder Ausweis"
+    case (.restricted, .french): "avec une clé ou un badge"
+    case (.staff, .english): "staff only"
+    case (.staff, .german): "nur für Personal"
+    case (.staff, .french): "réservé au personnel"
+    case (.vehicles, .english): "meant for vehicles"
+    case (.vehicles, .german): "für Fahrzeuge bestimmt"
+    case (.vehicles, .french): "prévu pour les véhicules"
+    case (.emergencies, .english): "emergency exit"
+    case (.emergencies, .german): "Notausgang"
+    case (.emergencies, .french): "sortie de secours"
+    case (.outOfService, .english): "out of service"
+    case (.outOfService, .german): "außer Betrieb"
+    case (.outOfService, .french): "hors service"
+    }
   }
 }
 

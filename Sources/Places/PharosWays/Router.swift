@@ -65,14 +65,19 @@ public struct Router: Sendable {
     let starts = try targets(of: from, as: RouteEnd(.origin))
     let goals = try usable(try targets(of: to, as: RouteEnd(.destination)), options)
     try budget.allow(starts.count, times: goals.count)
-    let search = WaySearch(graph, options)
-    guard let (start, goal) = try fastest(from: starts, to: goals, search, budget) else {
-      throw noWay(options)
-    }
     let count = min(max(0, options.alternatives), RouteOptions.maximumAlternatives)
-    let plans = search.plans(from: start.location, to: goal.location, alternatives: count)
-    guard !plans.isEmpty else { throw noWay(options) }
-    return plans.map { RouteDrawing(graph, $0, from: start, to: goal).route }
+    for search in searches(options) {
+      guard let (start, goal) = try fastest(from: starts, to: goals, search, budget) else { continue }
+      let plans = search.plans(from: start.location, to: goal.location, alternatives: count)
+      guard plans.isEmpty else { return plans.map { RouteDrawing(graph, $0, from: start, to: goal).route } }
+    }
+    throw noWay(options)
+  }
+
+  /// The searches of a way, one after the other until there is one: among what is meant for everyone, then among what is
+  /// meant for fewer people as well.
+  private func searches(_ options: RouteOptions) -> some Sequence<WaySearch> {
+    graph.accessLimits.lazy.map { WaySearch(graph, options, upTo: $0) }
   }
 
   private func noWay(_ options: RouteOptions) -> RoutingError {
@@ -142,18 +147,19 @@ public struct Router: Sendable {
       let known = Set(graph.places.map(\.place.category)).subtracting([""]).sorted()
       throw .unknownCategory(category, known: known)
     }
-    let search = WaySearch(graph, options)
     let open = candidates.filter { isUsable($0.target, options) == nil }
     if open.isEmpty, let first = candidates.first, let error = isUsable(first.target, options) { throw error }
     var found: [Nearby] = []
-    for start in try targets(of: from, as: RouteEnd(.origin)).prefix(1) {
-      let reach = search.reach(from: start.location)
-      for (target, floor) in open {
-        try budget.check()
-        guard let place = target.place, let cost = search.cost(of: reach, to: target.location) else {
-          continue
+    if let start = try targets(of: from, as: RouteEnd(.origin)).first {
+      for search in searches(options) where found.isEmpty {
+        let reach = search.reach(from: start.location)
+        for (target, floor) in open {
+          try budget.check()
+          guard let place = target.place, let cost = search.cost(of: reach, to: target.location) else {
+            continue
+          }
+          found.append(Nearby(place: place, floor: floor, distance: cost.meters, duration: cost.seconds))
         }
-        found.append(Nearby(place: place, floor: floor, distance: cost.meters, duration: cost.seconds))
       }
     }
     guard !found.isEmpty else { throw noWay(options) }
@@ -185,17 +191,16 @@ public struct Router: Sendable {
       starts.append(try targets(of: start, as: RouteEnd(.origin, index: index)))
     }
     try budget.allow(starts.reduce(0) { $0 + $1.count }, times: goals.reduce(0) { $0 + $1.count })
-    let search = WaySearch(graph, options)
-    var rows: [[(distance: Double, duration: Double)?]] = []
-    for start in starts {
-      let reaches = start.map { search.reach(from: $0.location) }
-      var row: [(distance: Double, duration: Double)?] = []
-      for goal in goals {
-        try budget.check()
-        let costs = reaches.flatMap { reach in goal.compactMap { search.cost(of: reach, to: $0.location) } }
-        row.append(costs.min { $0.seconds < $1.seconds }.map { ($0.meters, $0.seconds) })
+    var rows = starts.map { _ in goals.map { _ in nil as (distance: Double, duration: Double)? } }
+    for search in searches(options) {
+      for (index, start) in starts.enumerated() where rows[index].contains(where: { $0 == nil }) {
+        let reaches = start.map { search.reach(from: $0.location) }
+        for (column, goal) in goals.enumerated() where rows[index][column] == nil {
+          try budget.check()
+          let costs = reaches.flatMap { reach in goal.compactMap { search.cost(of: reach, to: $0.location) } }
+          rows[index][column] = costs.min { $0.seconds < $1.seconds }.map { ($0.meters, $0.seconds) }
+        }
       }
-      rows.append(row)
     }
     return rows
   }

@@ -86,9 +86,13 @@ public struct VenueCheck: Sendable {
       let name = area.name.isEmpty ? "walkable area \(index + 1)" : "\"\(area.name)\""
       let found = VenueFinding.UnreachableArea(name: name, squareMeters: area.size)
       let sides = area.sides
-      let doors = floor.doors.map(\.segment).filter { door in sides.contains { door.lies(along: $0) } }
+      let doors = floor.doors.filter { door in sides.contains { door.segment.lies(along: $0) } }
       guard doors.isEmpty else {
-        let gaps = doors.map { doorways.gap(at: $0) }
+        if area.access == .outOfService || !doors.contains(where: \.access.isPassable) {
+          separate.append(.unreachable(id, found, .impassable))
+          continue
+        }
+        let gaps = doors.map { doorways.gap(at: $0.segment) }
         let gap = gaps.compactMap { $0 }.max()
         separate.append(.unreachable(id, found, .door(gap: gap)))
         continue
@@ -238,6 +242,8 @@ public enum VenueFinding: Hashable, Sendable {
     case noDoor(isOpenable: Bool)
     /// It has a door; the outlines there lie so far apart, or there is no other area within some metres.
     case door(gap: Double?)
+    /// All of its doors are emergency exits or out of service.
+    case impassable
   }
 }
 
@@ -294,6 +300,8 @@ extension VenueFinding: CustomStringConvertible {
     case .door(let gap?):
       "the area behind its door is cut off as well (the outlines there lie \((gap * 1_000).rounded() / 1_000) m apart)"
     case .door(nil): "no area lies behind its door"
+    case .impassable:
+      "its doors are emergency exits or out of service (category and access_control in opening.geojson)"
     }
   }
 

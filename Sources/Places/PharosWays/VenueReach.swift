@@ -20,7 +20,10 @@ struct VenueReach {
 
   init(_ venue: Venue) {
     let parts = venue.floors.map { GraphFloor.Part($0.floor, id: $0.id) }
-    let pieces = parts.map(\.mesh.pieces)
+    // No way leads through an emergency exit, or through what is out of service.
+    let fewest = Access.allCases.filter(\.isPassable).max() ?? .everyone
+    let meshes = parts.map { $0.mesh.closing($0.closedTags(upTo: fewest)) }
+    let pieces = meshes.map(\.pieces)
     var first: [Int] = []
     var sizes: [Double] = []
     for piece in pieces {
@@ -31,12 +34,12 @@ struct VenueReach {
     let outdoors = sizes.count
     var joined = JoinedSets(count: outdoors + 1)
     func piece(on floor: Int, at point: Point, within reach: Double) -> Int? {
-      parts[floor].mesh.nearestPlace(to: point, within: reach).map {
+      meshes[floor].nearestPlace(to: point, within: reach).map {
         first[floor] + pieces[floor].of[$0.triangle]
       }
     }
     let numbers = Dictionary(uniqueKeysWithValues: zip(parts.map(\.id), parts.indices))
-    for connector in venue.connectors {
+    for connector in venue.connectors where connector.access.isPassable {
       let stops = connector.stops.compactMap { stop in
         numbers[stop.floor].flatMap { piece(on: $0, at: stop.point, within: WalkableGraph.connectorReach) }
       }
@@ -66,9 +69,9 @@ struct VenueReach {
       let isReached = pieces[floor].of.map { joined.root(of: first[floor] + $0) == reached }
       floors[entry.id] = FloorReach(
         isCutOff: isCutOff && !roots.isEmpty,
-        areas: VenueReach.unreached(entry.floor, parts[floor].mesh, isReached),
+        areas: VenueReach.unreached(entry.floor, meshes[floor], isReached),
         places: entry.floor.pointsOfInterest.filter { place in
-          let target = parts[floor].mesh.nearestPlace(to: place.point, within: WalkableGraph.placeReach)
+          let target = meshes[floor].nearestPlace(to: place.point, within: WalkableGraph.placeReach)
           return target.map { !isReached[$0.triangle] } ?? true
         }
       )

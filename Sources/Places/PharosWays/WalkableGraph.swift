@@ -16,6 +16,9 @@ public struct WalkableGraph: Sendable {
   /// The stops of each connector: the floor's index and the stop's index there, in the order of the connector's stops;
   /// nil for a floor that the venue does not have.
   let stops: [[Stop?]]
+  /// The limits under which ways are searched, one after the other until there is one: everyone, and those that a door,
+  /// a gate or a connector is meant for.
+  let accessLimits: [Access]
   /// The horizontal distance between the stops of each connector in metres, row by row.
   private let rideLengths: [[Double]]
 
@@ -69,7 +72,10 @@ public struct WalkableGraph: Sendable {
       )
     }
     self.stops = stops
-    floors = zip(parts, places).map { GraphFloor($0, stops: $1) }
+    let floors = zip(parts, places).map { GraphFloor($0, stops: $1) }
+    self.floors = floors
+    let accesses = floors.flatMap(\.accesses) + connectors.map(\.access)
+    accessLimits = Set(accesses + [.everyone]).filter(\.isPassable).sorted()
     rideLengths = zip(connectors, stops).map { connector, stops in
       let planes = stops.map { $0.map { parts[$0.floor].plane } }
       return connector.stops.indices.flatMap { from in
@@ -117,10 +123,13 @@ struct GraphFloor: Sendable {
 
   let part: Part
   let stops: [StopPlace]
-  /// The ways while all doors are open.
+  /// The people that its doors and gates are meant for.
+  let accesses: Set<Access>
+  /// The ways for everyone while all doors are open.
   let ways: CornerGraph
-  /// The ways without doors that a wheelchair cannot pass; nil if there are none.
-  private let stepFreeWays: CornerGraph?
+  /// The ways without the doors and gates of these tags, for every limit, with and without those that a wheelchair cannot
+  /// pass.
+  private let variants: [Set<UInt16>: CornerGraph]
   /// Indicates whether any door has opening hours.
   private let hasHours: Bool
 
@@ -128,22 +137,33 @@ struct GraphFloor: Sendable {
     self.part = part
     self.stops = stops
     let places = stops.map(\.place)
-    ways = CornerGraph(part.mesh, stops: places)
+    let gates = Set(part.mesh.tags).compactMap { MeshDrawing.access(ofGate: $0) }
+    accesses = Set(part.doors.map(\.access) + gates)
     hasHours = part.doors.contains { $0.hours != nil }
-    let closed = part.doorTags { !$0.isAccessible }
-    stepFreeWays = closed.isEmpty ? nil : CornerGraph(part.mesh.closing(closed), stops: places)
+    var variants: [Set<UInt16>: CornerGraph] = [:]
+    for limit in accesses.union([.everyone]) where limit.isPassable {
+      for isAccessible in [false, true] {
+        let closed = part.closedTags(upTo: limit) { isAccessible && !$0.isAccessible }
+        if variants[closed] == nil {
+          variants[closed] = CornerGraph(part.mesh.closing(closed), stops: places)
+        }
+      }
+    }
+    self.variants = variants
+    let closed = part.closedTags(upTo: .everyone) { _ in false }
+    ways = variants[closed] ?? CornerGraph(part.mesh.closing(closed), stops: places)
   }
 
-  /// The ways while some doors are closed.
+  /// The ways that are meant for some people, while some doors are closed.
   ///
   /// Those of opening hours are computed on demand, which takes as long as building the floor did.
-  func ways(isAccessible: Bool, isOpen: (Door) -> Bool) -> CornerGraph {
-    let shut = hasHours ? part.doorTags { !isOpen($0) } : []
-    guard shut.isEmpty else {
-      let closed = part.doorTags { !isOpen($0) || isAccessible && !$0.isAccessible }
-      return CornerGraph(part.mesh.closing(closed), stops: stops.map(\.place))
+  func ways(upTo limit: Access, isAccessible: Bool, isOpen: (Door) -> Bool) -> CornerGraph {
+    // What the floor does not have makes no difference.
+    let limit = accesses.filter { $0 <= limit }.max() ?? .everyone
+    let closed = part.closedTags(upTo: limit) { door in
+      hasHours && !isOpen(door) || isAccessible && !door.isAccessible
     }
-    return isAccessible ? stepFreeWays ?? ways : ways
+    return variants[closed] ?? CornerGraph(part.mesh.closing(closed), stops: stops.map(\.place))
   }
 }
 
@@ -161,11 +181,11 @@ extension GraphFloor.Part {
     )
   }
 
-  fileprivate func doorTags(_ isIncluded: (Door) -> Bool) -> Set<UInt16> {
-    Set(
-      doors.indices.filter { isIncluded(doors[$0]) }
-        .compactMap { UInt16(exactly: $0 + Int(MeshDrawing.firstDoor)) }
-    )
+  /// The tags of the doors and gates that are meant for fewer people than a limit, and of doors that are closed.
+  func closedTags(upTo limit: Access, isClosed: (Door) -> Bool = { _ in false }) -> Set<UInt16> {
+    let tagged = zip(MeshDrawing.firstDoor..<MeshDrawing.endOfDoors, doors)
+    let closed = tagged.filter { $0.1.access > limit || isClosed($0.1) }.map(\.0)
+    return Set(closed + Access.allCases.filter { $0 > limit }.map(MeshDrawing.gate))
   }
 }
 

@@ -17,7 +17,7 @@ extension WalkableGraph {
   /// The first bytes of every graph.
   private static let magic = Array("PharosWG".utf8)
   /// The version of the format.
-  private static let version: UInt16 = 1
+  private static let version: UInt16 = 2
 
   /// The graph as bytes: floors in triangles, doors, places and connectors; the ways are computed again on reading.
   ///
@@ -45,9 +45,11 @@ extension WalkableGraph {
       throw WalkableGraphError(offset: 0, problem: "no walkable graph, which begins with \"PharosWG\"")
     }
     let version = try reader.integer(UInt16.self)
-    guard version == WalkableGraph.version else {
+    guard (1...WalkableGraph.version).contains(version) else {
       throw reader.error("version \(version), expected \(WalkableGraph.version)")
     }
+    // The first version says nothing about access.
+    reader.hasAccess = version > 1
     let venue = try reader.text()
     let utcOffset = Int(try reader.integer(Int32.self))
     guard (-900...900).contains(utcOffset) else { throw reader.error("a UTC offset of \(utcOffset) minutes") }
@@ -107,6 +109,8 @@ private struct GraphWriter {
     }
   }
 
+  mutating func write(_ access: Access) { bytes.append(UInt8(access.rank)) }
+
   mutating func write(_ floor: FloorID) {
     write(floor.building)
     write(Int32(floor.level))
@@ -145,6 +149,7 @@ private struct GraphWriter {
       writer.write(door.name)
       writer.write(door.isAccessible)
       writer.write(door.hours)
+      writer.write(door.access)
     }
     list(part.entrances) { writer, entrance in
       writer.write(entrance.identifier)
@@ -163,6 +168,7 @@ private struct GraphWriter {
     write(place.area != nil)
     guard let area = place.area else { return }
     write(area.name)
+    write(area.access)
     list([area.outline] + area.holes) { $0.list($1.corners) { $0.write($1) } }
   }
 
@@ -172,6 +178,7 @@ private struct GraphWriter {
     bytes.append(UInt8(Connector.Direction.allCases.firstIndex(of: connector.direction) ?? 0))
     write(connector.isAccessible)
     write(connector.hours)
+    write(connector.access)
     list(connector.stops) { writer, stop in
       writer.write(stop.floor)
       writer.write(stop.point)
@@ -183,6 +190,8 @@ private struct GraphWriter {
 
 private struct GraphReader {
   let bytes: [UInt8]
+  /// Indicates whether doors, areas and connectors say for whom they are.
+  var hasAccess = true
   private var offset = 0
 
   init(bytes: [UInt8]) { self.bytes = bytes }
@@ -260,6 +269,10 @@ private struct GraphReader {
     return value
   }
 
+  private mutating func access() throws(WalkableGraphError) -> Access {
+    hasAccess ? try word(Access.self) : .everyone
+  }
+
   private mutating func hours() throws(WalkableGraphError) -> OpeningHours? {
     guard try flag() else { return nil }
     let intervals = try list { reader throws(WalkableGraphError) in
@@ -305,7 +318,14 @@ private struct GraphReader {
         let segment = Segment(from: try reader.point(), to: try reader.point())
         let name = try reader.text()
         let isAccessible = try reader.flag()
-        return Door(segment, name: name, isAccessible: isAccessible, hours: try reader.hours())
+        let hours = try reader.hours()
+        return Door(
+          segment,
+          name: name,
+          isAccessible: isAccessible,
+          hours: hours,
+          access: try reader.access()
+        )
       },
       entrances: try list { reader throws(WalkableGraphError) in
         Entrance(identifier: try reader.text(), point: try reader.point())
@@ -343,11 +363,12 @@ private struct GraphReader {
     var area: Area?
     if try flag() {
       let name = try text()
+      let access = try access()
       let rings = try list { reader throws(WalkableGraphError) in
         Polygon(try reader.list { reader throws(WalkableGraphError) in try reader.point() })
       }
       guard let outline = rings.first else { throw error("an area without an outline") }
-      area = Area(name: name, outline: outline, holes: Array(rings.dropFirst()))
+      area = Area(name: name, outline: outline, holes: Array(rings.dropFirst()), access: access)
     }
     return PointOfInterest(
       identifier: identifier,
@@ -366,6 +387,7 @@ private struct GraphReader {
     let direction = try word(Connector.Direction.self)
     let isAccessible = try flag()
     let hours = try hours()
+    let access = try access()
     let stops = try list { reader throws(WalkableGraphError) in
       Connector.Stop(floor: try reader.floorID(), point: try reader.point())
     }
@@ -375,7 +397,8 @@ private struct GraphReader {
       stops: stops,
       direction: direction,
       isAccessible: isAccessible,
-      hours: hours
+      hours: hours,
+      access: access
     )
   }
 }

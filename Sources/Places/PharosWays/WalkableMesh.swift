@@ -55,6 +55,7 @@ struct WalkableMesh: Hashable {
       constraints: constraints
     )
     let isWalkable = WalkableMesh.withoutSlivers(WalkableMesh.walkableTriangles(of: whole, space), of: whole)
+    let wholeTags = WalkableMesh.withGates(whole, isWalkable, floor.walkable)
     // Only walkable triangles are kept, and only vertices that they use.
     var kept: [Int32] = [Int32](repeating: -1, count: isWalkable.count)
     var count: Int32 = 0
@@ -76,7 +77,7 @@ struct WalkableMesh: Hashable {
         }
         corners.append(vertexNumbers[vertex])
         let neighbor = Int(whole.neighbors[index])
-        let tag = whole.tags[index]
+        let tag = wholeTags[index]
         let isOpen = neighbor >= 0 && isWalkable[neighbor] && tag != MeshDrawing.blocked
         neighbors.append(isOpen ? kept[neighbor] : -1)
         tags.append(isOpen ? tag : MeshDrawing.blocked)
@@ -193,6 +194,59 @@ struct WalkableMesh: Hashable {
       if size < WalkableMesh.smallestPiece { for triangle in piece { isWalkable[triangle] = false } }
     }
     return isWalkable
+  }
+
+  /// Returns the tags with the sides of restricted areas as gates, where other people may be on one side than on the
+  /// other, and without tags elsewhere.
+  ///
+  /// Triangles that no tagged edge separates are one piece, which is judged at the middle of its largest triangle.
+  private static func withGates(_ whole: Triangulation, _ isWalkable: [Bool], _ areas: [Area]) -> [UInt16] {
+    let restricted = areas.filter { $0.access != .everyone }
+    guard !restricted.isEmpty else { return whole.tags }
+    var accesses = [Access?](repeating: nil, count: isWalkable.count)
+    for start in isWalkable.indices where isWalkable[start] && accesses[start] == nil {
+      var piece = [start]
+      var next = 0
+      var largest = (triangle: start, twice: 0)
+      accesses[start] = .everyone
+      while next < piece.count {
+        let triangle = piece[next]
+        next += 1
+        let points = (0..<3).map { whole.vertices[Int(whole.corners[3 * triangle + $0])] }
+        let twice = MeshPoint.orientation(points[0], points[1], points[2])
+        if twice > largest.twice { largest = (triangle, twice) }
+        for index in 3 * triangle..<3 * triangle + 3 where whole.tags[index] == 0 {
+          let neighbor = Int(whole.neighbors[index])
+          guard neighbor >= 0, isWalkable[neighbor], accesses[neighbor] == nil else { continue }
+          accesses[neighbor] = .everyone
+          piece.append(neighbor)
+        }
+      }
+      let points = (0..<3).map { whole.vertices[Int(whole.corners[3 * largest.triangle + $0])].point }
+      let middle = (points[0] + points[1] + points[2]) * (1.0 / 3)
+      guard let access = restricted.filter({ $0.contains(middle) }).map(\.access).max() else { continue }
+      for triangle in piece { accesses[triangle] = access }
+    }
+    return whole.tags.indices.map { index in
+      guard whole.tags[index] == MeshDrawing.side else { return whole.tags[index] }
+      let neighbor = Int(whole.neighbors[index])
+      guard neighbor >= 0, let own = accesses[index / 3], let other = accesses[neighbor], own != other else {
+        return 0
+      }
+      return MeshDrawing.gate(max(own, other))
+    }
+  }
+
+  /// The lines of the gates, each once.
+  var gates: [(segment: Segment, access: Access)] {
+    tags.indices.compactMap { index in
+      guard let access = MeshDrawing.access(ofGate: tags[index]), Int(neighbors[index]) > index / 3 else {
+        return nil
+      }
+      let base = index - index % 3
+      let ends = [base + (index + 1) % 3, base + (index + 2) % 3].map { vertices[Int(corners[$0])].point }
+      return (Segment(from: ends[0], to: ends[1]), access)
+    }
   }
 
   /// The smallest piece of a floor in which people can be.

@@ -121,6 +121,8 @@ public struct Maneuver: Hashable, Sendable {
   public var targetLevel: Int?
   /// The name of the door, place or building; empty if it has none.
   public var name: String
+  /// The people that what it leads through is meant for.
+  public var access = Access.everyone
 }
 
 /// The options of a route.

@@ -72,7 +72,13 @@ struct WaySearch {
   /// The connectors that may be used.
   private let isUsable: [Bool]
 
-  init(_ graph: WalkableGraph, _ options: RouteOptions) {
+  /// Prepares a search.
+  ///
+  /// - Parameters:
+  ///   - graph: the graph.
+  ///   - options: the options.
+  ///   - limit: the fewest people that a door, an area or a connector may be meant for.
+  init(_ graph: WalkableGraph, _ options: RouteOptions, upTo limit: Access) {
     self.graph = graph
     self.options = options
     func isOpen(_ hours: OpeningHours?) -> Bool {
@@ -80,7 +86,7 @@ struct WaySearch {
       return hours.contains(time, utcOffset: graph.utcOffset)
     }
     ways = graph.floors.map { floor in
-      floor.ways(isAccessible: options.isAccessible) { isOpen($0.hours) }
+      floor.ways(upTo: limit, isAccessible: options.isAccessible) { isOpen($0.hours) }
     }
     var offsets: [Int] = []
     var count = 0
@@ -92,7 +98,7 @@ struct WaySearch {
     stopCount = count
     isUsable = graph.connectors.map { connector in
       (connector.isAccessible || !options.isAccessible) && !options.avoided.contains(connector.kind)
-        && isOpen(connector.hours)
+        && isOpen(connector.hours) && connector.access <= limit
     }
   }
 

@@ -117,7 +117,7 @@ struct WalkableGraphTests {
     var other = bytes
     other[8] = 9
     let error = #expect(throws: WalkableGraphError.self) { try WalkableGraph(decoding: other) }
-    #expect(error?.offset == 10 && error?.problem == "version 9, expected 1")
+    #expect(error?.offset == 10 && error?.problem == "version 9, expected 2")
     var random = SeededGenerator(seed: 5)
     for _ in 0..<100 {
       var changed = bytes

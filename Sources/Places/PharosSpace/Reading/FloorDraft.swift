@@ -59,6 +59,13 @@ struct FloorDraft {
     corners += shape.positions.count
   }
 
+  /// Restricts the walkable areas from an index on to those that something around them is meant for.
+  mutating func restrict(from index: Int, to access: Access) {
+    for index in index..<floor.walkable.count {
+      floor.walkable[index].access = max(floor.walkable[index].access, access)
+    }
+  }
+
   /// Returns the floor with its doors cut.
   ///
   /// - Parameter roomsWithoutDoors: how people come into rooms that no door leads into.
@@ -72,6 +79,9 @@ struct FloorDraft {
     for (index, opening) in openings.enumerated() {
       var door = doors[index]
       door.segment = opening.segment
+      // A door between two areas is the edge of the one that is meant for fewer people.
+      let sides = Set(opening.joined.map { floor.walkable[$0].access })
+      if sides.count > 1 { door.access = max(door.access, sides.max() ?? .everyone) }
       floor.doors.append(door)
     }
     if roomsWithoutDoors == .open {
@@ -224,13 +234,16 @@ struct MapLayer {
       )
       return false
     }
-    let count = draft.doors.count
+    let (count, areas) = (draft.doors.count, draft.floor.walkable.count)
     draft.add(shape, as: use, name: feature.name, attenuation: attenuation)
+    let access = feature.access
+    for index in areas..<draft.floor.walkable.count { draft.floor.walkable[index].access = access }
     guard draft.doors.count > count else { return true }
     let hours = hours(of: feature)
     for index in count..<draft.doors.count {
       draft.doors[index].isAccessible = feature.isAccessible
       draft.doors[index].hours = hours
+      draft.doors[index].access = access
     }
     return true
   }
@@ -303,11 +316,28 @@ extension GeoJSON.Feature {
   /// The name, in English if there are several languages; empty if there is none.
   var name: String { label("name") }
 
-  /// Indicates whether a wheelchair can use it: `accessible` is not false, and IMDF's `accessibility`, if it lists
-  /// anything, lists `wheelchair`.
+  /// Indicates whether a wheelchair can use it: as `accessible` says; else, if IMDF's `accessibility` lists anything, if it
+  /// lists `wheelchair`; else unless the kind of its `door` is a turnstile or revolves.
   var isAccessible: Bool {
-    if case .bool(false) = self["accessible"] { return false }
-    guard case .array(let kinds) = self["accessibility"], !kinds.isEmpty else { return true }
-    return kinds.contains { $0.string == "wheelchair" }
+    if case .bool(let isAccessible) = self["accessible"] { return isAccessible }
+    let kinds = texts("accessibility")
+    guard kinds.isEmpty else { return kinds.contains("wheelchair") }
+    let door = self["door"]?["type"]?.string?.lowercased() ?? ""
+    return door != "revolving" && !door.hasPrefix("turnstile")
+  }
+
+  /// The people that it is meant for, by IMDF's `restriction`, `access_control` and `category`.
+  var access: Access {
+    ["restriction", "access_control", "category"].flatMap(texts).compactMap(Access.init(imdf:)).max()
+      ?? .everyone
+  }
+
+  /// The texts that a property holds: one or a list.
+  private func texts(_ name: String) -> [String] {
+    switch self[name] {
+    case .array(let values): values.compactMap(\.string)
+    case let value?: value.string.map { [$0] } ?? []
+    case nil: []
+    }
   }
 }

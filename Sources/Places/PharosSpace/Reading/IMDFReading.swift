@@ -16,6 +16,8 @@ struct IMDFReading {
   private var drafts: [FloorID: FloorDraft] = [:]
   /// The floor of each level, by its identifier; levels of one building and number share a floor.
   private var floors: [String: FloorID] = [:]
+  /// The people that each level is meant for, by its identifier: as it or its building states.
+  private var accesses: [String: Access] = [:]
   /// The units that lead to other floors.
   private var shafts: [Shaft] = []
   /// The units by their identifiers.
@@ -52,6 +54,8 @@ struct IMDFReading {
     let area: Area
     /// Indicates whether a wheelchair can use it.
     let isAccessible: Bool
+    /// The people that it is meant for.
+    let access: Access
     /// The position of a person in it.
     let point: Point
   }
@@ -99,9 +103,11 @@ struct IMDFReading {
       return nil
     }
     var venue = Venue(identifier: venueFeature.id ?? "venue", name: venueFeature.name)
-    venue.buildings = (features("building.geojson") ?? []).map {
+    let buildings = features("building.geojson") ?? []
+    venue.buildings = buildings.map {
       Building(identifier: $0.id ?? "building \($0.number)", name: $0.name)
     }
+    readAccess(of: levels, in: buildings)
     let withUnits = Set(unitFeatures.flatMap { $0.references("level_id") })
     readLevels(levels, withUnits: withUnits, into: &venue, plane: .ground(GroundPlane(origin: origin)))
     guard !drafts.isEmpty else { return nil }
@@ -155,6 +161,20 @@ struct IMDFReading {
   }
 
   // MARK: Levels
+
+  /// Reads the people that levels are meant for.
+  private mutating func readAccess(of levels: [GeoJSON.Feature], in buildings: [GeoJSON.Feature]) {
+    let ofBuildings = Dictionary(
+      buildings.compactMap { building in building.id.map { ($0, building.access) } }
+    ) {
+      first,
+      _ in first
+    }
+    for level in levels {
+      guard let id = level.id, accesses[id] == nil else { continue }
+      accesses[id] = level.references("building_ids").compactMap { ofBuildings[$0] }.reduce(level.access, max)
+    }
+  }
 
   private mutating func readLevels(
     _ levels: [GeoJSON.Feature],
@@ -216,7 +236,10 @@ struct IMDFReading {
           "its outline is left out, because other levels of the floor have units",
           expected: "units for the outdoors"
         )
-      } else if var draft = drafts[floor], layer.draw(feature, geometry, as: .walkable, on: &draft) {
+      } else if var draft = drafts[floor] {
+        let count = draft.floor.walkable.count
+        guard layer.draw(feature, geometry, as: .walkable, on: &draft) else { continue }
+        draft.restrict(from: count, to: accesses[id] ?? .everyone)
         drafts[floor] = draft
       }
     }
@@ -317,6 +340,10 @@ extension IMDFReading {
       let name = feature.name.isEmpty ? category : feature.name
       let (before, solidBefore) = (changed.floor.walkable.count, changed.floor.obstacles.count)
       guard layer.draw(feature.named(name), geometry, as: use, on: &changed) else { return }
+      // A lift that stops at a level for staff is not itself for staff: the level begins at its door.
+      if IMDFReading.kinds[category] == nil, let level = feature.references("level_id").first {
+        changed.restrict(from: before, to: accesses[level] ?? .everyone)
+      }
       drafts[floor] = changed
       let drawn = changed.floor.walkable.dropFirst(before) + changed.floor.obstacles.dropFirst(solidBefore)
       let unit = Unit(floor: floor, areas: Array(drawn))
@@ -354,6 +381,7 @@ extension IMDFReading {
           floor: floor,
           area: area,
           isAccessible: kind.isStepFree && feature.isAccessible,
+          access: feature.access,
           point: shown.flatMap { unit.contains($0) ? $0 : nil } ?? area.outline.extent?.middle ?? .origin
         )
       )
@@ -383,7 +411,9 @@ extension IMDFReading {
       }
       let count = changed.doors.count
       guard layer.draw(feature, geometry, as: .door, on: &changed) else { return }
-      if feature.text("category")?.hasPrefix("pedestrian.principal") == true, changed.doors.count > count {
+      if feature.text("category")?.hasPrefix("pedestrian.principal") == true, changed.doors.count > count,
+        changed.doors[count].access.isPassable
+      {
         let door = changed.doors[count]
         let name = feature.name.isEmpty ? feature.id ?? "opening \(feature.number)" : feature.name
         let middle = door.segment.start.interpolated(to: door.segment.end, share: 0.5)
@@ -514,7 +544,8 @@ extension IMDFReading {
       return ShaftJoining.Relationship(
         units: ids,
         direction: direction,
-        hours: layer.hours(of: feature)
+        hours: layer.hours(of: feature),
+        access: feature.access
       )
     }
   }
@@ -550,7 +581,7 @@ extension GeoJSON.Feature {
     GeoJSON.Feature(
       number: number,
       id: id,
-      properties: [JSONValue.Member(name: "name", value: .string(name))],
+      properties: [JSONValue.Member(name: "name", value: .string(name))] + properties,
       geometry: geometry
     )
   }
@@ -570,6 +601,7 @@ struct ShaftJoining {
     let units: [String]
     let direction: Connector.Direction
     let hours: OpeningHours?
+    let access: Access
   }
 
   init(_ shafts: [IMDFReading.Shaft], relationships: [Relationship] = []) {
@@ -603,7 +635,9 @@ struct ShaftJoining {
         stops: stops.sorted { $0.floor < $1.floor },
         direction: traits[key]?.direction ?? .both,
         isAccessible: joined.allSatisfy(\.isAccessible),
-        hours: traits[key]?.hours
+        hours: traits[key]?.hours,
+        // Where it stops for fewer people than elsewhere, the edge of its unit keeps the others from getting out.
+        access: max(joined.map(\.access).min() ?? .everyone, traits[key]?.access ?? .everyone)
       )
     }
   }
