@@ -236,7 +236,8 @@ enum GeofenceDocument {
       var positions: [Geofence.Position] = []
       for (place, corner) in corners.enumerated() {
         let numbers = (corner.elements ?? []).map { $0.scalar(.number).flatMap { Double($0) } ?? .nan }
-        guard (2...3).contains(numbers.count), (-180...180).contains(numbers[0]),
+        // What stands behind the height has no meaning that is agreed on (RFC 7946, 3.1.1).
+        guard numbers.count >= 2, (-180...180).contains(numbers[0]),
           (-90...90).contains(numbers[1])
         else {
           fields.problems.mistake(
@@ -250,13 +251,13 @@ enum GeofenceDocument {
         positions.append(Geofence.Position(latitude: numbers[1], longitude: numbers[0]))
       }
       let isClosed = positions.count > 1 && positions.first == positions.last
-      guard isClosed || !closed else {
-        fields.mistake(
-          key,
-          "ring \(number)\(owner) is open",
+      if closed, !isClosed {
+        fields.problems.warning(
+          "\(fields.place): ring \(number)\(owner) lacks its last position and is closed",
+          line: (fields[key] ?? node).line,
+          field: fields.path(of: key),
           expected: "its last position the same as its first"
         )
-        return nil
       }
       if isClosed { positions.removeLast() }
       rings.append(positions)

@@ -56,7 +56,7 @@ package enum SiteFile {
     let problem = DocumentProblem(
       place: .line(index + 1),
       message: "not UTF-8",
-      expected: "a text file in UTF-8"
+      expected: DocumentProblem.textInUTF8("a text file", instead: bytes)
     )
     throw DocumentError(path: path, problems: [problem])
   }

@@ -153,7 +153,7 @@ extension DocumentNode {
       problems.add(DocumentProblem(file: file, place: .line(line), message: message, expected: expected))
     }
     guard String(validating: json, as: UTF8.self) != nil else {
-      refuse(0, "not UTF-8", "JSON in UTF-8")
+      refuse(0, "not UTF-8", DocumentProblem.textInUTF8("JSON", instead: json))
       return nil
     }
     do throws(JSONError) {

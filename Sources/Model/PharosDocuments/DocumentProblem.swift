@@ -93,6 +93,14 @@ extension DocumentError: CustomStringConvertible {
   package var description: String { problems.map { $0.text(in: path) }.joined(separator: "\n") }
 }
 
+extension DocumentProblem {
+  /// What is expected instead of bytes that are not UTF-8; names UTF-16, in which some programs save texts.
+  package static func textInUTF8(_ what: String, instead bytes: [UInt8]) -> String {
+    let isUTF16 = bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
+    return "\(what) in UTF-8" + (isUTF16 ? "; this is UTF-16: save it with the encoding UTF-8" : "")
+  }
+}
+
 /// The problems that are found while a document is read, collected so that all of them are reported at once.
 package final class DocumentProblems {
   /// The file of the problems that have a line; nil where one document is read.

@@ -57,7 +57,9 @@ extension JSONValue {
       throw JSONError(offset: error.byteOffsets.lowerBound, reason: "a text is not UTF-8", expected: "UTF-8")
     }
     let text = unsafe bytes.span.bytes
-    let tree = try JSONReader.value(text, 0..<bytes.count)
+    // Some editors put a byte order mark before a text, which RFC 8259, 8.1, lets a parser pass over.
+    let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    let tree = try JSONReader.value(text, start..<bytes.count)
     try self.init(tree.root, of: tree, text)
   }
 

@@ -3,7 +3,8 @@ import CZlib
 /// A file, or standard input, as chunks of bytes; gzip data is unpacked on the way.
 ///
 /// The first two bytes of a file decide whether it is packed, not its name. Damage in packed data gives
-/// the bytes before the damage and then one error.
+/// the bytes before the damage and then one error. The byte order mark that some editors put before a text is left out, so
+/// that no reader of a file meets it.
 package struct FileChunks: ~Copyable, Sendable {
   /// The progress of reading a file.
   package struct Progress: Sendable, Equatable {
@@ -35,6 +36,7 @@ package struct FileChunks: ~Copyable, Sendable {
   private var mode = Mode.unknown
   private var inflater: Inflater?
   private var pendingError: FileError?
+  private var isAtStart = true
 
   private enum Mode {
     case unknown
@@ -64,11 +66,16 @@ package struct FileChunks: ~Copyable, Sendable {
     }
     do throws(FileError) {
       if mode == .unknown { try recognise() }
-      switch mode {
-      case .plain: return try nextPlain()
-      case .gzip: return try nextInflated()
-      case .unknown, .ended: return nil
-      }
+      var chunk: [UInt8]? =
+        switch mode {
+        case .plain: try nextPlain()
+        case .gzip: try nextInflated()
+        case .unknown, .ended: nil
+        }
+      guard isAtStart else { return chunk }
+      isAtStart = false
+      chunk = chunk.map(ByteOrderMark.removed)
+      return chunk?.isEmpty == true ? try next() : chunk
     } catch {
       mode = .ended
       throw error
@@ -88,9 +95,9 @@ package struct FileChunks: ~Copyable, Sendable {
     return String(decoding: bytes.prefix(limit).filter { $0 > 32 }, as: UTF8.self)
   }
 
-  /// Reads until the two bytes that tell gzip are there.
+  /// Reads until the two bytes that tell gzip are there, or all that may be a byte order mark.
   private mutating func recognise() throws(FileError) {
-    while raw.count < 2, !isAtEnd { try fill() }
+    while raw.count < 2 || ByteOrderMark.isCut(raw), !isAtEnd { try fill() }
     guard raw.starts(with: [0x1F, 0x8B]) else {
       mode = .plain
       return
@@ -173,6 +180,23 @@ package struct FileChunks: ~Copyable, Sendable {
     if raw.isEmpty { raw = read } else { raw.append(contentsOf: read) }
     progress.read += UInt64(count)
     isAtEnd = count == 0
+  }
+}
+
+/// The mark that some editors put before a text in UTF-8.
+///
+/// - Source: Unicode 16, 23.8; YAML 1.2.2, 5.2, and RFC 8259, 8.1, let a reader pass over it.
+enum ByteOrderMark {
+  private static let bytes: [UInt8] = [0xEF, 0xBB, 0xBF]
+
+  /// Returns the beginning of a file without its mark.
+  static func removed(from beginning: [UInt8]) -> [UInt8] {
+    beginning.starts(with: bytes) ? Array(beginning.dropFirst(bytes.count)) : beginning
+  }
+
+  /// Returns whether the beginning of a file may be the first part of a mark.
+  static func isCut(_ beginning: [UInt8]) -> Bool {
+    beginning.count < bytes.count && bytes.starts(with: beginning)
   }
 }
 

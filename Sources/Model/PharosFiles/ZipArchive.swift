@@ -67,7 +67,7 @@ package struct ZipArchive: Sendable {
   /// The names of the files, with slashes between folders.
   package var names: [String] { entries.keys.filter { !$0.hasSuffix("/") }.sorted() }
 
-  /// Returns the first bytes of a file.
+  /// Returns the first bytes of a file, without a byte order mark.
   package func contents(of name: String, limit: Int) throws(Failure) -> [UInt8] {
     guard let entry = entries[name] else { throw .missing }
     guard !entry.isEncrypted, entry.method == 0 || entry.method == 8 else { throw .unsupported }
@@ -82,10 +82,10 @@ package struct ZipArchive: Sendable {
       try entry.method == 0
       ? (Array(packed.prefix(limit)), packed.count <= limit)
       : ZipArchive.inflated(packed, limit: limit)
-    guard isWhole else { return found }
+    guard isWhole else { return ByteOrderMark.removed(from: found) }
     let checksum = found.withUnsafeBufferPointer { crc32_z(0, $0.baseAddress, $0.count) }
     guard UInt32(truncatingIfNeeded: checksum) == entry.checksum else { throw .damaged }
-    return found
+    return ByteOrderMark.removed(from: found)
   }
 
   private static func inflated(

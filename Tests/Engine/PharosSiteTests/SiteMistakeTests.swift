@@ -374,6 +374,13 @@ struct SiteMistakeTests {
     } throws: { error in
       "\(error)" == "site.yaml:2: not UTF-8 (expected a text file in UTF-8)"
     }
+    // PowerShell writes what a program prints in UTF-16.
+    #expect {
+      _ = try SiteFile.parse(bytes: [0xFF, 0xFE, 0x61, 0, 0x3A, 0], path: "site.yaml")
+    } throws: { error in
+      "\(error)"
+        == "site.yaml:1: not UTF-8 (expected a text file in UTF-8; this is UTF-16: save it with the encoding UTF-8)"
+    }
   }
 
   @Test("a rotation nested without end, or multiplied by aliases, is refused and nothing hangs")

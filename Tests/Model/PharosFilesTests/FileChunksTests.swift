@@ -34,6 +34,28 @@ struct FileChunksTests {
     #expect(result.progress.read == UInt64(packed.count))
   }
 
+  @Test(
+    "a byte order mark at the start of a file is left out, packed or not, and nowhere else",
+    arguments: [0, 1, 2, 3, 262_143]
+  )
+  func byteOrderMark(count: Int) throws {
+    let scratch = try Scratch()
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    let bytes = [UInt8](repeating: 0x41, count: count) + mark
+    #expect(try readAll(try scratch.write(mark + bytes, to: "plain")).bytes == bytes)
+    var sink = try FileSink(path: scratch.path("a.gz"))
+    try sink.write(mark + bytes)
+    try sink.close()
+    #expect(try readAll(scratch.path("a.gz")).bytes == bytes)
+    for cut in 1...2 {
+      let part = Array(mark[..<cut])
+      #expect(try readAll(try scratch.write(part, to: "cut")).bytes == part)
+    }
+    #expect(
+      try FileChunks.word(in: try scratch.write(mark + Array("key\r\n".utf8), to: "word"), limit: 64) == "key"
+    )
+  }
+
   @Test("members one behind the other are one file, zeros behind them are padding")
   func members() throws {
     let scratch = try Scratch()

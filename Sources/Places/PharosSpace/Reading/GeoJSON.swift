@@ -75,6 +75,18 @@ struct GeoJSON {
           throw .shape("type", "no feature", expected: "\"type\": \"Feature\"")
         }
         features.append(try Feature(element, number: index + 1, id: id))
+        if let field = GeoJSON.openRing(in: element["geometry"]) {
+          problems.add(
+            DocumentProblem(
+              file: file,
+              place: .feature(index + 1, id: id),
+              field: field,
+              severity: .warning,
+              message: "a ring lacks its last position and is closed",
+              expected: "the last position the same as the first"
+            )
+          )
+        }
       } catch {
         var problem = error
         if severity == .warning {
@@ -90,6 +102,25 @@ struct GeoJSON {
       }
     }
     self.features = features
+  }
+
+  /// The field of the first ring whose last position is not the first; nil if there is none.
+  private static func openRing(in geometry: JSONValue?) -> String? {
+    func isPosition(_ value: JSONValue) -> Bool {
+      if case .array(let numbers) = value { numbers.first?.double != nil } else { false }
+    }
+    func search(_ value: JSONValue, _ field: String) -> String? {
+      guard case .array(let elements) = value, let first = elements.first, let last = elements.last else {
+        return nil
+      }
+      if isPosition(first) { return first == last ? nil : field }
+      return elements.indices.lazy.compactMap { search(elements[$0], "\(field)[\($0)]") }.first
+    }
+    let kind = geometry?["type"]?.string
+    guard kind == "Polygon" || kind == "MultiPolygon", let rings = geometry?["coordinates"] else {
+      return nil
+    }
+    return search(rings, "geometry.coordinates")
   }
 
   /// The reference system that a `crs` member names; nil for WGS 84 and systems whose degrees differ from it by less than
@@ -216,7 +247,8 @@ extension GeoJSON.Geometry {
 
   private static func coordinate(_ value: JSONValue, _ field: String) throws(DocumentProblem) -> Coordinate {
     let expected = "[longitude, latitude] in degrees, maybe with a height"
-    guard case .array(let numbers) = value, numbers.count == 2 || numbers.count == 3 else {
+    // What stands behind the height has no meaning that is agreed on (RFC 7946, 3.1.1).
+    guard case .array(let numbers) = value, numbers.count >= 2 else {
       throw .shape(field, "no position", expected: expected)
     }
     guard let longitude = numbers[0].double, let latitude = numbers[1].double else {
@@ -243,16 +275,16 @@ extension GeoJSON.Geometry {
   }
 
   private static func ring(_ value: JSONValue, _ field: String) throws(DocumentProblem) -> [Coordinate] {
-    var ring = try list(value, field, coordinate)
-    guard ring.count >= 4, ring.first == ring.last else {
-      let found = ring.count < 4 ? "a ring of \(ring.count)" : "a ring that does not close"
+    let ring = try list(value, field, coordinate)
+    // One that only lacks its last position has one meaning.
+    let corners = ring.first == ring.last ? ring.dropLast() : ring[...]
+    guard corners.count >= 3 else {
       throw .shape(
         field,
-        found,
+        "a ring of \(ring.count)",
         expected: "four positions or more, the last one the same as the first"
       )
     }
-    ring.removeLast()
-    return ring
+    return Array(corners)
   }
 }

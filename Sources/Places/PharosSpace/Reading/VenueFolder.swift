@@ -57,7 +57,8 @@ package enum VenueFolder {
     }
     guard let bytes = files.bytes(mainFile, problems: problems) else { return nil }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      problems.mistake(mainFile, "not UTF-8", expected: "a text file in UTF-8")
+      let expected = DocumentProblem.textInUTF8("a text file", instead: bytes)
+      problems.mistake(mainFile, "not UTF-8", expected: expected)
       return nil
     }
     do throws(DocumentProblem) {
