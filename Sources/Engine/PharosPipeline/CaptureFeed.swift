@@ -7,8 +7,8 @@ package import PharosWire
 ///
 /// Push style, as the reader below it: append a chunk, take inputs until there are none, and so on; after the last chunk
 /// call ``finish()`` and take what is left. UDP datagrams are decoded by their wire formats; Bluetooth packets become adverts that a given
-/// observer heard, since a radio capture names none. R is the packet's time, never going back; a packet that has
-/// no time takes that of the one before.
+/// observer heard, since a radio capture names none. R is the packet's time, never going back (see
+/// `CaptureTimeline`); a packet that has no time takes that of the one before.
 ///
 /// It throws one ``CaptureFeedError`` at most, after everything before the damage was given.
 public struct CaptureFeed: Sendable {
@@ -29,12 +29,17 @@ public struct CaptureFeed: Sendable {
   private var assembly = PartAssembly()
   private var damage: CaptureFeedError?
   private var isDamageReported = false
-  private var latest: Timestamp?
+  private var timeline: CaptureTimeline
 
   /// Starts with nothing read.
   ///
-  /// - Parameter observer: the observer that counts as having heard the Bluetooth packets.
-  public init(observer: ObserverID) { self.observer = observer }
+  /// - Parameters:
+  ///   - observer: the observer that counts as having heard the Bluetooth packets.
+  ///   - end: the R of the last packet of the capture of which this is a further part.
+  public init(observer: ObserverID, after end: Timestamp? = nil) {
+    self.observer = observer
+    timeline = CaptureTimeline(after: end)
+  }
 
   /// The counters so far.
   package var counters: CaptureFeedCounters {
@@ -43,11 +48,12 @@ public struct CaptureFeed: Sendable {
     counters.bluetooth = extractor.counters
     counters.datagrams = decoder.counters
     counters.foreign = reader.foreign
+    counters.timeline = timeline
     return counters
   }
 
   /// The R of the last packet or input, if there was any.
-  package var latestTime: Timestamp? { latest }
+  package var latestTime: Timestamp? { timeline.latest }
 
   /// The position up to which the file has been read.
   ///
@@ -161,18 +167,13 @@ public struct CaptureFeed: Sendable {
     tally.reports &+= UInt64(batch.count - before)
   }
 
-  /// R of a packet: its time, held at the latest where it goes back.
+  /// R of a packet.
   private mutating func stamp(_ time: Timestamp?) -> Timestamp {
-    let latest = latest ?? time ?? Timestamp(nanoseconds: 0)
-    guard let time else {
-      tally.timeless &+= 1
-      self.latest = latest
-      return latest
-    }
-    if time < latest { tally.backwards &+= 1 }
-    let received = max(time, latest)
-    self.latest = received
-    return received
+    if let time { return timeline.receive(time, isHeld: isRecording) }
+    tally.timeless &+= 1
+    let latest = timeline.latest ?? Timestamp(nanoseconds: 0)
+    timeline.advance(to: latest)
+    return latest
   }
 
   // MARK: Blocks
@@ -192,7 +193,7 @@ public struct CaptureFeed: Sendable {
 
   /// Returns the input that a block holds; nil for a part of something larger.
   private mutating func input(of recorded: RecordedInput) throws(FieldError) -> PipelineInput? {
-    if let instant = recorded.instant { latest = max(latest ?? instant, instant) }
+    if let instant = recorded.instant { timeline.advance(to: instant) }
     switch recorded {
     case .site(let site):
       isRecording = true
@@ -217,7 +218,7 @@ public struct CaptureFeed: Sendable {
 }
 
 /// The counters of a capture feed.
-package struct CaptureFeedCounters: Equatable, Sendable {
+package struct CaptureFeedCounters: Sendable {
   /// Packets of any sort.
   package var packets: UInt64 = 0
   /// Reports that they gave.
@@ -228,8 +229,8 @@ package struct CaptureFeedCounters: Equatable, Sendable {
   package var foreignBlocks: UInt64 = 0
   /// Bytes between the records of a btsnoop file that belong to none.
   package var foreign = ForeignBytes()
-  /// Packets whose time went back, and was held.
-  package var backwards: UInt64 = 0
+  /// The receive times, and how far packets go back in time.
+  package var timeline = CaptureTimeline()
   /// Packets without a time, which took that of the one before.
   package var timeless: UInt64 = 0
   /// The counters of packets that may hold UDP.

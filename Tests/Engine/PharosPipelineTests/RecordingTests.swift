@@ -229,7 +229,7 @@ struct RecordingTests {
     try feed.finish()
     #expect(batch.observers == [.name("sniffer")])
     #expect(batch.reports.map(\.received) == [10, 12, 12].map { Traffic.start + .seconds($0) })
-    #expect(feed.counters.backwards == 1)
+    #expect(feed.counters.timeline.backwards == 1)
     #expect(feed.counters.packets == 3)
     #expect(feed.counters.reports == 3)
     #expect(Array(batch.payloads.prefix(30)) == Traffic.iBeacon(minor: 7))

@@ -50,7 +50,7 @@ struct CaptureWalk {
   /// - Throws: what `receive` throws, and a `CommandFailure` if the capture cannot be opened.
   mutating func read(_ path: String, _ receive: (PipelineInput) throws -> Void) throws {
     var chunks = try FileChunks(named: path)
-    var feed = CaptureFeed(observer: observer ?? ObserverID.ofCapture(at: path))
+    var feed = CaptureFeed(observer: observer ?? ObserverID.ofCapture(at: path), after: latest)
     var bar = ProgressBar(path, on: console)
     do {
       var unpacked = 0
@@ -79,6 +79,7 @@ struct CaptureWalk {
     }
     if let time = feed.latestTime { latest = max(time, latest ?? time) }
     if !feed.counters.foreign.isEmpty { say("\(path): \(feed.counters.foreign).") }
+    for remark in feed.counters.timeline.remarks { say("\(path): \(remark).") }
     sayPassedOver(feed.counters, in: path)
   }
 

@@ -83,7 +83,9 @@ package struct InspectRunner: Sendable {
     try console.output.write(inspection.drainLines())
     if !reader.foreign.isEmpty { console.say("\(path): \(reader.foreign).") }
     let summary = inspection.summary(of: path, reader)
-    for line in summary.passedOver + summary.hints { console.say("\(path): \(line).") }
+    for line in summary.passedOver + summary.timeline.remarks + summary.hints {
+      console.say("\(path): \(line).")
+    }
     // Nothing can be summarised of a file in no known format.
     if view == .summary, format == .jsonl || reader.format != nil {
       switch format {
@@ -322,6 +324,8 @@ struct CaptureSummary {
   var udp = CaptureCounters()
   var datagrams = DatagramCounters()
   var blocks = 0
+  /// How far packets go back in time.
+  private(set) var timeline = CaptureTimeline()
   private var packets = 0
   private var adverts = 0
   private var first: Timestamp?
@@ -344,6 +348,7 @@ struct CaptureSummary {
     packets += 1
     linkTypes[packet.linkType, default: 0] += 1
     guard let time = packet.time else { return }
+    _ = timeline.receive(time)
     first = min(first ?? time, time)
     last = max(last ?? time, time)
   }
@@ -496,6 +501,7 @@ struct CaptureSummary {
       json.member("packets", packets)
       json.member("first", ifPresent: first?.epochText)
       json.member("last", ifPresent: last?.epochText)
+      json.member("backwards", timeline.backwards)
       json.member("datagrams", udp.datagrams)
       json.member("decoded", datagrams.totalDatagrams)
       json.member("refused", datagrams.totalRefusals)

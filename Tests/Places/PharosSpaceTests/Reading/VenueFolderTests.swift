@@ -252,15 +252,17 @@ struct VenueFolderTests {
     #expect(broken.problems() == ["v/venue.yaml: not UTF-8 (expected a text file in UTF-8)"])
   }
 
-  @Test("a ring that lacks its last position is closed with a warning; what stands behind a height is ignored")
+  @Test(
+    "a ring that lacks its last position is closed with a warning; what stands behind a height is ignored"
+  )
   func smallDefects() throws {
     func venue(_ coordinates: String) -> MemoryVenue {
       MemoryVenue([
         "venue.yaml": """
-          id: hall
-          origin: { latitude: 52.52, longitude: 13.29 }
-          buildings: [{ id: main, floors: [{ level: 0, map: [{ file: a.geojson, as: walkable }] }] }]
-          """,
+        id: hall
+        origin: { latitude: 52.52, longitude: 13.29 }
+        buildings: [{ id: main, floors: [{ level: 0, map: [{ file: a.geojson, as: walkable }] }] }]
+        """,
         "a.geojson": MemoryVenue.collection([MemoryVenue.feature("a", "", "Polygon", coordinates)]),
       ])
     }
