@@ -37,6 +37,8 @@ package struct SiteConfiguration: Hashable, Sendable {
     get { site.venues }
     set { site.venues = newValue }
   }
+  /// The lines of settings that only the machine can judge: files, and addresses that others reach.
+  package var lines: [String: Int] = [:]
   /// The warnings about the file.
   package var warnings: [DocumentProblem] = []
 

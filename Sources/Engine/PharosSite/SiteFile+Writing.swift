@@ -18,7 +18,7 @@ extension SiteFile {
       throw DocumentError(path: path, problems: [DocumentProblem(place: .line(1), message: "\(error)")])
     }
     var read = try parse(text == "{}\n" ? "" : text, path: path)
-    read.warnings = configuration.warnings
+    (read.warnings, read.lines) = (configuration.warnings, configuration.lines)
     guard read == configuration else {
       let message = "the configuration holds something that no site file can declare"
       throw DocumentError(path: path, problems: [DocumentProblem(place: .line(1), message: message)])

@@ -28,13 +28,15 @@ package enum SiteFile {
   ) throws(DocumentError) -> SiteConfiguration {
     let problems = DocumentProblems()
     var configuration = SiteConfiguration()
+    let traps = YAMLTraps(text)
+    for trap in traps.problems { problems.add(trap) }
     do throws(DocumentProblem) {
       if let node = try DocumentNode(yaml: text) {
         var reading = SiteReading(problems: problems, files: files)
         configuration = reading.configuration(of: node)
       }
     } catch {
-      problems.add(error)
+      problems.add(traps.explanation(at: error.line) ?? error)
     }
     configuration.warnings = try problems.conclude(path: path)
     return configuration
@@ -74,7 +76,18 @@ extension VenueFolder {
     _ folder: String,
     files: VenueFiles
   ) throws(DocumentError) -> (venue: Venue, warnings: [DocumentProblem]) {
-    try read(folder, files: files) { text throws(DocumentProblem) in try DocumentNode(yaml: text) }
+    var traps: [DocumentProblem] = []
+    let (venue, warnings) = try read(folder, files: files) { text throws(DocumentProblem) in
+      let found = YAMLTraps(text)
+      traps = found.problems
+      do throws(DocumentProblem) {
+        return try DocumentNode(yaml: text)
+      } catch {
+        throw found.explanation(at: error.line) ?? error
+      }
+    }
+    for index in traps.indices { traps[index].file = mainFile }
+    return (venue, traps + warnings)
   }
 }
 
@@ -102,45 +115,6 @@ extension DocumentNode {
       case .alias: .null
       }
     self.init(content, line: node.mark?.line ?? 1)
-  }
-
-  /// Returns the number of the line at which the parser stopped, or of the one before it, if it is indented with a tab.
-  private static func lineIndentedWithTab(in text: String, at line: Int) -> Int? {
-    let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
-    return [line, line - 1].first { number in
-      guard lines.indices.contains(number - 1) else { return false }
-      return lines[number - 1].prefix { $0 == " " || $0 == "\t" }.contains("\t")
-    }
-  }
-
-  /// Converts an error of the YAML parser.
-  private static func problem(of error: any Error, in text: String) -> DocumentProblem {
-    switch error {
-    case YamlError.scanner(let context, let problem, let mark, _),
-      YamlError.parser(let context, let problem, let mark, _),
-      YamlError.composer(let context, let problem, let mark, _):
-      if let line = lineIndentedWithTab(in: text, at: mark.line) {
-        return DocumentProblem(
-          place: .line(line),
-          message: "the line is indented with a tab",
-          expected: "spaces, since YAML takes no tab there"
-        )
-      }
-      let situation = context.map { " \($0.text)" } ?? ""
-      return DocumentProblem(place: .line(mark.line), message: "not YAML\(situation): \(problem)")
-    case YamlError.duplicatedKeysInMapping(let duplicates, let context):
-      let names = duplicates.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
-      return DocumentProblem(
-        place: .line(context.mark.line),
-        message: "the mapping that starts here has a key twice: \(names)",
-        expected: "each key once"
-      )
-    case YamlError.reader(let problem, let offset, _, _):
-      let line = offset.map { text.prefix($0).count { $0.isNewline } + 1 } ?? 1
-      return DocumentProblem(place: .line(line), message: "not YAML: \(problem)")
-    default:
-      return DocumentProblem(place: .line(1), message: "not YAML: \(error)")
-    }
   }
 }
 

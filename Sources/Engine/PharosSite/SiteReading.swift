@@ -32,8 +32,19 @@ struct SiteReading {
     self.files = files
   }
 
+  /// The keys that stand in one place alone, with that place: people write them in another.
+  private static var homes: [String: String] {
+    let top = keys.map { ($0, DocumentFields.top) }
+    let nested = [
+      "listen": listenKeys, "ingest": ["policy"], "journal": ["retention"], "tls": ["certificate"],
+      "positioning": ["particles"],
+    ]
+    return Dictionary(nested.flatMap { home, keys in keys.map { ($0, home) } } + top) { first, _ in first }
+  }
+
   mutating func configuration(of root: DocumentNode) -> SiteConfiguration {
     var configuration = SiteConfiguration()
+    problems.homes = SiteReading.homes
     let root = withoutHTTPKeys(root)
     guard let fields = DocumentFields(root, place: "site", known: SiteReading.keys, problems: problems) else {
       return configuration
@@ -66,7 +77,22 @@ struct SiteReading {
     }
     checkMentions(of: site.observers)
     warnOfFixedGateways(site)
+    warnOfEmptyZones(site, fields)
     return site
+  }
+
+  /// A zone without beacons of its own places those that some region, ranging or the site's other zones ask about.
+  private func warnOfEmptyZones(_ site: Site, _ fields: DocumentFields) {
+    let isAsked = site.applications.contains {
+      !$0.regions.isEmpty || !$0.ranging.isEmpty || !$0.rotation.isEmpty
+    }
+    guard !isAsked, !site.zones.isEmpty, site.zones.allSatisfy(\.beacons.isEmpty), !fields.has("positioning")
+    else { return }
+    fields.warning(
+      "zones",
+      "no zone and no region says which beacons are placed, so nothing is ever found in a room",
+      expected: "beacons: [{ uuid: … }] in each zone, or regions: [{ id: tags, subject: beacon, uuid: … }]"
+    )
   }
 
   /// If observers are listed, an unlisted one is reported as a mistake.
@@ -119,12 +145,14 @@ extension SiteReading {
       configuration.mqttInput = mqttInput(listen)
       configuration.http = listen.value("http", .hostPort(example: "\"127.0.0.1:8080\""))
       configuration.meraki = MerakiPosts.read(listen)
+      configuration.lines["listen.http"] = listen.line(of: "http")
       configuration.allowedOrigins = listen.values("allowedOrigins", of: "texts", .origin)
       configuration.allowedHosts = listen.values("allowedHosts", of: "texts", .hostName)
     }
     guard let tls = fields.fields("tls", known: ["certificate", "key"]) else { return }
     let certificate = tls.requiredText("certificate", expected: "the path of a PEM file")
     let key = tls.requiredText("key", expected: "the path of a PEM file")
+    for key in ["certificate", "key"] { configuration.lines["tls.\(key)"] = tls.line(of: key) }
     if let certificate, let key { configuration.tls = TLSFiles(certificate: certificate, key: key) }
     if configuration.http == nil {
       fields.warning("tls", "tls is set without listen.http: it is used only where --http gives the address")

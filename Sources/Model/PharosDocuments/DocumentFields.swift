@@ -14,6 +14,9 @@ package struct DocumentFields {
   private var values: [String: DocumentNode] = [:]
   private var keyLines: [String: Int] = [:]
 
+  /// The name of the root in messages about keys that belong there.
+  package static let top = "the top level"
+
   /// Reads a mapping; nil, with a mistake noted, if the node is none.
   ///
   /// - Parameters:
@@ -45,6 +48,17 @@ package struct DocumentFields {
       guard let name = key.scalar, known.contains(name) else {
         let name = key.scalar ?? "(a structure)"
         guard !ignored.contains(name) else { continue }
+        if let home = problems.homes[name], home != place {
+          let example =
+            home == DocumentFields.top ? "\(name): … without indentation" : "\(home): { \(name): … }"
+          problems.mistake(
+            "\(place): \"\(name)\" belongs under \(home)",
+            line: key.line,
+            field: self.path(of: name),
+            expected: example
+          )
+          continue
+        }
         problems.mistake(
           "\(place): unknown key \"\(name)\"\(Spelling.hint(for: name, among: known))",
           line: key.line,

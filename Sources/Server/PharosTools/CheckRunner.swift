@@ -1,5 +1,7 @@
+import PharosDelivery
 import PharosDocuments
 import PharosFixes
+import PharosJournal
 import PharosModel
 import PharosService
 import PharosSite
@@ -37,12 +39,18 @@ package struct CheckRunner: Sendable {
           path: path,
           files: SiteLoader.files(beside: path)
         )
-        for warning in configuration.warnings { try console.print(warning, in: path) }
+        let found = files == nil ? MachineCheck(configuration, path: path).problems : []
+        for problem in configuration.warnings + found { try console.print(problem, in: path) }
         if let warning = KeyExposure.warning(path, configuration) {
           try console.print(warning, isMistake: false)
         }
         if let reason = MQTTLinks.refusal(of: configuration) {
           try console.print("\(path): warning: \(reason)", isMistake: false)
+        }
+        let mistakes = found.count { $0.severity == .mistake }
+        guard mistakes == 0 else {
+          console.say("\(path): \(Wording.count(mistakes, "mistake")). Nothing was started.")
+          return .configuration
         }
         try console.print("\(path): \(summary(of: configuration)). No mistakes.")
         return checkVenues(of: configuration, on: console)
@@ -113,6 +121,74 @@ package struct CheckRunner: Sendable {
       Wording.count(site.zones.count, "zone"),
     ]
     return parts.joined(separator: ", ")
+  }
+}
+
+/// The parts of a site file that only the machine can judge: what stops `serve` there, though the file is right.
+private struct MachineCheck {
+  private(set) var problems: [DocumentProblem] = []
+  private let configuration: SiteConfiguration
+  private let resolved: SiteConfiguration
+
+  init(_ configuration: SiteConfiguration, path: String) {
+    self.configuration = configuration
+    resolved = configuration.resolved(against: path)
+    lookForCertificate()
+    lookForToken()
+  }
+
+  private mutating func add(_ key: String, _ message: String, expected: String, isMistake: Bool = false) {
+    problems.append(
+      DocumentProblem(
+        place: .line(configuration.lines[key] ?? 1),
+        field: key,
+        severity: isMistake ? .mistake : .warning,
+        message: message,
+        expected: expected
+      )
+    )
+  }
+
+  private mutating func lookForCertificate() {
+    guard let tls = resolved.tls else { return }
+    for (key, file) in [("tls.certificate", tls.certificate), ("tls.key", tls.key)]
+    where FileOutput.isFolder(file) || !FileOutput.exists(file) {
+      let message = "\(key): \(PlainText.cut(file, to: 200)) is no file that can be read here"
+      add(
+        key,
+        message,
+        expected: "the path of a PEM file, absolute or from the folder of the site file",
+        isMistake: true
+      )
+    }
+  }
+
+  /// An address that other machines reach needs a token, which lies in the data folder.
+  private mutating func lookForToken() {
+    guard let http = configuration.http, !http.isLoopback else { return }
+    let message =
+      "listen.http: other machines reach \(http), and there is no token yet, so that serve will not start"
+    guard let data = resolved.data else {
+      add(
+        "listen.http",
+        message,
+        expected:
+          "data: pharos-data, and once `pharos token create --operator --data pharos-data`; or 127.0.0.1"
+      )
+      return
+    }
+    if FileOutput.exists("\(data)/journal.sqlite") {
+      // A folder that is in use, or cannot be read, is another command's matter.
+      guard let journal = try? DataFolder.open(data, stream: configuration.site.stream),
+        let tokens = try? Tokens(store: journal).list()
+      else { return }
+      guard tokens.allSatisfy({ $0.hasExpired(at: .wallClock) }) else { return }
+    }
+    add(
+      "listen.http",
+      message,
+      expected: "once `pharos token create --operator --data \(data)`; or 127.0.0.1"
+    )
   }
 }
 

@@ -347,12 +347,62 @@ struct SiteMistakeTests {
     #expect(problems.dropLast().last?.contains("pathLossExponent is \"nine\"") == true)
   }
 
-  @Test("a mistake of YAML has a line too")
-  func notYAML() throws {
-    let problems = SiteMistakeTests.problems("regions:\n  - { id: a\n")
-    #expect(problems.count == 1)
-    #expect(try #require(problems.first).hasPrefix("site.yaml:"))
-    #expect(try #require(problems.first).contains("not YAML"))
+  @Test(
+    "a mistake of YAML has a line of the file, and what to type",
+    arguments: [
+      ("regions:\n  - { id: a\n", 2, "} at the end"), ("venues: [a, b\n\n\n", 1, "] at the end"),
+      ("stream: \"a\nvenues: [b]\n", 1, "a closing quote"),
+      ("zones:\n  - id: a\n    name: Room: 2\n", 3, "quotes around the text: name: \"Room: 2\""),
+      ("stream: @home\n", 1, "stream: \"@home\""), ("stream: *a\n", 1, "stream: \"*a\""),
+      ("stream: %a\n", 1, "stream: \"%a\""), ("stream: `a\n", 1, "stream: \"`a\""),
+      ("zones:\n  - id: a\n   name: b\n", 3, "one below the other"),
+    ]
+  )
+  func notYAML(text: String, line: Int, advice: String) throws {
+    let problems = SiteMistakeTests.problems(text)
+    #expect(problems.count == 1, "\(problems)")
+    #expect(try #require(problems.first).hasPrefix("site.yaml:\(line): not YAML"), "\(problems)")
+    #expect(try #require(problems.first).contains(advice), "\(problems)")
+  }
+
+  @Test(
+    "what reads otherwise than it looks is named with its line and what to type",
+    arguments: [
+      ("zones:\n  - id: a\n    name: Room #2\n", 3, "name: \"Room #2\""),
+      ("zones:\n  - id: a\n    name: Room # 2\n", 3, "name: \"Room # 2\""),
+      ("zones:\n  - { id: a, name: Room #2, observers: [x] }\n", 2, "name: \"Room #2\""),
+      ("zones:\n  - id: a\n    name: \u{201C}Room\u{201D}\n", 3, "straight quotes: \"Room\""),
+      ("zones:\n  - id: a\n\u{A0}   name: Room\n", 3, "U+00A0"),
+      ("zones:\n  - id: a\n    name:\u{A0}Room\n", 3, "U+00A0"),
+      ("zones:\n  - id: a\n    name: Room\u{A0}2\n", 3, "U+00A0"),
+      ("zones:\n  \u{2013} id: a\n", 2, "a hyphen: -"),
+      ("pathLossExponent: \u{2212}2\n", 1, "a hyphen before the number: -2"),
+      ("allowedOrigins: [\"https://a.example\"]\n", 1, "listen: { allowedOrigins: … }"),
+      ("policy: open\n", 1, "ingest: { policy: … }"),
+      ("listen:\n  tls: { certificate: a, key: b }\n", 2, "belongs under the top level"),
+      ("zones:\n  - { id: a, observers: [x] }\n", 1, "regions: [{ id: tags, subject: beacon, uuid: … }]"),
+    ]
+  )
+  func traps(text: String, line: Int, advice: String) throws {
+    var lines: [String]
+    do {
+      lines = try SiteFile.parse(text, path: "site.yaml").warnings.map { $0.text(in: "site.yaml") }
+    } catch {
+      lines = error.problems.map { $0.text(in: "site.yaml") }
+    }
+    #expect(lines.contains { $0.hasPrefix("site.yaml:\(line): ") && $0.contains(advice) }, "\(lines)")
+  }
+
+  @Test(
+    "comments, quoted texts and other uses of such characters are no traps",
+    arguments: [
+      "stream: hall # the name of all", "stream: \"hall #2\"", "stream: a#b", "#stream: hall #2",
+      "visits: { minimum: 45s } #short", "pathLossExponent: 2 #indoors", "zones: [] #none",
+      "visits:\n  minimum: 45s #short", "stream: Anna\u{2019}s",
+    ]
+  )
+  func noTraps(text: String) throws {
+    #expect(try SiteFile.parse(text + "\n", path: "site.yaml").warnings.isEmpty)
   }
 
   @Test(

@@ -1,0 +1,295 @@
+import PharosDocuments
+import Yams
+
+/// Looks through the lines of a YAML text for what reads otherwise than it looks: a `#` that begins a comment amid a name,
+/// curly quotes, spaces that are none, and dashes for hyphens.
+struct YAMLTraps {
+  /// What was found, in the order of the lines.
+  private(set) var problems: [DocumentProblem] = []
+
+  /// Looks through a text.
+  init(_ text: String) {
+    var block: Int?
+    for (number, line) in DocumentNode.lines(of: text).enumerated() {
+      let characters = Array(line)
+      let indentation = characters.prefix { $0 == " " }.count
+      if let outer = block, indentation > outer || characters.count == indentation { continue }
+      let parts = Parts(characters)
+      let last = parts.code.last { $0 != " " && !$0.isNumber && $0 != "-" && $0 != "+" }
+      block = (last == "|" || last == ">") && parts.code.contains(":") ? indentation : nil
+      look(at: parts, line: number + 1)
+    }
+  }
+
+  /// A line without its comment, and the comment.
+  private struct Parts {
+    /// The characters before the comment.
+    var code: [Character] = []
+    /// Indicates for each of them whether it stands between quotes, the quotes included.
+    var isQuoted: [Bool] = []
+    /// The comment from its `#` on; empty if there is none.
+    var comment: [Character] = []
+
+    init(_ line: [Character]) {
+      var quote: Character?
+      for (index, character) in line.enumerated() {
+        let isStart = index == 0 || line[index - 1].isWhitespace || "[{,:".contains(line[index - 1])
+        if quote == nil, character == "#", index == 0 || line[index - 1] == " " || line[index - 1] == "\t" {
+          comment = Array(line[index...])
+          return
+        }
+        let wasQuoted = quote != nil
+        if let open = quote {
+          if character == open, open == "'" || index == 0 || line[index - 1] != "\\" { quote = nil }
+        } else if (character == "\"" || character == "'") && isStart {
+          quote = character
+        }
+        code.append(character)
+        isQuoted.append(wasQuoted || quote != nil)
+      }
+    }
+
+    /// The start of the last value: behind the last colon, comma, bracket or hyphen that parts values.
+    var startOfValue: Int {
+      var start = 0
+      for index in code.indices where !isQuoted[index] {
+        let isBeforeSpace = index + 1 == code.count || code[index + 1] == " "
+        switch code[index] {
+        case ":", ",": if isBeforeSpace { start = index + 1 }
+        case "{", "[": start = index + 1
+        case "-":
+          if isBeforeSpace, code[..<index].allSatisfy({ $0 == " " || $0 == "-" }) { start = index + 1 }
+        default: break
+        }
+      }
+      return start
+    }
+  }
+
+  private mutating func look(at parts: Parts, line: Int) {
+    lookForComment(parts, line)
+    let code = parts.code
+    for index in code.indices {
+      let isFirst = code[..<index].allSatisfy { $0 == " " }
+      let before = index > 0 ? code[index - 1] : " "
+      // Whether a value may begin here: behind nothing but spaces, or behind what parts values.
+      let previous = code[..<index].last { $0 != " " }
+      let isStart =
+        isFirst || previous.map { ":-,[{".contains($0) } == true && (before == " " || before == previous)
+      let next: Character = index + 1 < code.count ? code[index + 1] : " "
+      if YAMLTraps.isInvisible(code[index]) {
+        add(
+          line,
+          "a character that looks like a space or like nothing (\(YAMLTraps.code(of: code[index]))) stands in column "
+            + "\(index + 1)",
+          expected: "a common space, or nothing, in its place"
+        )
+        return
+      }
+      guard !parts.isQuoted[index], isStart else { continue }
+      if "\u{201C}\u{201D}\u{201E}\u{201F}\u{2018}\u{2019}\u{201A}".contains(code[index]) {
+        let text = String(code[index...].drop { YAMLTraps.isCurly($0) }.prefix { !YAMLTraps.isCurly($0) })
+        add(
+          line,
+          "curly quotes are a part of the text, and quote nothing",
+          expected: "straight quotes: \(YAMLTraps.quoted(text))"
+        )
+        return
+      }
+      if isFirst, "\u{2013}\u{2014}\u{2022}\u{2212}".contains(code[index]), next == " " {
+        add(line, "a list does not begin with \(code[index])", expected: "a hyphen: -")
+        return
+      }
+      if "\u{2013}\u{2212}".contains(code[index]), next.isNumber {
+        add(line, "\(code[index]) is no minus in YAML", expected: "a hyphen before the number: -\(next)")
+        return
+      }
+    }
+  }
+
+  /// Looks for a comment that begins amid a text: `name: Room #2`.
+  private mutating func lookForComment(_ parts: Parts, _ line: Int) {
+    let code = parts.code
+    guard let mark = parts.comment.dropFirst().first, code.contains(where: { $0 != " " }) else { return }
+    let start = parts.startOfValue
+    let value = String(code[start...]).trimmed
+    // `name: #2` has no value at all.
+    let isEmpty = value.isEmpty && ["name:", "id:"].contains { String(code).trimmed.hasSuffix($0) }
+    guard isEmpty || isText(value), !parts.isQuoted[start..<code.count].contains(true) else { return }
+    let isInFlow = code.count { "{[".contains($0) } > code.count { "}]".contains($0) }
+    let comment = String(parts.comment.prefix { !isInFlow || !",}]".contains($0) }).trimmed
+    let isNumber = comment.dropFirst().allSatisfy { $0 == " " || $0.isNumber }
+    // A brace that the comment hides is missed by the parser.
+    let hidesEnd = isInFlow && parts.comment.contains { "}]".contains($0) }
+    guard !mark.isWhitespace && mark != "#" || isNumber || hidesEnd else { return }
+    let key = String(code[..<start]).split { " {[,".contains($0) }.last.map(String.init) ?? ""
+    let text = (key.hasSuffix(":") ? "\(key) " : "") + YAMLTraps.quoted("\(value) \(comment)".trimmed)
+    add(
+      line,
+      "# after a space begins a comment, so that the text ends before \"\(PlainText.cut(comment, to: 30))\"",
+      expected: "\(text), or a space behind the # of a comment"
+    )
+  }
+
+  /// Returns whether a plain value is a text rather than a number, a time or a flag, and ends before the comment.
+  private func isText(_ value: String) -> Bool {
+    guard let last = value.last, last.isLetter || last.isNumber, value.contains(where: \.isLetter),
+      !value.contains("}"), !value.contains("]"), !["true", "false", "null"].contains(value)
+    else { return false }
+    let unit = value.drop { "+-.".contains($0) || $0.isNumber }
+    return unit.count == value.count || unit.contains { !$0.isLetter }
+  }
+
+  private mutating func add(_ line: Int, _ message: String, expected: String) {
+    guard problems.count < YAMLTraps.maximumProblems else { return }
+    problems.append(
+      DocumentProblem(place: .line(line), severity: .warning, message: message, expected: expected)
+    )
+  }
+
+  /// The maximum number of traps that are named: a file with more was typed in the same way throughout.
+  private static let maximumProblems = 20
+
+  /// Returns the trap that a parser stumbled over at a line, as a mistake; nil if there is none beside it.
+  func explanation(at line: Int?) -> DocumentProblem? {
+    guard let line, var trap = problems.first(where: { (($0.line ?? 0) - line).magnitude <= 1 }) else {
+      return nil
+    }
+    trap.severity = .mistake
+    return trap
+  }
+
+  /// Returns a text in straight quotes.
+  fileprivate static func quoted(_ text: String) -> String {
+    "\"\(text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\""))\""
+  }
+
+  private static func isCurly(_ character: Character) -> Bool {
+    "\u{201C}\u{201D}\u{201E}\u{201F}\u{2018}\u{2019}\u{201A}".contains(character)
+  }
+
+  private static func isInvisible(_ character: Character) -> Bool {
+    guard let scalar = character.unicodeScalars.first, character.unicodeScalars.count == 1 else {
+      return false
+    }
+    return switch scalar.value {
+    case 0xA0, 0xAD, 0x1680, 0x2000...0x200B, 0x202F, 0x205F, 0x2060, 0x3000, 0xFEFF: true
+    default: false
+    }
+  }
+
+  private static func code(of character: Character) -> String {
+    let value = character.unicodeScalars.first?.value ?? 0
+    return value == 0xA0 ? "U+00A0, a no-break space" : "U+\(Hex.text(UInt64(value), bytes: 2).uppercased())"
+  }
+}
+
+extension String {
+  /// The text without spaces around it.
+  fileprivate var trimmed: String {
+    let start = drop(while: \.isWhitespace)
+    return String(
+      start.prefix(
+        start.lastIndex { !$0.isWhitespace }.map { start.distance(from: start.startIndex, to: $0) + 1 } ?? 0
+      )
+    )
+  }
+}
+
+extension DocumentNode {
+  /// Returns the lines of a text.
+  static func lines(of text: String) -> [Substring] {
+    text.split(omittingEmptySubsequences: false) { $0.isNewline }
+  }
+
+  /// Converts an error of the YAML parser into a problem that says what to type.
+  static func problem(of error: any Error, in text: String) -> DocumentProblem {
+    let lines = lines(of: text)
+    /// A line of the text, since the parser may stop behind the last one.
+    func place(_ line: Int) -> Int {
+      let last = (lines.lastIndex { $0.contains { !$0.isWhitespace } } ?? 0) + 1
+      return min(max(1, line), last)
+    }
+    switch error {
+    case YamlError.scanner(let context, let problem, let mark, _),
+      YamlError.parser(let context, let problem, let mark, _),
+      YamlError.composer(let context, let problem, let mark, _):
+      if let line = lineIndentedWithTab(in: lines, at: mark.line) {
+        return DocumentProblem(
+          place: .line(line),
+          message: "the line is indented with a tab",
+          expected: "spaces, since YAML takes no tab there"
+        )
+      }
+      // What is not closed is named where it begins: the parser stops at the end of the file, or somewhere before it.
+      let isOpen = ["quoted scalar", "flow mapping", "flow sequence"].contains {
+        context?.text.contains($0) == true
+      }
+      let line = place(isOpen ? context?.mark.line ?? mark.line : mark.line)
+      let situation = context.map { " \($0.text)" } ?? ""
+      return DocumentProblem(
+        place: .line(line),
+        message: "not YAML\(situation): \(problem)",
+        expected: advice(problem, situation, String(lines[line - 1]))
+      )
+    case YamlError.duplicatedKeysInMapping(let duplicates, let context):
+      let names = duplicates.sorted().map { "\"\($0)\"" }.joined(separator: ", ")
+      return DocumentProblem(
+        place: .line(place(context.mark.line)),
+        message: "the mapping that starts here has a key twice: \(names)",
+        expected: "each key once"
+      )
+    case YamlError.reader(let problem, let offset, _, _):
+      let line = offset.map { text.prefix($0).count { $0.isNewline } + 1 } ?? 1
+      return DocumentProblem(
+        place: .line(place(line)),
+        message: "not YAML: \(problem)",
+        expected: "no control characters; type the line again"
+      )
+    default:
+      return DocumentProblem(
+        place: .line(1),
+        message: "not YAML: \(error)",
+        expected: "keys and values of YAML"
+      )
+    }
+  }
+
+  /// Returns the number of the line at which the parser stopped, or of the one before it, if it is indented with a tab.
+  private static func lineIndentedWithTab(in lines: [Substring], at line: Int) -> Int? {
+    [line, line - 1].first { number in
+      guard lines.indices.contains(number - 1) else { return false }
+      return lines[number - 1].prefix { $0 == " " || $0 == "\t" }.contains("\t")
+    }
+  }
+
+  /// Returns what to type instead of a line that the parser refuses.
+  private static func advice(_ problem: String, _ situation: String, _ line: String) -> String {
+    if situation.contains("quoted scalar") {
+      return "a closing quote in the line; \\\\ for a backslash between \" and \""
+    }
+    if situation.contains("flow mapping") {
+      return "a comma between two entries and } at the end; quotes around a text with , : # { } [ or ]"
+    }
+    if situation.contains("flow sequence") {
+      return "a comma between two elements and ] at the end; quotes around a text with , : # { } [ or ]"
+    }
+    // `key: value` on a line of its own is shown as it has to be typed.
+    if let colon = line.firstRange(of: ": "), !line.contains("{"), !line.contains("[") {
+      let key = line[..<colon.lowerBound].drop { $0 == " " }
+      let value = String(line[colon.upperBound...]).trimmed
+      let isPlain = value.first.map { !"\"'|>".contains($0) } ?? false
+      let first = value.first ?? " "
+      if isPlain, value.contains(": ") || value.hasSuffix(":") || "@`%*&!,?".contains(first) {
+        return "quotes around the text: \(key): \(YAMLTraps.quoted(value))"
+      }
+      if isPlain || "|>".contains(first), problem.contains("comment or line break") {
+        return "quotes around the text: \(key): \(YAMLTraps.quoted(value))"
+      }
+    }
+    if problem.contains("could not find expected ':'") { return "a colon and a space behind each key" }
+    return
+      "the keys of one mapping one below the other, \"- \" before each element of a list, and quotes around a text "
+      + "that begins with @ ` % * & ! { [ | > or contains \": \" or \" #\""
+  }
+}
