@@ -254,7 +254,7 @@ let package = Package(
       "PharosIngest",
       [
         "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence",
-        "PharosRooms", "PharosFixes", "PharosPipeline", "PharosSecurity",
+        "PharosRooms", "PharosFixes", "PharosPipeline", "PharosSecurity", "PharosSite",
         .product(name: "Atomics", package: "swift-atomics"), logging,
       ] + nio
     ),
@@ -266,7 +266,8 @@ let package = Package(
       "Pharos",
       [
         "PharosDocuments", "PharosModel", "PharosPresence", "PharosRooms", "PharosFixes", "PharosStays",
-        "PharosPipeline", "PharosIngest", "PharosSecurity", "PharosPublishing", logging, lifecycle,
+        "PharosPipeline", "PharosSite", "PharosIngest", "PharosSecurity", "PharosPublishing", logging,
+        lifecycle,
       ]
     ),
     .target(name: "CJournalFiles", path: "Sources/Shims/CJournalFiles"),
@@ -286,7 +287,7 @@ let package = Package(
       [
         "PharosDocuments", "PharosModel", "PharosSecurity", "PharosFiles", "PharosTerminal", "PharosSpace",
         "PharosWays", "PharosFixes",
-        .product(name: "Yams", package: "Yams"),
+        .product(name: "Yams", package: "Yams"), logging,
       ]
     ),
     .target(name: "CDashboard", path: "Sources/Model/PharosDashboard/Embedded"),
@@ -538,8 +539,8 @@ let package = Package(
       "PharosIngestTests",
       [
         "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosPresence",
-        "PharosRooms", "PharosFixes", "PharosPipeline", "PharosSpace", "PharosIngest", "PharosSecurity",
-        "PharosEncoders", .product(name: "Atomics", package: "swift-atomics"), logging,
+        "PharosRooms", "PharosFixes", "PharosPipeline", "PharosSite", "PharosSpace", "PharosIngest",
+        "PharosSecurity", "PharosEncoders", .product(name: "Atomics", package: "swift-atomics"), logging,
       ] + nio
     ),
     tests(
@@ -548,7 +549,7 @@ let package = Package(
     ),
     tests(
       "PharosSiteTests",
-      ["PharosDocuments", "PharosModel", "PharosSecurity", "PharosSite"]
+      ["PharosDocuments", "PharosModel", "PharosSecurity", "PharosSite", logging]
     ),
     tests(
       "PharosJournalTests",

@@ -164,12 +164,13 @@ struct DebtTests {
   }
 
   /// Whatever of the engine and the server keeps a site in a variable or behind a lock, by file and name, and why it does not
-  /// own the site of a server: only ``SiteRegistry`` may be asked to change that.
+  /// own the site of a server: only ``SiteOwner`` may be asked to change that.
   static let keptSites = [
-    "SiteRegistry.site": "the owner",
-    "RegisteredSite.site": "a part of the owner's value",
-    "RegisteredSite.sources": "a part of the owner's value",
-    "Pipeline.site": "the owner where captures are processed, without a server",
+    "SiteOwner.site": "the owner",
+    "SiteOwner.sources": "what the owner's site follows from",
+    "SiteSources.declared": "a part of the owner's sources",
+    "Pipeline.site": "the site where captures are processed, without a server",
+    "Pipeline.declared": "what the pipeline's site follows from",
     "EngineContext.site": "a shard's view, without regions: it follows the changes that the owner accepted",
     "MonitoringEngine.awaitedSite": "the site of a checkpoint, until the engine resumes from it",
     "HistorySampler.site": "read from the owner for one minute's summary",
@@ -179,7 +180,7 @@ struct DebtTests {
 
   @Test("the site of a server has one owner")
   func siteOwners() throws {
-    let types = "(?:Site|SiteSources|RegisteredSite|SiteConfiguration)"
+    let types = "(?:Site|SiteSources|SiteConfiguration)"
     let properties = try [
       #"(?m)^ +(?:[\w()]+ )*var (\w+): \#(types)\??(?: = .*)?$"#,
       #"(?m)^ +(?:[\w()]+ )*(?:var|let) (\w+)(?:: Mutex<\#(types)\??>| = Mutex\(\#(types)\()"#,

@@ -1,7 +1,7 @@
 package import PharosDocuments
 package import PharosFixes
 package import PharosModel
-package import PharosPresence
+import PharosPresence
 package import PharosRooms
 package import PharosStays
 
@@ -92,7 +92,7 @@ package struct EventMerger: Sendable {
     watermarks[shard] = max(watermarks[shard], watermark)
   }
 
-  /// Takes a change that the registry has accepted.
+  /// Takes a change that the owner of the site has accepted.
   package mutating func apply(_ change: RegionChange, at instant: Timestamp) {
     insert(.region(change), at: instant)
   }

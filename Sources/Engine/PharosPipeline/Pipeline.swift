@@ -1,7 +1,7 @@
 import PharosDocuments
 package import PharosFixes
 public import PharosModel
-public import PharosPresence
+package import PharosPresence
 package import PharosRooms
 import PharosSecurity
 import PharosSpace
@@ -23,7 +23,10 @@ public struct Pipeline: Sendable {
   var resolver: Resolver?
   var shards: [MonitoringEngine]
   var merger: EventMerger
-  var site: RegisteredSite
+  /// The site that was declared: at the start, or by the edited site that was adopted last.
+  var declared: Site
+  /// The site with all changes since.
+  var site: Site
   var output = StageOutput()
   private var owners: [Int] = []
   /// The R of the last input.
@@ -55,7 +58,9 @@ public struct Pipeline: Sendable {
     positioning: PositioningLimits = PositioningLimits(),
     venues: [LocatableVenue] = []
   ) throws(RegionRefusal) {
-    self.site = try RegisteredSite(site: site)
+    try site.check()
+    self.site = site
+    declared = site
     resolver = Resolver(site: site)
     var engine = MonitoringEngine(site: site, limits: monitoring, sensing: SensingScope(venues))
     engine.sharesModes = shards > 1
@@ -135,7 +140,10 @@ public struct Pipeline: Sendable {
   private mutating func carryOut(_ changes: [RegionChange], at instant: Timestamp) {
     counters.changes &+= UInt64(changes.count)
     for change in changes {
-      if case .declare(let settings) = change { resolver = Resolver(site: settings) }
+      if case .declare(let settings) = change {
+        declared = settings.with(declared.applications)
+        resolver = Resolver(site: settings)
+      }
       for index in shards.indices where change.reaches(shard: index, of: shards.count) {
         shards[index].apply(change, at: instant, into: &output)
       }
@@ -395,7 +403,8 @@ extension Pipeline {
   package mutating func adopt(_ site: Site, at instant: Timestamp) throws(RegionRefusal) -> [Event] {
     let instant = enter(at: instant)
     do throws(RegionRefusal) {
-      carryOut(try self.site.adopt(site), at: instant)
+      carryOut(try self.site.adopt(site, inPlaceOf: declared), at: instant)
+      declared = site
     } catch {
       counters.refusedChanges &+= 1
       throw error

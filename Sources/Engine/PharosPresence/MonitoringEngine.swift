@@ -39,7 +39,7 @@ package struct MonitoringEngine: Sendable {
   private var window: [PreparedAdvert] = []
   private var lastObserver: (id: ObserverID, index: Int)?
 
-  /// Makes an engine for a site that ``RegisteredSite`` has accepted.
+  /// Makes an engine for a site whose applications were checked.
   ///
   /// - Parameters:
   ///   - site: the site as declared.
@@ -181,7 +181,7 @@ package struct MonitoringEngine: Sendable {
     catchUpAll()
   }
 
-  /// Handles a change that ``RegisteredSite`` has accepted, after everything that was due before it was received.
+  /// Handles a change that the site has accepted, after everything that was due before it was received.
   ///
   /// Observers that it concerns catch up with it when they are heard, or with ``advance(to:into:)``.
   package mutating func apply(_ change: RegionChange, at received: Timestamp, into output: inout StageOutput)

@@ -130,3 +130,8 @@ package enum ByteCount {
     return "\(PlainText.number(tenths)) \(unit.0)"
   }
 }
+
+extension String {
+  /// The text, cut where it is longer than a message should repeat.
+  package var shortened: String { count <= 64 ? self : prefix(64) + "…" }
+}

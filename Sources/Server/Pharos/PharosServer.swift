@@ -7,6 +7,7 @@ package import PharosPresence
 public import PharosPublishing
 package import PharosRooms
 public import PharosSecurity
+package import PharosSite
 public import ServiceLifecycle
 import Synchronization
 
@@ -21,11 +22,11 @@ import Synchronization
 /// ```
 public final class PharosServer: Service, RegionControl, Sendable {
   /// The current site: that of the start, with all changes since.
-  public var site: Site { registry.site }
+  public var site: Site { owner.site }
   /// The hub of all decisions.
   public let hub = EventHub()
 
-  private let registry: SiteRegistry
+  private let owner: SiteOwner
   private let venues: [LocatableVenue]
   private let publishesSensings: Bool
   private let configuration: IngestConfiguration
@@ -55,7 +56,7 @@ public final class PharosServer: Service, RegionControl, Sendable {
     logger: Logger = Logger(label: "pharos")
   ) {
     self.init(
-      registry: SiteRegistry(RegisteredSite(SiteSources(declared: site))),
+      owner: SiteOwner(declared: site),
       venues: venues,
       publishesSensings: publishesSensings,
       configuration: configuration,
@@ -64,17 +65,17 @@ public final class PharosServer: Service, RegionControl, Sendable {
     )
   }
 
-  /// Creates a server whose site is owned by a registry that others read and change as well; all else is as with
+  /// Creates a server whose site has an owner that others read and change as well; all else is as with
   /// ``init(site:venues:publishesSensings:configuration:restoring:logger:)``.
   package init(
-    registry: SiteRegistry,
+    owner: SiteOwner,
     venues: [LocatableVenue] = [],
     publishesSensings: Bool = false,
     configuration: IngestConfiguration,
     restoring restoration: Restoration? = nil,
     logger: Logger = Logger(label: "pharos")
   ) {
-    self.registry = registry
+    self.owner = owner
     self.venues = venues
     self.publishesSensings = publishesSensings
     self.configuration = configuration
@@ -105,7 +106,7 @@ public final class PharosServer: Service, RegionControl, Sendable {
     if publishesSensings { sense = { [hub] sensings in hub.publish(sensings: sensings) } }
     do {
       ingest = try await IngestServer.start(
-        registry: registry,
+        owner: owner,
         venues: venues,
         configuration: configuration,
         restoring: restoration.withLock { restoration in
@@ -156,7 +157,7 @@ public final class PharosServer: Service, RegionControl, Sendable {
   /// - Throws: `RegionRefusal` where a declared application is refused, nothing having changed.
   public func adopt(_ site: Site) async throws { try await phase.ingest().adopt(site) }
 
-  /// Makes an edit of the site; `commit` writes it down between the registry's check and the change.
+  /// Makes an edit of the site; `commit` writes it down between the check and the change.
   package func change(_ edit: SiteEdit, committing commit: () async throws -> Void) async throws {
     try await phase.ingest().change(edit, committing: commit)
   }
@@ -174,6 +175,8 @@ public final class PharosServer: Service, RegionControl, Sendable {
     try await phase.ingest().snapshot()
   }
 }
+
+extension PharosServer: SiteEngine {}
 
 /// The phase of a server, for callers that wait until it listens.
 final class Phase: Sendable {

@@ -3,6 +3,7 @@ import PharosDelivery
 import PharosDocuments
 package import PharosJournal
 package import PharosModel
+import PharosSite
 
 /// The itineraries and the guidance of subjects, which are documents of the journal first and then followed by the engine.
 ///

@@ -1,5 +1,6 @@
 package import Pharos
 package import PharosDelivery
+package import PharosDocuments
 package import PharosJournal
 package import PharosModel
 import PharosPipeline
@@ -10,8 +11,10 @@ import PharosSpace
 package protocol HTTPBackend: Sendable {
   /// The engine and its sockets.
   var server: PharosServer { get }
-  /// The registrations over HTTP, added to the site file.
-  var registrar: Registrar { get }
+  /// The owner of the site, with the registrations over HTTP.
+  var owner: SiteOwner { get }
+  /// The keys that observers sign with.
+  var signingKeys: SigningKeys { get }
   /// The configuration of the server as it is now, without the registrations over HTTP.
   var configuration: SiteConfiguration { get }
   /// The itineraries and the guidance of subjects.

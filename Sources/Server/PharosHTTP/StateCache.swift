@@ -1,9 +1,10 @@
 import Dispatch
-import PharosDocuments
 package import PharosDelivery
+import PharosDocuments
 package import PharosJournal
 package import PharosModel
 package import PharosPublishing
+import PharosSite
 import Synchronization
 
 /// The numbers of subjects in each state towards one region.

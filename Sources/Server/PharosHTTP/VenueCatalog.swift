@@ -1,3 +1,4 @@
+import PharosDocuments
 package import PharosSite
 package import PharosSpace
 package import PharosWays

@@ -1,7 +1,7 @@
 import Atomics
 import PharosCaptures
 package import PharosModel
-package import PharosPresence
+import PharosPresence
 
 /// The data shared between threads: the rings, and the watermark up to which each thread has done its work.
 ///

@@ -7,15 +7,14 @@ import PharosModel
 import PharosPipeline
 import PharosPresence
 import PharosSecurity
+import PharosSite
 
 /// The loops of a server and their threads, made and joined but not reading yet.
 struct IngestParts {
   /// The settings from which the loops and the merger are made.
   struct Plan: Sendable {
-    /// The owner of the site.
-    let registry: SiteRegistry
-    /// The site at the start.
-    let site: Site
+    /// The owner of the site, which changes only while the loops run.
+    let owner: SiteOwner
     /// The venues in which handsets and tags are located.
     let venues: [LocatableVenue]
     /// Indicates whether a caller receives what handsets sense, with or without venues.
@@ -29,15 +28,14 @@ struct IngestParts {
 
     /// Maps the clock, behind the run before if there was one.
     init(
-      _ registry: SiteRegistry,
+      _ owner: SiteOwner,
       _ venues: [LocatableVenue],
       _ configuration: IngestConfiguration,
       _ restoration: Restoration?,
       forwardsSensings: Bool,
       _ logger: Logger
     ) {
-      self.registry = registry
-      site = registry.site
+      self.owner = owner
       self.venues = venues
       self.forwardsSensings = forwardsSensings
       self.configuration = configuration
@@ -61,7 +59,7 @@ struct IngestParts {
   let recorder: NIOLoopBound<RecorderLoop>?
   let signingStore: SigningStore
   /// The owner of the site.
-  let registry: SiteRegistry
+  let owner: SiteOwner
 
   /// Makes all of it.
   static func make(
@@ -70,7 +68,7 @@ struct IngestParts {
     deliver: @escaping @Sendable ([Event]) -> Void
   ) async throws -> IngestParts {
     let configuration = plan.configuration
-    try plan.registry.value.check()
+    try plan.owner.check()
     let writer = configuration.record == nil ? nil : try plan.recordingWriter()
     // It keeps what the run before has left, and so may wait for a disk.
     let signingStore = try await NIOThreadPool.singleton.runIfActive {
@@ -106,7 +104,7 @@ struct IngestParts {
             signingStore,
             index == 0
               ? ServerInputs(
-                registry: plan.registry,
+                owner: plan.owner,
                 watch: ClockWatch(configuration.clock, eventOffset: plan.timeline.eventOffset)
               ) : nil
           )
@@ -123,7 +121,7 @@ struct IngestParts {
         merger: merger,
         recorder: recorder,
         signingStore: signingStore,
-        registry: plan.registry
+        owner: plan.owner
       )
     } catch {
       try? await readers.shutdownGracefully()
@@ -187,11 +185,11 @@ extension IngestParts.Plan {
   func merger() throws -> EventMerger {
     let loops = configuration.loops
     guard let restoration else {
-      return EventMerger(shards: loops, site: site, venues: venues, keepsSensings: forwardsSensings)
+      return EventMerger(shards: loops, site: owner.site, venues: venues, keepsSensings: forwardsSensings)
     }
     do throws(FieldError) {
       return try restoration.merger(
-        for: site,
+        for: owner.site,
         shards: loops,
         resumingAt: start,
         venues: venues,
@@ -215,10 +213,10 @@ extension IngestParts.Plan {
       eventLoop: eventLoop,
       exchange: exchange,
       timeline: timeline,
-      site: site,
+      site: owner.site,
       shard: try shard(index, exchange),
       configuration: configuration,
-      gate: AdmissionCheck(signingStore, site: site),
+      gate: AdmissionCheck(signingStore, site: owner.site),
       server: server,
       logger: logger
     )
@@ -226,7 +224,7 @@ extension IngestParts.Plan {
 
   /// The recording, which begins with what the server goes on from.
   func recordingWriter() throws -> RecordingWriter {
-    var writer = try RecordingWriter(site: site)
+    var writer = try RecordingWriter(site: owner.site)
     if let restoration { try writer.write(restoration, at: start) }
     return writer
   }
@@ -237,15 +235,15 @@ extension IngestParts.Plan {
   }
 
   private func shard(_ index: Int, _ exchange: Exchange) throws -> Shard {
-    let resolver = Resolver(site: site)
+    let resolver = Resolver(site: owner.site)
     guard let restoration else {
-      let engine = MonitoringEngine(site: site, sensing: sensing)
+      let engine = MonitoringEngine(site: owner.site, sensing: sensing)
       return Shard(index: index, exchange: exchange, engine: engine, resolver: resolver)
     }
     var output = StageOutput()
     do throws(FieldError) {
       let engine = try restoration.engine(
-        for: site,
+        for: owner.site,
         shard: index,
         among: configuration.loops,
         resumingAt: start,

@@ -9,6 +9,7 @@ package import PharosPipeline
 package import PharosPresence
 package import PharosRooms
 package import PharosSecurity
+package import PharosSite
 package import PharosWire
 import Synchronization
 
@@ -44,7 +45,7 @@ package final class IngestServer: Sendable {
   /// Opens the sockets and starts the server.
   ///
   /// - Parameters:
-  ///   - registry: the owner of the site.
+  ///   - owner: the owner of the site.
   ///   - venues: the venues in which handsets and tags are located; without venues, nothing is located.
   ///   - configuration: the settings.
   ///   - restoration: the state that the previous run has left. States resume, and the time between the runs is no
@@ -57,7 +58,7 @@ package final class IngestServer: Sendable {
   /// - Throws: ``IngestError``; `RegionRefusal` if a declared application has more regions than it may hold; a
   ///   `CaptureError` if the site is too large to be recorded.
   package static func start(
-    registry: SiteRegistry,
+    owner: SiteOwner,
     venues: [LocatableVenue] = [],
     configuration: IngestConfiguration,
     restoring restoration: Restoration? = nil,
@@ -67,7 +68,7 @@ package final class IngestServer: Sendable {
   ) async throws -> IngestServer {
     try configuration.check()
     let parts = try await IngestParts.make(
-      IngestParts.Plan(registry, venues, configuration, restoration, forwardsSensings: sense != nil, logger),
+      IngestParts.Plan(owner, venues, configuration, restoration, forwardsSensings: sense != nil, logger),
       sense: sense,
       deliver: deliver
     )
@@ -160,7 +161,7 @@ package final class IngestServer: Sendable {
 
 extension IngestServer {
   /// The site with all changes so far.
-  package var site: Site { parts.registry.site }
+  package var site: Site { parts.owner.site }
 
   /// Changes the site, at an instant that has its place among all inputs.
   ///
@@ -184,7 +185,7 @@ extension IngestServer {
 
   /// Makes an edit that a store keeps as well.
   ///
-  /// The registry checks it, the store commits it, and the engine makes it. No other change of the site may be asked for
+  /// The owner of the site checks it, the store commits it, and the engine makes it. No other change of the site may be asked for
   /// meanwhile.
   ///
   /// - Throws: `RegionRefusal`, ``IngestError/overloaded(waiting:)`` or the error of the commit, nothing having changed;

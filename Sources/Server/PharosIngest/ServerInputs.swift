@@ -2,7 +2,7 @@ import Logging
 import NIOCore
 import PharosCaptures
 import PharosModel
-import PharosPresence
+import PharosSite
 import PharosWire
 
 /// The inputs that no socket brings: changes of regions and of the site, datagrams that came over HTTP, markers of
@@ -57,7 +57,7 @@ struct ServerInputs {
   }
 
   /// The owner of the site, which accepts or refuses changes before any shard sees them.
-  let registry: SiteRegistry
+  let owner: SiteOwner
   /// The requests, in order of arrival.
   var requests: [Request] = []
   /// Notices steps of the wall clock.
@@ -194,7 +194,7 @@ extension ReadingLoop {
     }
   }
 
-  /// Has the registry accept an edit, and, unless it is only checked, passes its changes on to all shards, the merger and
+  /// Has the owner of the site make an edit, and, unless it is only checked, passes its changes on to all shards, the merger and
   /// the recorder.
   private func apply(
     _ edit: SiteEdit,
@@ -202,14 +202,14 @@ extension ReadingLoop {
     at received: Timestamp,
     _ answer: EventLoopPromise<Void>
   ) {
-    guard let registry = server?.registry else { return answer.fail(IngestError.stopped) }
+    guard let owner = server?.owner else { return answer.fail(IngestError.stopped) }
     do throws(RegionRefusal) {
       guard part != .check else {
-        try registry.check(edit)
+        try owner.check(edit)
         publishInputs(through: received)
         return answer.succeed(())
       }
-      let changes = try registry.carryOut(edit)
+      let changes = try owner.carryOut(edit)
       // Without a checkpoint behind it, a crash would have the regions that it changes begin again.
       if case .file = edit { server?.nextCheckpoint = nil }
       for recyclingQueue in exchange.toShards[index] {

@@ -3,7 +3,7 @@ package import PharosDocuments
 package import PharosModel
 import Synchronization
 
-extension Journal {
+extension Journal: DocumentStore {
   /// Stores a small document under a kind and a key: a token, an application created over HTTP, a rule.
   ///
   /// - Throws: ``JournalError``; the previous document is unchanged.
@@ -82,21 +82,6 @@ extension Journal {
   @discardableResult
   package func delete(kind: String, key: String) throws(JournalError) -> Bool {
     try change([DocumentChange(kind: kind, key: key)]) > 0
-  }
-}
-
-/// A document to store, or to drop.
-package struct DocumentChange: Hashable, Sendable {
-  /// The kind of the document.
-  package var kind: String
-  /// The key of the document among its kind.
-  package var key: String
-  /// The document; nil to drop the one that there is.
-  package var document: [UInt8]?
-
-  /// Makes a change.
-  package init(kind: String, key: String, document: [UInt8]? = nil) {
-    (self.kind, self.key, self.document) = (kind, key, document)
   }
 }
 

@@ -1,5 +1,6 @@
 package import Logging
 import PharosDelivery
+import PharosDocuments
 import PharosHTTP
 import PharosJournal
 import PharosModel

@@ -5,6 +5,7 @@ import PharosHTTP
 import PharosJournal
 package import PharosModel
 import PharosSecurity
+import PharosSite
 package import PharosTerminal
 import Yams
 
@@ -26,7 +27,7 @@ package struct ObserverRunner: Sendable {
     await console.run {
       switch access {
       case .folder(let folder, let stream):
-        try await registrar(folder, stream, logger, creatingOn: console).accept(observer)
+        try await stores(folder, stream, logger, creatingOn: console).owner.accept(observer)
       case .http(let url, let token):
         _ = try await ServerClient(url: url, token: token).ask("POST", path(observer, "/accept"))
       }
@@ -55,7 +56,7 @@ package struct ObserverRunner: Sendable {
       let text: String
       switch access {
       case .folder(let folder, let stream):
-        let key = try await registrar(folder, stream, logger, creatingOn: console).addKey(
+        let key = try await stores(folder, stream, logger, creatingOn: console).keys.add(
           for: observer,
           radios: radios.isEmpty ? nil : radios,
           overlap: overlap,
@@ -92,7 +93,7 @@ package struct ObserverRunner: Sendable {
       let keys: [ListedKey]
       switch access {
       case .folder(let folder, let stream):
-        keys = try registrar(folder, stream, logger).keyedObservers.flatMap {
+        keys = try stores(folder, stream, logger).keys.observers.flatMap {
           ListedKey.all(of: $0, at: .wallClock)
         }
       case .http(let url, let token):
@@ -123,7 +124,7 @@ package struct ObserverRunner: Sendable {
       let text = Hex.text(UInt64(keyID), bytes: 4)
       switch access {
       case .folder(let folder, let stream):
-        guard try await registrar(folder, stream, logger).revokeKey(keyID, of: observer) else {
+        guard try await stores(folder, stream, logger).keys.revoke(keyID, of: observer) else {
           throw CommandFailure("Observer \(observer) has no key \(text); `pharos observer list` shows them.")
         }
       case .http(let url, let token):
@@ -141,7 +142,7 @@ package struct ObserverRunner: Sendable {
     await console.run {
       switch access {
       case .folder(let folder, let stream):
-        guard try await registrar(folder, stream, logger).forgetKeys(of: observer) else {
+        guard try await stores(folder, stream, logger).keys.forget(observer) else {
           throw CommandFailure("Observer \(observer) has no keys; `pharos observer list` shows who has.")
         }
       case .http(let url, let token):
@@ -152,14 +153,17 @@ package struct ObserverRunner: Sendable {
     }
   }
 
-  private func registrar(
+  /// Opens the registrations and the keys of a server that does not run.
+  private func stores(
     _ folder: String,
     _ stream: String,
     _ logger: Logger,
     creatingOn console: Console? = nil
-  ) throws -> Registrar {
+  ) throws -> (owner: SiteOwner, keys: SigningKeys) {
     let store = try DataFolder.open(folder, stream: stream, creatingOn: console)
-    return try Registrar(declared: Site(), store: store, logger: logger)
+    let keys = try ObserverKeys(store: store)
+    let owner = try SiteOwner(declared: Site(), store: store, logger: logger)
+    return (owner, SigningKeys(keys, owner: owner, server: nil))
   }
 
   private func path(_ observer: ObserverID, _ rest: String) -> String {

@@ -40,8 +40,8 @@ package struct SiteExportRunner: Sendable {
           files: site.map(SiteLoader.files)
         )
         let store = try DataFolder.open(folder, stream: stream)
-        let registrar = try Registrar(declared: configuration.site, store: store, logger: logger)
-        try console.output.write(Array(try SiteFile.text(of: registrar.merged(into: configuration)).utf8))
+        let owner = try SiteOwner(declared: configuration.site, store: store, logger: logger)
+        try console.output.write(Array(try SiteFile.text(of: owner.merged(into: configuration)).utf8))
       case .http(let url, let token):
         try console.output.write(try await ServerClient(url: url, token: token).ask("GET", "/v1/site"))
       }

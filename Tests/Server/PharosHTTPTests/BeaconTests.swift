@@ -43,7 +43,7 @@ struct BeaconTests {
       // It is in no zone yet: the room is that of the gateway which heard it.
       #expect(event["room"].string == "Lobby")
       let site = try SiteFile.parse(try await service.request("GET", "/v1/site").text, path: "site.yaml").site
-      #expect(site == service.backend.registrar.site)
+      #expect(site == service.backend.owner.site)
       #expect(site.beacons.contains { $0.name == "Wheelchair 4" && $0.interval == .seconds(2) })
     }
   }
@@ -58,7 +58,7 @@ struct BeaconTests {
         decidedAt: service.backend.clock()
       )
       let enter = Event(
-        stream: service.backend.registrar.site.stream,
+        stream: service.backend.owner.site.stream,
         kind: .zoneEnter,
         time: place.time,
         decidedAt: place.decidedAt,
@@ -102,7 +102,7 @@ struct BeaconTests {
       let subject = "/v1/subjects/\(String.galleryUUID)%2F1%2F9"
       let erased = try await service.request("DELETE", subject).json
       #expect(erased["removed"]["beacons"].integer == 1)
-      #expect(!service.backend.registrar.site.beacons.contains { $0.name == "Anna" })
+      #expect(!service.backend.owner.site.beacons.contains { $0.name == "Anna" })
       #expect(try service.backend.journal.documents(kind: "http.beacon").isEmpty)
     }
   }
@@ -114,7 +114,7 @@ struct BeaconTests {
       #expect(try await service.request("PUT", Self.path, body: #"{"name":"Bed 3"}"#).status == 201)
     }
     let parts = try TestService.parts(site: .gallery, journal: journal)
-    #expect(parts.registrar.names.given(to: try #require(SubjectID(Self.tag))) == "Bed 3")
+    #expect(parts.owner.names.given(to: try #require(SubjectID(Self.tag))) == "Bed 3")
   }
 
   @Test("an address that is part of an identity names one tag of many that advertise the same")

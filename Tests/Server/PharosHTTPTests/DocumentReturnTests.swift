@@ -1,5 +1,6 @@
 import PharosHTTP
 import PharosModel
+import PharosSite
 import Testing
 
 /// Members that are null, answers that are sent back, and bodies without a byte.
@@ -52,12 +53,12 @@ struct DocumentReturnTests {
       let path = path.replacing("U%", with: "\(Self.uuid)%")
       let document = document.replacing("\"U\"", with: "\"\(Self.uuid)\"")
       #expect(try await service.request("PUT", path, body: document).status == 201)
-      let site = service.backend.registrar.site
+      let site = service.backend.owner.site
       let answer = try await service.request("GET", path)
       #expect(answer.status == 200)
       let again = try await service.request("PUT", path, body: answer.text)
       #expect(again.status == 200, "\(again.text)")
-      #expect(service.backend.registrar.site == site)
+      #expect(service.backend.owner.site == site)
       #expect(try await service.request("GET", path).text == answer.text)
       // A member that is in neither is a mistake as ever.
       let wrong = "{\"colour\":1," + answer.text.dropFirst()

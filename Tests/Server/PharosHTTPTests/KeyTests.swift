@@ -1,6 +1,7 @@
 import PharosHTTP
 import PharosModel
 import PharosSecurity
+import PharosSite
 import Testing
 
 /// Keys that observers sign with, over HTTP: made, shown once, listed, revoked.
@@ -27,7 +28,7 @@ struct KeyTests {
       // The first one is on its way out, the second one lasts.
       #expect(keys.map { $0["expiresAt"].string != nil } == [true, false])
       // Who has a key counts.
-      let site = service.backend.registrar.site
+      let site = service.backend.owner.site
       #expect(site.observers.contains { $0.id == .eui48(0xAC23_3FA0_0001) })
       #expect(site.observers.contains { $0.id == .name("roof") })
       let path = "/v1/observers/ac:23:3f:a0:00:01/keys/\(key.idText)"
@@ -53,7 +54,7 @@ struct KeyTests {
       let answer = try await service.request("POST", "/v1/observers/desk/keys", body: body)
       #expect(answer.status == 422)
       #expect(try answer.json["errors"].elements.contains { $0["field"].string == field })
-      #expect(service.backend.registrar.keyedObservers.isEmpty)
+      #expect(service.backend.signingKeys.observers.isEmpty)
     }
   }
 }

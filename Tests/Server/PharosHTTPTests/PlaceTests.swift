@@ -22,11 +22,11 @@ struct PlaceTests {
       let observer = try await service.request("GET", "/v1/observers/roof").json
       #expect(observer["name"].string == "the roof")
       #expect(try await service.request("GET", "/v1/zones").json["zones"].elements.count == 1)
-      #expect(service.backend.server.site == service.backend.registrar.site)
+      #expect(service.backend.server.site == service.backend.owner.site)
 
       let answer = try await service.request("GET", "/v1/site")
       let read = try SiteFile.parse(answer.text, path: "site.yaml")
-      #expect(read.site == service.backend.registrar.site)
+      #expect(read.site == service.backend.owner.site)
       #expect(read.site.zones.first?.name == "The attic")
     }
   }
@@ -37,7 +37,7 @@ struct PlaceTests {
       #expect(try await service.request("PUT", "/v1/observers/roof", body: "{}").status == 201)
       #expect(try await service.request("DELETE", "/v1/observers/roof").status == 204)
       #expect(try await service.request("DELETE", "/v1/observers/roof").status == 404)
-      #expect(service.backend.registrar.site.observers.map(\.id) == [.name("front-desk")])
+      #expect(service.backend.owner.site.observers.map(\.id) == [.name("front-desk")])
       #expect(try await service.request("PUT", "/v1/observers/front-desk", body: "{}").status == 409)
       let listed = try await service.request("DELETE", "/v1/observers/front-desk")
       #expect(listed.status == 409 && listed.text.contains("declared by the site file"))

@@ -5,6 +5,7 @@ import PharosDelivery
 import PharosHTTP
 import PharosJournal
 import PharosModel
+import PharosSite
 import Testing
 
 /// Applications, regions and ranging that are registered over HTTP.
@@ -175,7 +176,7 @@ struct RegionTests {
         let answer = try await service.request("PUT", path, body: body)
         #expect(answer.status == 422)
       }
-      #expect(service.backend.registrar.applications.map(\.identifier) == ["gallery"])
+      #expect(service.backend.owner.applications.map(\.identifier) == ["gallery"])
     }
   }
 
@@ -256,7 +257,7 @@ struct RegionTests {
         let path = "/v1/applications/gallery/regions/\(name)"
         #expect(try await service.request("PUT", path, body: #"{"uuid":"\#(uuid)"}"#).status == 201)
       }
-      try await service.backend.registrar.reload(edited)
+      try await service.backend.owner.reload(edited)
       #expect(regions() == ["anywhere", "tags", "a"])
       #expect(try await service.request("DELETE", "/v1/applications/gallery/regions/a").status == 204)
       #expect(regions() == ["anywhere", "tags", "b"])
@@ -266,9 +267,9 @@ struct RegionTests {
         body: #"{"uuid":"\#(uuid)"}"#
       )
       #expect(full.status == 409)
-      try await service.backend.registrar.reload(.gallery)
+      try await service.backend.owner.reload(.gallery)
       #expect(regions() == ["anywhere", "tags", "b"])
-      #expect(service.backend.registrar.site == service.backend.server.site)
+      #expect(service.backend.owner.site == service.backend.server.site)
     }
   }
 
@@ -289,21 +290,21 @@ struct RegionTests {
     var later = ""
     try await TestService.run(journal: journal) { service in
       let backend = service.backend
-      try backend.registrar.endRemoved(backend.endingAccess)
+      try backend.owner.endRemoved(backend.endingAccess)
       let secret = try token(service)
       let client = try #require(backend.tokens.verify(secret, at: backend.clock())).client
       let feed = try backend.feeds.open(FeedRequest(client: client))
-      try await backend.registrar.reload(.gallery, ending: backend.endingAccess)
+      try await backend.owner.reload(.gallery, ending: backend.endingAccess)
       #expect(isValid(secret, service))
-      try await backend.registrar.reload(without, ending: backend.endingAccess)
+      try await backend.owner.reload(without, ending: backend.endingAccess)
       #expect(!isValid(secret, service))
       backend.feeds.tick()
       #expect(feed.poll() == nil, "its stream goes on")
-      try await backend.registrar.reload(.gallery, ending: backend.endingAccess)
+      try await backend.owner.reload(.gallery, ending: backend.endingAccess)
       later = try token(service)
     }
     try await TestService.run(site: without, journal: journal) { service in
-      try service.backend.registrar.endRemoved(service.backend.endingAccess)
+      try service.backend.owner.endRemoved(service.backend.endingAccess)
       #expect(!isValid(later, service))
       // One that was never declared makes itself with its first region.
       let early = try service.backend.tokens.create(
@@ -311,7 +312,7 @@ struct RegionTests {
         role: .application("later"),
         at: service.backend.clock()
       )
-      try service.backend.registrar.endRemoved(service.backend.endingAccess)
+      try service.backend.owner.endRemoved(service.backend.endingAccess)
       #expect(isValid(early.secret, service))
     }
   }
@@ -330,7 +331,7 @@ struct RegionTests {
       #expect(statuses.allSatisfy { $0 == 201 })
       #expect(service.backend.server.site.applications.flatMap(\.regions).count == 102)
       // The server has them in the order in which they came.
-      let regions = [service.backend.registrar.site, service.backend.server.site].map { site in
+      let regions = [service.backend.owner.site, service.backend.server.site].map { site in
         Dictionary(uniqueKeysWithValues: site.applications.map { ($0.identifier, Set($0.regions)) })
       }
       #expect(regions[0] == regions[1])

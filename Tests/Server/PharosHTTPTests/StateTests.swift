@@ -308,7 +308,7 @@ struct StateTests {
       #expect(try await service.request("POST", "/v1/observers/unknown/accept").status == 202)
       try await service.receive(minor: 7, by: "unknown")
       try await service.committed(about: "unknown")
-      #expect(service.backend.registrar.site.observers.contains { $0.id.description == "unknown" })
+      #expect(service.backend.owner.site.observers.contains { $0.id.description == "unknown" })
     }
   }
 }

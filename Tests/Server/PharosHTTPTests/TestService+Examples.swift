@@ -118,7 +118,7 @@ extension TestService {
     }
     let webhook = backend.webhooks.list().first?.definition.id ?? "none"
     let token = backend.tokens.list().first?.id ?? "none"
-    let key = backend.registrar.keyedObservers.first?.keys.first?.key.idText ?? "none"
+    let key = backend.signingKeys.observers.first?.keys.first?.key.idText ?? "none"
     let comparison = (try? backend.journal.documents(kind: "comparison"))?.first?.key ?? "none"
     let file = "app.js"
     var example = path.replacing("{app}", with: "shop").replacing("{name}", with: "tills")

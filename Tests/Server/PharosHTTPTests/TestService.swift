@@ -105,18 +105,18 @@ struct TestService {
     )
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let journal = try journal ?? Journal.open(.memory, stream: site.stream)
-    let registrar = try Registrar(declared: site, store: journal, logger: logger)
+    let owner = try SiteOwner(declared: site, store: journal, logger: logger)
     var configuration = IngestConfiguration(listeners: [ListenAddress(host: "127.0.0.1", port: 0)])
     configuration.clock = clock
-    let server = PharosServer(registry: registrar.registry, configuration: configuration, logger: logger)
-    registrar.attach(to: server)
+    let server = PharosServer(owner: owner, configuration: configuration, logger: logger)
+    owner.attach(to: server)
     let authorisations = try Authorisations(store: journal)
     let commitPublisher = CommitPublisher(
       hub: server.hub,
       store: journal,
       authorisations: authorisations,
       stream: site.stream,
-      names: { registrar.names },
+      names: { owner.names },
       logger: logger
     )
     let tokens = try Tokens(store: journal)
@@ -124,7 +124,8 @@ struct TestService {
     declared.site = site
     return TestBackend(
       server: server,
-      registrar: registrar,
+      owner: owner,
+      signingKeys: SigningKeys(try ObserverKeys(store: journal), owner: owner, server: server),
       configuration: declared,
       assignments: Assignments(journal: journal, server: server),
       journal: journal,
@@ -153,7 +154,7 @@ struct TestService {
         committed: commitPublisher.committed,
         stream: site.stream,
         publish: { commitPublisher.publish($0) },
-        names: { registrar.names },
+        names: { owner.names },
         logger: logger
       ),
       shelf: VenueShelf([try ServedVenue.museum()]),
@@ -267,7 +268,8 @@ final class VenueShelf: Sendable {
 /// The parts of a server, as the interface sees them.
 struct TestBackend: HTTPBackend {
   var server: PharosServer
-  var registrar: Registrar
+  var owner: SiteOwner
+  var signingKeys: SigningKeys
   var configuration: SiteConfiguration
   var assignments: Assignments
   var journal: Journal

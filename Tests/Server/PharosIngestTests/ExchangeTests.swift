@@ -188,7 +188,7 @@ private struct Trace {
 
   /// What a pipeline says that starts from a checkpoint and takes what came behind it.
   func events(behind checkpoint: Checkpoint, shards: Int) throws -> [Event] {
-    var registered = try RegisteredSite(site: Samples.site)
+    var registered = Samples.site
     for (received, _, input) in inputs where received <= checkpoint.instant {
       if case .change(let change) = input { try? registered.accept(change) }
     }
@@ -230,7 +230,7 @@ private struct Trace {
     var shards = (0..<loops).map {
       Shard(index: $0, exchange: exchange, engine: MonitoringEngine(site: Samples.site))
     }
-    var registered = try RegisteredSite(site: Samples.site)
+    var registered = Samples.site
     var queues = (0..<loops).map { loop in inputs.filter { $0.loop == loop }[...] }
     while queues.contains(where: { !$0.isEmpty }) {
       let loop = Int.random(in: 0..<loops, using: &generator)
@@ -260,7 +260,7 @@ private struct Trace {
     at received: Timestamp,
     of loop: Int,
     to exchange: Exchange,
-    _ registered: inout RegisteredSite
+    _ registered: inout Site
   ) throws {
     switch input {
     case .marker:

@@ -1,6 +1,7 @@
 import PharosIngest
 import PharosModel
 import PharosPresence
+import PharosSite
 import PharosWire
 import Synchronization
 import Testing

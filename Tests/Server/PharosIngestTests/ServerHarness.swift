@@ -5,6 +5,7 @@ import PharosIngest
 import PharosModel
 import PharosPipeline
 import PharosPresence
+import PharosSite
 import PharosTestSupport
 import Synchronization
 import Testing
@@ -71,7 +72,7 @@ final class ServerHarness: Sendable {
     configuration.checkpoint = { output.keep($0) }
     configure(&configuration)
     let server = try await IngestServer.start(
-      registry: SiteRegistry(RegisteredSite(SiteSources(declared: site))),
+      owner: SiteOwner(declared: site),
       venues: venues,
       configuration: configuration,
       restoring: restoration,

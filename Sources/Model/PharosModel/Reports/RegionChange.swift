@@ -2,7 +2,7 @@ public import PharosDocuments
 
 /// A change of a site, or a question about it, that the engine applies while it runs.
 ///
-/// Whatever changes what is monitored travels as this value: from the API or an edited site through the registry to every
+/// Whatever changes what is monitored travels as this value: from the API or an edited site through the owner of the site to every
 /// stage, and into recordings.
 public enum RegionChange: Hashable, Sendable {
   /// Monitor a region, replacing one with the same identifier; `assuming` is the state to start from.

@@ -355,27 +355,6 @@ extension OccupancyThreshold: FieldRecord {
 }
 
 extension Site {
-  /// Returns the changes that lead from this site to another.
-  ///
-  /// Declarations that both sites share stay untouched, and so do the regions and ranging that applications have added
-  /// at run time, of which neither site knows. Removals come first, so that an application's limit is not exceeded on
-  /// the way. The name of the stream stays as well.
-  ///
-  /// - Parameter next: the site that takes this one's place.
-  /// - Returns: the changes, in the order in which they must be carried out; none if both declare the same.
-  public func changes(to next: Site) -> [RegionChange] {
-    var changes: [RegionChange] = settings == next.settings ? [] : [.declare(next.settings)]
-    let (before, after) = (applicationsByName, next.applicationsByName)
-    for old in applications {
-      let new = after[old.identifier] ?? Application(identifier: old.identifier)
-      if new != old { changes += old.changes(to: new) }
-    }
-    for new in next.applications where before[new.identifier] == nil {
-      changes += Application(identifier: new.identifier).changes(to: new)
-    }
-    return changes
-  }
-
   /// What the directory says of beacons apart from their names.
   package var describedBeacons: [BeaconEntry] { beacons.lazy.filter { !$0.isOnlyName }.map(\.withoutName) }
 
@@ -387,10 +366,6 @@ extension Site {
     var site = self
     site.applications = applications
     return site
-  }
-
-  private var applicationsByName: [String: Application] {
-    Dictionary(applications.map { ($0.identifier, $0) }) { first, _ in first }
   }
 }
 

@@ -1,5 +1,5 @@
-import PharosDocuments
-import PharosJournal
+package import PharosDocuments
+package import PharosJournal
 package import PharosModel
 import Synchronization
 
@@ -31,7 +31,7 @@ package final class Authorisations: Sendable {
     }
   }
 
-  package let store: any DocumentStore
+  package let store: any DocumentStore<JournalError>
   private let state = Mutex(State())
   /// The functions that are called after each change.
   private let taps = Mutex<[@Sendable () -> Void]>([])
@@ -41,7 +41,7 @@ package final class Authorisations: Sendable {
   /// Reads the stored authorisations.
   ///
   /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
-  package init(store: any DocumentStore) throws(AccessError) {
+  package init(store: any DocumentStore<JournalError>) throws(AccessError) {
     self.store = store
     let entries: [AuthorisationEntry] = try store.decoded(kind: DocumentKind.authorisation).map(\.value)
     let purposes: [(key: String, value: String)] = try store.decoded(kind: DocumentKind.purpose)

@@ -1,38 +1,6 @@
 import PharosDocuments
-package import PharosJournal
+import PharosJournal
 import PharosModel
-
-/// A store of tokens and authorisations, such as the journal: small documents by kind and key.
-package protocol DocumentStore: Sendable {
-  /// Stores and drops documents, all of them or none; returns how many were stored or dropped.
-  @discardableResult
-  func change(_ changes: [DocumentChange]) throws(JournalError) -> Int
-  /// Returns all documents of a kind, by key.
-  func documents(kind: String) throws(JournalError) -> [(key: String, document: [UInt8])]
-}
-
-extension Journal: DocumentStore {}
-
-/// A change of a store's documents that is written in one transaction with changes of other stores.
-package struct PendingChange: Sendable {
-  /// The documents to store and to drop.
-  package var documents: [DocumentChange]
-  /// Makes the change in memory, once the documents are stored.
-  package var adopt: @Sendable () -> Void
-
-  /// Makes a change.
-  package init(documents: [DocumentChange] = [], adopt: @escaping @Sendable () -> Void = {}) {
-    (self.documents, self.adopt) = (documents, adopt)
-  }
-
-  /// Returns both changes as one.
-  package func and(_ other: PendingChange) -> PendingChange {
-    PendingChange(documents: documents + other.documents) { [adopt] in
-      adopt()
-      other.adopt()
-    }
-  }
-}
 
 /// The kinds of documents that this module stores.
 enum DocumentKind {
@@ -52,7 +20,7 @@ enum DocumentKind {
   static let senderLease = "access.senderLease"
 }
 
-extension DocumentStore {
+extension DocumentStore<JournalError> {
   /// Reads all documents of a kind.
   func decoded<Value: FieldCodable>(kind: String) throws(AccessError) -> [(key: String, value: Value)] {
     let kept: [(key: String, document: [UInt8])]

@@ -1,4 +1,5 @@
-import PharosJournal
+package import PharosDocuments
+package import PharosJournal
 package import PharosModel
 package import PharosSecurity
 import Synchronization
@@ -14,13 +15,13 @@ package final class ObserverKeys: Sendable {
   /// A week: an operator of gateways reaches each of them within one.
   package static let overlap = TimeSpan.minutes(7 * 24 * 60)
 
-  private let store: any DocumentStore
+  private let store: any DocumentStore<JournalError>
   private let observers: Mutex<[ObserverID: KeyedObserver]>
 
   /// Reads the stored keys.
   ///
   /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
-  package init(store: any DocumentStore) throws(AccessError) {
+  package init(store: any DocumentStore<JournalError>) throws(AccessError) {
     self.store = store
     let kept: [(key: String, value: KeyedObserver)] = try store.decoded(kind: DocumentKind.observerKeys)
     observers = Mutex(Dictionary(kept.map { ($0.value.id, $0.value) }, uniquingKeysWith: { $1 }))
@@ -145,10 +146,10 @@ package struct SenderRecords: Sendable {
   /// The key of the lease's document.
   private static let leaseKey = "lease"
 
-  private let store: any DocumentStore
+  private let store: any DocumentStore<JournalError>
 
   /// Creates a store of records.
-  package init(store: any DocumentStore) { self.store = store }
+  package init(store: any DocumentStore<JournalError>) { self.store = store }
 
   /// Returns the records that the previous run left for existing keys; deletes those of other keys.
   ///

@@ -1,5 +1,5 @@
 package import PharosDocuments
-import PharosJournal
+package import PharosJournal
 package import PharosModel
 import PharosSecurity
 import Synchronization
@@ -27,13 +27,13 @@ package final class Tokens: Sendable {
   /// The tickets that stand for tokens for a moment.
   package let tickets = Tickets()
 
-  private let store: any DocumentStore
+  private let store: any DocumentStore<JournalError>
   private let state = Mutex(State())
 
   /// Reads the stored tokens.
   ///
   /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
-  package init(store: any DocumentStore) throws(AccessError) {
+  package init(store: any DocumentStore<JournalError>) throws(AccessError) {
     self.store = store
     let kept: [Token] = try store.decoded(kind: DocumentKind.token).map(\.value)
     state.withLock { state in

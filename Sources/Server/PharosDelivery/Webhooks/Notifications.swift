@@ -1,5 +1,5 @@
 package import Logging
-import PharosDocuments
+package import PharosDocuments
 package import PharosJournal
 package import PharosModel
 package import PharosPublishing

@@ -1,6 +1,6 @@
 import Foundation
 package import Logging
-import PharosDocuments
+package import PharosDocuments
 package import PharosJournal
 package import PharosModel
 package import PharosPublishing

@@ -6,6 +6,7 @@ package import PharosJournal
 package import PharosModel
 package import PharosPipeline
 package import PharosPresence
+import PharosSite
 import ServiceLifecycle
 
 /// The state of a server, or of a simulated one, that the summaries of a minute are taken from.
@@ -206,7 +207,7 @@ package struct HistoryRecorder: Sendable {
       time: snapshot.time,
       observers: snapshot.observers,
       tags: try await backend.server.tags(),
-      site: backend.registrar.site,
+      site: backend.owner.site,
       states: try await states.read { copy $0 },
       gate: backend.commitPublisher.gate(for: .local)
     )

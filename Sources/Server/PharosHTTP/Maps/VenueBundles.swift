@@ -1,5 +1,6 @@
 import Foundation
 import PharosDelivery
+import PharosDocuments
 import PharosMaps
 import PharosSpace
 import Synchronization

@@ -3,6 +3,7 @@ package import Hummingbird
 package import Logging
 package import NIOCore
 import PharosDelivery
+import PharosDocuments
 import PharosModel
 
 /// One request as the endpoints see it: its head, and what has been checked of it before an endpoint is called.

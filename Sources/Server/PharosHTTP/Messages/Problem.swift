@@ -264,6 +264,7 @@ extension Problem {
     switch error {
     case let problem as Problem: self = problem
     case let refusal as RegionRefusal: self.init(refusal)
+    case let refusal as RegistrationRefusal: self.init(refusal)
     case let error as DocumentError: self.init(error)
     case let error as AccessError: self.init(error)
     case let error as WebhookError: self.init(error)
@@ -294,6 +295,22 @@ extension Problem {
     case .emptyApplication, .emptyIdentifier, .crossedLevels, .crossedDistances, .unusableGeofence,
       .crossedProbabilities:
       self = .invalidBody([Field("", "\(refusal)")])
+    }
+  }
+
+  private init(_ refusal: RegistrationRefusal) {
+    switch refusal {
+    case .declaredBySite: self = .conflict("declaredBySite", "\(refusal)")
+    case .unknown: self = .notFound("\(refusal)")
+    case .unknownNeighbour(let name):
+      self = .invalidBody([
+        Field("adjacent", "has \"\(name.shortened)\"", expected: "other zones that there are")
+      ])
+    case .alreadyRanged: self = .conflict("alreadyRanged", "\(refusal)")
+    case .tooManyApplications: self = .conflict("tooManyApplications", "\(refusal)")
+    case .tooManyPlaces: self = .conflict("tooManyPlaces", "\(refusal)")
+    case .tooManyRangingRequests: self = .conflict("tooManyRangingRequests", "\(refusal)")
+    case .starting: self = .unavailable("\(refusal)")
     }
   }
 

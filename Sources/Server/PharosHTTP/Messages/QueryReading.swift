@@ -195,11 +195,6 @@ package struct QueryReading: Sendable {
   }
 }
 
-extension String {
-  /// The text, cut where it is longer than a message should repeat.
-  var shortened: String { count <= 64 ? self : prefix(64) + "…" }
-}
-
 /// The pages of a long list: an opaque cursor, which holds the key of the entry before a page, marks where it begins.
 ///
 /// The cursor holds a key and not an index: entries that come or go between two pages neither repeat nor hide others.

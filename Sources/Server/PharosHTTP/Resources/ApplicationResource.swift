@@ -6,7 +6,7 @@ import PharosSite
 
 /// The applications and what they have stated.
 struct ApplicationResource: Resource {
-  let registrar: Registrar
+  let owner: SiteOwner
   let authorisations: Authorisations
   let endingAccess: @Sendable (_ application: String) -> PendingChange
 
@@ -31,7 +31,7 @@ struct ApplicationResource: Resource {
         access: .application,
         conditional: true
       ) { request in
-        let application = try registrar.registered(request.parameter("app"))
+        let application = try owner.registered(request.parameter("app"))
         return .json(ApplicationRow.members, of: row(application))
       },
       Route(
@@ -62,14 +62,14 @@ struct ApplicationResource: Resource {
         access: .operation
       ) { request in
         let name = request.parameter("app")
-        try await registrar.delete(application: name) { endingAccess(name) }
+        try await owner.delete(application: name) { endingAccess(name) }
         return .noContent
       },
     ]
   }
 
   private func listApplications(_ request: APIRequest) -> APIAnswer {
-    let applications = registrar.applications
+    let applications = owner.applications
       .filter { request.principal.mayUse(application: $0.identifier) }
     return .json { $0.objects("applications", applications.map(row), ApplicationRow.members) }
   }
@@ -77,11 +77,11 @@ struct ApplicationResource: Resource {
   private func putApplication(_ request: APIRequest) async throws -> APIAnswer {
     let name = request.parameter("app")
     let document = try ApplicationSettings(json: request.body, identifier: name)
-    let isNew = try await registrar.put(application: name, document) {
+    let isNew = try await owner.put(application: name, document) {
       try document.purpose.map { try authorisations.settingPurpose($0, application: name) }
         ?? PendingChange()
     }
-    let application = try registrar.registered(request.parameter("app"))
+    let application = try owner.registered(request.parameter("app"))
     return .put(isNew: isNew, at: "applications", name) {
       DocumentField.write(ApplicationRow.members, of: row(application), to: &$0)
     }
@@ -112,7 +112,7 @@ private struct ApplicationRow {
 
 /// The regions of an application, with the numbers of subjects in each state.
 struct RegionResource: Resource {
-  let registrar: Registrar
+  let owner: SiteOwner
   let commitPublisher: CommitPublisher
   let cache: LiveStateCache
 
@@ -129,7 +129,7 @@ struct RegionResource: Resource {
         access: .application,
         conditional: true
       ) { request in
-        let application = try registrar.registered(request.parameter("app"))
+        let application = try owner.registered(request.parameter("app"))
         let counts = try await counts(of: application.identifier, request)
         return .json { json in
           json.objects("regions", application.regions) { write($1, counts[$1.region.identifier], to: &$0) }
@@ -145,7 +145,7 @@ struct RegionResource: Resource {
         access: .application,
         conditional: true
       ) { request in
-        let region = try registrar.region(request.parameter("id"), of: request.parameter("app"))
+        let region = try owner.region(request.parameter("id"), of: request.parameter("app"))
         let counts = try await counts(of: request.parameter("app"), request)
         return .json { write(region, counts[region.region.identifier], to: &$0) }
       },
@@ -178,7 +178,7 @@ struct RegionResource: Resource {
         access: .application
       ) { request in
         let name = request.parameter("app")
-        try await registrar.delete(region: request.parameter("id"), application: name)
+        try await owner.delete(region: request.parameter("id"), application: name)
         return .noContent
       },
     ]
@@ -194,7 +194,7 @@ struct RegionResource: Resource {
     let (name, identifier) = (request.parameter("app"), request.parameter("id"))
     try ApplicationSettings.check(name)
     let region = try RegionDocument.region(json: request.body, identifier: identifier)
-    let isNew = try await registrar.put(region: region, application: name)
+    let isNew = try await owner.put(region: region, application: name)
     let counts = try await counts(of: name, request)
     return .put(isNew: isNew, at: "applications", name, "regions", identifier) { json in
       let registered = RegisteredApplication.RegisteredRegion(region: region, source: .http)
@@ -220,7 +220,7 @@ struct RegionResource: Resource {
 
 /// The ranging requests of an application.
 struct RangingResource: Resource {
-  let registrar: Registrar
+  let owner: SiteOwner
 
   var routes: [Route] {
     let path = "/v1/applications/{app}/ranging"
@@ -234,7 +234,7 @@ struct RangingResource: Resource {
         access: .application,
         conditional: true
       ) { request in
-        let application = try registrar.registered(request.parameter("app"))
+        let application = try owner.registered(request.parameter("app"))
         return .json { $0.objects("ranging", application.ranging) { RangingResource.write($1, to: &$0) } }
       },
       Route(
@@ -246,7 +246,7 @@ struct RangingResource: Resource {
         access: .application,
         conditional: true
       ) { request in
-        let application = try registrar.registered(request.parameter("app"))
+        let application = try owner.registered(request.parameter("app"))
         let name = request.parameter("name")
         guard let ranging = application.ranging.first(where: { $0.name == name }) else {
           throw Problem.notFound(
@@ -276,7 +276,7 @@ struct RangingResource: Resource {
         access: .application
       ) { request in
         let application = request.parameter("app")
-        try await registrar.delete(ranging: request.parameter("name"), application: application)
+        try await owner.delete(ranging: request.parameter("name"), application: application)
         return .noContent
       },
     ]
@@ -292,7 +292,7 @@ struct RangingResource: Resource {
       ])
     }
     let ranging = try RangingDocument.request(json: request.body)
-    let isNew = try await registrar.put(ranging: ranging, name: name, application: application)
+    let isNew = try await owner.put(ranging: ranging, name: name, application: application)
     return .put(isNew: isNew, at: "applications", application, "ranging", name) { json in
       RangingResource.write(.init(name: name, request: ranging, source: .http), to: &json)
     }
@@ -338,4 +338,35 @@ extension Schema {
   static let rangingRequest = Schema.object(
     [.required("name", .text), .required("source", .source)] + .ranging
   ).named("RangingRequest")
+}
+
+extension SiteOwner {
+  /// Returns an application that a client names.
+  ///
+  /// - Throws: 404 if there is none.
+  func registered(_ name: String) throws(Problem) -> RegisteredApplication {
+    guard let application = application(name) else {
+      throw .notFound(
+        "There is no application \"\(name.shortened)\". /v1/applications lists those that there are."
+      )
+    }
+    return application
+  }
+
+  /// Returns a region that a client names.
+  ///
+  /// - Throws: 404 where the application or the region is not there.
+  func region(
+    _ identifier: String,
+    of application: String
+  ) throws(Problem) -> RegisteredApplication.RegisteredRegion {
+    let application = try registered(application)
+    guard let region = application.regions.first(where: { $0.region.identifier == identifier })
+    else {
+      throw .notFound(
+        "Application \"\(application.identifier)\" has no region \"\(identifier.shortened)\"."
+      )
+    }
+    return region
+  }
 }

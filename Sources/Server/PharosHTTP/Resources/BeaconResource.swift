@@ -9,7 +9,7 @@ import PharosSite
 /// The beacons that are described, located or in a region: what each is called, where it is, and who hears it.
 struct BeaconResource: Resource {
   let server: PharosServer
-  let registrar: Registrar
+  let owner: SiteOwner
   let commitPublisher: CommitPublisher
   let cache: LiveStateCache
 
@@ -67,7 +67,7 @@ struct BeaconResource: Resource {
       ) { request in
         let id = try request.beacon()
         let entry = try BeaconDocument.beacon(json: request.body, id: id)
-        let isNew = try await registrar.put(beacon: id, entry)
+        let isNew = try await owner.put(beacon: id, entry)
         return .put(isNew: isNew, at: "beacons", "\(id)") { json in
           json.member("id", "\(id)")
           BeaconDocument.write(entry, to: &json)
@@ -82,7 +82,7 @@ struct BeaconResource: Resource {
           .failing(.conflict),
         access: .operation
       ) { request in
-        try await registrar.delete(beacon: try request.beacon())
+        try await owner.delete(beacon: try request.beacon())
         return .noContent
       },
     ]
@@ -127,8 +127,8 @@ private struct BeaconTable {
   private let rooms: SubjectRooms
 
   init(_ resource: BeaconResource, _ request: APIRequest) async throws {
-    sources = resource.registrar.sources
-    names = resource.registrar.names
+    sources = resource.owner.sources
+    names = resource.owner.names
     let gate = resource.commitPublisher.presentGate(for: request.principal)
     let located = try await resource.server.tags(through: gate)
     tags = Dictionary(located.map { ($0.beacon, $0) }) { first, _ in first }

@@ -27,17 +27,17 @@ package struct Endpoints: Sendable {
       TicketResource(tickets: backend.tokens.tickets, clock: clock, uptime: { backend.uptime }),
       AuthorisationResource(
         authorisations: backend.authorisations,
-        registrar: backend.registrar,
+        owner: backend.owner,
         commitPublisher: backend.commitPublisher,
         clock: clock
       ),
       ApplicationResource(
-        registrar: backend.registrar,
+        owner: backend.owner,
         authorisations: backend.authorisations,
         endingAccess: { backend.endingAccess(of: $0) }
       ),
-      RegionResource(registrar: backend.registrar, commitPublisher: backend.commitPublisher, cache: cache),
-      RangingResource(registrar: backend.registrar),
+      RegionResource(owner: backend.owner, commitPublisher: backend.commitPublisher, cache: cache),
+      RangingResource(owner: backend.owner),
       ComparisonResource(
         journal: backend.journal,
         commitPublisher: backend.commitPublisher,
@@ -46,7 +46,7 @@ package struct Endpoints: Sendable {
       ),
       BeaconResource(
         server: backend.server,
-        registrar: backend.registrar,
+        owner: backend.owner,
         commitPublisher: backend.commitPublisher,
         cache: cache
       ),
@@ -59,11 +59,11 @@ package struct Endpoints: Sendable {
         commitPublisher: backend.commitPublisher,
         feeds: backend.feeds,
         tally: backend.tally,
-        names: { [registrar = backend.registrar] in registrar.names },
+        names: { [owner = backend.owner] in owner.names },
         narrate: { backend.narrate($0) }
       ),
       GuidanceResource(
-        registrar: backend.registrar,
+        owner: backend.owner,
         assignments: backend.assignments,
         journal: backend.journal,
         commitPublisher: backend.commitPublisher,
@@ -72,13 +72,13 @@ package struct Endpoints: Sendable {
       ),
       HearingResource(
         server: backend.server,
-        registrar: backend.registrar,
+        owner: backend.owner,
         commitPublisher: backend.commitPublisher,
         cache: cache
       ),
       HistoryResource(
         journal: backend.journal,
-        registrar: backend.registrar,
+        owner: backend.owner,
         commitPublisher: backend.commitPublisher,
         clock: clock
       ),
@@ -86,25 +86,25 @@ package struct Endpoints: Sendable {
       MapResource(catalog: catalog, bundles: VenueBundles(dataFolder: backend.dataFolder), scheme: scheme),
       ObserverResource(
         server: backend.server,
-        registrar: backend.registrar,
+        owner: backend.owner,
         commitPublisher: backend.commitPublisher
       ),
-      KeyResource(registrar: backend.registrar, clock: clock),
+      KeyResource(keys: backend.signingKeys, owner: backend.owner, clock: clock),
       AdvertResource(
         server: backend.server,
         policy: { ListenPolicy(backend.configuration.policy) },
         validator: validator
       ),
-      FixResource(registrar: backend.registrar, commitPublisher: backend.commitPublisher, cache: cache),
+      FixResource(owner: backend.owner, commitPublisher: backend.commitPublisher, cache: cache),
       ZoneResource(
         server: backend.server,
-        registrar: backend.registrar,
+        owner: backend.owner,
         commitPublisher: backend.commitPublisher,
         cache: cache
       ),
       StateResource(
         server: backend.server,
-        registrar: backend.registrar,
+        owner: backend.owner,
         commitPublisher: backend.commitPublisher,
         cache: cache
       ),
@@ -120,15 +120,15 @@ package struct Endpoints: Sendable {
       VenueResource(catalog: catalog),
       VisitResource(
         server: backend.server,
-        registrar: backend.registrar,
+        owner: backend.owner,
         journal: backend.journal,
         commitPublisher: backend.commitPublisher,
         cache: cache,
         clock: clock
       ),
       WayResource(catalog: catalog, commitPublisher: backend.commitPublisher, cache: cache),
-      WebhookResource(webhooks: backend.webhooks, registrar: backend.registrar),
-      NotificationResource(notifications: backend.notifications, registrar: backend.registrar),
+      WebhookResource(webhooks: backend.webhooks, owner: backend.owner),
+      NotificationResource(notifications: backend.notifications, owner: backend.owner),
     ]
     self.resources = resources + [DescriptionResource(of: resources)]
   }

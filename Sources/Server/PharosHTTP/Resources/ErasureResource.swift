@@ -6,6 +6,7 @@ import PharosDocuments
 import PharosIngest
 package import PharosJournal
 package import PharosModel
+import PharosSite
 
 /// The erasure of subjects from all stores.
 struct ErasureResource: Resource {
@@ -49,7 +50,7 @@ struct ErasureResource: Resource {
 
 /// The stores that keep something about subjects.
 package struct SubjectStores: Sendable {
-  let registrar: Registrar
+  let owner: SiteOwner
   let authorisations: Authorisations
   let journal: Journal
   /// The stores that only a running server has.
@@ -72,7 +73,7 @@ package struct SubjectStores: Sendable {
   ///   - logger: the logger for documents that cannot be read.
   /// - Throws: the error of a journal that cannot be read.
   package init(of journal: Journal, logger: Logger) throws {
-    registrar = try Registrar(declared: Site(), store: journal, logger: logger)
+    owner = try SiteOwner(declared: Site(), store: journal, logger: logger)
     authorisations = try Authorisations(store: journal)
     self.journal = journal
     running = nil
@@ -80,7 +81,7 @@ package struct SubjectStores: Sendable {
 
   /// Gathers the stores of a running server.
   init(of backend: any HTTPBackend, cache: LiveStateCache) {
-    registrar = backend.registrar
+    owner = backend.owner
     authorisations = backend.authorisations
     journal = backend.journal
     running = Running(
@@ -98,8 +99,8 @@ package struct SubjectStores: Sendable {
   /// - Throws: the error of a store; the call may be repeated.
   package func erase(_ traces: SubjectTraces) async throws -> ErasureReport {
     var acceptances = 0
-    if let observer = traces.observer { acceptances = try await registrar.forget(observer) ? 1 : 0 }
-    let beacons = try await registrar.forgetBeacons(traces)
+    if let observer = traces.observer { acceptances = try await owner.forget(observer) ? 1 : 0 }
+    let beacons = try await owner.forgetBeacons(traces)
     let forgotten = try await running?.decideNothing(about: traces)
     let authorisations = try self.authorisations.erase(traces)
     running?.webhooks.forget(traces)

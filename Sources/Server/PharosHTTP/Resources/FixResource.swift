@@ -9,7 +9,7 @@ import PharosSpace
 
 /// The last fixes of subjects.
 struct FixResource: Resource {
-  let registrar: Registrar
+  let owner: SiteOwner
   let commitPublisher: CommitPublisher
   let cache: LiveStateCache
 
@@ -83,7 +83,7 @@ struct FixResource: Resource {
     let page = Page.cut(events, limit: limit, isBehind: after.map { key in { key < $0.subject } }) {
       [$0.subject.description]
     }
-    return .json(names: registrar.names) { json in
+    return .json(names: owner.names) { json in
       json.objects("fixes", page.entries.compactMap(FixRow.init), FixRow.members)
       json.next(page.next)
     }
@@ -106,7 +106,7 @@ struct FixResource: Resource {
           + "were since; /v1/fixes lists who was."
       )
     }
-    return .json(names: registrar.names) {
+    return .json(names: owner.names) {
       DocumentField.write(FixRow.members, ofAny: FixRow(event), to: &$0)
     }
   }
@@ -150,7 +150,7 @@ extension Set<FloorID> {
 /// The zones and the tags in them.
 struct ZoneResource: Resource {
   let server: PharosServer
-  let registrar: Registrar
+  let owner: SiteOwner
   let commitPublisher: CommitPublisher
   let cache: LiveStateCache
 
@@ -182,8 +182,8 @@ struct ZoneResource: Resource {
         access: .operation
       ) { request in
         let zone = try ZoneDocument.zone(json: request.body, identifier: request.parameter("id"))
-        let isNew = try await registrar.put(zone: zone)
-        let warnings = zone.warnings(in: registrar.site)
+        let isNew = try await owner.put(zone: zone)
+        let warnings = zone.warnings(in: owner.site)
         return .put(isNew: isNew, at: "zones", zone.identifier) { json in
           ZoneDocument.write(zone, to: &json)
           if !warnings.isEmpty { json.strings("warnings", warnings) }
@@ -198,7 +198,7 @@ struct ZoneResource: Resource {
           .failing(.conflict),
         access: .operation
       ) { request in
-        try await registrar.delete(zone: request.parameter("id"))
+        try await owner.delete(zone: request.parameter("id"))
         return .noContent
       },
       Route(
@@ -222,7 +222,7 @@ struct ZoneResource: Resource {
       occupants[zone, default: (0, 0)].all += 1
       if tag.zoneState == .unmonitored { occupants[zone, default: (0, 0)].unmonitored += 1 }
     }
-    let sources = registrar.sources
+    let sources = owner.sources
     return .json { json in
       json.objects("zones", sources.settings.zones) { json, zone in
         ZoneDocument.write(zone, to: &json)
@@ -245,7 +245,7 @@ struct ZoneResource: Resource {
     let page = Page.cut(tags, limit: limit, isBehind: after.map { key in { $0.beacon > key } }) {
       [$0.beacon.description]
     }
-    let names = registrar.names
+    let names = owner.names
     let rooms = try await cache.rooms(of: page.entries.map { .beacon($0.beacon) }, by: names)
     return .json(names: names) { json in
       json.objects("tags", page.entries.map { TagRow(tag: $0, rooms: rooms) }, TagRow.members)

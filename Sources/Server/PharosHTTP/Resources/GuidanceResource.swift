@@ -4,12 +4,13 @@ import PharosDelivery
 import PharosDocuments
 import PharosJournal
 import PharosModel
+import PharosSite
 import PharosSpace
 import PharosWays
 
 /// The guidance of subjects to their destinations.
 struct GuidanceResource: Resource {
-  let registrar: Registrar
+  let owner: SiteOwner
   let assignments: Assignments
   let journal: Journal
   let commitPublisher: CommitPublisher
@@ -103,7 +104,7 @@ struct GuidanceResource: Resource {
     let page = Page.cut(shown, limit: limit, isBehind: after.map { key in { key < $0.subject } }) {
       [$0.subject.description]
     }
-    let names = registrar.names
+    let names = owner.names
     let rooms = try await cache.rooms(of: page.entries.map(\.subject), by: names)
     return .json(names: names) { json in
       let rows = page.entries.map {

@@ -6,11 +6,12 @@ import PharosIngest
 import PharosModel
 import PharosPresence
 import PharosSecurity
+import PharosSite
 
 /// The transmitters, tracks and rangings of observers.
 struct HearingResource: Resource {
   let server: PharosServer
-  let registrar: Registrar
+  let owner: SiteOwner
   let commitPublisher: CommitPublisher
   let cache: LiveStateCache
 
@@ -72,7 +73,7 @@ struct HearingResource: Resource {
     let limit = query.limit()
     let after = Page.key(&query, HeardKey.init)
     try query.finish()
-    let asked = KnownDevices(registrar.site)
+    let asked = KnownDevices(owner.site)
     let gate = commitPublisher.presentGate(for: request.principal)
     let heard = try await server.snapshot().heard.beacons
       .filter { $0.subjects.allSatisfy { gate.shows($0) } }
@@ -84,7 +85,7 @@ struct HearingResource: Resource {
     let page = Page.cut(heard, limit: limit, isBehind: after.map { key in { key < $0.key } }) {
       $0.key.parts
     }
-    let names = registrar.names
+    let names = owner.names
     let rooms = try await cache.rooms(of: page.entries.flatMap { $0.beacon.subjects.dropFirst() }, by: names)
     return .json(names: names) { json in
       let rows = page.entries.map { HeardRow(beacon: $0.beacon, isRegistered: $0.isRegistered, rooms: rooms) }
@@ -120,7 +121,7 @@ struct HearingResource: Resource {
       TrackQuery(observer: observers?.first, beacon: beacons?.first, after: after, limit: limit)
     )
     let gate = commitPublisher.presentGate(for: request.principal)
-    let names = registrar.names
+    let names = owner.names
     let shown = tracks.filter { $0.isShown(through: gate) }
     let rooms = try await cache.rooms(of: shown.map { .beacon($0.beacon) }, by: names)
     return .json(names: names) { json in
@@ -138,13 +139,13 @@ struct HearingResource: Resource {
     try query.finish()
     let gate = commitPublisher.presentGate(for: request.principal)
     // A request that was removed ranges no longer, whatever was ranged last.
-    let asked = RangingRequests(registrar.applications)
+    let asked = RangingRequests(owner.applications)
     let words = try await cache.read { $0.ranging }
       .filter { request.principal.mayUse(application: $0.key.application) && asked.contains($0.key) }
       .filter { applications?.contains($0.key.application) ?? true }
       .filter { observers?.contains($0.key.observer) ?? true }
       .compactMap { $0.passed(gate) }
-    let names = registrar.names
+    let names = owner.names
     let beacons = words.flatMap { $0.beacons.map { SubjectID.beacon($0.beacon) } }
     let rooms = try await cache.rooms(of: beacons, by: names)
     return .json(names: names) { json in

@@ -8,7 +8,7 @@ import PharosSite
 /// The history of subjects, observers, zones and regions, in summaries of minutes.
 struct HistoryResource: Resource {
   let journal: Journal
-  let registrar: Registrar
+  let owner: SiteOwner
   let commitPublisher: CommitPublisher
   let clock: @Sendable () -> Timestamp
 
@@ -227,7 +227,7 @@ struct HistoryResource: Resource {
       return ((Array(page.entries), page.next), lines)
     }
     let now = clock()
-    return .json(names: registrar.names) { json in
+    return .json(names: owner.names) { json in
       range.write(to: &json)
       json.objects("subjects", zip(page.0, lines)) { json, entry in
         json.subject(entry.0.key)
@@ -272,7 +272,7 @@ struct HistoryResource: Resource {
       return try journal.history(of: subject, in: range.minutes)
     }
     var table = HistoryTable(columns: HistoryResource.subjectColumns)
-    let names = registrar.names
+    let names = owner.names
     for (step, minutes) in range.steps(minutes) {
       let prevailing = SubjectStep(minutes)
       table.append(
@@ -398,9 +398,9 @@ struct HistoryResource: Resource {
     )
     try query.finish()
     let own = request.principal.application
-    let zones = Set(registrar.site.zones.map(\.identifier))
+    let zones = Set(owner.site.zones.map(\.identifier))
     let regions = Dictionary(
-      registrar.applications.map { ($0.identifier, Set($0.regions.map(\.region.identifier))) },
+      owner.applications.map { ($0.identifier, Set($0.regions.map(\.region.identifier))) },
       uniquingKeysWith: { $1 }
     )
     let hours = (range.minutes.upperBound.number - range.minutes.lowerBound.number) / 60 + 1
@@ -450,7 +450,7 @@ struct HistoryResource: Resource {
       return
     }
     json.member("zone", place.identifier)
-    let zone = registrar.site.zones.first { $0.identifier == place.identifier }
+    let zone = owner.site.zones.first { $0.identifier == place.identifier }
     json.member("name", ifPresent: zone?.name)
   }
 
@@ -475,7 +475,7 @@ struct HistoryResource: Resource {
       ?? (0..<range.count).map { HistoryMinute(containing: range.start(of: $0 + 1) - .seconds(60)) }
     let gate = commitPublisher.gate(for: request.principal)
     let (frames, next) = try await frames(at: wanted, behind: gate)
-    let names = registrar.names
+    let names = owner.names
     func cells(_ subject: SubjectID, _ summary: SubjectMinute) -> [HistoryTable.Cell] {
       [
         .text(subject.description), .text(subject.kindName), .init(names.given(to: subject)),
@@ -615,7 +615,7 @@ struct HistoryResource: Resource {
     _ table: HistoryTable,
     _ build: (inout JSONText) -> Void
   ) -> APIAnswer {
-    request.accepts("text/csv") ? table.csv : .json(names: registrar.names, build)
+    request.accepts("text/csv") ? table.csv : .json(names: owner.names, build)
   }
 
   /// The journal's events of a range that match a filter, in order; of too many the last.

@@ -14,7 +14,7 @@ import PharosWire
 /// The observers: known, heard and waiting to be accepted.
 struct ObserverResource: Resource {
   let server: PharosServer
-  let registrar: Registrar
+  let owner: SiteOwner
   let commitPublisher: CommitPublisher
 
   var routes: [Route] {
@@ -29,7 +29,7 @@ struct ObserverResource: Resource {
         conditional: true
       ) { request in
         let table = try await observerTable(request)
-        return .json(names: registrar.names) {
+        return .json(names: owner.names) {
           $0.objects("observers", table.ids.map(table.row), ObserverTable.members)
         }
       },
@@ -48,7 +48,7 @@ struct ObserverResource: Resource {
         guard table.ids.contains(id) else {
           throw Problem.notFound("Observer \(id) is neither heard nor listed in the site file.")
         }
-        return .json(ObserverTable.members, of: table.row(id), names: registrar.names)
+        return .json(ObserverTable.members, of: table.row(id), names: owner.names)
       },
       Route(
         .put,
@@ -81,7 +81,7 @@ struct ObserverResource: Resource {
         .failing(.conflict),
         access: .operation
       ) { request in
-        try await registrar.delete(observer: try request.observer())
+        try await owner.delete(observer: try request.observer())
         return .noContent
       },
       Route(
@@ -102,7 +102,7 @@ struct ObserverResource: Resource {
           .answering(.accepted(.accepted)),
         access: .operation
       ) { request in
-        try await registrar.accept(try request.observer())
+        try await owner.accept(try request.observer())
         return .accepted("the observer's reports count from now on")
       },
       Route(
@@ -121,14 +121,14 @@ struct ObserverResource: Resource {
   private func observerTable(_ request: APIRequest) async throws -> ObserverTable {
     ObserverTable(
       try await server.snapshot(),
-      registrar.sources,
+      owner.sources,
       through: commitPublisher.presentGate(for: request.principal)
     )
   }
 
   private func putObserver(_ request: APIRequest) async throws -> APIAnswer {
     let entry = try ObserverDocument.observer(json: request.body, id: try request.observer())
-    let isNew = try await registrar.put(observer: entry)
+    let isNew = try await owner.put(observer: entry)
     return .put(isNew: isNew, at: "observers", "\(entry.id)") { ObserverDocument.write(entry, to: &$0) }
   }
 
@@ -155,7 +155,7 @@ struct ObserverResource: Resource {
     let gate = commitPublisher.presentGate(for: request.principal)
     let sources = try await server.snapshot().heard.observers
     let entries = try await server.quarantine().filter { gate.shows(.observer($0.id)) }
-    return .json(names: registrar.names) { json in
+    return .json(names: owner.names) { json in
       let rows = entries.sorted { $0.id < $1.id }.map { entry in
         (entry: entry, source: sources.first { $0.id == entry.id }?.source)
       }
@@ -247,7 +247,8 @@ extension ObserverStatus {
 
 /// The keys that observers sign with.
 struct KeyResource: Resource {
-  let registrar: Registrar
+  let keys: SigningKeys
+  let owner: SiteOwner
   let clock: @Sendable () -> Timestamp
 
   /// The longest overlap that is taken: what is longer is no rotation.
@@ -262,11 +263,11 @@ struct KeyResource: Resource {
           .answering(.list("observers", of: .keyedObserver)),
         access: .operation
       ) { _ in
-        .json(names: registrar.names) {
+        .json(names: owner.names) {
           let now = clock()
           $0.objects(
             "observers",
-            registrar.keyedObservers.map { (observer: $0, now: now) },
+            keys.observers.map { (observer: $0, now: now) },
             KeyResource.keyed
           )
         }
@@ -280,8 +281,8 @@ struct KeyResource: Resource {
         access: .operation
       ) { request in
         let id = try request.observer()
-        guard let observer = registrar.keyedObserver(id) else { throw KeyResource.noKeys(id) }
-        return .json(KeyResource.keyed, of: (observer, clock()), names: registrar.names)
+        guard let observer = keys.observer(id) else { throw KeyResource.noKeys(id) }
+        return .json(KeyResource.keyed, of: (observer, clock()), names: owner.names)
       },
       Route(
         .post,
@@ -312,7 +313,7 @@ struct KeyResource: Resource {
         access: .operation
       ) { request in
         let id = try request.observer()
-        guard try await registrar.forgetKeys(of: id) else { throw KeyResource.noKeys(id) }
+        guard try await keys.forget(id) else { throw KeyResource.noKeys(id) }
         return .noContent
       },
       Route(
@@ -325,7 +326,7 @@ struct KeyResource: Resource {
       ) { request in
         let id = try request.observer()
         let text = request.parameter("key")
-        guard let key = ObserverKey.id(text), try await registrar.revokeKey(key, of: id) else {
+        guard let key = ObserverKey.id(text), try await keys.revoke(key, of: id) else {
           throw Problem.notFound("Observer \(id) has no key \"\(text.shortened)\".")
         }
         return .noContent
@@ -345,14 +346,14 @@ struct KeyResource: Resource {
       return ($0.value("overlap", .time(in: .zero...KeyResource.maximumOverlap)), radios)
     }
     let now = clock()
-    let key = try await registrar.addKey(
+    let key = try await keys.add(
       for: observer,
       radios: radios,
       overlap: overlap ?? ObserverKeys.overlap,
       at: now
     )
     let made = (observer: observer, key: key, createdAt: now)
-    return APIAnswer.json(KeyResource.made, of: made, status: .created, names: registrar.names)
+    return APIAnswer.json(KeyResource.made, of: made, status: .created, names: owner.names)
       .unkept()
   }
 

@@ -6,12 +6,13 @@ import PharosDocuments
 import PharosModel
 import PharosPresence
 import PharosPublishing
+import PharosSite
 import Synchronization
 
 /// The states of subjects towards the regions of an application.
 struct StateResource: Resource {
   let server: PharosServer
-  let registrar: Registrar
+  let owner: SiteOwner
   let commitPublisher: CommitPublisher
   let cache: LiveStateCache
   /// The rate of requests for states, by application.
@@ -72,7 +73,7 @@ struct StateResource: Resource {
   }
 
   private func states(_ request: APIRequest) async throws -> APIAnswer {
-    let application = try registrar.registered(request.parameter("app"))
+    let application = try owner.registered(request.parameter("app"))
     var query = request.query
     let regions = query.texts("region")
     let subjects = query.subjects("subject")
@@ -110,7 +111,7 @@ struct StateResource: Resource {
         try await server.tracks($0).filter { $0.isShown(through: gate, of: application.identifier) }
       }
     )
-    let names = registrar.names
+    let names = owner.names
     let rooms = try await cache.rooms(of: page.entries.map(\.subject), by: names)
     return .json(names: names) { json in
       let rows = page.entries.map { StateRow(record: $0, rooms: rooms, nearest: nearness.nearest($0)) }
@@ -122,7 +123,7 @@ struct StateResource: Resource {
   /// Answers with the record of a condition, as `CLMonitor` defines it: the condition, and the last event about a
   /// subject.
   private func record(_ request: APIRequest) async throws -> APIAnswer {
-    let region = try registrar.region(request.parameter("id"), of: request.parameter("app")).region
+    let region = try owner.region(request.parameter("id"), of: request.parameter("app")).region
     let name = request.parameter("app")
     var query = request.query
     let subjects = query.subjects("subject")
@@ -132,7 +133,7 @@ struct StateResource: Resource {
       cache.rows(of: name) { $0.region == region.identifier && subjects?.contains($0.subject) ?? true }
     }
     .compactMap { gate.passed($0) }.max { ($0.decidedAt, $1) < ($1.decidedAt, $0) }
-    let names = registrar.names
+    let names = owner.names
     let rooms = try await cache.rooms(of: [last?.subject].compactMap(\.self), by: names)
     let row = last.map { StateRow(record: $0, rooms: rooms, nearest: nil) }
     return .json(StateResource.record, of: (region, row), names: names)
@@ -146,7 +147,7 @@ struct StateResource: Resource {
   ]
 
   private func requestState(_ request: APIRequest) async throws -> APIAnswer {
-    let region = try registrar.region(request.parameter("id"), of: request.parameter("app")).region
+    let region = try owner.region(request.parameter("id"), of: request.parameter("app")).region
     let subject = try BodyDocument.read(request.body, name: "request", known: ["subject"]) {
       $0.required(
         "subject",

@@ -68,7 +68,7 @@ struct StatusResource: Resource {
 
   /// The present configuration as a site file, without the identity keys of tags.
   private func siteFile() throws -> APIAnswer {
-    let configuration = backend.registrar.merged(into: backend.configuration)
+    let configuration = backend.owner.merged(into: backend.configuration)
     let bytes = try written.bytes(of: configuration) { try siteFile(of: configuration) }
     return .bytes(bytes, type: "application/yaml")
   }
@@ -111,7 +111,7 @@ private struct StatusDocument {
 
   init(_ backend: any HTTPBackend, _ snapshot: IngestSnapshot) {
     version = backend.version
-    stream = backend.registrar.site.stream
+    stream = backend.owner.site.stream
     startedAt = backend.startedAt
     time = backend.clock()
     uptime = backend.uptime

@@ -2,6 +2,7 @@ import HTTPTypes
 import PharosDelivery
 import PharosDocuments
 import PharosModel
+import PharosSite
 
 /// The tokens of clients.
 struct TokenResource: Resource {
@@ -173,7 +174,7 @@ extension TicketResource {
 /// The authorisations of applications to locate subjects.
 struct AuthorisationResource: Resource {
   let authorisations: Authorisations
-  let registrar: Registrar
+  let owner: SiteOwner
   let commitPublisher: CommitPublisher
   let clock: @Sendable () -> Timestamp
 
@@ -227,7 +228,7 @@ struct AuthorisationResource: Resource {
   }
 
   private func listAuthorisations(_ request: APIRequest) throws -> APIAnswer {
-    let application = try registrar.registered(request.parameter("app"))
+    let application = try owner.registered(request.parameter("app"))
     let entries = authorisations.list(application: application.identifier)
     return .json { json in
       json.member("application", application.identifier)
@@ -238,7 +239,7 @@ struct AuthorisationResource: Resource {
   }
 
   private func putAuthorisation(_ request: APIRequest) throws -> APIAnswer {
-    let application = try registrar.registered(request.parameter("app"))
+    let application = try owner.registered(request.parameter("app"))
     let subject = try request.subject()
     let states = AuthorisationState.allCases
     let form = ValueForm(expected: "one of \(states.map(\.name).joined(separator: ", "))") { text in
@@ -255,12 +256,12 @@ struct AuthorisationResource: Resource {
       application: application.identifier,
       subject: subject,
       by: request.principal,
-      stream: registrar.site.stream,
+      stream: owner.site.stream,
       at: clock()
     )
     if let event { commitPublisher.publish([event]) }
     let now = authorisations.state(application: application.identifier, subject: subject)
-    return .json(AuthorisationRow.members, of: row(subject, now), names: registrar.names)
+    return .json(AuthorisationRow.members, of: row(subject, now), names: owner.names)
   }
 
   private func row(

@@ -1,15 +1,16 @@
-import PharosDocuments
 import HTTPTypes
 import Pharos
 import PharosDelivery
+import PharosDocuments
 import PharosJournal
 import PharosModel
 import PharosRooms
+import PharosSite
 
 /// The visits of subjects, and how long they stay in zones and at places.
 struct VisitResource: Resource {
   let server: PharosServer
-  let registrar: Registrar
+  let owner: SiteOwner
   let journal: Journal
   let commitPublisher: CommitPublisher
   let cache: LiveStateCache
@@ -122,7 +123,7 @@ struct VisitResource: Resource {
       isEnd = page.count < wanted
       if let last = page.last { place = last.0.sequence }
     }
-    return .json(names: registrar.names) { json in
+    return .json(names: owner.names) { json in
       json.objects("visits", found) { json, entry in
         guard case .visit(let visit) = entry.event.detail else { return }
         json.subject(entry.event.subject)
@@ -224,7 +225,7 @@ struct VisitResource: Resource {
       }
       return
     }
-    let zones = registrar.site.zones.filter { wanted?.contains($0.identifier) ?? true }
+    let zones = owner.site.zones.filter { wanted?.contains($0.identifier) ?? true }
     for zone in zones { times.name(zone) }
     let names = Set(zones.map(\.identifier))
     for tag in try await server.tags(through: commitPublisher.presentGate(for: request.principal)) {

@@ -3,11 +3,12 @@ import PharosDelivery
 import PharosDocuments
 import PharosJournal
 import PharosModel
+import PharosSite
 
 /// The webhooks of clients.
 struct WebhookResource: Resource {
   let webhooks: Webhooks
-  let registrar: Registrar
+  let owner: SiteOwner
 
   var routes: [Route] {
     let path = "/v1/webhooks"
@@ -142,8 +143,8 @@ struct WebhookResource: Resource {
       limit: limit,
       application: request.principal.application
     )
-    let stream = registrar.site.stream
-    return .json(names: registrar.names) { json in
+    let stream = owner.site.stream
+    return .json(names: owner.names) { json in
       json.objects("dead", letters) { $1.write(to: &$0, stream: stream) }
       json.next(letters.count == limit ? letters.last?.sequence : nil)
     }
@@ -175,7 +176,7 @@ struct WebhookResource: Resource {
 /// The rules of an application that make texts of events.
 struct NotificationResource: Resource {
   let notifications: Notifications
-  let registrar: Registrar
+  let owner: SiteOwner
 
   var routes: [Route] {
     let path = "/v1/applications/{app}/notifications"
@@ -188,7 +189,7 @@ struct NotificationResource: Resource {
           .answering(.list("notifications", of: .notification)),
         access: .application
       ) { request in
-        let application = try registrar.registered(request.parameter("app"))
+        let application = try owner.registered(request.parameter("app"))
         let rules = notifications.list(application: application.identifier)
         return .json { $0.objects("notifications", rules) { $1.write(to: &$0) } }
       },
@@ -200,7 +201,7 @@ struct NotificationResource: Resource {
           .answering(.notification),
         access: .application
       ) { request in
-        let application = try registrar.registered(request.parameter("app")).identifier
+        let application = try owner.registered(request.parameter("app")).identifier
         let rule = try notifications.rule(request.parameter("id"), application: application)
         return .json { rule.write(to: &$0) }
       },
@@ -218,7 +219,7 @@ struct NotificationResource: Resource {
         .failing(.conflict),
         access: .application
       ) { request in
-        let application = try registrar.registered(request.parameter("app")).identifier
+        let application = try owner.registered(request.parameter("app")).identifier
         let id = request.parameter("id")
         let (rule, isNew) = try notifications.put(
           id,
@@ -238,7 +239,7 @@ struct NotificationResource: Resource {
           .answering(.nothing()),
         access: .application
       ) { request in
-        let application = try registrar.registered(request.parameter("app")).identifier
+        let application = try owner.registered(request.parameter("app")).identifier
         let isOperator = request.principal.application == nil
         try notifications.delete(request.parameter("id"), application: application, mayNameZones: isOperator)
         return .noContent

@@ -4,6 +4,7 @@ package import PharosIngest
 package import PharosJournal
 package import PharosModel
 package import PharosPresence
+import PharosSite
 
 /// One metric: its name, kind, help, labels and unit, and how its samples are read.
 ///

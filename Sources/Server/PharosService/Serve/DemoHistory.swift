@@ -27,7 +27,7 @@ struct DemoHistory {
     var minute = HistoryMinute(last.number - DemoHistory.length + 1)
     scene.start = minute.start
     scene.duration = .seconds(Double(DemoHistory.length * 60))
-    let site = parts.registrar.site
+    let site = parts.owner.site
     var pipeline = try Pipeline(site: site, venues: parts.venues.locatable)
     var states = StateCache()
     var sampler = HistorySampler()

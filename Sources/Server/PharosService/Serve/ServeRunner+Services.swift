@@ -53,7 +53,7 @@ extension ServeRunner {
         settings: around.settings,
         isDemo: options.isDemo,
         configuration: around.configuration,
-        sources: parts.registrar.sources
+        sources: parts.owner.sources
       ),
       onListening: { addresses, http in
         around.onListening(Serving(addresses: addresses, http: http, stop: { stop.request() }))

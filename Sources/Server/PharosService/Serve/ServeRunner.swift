@@ -147,7 +147,7 @@ package struct ServeRunner: Sendable {
       parts.server,
       settings,
       tally: tally,
-      registrar: parts.registrar,
+      owner: parts.owner,
       console: console
     )
     let surroundings = Surroundings(
@@ -251,7 +251,7 @@ package struct ServeRunner: Sendable {
     _ server: PharosServer,
     _ settings: ServeSettings,
     tally: EventTally,
-    registrar: Registrar,
+    owner: SiteOwner,
     console: Console
   ) throws(CommandFailure) -> EventOutputService? {
     let sink: any OutputSink
@@ -269,9 +269,9 @@ package struct ServeRunner: Sendable {
     let writer = EventWriter(
       format: format,
       selection: options.selection ?? selection,
-      site: registrar.site,
+      site: owner.site,
       style: console.outputStyle,
-      names: { registrar.names }
+      names: { owner.names }
     )
     return EventOutputService(server: server, sink: sink, writer: writer, tally: tally, logger: logger)
   }

@@ -20,7 +20,8 @@ import Synchronization
 /// The parts of a server, put together and not yet running: journal, engine, commit publisher, streams, webhooks, interface.
 struct ServerParts: HTTPBackend {
   let journal: Journal
-  let registrar: Registrar
+  let owner: SiteOwner
+  let signingKeys: SigningKeys
   let assignments: Assignments
   let authorisations: Authorisations
   let tokens: Tokens
@@ -85,7 +86,7 @@ struct ServerParts: HTTPBackend {
       }
       // Behind the journal's lock: no other process uses the folder.
       TemporaryFiles.removeLeftovers(dataFolder: dataFolder)
-      registrar = try Registrar(declared: site, store: journal, logger: logger)
+      owner = try SiteOwner(declared: site, store: journal, logger: logger)
       authorisations = try Authorisations(store: journal)
       authorisations.declare(plan.configuration.access)
       tokens = try Tokens(store: journal)
@@ -93,7 +94,8 @@ struct ServerParts: HTTPBackend {
       settings = plan.settings
       fileSettings = FileSettings(plan.configuration)
       var ingest = plan.ingest
-      ingest.signing = try ServerParts.signing(registrar, journal, clock: ingest.clock)
+      let observerKeys = try ObserverKeys(store: journal)
+      ingest.signing = try ServerParts.signing(observerKeys, journal, clock: ingest.clock)
       let keys = ingest.signing.observers.count
       ServerParts.warn(of: ingest.listeners, keys: keys, logger)
       let checkpointService = CheckpointService()
@@ -102,20 +104,21 @@ struct ServerParts: HTTPBackend {
       ingest.journalHead = journal.head
       ingest.checkpoint = { checkpointService.enqueue($0) }
       server = PharosServer(
-        registry: registrar.registry,
+        owner: owner,
         venues: plan.venues.locatable,
         configuration: ingest,
         restoring: restoration,
         logger: logger
       )
-      registrar.attach(to: server)
+      owner.attach(to: server)
+      signingKeys = SigningKeys(observerKeys, owner: owner, server: server)
       assignments = Assignments(journal: journal, server: server)
       commitPublisher = CommitPublisher(
         hub: server.hub,
         store: journal,
         authorisations: authorisations,
         stream: site.stream,
-        names: { [registrar] in registrar.names },
+        names: { [owner] in owner.names },
         zones: try journal.publishedState().zones,
         logger: logger
       )
@@ -138,7 +141,7 @@ struct ServerParts: HTTPBackend {
         journal: journal,
         committed: commitPublisher.committed,
         stream: site.stream,
-        names: { [registrar] in registrar.names },
+        names: { [owner] in owner.names },
         ownPorts: plan.ownPorts,
         gate: { [commitPublisher] in commitPublisher.gate(to: $0) },
         logger: logger
@@ -148,10 +151,10 @@ struct ServerParts: HTTPBackend {
         committed: commitPublisher.committed,
         stream: site.stream,
         publish: { [commitPublisher] in commitPublisher.publish($0) },
-        names: { [registrar] in registrar.names },
+        names: { [owner] in owner.names },
         logger: logger
       )
-      mqtt = try ServerParts.publisher(plan, journal, registrar, commitPublisher, server, logger)
+      mqtt = try ServerParts.publisher(plan, journal, owner, commitPublisher, server, logger)
       if let input = plan.configuration.mqttInput, let link = plan.links.input {
         mqttFeed = MQTTFeed(
           link: link,
@@ -162,7 +165,7 @@ struct ServerParts: HTTPBackend {
       } else {
         mqttFeed = nil
       }
-      try registrar.endRemoved(endingAccess)
+      try owner.endRemoved(endingAccess)
     } catch let failure as CommandFailure {
       throw failure
     } catch {
@@ -172,7 +175,7 @@ struct ServerParts: HTTPBackend {
 
   /// Takes an edited site file: the engine first, which may refuse it, then names and authorisations.
   func adopt(_ configuration: SiteConfiguration) async throws {
-    try await registrar.reload(configuration.site, ending: endingAccess)
+    try await owner.reload(configuration.site, ending: endingAccess)
     authorisations.declare(configuration.access)
     fileSettings.adopt(configuration)
   }
@@ -181,7 +184,7 @@ struct ServerParts: HTTPBackend {
   private static func publisher(
     _ plan: Plan,
     _ journal: Journal,
-    _ registrar: Registrar,
+    _ owner: SiteOwner,
     _ commitPublisher: CommitPublisher,
     _ server: PharosServer,
     _ logger: Logger
@@ -196,7 +199,7 @@ struct ServerParts: HTTPBackend {
       journal: journal,
       names: output.names(stream: plan.configuration.site.stream),
       version: PharosVersion.text,
-      site: { [registrar] in registrar.site },
+      site: { [owner] in owner.site },
       gate: { [commitPublisher] in commitPublisher.gate(to: nil) },
       nearest: { [server] beacons in
         let tracks = try? await LoudestTracks.read(of: beacons) { try await server.tracks($0) }
@@ -261,7 +264,7 @@ private final class CheckpointService: Sendable {
   }
 }
 
-/// The settings of the server in the site file as it was read last; the site itself is in the registry.
+/// The settings of the server in the site file as it was read last; the site itself has an owner.
 private final class FileSettings: Sendable {
   private let configuration: Mutex<SiteConfiguration>
 
@@ -308,7 +311,7 @@ extension ServerParts {
   func clock() -> Timestamp { .wallClock }
 
   /// The site file as it was read last.
-  var siteFile: SiteConfiguration { fileSettings.configuration(of: registrar.sources.declared) }
+  var siteFile: SiteConfiguration { fileSettings.configuration(of: owner.sources.declared) }
 
   /// The origins whose pages may use the HTTP interface, by the site file as it was read last.
   var allowedOrigins: [String] { fileSettings.allowedOrigins }
@@ -341,7 +344,7 @@ extension ServerParts {
     }
   }
 
-  func narrate(_ event: Event) -> String { Narrator(registrar.site).narrate(event) }
+  func narrate(_ event: Event) -> String { Narrator(owner.site).narrate(event) }
 
   /// All metrics in Prometheus' text format.
   func metrics() async -> String {
@@ -350,7 +353,7 @@ extension ServerParts {
     if let snapshot = try? await server.snapshot() {
       sources.snapshot = snapshot
       let gate = commitPublisher.presentGate(to: nil)
-      sources.observers = ListedObserver.all(of: registrar.site, snapshot.observers) {
+      sources.observers = ListedObserver.all(of: owner.site, snapshot.observers) {
         gate.shows(.observer($0))
       }
     }
@@ -380,12 +383,12 @@ extension ServerParts {
   /// Called once the journal is open: its lock says that the run before is over, so that what the steady clock tells now lies behind
   /// all that was taken.
   static func signing(
-    _ registrar: Registrar,
+    _ keys: ObserverKeys,
     _ journal: Journal,
     clock: IngestClock
   ) throws(AccessError) -> SignedIngest {
     let store = SenderRecords(store: journal)
-    let observers = registrar.keyedObservers
+    let observers = keys.list()
     let machineStart = ServerParts.machineStart
     return SignedIngest(
       observers: observers,

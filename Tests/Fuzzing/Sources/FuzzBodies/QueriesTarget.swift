@@ -1,4 +1,5 @@
 import FuzzSupport
+import PharosDocuments
 import PharosHTTP
 import PharosModel
 

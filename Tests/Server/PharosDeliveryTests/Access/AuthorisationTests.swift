@@ -1,4 +1,5 @@
 import PharosDelivery
+import PharosDocuments
 import PharosJournal
 import PharosModel
 import Testing
@@ -9,7 +10,7 @@ struct AuthorisationTests {
   private let visitor = SubjectID.observer(.name("visitor"))
   private let gateway = SubjectID.observer(.name("gateway"))
 
-  private func make(_ store: (any DocumentStore)? = nil) throws -> Authorisations {
+  private func make(_ store: (any DocumentStore<JournalError>)? = nil) throws -> Authorisations {
     let authorisations = try Authorisations(store: try store ?? Journal.open(.memory, stream: "test"))
     authorisations.declare(
       persons: Persons(observers: [.name("visitor")]),

@@ -1,13 +1,14 @@
 import PharosDelivery
+import PharosDocuments
 import PharosJournal
 import Synchronization
 
 /// A store that refuses changes on demand.
 final class StubbornStore: DocumentStore {
-  private let base: any DocumentStore
+  private let base: any DocumentStore<JournalError>
   private let refusing = Mutex(false)
 
-  init(_ base: any DocumentStore) { self.base = base }
+  init(_ base: any DocumentStore<JournalError>) { self.base = base }
 
   var refuses: Bool {
     get { refusing.withLock { $0 } }

@@ -1,4 +1,5 @@
 import PharosDelivery
+import PharosDocuments
 import PharosJournal
 import PharosModel
 import Testing

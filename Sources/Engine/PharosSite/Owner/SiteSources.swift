@@ -1,3 +1,5 @@
+package import PharosModel
+
 /// The declarations of the site file merged with the registrations over HTTP: a value, so that a change can be tried
 /// first.
 ///
@@ -43,6 +45,9 @@ package struct SiteSources: Hashable, Sendable {
     }
     return site
   }
+
+  /// Takes settings in place of those of the site file, whose applications stay.
+  mutating func declare(_ settings: Site) { declared = settings.with(declared.applications) }
 
   /// Returns whether the site file lists an observer.
   package func declares(_ observer: ObserverID) -> Bool { declared.observers.contains { $0.id == observer } }
@@ -248,18 +253,4 @@ package struct MadeApplication: Hashable, Sendable {
 
   /// Indicates whether there are no registrations.
   package var isEmpty: Bool { settings == nil && regions.isEmpty && ranging.isEmpty }
-}
-
-/// The settings of an application that no site file declares.
-package struct ApplicationSettings: Hashable, Sendable {
-  /// The purpose for which it wants to know where people are; nil if it does not ask about people.
-  package var purpose: String?
-  /// The maximum number of regions that it may have.
-  package var regionLimit: Int
-
-  /// Makes settings.
-  package init(purpose: String? = nil, regionLimit: Int = Application.defaultRegionLimit) {
-    self.purpose = purpose
-    self.regionLimit = regionLimit
-  }
 }

@@ -1,11 +1,8 @@
 package import Logging
-package import PharosDelivery
-import PharosDocuments
-package import PharosJournal
-package import PharosModel
-import PharosSite
+package import PharosDocuments
+import PharosModel
 
-/// The registrations over HTTP as documents of the journal: the JSON that the interface takes.
+/// The registrations over HTTP as documents of a store: the JSON that the interface takes.
 package enum RegistrationDocuments {
   /// The kind of documents that name the applications which the site file declared last; the key is the name.
   static let declaredApplication = "site.application"
@@ -39,7 +36,7 @@ package enum RegistrationDocuments {
     from store: any DocumentStore,
     into sources: inout SiteSources,
     logger: Logger
-  ) throws(JournalError) {
+  ) throws {
     for (key, document) in try store.documents(kind: Kind.application) {
       attempt(Kind.application, key, logger) {
         sources.made[key, default: MadeApplication()].settings =
@@ -65,13 +62,13 @@ package enum RegistrationDocuments {
     }
     for (key, document) in try store.documents(kind: Kind.observer) {
       attempt(Kind.observer, key, logger) {
-        guard let observer = ObserverID(key) else { throw noKey }
+        guard let observer = ObserverID(key) else { throw UnknownKey() }
         sources.observers[observer] = try ObserverDocument.observer(json: document, id: observer)
       }
     }
     for (key, document) in try store.documents(kind: Kind.beacon) {
       attempt(Kind.beacon, key, logger) {
-        guard let beacon = BeaconID(key) else { throw noKey }
+        guard let beacon = BeaconID(key) else { throw UnknownKey() }
         sources.beacons[beacon] = try BeaconDocument.beacon(json: document, id: beacon)
       }
     }
@@ -163,13 +160,16 @@ package enum RegistrationDocuments {
     PercentCoding.encode(segment: application) + "/" + PercentCoding.encode(segment: name)
   }
 
-  private static func names(in key: String) throws(Problem) -> (application: String, name: String) {
+  private static func names(in key: String) throws(UnknownKey) -> (application: String, name: String) {
     let parts = key.split(separator: "/").map { PercentCoding.decode($0) }
-    guard parts.count == 2, let application = parts[0], let name = parts[1] else { throw noKey }
+    guard parts.count == 2, let application = parts[0], let name = parts[1] else { throw UnknownKey() }
     return (application, name)
   }
 
-  private static let noKey = Problem.badRequest("Pharos did not write this key.")
+  /// The key of a document that no owner of a site has written.
+  private struct UnknownKey: Error, CustomStringConvertible {
+    let description = "Pharos did not write this key."
+  }
 
   private static func attempt(
     _ kind: String,

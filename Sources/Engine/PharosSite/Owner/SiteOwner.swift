@@ -1,0 +1,261 @@
+package import Logging
+package import PharosDocuments
+package import PharosModel
+import Synchronization
+
+/// The one owner of the site: where the site comes from, how it changes, and who is informed.
+///
+/// - *Where it comes from.* The site file declares a site (``SiteFile``), and what clients register over HTTP is added to it
+///   (``SiteSources``). Of two declarations that have one name the site file's counts. As Core Location's regions outlive the app
+///   that registered them, registrations outlive a restart: each is a document of a store.
+/// - *How it changes.* A registration, an edited site file and the program that embeds a server all ask for a ``SiteEdit``. Edits
+///   are made one after the other, each as a whole or not at all: it is tried on a copy, the engine checks it in its place among
+///   all inputs, the store keeps it, and the engine makes it.
+/// - *Who is informed.* The engine takes the changes from ``carryOut(_:)`` and passes them on to all of its stages in the order of
+///   its inputs. All else that depends on the site reads it here when it needs it.
+package final class SiteOwner: Sendable {
+  /// What the owner holds: a value, so that an edit can be tried first.
+  private struct State {
+    /// The declarations and registrations.
+    var sources: SiteSources
+    /// The site that follows from them and counts; its applications are in the order in which they came.
+    ///
+    /// Programs that embed a server change it without registering anything.
+    var site: Site
+    /// The names that it gives.
+    var names: SiteNames
+
+    mutating func carryOut(_ edit: SiteEdit) throws(RegionRefusal) -> [RegionChange] {
+      let before = site
+      defer {
+        if before.observers != site.observers || before.beacons != site.beacons || before.zones != site.zones
+        {
+          names = SiteNames(site)
+        }
+      }
+      switch edit {
+      case .file(let declared):
+        var next = sources
+        next.declared = declared
+        let changes = try site.adopt(next.site, inPlaceOf: sources.site)
+        sources = next
+        return changes
+      case .changes(let changes, let next):
+        try site.accept(changes)
+        for case .declare(let settings) in changes { sources.declare(settings) }
+        if let next { sources = next }
+        return changes
+      }
+    }
+  }
+
+  /// A reference that does not keep the engine, which keeps its owner.
+  private struct Engine {
+    weak var value: (any SiteEngine)?
+  }
+
+  private let state: Mutex<State>
+  private let engine = Mutex(Engine())
+  private let turns = AsyncMutex()
+  private let store: (any DocumentStore)?
+  private let logger: Logger?
+
+  /// Makes the owner of a site that a program declares, which the server checks when it starts.
+  package convenience init(declared: Site) {
+    self.init(SiteSources(declared: declared), store: nil, logger: nil)
+  }
+
+  /// Makes the owner of the site that a site file declares, with the registrations of a store.
+  ///
+  /// The server checks it when it starts.
+  ///
+  /// - Parameters:
+  ///   - declared: the site that the site file declares.
+  ///   - store: the store of the registrations.
+  ///   - logger: logs registrations that the site file hides, and documents that cannot be read.
+  /// - Throws: the error of a store that cannot be read.
+  package convenience init(declared: Site, store: any DocumentStore, logger: Logger) throws {
+    var sources = SiteSources(declared: declared)
+    try RegistrationDocuments.read(from: store, into: &sources, logger: logger)
+    self.init(sources, store: store, logger: logger)
+    warn(of: sources)
+  }
+
+  private init(_ sources: SiteSources, store: (any DocumentStore)?, logger: Logger?) {
+    let site = sources.site
+    state = Mutex(State(sources: sources, site: site, names: SiteNames(site)))
+    (self.store, self.logger) = (store, logger)
+  }
+
+  /// The site that counts.
+  package var site: Site { state.withLock { $0.site } }
+
+  /// The names that the site gives.
+  package var names: SiteNames { state.withLock { $0.names } }
+
+  /// The declarations of the site file and the registrations over HTTP.
+  package var sources: SiteSources { state.withLock { $0.sources } }
+
+  /// The applications: those of the site file in its order, then those made over HTTP by identifier.
+  package var applications: [RegisteredApplication] { sources.applications }
+
+  /// One application, or nil.
+  package func application(_ name: String) -> RegisteredApplication? { sources.application(name) }
+}
+
+/// How an edit is asked for, by registrations and by the edited site file.
+extension SiteOwner {
+  /// Sets the engine that makes the edits; called once, before there are any.
+  package func attach(to engine: any SiteEngine) { self.engine.withLock { $0.value = engine } }
+
+  /// Changes the registrations: tries the change on a copy, and makes it with its documents.
+  ///
+  /// - Parameters:
+  ///   - whileStopped: indicates whether the change may also be made while there is no engine, for the next start.
+  ///   - other: a change of other stores that is made with it, or not at all.
+  ///   - change: changes the copy; throws if the change is not allowed. It returns the result, and the changes for the engine.
+  /// - Returns: the result of the change.
+  /// - Throws: the reason why it was not made.
+  package func edit<Value>(
+    whileStopped: Bool = false,
+    with other: () throws -> PendingChange = { PendingChange() },
+    _ change: (inout SiteSources) throws -> (Value, [RegionChange])
+  ) async throws -> Value {
+    try await inTurn {
+      let before = sources
+      var after = before
+      let (value, changes) = try change(&after)
+      var pending = try other()
+      guard after != before || !pending.documents.isEmpty else { return value }
+      guard whileStopped || engine.withLock({ $0.value != nil }) else { throw RegistrationRefusal.starting }
+      pending.documents = RegistrationDocuments.changes(to: after, from: before) + pending.documents
+      try await make(.changes(changes, sources: after), committing: pending)
+      return value
+    }
+  }
+
+  /// Takes an edited site file while the server runs: whole, or not at all.
+  ///
+  /// - Parameters:
+  ///   - declared: the current declarations of the file.
+  ///   - ending: returns the change that ends the access of an application that the file no longer declares.
+  /// - Throws: the error of an engine that refuses it; nothing has changed then.
+  package func reload(
+    _ declared: Site,
+    ending: (_ application: String) -> PendingChange = { _ in PendingChange() }
+  ) async throws {
+    try await inTurn {
+      var next = sources
+      next.declared = declared
+      try await make(.file(declared), committing: try endings(of: next, ending))
+      warn(of: next)
+    }
+  }
+
+  /// Ends the access of applications that were removed from the site file while the server was stopped.
+  ///
+  /// - Parameter ending: returns the change that ends the access of an application.
+  /// - Throws: the error of the store.
+  package func endRemoved(_ ending: (_ application: String) -> PendingChange) throws {
+    try commit(try endings(of: sources, ending))
+  }
+
+  /// Runs some work while no edit is made.
+  package func inTurn<Value>(_ work: () async throws -> Value) async throws -> Value {
+    try await turns.withLock(work)
+  }
+
+  /// Makes an edit and commits it in one transaction with what belongs to it.
+  ///
+  /// The engine checks it first. Without an engine, and where the site stays the same, the owner does so by itself.
+  private func make(_ edit: SiteEdit, committing pending: PendingChange) async throws {
+    guard let engine = engine.withLock({ $0.value }), edit.changesSite else {
+      try check(edit)
+      try commit(pending)
+      _ = try carryOut(edit)
+      return
+    }
+    try await engine.change(edit) { try commit(pending) }
+  }
+
+  private func commit(_ pending: PendingChange) throws {
+    try store?.change(pending.documents)
+    pending.adopt()
+  }
+
+  /// Returns the change that ends the access of applications that a site file declared and that are gone, and that keeps
+  /// the names of those that are declared now.
+  ///
+  /// An application that was never declared keeps its tokens: it makes itself with its first region.
+  private func endings(
+    of sources: SiteSources,
+    _ ending: (String) -> PendingChange
+  ) throws -> PendingChange {
+    let kind = RegistrationDocuments.declaredApplication
+    let known = Set(try store?.documents(kind: kind).map(\.key) ?? [])
+    let declared = Set(sources.declared.applications.map(\.identifier))
+    func change(_ name: String, _ isThere: Bool) -> DocumentChange {
+      DocumentChange(kind: kind, key: name, document: isThere ? [] : nil)
+    }
+    let changed = known.symmetricDifference(declared).sorted()
+    let gone = known.subtracting(declared).filter { sources.made[$0] == nil }
+    return gone.sorted().reduce(
+      PendingChange(documents: changed.map { change($0, declared.contains($0)) })
+    ) { $0.and(ending($1)) }
+  }
+
+  private func warn(of sources: SiteSources) {
+    for conflict in sources.conflicts { logger?.warning("\(conflict)") }
+  }
+}
+
+/// How an edit is made, by the engine.
+extension SiteOwner {
+  /// Checks the applications of the site that counts.
+  ///
+  /// - Throws: the first refusal that one of them meets.
+  package func check() throws(RegionRefusal) { try site.check() }
+
+  /// Checks an edit.
+  ///
+  /// - Throws: the refusal that it would meet.
+  package func check(_ edit: SiteEdit) throws(RegionRefusal) {
+    var trial = state.withLock { $0 }
+    _ = try trial.carryOut(edit)
+  }
+
+  /// Makes an edit; the engine alone does so while it runs.
+  ///
+  /// - Returns: the changes for the stages of the engine, in their order.
+  /// - Throws: the first refusal that one of them meets; nothing has changed then.
+  package func carryOut(_ edit: SiteEdit) throws(RegionRefusal) -> [RegionChange] {
+    try state.withLock { (state) throws(RegionRefusal) in try state.carryOut(edit) }
+  }
+}
+
+/// An edit of the site.
+package enum SiteEdit: Sendable {
+  /// Changes, all of them or none; with the declarations and registrations from which they follow, or nil where a program
+  /// asks for them that registers nothing.
+  case changes([RegionChange], sources: SiteSources? = nil)
+  /// An edited site file.
+  case file(Site)
+
+  /// The changes that are known beforehand.
+  package var changes: [RegionChange] {
+    if case .changes(let changes, sources: _) = self { changes } else { [] }
+  }
+
+  /// Indicates whether the site may be another one afterwards.
+  package var changesSite: Bool {
+    if case .changes(let changes, sources: _) = self { changes.contains(where: \.changesSite) } else { true }
+  }
+}
+
+/// An engine that makes edits at an instant that has its place among all inputs.
+package protocol SiteEngine: AnyObject, Sendable {
+  /// Makes an edit: checks it, calls `commit`, and makes it.
+  ///
+  /// - Throws: the refusal that it meets or the error of the commit, nothing having changed.
+  func change(_ edit: SiteEdit, committing commit: () async throws -> Void) async throws
+}
