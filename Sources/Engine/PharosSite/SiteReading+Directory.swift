@@ -10,8 +10,33 @@ extension SiteReading {
   private static let zoneKeys =
     ["id"] + DocumentField.keys(Zone.properties) + ["observers", "adjacent", "beacons", "occupancy"]
 
+  /// Warns of an observer whose identity is that of another in another spelling: names in another case, addresses from
+  /// the last octet to the first.
+  mutating func warnOfLikeObserver(_ id: ObserverID, _ place: String, _ path: String, _ line: Int) {
+    let spelling: String
+    switch id {
+    case .name(let name): spelling = name.lowercased()
+    case .eui48(let bits): spelling = Hex.octets(min(bits, bits.byteSwapped >> 16), bytes: 6)
+    case .eui64(let bits): spelling = Hex.octets(min(bits, bits.byteSwapped), bytes: 8)
+    case .uuid: return
+    }
+    guard let other = spellings[spelling] else {
+      spellings[spelling] = id
+      return
+    }
+    guard other != id else { return }
+    let difference = id.isHardware ? "with its octets in the reverse order" : "in another case"
+    problems.warning(
+      "\(place): \"\(id)\" is \"\(other)\" \(difference), and counts as another observer",
+      line: line,
+      field: path,
+      expected: "one spelling throughout, as `pharos listen` shows it"
+    )
+  }
+
   mutating func observers(_ fields: DocumentFields) -> [ObserverEntry] {
     var seen: Set<ObserverID> = []
+    var names: [String: ObserverID] = [:]
     let known = SiteReading.observerKeys
     return fields.entries("observers", known: known, place: { $0.name("observer", $1) }).compactMap {
       fields in
@@ -22,6 +47,17 @@ extension SiteReading {
       if fields.value("person", .flag) == true { access.personObservers.insert(id) }
       var entry = ObserverEntry(id: id)
       DocumentField.read(ObserverEntry.properties, of: fields, into: &entry)
+      if let name = entry.name?.lowercased() {
+        if let other = names[name] {
+          fields.warning(
+            "name",
+            "observer \"\(other)\" has this name, too",
+            expected: "a name of its own for each, so that events say which is meant"
+          )
+        }
+        names[name] = id
+      }
+      warnOfLikeObserver(id, fields.place, fields.path(of: "id"), fields.line(of: "id"))
       return entry
     }
   }

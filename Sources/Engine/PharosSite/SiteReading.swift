@@ -10,6 +10,8 @@ struct SiteReading {
   var observerMentions: [(id: ObserverID, place: String, path: String, line: Int)] = []
   /// The first region about observers of each application, for the warning about fixed gateways.
   var observerRegions: [(place: String, path: String, line: Int)] = []
+  /// The observers by a spelling that all spellings of one share.
+  var spellings: [String: ObserverID] = [:]
   /// The persons, and the purposes of the applications.
   var access = SiteAccess()
   /// The number of regions read so far, limited so that aliases in YAML cannot multiply them without end.
@@ -96,8 +98,13 @@ struct SiteReading {
   }
 
   /// If observers are listed, an unlisted one is reported as a mistake.
-  private func checkMentions(of listed: [ObserverEntry]) {
-    guard !listed.isEmpty else { return }
+  private mutating func checkMentions(of listed: [ObserverEntry]) {
+    guard !listed.isEmpty else {
+      for mention in observerMentions {
+        warnOfLikeObserver(mention.id, mention.place, mention.path, mention.line)
+      }
+      return
+    }
     let known = Set(listed.map(\.id))
     let names = listed.map(\.id.description)
     for mention in observerMentions where !known.contains(mention.id) {

@@ -38,6 +38,7 @@ package struct CaptureTimeline: Sendable {
   ///   - time: the packet's time.
   ///   - isHeld: indicates whether a packet is held at the latest time however far it goes back, as in a recording, whose
   ///     times are receive times.
+  /// - Returns: the receive time, never before the one of the packet before.
   package mutating func receive(_ time: Timestamp, isHeld: Bool = false) -> Timestamp {
     if newest == nil, let latest, time < latest { overlap = latest - time }
     if let newest, time < newest {

@@ -379,6 +379,12 @@ struct SiteMistakeTests {
       ("pathLossExponent: \u{2212}2\n", 1, "a hyphen before the number: -2"),
       ("allowedOrigins: [\"https://a.example\"]\n", 1, "listen: { allowedOrigins: … }"),
       ("policy: open\n", 1, "ingest: { policy: … }"),
+      ("observers:\n  - { id: a, name: Hall }\n  - { id: b, name: hall }\n", 3, "\"a\" has this name, too"),
+      ("observers:\n  - { id: Kitchen }\n  - { id: kitchen }\n", 3, "is \"Kitchen\" in another case"),
+      (
+        "observers:\n  - { id: \"ac:23:3f:a0:00:01\" }\n  - { id: \"01:00:a0:3f:23:ac\" }\n", 3,
+        "with its octets in the reverse order"
+      ),
       ("listen:\n  tls: { certificate: a, key: b }\n", 2, "belongs under the top level"),
       ("zones:\n  - { id: a, observers: [x] }\n", 1, "regions: [{ id: tags, subject: beacon, uuid: … }]"),
     ]

@@ -83,7 +83,7 @@ package struct InspectRunner: Sendable {
     try console.output.write(inspection.drainLines())
     if !reader.foreign.isEmpty { console.say("\(path): \(reader.foreign).") }
     let summary = inspection.summary(of: path, reader)
-    for line in summary.passedOver + summary.timeline.remarks + summary.hints {
+    for line in summary.passedOver + summary.remarks + summary.hints {
       console.say("\(path): \(line).")
     }
     // Nothing can be summarised of a file in no known format.
@@ -326,6 +326,8 @@ struct CaptureSummary {
   var blocks = 0
   /// How far packets go back in time.
   private(set) var timeline = CaptureTimeline()
+  /// The identities that several tags send.
+  private var shared = SharedIdentities()
   private var packets = 0
   private var adverts = 0
   private var first: Timestamp?
@@ -364,7 +366,10 @@ struct CaptureSummary {
       addresses.insert(address)
     }
     let payload = line.data.span.bytes
-    for beacon in FrameDecoder().frames(in: payload).compactMap(\.beacon) { record(beacon) }
+    for beacon in FrameDecoder().frames(in: payload).compactMap(\.beacon) {
+      record(beacon)
+      if let address = line.address, let time = line.time { shared.record(beacon, from: address, at: time) }
+    }
     if let company = FrameDecoder().unreadIBeaconCompany(in: payload) {
       unreadCompanies[company, default: 0] += 1
     }
@@ -389,6 +394,9 @@ struct CaptureSummary {
   /// What a setting would read, as sentences without their ends.
   var hints: [String] { unreadCompanies.keys.sorted().map { IBeaconHint.text($0) } }
 
+  /// What the capture proves to be wrong, as sentences without their ends.
+  var remarks: [String] { timeline.remarks + shared.remarks() }
+
   /// What was passed over, as sentences without their ends.
   var passedOver: [String] { udp.passedOverLines + bluetooth.passedOverLines }
 
@@ -401,6 +409,7 @@ struct CaptureSummary {
     lines.append(row("packets", "\(packets)\(blocks > 0 ? ", and \(blocks) other blocks" : "")"))
     lines.append(row("time", span))
     if udp.packets > 0 { lines += datagramLines }
+    for remark in remarks { lines.append(row("conflict", remark)) }
     for line in passedOver { lines.append(row("passed over", line.replacing(" passed over:", with: ":"))) }
     lines.append(row("adverts", "\(adverts) of \(Wording.count(addresses.count, "device"))"))
     if ranged > 0 {
@@ -510,6 +519,7 @@ struct CaptureSummary {
       json.objects("refusals", datagrams.refusals) { CaptureSummary.write($1, to: &$0) }
       json.objects("skips", datagrams.skips) { CaptureSummary.write($1, to: &$0) }
       json.strings("passedOver", passedOver)
+      json.strings("conflicts", remarks)
       json.member("adverts", adverts)
       json.member("rangedBeacons", ranged)
       json.strings(

@@ -93,6 +93,9 @@ struct ExplainPass {
     let span = findings.span ?? received...received
     findings.span = min(span.lowerBound, received)...max(span.upperBound, received)
     let beacons = identities(of: report, in: batch)
+    if let address = report.lastingAddress {
+      for beacon in beacons { findings.shared.record(beacon, from: address, at: received) }
+    }
     if report.level != nil || !beacons.isEmpty { findings.adverts += 1 }
     // What is due is decided first, so that what is known before the report is what it met.
     findings.log.record(pipeline?.advance(to: received - .oneNanosecond) ?? [])
@@ -166,6 +169,8 @@ struct Findings {
   var span: ClosedRange<Timestamp>?
   /// The number of adverts read.
   var adverts = 0
+  /// The identities that several tags send.
+  var shared = SharedIdentities()
 
   /// A time without a sign of life.
   struct Outage: Hashable {
@@ -197,6 +202,14 @@ struct Findings {
 
   /// Every region that anything was decided or heard about, in order.
   var regions: [RegionKey] { Set(log.rows.keys.map(\.region)).sorted() }
+
+  /// Returns whether the site keeps the tags of one identity apart by their addresses.
+  func keepsApart(_ beacon: BeaconID) -> Bool {
+    site.beacons.contains { $0.keyedByAddress && $0.constraint.matches(beacon) }
+      || site.applications.flatMap(\.regions).contains {
+        $0.keyedByAddress && $0.constraint?.matches(beacon) == true
+      }
+  }
 
   /// Returns whether a beacon was ever placed in a zone.
   func places(_ beacon: BeaconID) -> Bool {

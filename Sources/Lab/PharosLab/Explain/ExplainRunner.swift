@@ -71,6 +71,7 @@ package struct ExplainRunner: Sendable {
       guard findings.span != nil else {
         throw CommandFailure("Nothing to explain: the capture holds no report that Pharos understands.")
       }
+      for remark in findings.shared.remarks(except: findings.keepsApart) { console.say("\(remark).") }
       let filter = try ExplainFilter(options, in: findings)
       let report = ExplainReport(options: options, findings: findings, filter: filter)
       switch options.format {
