@@ -29,6 +29,7 @@ extension MonitoringEngine {
       guard let slot = context.catalog.slot(application: application, identifier: identifier),
         !context.catalog.slots[Int(slot)].isRotated
       else { return }
+      catchUpListed(by: context.catalog.slots[Int(slot)].region)
       var change = begin()
       retire(slot, in: &change)
       carryOut(change, of: application)
@@ -70,6 +71,8 @@ extension MonitoringEngine {
         return
       }
     }
+    if let old { catchUpListed(by: context.catalog.slots[Int(old)].region) }
+    catchUpListed(by: region)
     var change = begin()
     if let old { retire(old, in: &change) }
     let slot = context.catalog.add(region, application: application, since: context.current, assumed: assumed)
@@ -264,6 +267,13 @@ extension MonitoringEngine {
     run(upTo: received)
   }
 
+  /// Lets the observers that a region lists catch up before it comes or goes: whether they are carried depends on it, and they
+  /// must not see that before its time.
+  private mutating func catchUpListed(by region: Region) {
+    guard case .beacon(let observers?) = region.subject else { return }
+    for case let index? in observers.map({ place(of: $0) }) where isBehind(index) { catchUp(index) }
+  }
+
   private mutating func finish() {
     pendingChanges.removeAll(keepingCapacity: true)
     context.changing.removeAll()
@@ -329,10 +339,10 @@ extension ObserverEngine {
         cost += ObserverEngine.rematchCost
         _ = row(of: slot, at: context.current, &context)
       }
+      updateKind(context)
       // At least one change is performed, however long it takes to find whom it concerns.
       guard cost < maximum else { break }
     }
-    updateKind(context)
     return cost
   }
 

@@ -32,18 +32,27 @@ struct UploadTests {
       return .sent(Timeline.at(heard + clock - back))
     }
 
-    /// Plays uploads up to a time, of two tags of which the first leaves.
-    func play(_ timeline: inout Timeline, leaves: Double = .infinity, end: Double) {
+    /// The uploads up to a time, of two tags of which the first leaves.
+    func uploads(
+      leaves: Double = .infinity,
+      end: Double
+    ) -> [(sent: Double, heard: [(tag: UInt16, timing: ReportTiming)])] {
       var next = [0.1, 0.3]
-      for upload in 1...Int(end / period) {
+      return (1...Int(end / period)).map { upload in
         let sent = Double(upload) * period
-        timeline.advance(to: sent - 0.001)
+        var heard: [(tag: UInt16, timing: ReportTiming)] = []
         while let first = next.min(), first < sent, let tag = next.firstIndex(of: first) {
-          if tag > 0 || first < leaves {
-            timeline.receive(1, UInt16(tag), at: sent, timing: timing(of: first, sent: sent))
-          }
+          if tag > 0 || first < leaves { heard.append((UInt16(tag), timing(of: first, sent: sent))) }
           next[tag] += interval
         }
+        return (sent, heard)
+      }
+    }
+
+    func play(_ timeline: inout Timeline, leaves: Double = .infinity, end: Double) {
+      for (sent, heard) in uploads(leaves: leaves, end: end) {
+        timeline.advance(to: sent - 0.001)
+        for (tag, timing) in heard { timeline.receive(1, tag, at: sent, timing: timing) }
       }
       timeline.advance(to: end)
     }
@@ -83,5 +92,60 @@ struct UploadTests {
     #expect(enters.allSatisfy { $0.decidedAt <= Timeline.at(2 * gateway.period + 1) }, "\(gateway)")
     let exits = timeline.events.filter { $0.kind == .regionExit }
     #expect(exits.count == 1, "\(gateway)")
+  }
+  @Test(
+    "an upload decides the same in one batch and in several that are received at once",
+    arguments: Seeds.drawn(0..<60)
+  )
+  func split(seed: Int) {
+    let gateway = Gateway(seed: UInt64(seed))
+    var random = SeededGenerator(seed: UInt64(seed) &+ 1)
+    let observer = [Timeline.handset, .name("van")][seed % 2]
+    let loss = seed % 3 == 0 ? 0 : 0.05
+    let region = Region(identifier: "tags", constraint: .proximity(Timeline.uuid))
+    let tags = Region(
+      identifier: "tag",
+      constraint: .proximity(Timeline.uuid),
+      subject: .beacon(observers: nil)
+    )
+    var whole = MonitoringEngine(site: Timeline.site([region, tags], liveness: .auto))
+    var split = whole
+    var outputs = (StageOutput(), StageOutput())
+    var sequence: UInt32 = 0
+    var decided = 0
+    for (sent, heard) in gateway.uploads(leaves: 600, end: 1_200) {
+      let time = Timeline.at(sent)
+      var (batch, part) = (ReportBatch(), ReportBatch())
+      func receive(_ body: ReportBody, _ timing: ReportTiming = .received) {
+        let index = batch.index(of: observer)
+        batch.append(Report(observer: index, received: time, timing: timing, body: body))
+      }
+      // Numbered datagrams of four adverts each, some of which get lost.
+      for start in stride(from: 0, to: heard.count, by: 4) {
+        sequence += 1
+        guard Double.random(in: 0..<1, using: &random) >= loss else { continue }
+        receive(.transmission(Transmission(bootID: 1, sequence: sequence, uptime: .zero)))
+        for (tag, timing) in heard[start..<min(start + 4, heard.count)] {
+          let payload = batch.append(payload: Timeline.iBeacon(1, tag))
+          receive(.advert(Advert(address: nil, rssi: RSSI(dBm: -60), payload: payload)), timing)
+        }
+      }
+      for report in batch.reports {
+        part.append(report, from: batch)
+        guard Int.random(in: 0..<4, using: &random) == 0 else { continue }
+        split.ingest(part, into: &outputs.1)
+        part.removeAll()
+      }
+      whole.ingest(batch, into: &outputs.0)
+      split.ingest(part, into: &outputs.1)
+      #expect(outputs.0.events == outputs.1.events, "\(gateway)")
+      #expect(outputs.0.links == outputs.1.links, "\(gateway)")
+      #expect(whole.counters == split.counters, "\(gateway)")
+      decided += outputs.0.events.count
+      outputs.0.removeAll()
+      outputs.1.removeAll()
+    }
+    #expect(decided > 0, "\(gateway)")
+    #expect(whole.observers() == split.observers(), "\(gateway)")
   }
 }
