@@ -10,7 +10,7 @@ struct CheckTests {
     for seed in UInt64(1_000)..<1_100 {
       let world = World(seed: seed)
       let hasChanges = world.inputs.contains { if case .change = $0 { true } else { false } }
-      if !hasChanges { return (world.site, try world.events(WorldCut())) }
+      if !hasChanges { return (world.site, try world.events()) }
     }
     throw NoSuchWorld()
   }

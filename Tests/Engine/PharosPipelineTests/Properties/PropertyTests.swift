@@ -58,18 +58,6 @@ struct PropertyTests {
     #expect(check.children > 0, "seed \(seed): no subject was ever inside a child")
   }
 
-  @Test("the same events with the same ids, however the inputs are cut", arguments: seeds.prefix(4))
-  func cuts(seed: UInt64) throws {
-    let world = World(seed: seed)
-    let whole = try world.events(WorldCut())
-    for cut in [WorldCut(shards: 3, batchSize: 5, ticks: seed), WorldCut(shards: 7, batchSize: 1)] {
-      let events = try world.events(cut)
-      let difference = zip(events, whole).first { $0 != $1 }
-      #expect(difference == nil, "seed \(seed), \(cut)")
-      #expect(events.count == whole.count, "seed \(seed), \(cut)")
-    }
-  }
-
   @Test(
     "no subject is inside long after the last advert, unless silence proves nothing",
     arguments: seeds.prefix(10)
@@ -90,7 +78,7 @@ struct PropertyTests {
     var kinds: Set<EventKind> = []
     var rules: Set<Evidence.Rule> = []
     for seed in PropertyTests.seeds.prefix(8) {
-      for event in try World(seed: seed).events(WorldCut()) {
+      for event in try World(seed: seed).events() {
         kinds.insert(event.kind)
         if case .region(let transition) = event.detail { rules.insert(transition.evidence.rule) }
       }
@@ -111,8 +99,8 @@ struct PropertyTests {
 
 extension World {
   /// All events, whatever changed in between.
-  func events(_ cut: WorldCut) throws -> [Event] {
-    try play(cut).log.flatMap { entry -> [Event] in
+  func events() throws -> [Event] {
+    try play().log.flatMap { entry -> [Event] in
       if case .events(let events) = entry { events } else { [] }
     }
   }

@@ -1,6 +1,5 @@
 import PharosModel
 import PharosPipeline
-import PharosTestSupport
 
 /// What a pipeline said, and between what it said the changes that it took.
 enum WorldEntry {
@@ -8,41 +7,15 @@ enum WorldEntry {
   case change(RegionChange, Timestamp)
 }
 
-/// How the inputs are cut.
-struct WorldCut {
-  var shards = 1
-  var batchSize = Int.max
-  /// The seed of ticks between inputs, if there are any.
-  var ticks: UInt64?
-}
-
 extension World {
   /// Plays all inputs and lets so much time run on; gives what was said, and who is inside at the end.
-  func play(
-    _ cut: WorldCut = WorldCut(),
-    tail: TimeSpan = .seconds(400)
-  ) throws -> (
-    log: [WorldEntry], inside: [Standing]
-  ) {
-    var pipeline = try Pipeline(site: site, shards: cut.shards)
+  func play(tail: TimeSpan = .seconds(400)) throws -> (log: [WorldEntry], inside: [Standing]) {
+    var pipeline = try Pipeline(site: site)
     var log: [WorldEntry] = []
     var batch = ReportBatch()
-    var random = SeededGenerator(seed: cut.ticks ?? 0)
-    var latest = World.start
     for input in inputs {
-      let room = (input.instant - latest).nanoseconds
-      if cut.ticks != nil, room > 1, Int.random(in: 0..<3, using: &random) == 0 {
-        log.append(.events(pipeline.ingest(batch)))
-        batch.removeAll()
-        let ahead = TimeSpan(nanoseconds: Int64.random(in: 0..<room, using: &random))
-        log.append(.events(pipeline.advance(to: latest + ahead)))
-      }
-      latest = input.instant
       guard case .change(let change, let instant) = input else {
         World.append(input, to: &batch)
-        guard batch.reports.count >= cut.batchSize else { continue }
-        log.append(.events(pipeline.ingest(batch)))
-        batch.removeAll()
         continue
       }
       log.append(.events(pipeline.ingest(batch)))

@@ -27,11 +27,6 @@ struct StageTwoAdoptionTests {
     return events.sorted(by: Event.isOrderedBefore)
   }
 
-  @Test("one that is no different changes nothing")
-  func same() {
-    #expect(Self.events(adopting: StateLawTests.site) == Self.events(adopting: nil))
-  }
-
   @Test("a region more changes nothing about the others")
   func more() {
     var edited = StateLawTests.site

@@ -9,10 +9,6 @@ struct AdoptionTests {
     timeline.story([.regionEnter, .regionExit, .regionUnmonitored])
   }
 
-  private static func adopt(_ site: Site, _ timeline: inout Timeline, at seconds: Double) {
-    timeline.adopt(site, at: seconds)
-  }
-
   @Test("the same site is no change: not a byte of the state, and not one event", arguments: 0..<2)
   func same(seed: Int) {
     let world = StateWorld(seed: 80 + seed, count: 500)
@@ -42,7 +38,7 @@ struct AdoptionTests {
     var timeline = Timeline(site)
     for second in 1...10 { timeline.receive(at: Double(second)) }
     site.applications[0].regions = [region("stays"), region("changes", 9), region("comes")]
-    AdoptionTests.adopt(site, &timeline, at: 10.5)
+    timeline.adopt(site, at: 10.5)
     for second in 11...20 { timeline.receive(at: Double(second)) }
     timeline.advance(to: 60)
     #expect(
@@ -55,22 +51,6 @@ struct AdoptionTests {
     #expect(timeline.states(of: "stays").count == 2)
   }
 
-  @Test("regions added at run time stay when the site file changes")
-  func atRunTime() {
-    var site = Timeline.site([Timeline.region("declared")])
-    var timeline = Timeline(site)
-    timeline.apply(.startMonitoring(application: "other", Timeline.region("added")), at: 1)
-    for second in 2...5 { timeline.receive(at: Double(second)) }
-    site.applications[0].regions[0].notifyOnExit = false
-    AdoptionTests.adopt(site, &timeline, at: 5.5)
-    timeline.advance(to: 60)
-    #expect(
-      AdoptionTests.story(timeline) == [
-        "regionEnter declared 2.0", "regionEnter added 2.0", "regionExit added 8.0",
-      ]
-    )
-  }
-
   @Test("another offset moves what was smoothed, so that the edit causes no entry or exit")
   func offsets() throws {
     let region = Timeline.region("door", silence: .seconds(60), enter: -70, exit: -76)
@@ -81,7 +61,7 @@ struct AdoptionTests {
       timeline.engine.insight(observer: Timeline.handset, beacon: Timeline.beacon())?.level
     )
     site.observers[0].rssiOffset = 12
-    AdoptionTests.adopt(site, &timeline, at: 30.5)
+    timeline.adopt(site, at: 30.5)
     let after = try #require(
       timeline.engine.insight(observer: Timeline.handset, beacon: Timeline.beacon())?.level
     )
@@ -108,7 +88,7 @@ struct AdoptionTests {
       BeaconEntry(constraint: .proximity(Timeline.uuid), measuredPower: -70, interval: .seconds(2))
     ]
     site.zones = [Zone(identifier: "lobby", observers: [Timeline.handset])]
-    AdoptionTests.adopt(site, &timeline, at: 20)
+    timeline.adopt(site, at: 20)
     #expect(timeline.engine.observers()[0].lag == .seconds(3))
     let insight = try #require(timeline.engine.insight(observer: Timeline.handset, beacon: Timeline.beacon()))
     #expect(insight.declaredInterval == .seconds(2))

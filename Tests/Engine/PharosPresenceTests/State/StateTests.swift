@@ -16,6 +16,10 @@ struct StateTests {
     whole.play()
     let (events, links) = whole.committed
     #expect(events.count > 200)
+    #expect(events.allSatisfy { $0.time <= $0.decidedAt })
+    for (earlier, later) in zip(links, links.dropFirst()) where earlier.observer == later.observer {
+      #expect((earlier.decidedAt, earlier.ordinal) < (later.decidedAt, later.ordinal))
+    }
     var random = SeededGenerator(seed: UInt64(seed))
     var cut = StateRun(world, shards: Int.random(in: 1...3, using: &random))
     var cuts = 0

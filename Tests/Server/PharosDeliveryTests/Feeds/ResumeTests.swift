@@ -5,7 +5,6 @@ import PharosModel
 import PharosPublishing
 import PharosSampleEvents
 import PharosTestSupport
-import Synchronization
 import Testing
 
 /// CommitPublisher, journal and desk together, on their own threads, with clients that go and come back.
@@ -85,79 +84,5 @@ struct ResumeTests {
           == event(committed.event.number).cloudEvent(stream: "test")
       )
     }
-  }
-
-  @Test("a stream goes on over a restart with the same numbers and ids")
-  func restart() async throws {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "pharos-\(UUID().uuidString)")
-    defer { try? FileManager.default.removeItem(at: folder) }
-    var last: Int64 = 0
-    var seen: [PublishedEvent] = []
-    for life in 0..<5 {
-      let (ended, end) = AsyncStream<Void>.makeStream()
-      do {
-        let store = LentJournal(try Journal.open(.folder(folder.path), stream: "test"), end)
-        let hub = EventHub()
-        let commitPublisher = CommitPublisher(
-          hub: hub,
-          store: store,
-          authorisations: try Authorisations(store: Journal.open(.memory, stream: "test")),
-          stream: "test"
-        )
-        let feedService = FeedService(commitPublisher: commitPublisher, history: store)
-        hub.publish((life * 100..<life * 100 + 100).map(event))
-        await commitPublisher.drain()
-        // Each life but the last leaves 50 events for the next one.
-        let wanted = life == 4 ? 500 : life * 100 + 50
-        var iterator = try feedService.open(FeedRequest(after: last)).makeAsyncIterator()
-        while seen.count < wanted, let items = await iterator.next() {
-          for case .event(let committed) in items where seen.count < wanted {
-            seen.append(committed)
-            last = committed.sequence ?? last
-          }
-        }
-      }
-      // The folder is free for the next life once the journal is released.
-      for await _ in ended {}
-    }
-    #expect(seen.map(\.event.number) == Array(0..<500))
-    #expect(seen.map(\.sequence) == (1...500).map { Int64($0) })
-    #expect(seen.map(\.event.id) == (0..<500).map { event($0).id })
-  }
-}
-
-/// A journal that reports when it is released.
-private final class LentJournal: EventStore {
-  private let journal: Mutex<Journal?>
-  private let end: AsyncStream<Void>.Continuation
-  private struct Returned: Error {}
-
-  init(_ journal: Journal, _ end: AsyncStream<Void>.Continuation) {
-    self.journal = Mutex(journal)
-    self.end = end
-  }
-
-  deinit {
-    journal.withLock { $0 = nil }
-    end.finish()
-  }
-
-  var head: Int64 { journal.withLock { $0?.head ?? 0 } }
-  var oldest: Int64 { journal.withLock { $0?.oldest ?? 1 } }
-  var removals: UInt64 { journal.withLock { $0?.removals ?? 0 } }
-
-  func events(after: Int64, matching filter: EventFilter, limit: Int) throws -> [JournaledEvent] {
-    try lent().events(after: after, matching: filter, limit: limit)
-  }
-
-  func append(_ entries: [Journal.Entry]) throws -> [Int64?] { try lent().append(entries) }
-
-  func save(checkpoint: [UInt8], instant: Timestamp, through: Int64) throws {
-    try lent().save(checkpoint: checkpoint, instant: instant, through: through)
-  }
-
-  private func lent() throws -> Journal {
-    guard let journal = journal.withLock({ $0 }) else { throw Returned() }
-    return journal
   }
 }
