@@ -1,4 +1,5 @@
 import Foundation
+import PharosFiles
 import PharosGateway
 import PharosModel
 import PharosSecurity
@@ -161,7 +162,9 @@ struct RunningTests {
     let receiver = try Receiver()
     let report = try await RunningGateway(path, to: receiver.port).end()
     #expect(report.damage?.isEmpty == false)
-    await #expect(throws: (any Error).self) { try await RunningGateway("/nowhere", to: receiver.port).end() }
+    await #expect(throws: FileError(.system(.open, code: ENOENT), path: "/nowhere")) {
+      try await RunningGateway("/nowhere", to: receiver.port).end()
+    }
   }
 
   @Test("the number of a start is higher than the last one, whatever the clock says")

@@ -23,7 +23,7 @@ struct EvidenceTests {
   )
   func recomputes(seed: UInt64) throws {
     let transitions = try EvidenceTests.transitions(seed)
-    #expect(transitions.count > 10)
+    #expect(!transitions.isEmpty)
     for (event, transition) in transitions {
       let rule = transition.evidence.rule
       let expected: DecisionCheck = EvidenceTests.deciding.contains(rule) ? .follows : .noDecision

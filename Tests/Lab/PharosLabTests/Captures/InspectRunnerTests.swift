@@ -59,6 +59,7 @@ struct InspectRunnerTests {
   @Test("each line for machines is an object", arguments: [InspectRunner.View.summary, .adverts, .datagrams])
   func json(view: InspectRunner.View) throws {
     let (_, kept) = inspect(view, .jsonl)
+    #expect(!kept.output.text.isEmpty)
     for line in kept.output.text.split(separator: "\n") {
       let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
       let keys = try Set(#require(object).keys)

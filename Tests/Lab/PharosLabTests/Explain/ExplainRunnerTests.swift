@@ -147,7 +147,9 @@ struct ExplainRunnerTests {
 
   @Test("no line is wider than a hundred columns, and none ends in a space")
   func width() {
-    for line in explain().text.split(separator: "\n", omittingEmptySubsequences: false) {
+    let lines = explain().text.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.count > 1)
+    for line in lines {
       #expect(line.count <= 100, "\(line)")
       #expect(line.last != " ")
       #expect(!line.contains("\u{A0}"))

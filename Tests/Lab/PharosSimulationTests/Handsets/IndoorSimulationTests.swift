@@ -252,7 +252,7 @@ struct IndoorSimulationTests {
     truths[0].write(to: &json)
     let text = String(decoding: json.utf8, as: UTF8.self)
     #expect(text.hasPrefix(#"{"time":"2026-01-01T09:00:00"#))
-    #expect(text.contains(#""subject":"observer:one""#) || text.contains(#""subject":"one""#), "\(text)")
+    #expect(text.contains(#""subject":"one""#), "\(text)")
     #expect(text.contains(#""building":"mall","level":0,"#))
   }
 

@@ -144,7 +144,7 @@ struct ReplayRunnerTests {
       #expect(outcome.status == .failure)
       #expect(sender.sent.count == 3)
       #expect(outcome.errors.contains(path))
-      #expect(outcome.errors.contains("offset") || outcome.errors.contains("byte"))
+      #expect(outcome.errors.contains("at byte "))
     }
   }
 
