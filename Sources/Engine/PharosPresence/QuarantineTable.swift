@@ -66,14 +66,6 @@ package struct QuarantinedObserver: Hashable, Sendable {
   package var lastHeard: Timestamp
   /// The number of its reports.
   package var reports: UInt64
-
-  /// Makes an entry.
-  package init(id: ObserverID, firstHeard: Timestamp, lastHeard: Timestamp, reports: UInt64) {
-    self.id = id
-    self.firstHeard = firstHeard
-    self.lastHeard = lastHeard
-    self.reports = reports
-  }
 }
 
 extension QuarantinedObserver: FieldRecord {

@@ -47,13 +47,6 @@ package struct Verdict: Hashable, Sendable {
   package var time: Timestamp
   /// The change that the rule decided.
   package var change: Change
-
-  /// Makes a verdict.
-  package init(beacon: Int32, time: Timestamp, change: Change) {
-    self.beacon = beacon
-    self.time = time
-    self.change = change
-  }
 }
 
 /// A peer's rule that decides presence and rooms from one advert after another.

@@ -66,12 +66,6 @@ package struct LocalBlock: Sendable, Equatable {
   /// The block's whole body, padding included: a multiple of four bytes.
   package var body: ArraySlice<UInt8>
 
-  /// Makes a block.
-  package init(type: UInt32, body: ArraySlice<UInt8>) {
-    self.type = type
-    self.body = body
-  }
-
   /// The content that ``CaptureWriter`` wrote into the block, or nil if the body has another layout.
   ///
   /// - Shape: 0 length u32 little-endian whatever the section's order; 4 content; zeros up to a multiple of
