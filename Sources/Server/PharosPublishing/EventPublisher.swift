@@ -12,6 +12,8 @@ import Synchronization
 public struct EventPublisher<Output: Sendable, Failure: Error>: Publisher, Sendable {
   let source: StreamSource<Output>
   let overflow: Overflow<Failure>
+  /// The executor that calls subscribers; nil for a queue of each subscription's own.
+  var executor: SubscriptionExecutor?
 
   /// The default limit of a queue, in elements.
   ///
@@ -25,6 +27,13 @@ public struct EventPublisher<Output: Sendable, Failure: Error>: Publisher, Senda
     let subscription = EventSubscription(publisher: self, downstream: AnySubscriber(subscriber))
     subscriber.receive(subscription: subscription)
     subscription.start()
+  }
+
+  /// Returns the same stream with an executor that calls its subscribers, one piece of work after the other.
+  package func called(by executor: @escaping SubscriptionExecutor) -> EventPublisher {
+    var copy = self
+    copy.executor = executor
+    return copy
   }
 
   /// The same elements for `for await`.
@@ -45,7 +54,11 @@ extension EventPublisher where Failure == Never {
   ///   - onDrop: called on the sender's thread with the number of elements that were just dropped; it must not block.
   /// - Returns: the stream.
   public func buffering(_ limit: Int, onDrop: (@Sendable (Int) -> Void)? = nil) -> EventPublisher {
-    EventPublisher(source: source, overflow: .dropOldest(limit: Swift.max(1, limit), onDrop: onDrop))
+    EventPublisher(
+      source: source,
+      overflow: .dropOldest(limit: Swift.max(1, limit), onDrop: onDrop),
+      executor: executor
+    )
   }
 
   /// Returns the same stream, which ends with an error instead of dropping anything.
@@ -56,10 +69,14 @@ extension EventPublisher where Failure == Never {
     let limit = Swift.max(1, limit)
     return EventPublisher<Output, PublishingError>(
       source: source,
-      overflow: .fail(limit: limit, .overflow(limit: limit))
+      overflow: .fail(limit: limit, .overflow(limit: limit)),
+      executor: executor
     )
   }
 }
+
+/// Runs pieces of work one after the other, soon.
+package typealias SubscriptionExecutor = @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
 
 /// The reason why a stream ended before its source did.
 public enum PublishingError: Error, Hashable, Sendable {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// One OpenCombine subscription: its queue, its demand, and the serial queue on which its subscriber is called.
 ///
-/// `@unchecked Sendable` because OpenCombine's subscribers are not Sendable: `downstream` is touched on `subscriberQueue`
+/// `@unchecked Sendable` because OpenCombine's subscribers are not Sendable: `downstream` is touched on `executor`
 /// alone, which is serial; everything else is behind the mutex or immutable. A Dispatch queue and not a task, since
 /// a subscriber may block: it then holds a thread of its own and none of the few that all tasks share.
 final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @unchecked Sendable {
@@ -21,7 +21,7 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
 
   private let source: StreamSource<Output>
   private let state = Mutex(State())
-  private let subscriberQueue = DispatchQueue(label: "pharos.subscription")
+  private let executor: SubscriptionExecutor
   private var downstream: AnySubscriber<Output, Failure>?
 
   /// The number of elements that are taken at a time, so that a cancellation is noticed soon.
@@ -29,6 +29,9 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
 
   init(publisher: EventPublisher<Output, Failure>, downstream: AnySubscriber<Output, Failure>) {
     source = publisher.source
+    executor =
+      publisher.executor
+      ?? { [queue = DispatchQueue(label: "pharos.subscription")] work in queue.async { work() } }
     self.downstream = downstream
     let queue = Queue(
       overflow: publisher.overflow,
@@ -64,7 +67,7 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
       return state.registration
     }
     if let registration { source.detach(registration) }
-    subscriberQueue.async { self.downstream = nil }
+    executor { self.downstream = nil }
   }
 
   private func schedule() {
@@ -73,10 +76,10 @@ final class EventSubscription<Output: Sendable, Failure: Error>: Subscription, @
       state.isScheduled = true
       return true
     }
-    if isFirst { subscriberQueue.async { self.drain() } }
+    if isFirst { executor { self.drain() } }
   }
 
-  /// Delivers as much as there is and the demand allows; runs on the subscriber's queue.
+  /// Delivers as much as there is and the demand allows; runs on the executor.
   private func drain() {
     state.withLock { $0.isScheduled = false }
     while let (queue, allowance) = allowance() {

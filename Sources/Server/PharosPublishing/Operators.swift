@@ -81,7 +81,7 @@ extension EventPublisher {
   private func operated<Result>(
     _ operate: (StreamSource<Output>) -> StreamSource<Result>
   ) -> EventPublisher<Result, Failure> {
-    EventPublisher<Result, Failure>(source: operate(source), overflow: overflow)
+    EventPublisher<Result, Failure>(source: operate(source), overflow: overflow, executor: executor)
   }
 }
 
