@@ -236,9 +236,9 @@ public enum EventDetail: Hashable, Sendable {
   /// The types of data; the place of a type is its number in records.
   private static let types: [any EventData.Type] = [
     RegionTransition.self, RegionLimit.self, RangedBeacons.self, ZoneTransition.self, ObserverTransition.self,
-    Battery.self, ClockStep.self, AuthorisationTransition.self, NotificationDetail.self, FixDetail.self,
+    Battery.self, ClockStep.self, AuthorisationTransition.self, NotificationDetail.self, EarlierFix.self,
     PositioningTransition.self, ScanRequest.self, GuidanceDetail.self,
-    VisitDetail.self, OccupancyTransition.self, ResetRegion.self,
+    VisitDetail.self, OccupancyTransition.self, ResetRegion.self, FixDetail.self,
   ]
 }
 

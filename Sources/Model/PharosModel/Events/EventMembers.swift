@@ -45,6 +45,71 @@ protocol MemberCoder {
   mutating func part<Part: EventMembers>(_ key: StaticString?, _ part: inout Part?) throws(Failure)
   /// Codes a list of parts, which JSON leaves out if it is empty.
   mutating func parts<Part: EventMembers>(_ key: StaticString, _ parts: inout [Part]) throws(Failure)
+  /// Codes a value that is always present, of which its schema says more than the type.
+  mutating func member<Value: MemberValue>(
+    _ key: StaticString,
+    _ value: inout Value,
+    decimals: Int,
+    _ note: MemberNote
+  ) throws(Failure)
+  /// Codes a value that may be missing, of which its schema says more than the type.
+  mutating func member<Value: MemberValue>(
+    _ key: StaticString,
+    _ value: inout Value?,
+    decimals: Int,
+    _ note: MemberNote
+  ) throws(Failure)
+  /// Codes a part that may be missing, with words for people.
+  mutating func part<Part: EventMembers>(
+    _ key: StaticString,
+    _ part: inout Part?,
+    _ note: MemberNote
+  ) throws(Failure)
+}
+
+/// What the schema of a member says besides the type of its value.
+struct MemberNote: ExpressibleByStringLiteral {
+  /// Words for people.
+  var words: StaticString
+  /// The smallest value.
+  var minimum: Double?
+  /// The largest value.
+  var maximum: Double?
+
+  init(_ words: StaticString, minimum: Double? = nil, maximum: Double? = nil) {
+    (self.words, self.minimum, self.maximum) = (words, minimum, maximum)
+  }
+
+  init(stringLiteral words: StaticString) { self.init(words) }
+}
+
+/// Only schemas have notes.
+extension MemberCoder {
+  mutating func member<Value: MemberValue>(
+    _ key: StaticString,
+    _ value: inout Value,
+    decimals: Int,
+    _: MemberNote
+  ) throws(Failure) {
+    try member(key, &value, decimals: decimals)
+  }
+
+  mutating func member<Value: MemberValue>(
+    _ key: StaticString,
+    _ value: inout Value?,
+    decimals: Int,
+    _: MemberNote
+  ) throws(Failure) {
+    try member(key, &value, decimals: decimals)
+  }
+
+  mutating func part<Part: EventMembers>(
+    _ key: StaticString,
+    _ part: inout Part?,
+    _: MemberNote
+  ) throws(Failure) {
+    try self.part(key, &part)
+  }
 }
 
 extension MemberCoder {
@@ -63,6 +128,8 @@ extension MemberCoder {
 
 /// A value of a member.
 protocol MemberValue: FieldCodable {
+  /// The schema of the value in JSON.
+  static var schema: Schema { get }
   func write(to json: inout JSONText, _ key: StaticString, decimals: Int)
   func write(to record: inout RecordWriter, decimals: Int)
   init(from record: inout RecordReader, decimals: Int) throws(FieldError)
@@ -83,6 +150,7 @@ extension RegionState: MemberChoice {}
 // MARK: Values
 
 extension Int: MemberValue {
+  static var schema: Schema { .integer }
   func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, self) }
   func write(to record: inout RecordWriter, decimals: Int) { record.signed(Int64(self)) }
   init(from record: inout RecordReader, decimals: Int) throws(FieldError) { self = Int(try record.signed()) }
@@ -93,6 +161,7 @@ extension UInt16: MemberValue {}
 extension UInt32: MemberValue {}
 
 extension MemberValue where Self: FixedWidthInteger & UnsignedInteger {
+  static var schema: Schema { .count }
   func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, self) }
   func write(to record: inout RecordWriter, decimals: Int) { record.number(UInt64(self)) }
   init(from record: inout RecordReader, decimals: Int) throws(FieldError) {
@@ -103,7 +172,19 @@ extension MemberValue where Self: FixedWidthInteger & UnsignedInteger {
   }
 }
 
+extension Bool: MemberValue {
+  static var schema: Schema { .flag }
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, self) }
+  func write(to record: inout RecordWriter, decimals: Int) { record.byte(self ? 1 : 0) }
+  init(from record: inout RecordReader, decimals: Int) throws(FieldError) {
+    let byte = try record.byte()
+    guard byte < 2 else { throw record.failure(.unknownTag(field: "a truth value", tag: byte)) }
+    self = byte == 1
+  }
+}
+
 extension Double: MemberValue {
+  static var schema: Schema { .number }
   func write(to json: inout JSONText, _ key: StaticString, decimals: Int) {
     json.member(key, self, decimals: decimals)
   }
@@ -115,6 +196,7 @@ extension Double: MemberValue {
 
 /// A span of time is stated in seconds: to the millisecond with three decimals, with more to the nanosecond.
 extension TimeSpan: MemberValue {
+  static var schema: Schema { .number }
   func write(to json: inout JSONText, _ key: StaticString, decimals: Int) {
     json.member(key, seconds, decimals: decimals)
   }
@@ -127,12 +209,14 @@ extension TimeSpan: MemberValue {
 }
 
 extension Timestamp: MemberValue {
+  static var schema: Schema { .time }
   func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, rfc3339) }
   func write(to record: inout RecordWriter, decimals: Int) { record.time(self) }
   init(from record: inout RecordReader, decimals: Int) throws(FieldError) { self = try record.time() }
 }
 
 extension EventID: MemberValue {
+  static var schema: Schema { .text }
   func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, description) }
   func write(to record: inout RecordWriter, decimals: Int) {
     record.word(high)
@@ -145,12 +229,14 @@ extension EventID: MemberValue {
 }
 
 extension String: MemberValue {
+  static var schema: Schema { .text }
   func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, self) }
   func write(to record: inout RecordWriter, decimals: Int) { record.name(.text(self)) }
   init(from record: inout RecordReader, decimals: Int) throws(FieldError) { self = try record.textName() }
 }
 
 extension ObserverID: MemberValue {
+  static var schema: Schema { .text }
   func write(to json: inout JSONText, _ key: StaticString, decimals: Int) {
     json.identity(key, .observer(self))
   }
@@ -159,6 +245,7 @@ extension ObserverID: MemberValue {
 }
 
 extension BeaconID: MemberValue {
+  static var schema: Schema { .text }
   func write(to json: inout JSONText, _ key: StaticString, decimals: Int) {
     json.identity(key, .beacon(self))
   }
@@ -446,6 +533,98 @@ extension RecordReader: MemberCoder {
     var parts: [Part] = []
     for _ in 0..<(try number()) { parts.append(try part()) }
     return parts
+  }
+}
+
+// MARK: Schemas
+
+/// The members of an object as its schema lists them.
+struct MemberSchemas: MemberCoder {
+  private(set) var members: [Schema.Member] = []
+
+  /// The members that a part lists.
+  static func of<Part: EventMembers>(_: Part.Type) -> [Schema.Member] {
+    var (part, schemas) = (Part.unread, MemberSchemas())
+    part.visitMembers(&schemas)
+    return schemas.members
+  }
+
+  mutating func member<Value: MemberValue>(_ key: StaticString, _: inout Value, decimals _: Int) {
+    members.append(.required(key.description, Value.schema))
+  }
+
+  mutating func member<Value: MemberValue>(_ key: StaticString, _: inout Value?, decimals _: Int) {
+    members.append(.optional(key.description, Value.schema))
+  }
+
+  mutating func member<Value: MemberValue>(
+    _ key: StaticString,
+    _: inout Value,
+    decimals _: Int,
+    _ note: MemberNote
+  ) {
+    members.append(.required(key.description, Value.schema.within(note), note.words.description))
+  }
+
+  mutating func member<Value: MemberValue>(
+    _ key: StaticString,
+    _: inout Value?,
+    decimals _: Int,
+    _ note: MemberNote
+  ) {
+    members.append(.optional(key.description, Value.schema.within(note), note.words.description))
+  }
+
+  mutating func choice<Value: MemberChoice>(_ key: StaticString, _: inout Value, _: RecordHead.Place) {
+    let words = (0...UInt8.max).compactMap { Value(code: $0)?.name }
+    members.append(.required(key.description, .words(words)))
+  }
+
+  mutating func flag(_ key: StaticString, _: inout Bool) { members.append(.optional(key.description, .flag)) }
+
+  mutating func part<Part: EventMembers>(_ key: StaticString?, _: inout Part) {
+    let own = MemberSchemas.of(Part.self)
+    if let key { members.append(.required(key.description, .object(own))) } else { members += own }
+  }
+
+  mutating func part<Part: EventMembers>(_ key: StaticString?, _: inout Part?) {
+    let own = MemberSchemas.of(Part.self)
+    if let key {
+      members.append(.optional(key.description, .object(own)))
+    } else {
+      members += own.map(\.optional)
+    }
+  }
+
+  mutating func part<Part: EventMembers>(_ key: StaticString, _: inout Part?, _ note: MemberNote) {
+    members.append(.optional(key.description, .object(MemberSchemas.of(Part.self)), note.words.description))
+  }
+
+  mutating func parts<Part: EventMembers>(_ key: StaticString, _: inout [Part]) {
+    members.append(.optional(key.description, .list(.object(MemberSchemas.of(Part.self)))))
+  }
+}
+
+extension Schema {
+  /// The schema of numbers within the bounds of a note.
+  fileprivate func within(_ note: MemberNote) -> Schema {
+    switch (note.minimum, note.maximum) {
+    case (let minimum?, let maximum?): .number(minimum...maximum)
+    case (let minimum?, nil): .number(minimum...)
+    default: self
+    }
+  }
+}
+
+extension DocumentField where Owner: EventMembers {
+  /// The members that the owner lists, as those of documents that are only written.
+  static var listed: [DocumentField<Owner>] {
+    [
+      DocumentField(writing: MemberSchemas.of(Owner.self)) { owner, json in
+        var owner = owner
+        owner.visitMembers(&json)
+      }
+    ]
   }
 }
 

@@ -88,165 +88,19 @@ public struct FixDetail: Hashable, Sendable {
 
   /// Indicates whether the subject is on a floor of a building.
   public var isIndoors: Bool { !building.isEmpty }
+
+  /// Writes the members of an open object: metres, metres a second, degrees, seconds.
+  public func write(to json: inout JSONText) {
+    var copy = self
+    copy.visitMembers(&json)
+  }
 }
 
 extension FixDetail: EventData {
   var detail: EventDetail { .fix(self) }
 
-  func write(to json: inout JSONText, endingAt _: Timestamp) { write(to: &json) }
-
-  /// Writes the members of an open object: metres, metres a second, degrees, seconds.
-  public func write(to json: inout JSONText) { DocumentField.write(FixDetail.members, of: self, to: &json) }
-
-  /// The members in JSON: unknown values are left out, as are the floor and its plane outdoors.
-  package static let members: [DocumentField<FixDetail>] = [
-    .always("venue", .text) { $0.venue },
-    .sometimes("building", .text, "Missing outdoors, as are level, floorName, x and y.") {
-      $0.indoors($0.building)
-    },
-    .sometimes("level", .integer, "The floor's number; 0 is the ground floor.") { $0.indoors($0.level) },
-    .sometimes("floorName", .text) { $0.floorName.isEmpty ? nil : $0.indoors($0.floorName) },
-    .sometimes("room", .text, "The room that it is in, by the venue's own name.") { $0.indoors($0.room) },
-    .sometimes("place", .text, "The point of interest that it is at, by name.") { $0.indoors($0.place) },
-    .sometimes("latitude", .number(decimals: 8), "Degrees north, WGS 84.") { $0.coordinate?.latitude },
-    .sometimes("longitude", .number(decimals: 8), "Degrees east, WGS 84.") { $0.coordinate?.longitude },
-    .sometimes("x", .number(decimals: 3), "Metres east on the floor's plane.") { $0.indoors($0.x) },
-    .sometimes("y", .number(decimals: 3), "Metres north on the floor's plane.") { $0.indoors($0.y) },
-    .always(
-      "horizontalAccuracy",
-      .number(decimals: 2, .number(0...)),
-      "Metres: the radius meant to hold 68 % of truths."
-    ) { $0.horizontalAccuracy },
-    .sometimes("speed", .number(decimals: 2, .number(0...)), "Metres a second.") { $0.speed },
-    .sometimes("course", .number(decimals: 1, .number(0...)), "Degrees from north clockwise.") {
-      $0.courseInDegrees
-    },
-    .always("sources", .list(.text(.words(FixSources.names.map(\.name)))), "What it was made from.") { fix in
-      FixSources.names.filter { fix.sources.contains($0.source) }.map(\.name)
-    },
-    .always(
-      "age",
-      .seconds,
-      "How old the newest evidence of a radio, or from outside, was; seconds."
-    ) { $0.age },
-    .always(
-      "satellites",
-      .text(.words([SatelliteAdvice.needed, .notNeeded].map(\.name))),
-      "Whether the handset's satellite receiver is worth its power here."
-    ) { $0.satellites.name },
-    .sometimes(
-      "itinerary",
-      .object(ItineraryProgress.members),
-      "The place along the subject's itinerary; missing if it has none or is not near it."
-    ) { $0.progress },
-  ]
-
-  private func indoors<Value>(_ value: Value?) -> Value? { isIndoors ? value : nil }
-
-  private var coordinate: (latitude: Double, longitude: Double)? {
-    latitude.flatMap { latitude in longitude.map { (latitude, $0) } }
-  }
-
-  /// The course in degrees from north clockwise, 0 to 360, as in JSON.
-  var courseInDegrees: Double? {
-    // Beyond so many turns the digits hold no direction.
-    guard let course, course.magnitude < 1_000 else { return nil }
-    let degrees = course * 180 / .pi
-    let turned = degrees - (degrees / 360).rounded(.down) * 360
-    // What rounds up to a whole turn is north.
-    return turned >= 359.95 ? 0 : turned
-  }
-
-  /// - Shape: a byte with a bit for each of floor name, coordinate, speed, course, satellites that are not needed, itinerary, room and place, in this order;
-  ///   the sources; venue and building; floor and place if there is a building; what the bits announce; accuracy and age; the itinerary: a
-  ///   byte with bits for off the route and a place, distance, share and deviation, the place.
-  func write(to writer: inout RecordWriter) {
-    let hasCoordinate = latitude != nil && longitude != nil
-    var flags: UInt8 = 0
-    let isThere = [
-      isIndoors && !floorName.isEmpty, hasCoordinate, speed != nil, courseInDegrees != nil,
-      satellites == .notNeeded, progress != nil, isIndoors && room != nil, isIndoors && place != nil,
-    ]
-    for (bit, flag) in isThere.enumerated() where flag { flags |= 1 << UInt8(bit) }
-    writer.byte(flags)
-    writer.byte(sources.rawValue)
-    writer.name(.text(venue))
-    writer.name(.text(building))
-    if isIndoors {
-      writer.signed(Int64(level))
-      if !floorName.isEmpty { writer.name(.text(floorName)) }
-      if let room { writer.name(.text(room)) }
-      if let place { writer.name(.text(place)) }
-      writer.decimal(x, 3)
-      writer.decimal(y, 3)
-    }
-    if hasCoordinate, let latitude, let longitude {
-      writer.decimal(latitude, 8)
-      writer.decimal(longitude, 8)
-    }
-    if let speed { writer.decimal(speed, 2) }
-    if let courseInDegrees { writer.decimal(courseInDegrees, 1) }
-    writer.decimal(horizontalAccuracy, 2)
-    writer.milliseconds(age)
-    guard let progress else { return }
-    let place = progress.latitude.flatMap { latitude in progress.longitude.map { (latitude, $0) } }
-    writer.byte((progress.isOffRoute ? 1 : 0) | (place != nil ? 2 : 0))
-    writer.decimal(progress.distance, 1)
-    writer.decimal(progress.share, 4)
-    writer.decimal(progress.deviation, 2)
-    guard let (latitude, longitude) = place else { return }
-    writer.decimal(latitude, 8)
-    writer.decimal(longitude, 8)
-  }
-
-  /// Reads what was written.
-  init(from reader: inout RecordReader) throws(FieldError) {
-    let flags = try reader.byte()
-    let bits = try reader.byte()
-    guard bits & ~FixSources.all.rawValue == 0 else {
-      throw reader.failure(.unknownTag(field: "a fix's sources", tag: bits))
-    }
-    let venue = try reader.textName()
-    let building = try reader.textName()
-    self.init(
-      venue: venue,
-      building: building,
-      horizontalAccuracy: 0,
-      sources: FixSources(rawValue: bits),
-      age: .zero,
-      satellites: flags & 16 != 0 ? .notNeeded : .needed
-    )
-    if isIndoors {
-      level = Int(try reader.signed())
-      if flags & 1 != 0 { floorName = try reader.textName() }
-      if flags & 64 != 0 { room = try reader.textName() }
-      if flags & 128 != 0 { place = try reader.textName() }
-      x = try reader.decimal(3)
-      y = try reader.decimal(3)
-    }
-    if flags & 2 != 0 {
-      latitude = try reader.decimal(8)
-      longitude = try reader.decimal(8)
-    }
-    if flags & 4 != 0 { speed = try reader.decimal(2) }
-    if flags & 8 != 0 { course = try reader.decimal(1) * .pi / 180 }
-    horizontalAccuracy = try reader.decimal(2)
-    age = try reader.milliseconds()
-    guard flags & 32 != 0 else { return }
-    let marks = try reader.byte()
-    guard marks < 1 << 2 else { throw reader.failure(.unknownTag(field: "an itinerary", tag: marks)) }
-    var read = ItineraryProgress(
-      distance: try reader.decimal(1),
-      share: try reader.decimal(4),
-      deviation: try reader.decimal(2),
-      isOffRoute: marks & 1 != 0
-    )
-    if marks & 2 != 0 {
-      read.latitude = try reader.decimal(8)
-      read.longitude = try reader.decimal(8)
-    }
-    progress = read
-  }
+  /// Leaves the members as they are: none of them is a time or an identity.
+  mutating func visit(_: inout MemberWalk) {}
 
   func summary(of _: Event) -> String {
     let floor = floorName.isEmpty ? "\(building)/\(level)" : floorName
@@ -298,20 +152,256 @@ extension FixDetail: EventData {
   }
 }
 
-extension ItineraryProgress {
-  /// The members in JSON.
-  fileprivate static let members: [DocumentField<ItineraryProgress>] = [
-    .always("distance", .number(decimals: 1), "Metres along the route.") { $0.distance },
-    .always("share", .number(decimals: 4, .number(0...1)), "The same as a share of the whole route.") {
-      $0.share
-    },
-    .always("deviation", .number(decimals: 2, .number(0...)), "Metres from the route.") { $0.deviation },
-    .always("offRoute", .flag, "Whether the subject has left the route.") { $0.isOffRoute },
-    .sometimes("latitude", .number(decimals: 8), "The nearest place on the route; degrees north.") {
-      $0.longitude == nil ? nil : $0.latitude
-    },
-    .sometimes("longitude", .number(decimals: 8), "The nearest place on the route; degrees east.") {
-      $0.latitude == nil ? nil : $0.longitude
-    },
-  ]
+/// The members, from which JSON, its schema and records come: unknown values are left out, as are the floor and its plane
+/// outdoors.
+///
+/// A further member stands at the end and may be missing, so that records from before it are read: they lack its flag.
+extension FixDetail: EventMembers {
+  static var unread: FixDetail {
+    FixDetail(venue: "", horizontalAccuracy: 0, sources: [], age: .zero)
+  }
+
+  /// The members of documents.
+  package static let members = DocumentField<FixDetail>.listed
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("venue", &venue)
+    try visitPlace(&coder)
+    try coder.member(
+      "horizontalAccuracy",
+      &horizontalAccuracy,
+      decimals: 2,
+      MemberNote("Metres: the radius meant to hold 68 % of truths.", minimum: 0)
+    )
+    try coder.member("speed", &speed, decimals: 2, MemberNote("Metres a second.", minimum: 0))
+    try coder.member(
+      "course",
+      &writtenCourse,
+      decimals: 1,
+      MemberNote("Degrees from north clockwise.", minimum: 0)
+    )
+    try coder.member("sources", &sources, decimals: 0, "What it was made from.")
+    try coder.member(
+      "age",
+      &age,
+      decimals: 3,
+      "How old the newest evidence of a radio, or from outside, was; seconds."
+    )
+    try coder.member(
+      "satellites",
+      &satellites,
+      decimals: 0,
+      "Whether the handset's satellite receiver is worth its power here."
+    )
+    try coder.part(
+      "itinerary",
+      &progress,
+      "The place along the subject's itinerary; missing if it has none or is not near it."
+    )
+  }
+
+  private mutating func visitPlace<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member(
+      "building",
+      &writtenBuilding,
+      decimals: 0,
+      "Missing outdoors, as are level, floorName, x and y."
+    )
+    try coder.member("level", &writtenLevel, decimals: 0, "The floor's number; 0 is the ground floor.")
+    try coder.member("floorName", &writtenFloorName)
+    try coder.member("room", &writtenRoom, decimals: 0, "The room that it is in, by the venue's own name.")
+    try coder.member("place", &writtenPlace, decimals: 0, "The point of interest that it is at, by name.")
+    try coder.member("latitude", &writtenLatitude, decimals: 8, "Degrees north, WGS 84.")
+    try coder.member("longitude", &writtenLongitude, decimals: 8, "Degrees east, WGS 84.")
+    try coder.member("x", &writtenX, decimals: 3, "Metres east on the floor's plane.")
+    try coder.member("y", &writtenY, decimals: 3, "Metres north on the floor's plane.")
+  }
+}
+
+/// The properties as they are written.
+extension FixDetail {
+  private func indoors<Value>(_ value: Value?) -> Value? { isIndoors ? value : nil }
+
+  private var writtenBuilding: String? {
+    get { indoors(building) }
+    set { building = newValue ?? "" }
+  }
+
+  private var writtenLevel: Int? {
+    get { indoors(level) }
+    set { level = newValue ?? 0 }
+  }
+
+  private var writtenFloorName: String? {
+    get { floorName.isEmpty ? nil : indoors(floorName) }
+    set { floorName = newValue ?? "" }
+  }
+
+  private var writtenRoom: String? {
+    get { indoors(room) }
+    set { room = newValue }
+  }
+
+  private var writtenPlace: String? {
+    get { indoors(place) }
+    set { place = newValue }
+  }
+
+  private var writtenLatitude: Double? {
+    get { longitude == nil ? nil : latitude }
+    set { latitude = newValue }
+  }
+
+  private var writtenLongitude: Double? {
+    get { latitude == nil ? nil : longitude }
+    set { longitude = newValue }
+  }
+
+  private var writtenX: Double? {
+    get { indoors(x) }
+    set { x = newValue ?? 0 }
+  }
+
+  private var writtenY: Double? {
+    get { indoors(y) }
+    set { y = newValue ?? 0 }
+  }
+
+  private var writtenCourse: WrittenAngle? {
+    get { WrittenAngle(course) }
+    set { course = newValue?.radians }
+  }
+}
+
+/// An angle that JSON and records state in degrees, 0 to 360, as Core Location does.
+private struct WrittenAngle: MemberValue {
+  var radians: Double
+
+  /// Creates an angle, or nil of one that is missing, or of so many turns that its digits hold no direction.
+  init?(_ radians: Double?) {
+    guard let radians, radians.magnitude < 1_000 else { return nil }
+    self.radians = radians
+  }
+
+  private var degrees: Double {
+    let degrees = radians * 180 / .pi
+    let turned = degrees - (degrees / 360).rounded(.down) * 360
+    // What rounds up to a whole turn is north.
+    return turned >= 359.95 ? 0 : turned
+  }
+
+  static var schema: Schema { .number }
+
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) {
+    json.member(key, degrees, decimals: decimals)
+  }
+
+  func write(to record: inout RecordWriter, decimals: Int) { record.decimal(degrees, decimals) }
+
+  init(from record: inout RecordReader, decimals: Int) throws(FieldError) {
+    radians = try record.decimal(decimals) * .pi / 180
+  }
+
+  func write(to writer: inout FieldWriter) { writer.write(radians) }
+
+  init(from reader: inout FieldReader) throws(FieldError) { radians = try reader.read() }
+}
+
+extension ItineraryProgress: EventMembers {
+  static var unread: ItineraryProgress {
+    ItineraryProgress(distance: 0, share: 0, deviation: 0, isOffRoute: false)
+  }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("distance", &distance, decimals: 1, "Metres along the route.")
+    try coder.member(
+      "share",
+      &share,
+      decimals: 4,
+      MemberNote("The same as a share of the whole route.", minimum: 0, maximum: 1)
+    )
+    try coder.member("deviation", &deviation, decimals: 2, MemberNote("Metres from the route.", minimum: 0))
+    try coder.member("offRoute", &isOffRoute, decimals: 0, "Whether the subject has left the route.")
+    try coder.member(
+      "latitude",
+      &writtenLatitude,
+      decimals: 8,
+      "The nearest place on the route; degrees north."
+    )
+    try coder.member(
+      "longitude",
+      &writtenLongitude,
+      decimals: 8,
+      "The nearest place on the route; degrees east."
+    )
+  }
+
+  private var writtenLatitude: Double? {
+    get { longitude == nil ? nil : latitude }
+    set { latitude = newValue }
+  }
+
+  private var writtenLongitude: Double? {
+    get { latitude == nil ? nil : longitude }
+    set { longitude = newValue }
+  }
+}
+
+/// A fix in a record of before its members were listed, which is read and never written.
+///
+/// - Shape: a byte with a bit for each of floor name, coordinate, speed, course, satellites that are not needed, itinerary, room and place,
+///   in this order; the sources; venue and building; floor and place if there is a building; what the bits announce; accuracy and age; the
+///   itinerary: a byte with bits for off the route and a place, distance, share and deviation, the place.
+struct EarlierFix {
+  private var fix: FixDetail
+}
+
+extension EarlierFix: EventData {
+  var detail: EventDetail { .fix(fix) }
+
+  func write(to json: inout JSONText, endingAt time: Timestamp) { fix.write(to: &json, endingAt: time) }
+  func write(to record: inout RecordWriter) { fix.write(to: &record) }
+  func summary(of event: Event) -> String { fix.summary(of: event) }
+
+  init(from reader: inout RecordReader) throws(FieldError) {
+    let flags = try reader.byte()
+    let sources = try FixSources(from: &reader, decimals: 0)
+    let venue = try reader.textName()
+    let building = try reader.textName()
+    fix = FixDetail(venue: venue, building: building, horizontalAccuracy: 0, sources: sources, age: .zero)
+    if flags & 16 != 0 { fix.satellites = .notNeeded }
+    if fix.isIndoors {
+      fix.level = Int(try reader.signed())
+      if flags & 1 != 0 { fix.floorName = try reader.textName() }
+      if flags & 64 != 0 { fix.room = try reader.textName() }
+      if flags & 128 != 0 { fix.place = try reader.textName() }
+      fix.x = try reader.decimal(3)
+      fix.y = try reader.decimal(3)
+    }
+    if flags & 2 != 0 {
+      fix.latitude = try reader.decimal(8)
+      fix.longitude = try reader.decimal(8)
+    }
+    if flags & 4 != 0 { fix.speed = try reader.decimal(2) }
+    if flags & 8 != 0 { fix.course = try reader.decimal(1) * .pi / 180 }
+    fix.horizontalAccuracy = try reader.decimal(2)
+    fix.age = try reader.milliseconds()
+    if flags & 32 != 0 { fix.progress = try EarlierFix.progress(&reader) }
+  }
+
+  private static func progress(_ reader: inout RecordReader) throws(FieldError) -> ItineraryProgress {
+    let marks = try reader.byte()
+    guard marks < 1 << 2 else { throw reader.failure(.unknownTag(field: "an itinerary", tag: marks)) }
+    var read = ItineraryProgress(
+      distance: try reader.decimal(1),
+      share: try reader.decimal(4),
+      deviation: try reader.decimal(2),
+      isOffRoute: marks & 1 != 0
+    )
+    if marks & 2 != 0 {
+      read.latitude = try reader.decimal(8)
+      read.longitude = try reader.decimal(8)
+    }
+    return read
+  }
 }

@@ -1,3 +1,5 @@
+public import PharosDocuments
+
 /// The kinds of evidence that a fix was computed from.
 public struct FixSources: OptionSet, Hashable, Sendable {
   /// A bit for each source.
@@ -26,6 +28,30 @@ public struct FixSources: OptionSet, Hashable, Sendable {
   ]
 }
 
+extension FixSources: MemberValue {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) { writer.write(rawValue) }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) { self.init(rawValue: try reader.read()) }
+
+  static var schema: Schema { .list(.words(names.map(\.name))) }
+
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) {
+    json.strings(key, FixSources.names.filter { contains($0.source) }.map(\.name))
+  }
+
+  func write(to record: inout RecordWriter, decimals: Int) { record.byte(rawValue) }
+
+  init(from record: inout RecordReader, decimals: Int) throws(FieldError) {
+    let bits = try record.byte()
+    guard bits & ~FixSources.all.rawValue == 0 else {
+      throw record.failure(.unknownTag(field: "a fix's sources", tag: bits))
+    }
+    self.init(rawValue: bits)
+  }
+}
+
 /// The advice to a handset on the use of its satellite receiver.
 ///
 /// Indoors the receiver takes most of the power that positioning takes, and contributes least.
@@ -41,5 +67,22 @@ public enum SatelliteAdvice: UInt8, Hashable, Sendable {
     case .needed: "needed"
     case .notNeeded: "notNeeded"
     }
+  }
+}
+
+extension SatelliteAdvice: MemberValue, FieldChoice {
+  /// The name of the field.
+  public static var fieldName: String { "the advice on satellites" }
+
+  static var schema: Schema { .words([SatelliteAdvice.needed, .notNeeded].map(\.name)) }
+
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, name) }
+  func write(to record: inout RecordWriter, decimals: Int) { record.byte(rawValue) }
+  init(from record: inout RecordReader, decimals: Int) throws(FieldError) {
+    let code = try record.byte()
+    guard let advice = SatelliteAdvice(rawValue: code) else {
+      throw record.failure(.unknownTag(field: SatelliteAdvice.fieldName, tag: code))
+    }
+    self = advice
   }
 }

@@ -229,6 +229,8 @@ extension PositioningReasons {
 }
 
 extension PositioningReasons: MemberValue {
+  static var schema: Schema { .list(.words(names.map(\.name))) }
+
   /// Writes the value.
   public func write(to writer: inout FieldWriter) { writer.write(rawValue) }
 
@@ -256,6 +258,8 @@ extension PositioningReasons: MemberValue {
 extension PositioningState: MemberChoice, MemberValue {
   /// The name of the field.
   public static var fieldName: String { "a positioning state" }
+
+  static var schema: Schema { .words(allCases.map(\.name)) }
 
   func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, name) }
   func write(to record: inout RecordWriter, decimals: Int) { record.byte(rawValue) }

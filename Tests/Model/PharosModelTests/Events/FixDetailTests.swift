@@ -98,6 +98,23 @@ struct FixDetailTests {
     #expect(throws: FieldError.self) { try EventRecord(names: record.names, body: damaged).event() }
   }
 
+  /// The bytes of ``indoors`` as records had them before its members were listed.
+  private static let earlier: [UInt8] = [
+    0x09, 0x1F, 0x05, 0x01, 0xE8, 0x81, 0x03, 0xDE, 0xDA, 0x01, 0xB0, 0xC8, 0xB2, 0xA1,
+    0x4E, 0xE0, 0xA4, 0xE5, 0xFC, 0x13, 0xEC, 0x03, 0xB0, 0x54, 0xE8, 0x0A, 0xC4, 0x13,
+  ]
+
+  @Test("a fix is read from a record of before its members were listed, and written as one of today")
+  func earlierRecords() throws {
+    let event = FixDetailTests.event(FixDetailTests.indoors)
+    let record = EventRecord(event)
+    // Kind, flags, time, id, and the span of one second from the time to the decision.
+    let head = record.body.prefix(1 + 1 + 8 + 16 + 2)
+    let read = try EventRecord(names: record.names, body: head + FixDetailTests.earlier).event()
+    #expect(read.cloudEvent(stream: "s") == event.cloudEvent(stream: "s"))
+    #expect(EventRecord(read) == record)
+  }
+
   @Test("a clock that is set moves the time of a fix and nothing else in it")
   func clock() {
     let event = FixDetailTests.event(FixDetailTests.indoors)
