@@ -52,6 +52,59 @@ extension FixSources: MemberValue {
   }
 }
 
+/// What is known of the making of a fix beyond its evidence, as `CLLocationSourceInformation` says it.
+public struct SourceInformation: OptionSet, Hashable, Sendable {
+  /// A bit for each statement.
+  public let rawValue: UInt8
+
+  /// Makes information from its bits.
+  public init(rawValue: UInt8) { self.rawValue = rawValue }
+
+  /// Software simulates the location: a replay, a scene, or a handset that says so.
+  public static let simulatedBySoftware = SourceInformation(rawValue: 1 << 0)
+  /// An accessory of the handset produced the location.
+  public static let producedByAccessory = SourceInformation(rawValue: 1 << 1)
+  /// The location rests on visual positioning.
+  public static let visualPositioning = SourceInformation(rawValue: 1 << 2)
+  /// Everything there is.
+  public static let all: SourceInformation = [.simulatedBySoftware, .producedByAccessory, .visualPositioning]
+
+  /// The statements as events spell them, in the order of their bits.
+  public static let names: [(information: SourceInformation, name: String)] = [
+    (.simulatedBySoftware, "simulatedBySoftware"), (.producedByAccessory, "producedByAccessory"),
+    (.visualPositioning, "visualPositioning"),
+  ]
+
+  /// Indicates whether software simulates the location, as Core Location names it.
+  public var isSimulatedBySoftware: Bool { contains(.simulatedBySoftware) }
+  /// Indicates whether an accessory produced the location, as Core Location names it.
+  public var isProducedByAccessory: Bool { contains(.producedByAccessory) }
+}
+
+extension SourceInformation: MemberValue {
+  /// Writes the value.
+  public func write(to writer: inout FieldWriter) { writer.write(rawValue) }
+
+  /// Reads the value.
+  public init(from reader: inout FieldReader) throws(FieldError) { self.init(rawValue: try reader.read()) }
+
+  static var schema: Schema { .list(.words(names.map(\.name))) }
+
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) {
+    json.strings(key, SourceInformation.names.filter { contains($0.information) }.map(\.name))
+  }
+
+  func write(to record: inout RecordWriter, decimals: Int) { record.byte(rawValue) }
+
+  init(from record: inout RecordReader, decimals: Int) throws(FieldError) {
+    let bits = try record.byte()
+    guard bits & ~SourceInformation.all.rawValue == 0 else {
+      throw record.failure(.unknownTag(field: "the information on a fix's source", tag: bits))
+    }
+    self.init(rawValue: bits)
+  }
+}
+
 /// The advice to a handset on the use of its satellite receiver.
 ///
 /// Indoors the receiver takes most of the power that positioning takes, and contributes least.

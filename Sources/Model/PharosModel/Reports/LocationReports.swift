@@ -20,12 +20,17 @@ public struct OutsideFix: Hashable, Sendable {
   public var speed: Float?
   /// The system that made the fix.
   public var source: Source
-  /// The height above the WGS 84 ellipsoid, or nil if not known.
-  public var altitude: Meters?
+  /// Sources of a fix beyond the system: software that simulates it, or an accessory.
+  public var information: SourceInformation = []
+  private var ellipsoidalHeight = Float.nan
   /// The rotation from the handset's axes to east, north and up, or nil if not known.
   public var attitude: Rotation?
+  private var vertical = Hundredths()
+  private var direction = Hundredths()
+  private var directionError = Hundredths()
+  private var speedError = Hundredths()
 
-  /// Makes a fix.
+  /// Makes a fix; what else is known of it is set afterwards.
   public init(
     latitude: Double,
     longitude: Double,
@@ -40,8 +45,61 @@ public struct OutsideFix: Hashable, Sendable {
     self.horizontalAccuracy = horizontalAccuracy
     self.speed = speed
     self.source = source
-    self.altitude = altitude
     self.attitude = attitude
+    self.altitude = altitude
+  }
+
+  /// The height above the WGS 84 ellipsoid, or nil if not known.
+  public var altitude: Meters? {
+    get { ellipsoidalHeight.isFinite ? Meters(Double(ellipsoidalHeight)) : nil }
+    set { ellipsoidalHeight = newValue.map { Float($0.value) } ?? .nan }
+  }
+
+  /// The distance in height meant to hold 68 % of truths, or nil if not known; kept to the centimetre, up to 655 m.
+  public var verticalAccuracy: Meters? {
+    get { vertical.value.map { Meters(Double($0)) } }
+    set { vertical.value = newValue.map { Float($0.value) } }
+  }
+
+  /// The direction of the movement in degrees from north clockwise, or nil if not known; kept to a hundredth.
+  public var course: Float? {
+    get { direction.value }
+    set { direction.value = newValue }
+  }
+
+  /// The angle meant to hold 68 % of true courses, in degrees, or nil if not known; kept to a hundredth.
+  public var courseAccuracy: Float? {
+    get { directionError.value }
+    set { directionError.value = newValue }
+  }
+
+  /// The difference meant to hold 68 % of true speeds, in m/s, or nil if not known; kept to a hundredth.
+  public var speedAccuracy: Float? {
+    get { speedError.value }
+    set { speedError.value = newValue }
+  }
+}
+
+/// A quantity from 0 to 655.34 in steps of a hundredth, or none, in two bytes.
+///
+/// Every report has the size of the largest, and adverts come by the million.
+package struct Hundredths: Hashable, Sendable {
+  /// The number of hundredths; 65,535 for none.
+  package private(set) var bits = UInt16.max
+
+  /// Makes none.
+  package init() {}
+
+  /// Makes a quantity from its number of hundredths.
+  package init(bits: UInt16) { self.bits = bits }
+
+  /// The quantity; one that is no number, or negative, is none, and one that is too large is the largest.
+  package var value: Float? {
+    get { bits == .max ? nil : Float(bits) / 100 }
+    set {
+      guard let newValue, newValue >= 0 else { return bits = .max }
+      bits = UInt16(min(65_534, (newValue * 100).rounded()))
+    }
   }
 }
 

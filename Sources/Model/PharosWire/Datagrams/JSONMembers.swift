@@ -192,6 +192,7 @@ package enum JSONField: UInt8, CaseIterable {
   case advertsHeard, scanDuty, dropped, state, accessPoints, bssid, frequency, lastHeard, samples, kind, x, y,
     z
   case latitude, longitude, speed, source, type
+  case ellipsoidalAltitude, verticalAccuracy, course, courseAccuracy, speedAccuracy, isSimulated, isAccessory
   // Poses and the state of visual positioning.
   case altitude, attitude, w, relativePoses, session, interval, quality, visualStatus, scan, backgroundScan,
     reasons
@@ -282,6 +283,13 @@ package enum JSONField: UInt8, CaseIterable {
     case .speed: ["speed"]
     case .source: ["source"]
     case .type: ["type"]
+    case .ellipsoidalAltitude: ["ellipsoidalaltitude"]
+    case .verticalAccuracy: ["verticalaccuracy"]
+    case .course: ["course"]
+    case .courseAccuracy: ["courseaccuracy"]
+    case .speedAccuracy: ["speedaccuracy"]
+    case .isSimulated: ["issimulatedbysoftware"]
+    case .isAccessory: ["isproducedbyaccessory"]
     case .altitude: ["altitude"]
     case .attitude: ["attitude", "rotation"]
     case .w: ["w"]

@@ -206,8 +206,16 @@ extension JSONReportReader {
     guard let word, let source = OutsideFix.Source(rawValue: UInt8(word)) else { throw .badField }
     let speed = try object.number(.speed, bytes).map { Float($0) } ?? -1
     guard var fix = WireLimits.fix(latitude, longitude, accuracy, speed, source) else { throw .badField }
-    fix.altitude = try object.number(.altitude, bytes).map { Meters($0) }
+    // An app's own `altitude` is above the sea; one that states the height above the ellipsoid as well means that one here.
+    let height: JSONField = object.has(.ellipsoidalAltitude) ? .ellipsoidalAltitude : .altitude
+    fix.altitude = try object.number(height, bytes).map { Meters($0) }
     fix.attitude = try rotation(object[.attitude], bytes)
+    fix.verticalAccuracy = try object.number(.verticalAccuracy, bytes).map { Meters($0) }
+    fix.course = WireLimits.course(try object.number(.course, bytes).map { Float($0) })
+    fix.courseAccuracy = try object.number(.courseAccuracy, bytes).map { Float($0) }
+    fix.speedAccuracy = try object.number(.speedAccuracy, bytes).map { Float($0) }
+    if object[.isSimulated].kind == .yes { fix.information.insert(.simulatedBySoftware) }
+    if object[.isAccessory].kind == .yes { fix.information.insert(.producedByAccessory) }
     try append(.outsideFix(fix), try object.timing(bytes, within: context.timing), context, to: &batch)
     return true
   }

@@ -291,9 +291,20 @@ extension PharosDatagramEncoder {
     bytes.append(f64: fix.longitude)
     bytes.append(f32: Float(fix.horizontalAccuracy.value))
     bytes.append(f32: fix.speed ?? -1)
-    guard fix.altitude != nil || fix.attitude != nil else { return }
+    let details = [
+      fix.verticalAccuracy.map { Float($0.value) }, fix.course, fix.courseAccuracy, fix.speedAccuracy,
+    ]
+    let hasDetails = !fix.information.isEmpty || details.contains { $0 != nil }
+    guard fix.altitude != nil || fix.attitude != nil || hasDetails else { return }
     bytes.append(f32: fix.altitude.map { Float($0.value) } ?? .nan)
     append(fix.attitude)
+    guard hasDetails else { return }
+    for detail in details {
+      var hundredths = Hundredths()
+      hundredths.value = detail
+      bytes.append(u16: hundredths.bits)
+    }
+    bytes.append(fix.information.rawValue)
   }
 
   private mutating func append(_ rotation: Rotation?) {

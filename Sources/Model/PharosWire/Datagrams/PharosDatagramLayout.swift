@@ -80,6 +80,8 @@ public enum PharosDatagramLayout {
   static let accessPointLength = 13
   /// The bytes of an outside fix's altitude and attitude, which the first senders do not write.
   static let fixPoseLength = 20
+  /// The bytes of an outside fix's further accuracies, course and information, the third revision of the record.
+  static let fixDetailsLength = 9
   /// The bytes of one motion sample.
   static let motionSampleLength = 17
 }

@@ -356,6 +356,12 @@ extension PharosFormat {
     let altitude = try body.f32(datagram)
     fix.altitude = altitude.isFinite ? Meters(Double(altitude)) : nil
     fix.attitude = try decodeRotation(datagram, &body)
+    guard body.remaining >= PharosDatagramLayout.fixDetailsLength else { return fix }
+    fix.verticalAccuracy = Hundredths(bits: try body.u16(datagram)).value.map { Meters(Double($0)) }
+    fix.course = WireLimits.course(Hundredths(bits: try body.u16(datagram)).value)
+    fix.courseAccuracy = Hundredths(bits: try body.u16(datagram)).value
+    fix.speedAccuracy = Hundredths(bits: try body.u16(datagram)).value
+    fix.information = SourceInformation(rawValue: try body.u8(datagram)).intersection(.reported)
     return fix
   }
 

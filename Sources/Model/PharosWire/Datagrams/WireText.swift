@@ -333,6 +333,9 @@ enum WireLimits {
     )
   }
 
+  /// A course in degrees from north clockwise, or nil if it is none.
+  static func course(_ degrees: Float?) -> Float? { degrees.flatMap { 0...360 ~= $0 ? $0 : nil } }
+
   /// A movement, or nil if it is made of no numbers, or took no time.
   static func pose(
     _ session: UInt32,
@@ -391,4 +394,9 @@ struct TextFields {
   private static func endsLine(_ ascii: UInt8) -> Bool {
     ascii == UInt8(ascii: "\n") || ascii == UInt8(ascii: "\r")
   }
+}
+
+extension SourceInformation {
+  /// What a handset can say; whether visual positioning made a fix is the fix's source.
+  static let reported: SourceInformation = [.simulatedBySoftware, .producedByAccessory]
 }

@@ -75,6 +75,14 @@ struct JSONFormatTests {
         "a fix 9.0 8.0 1.0 - vps up -4.0 [0.0 0.0 -1.0 0.0] received"
       ),
       (
+        #"{"observer":"a","fix":{"lat":9,"lon":8,"accuracy":1,"altitude":7,"ellipsoidalAltitude":47.5,"verticalAccuracy":2.25,"course":271.5,"courseAccuracy":4.5,"speedAccuracy":0.25,"isSimulatedBySoftware":true,"isProducedByAccessory":false}}"#,
+        "a fix 9.0 8.0 1.0 - gnss up 47.5 ±2.25 to 271.5 ±4.5° ±0.25m/s by 1 received"
+      ),
+      (
+        #"{"observer":"a","fix":{"lat":9,"lon":8,"accuracy":1,"verticalAccuracy":-1,"course":-1,"courseAccuracy":-1,"speedAccuracy":-1}}"#,
+        "a fix 9.0 8.0 1.0 - gnss received"
+      ),
+      (
         #"{"observer":"a","relativePose":{"session":9,"interval":100,"age":20,"x":0.5,"rotation":{"z":1}}}"#,
         "a pose 9 100000000 0.5 0.0 0.0 [0.0 0.0 0.0 1.0] normal age 20000000"
       ),

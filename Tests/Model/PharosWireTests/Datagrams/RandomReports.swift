@@ -53,17 +53,7 @@ struct RandomReports {
       }
       return .motion(batch.append(motionSamples: samples))
     case 6:
-      return .outsideFix(
-        OutsideFix(
-          latitude: Double.random(in: -90...90, using: &random),
-          longitude: Double.random(in: -180...180, using: &random),
-          horizontalAccuracy: Meters(Double(single())),
-          speed: Bool.random(using: &random) ? single() : nil,
-          source: Bool.random(using: &random) ? .gnss : .vps,
-          altitude: Bool.random(using: &random) ? Meters(Double(-single())) : nil,
-          attitude: Bool.random(using: &random) ? rotation() : nil
-        )
-      )
+      return .outsideFix(fix())
     case 8:
       return .relativePose(
         RelativePose(
@@ -126,6 +116,24 @@ struct RandomReports {
   }
 
   /// A turn by one of three angles whose sine and cosine are exact.
+  private mutating func fix() -> OutsideFix {
+    var fix = OutsideFix(
+      latitude: Double.random(in: -90...90, using: &random),
+      longitude: Double.random(in: -180...180, using: &random),
+      horizontalAccuracy: Meters(Double(single())),
+      speed: Bool.random(using: &random) ? single() : nil,
+      source: Bool.random(using: &random) ? .gnss : .vps,
+      altitude: Bool.random(using: &random) ? Meters(Double(-single())) : nil,
+      attitude: Bool.random(using: &random) ? rotation() : nil
+    )
+    if Bool.random(using: &random) { fix.verticalAccuracy = Meters(Double(number(0...65_534)) / 100) }
+    if Bool.random(using: &random) { fix.course = Float(number(0...36_000)) / 100 }
+    if Bool.random(using: &random) { fix.courseAccuracy = Float(number(0...18_000)) / 100 }
+    if Bool.random(using: &random) { fix.speedAccuracy = Float(number(0...65_534)) / 100 }
+    if Bool.random(using: &random) { fix.information = .simulatedBySoftware }
+    return fix
+  }
+
   private mutating func rotation() -> Rotation {
     [Rotation.identity, Rotation(w: 0, x: 0, y: -1, z: 0), Rotation(w: 0.5, x: 0.5, y: -0.5, z: 0.5)][
       number(0...2)

@@ -38,6 +38,9 @@ extension ReportBatch {
     case .outsideFix(let fix):
       "fix \(fix.latitude) \(fix.longitude) \(fix.horizontalAccuracy.value) \(fix.speed.map { "\($0)" } ?? "-")"
         + " \(fix.source)\(fix.altitude.map { " up \($0.value)" } ?? "")\(fix.attitude.map { " \(text(of: $0))" } ?? "")"
+        + (fix.verticalAccuracy.map { " ±\($0.value)" } ?? "") + (fix.course.map { " to \($0)" } ?? "")
+        + (fix.courseAccuracy.map { " ±\($0)°" } ?? "") + (fix.speedAccuracy.map { " ±\($0)m/s" } ?? "")
+        + (fix.information.isEmpty ? "" : " by \(fix.information.rawValue)")
     case .relativePose(let pose):
       "pose \(pose.session) \(pose.interval.nanoseconds) \(pose.x) \(pose.y) \(pose.z) \(pose.rotation.map { text(of: $0) } ?? "-")"
         + " \(pose.quality)"
