@@ -9,6 +9,10 @@ public struct Floor: Hashable, Sendable {
   public var level: Int
   /// The display names: `LocatableVenue floor`, `EG`, `B1`; the first is the default.
   public var names: [String]
+  /// The height above mean sea level, or nil if it is not known.
+  ///
+  /// - Units: metres.
+  public var altitude: Double?
   /// The plane on which its places are measured, in metres.
   public var plane: FloorPlane
   /// Its picture, if there is one.
@@ -69,6 +73,8 @@ public struct Floor: Hashable, Sendable {
 
   /// The floors that a building may have, numbered.
   public static let levels = -20...200
+  /// The altitudes that a floor may have in metres: from the shore of the Dead Sea, and mines, to the highest huts.
+  package static let altitudes = -4_500.0...9_000.0
 
   /// The first display name, or the floor's number if it has none.
   public var name: String { names.first ?? "\(level)" }

@@ -16,6 +16,12 @@ public struct Venue: Hashable, Sendable {
   public var utcOffset: Int
   /// Indicates whether rooms without doors were opened towards the corridors that they touch.
   public var hasOpenRooms = false
+  /// The height of mean sea level above the WGS 84 ellipsoid at the venue, or nil if it is not known.
+  ///
+  /// With it an altitude above one is known above the other as well.
+  ///
+  /// - Units: metres.
+  public var geoidHeight: Double?
 
   /// Makes a venue.
   public init(
@@ -46,6 +52,11 @@ public struct Venue: Hashable, Sendable {
 }
 
 extension Venue {
+  /// The heights that mean sea level may have above the ellipsoid in metres.
+  ///
+  /// - Source: EGM2008: −107 m south of India to 86 m by New Guinea.
+  package static let geoidHeights = -110.0...90.0
+
   /// Returns the distance of a coordinate from the nearest floor: 0 within its rectangle; nil for a venue without extent.
   ///
   /// - Units: metres.

@@ -24,7 +24,8 @@ struct VenueReading {
   }
 
   private static let keys = [
-    "id", "name", "origin", "imdf", "roomsWithoutDoors", "utcOffset", "buildings", "connectors",
+    "id", "name", "origin", "imdf", "roomsWithoutDoors", "utcOffset", "geoidHeight", "buildings",
+    "connectors",
   ]
   private static let originKeys = ["latitude", "longitude"]
 
@@ -38,6 +39,7 @@ struct VenueReading {
     origin = fields.fields("origin", known: VenueReading.originKeys).flatMap { $0.coordinate() }
     var venue = Venue(identifier: id ?? "", name: name ?? id ?? "")
     venue.utcOffset = fields.value("utcOffset", .utcOffset) ?? 0
+    venue.geoidHeight = fields.value("geoidHeight", .number(in: Venue.geoidHeights, unit: "m"))
     roomsWithoutDoors = fields.value("roomsWithoutDoors", .word(RoomsWithoutDoors.allCases)) ?? .closed
     venue.hasOpenRooms = roomsWithoutDoors == .open
     if let folder = fields.fileName("imdf") {
@@ -159,7 +161,8 @@ struct VenueReading {
 
 extension VenueReading {
   private static let floorKeys = [
-    "level", "name", "names", "origin", "plan", "surveyFolder", "shops", "map", "walls", "entrances",
+    "level", "name", "names", "altitude", "origin", "plan", "surveyFolder", "shops", "map", "walls",
+    "entrances",
     "beacons", "observers", "accessPoints", "places",
   ]
 
@@ -177,6 +180,9 @@ extension VenueReading {
     let name = fields.filledText("name", expected: "what people call the floor")
     draft.floor.names =
       (name.map { [$0] } ?? []) + fields.values("names", of: "names", .filled("texts")) + draft.floor.names
+    if let altitude = fields.value("altitude", .number(in: Floor.altitudes, unit: "m")) {
+      draft.floor.altitude = altitude
+    }
     if let plan = plan(fields) { draft.floor.plan = plan }
     readMaps(fields, into: &draft)
     readWalls(fields, into: &draft)

@@ -220,6 +220,7 @@ private struct FloorRow {
     },
     .always("level", .integer, "0 is the ground floor.") { $0.floor.level },
     .always("name", .text) { $0.floor.name },
+    .sometimes("altitude", .number(decimals: 2), "Metres above mean sea level.") { $0.floor.altitude },
     .always(
       "origin",
       .object([

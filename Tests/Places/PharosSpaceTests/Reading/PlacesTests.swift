@@ -10,10 +10,12 @@ struct PlacesTests {
       id: hall
       origin: { latitude: 52.52, longitude: 13.29 }
       utcOffset: "+01:00"
+      geoidHeight: 39.5
       buildings:
         - id: main
           floors:
             - level: 0
+              altitude: -3.25
               map: [{ file: hall.geojson }]
               places:
                 - { id: cafe, name: Café, category: foodservice, room: Café, hours: "Mo-Fr 08:00-18:00" }
@@ -56,7 +58,8 @@ struct PlacesTests {
   func everything() throws {
     #expect(Self.hall().problems().isEmpty)
     let venue = try Self.hall().read()
-    #expect(venue.utcOffset == 60)
+    #expect(venue.utcOffset == 60 && venue.geoidHeight == 39.5)
+    #expect(venue.buildings[0].floors.map(\.altitude) == [-3.25, nil])
     let floor = try #require(venue.floor(FloorID(building: "main", level: 0)))
     let cafe = try #require(floor.pointsOfInterest.first)
     #expect(cafe.name == "Café" && cafe.category == "foodservice" && cafe.isAccessible)
