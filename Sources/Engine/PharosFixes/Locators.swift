@@ -89,11 +89,11 @@ package struct Locators: Sendable {
 
   /// Applies the settings of an edited site.
   ///
-  /// If any of them but `tags` has changed, all subjects are located from scratch.
+  /// If any of them but `tags` and `isSimulated` has changed, all subjects are located from scratch.
   package mutating func adopt(_ next: PositioningSettings, at instant: Timestamp, into events: inout [Event])
   {
     var like = next
-    like.tags = settings.tags
+    (like.tags, like.isSimulated) = (settings.tags, settings.isSimulated)
     advance(to: instant - .oneNanosecond, into: &events)
     if like != settings { forgetAll() }
     settings = next
@@ -165,7 +165,8 @@ package struct Locators: Sendable {
   private mutating func publish(_ place: Int, into events: inout [Event]) {
     while let (fix, number, decidedAt) = subjects[place].nextFix() {
       counted.fixes &+= 1
-      let detail = FixDetail(fix, in: venues[subjects[place].ground].content)
+      var detail = FixDetail(fix, in: venues[subjects[place].ground].content)
+      if settings.isSimulated { detail.sourceInformation.insert(.simulatedBySoftware) }
       let event = Event(
         stream: stream,
         kind: .fix,

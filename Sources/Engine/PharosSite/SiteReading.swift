@@ -321,6 +321,7 @@ extension PositioningSettings {
     DocumentField("interval", \.interval, .time(in: intervals)),
     DocumentField("lag", \.lag, .time(in: lags)),
     DocumentField("particles", \.particles, .integer(in: particleCounts)),
+    DocumentField("simulated", \.isSimulated, .flag),
   ]
 }
 

@@ -256,7 +256,7 @@ struct SiteMistakeTests {
       ),
       (
         "venues: [venues/museum/]\npositioning: { speed: 7 }",
-        "site.yaml:2: positioning: unknown key \"speed\" (expected one of interval, lag, particles, tags)"
+        "site.yaml:2: positioning: unknown key \"speed\" (expected one of interval, lag, particles, simulated, tags)"
       ),
       (
         "applications:\n  - id: default\nregions:\n  - { id: a, mac: \"c0:00:00:00:00:01\" }",

@@ -31,6 +31,40 @@ package struct FixEstimate: Hashable, Sendable {
   package var satellites: SatelliteAdvice
   /// The place along the itinerary, or nil if there is none or the subject is not near it.
   package var progress: ItineraryProgress?
+  /// The probability that the floor is the right one; nil outdoors.
+  package var floorCertainty: Double?
+  /// The height, if the floor or a location from outside gives it.
+  package var height: Height?
+  /// The difference in height that holds 68 % of truths, if known.
+  ///
+  /// - Units: metres.
+  package var verticalAccuracy: Double?
+  /// The difference that holds 68 % of true speeds, if known.
+  ///
+  /// - Units: m/s.
+  package var speedAccuracy: Double?
+  /// The angle that holds 68 % of true courses, if known.
+  ///
+  /// - Units: radians.
+  package var courseAccuracy: Double?
+  /// The direction that the handset points in, if known.
+  ///
+  /// - Units: radians from north clockwise.
+  package var heading: Double?
+  /// The angle that holds 68 % of true headings, if known.
+  ///
+  /// - Units: radians.
+  package var headingAccuracy: Double?
+  /// Statements about the making of the fix.
+  package var information: SourceInformation = []
+
+  /// A height in metres, and what it is measured from.
+  package enum Height: Hashable, Sendable {
+    /// Above mean sea level.
+    case sea(Double)
+    /// Above the WGS 84 ellipsoid.
+    case ellipsoid(Double)
+  }
 }
 
 extension Locator {
@@ -44,6 +78,8 @@ extension Locator {
     var share: Float
     /// The probability of its building.
     var building: Float
+    /// The probability of each floor.
+    var shares: [Float]
   }
 
   /// Returns the middle of the belief, or nil while there is no belief.
@@ -75,30 +111,32 @@ extension Locator {
       share: floors[floor],
       building: floors.indices.reduce(0) { sum, other in
         sum + (content.floors[other].id.building == content.floors[floor].id.building ? floors[other] : 0)
-      }
+      },
+      shares: floors
     )
   }
 
   /// Makes the fix for a time up to which everything has been weighed, or returns nil if the belief is missing or too
   /// vague.
   package mutating func estimate(at time: Timestamp) -> FixEstimate? {
-    let sources = evidence.sources
+    var fix = FixEstimate(
+      time: time,
+      floor: nil,
+      point: .origin,
+      horizontalAccuracy: 0,
+      sources: evidence.sources,
+      age: max(.zero, time - evidence.newest),
+      satellites: .needed
+    )
     evidence.sources = []
-    let age = max(.zero, time - evidence.newest)
-    let isWalking = (isCarried(at: time) ? !gait.rests : time - gait.step < .seconds(2)) && gait.speed > 0
-    let speed = seesMotion(at: time) ? (isWalking ? Double(gait.speed) : 0) : sky.speed(at: time)
+    addMovement(to: &fix)
+    addSource(to: &fix)
     if let far = sky.far(at: time) {
-      return FixEstimate(
-        time: time,
-        floor: nil,
-        point: .origin,
-        coordinate: far.coordinate,
-        horizontalAccuracy: far.radius + (time - far.time).seconds * (speed ?? Double(rules.blindWalk)),
-        speed: speed,
-        sources: sources,
-        age: age,
-        satellites: .needed
-      )
+      fix.coordinate = far.coordinate
+      let speed = fix.speed ?? Double(rules.blindWalk)
+      fix.horizontalAccuracy = far.radius + (time - far.time).seconds * speed
+      addHeight(to: &fix)
+      return fix
     }
     guard let middle = middle(keepingTo: evidence.reportedFloor), middle.building >= Locator.minimumBuilding
     else {
@@ -108,22 +146,24 @@ extension Locator {
     let radius = radius(of: middle, at: time)
     guard radius <= rules.vaguest else { return nil }
     evidence.reportedFloor = middle.floor
-    let course = isWalking ? course() : nil
-    let isOutside = sky.isOutside
-    let point = isOutside ? middle.point : floor.nearest(to: geometricMedian(from: middle))
-    return FixEstimate(
-      time: time,
-      floor: isOutside ? nil : floor.id,
-      point: isOutside ? .origin : point,
-      coordinate: floor.plane.coordinate(of: point),
-      horizontalAccuracy: Double(radius),
-      speed: speed,
-      course: course,
-      sources: sources,
-      age: age,
-      satellites: sky.advice
-    )
+    let point = sky.isOutside ? middle.point : floor.nearest(to: geometricMedian(from: middle))
+    fix.coordinate = floor.plane.coordinate(of: point)
+    fix.horizontalAccuracy = Double(radius)
+    fix.satellites = sky.advice
+    if sky.isOutside {
+      addHeight(to: &fix)
+    } else {
+      (fix.floor, fix.point) = (floor.id, point)
+      fix.floorCertainty = Locator.floorTrust * Double(middle.share)
+      addHeight(to: &fix, on: middle)
+    }
+    return fix
   }
+
+  /// The share of right floors where all particles agree: no particle shows what the radio map has wrong.
+  ///
+  /// - Source: 99 % of the fixes of held-back walks of a mall where other walks had passed have the right floor.
+  private static let floorTrust = 0.99
 
   /// Returns the geometric median of the particles on the middle's floor, from which their mean distance is the least.
   ///
@@ -192,10 +232,39 @@ extension Locator {
 
   /// The minimum probability of the building for a fix: a point between two buildings is in neither.
   private static let minimumBuilding: Float = 0.6
+}
 
-  /// Returns the direction in which the subject walks: the direction from its sensors, turned by the estimated bias.
-  private func course() -> Double? {
+/// What a fix says besides the place.
+extension Locator {
+  /// Adds the speed and the course, with their accuracies.
+  private func addMovement(to fix: inout FixEstimate) {
+    let time = fix.time
+    let outside = sky.recent(at: time)
+    guard seesMotion(at: time) else {
+      fix.speed = sky.speed(at: time)
+      fix.speedAccuracy = fix.speed.flatMap { _ in outside?.speedAccuracy.map(Double.init) }
+      fix.course = outside?.course.map { Double($0) * .pi / 180 }
+      fix.courseAccuracy = fix.course.flatMap { _ in outside?.courseAccuracy.map { Double($0) * .pi / 180 } }
+      return
+    }
+    let isCarried = isCarried(at: time)
+    let isWalking = (isCarried ? !gait.rests : time - gait.step < .seconds(2)) && gait.speed > 0
+    let speed = isWalking ? gait.speed : 0
+    fix.speed = Double(speed)
+    // Of the variation of single steps a mean over some of them keeps a fifth.
+    let step = rules.scaleDeviation * rules.scaleDeviation + MotionRules.stepNoise * MotionRules.stepNoise / 5
+    let share = isCarried ? rules.odometryDrift * rules.odometryDrift : step
+    let rest = LocatorGait.restSpeed * LocatorGait.restSpeed
+    fix.speedAccuracy = Double((share * speed * speed + rest).squareRoot())
+    guard isWalking, let course = course() else { return }
+    (fix.course, fix.courseAccuracy) = (course.radians, course.accuracy)
+  }
+
+  /// Returns the direction in which the subject walks, and one standard deviation of it: the direction from its sensors, turned
+  /// by the estimated bias.
+  private func course() -> (radians: Double, accuracy: Double)? {
     guard gait.reference != nil || carriage.leads, gait.east != 0 || gait.north != 0 else { return nil }
+    guard !cloud.isEmpty else { return nil }
     let shares = cloud.shares()
     let turns = carried.turns
     var (sine, cosine): (Float, Float) = (0, 0)
@@ -205,9 +274,74 @@ extension Locator {
       cosine += shares[index] * turned.north
     }
     let angle = Bearing.of(east: gait.east, north: gait.north) + Bearing.of(east: sine, north: cosine)
+    let length = min(1, (sine * sine + cosine * cosine).squareRoot())
+    let noise = MotionRules.headingNoise * MotionRules.headingNoise
+    return (Locator.direction(angle), Double((2 * (1 - length) + noise).squareRoot()))
+  }
+
+  /// Returns a direction within 0 to 2π.
+  private static func direction(_ angle: Float) -> Double {
     let wrapped = Double(Bearing.wrapped(angle))
     return wrapped < 0 ? wrapped + 2 * .pi : wrapped
   }
+
+  /// Adds where the handset points, and what is known of the making of the fix.
+  private func addSource(to fix: inout FixEstimate) {
+    let time = fix.time
+    if let handset = handset(at: time) {
+      fix.heading = Locator.direction(handset.orientation.bearing)
+      fix.headingAccuracy = Double(handset.deviation)
+    }
+    fix.information = sky.information(at: time)
+    let isScanned = carriage.scanned != .distantPast
+    if isScanned, isCarried(at: time) || time - carriage.scanned <= VisualSource.life {
+      fix.information.insert(.visualPositioning)
+    }
+  }
+
+  /// Returns the orientation of the handset: by visual positioning, or else by its own sensors.
+  private func handset(at time: Timestamp) -> (orientation: Orientation, deviation: Float)? {
+    if let visual = visual.attitude(at: time) { return (Orientation(visual.rotation), visual.deviation) }
+    return tracker.compass.orientation(at: time)
+  }
+
+  /// Adds the height: that of the floor, or else of the last location from outside.
+  ///
+  /// Indoors the height of a satellite receiver is worth nothing.
+  private func addHeight(to fix: inout FixEstimate, on middle: Middle? = nil) {
+    if let middle, let altitude = content.floors[middle.floor].altitude {
+      fix.height = .sea(altitude)
+      fix.verticalAccuracy = verticalAccuracy(of: middle, at: altitude)
+    } else if let outside = sky.recent(at: fix.time), middle == nil || outside.source == .vps {
+      fix.height = outside.altitude.map { .ellipsoid($0.value) }
+      fix.verticalAccuracy = outside.altitude.flatMap { _ in outside.verticalAccuracy?.value }
+    }
+  }
+
+  /// Returns the difference in height that holds 68 % of truths: that of a hand from its floor, and to as many other floors as
+  /// the belief needs.
+  private func verticalAccuracy(of middle: Middle, at altitude: Double) -> Double {
+    var sum = middle.share
+    guard sum < Locator.held else { return Locator.carriedHeight }
+    let own = content.floors[middle.floor]
+    let others = content.floors.indices.filter { $0 != middle.floor && middle.shares[$0] > 0 }.map { index in
+      let floor = content.floors[index]
+      let storeys = Double(rules.storey) * Double(floor.id.level - own.id.level)
+      return (gap: abs((floor.altitude ?? altitude + storeys) - altitude), share: middle.shares[index])
+    }
+    for other in others.sorted(by: { $0.gap < $1.gap }) {
+      sum += other.share
+      if sum >= Locator.held { return other.gap + Locator.carriedHeight }
+    }
+    return (others.map(\.gap).max() ?? 0) + Locator.carriedHeight
+  }
+
+  /// The share of truths that an accuracy holds.
+  private static let held: Float = 0.68
+  /// The height above the floor up to which handsets are carried, and tags are worn.
+  ///
+  /// - Units: metres.
+  private static let carriedHeight = 1.5
 }
 
 extension FixDetail {
@@ -233,5 +367,18 @@ extension FixDetail {
       satellites: fix.satellites,
       progress: fix.progress
     )
+    floorCertainty = fix.floorCertainty
+    let geoid = content.venue.geoidHeight
+    switch fix.height {
+    case .sea(let height): (altitude, ellipsoidalAltitude) = (height, geoid.map { height + $0 })
+    case .ellipsoid(let height): (altitude, ellipsoidalAltitude) = (geoid.map { height - $0 }, height)
+    case nil: break
+    }
+    verticalAccuracy = fix.verticalAccuracy
+    speedAccuracy = fix.speedAccuracy
+    courseAccuracy = fix.courseAccuracy
+    heading = fix.heading
+    headingAccuracy = fix.headingAccuracy
+    sourceInformation = fix.information
   }
 }

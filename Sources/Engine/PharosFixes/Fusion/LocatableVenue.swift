@@ -166,6 +166,8 @@ package final class GroundFloor: Sendable {
 
   package let id: FloorID
   let plane: FloorPlane
+  /// The height above mean sea level in metres, if it is known.
+  let altitude: Double?
   let raster: WalkRaster
   let space: FloorSpace
   /// The ways to other floors.
@@ -185,6 +187,7 @@ package final class GroundFloor: Sendable {
   init(_ floor: Floor, id: FloorID, exits: [Exit], reach: Double, radio: Int?, turn: Float = 0) {
     self.id = id
     plane = floor.plane
+    altitude = floor.altitude
     space = FloorSpace(floor)
     raster = WalkRaster(floor, space: space, stops: exits.map(\.point), reach: reach)
     self.exits = exits

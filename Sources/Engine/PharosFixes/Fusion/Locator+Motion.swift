@@ -154,7 +154,7 @@ struct LocatorGait: Sendable, Hashable {
   /// The speed below which the subject rests.
   ///
   /// - Units: m/s.
-  private static let restSpeed: Float = 0.15
+  static let restSpeed: Float = 0.15
 
   /// Records a rest.
   mutating func rest() {

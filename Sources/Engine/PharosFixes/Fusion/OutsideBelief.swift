@@ -21,6 +21,8 @@ struct OutsideBelief: Sendable {
   private(set) var advice = SatelliteAdvice.needed
   private var farFix: Far?
   private var gate = DrivingGate()
+  /// The last location from outside, and its time.
+  private var last: (fix: OutsideFix, time: Timestamp)?
   private var speed: (value: Float, time: Timestamp)?
   private var heard = Timestamp.distantPast
   private var seen = Timestamp.distantPast
@@ -42,6 +44,8 @@ struct OutsideBelief: Sendable {
   private static let alone: Float = 2
   /// The time for which a location from outside is valid.
   private static let life = TimeSpan.seconds(30)
+  /// The time for which the speed, the course and the height of one are valid.
+  private static let movingLife = TimeSpan.seconds(5)
 
   /// Returns the last location far from the venue, while it is valid.
   func far(at time: Timestamp) -> Far? { farFix.flatMap { time - $0.time <= OutsideBelief.life ? $0 : nil } }
@@ -51,9 +55,19 @@ struct OutsideBelief: Sendable {
     far(at: time) != nil || isOutside && time - seen <= .seconds(3)
   }
 
+  /// Returns the last location from outside, while its speed, course and height are valid.
+  func recent(at time: Timestamp) -> OutsideFix? {
+    last.flatMap { time - $0.time <= OutsideBelief.movingLife ? $0.fix : nil }
+  }
+
+  /// Returns what the handset says of the making of its locations, while they are valid.
+  func information(at time: Timestamp) -> SourceInformation {
+    last.flatMap { time - $0.time <= OutsideBelief.life ? $0.fix.information : nil } ?? []
+  }
+
   /// Returns the speed from satellites, while it is valid.
   func speed(at time: Timestamp) -> Double? {
-    speed.flatMap { time - $0.time <= .seconds(5) ? Double($0.value) : nil }
+    speed.flatMap { time - $0.time <= OutsideBelief.movingLife ? Double($0.value) : nil }
   }
 
   /// The probability of being outdoors, 0 to 1.
@@ -79,6 +93,7 @@ struct OutsideBelief: Sendable {
   mutating func look(at fix: OutsideFix, distance: Double, _ rules: FusionRules, at time: Timestamp) {
     gate.update(fix, at: time)
     seen = time
+    last = (fix, time)
     if let value = fix.speed, value.isFinite, value >= 0 { speed = (value, time) }
     if distance > Double(rules.vicinity),
       let coordinate = Coordinate(latitude: fix.latitude, longitude: fix.longitude)

@@ -173,6 +173,15 @@ struct Compass: Hashable, Sendable {
     )
   }
 
+  /// Returns the orientation of the handset, with one standard deviation of its heading in radians, or nil if no sensor gives
+  /// it, or none of them knows north.
+  func orientation(at time: Timestamp) -> (orientation: Orientation, deviation: Float)? {
+    guard reference == .north,
+      isAlive(rotationAt, at: time) || isAlive(turnAt, at: time) || isAlive(fieldAt, at: time)
+    else { return nil }
+    return (orientation, (variance + MotionRules.headingBias * MotionRules.headingBias).squareRoot())
+  }
+
   /// The time between two turn rates from which on some are missing: phones send 50 a second, and at least ten.
   ///
   /// - Units: seconds.

@@ -1,3 +1,5 @@
+package import PharosModel
+
 /// The orientation of a handset in the world: the directions of north and up, in its own axes.
 ///
 /// Axes as Android and iOS have them: x to the right of the screen, y to its top, z out of it.
@@ -22,6 +24,12 @@ package struct Orientation: Hashable, Sendable {
     let w = max(0, 1 - min(1, square)).squareRoot()
     north = SIMD3(2 * (v.x * v.y + w * v.z), 1 - 2 * (v.x * v.x + v.z * v.z), 2 * (v.y * v.z - w * v.x))
     up = SIMD3(2 * (v.x * v.z - w * v.y), 2 * (v.y * v.z + w * v.x), 1 - 2 * (v.x * v.x + v.y * v.y))
+  }
+
+  /// The orientation of a rotation from the handset's axes to east, north and up.
+  package init(_ rotation: Rotation) {
+    let sign: Float = rotation.w < 0 ? -1 : 1
+    self.init(rotationVector: SIMD3(rotation.x, rotation.y, rotation.z) * sign)
   }
 
   /// The orientation in which gravity pushes against `up` and the magnetic field points north and down, or nil if

@@ -240,6 +240,21 @@ package struct VisualSource: LocationSource {
     return Bearing.wrapped(-2 * Bearing.of(east: z, north: w))
   }
 
+  /// Returns the rotation from the handset's axes to east, north and up, with one standard deviation of its direction in
+  /// radians, while the odometry tracks and the direction of its frame is known.
+  func attitude(at time: Timestamp) -> (rotation: Rotation, deviation: Float)? {
+    guard let rotation, let direction, isTracking(at: time) else { return nil }
+    // A turn about the upright by so much clockwise, behind the rotation to the frame.
+    let (sine, cosine) = Bearing.eastAndNorth(-direction.turn / 2)
+    let turned = Rotation(
+      w: cosine * rotation.w - sine * rotation.z,
+      x: cosine * rotation.x - sine * rotation.y,
+      y: cosine * rotation.y + sine * rotation.x,
+      z: cosine * rotation.z + sine * rotation.w
+    )
+    return (turned, direction.deviation)
+  }
+
   /// Sets the direction of the frame as a scan tells it.
   mutating func align(_ turn: Float) {
     direction = FrameDirection(turn: turn, deviation: VisualSource.scanDirection)

@@ -46,8 +46,43 @@ public struct FixDetail: Hashable, Sendable {
   public var satellites: SatelliteAdvice
   /// The place along the subject's itinerary, or nil if it has none or is not near it.
   public var progress: ItineraryProgress?
+  /// The probability that the floor is the right one, 0 to 1, or nil outdoors.
+  public var floorCertainty: Double?
+  /// The height above mean sea level, or nil if neither a source nor the floor gives one.
+  ///
+  /// - Units: metres. On a floor it is the height of the floor.
+  public var altitude: Double?
+  /// The height above the WGS 84 ellipsoid, or nil if neither a source nor the floor gives one.
+  ///
+  /// - Units: metres.
+  public var ellipsoidalAltitude: Double?
+  /// The difference in height meant to hold 68 % of truths, or nil if it is not known.
+  ///
+  /// - Units: metres.
+  public var verticalAccuracy: Double?
+  /// The difference meant to hold 68 % of true speeds, or nil if it is not known.
+  ///
+  /// - Units: m/s.
+  public var speedAccuracy: Double?
+  /// The angle meant to hold 68 % of true courses, or nil if it is not known.
+  ///
+  /// - Units: radians; JSON states it in degrees.
+  public var courseAccuracy: Double?
+  /// The direction that the handset points in, clockwise from north, or nil if it is not known.
+  ///
+  /// It is the direction of its top, or of its back where it is held upright. North is that of its compass, or, while
+  /// visual positioning knows it, true north.
+  ///
+  /// - Units: radians; JSON states it in degrees.
+  public var heading: Double?
+  /// The angle meant to hold 68 % of true headings, or nil if it is not known.
+  ///
+  /// - Units: radians; JSON states it in degrees.
+  public var headingAccuracy: Double?
+  /// Statements about the making of the fix beyond its evidence.
+  public var sourceInformation: SourceInformation = []
 
-  /// Makes a fix; what is left out is not known.
+  /// Makes a fix of what every one has; what is left out is not known, and what is not among it is set afterwards.
   public init(
     venue: String,
     building: String = "",
@@ -124,6 +159,10 @@ extension FixDetail: EventData {
       let place = "\(Wording.meters(progress.distance)) along its itinerary"
       said.append(progress.isOffRoute ? "It has left its itinerary." : "It is \(place).")
     }
+    if isIndoors, let floorCertainty, floorCertainty < FixDetail.doubtfulFloor {
+      said.append("The floor is the right one with a probability of \(Wording.probability(floorCertainty)).")
+    }
+    if sourceInformation.isSimulatedBySoftware { said.append("Software simulates it.") }
     if isIndoors, satellites == .notNeeded {
       said.append("Its satellite receiver may rest: what it hears indoors says more.")
     }
@@ -134,6 +173,9 @@ extension FixDetail: EventData {
   ///
   /// - Units: m/s. Below a third of walking speed a person turns about rather than walks.
   private static let minimumSpeed = 0.4
+
+  /// The certainty below which a floor is said to be doubtful.
+  private static let doubtfulFloor = 0.9
 
   /// The sources of a fix, with the words that people use for them.
   private static let sourceWords: [(source: FixSources, name: String)] = [
@@ -197,6 +239,54 @@ extension FixDetail: EventMembers {
       "itinerary",
       &progress,
       "The place along the subject's itinerary; missing if it has none or is not near it."
+    )
+    try visitAccuracies(&coder)
+  }
+
+  private mutating func visitAccuracies<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member(
+      "floorCertainty",
+      &writtenFloorCertainty,
+      decimals: 2,
+      MemberNote("The probability that the floor is the right one; missing outdoors.", minimum: 0, maximum: 1)
+    )
+    try coder.member("altitude", &altitude, decimals: 2, "Metres above mean sea level.")
+    try coder.member("ellipsoidalAltitude", &ellipsoidalAltitude, decimals: 2, "Metres above WGS 84.")
+    try coder.member(
+      "verticalAccuracy",
+      &verticalAccuracy,
+      decimals: 2,
+      MemberNote("Metres: the difference in height meant to hold 68 % of truths.", minimum: 0)
+    )
+    try coder.member(
+      "speedAccuracy",
+      &speedAccuracy,
+      decimals: 2,
+      MemberNote("Metres a second, as the other accuracies.", minimum: 0)
+    )
+    try coder.member(
+      "courseAccuracy",
+      &writtenCourseAccuracy,
+      decimals: 1,
+      MemberNote("Degrees, as the other accuracies.", minimum: 0)
+    )
+    try coder.member(
+      "heading",
+      &writtenHeading,
+      decimals: 1,
+      MemberNote("Where the handset points; degrees from north clockwise.", minimum: 0)
+    )
+    try coder.member(
+      "headingAccuracy",
+      &writtenHeadingAccuracy,
+      decimals: 1,
+      MemberNote("Degrees, as the other accuracies.", minimum: 0)
+    )
+    try coder.member(
+      "sourceInformation",
+      &writtenSourceInformation,
+      decimals: 0,
+      "What is known of its making; missing where there is nothing to say."
     )
   }
 
@@ -267,13 +357,38 @@ extension FixDetail {
     set { y = newValue ?? 0 }
   }
 
+  private var writtenFloorCertainty: Double? {
+    get { indoors(floorCertainty) }
+    set { floorCertainty = newValue }
+  }
+
+  private var writtenSourceInformation: SourceInformation? {
+    get { sourceInformation.isEmpty ? nil : sourceInformation }
+    set { sourceInformation = newValue ?? [] }
+  }
+
   private var writtenCourse: WrittenAngle? {
     get { WrittenAngle(course) }
     set { course = newValue?.radians }
   }
+
+  private var writtenCourseAccuracy: WrittenAngle? {
+    get { WrittenAngle(courseAccuracy) }
+    set { courseAccuracy = newValue?.radians }
+  }
+
+  private var writtenHeading: WrittenAngle? {
+    get { WrittenAngle(heading) }
+    set { heading = newValue?.radians }
+  }
+
+  private var writtenHeadingAccuracy: WrittenAngle? {
+    get { WrittenAngle(headingAccuracy) }
+    set { headingAccuracy = newValue?.radians }
+  }
 }
 
-/// An angle that JSON and records state in degrees, 0 to 360, as Core Location does.
+/// A direction, or an accuracy of one, that JSON and records state in degrees, 0 to 360, as Core Location does.
 private struct WrittenAngle: MemberValue {
   var radians: Double
 

@@ -236,6 +236,8 @@ public struct PositioningSettings: Hashable, Sendable {
   public var particles: Int?
   /// The beacons that are located as tags; empty means all that some region asks about.
   public var tags: [BeaconConstraint]
+  /// Indicates whether software simulates what is located: a replay or a scene feeds the site.
+  public var isSimulated = false
 
   /// The default time between fixes: once a second, as Core Location delivers them.
   public static let defaultInterval = TimeSpan.seconds(1)
@@ -441,15 +443,17 @@ extension Site: FieldStruct {
   /// What follows the admission in the same byte's bits; without any of it the bytes are those of before there was any.
   private struct Tail: OptionSet {
     let rawValue: UInt8
+    static let simulated = Tail(rawValue: 1 << 4)
     static let stays = Tail(rawValue: 1 << 5)
     static let keys = Tail(rawValue: 1 << 6)
     static let venues = Tail(rawValue: 1 << 7)
-    static let all: Tail = [.stays, .keys, .venues]
+    static let all: Tail = [.simulated, .stays, .keys, .venues]
   }
 
   private var tail: Tail {
     var tail: Tail = beacons.contains { $0.identityKey != nil } ? .keys : []
     if !venues.isEmpty || positioning != PositioningSettings() { tail.insert(.venues) }
+    if positioning.isSimulated { tail.insert(.simulated) }
     if visits != nil || zones.contains(where: { !$0.occupancy.isEmpty }) { tail.insert(.stays) }
     return tail
   }
@@ -468,8 +472,13 @@ extension Site: FieldStruct {
     try coder.check(known != nil, "admission")
     admission = known ?? admission
     let tail = Tail(rawValue: bits)
+    try coder.check(
+      !tail.contains(.simulated) || tail.contains(.venues),
+      "a simulated site without positioning"
+    )
     if tail.contains(.venues) {
       try coder.code(&positioning)
+      if Coder.isReader { positioning.isSimulated = tail.contains(.simulated) }
       try coder.code(&venues)
       try coder.check(self.tail.contains(.venues), "positioning without anything in it")
     }

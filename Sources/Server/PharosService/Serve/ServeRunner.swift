@@ -184,6 +184,7 @@ package struct ServeRunner: Sendable {
         configuration.site.applications += mall.applications
         configuration.site.observers += mall.observers
         configuration.site.visits = mall.visits
+        configuration.site.positioning.isSimulated = true
         configuration.listen = [HostPort(host: "127.0.0.1", port: 0)]
       }
       if settings.http == nil { settings.http = FreePort.http(console) }

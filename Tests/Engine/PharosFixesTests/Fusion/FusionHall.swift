@@ -8,6 +8,8 @@ import Testing
 struct FusionHall {
   static let start = Timestamp(seconds: 1_750_000_000)
   static let observer: ObserverID = .name("phone")
+  /// The height of the floor above mean sea level in metres.
+  static let altitude = 34.25
 
   let ground: LocatableVenue
   var random: SeededGenerator
@@ -23,7 +25,7 @@ struct FusionHall {
   ) throws {
     random = SeededGenerator(seed: seed)
     let origin = try #require(Coordinate(latitude: 52.5, longitude: 13.4))
-    let floor = Floor(
+    var floor = Floor(
       level: 0,
       plane: .ground(GroundPlane(origin: origin)),
       walkable: [Area(outline: Polygon(rectangleFrom: .origin, to: size))],
@@ -35,6 +37,7 @@ struct FusionHall {
         )
       }
     )
+    floor.altitude = FusionHall.altitude
     let venue = Venue(identifier: "hall", buildings: [Building(identifier: "main", floors: [floor])])
     var rules = FusionRules()
     // No body is in the way here.

@@ -43,6 +43,47 @@ struct OutsideTests {
     #expect(fixes.first?.horizontalAccuracy == 5)
   }
 
+  @Test("a fix far away has what the location from outside states, for as long as it is recent")
+  func statements() throws {
+    var hall = try FusionHall()
+    guard case .outside(var fix) = try Self.satellites(hall, Point(x: -3_000, y: 400), accuracy: 5, speed: 2)
+    else { return }
+    fix.altitude = Meters(74.5)
+    fix.verticalAccuracy = Meters(4.25)
+    fix.course = 90
+    fix.courseAccuracy = 9
+    fix.speedAccuracy = 0.5
+    fix.information = .producedByAccessory
+    hall.add(.outside(fix), at: 0)
+    let fixes = hall.fixes(tail: 12)
+    let first = try #require(fixes.first)
+    #expect(first.height == .ellipsoid(74.5) && first.verticalAccuracy == 4.25)
+    #expect(abs(try #require(first.course) - .pi / 2) < 1e-9)
+    #expect(abs(try #require(first.courseAccuracy) - .pi / 20) < 1e-9)
+    #expect(first.speed == 2 && first.speedAccuracy == 0.5)
+    #expect(first.floorCertainty == nil && first.information == .producedByAccessory)
+    let later = try #require(fixes.last { $0.time > FusionHall.time(6) })
+    #expect(later.height == nil && later.course == nil && later.speed == nil)
+    #expect(later.information == .producedByAccessory)
+  }
+
+  @Test("a fix on a floor has the height of the floor, and is sure of the only one")
+  func height() throws {
+    var hall = try FusionHall()
+    _ = hall.walk(from: Point(x: 5, y: 12), to: Point(x: 50, y: 12), beginning: 0)
+    let fixes = hall.fixes().dropFirst(5)
+    #expect(fixes.count > 20)
+    for fix in fixes {
+      #expect(fix.height == .sea(FusionHall.altitude) && fix.verticalAccuracy == 1.5)
+      #expect(abs(try #require(fix.floorCertainty) - 0.99) < 0.001)
+      // The length of steps is known to an eighth, and a rest to 0.15 m/s.
+      #expect(fix.speedAccuracy.map { (0.15...0.3).contains($0) } == true)
+      #expect(fix.course == nil || fix.courseAccuracy.map { (0.05...1).contains($0) } == true)
+      // No sensor says where the handset points.
+      #expect(fix.heading == nil && fix.headingAccuracy == nil && fix.information == [])
+    }
+  }
+
   @Test("through the door and out again: no jump, the floor comes and goes, the advice flips once each way")
   func door() throws {
     var hall = try FusionHall()

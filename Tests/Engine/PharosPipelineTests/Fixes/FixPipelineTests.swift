@@ -63,6 +63,23 @@ struct FixPipelineTests {
     #expect(errors.sorted()[errors.count / 2] < 12)
   }
 
+  @Test("a site that replays or scenes feed says so in each fix, and decides the same")
+  func simulated() throws {
+    let walk = Self.people(0..<2, seconds: 20)
+    var site = Hall.site()
+    let real = try FixRun().events(of: walk.inputs, on: [Hall().ground], site: site).fixes
+    site.positioning.isSimulated = true
+    let simulated = try FixRun().events(of: walk.inputs, on: [Hall().ground], site: site).fixes
+    #expect(real.count > 30)
+    #expect(real.allSatisfy { $0.fix.sourceInformation.isEmpty })
+    let expected = real.map { pair in
+      var fix = pair.fix
+      fix.sourceInformation = .simulatedBySoftware
+      return fix
+    }
+    #expect(simulated.map(\.fix) == expected)
+  }
+
   @Test("later readings change no published fix", arguments: 1..<6)
   func causality(part: Int) throws {
     let venues = [try Hall().ground]

@@ -49,6 +49,23 @@ struct FixDetailTests {
     #expect(FixDetailTests.data(FixDetailTests.indoors) == expected)
   }
 
+  @Test("what CLLocation carries beyond that follows, in metres and degrees, as far as it is known")
+  func accuracies() throws {
+    var fix = FixDetailTests.indoors
+    fix.floorCertainty = 0.987
+    (fix.altitude, fix.ellipsoidalAltitude, fix.verticalAccuracy) = (-3.256, 36.744, 1.5)
+    (fix.speedAccuracy, fix.courseAccuracy) = (0.2, .pi / 18)
+    (fix.heading, fix.headingAccuracy) = (.pi, .pi / 36)
+    fix.sourceInformation = [.simulatedBySoftware, .visualPositioning]
+    let expected =
+      "\"satellites\":\"notNeeded\",\"floorCertainty\":0.99,\"altitude\":-3.26,\"ellipsoidalAltitude\":36.74,"
+      + "\"verticalAccuracy\":1.5,\"speedAccuracy\":0.2,\"courseAccuracy\":10,\"heading\":180,"
+      + "\"headingAccuracy\":5,\"sourceInformation\":[\"simulatedBySoftware\",\"visualPositioning\"]}}"
+    #expect(FixDetailTests.data(fix).hasSuffix(expected))
+    let event = FixDetailTests.event(fix)
+    #expect(try EventRecord(event).event().cloudEvent(stream: "s") == event.cloudEvent(stream: "s"))
+  }
+
   @Test("outdoors there is no floor, and no place on its plan")
   func outdoors() {
     let fix = FixDetail(

@@ -241,7 +241,7 @@ struct RandomEvents {
   }
 
   private mutating func fix() -> FixDetail {
-    FixDetail(
+    var fix = FixDetail(
       venue: text(),
       building: chance(3) ? "" : text(),
       level: Int(count()),
@@ -259,6 +259,25 @@ struct RandomEvents {
       age: span(),
       satellites: chance() ? .needed : .notNeeded
     )
+    if chance() {
+      fix.progress = ItineraryProgress(
+        distance: number(),
+        share: number(),
+        deviation: number(),
+        isOffRoute: chance(),
+        latitude: chance() ? nil : number(),
+        longitude: chance() ? nil : number()
+      )
+    }
+    fix.floorCertainty = chance() ? nil : number()
+    (fix.altitude, fix.ellipsoidalAltitude) = (chance() ? nil : number(), chance() ? nil : number())
+    (fix.verticalAccuracy, fix.speedAccuracy) = (chance() ? nil : number(), chance() ? nil : number())
+    (fix.heading, fix.headingAccuracy) = (chance() ? nil : number(), chance() ? nil : number())
+    fix.courseAccuracy = chance() ? nil : number()
+    fix.sourceInformation = SourceInformation(
+      rawValue: UInt8.random(in: 0...SourceInformation.all.rawValue, using: &random)
+    )
+    return fix
   }
 
   private mutating func readings() -> [RangedReading] {

@@ -41,6 +41,11 @@ struct PositioningSettingsTests {
     #expect(try PositioningSettingsTests.read(PositioningSettingsTests.bytes(site)) == site)
     site.venues = []
     #expect(try PositioningSettingsTests.read(PositioningSettingsTests.bytes(site)) == site)
+    site.positioning.isSimulated = true
+    #expect(try PositioningSettingsTests.read(PositioningSettingsTests.bytes(site)) == site)
+    site.positioning = PositioningSettings()
+    site.positioning.isSimulated = true
+    #expect(try PositioningSettingsTests.read(PositioningSettingsTests.bytes(site)) == site)
   }
 
   @Test(
