@@ -57,6 +57,8 @@ package struct FixEstimate: Hashable, Sendable {
   package var headingAccuracy: Double?
   /// Statements about the making of the fix.
   package var information: SourceInformation = []
+  /// The rotation from the handset's axes to east, north and up, if known.
+  package var attitude: Rotation?
 
   /// A height in metres, and what it is measured from.
   package enum Height: Hashable, Sendable {
@@ -291,6 +293,7 @@ extension Locator {
     if let handset = handset(at: time) {
       fix.heading = Locator.direction(handset.orientation.bearing)
       fix.headingAccuracy = Double(handset.deviation)
+      fix.attitude = handset.orientation.rotation
     }
     fix.information = sky.information(at: time)
     let isScanned = carriage.scanned != .distantPast
@@ -380,5 +383,6 @@ extension FixDetail {
     heading = fix.heading
     headingAccuracy = fix.headingAccuracy
     sourceInformation = fix.information
+    attitude = fix.attitude
   }
 }

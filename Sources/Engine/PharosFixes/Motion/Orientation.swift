@@ -42,6 +42,28 @@ package struct Orientation: Hashable, Sendable {
     north = up.cross(east)
   }
 
+  /// The rotation from the handset's axes to east, north and up, its real part not negative.
+  ///
+  /// - Source: Shepperd, "Quaternion from rotation matrix", J. Guidance and Control 1 (1978): of the four parts the largest is
+  ///   found first, so that none is divided by a small one.
+  package var rotation: Rotation {
+    let (e, n, u) = (east, north, up)
+    let squares = [1 + e.x + n.y + u.z, 1 + e.x - n.y - u.z, 1 - e.x + n.y - u.z, 1 - e.x - n.y + u.z]
+    let largest = squares.indices.max { squares[$0] < squares[$1] } ?? 0
+    let (wx, wy, wz) = (u.y - n.z, e.z - u.x, n.x - e.y)
+    let (xy, xz, yz) = (e.y + n.x, e.z + u.x, n.z + u.y)
+    let whole = squares[largest]
+    let parts: SIMD4<Float> =
+      switch largest {
+      case 0: SIMD4(whole, wx, wy, wz)
+      case 1: SIMD4(wx, whole, xy, xz)
+      case 2: SIMD4(wy, xy, whole, yz)
+      default: SIMD4(wz, xz, yz, whole)
+      }
+    let scale = (parts[0] < 0 ? -0.5 : 0.5) / max(whole, 1e-6).squareRoot()
+    return Rotation(w: parts[0] * scale, x: parts[1] * scale, y: parts[2] * scale, z: parts[3] * scale)
+  }
+
   /// The direction to the east.
   package var east: SIMD3<Float> { north.cross(up) }
 

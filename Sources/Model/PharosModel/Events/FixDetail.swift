@@ -81,6 +81,10 @@ public struct FixDetail: Hashable, Sendable {
   public var headingAccuracy: Double?
   /// Statements about the making of the fix beyond its evidence.
   public var sourceInformation: SourceInformation = []
+  /// The rotation from the handset's axes to east, north and up, or nil if it is not known.
+  ///
+  /// Its north is that of ``heading``.
+  public var attitude: Rotation?
 
   /// Makes a fix of what every one has; what is left out is not known, and what is not among it is set afterwards.
   public init(
@@ -288,6 +292,11 @@ extension FixDetail: EventMembers {
       decimals: 0,
       "What is known of its making; missing where there is nothing to say."
     )
+    try coder.part(
+      "attitude",
+      &attitude,
+      "The unit quaternion that turns the handset's axes to east, north and up."
+    )
   }
 
   private mutating func visitPlace<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
@@ -420,6 +429,31 @@ private struct WrittenAngle: MemberValue {
   func write(to writer: inout FieldWriter) { writer.write(radians) }
 
   init(from reader: inout FieldReader) throws(FieldError) { radians = try reader.read() }
+}
+
+extension Rotation: EventMembers {
+  static var unread: Rotation { .identity }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("w", &w, decimals: 4)
+    try coder.member("x", &x, decimals: 4)
+    try coder.member("y", &y, decimals: 4)
+    try coder.member("z", &z, decimals: 4)
+  }
+}
+
+extension Float: MemberValue {
+  static var schema: Schema { .number }
+
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) {
+    json.member(key, Double(self), decimals: decimals)
+  }
+
+  func write(to record: inout RecordWriter, decimals: Int) { record.decimal(Double(self), decimals) }
+
+  init(from record: inout RecordReader, decimals: Int) throws(FieldError) {
+    self = Float(try record.decimal(decimals))
+  }
 }
 
 extension ItineraryProgress: EventMembers {

@@ -1,5 +1,6 @@
 import Foundation
 import PharosFixes
+import PharosModel
 import PharosTestSupport
 import Testing
 
@@ -26,6 +27,27 @@ struct OrientationTests {
       #expect(Self.differ(orientation.east, rotation.inHandset(east: 1, north: 0, up: 0)) < 2e-3)
       #expect(Self.differ(orientation.north, rotation.inHandset(east: 0, north: 1, up: 0)) < 2e-3)
       #expect(Self.differ(orientation.up, rotation.inHandset(east: 0, north: 0, up: 1)) < 2e-3)
+    }
+  }
+
+  @Test(
+    "the rotation of an orientation is the one that it was made of, with a real part that is not negative"
+  )
+  func rotations() {
+    var generator = SeededGenerator(seed: 63)
+    let corners: [SIMD3<Float>] = [.zero, SIMD3(1, 0, 0), SIMD3(0, 1, 0), SIMD3(0, 0, 1), SIMD3(0.6, 0.8, 0)]
+    for number in 0..<5_000 {
+      let vector = number < corners.count ? corners[number] : Self.randomRotation(&generator).1
+      let rotation = Orientation(rotationVector: vector).rotation
+      let found = SIMD3(rotation.x, rotation.y, rotation.z)
+      #expect(rotation.w >= 0 && rotation.isUnit)
+      // Half a turn about an axis is one about its opposite, too.
+      let difference =
+        rotation.w < 1e-3
+        ? min(Self.differ(found, vector), Self.differ(-found, vector)) : Self.differ(found, vector)
+      #expect(difference < 2e-3, "\(vector)")
+      let back = Orientation(Rotation(w: -rotation.w, x: -rotation.x, y: -rotation.y, z: -rotation.z))
+      #expect(Self.differ(back.up, Orientation(rotationVector: vector).up) < 4e-3)
     }
   }
 

@@ -274,6 +274,7 @@ struct RandomEvents {
     (fix.verticalAccuracy, fix.speedAccuracy) = (chance() ? nil : number(), chance() ? nil : number())
     (fix.heading, fix.headingAccuracy) = (chance() ? nil : number(), chance() ? nil : number())
     fix.courseAccuracy = chance() ? nil : number()
+    if chance() { fix.attitude = Rotation(w: Float(number()), x: Float(number()), y: 0.12345, z: -0.5) }
     fix.sourceInformation = SourceInformation(
       rawValue: UInt8.random(in: 0...SourceInformation.all.rawValue, using: &random)
     )
