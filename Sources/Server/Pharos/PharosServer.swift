@@ -330,6 +330,19 @@ extension PharosServer {
     hub.liveUpdates(for: subject, configuration: configuration)
   }
 
+  /// Returns the significant changes of a subject's location: at most one in five minutes, after 500 m or on another floor.
+  ///
+  /// - Parameters:
+  ///   - subject: a handset or a tag.
+  ///   - authorisation: returns what the application may learn about a subject; nil where it may learn everything.
+  /// - Returns: the stream.
+  public func significantLocationChanges(
+    for subject: SubjectID,
+    authorisation: (@Sendable (SubjectID) -> AuthorisationState)? = nil
+  ) -> EventPublisher<LocationUpdate, Never> {
+    hub.significantLocationChanges(for: subject, authorisation: authorisation)
+  }
+
   /// The sensings of handsets, if the server was made to publish them: for programs that locate them in their own way.
   public var sensings: EventPublisher<Sensing, Never> { hub.sensings }
 

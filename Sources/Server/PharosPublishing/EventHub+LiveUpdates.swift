@@ -21,6 +21,22 @@ extension EventHub {
     }
   }
 
+  /// Returns the significant changes of a subject's location, as `startMonitoringSignificantLocationChanges()` reports them.
+  ///
+  /// The first fix, then at most one in five minutes, after 500 m or more, or once the subject has been on another floor, in
+  /// another building or venue, or in or out of doors for 30 s.
+  ///
+  /// - Parameters:
+  ///   - subject: a handset or a tag.
+  ///   - authorisation: returns what the application may learn about a subject; nil where it may learn everything.
+  /// - Returns: the stream, for OpenCombine and for `for await`.
+  public func significantLocationChanges(
+    for subject: SubjectID,
+    authorisation: (@Sendable (SubjectID) -> AuthorisationState)? = nil
+  ) -> EventPublisher<LocationUpdate, Never> {
+    liveUpdates(for: subject, configuration: .significantChanges(authorisation: authorisation))
+  }
+
   /// Returns the updates of one subject, with a timer for the time without a fix.
   ///
   /// - Parameters:
@@ -114,7 +130,7 @@ private final class LiveUpdateMaker: Sendable {
     self.subject = subject
     self.configuration = configuration
     self.deliver = deliver
-    state = MutexBox(State(updates: LiveUpdateState(of: subject, configuration.profile)))
+    state = MutexBox(State(updates: LiveUpdateState(of: subject, configuration)))
   }
 
   /// Begins to measure the time without a fix.

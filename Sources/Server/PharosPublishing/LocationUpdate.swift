@@ -5,12 +5,29 @@ public import PharosStays
 public struct LocationUpdate: Hashable, Sendable {
   /// The settings of live updates, as `CLLocationUpdate.LiveConfiguration` names them.
   public struct LiveConfiguration: Sendable {
+    /// The service that makes the updates, by Core Location's names.
+    public enum Service: Hashable, Sendable {
+      /// Fixes while the subject moves, and one update when it is stationary.
+      case live
+      /// At most one fix in five minutes, after 500 m, or in another venue, building or floor.
+      case significantChanges
+    }
+
+    /// The service; the settings other than ``authorisation`` are those of ``Service/live``.
+    public var service: Service
     /// The movement below which a subject is stationary.
     public var profile: MotionProfile
     /// The time without a fix after which the location is unavailable.
     ///
     /// Longer than the interval and the lag of the site's positioning.
     public var silence: TimeSpan
+    /// The distance from the last update within which a fix makes none, in metres, or nil for none: Core Location's
+    /// `distanceFilter`.
+    public var distanceFilter: Double?
+    /// The accuracy that is desired, in metres, or nil for the best that there is: Core Location's `desiredAccuracy`.
+    ///
+    /// It is a wish: a vaguer fix makes an update if there was none for 10 s, with ``LocationUpdate/accuracyLimited``.
+    public var desiredAccuracy: Double?
     /// Returns what the application may learn about a subject; nil where it may learn everything.
     ///
     /// It is called on the subscriber's queue with each update.
@@ -20,10 +37,15 @@ public struct LocationUpdate: Hashable, Sendable {
     public init(
       profile: MotionProfile = .pedestrian,
       silence: TimeSpan = .seconds(30),
+      distanceFilter: Double? = nil,
+      desiredAccuracy: Double? = nil,
       authorisation: (@Sendable (SubjectID) -> AuthorisationState)? = nil
     ) {
       self.profile = profile
       self.silence = silence
+      self.distanceFilter = distanceFilter
+      self.desiredAccuracy = desiredAccuracy
+      service = .live
       self.authorisation = authorisation
     }
 
@@ -31,6 +53,21 @@ public struct LocationUpdate: Hashable, Sendable {
     public static let pedestrian = LiveConfiguration()
     /// The settings for a thing that is moved now and then.
     public static let asset = LiveConfiguration(profile: .asset)
+
+    /// The settings of the significant-change service.
+    public static let significantChanges = significantChanges()
+
+    /// Returns the settings of the significant-change service.
+    ///
+    /// - Parameter authorisation: returns what the application may learn about a subject.
+    /// - Returns: the settings.
+    public static func significantChanges(
+      authorisation: (@Sendable (SubjectID) -> AuthorisationState)? = nil
+    ) -> LiveConfiguration {
+      var configuration = LiveConfiguration(authorisation: authorisation)
+      configuration.service = .significantChanges
+      return configuration
+    }
   }
 
   /// The subject: a handset, or a tag.
@@ -71,7 +108,8 @@ public struct LocationUpdate: Hashable, Sendable {
 extension LocationUpdate {
   /// Indicates whether the subject is stationary: no update follows until it moves, or has no fix.
   public var stationary: Bool { stationarySince != nil }
-  /// Indicates whether the fix is too vague to decide within the profile's duration that the subject is stationary.
+  /// Indicates whether the fix is too vague to decide within the profile's duration that the subject is stationary, or vaguer
+  /// than is desired.
   public var accuracyLimited: Bool { diagnostics.contains(.accuracyLimited) }
   /// Indicates whether the subject has denied the application its data.
   public var authorizationDenied: Bool { diagnostics.contains(.authorizationDenied) }

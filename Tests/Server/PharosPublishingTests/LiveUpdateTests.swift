@@ -120,6 +120,52 @@ struct LiveUpdateTests {
     #expect(words.dropLast() == (1...40).map { "\($0) vague" }[...])
   }
 
+  @Test("a distance filter keeps back what is near, and neither the rest nor the end of it")
+  func distanceFilter() async {
+    let hub = EventHub()
+    let configuration = LocationUpdate.LiveConfiguration(distanceFilter: 10)
+    let updates = hub.liveUpdates(for: Self.phone, configuration: configuration).values
+    hub.publish((0...30).map { fix($0, at: 1.25 * Double($0)) })
+    hub.publish((31...90).map { fix($0, at: 37.5) })
+    hub.publish((91...110).map { fix($0, at: 37.5 + 1.25 * Double($0 - 90)) })
+    hub.finish()
+    let words = await words(updates)
+    #expect(words.prefix(4) == ["0", "8", "16", "24"])
+    #expect(words.count { $0.contains("s") } == 1, "\(words)")
+    // The fix that ends the rest, and those that are 10 m further each.
+    let resumed = words.drop { !$0.contains("s") }.dropFirst().compactMap { Int($0) }
+    #expect((91...93).contains(resumed.first ?? 0))
+    #expect(zip(resumed, resumed.dropFirst()).allSatisfy { $1 - $0 == 8 }, "\(words)")
+  }
+
+  @Test("vague fixes make few updates where accurate ones are desired, and these say so")
+  func desiredAccuracy() async {
+    let hub = EventHub()
+    let configuration = LocationUpdate.LiveConfiguration(desiredAccuracy: 3)
+    let updates = hub.liveUpdates(for: Self.phone, configuration: configuration).values
+    hub.publish((0...24).map { fix($0, at: 2 * Double($0), accuracy: $0 == 4 ? 2 : 3.5) })
+    hub.finish()
+    #expect(await words(updates) == ["0 vague", "4", "14 vague", "24 vague"])
+  }
+
+  @Test("significant changes are other floors after five minutes, without rests and silences")
+  func significantChanges() async {
+    let (hub, timer) = (EventHub(), SteppedTimer())
+    let updates = hub.liveUpdates(for: Self.phone, configuration: .significantChanges, timer: timer.timer)
+      .values
+    hub.publish((0...200).map { fix($0) })
+    for _ in 0..<9 { timer.step() }
+    hub.publish(
+      (201...700).map { second in
+        guard case .fix(var detail) = fix(second).detail else { return fix(second) }
+        detail.level = 2
+        return event(second, .fix(detail))
+      }
+    )
+    hub.finish()
+    #expect(await words(updates) == ["0", "300"])
+  }
+
   @Test("without a fix for as long as the configuration says, the location is unavailable")
   func silence() async {
     let (hub, timer) = (EventHub(), SteppedTimer())
