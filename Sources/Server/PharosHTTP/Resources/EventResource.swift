@@ -3,6 +3,7 @@ import PharosDelivery
 import PharosDocuments
 import PharosJournal
 import PharosModel
+import PharosPublishing
 
 /// The events of the journal, in pages and as live streams.
 struct EventResource: Resource {
@@ -55,11 +56,9 @@ struct EventResource: Resource {
             .number(EventResource.rates),
             "For live streams: how many readings (ranging, fixes) a second about one thing at most."
           ),
-          .query(
-            "ticket",
-            .name,
-            "For live streams of pages: a ticket from POST /v1/tickets, in place of a token."
-          ),
+          .distanceFilter,
+          .desiredAccuracy,
+          .streamTicket,
           .header(
             "Last-Event-ID",
             "For live streams: the last sequence number seen; what follows it comes first."
@@ -135,8 +134,8 @@ struct EventResource: Resource {
     if after != nil, before != nil {
       query.wrong("before", "is given together with after", expected: "one of the two")
     }
-    if query.text("rate") != nil {
-      query.wrong("rate", "is for live streams", expected: "no rate, or Accept: text/event-stream")
+    for name in ["rate", "distanceFilter", "desiredAccuracy"] where query.text(name) != nil {
+      query.wrong(name, "is for live streams", expected: "no \(name), or Accept: text/event-stream")
     }
     let limit = query.limit()
     try query.finish()
@@ -247,6 +246,7 @@ extension EventResource {
     let limits = FeedRequest.limits
     let limit = query.integer("limit", in: Int64(limits.lowerBound)...Int64(limits.upperBound))
     let rate = query.number("rate", in: EventResource.rates)
+    let filters = FixFilter(distance: query.distanceFilter(), accuracy: query.desiredAccuracy())
     var after = query.integer("after", in: 0...Int64.max)
     if query.text("before") != nil {
       query.wrong(
@@ -281,12 +281,17 @@ extension EventResource {
     )
     let feed = try feeds.open(wanted, counting: tally)
     answer.body = .stream { write in
-      switch format {
-      case .serverSentEvents:
-        try await write(ServerSentEvents.preamble)
-        for await items in feed { try await write(ServerSentEvents.text(for: items)) }
-      case .lines:
-        for await items in feed { try await write(NDJSON.text(for: items)) }
+      var filters = filters
+      if format == .serverSentEvents { try await write(ServerSentEvents.preamble) }
+      for await items in feed {
+        let passed = items.filter { item in
+          if case .event(let published) = item { filters.passes(published.event) } else { true }
+        }
+        guard !passed.isEmpty else { continue }
+        switch format {
+        case .serverSentEvents: try await write(ServerSentEvents.text(for: passed))
+        case .lines: try await write(NDJSON.text(for: passed))
+        }
       }
     }
     return answer

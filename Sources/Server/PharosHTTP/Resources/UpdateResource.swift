@@ -46,25 +46,58 @@ struct UpdateResource: Resource {
             .words(of: Profile.self).usually(.string("pedestrian")),
             "The slowest movement: 8 m in 20 s of a pedestrian, 6 m in a minute of an asset."
           ),
-          .query(
-            "ticket",
-            .name,
-            "For live streams of pages: a ticket from POST /v1/tickets, in place of a token."
-          )
+          .distanceFilter,
+          .desiredAccuracy,
+          .streamTicket
         )
         .answering(.done([("application/json", .locationUpdate), ("text/event-stream", .text)]))
         .failing(.unavailable),
         access: .anyToken,
         handler: updates
-      )
+      ),
+      Route(
+        .get,
+        "/v1/subjects/{subject}/significant-changes",
+        Operation(
+          "getSignificantChanges",
+          .fixes,
+          "The significant changes of a subject's location, as a live stream",
+          """
+          With `text/event-stream` a live stream of events `pharos.update`, each with a document of this \
+          kind: the first fix of the subject, then at most one in five minutes, once it has moved by 500 m, \
+          or has been on another floor, in another building or venue, or in or out of doors for 30 s; and one \
+          when the application may not learn it. With `Accept: application/json` the last fix.
+          """
+        )
+        .with(.subject, .streamTicket)
+        .answering(.done([("application/json", .locationUpdate), ("text/event-stream", .text)]))
+        .failing(.unavailable),
+        access: .anyToken,
+        handler: significantChanges
+      ),
     ]
   }
 
   private func updates(_ request: APIRequest) async throws -> APIAnswer {
-    let subject = try request.subject()
     var query = request.query
-    let profile = query.word("profile", Profile.self) ?? .pedestrian
+    var configuration = (query.word("profile", Profile.self) ?? .pedestrian).motion
+    configuration.distanceFilter = query.distanceFilter()
+    configuration.desiredAccuracy = query.desiredAccuracy()
     try query.finish()
+    return try await answer(request, by: configuration)
+  }
+
+  private func significantChanges(_ request: APIRequest) async throws -> APIAnswer {
+    var query = request.query
+    try query.finish()
+    return try await answer(request, by: .significantChanges)
+  }
+
+  private func answer(
+    _ request: APIRequest,
+    by configuration: LocationUpdate.LiveConfiguration
+  ) async throws -> APIAnswer {
+    let subject = try request.subject()
     let application = request.principal.application
     guard request.accepts("text/event-stream") else {
       let gate = commitPublisher.presentGate(for: request.principal)
@@ -81,7 +114,7 @@ struct UpdateResource: Resource {
       counting: tally
     )
     answer.body = .stream { [commitPublisher, heartbeat = feeds.settings.heartbeat] write in
-      var stream = UpdateStream(subject, profile.motion, heartbeat: heartbeat)
+      var stream = UpdateStream(subject, configuration, heartbeat: heartbeat)
       let view = commitPublisher.presentGate(to: application).view
       let reasons = UpdateResource.reasons(subject, application, view)
       try await write(ServerSentEvents.preamble + stream.begin(reasons))
@@ -117,6 +150,46 @@ struct UpdateResource: Resource {
   }
 }
 
+extension Operation.Parameter {
+  /// The distance within which fixes are kept back.
+  static let distanceFilter = query(
+    "distanceFilter",
+    .number(LocationLimits.distances),
+    """
+    For live streams: metres from the last fix of a subject within which none follows, as Core Location has \
+    it; one on another floor follows at any distance.
+    """
+  )
+
+  /// The accuracy that is desired.
+  static let desiredAccuracy = query(
+    "desiredAccuracy",
+    .number(LocationLimits.distances),
+    "For live streams, metres: a fix with a larger radius is kept back for 10 s after the last one of the subject."
+  )
+
+  /// The ticket of a live stream.
+  static let streamTicket = query(
+    "ticket",
+    .name,
+    "For live streams of pages: a ticket from POST /v1/tickets, in place of a token."
+  )
+}
+
+extension QueryReading {
+  /// Reads the distance within which fixes are kept back, in metres.
+  mutating func distanceFilter() -> Double? { number("distanceFilter", in: LocationLimits.distances) }
+
+  /// Reads the accuracy that is desired, in metres.
+  mutating func desiredAccuracy() -> Double? { number("desiredAccuracy", in: LocationLimits.distances) }
+}
+
+/// The bounds of the parameters of fixes.
+private enum LocationLimits {
+  /// The distances in metres, up to half the way around the Earth.
+  static let distances = 0.0...20_000_000
+}
+
 /// The updates of one stream, made of the items of its feed.
 private struct UpdateStream {
   private let subject: SubjectID
@@ -138,7 +211,7 @@ private struct UpdateStream {
     self.subject = subject
     self.heartbeat = .seconds(heartbeat / .seconds(1))
     patience = max(1, Int((configuration.silence / self.heartbeat).rounded(.up)))
-    updates = LiveUpdateState(of: subject, configuration.profile)
+    updates = LiveUpdateState(of: subject, configuration)
   }
 
   /// Begins with the reasons for which nothing may be learnt, if there are some.
@@ -210,7 +283,7 @@ private struct UpdateRow {
     .sometimes("stationary", .flag, "In streams alone.") { $0.isStream ? $0.update.stationary : nil },
     .sometimes("stationarySince", .moment, "Since when it is stationary.") { $0.update.stationarySince },
     .always("locationUnavailable", .flag, "Whether there is no fix.") { $0.update.locationUnavailable },
-    .always("accuracyLimited", .flag, "Whether the fix is too vague to decide soon that it is stationary.") {
+    .always("accuracyLimited", .flag, "Whether the fix is vaguer than is desired, or than a rest needs.") {
       $0.update.accuracyLimited
     },
     .always("authorizationDenied", .flag) { $0.update.authorizationDenied },
