@@ -92,7 +92,7 @@ struct RouteSearch {
   /// Answers with the times and lengths of the routes from each start to each goal; the last closure writes those behind
   /// the tables.
   func matrix<End: RoutedEnd>(
-    _ tables: [RouteTable] = RouteTable.allCases,
+    _ tables: Set<RouteTable> = Set(RouteTable.allCases),
     between ends: @escaping @Sendable (WalkableGraph) throws -> [[End]],
     writing write: (inout JSONText, _ ends: [[End]]) -> Void = { _, _ in }
   ) async throws -> APIAnswer {
