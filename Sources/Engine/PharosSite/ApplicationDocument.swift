@@ -7,11 +7,18 @@ package struct ApplicationSettings: Hashable, Sendable {
   package var purpose: String?
   /// The maximum number of regions that it may have.
   package var regionLimit: Int
+  /// Its accuracy and the purposes of temporary full accuracy; nil if it says nothing of them.
+  package var accuracy: AccuracyPolicy?
 
   /// Makes settings.
-  package init(purpose: String? = nil, regionLimit: Int = Application.defaultRegionLimit) {
+  package init(
+    purpose: String? = nil,
+    regionLimit: Int = Application.defaultRegionLimit,
+    accuracy: AccuracyPolicy? = nil
+  ) {
     self.purpose = purpose
     self.regionLimit = regionLimit
+    self.accuracy = accuracy
   }
 }
 
@@ -25,13 +32,13 @@ extension ApplicationSettings {
   /// Reads a document.
   ///
   /// - Parameters:
-  ///   - json: an object with `purpose` and `regionLimit`, both of which may be left out.
+  ///   - json: an object with `purpose`, `regionLimit` and the keys of an accuracy, all of which may be left out.
   ///   - identifier: the application's identifier, from the address; an `id` in the document must be the same.
   /// - Throws: every mistake, each with its field.
   package init(json: [UInt8], identifier: String) throws(DocumentError) {
     self = try DocumentNode.read(json, name: "application", limit: Document.largest) { node, problems in
       Document.check(identifier: identifier, what: "the application", problems: problems)
-      let known = ["id", "purpose", "regionLimit"]
+      let known = ["id", "purpose", "regionLimit"] + AccuracyPolicy.keys
       guard let fields = DocumentFields(node, place: "application", known: known, problems: problems) else {
         return nil
       }
@@ -45,7 +52,11 @@ extension ApplicationSettings {
         )
       }
       let limit = fields.value("regionLimit", .integer(in: 1...ApplicationSettings.highestRegionLimit))
-      return ApplicationSettings(purpose: purpose, regionLimit: limit ?? Application.defaultRegionLimit)
+      return ApplicationSettings(
+        purpose: purpose,
+        regionLimit: limit ?? Application.defaultRegionLimit,
+        accuracy: AccuracyPolicy.read(fields)
+      )
     }
   }
 
@@ -53,5 +64,6 @@ extension ApplicationSettings {
   package func write(to json: inout JSONText) {
     json.member("purpose", ifPresent: purpose)
     json.member("regionLimit", regionLimit)
+    DocumentField.write(AccuracyPolicy.properties, ofAny: accuracy, to: &json)
   }
 }

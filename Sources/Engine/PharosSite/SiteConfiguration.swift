@@ -110,10 +110,12 @@ package struct Retention: Hashable, Sendable {
   }
 }
 
-/// The persons, and the purposes of the applications.
+/// The persons, and the purposes and accuracies of the applications.
 package struct SiteAccess: Hashable, Sendable {
   /// The purpose of each application, by its identifier; people who are asked see this text.
   package var purposes: [String: String] = [:]
+  /// The accuracy of each application that says something of it, by its identifier.
+  package var accuracies: [String: AccuracyPolicy] = [:]
   /// The observers that people carry.
   package var personObservers: Set<ObserverID> = []
   /// The beacons that people carry.

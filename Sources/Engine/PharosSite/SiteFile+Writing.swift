@@ -113,6 +113,9 @@ extension SiteFile {
     var entry = Members()
     entry.add("id", .string(application.identifier))
     entry.add("purpose", access.purposes[application.identifier].map { .string($0) })
+    if let accuracy = access.accuracies[application.identifier] {
+      entry.add(.written { DocumentField.write(AccuracyPolicy.properties, of: accuracy, to: &$0) })
+    }
     let usual = Application(identifier: application.identifier)
     if application.regionLimit != usual.regionLimit {
       entry.add("regionLimit", .integer(Int64(application.regionLimit)))

@@ -2,7 +2,8 @@ import PharosDocuments
 import PharosModel
 
 extension SiteReading {
-  private static let applicationKeys = ["id", "purpose", "regions", "ranging", "rotation", "regionLimit"]
+  private static let applicationKeys =
+    ["id", "purpose", "regions", "ranging", "rotation", "regionLimit"] + AccuracyPolicy.keys
   static let rangingKeys = DocumentFields.identityKeys + ["whileInside"]
   static let purposeExpected = "what the application wants to know where people are for"
 
@@ -34,6 +35,7 @@ extension SiteReading {
         expected: SiteReading.purposeExpected,
         form: .lines
       )
+      access.accuracies[id ?? ""] = AccuracyPolicy.read(entry)
       applications.append(application(id ?? "", entry, limit: limit))
     }
     return applications

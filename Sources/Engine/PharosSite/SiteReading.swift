@@ -195,8 +195,20 @@ extension SiteReading {
     return DocumentNode(.mapping { kept }, line: root.line)
   }
 
-  /// Checks that only applications with a stated purpose may receive events about persons.
+  /// Checks that only applications with a stated purpose may receive events about persons, and that regions and ranging are
+  /// asked for at full accuracy.
   func checkAccess(_ fields: DocumentFields, _ configuration: SiteConfiguration) {
+    for application in configuration.site.applications {
+      guard let policy = configuration.access.accuracies[application.identifier], policy.accuracy.isReduced,
+        policy.purposes.isEmpty, !application.regions.isEmpty || !application.ranging.isEmpty
+      else { continue }
+      fields.warning(
+        "applications",
+        "application \"\(application.identifier)\" has the accuracy \(policy.accuracy.rawValue), so its regions and "
+          + "its ranging give it nothing",
+        expected: "the accuracy full, or temporaryPurposes for which it may ask for it"
+      )
+    }
     guard configuration.access.hasPersons else { return }
     for application in configuration.site.applications
     where configuration.access.purposes[application.identifier] == nil {

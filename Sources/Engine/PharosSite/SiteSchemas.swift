@@ -1,5 +1,5 @@
 package import PharosDocuments
-import PharosModel
+package import PharosModel
 
 // The keys of the site's entries, and the schemas of the documents that have them.
 
@@ -46,6 +46,38 @@ extension Zone {
     DocumentField("name", \.name, .shownName, "For people: at most 128 bytes, no control characters."),
     DocumentField("floor", \.floor, .integer(in: -20...200)),
   ]
+}
+
+extension AccuracyPolicy {
+  /// The keys of an application that say how finely it may learn where subjects are.
+  package static let properties: [DocumentField<AccuracyPolicy>] = [
+    DocumentField(
+      "accuracy",
+      \.accuracy,
+      .word(AccuracyAuthorisation.allCases),
+      "How finely it may learn where subjects are; by default `full`."
+    ),
+    DocumentField(
+      "temporaryPurposes",
+      \.purposes,
+      .texts(
+        upTo: AccuracyPolicy.maximumPurposes,
+        ofLength: Application.maximumPurpose,
+        "purposes of temporary full accuracy"
+      ),
+      "The purposes of temporary full accuracy, by the keys that requests name."
+    ),
+  ]
+
+  static let keys = DocumentField<AccuracyPolicy>.keys(properties)
+
+  /// Reads the policy of an application; nil if it says nothing of it.
+  static func read(_ fields: DocumentFields) -> AccuracyPolicy? {
+    guard keys.contains(where: fields.has) else { return nil }
+    var policy = AccuracyPolicy()
+    DocumentField.read(properties, of: fields, into: &policy)
+    return policy
+  }
 }
 
 extension RangingRequest {
@@ -151,18 +183,20 @@ extension [Schema.Member] {
 }
 
 extension Schema {
-  package static let applicationDocument = closed([
-    .optional(
-      "purpose",
-      .text(1...Application.maximumPurpose),
-      "Read by people: not blank, no control characters."
-    ),
-    .optional(
-      "regionLimit",
-      .integer(1...ApplicationSettings.highestRegionLimit),
-      "By default `\(Application.defaultRegionLimit)`."
-    ),
-  ]).named("ApplicationDocument")
+  package static let applicationDocument = closed(
+    [
+      .optional(
+        "purpose",
+        .text(1...Application.maximumPurpose),
+        "Read by people: not blank, no control characters."
+      ),
+      .optional(
+        "regionLimit",
+        .integer(1...ApplicationSettings.highestRegionLimit),
+        "By default `\(Application.defaultRegionLimit)`."
+      ),
+    ] + .given(AccuracyPolicy.properties)
+  ).named("ApplicationDocument")
 
   package static let regionDocument = closed(.regionGiven)
     .requiring(["major": "uuid", "minor": "major", "instance": "namespace"])

@@ -413,6 +413,37 @@ extension ValueForm {
   }
 }
 
+extension ValueForm where Value == [String: String] {
+  /// Texts by their names, in an object.
+  ///
+  /// - Parameters:
+  ///   - count: the maximum number of texts.
+  ///   - length: the maximum length of a text in Unicode scalars; a name has at most 128 bytes.
+  ///   - things: the texts in messages.
+  /// - Returns: the form.
+  package static func texts(upTo count: Int, ofLength length: Int, _ things: String) -> Self {
+    let expected =
+      "up to \(count) \(things): names of 1 to 128 bytes, each with a text of 1 to \(length) characters"
+    let write: @Sendable (Value, StaticString?, inout JSONText) -> Void = { texts, key, json in
+      json.openObject(key)
+      for (name, text) in texts.sorted(by: { $0.key < $1.key }) { json.member(named: name, text) }
+      json.closeObject()
+    }
+    return ValueForm(expected: expected, schema: .anyObject, write: write) { node in
+      guard let members = node.members, members.count <= count else { return nil }
+      var texts: [String: String] = [:]
+      for (key, value) in members {
+        guard let name = key.scalar, (1...128).contains(name.utf8.count), !PlainText.hasControls(name),
+          let text = ValueForm<String>.lines.read(value),
+          (1...length).contains(text.unicodeScalars.count), text.contains(where: { !$0.isWhitespace })
+        else { return nil }
+        texts[name] = text
+      }
+      return texts.count == members.count ? texts : nil
+    }
+  }
+}
+
 extension ValueForm where Value: RawRepresentable<String> {
   /// One of several words.
   package static func word(_ cases: [Value]) -> Self {

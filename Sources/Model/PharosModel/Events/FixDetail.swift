@@ -26,7 +26,7 @@ public struct FixDetail: Hashable, Sendable {
   ///
   /// - Units: metres.
   public var y: Double
-  /// The radius meant to hold 68 % of truths.
+  /// The radius meant to hold 68 % of truths, or, as in Core Location, −1 if the fix has no coordinates.
   ///
   /// - Units: metres.
   public var horizontalAccuracy: Double
@@ -85,6 +85,8 @@ public struct FixDetail: Hashable, Sendable {
   ///
   /// Its north is that of ``heading``.
   public var attitude: Rotation?
+  /// The accuracy to which the fix was reduced for a reader; full where it was not, as in all that is stored.
+  public internal(set) var accuracy = AccuracyAuthorisation.full
 
   /// Makes a fix of what every one has; what is left out is not known, and what is not among it is set afterwards.
   public init(
@@ -142,11 +144,13 @@ extension FixDetail: EventData {
   mutating func visit(_: inout MemberWalk) {}
 
   func summary(of _: Event) -> String {
+    guard !accuracy.isReduced else { return accuracy.rawValue }
     let floor = floorName.isEmpty ? "\(building)/\(level)" : floorName
     return "±\(Wording.meters(horizontalAccuracy)) \(isIndoors ? room ?? place ?? floor : "outdoors")"
   }
 
   func sentences(in _: String, _: SiteNames) -> [String] {
+    guard !accuracy.isReduced else { return ["The location is reduced to the \(accuracy.rawValue)."] }
     let floor = floorName.isEmpty ? "floor \(level)" : floorName
     let room = (room ?? place).map { "in \($0) " } ?? ""
     let location = isIndoors ? "\(room)on \(floor) of \(building)" : "outdoors"
@@ -217,7 +221,10 @@ extension FixDetail: EventMembers {
       "horizontalAccuracy",
       &horizontalAccuracy,
       decimals: 2,
-      MemberNote("Metres: the radius meant to hold 68 % of truths.", minimum: 0)
+      MemberNote(
+        "Metres: the radius meant to hold 68 % of truths; -1 where the fix is reduced and has no coordinates.",
+        minimum: -1
+      )
     )
     try coder.member("speed", &speed, decimals: 2, MemberNote("Metres a second.", minimum: 0))
     try coder.member(
@@ -297,6 +304,12 @@ extension FixDetail: EventMembers {
       &attitude,
       "The unit quaternion that turns the handset's axes to east, north and up."
     )
+    try coder.member(
+      "reducedTo",
+      &writtenAccuracy,
+      decimals: 0,
+      "What the application's accuracy leaves of the location; missing at full accuracy."
+    )
   }
 
   private mutating func visitPlace<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
@@ -327,7 +340,7 @@ extension FixDetail {
   }
 
   private var writtenLevel: Int? {
-    get { indoors(level) }
+    get { accuracy >= .floor ? indoors(level) : nil }
     set { level = newValue ?? 0 }
   }
 
@@ -357,13 +370,18 @@ extension FixDetail {
   }
 
   private var writtenX: Double? {
-    get { indoors(x) }
+    get { accuracy.isReduced ? nil : indoors(x) }
     set { x = newValue ?? 0 }
   }
 
   private var writtenY: Double? {
-    get { indoors(y) }
+    get { accuracy.isReduced ? nil : indoors(y) }
     set { y = newValue ?? 0 }
+  }
+
+  private var writtenAccuracy: AccuracyAuthorisation? {
+    get { accuracy.isReduced ? accuracy : nil }
+    set { accuracy = newValue ?? .full }
   }
 
   private var writtenFloorCertainty: Double? {

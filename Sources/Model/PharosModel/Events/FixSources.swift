@@ -139,3 +139,17 @@ extension SatelliteAdvice: MemberValue, FieldChoice {
     self = advice
   }
 }
+
+extension AccuracyAuthorisation: MemberValue {
+  static var schema: Schema { .words(allCases.filter(\.isReduced).map(\.rawValue)) }
+
+  func write(to json: inout JSONText, _ key: StaticString, decimals: Int) { json.member(key, rawValue) }
+  func write(to record: inout RecordWriter, decimals: Int) { record.byte(code) }
+  init(from record: inout RecordReader, decimals: Int) throws(FieldError) {
+    let code = try record.byte()
+    guard let accuracy = AccuracyAuthorisation(code: code) else {
+      throw record.failure(.unknownTag(field: AccuracyAuthorisation.fieldName, tag: code))
+    }
+    self = accuracy
+  }
+}

@@ -28,6 +28,8 @@ public struct VisitDetail: Hashable, Sendable {
   public var place: Place?
   /// The evidence.
   public var evidence: Evidence
+  /// The accuracy to which the visit was reduced for a reader; full where it was not, as in all that is stored.
+  public internal(set) var accuracy = AccuracyAuthorisation.full
 
   /// Makes a visit; what is left out is not known.
   public init(
@@ -186,7 +188,16 @@ extension VisitDetail: EventData, EventMembers {
     json.member("departureDate", departure?.rfc3339 ?? Timestamp.visitDistantFuture)
     if let duration { json.member("duration", duration.seconds, decimals: 3) }
     if !venue.isEmpty { json.member("venue", venue) }
-    json.part(nil, &copy.floor)
+    if accuracy.isReduced {
+      if let floor {
+        json.member("building", floor.building)
+        if accuracy >= .floor { json.member("level", floor.level) }
+        json.member("floorName", ifPresent: floor.name)
+      }
+      json.member("reducedTo", accuracy.rawValue)
+    } else {
+      json.part(nil, &copy.floor)
+    }
     if let latitude, let longitude {
       json.member("latitude", latitude, decimals: 8)
       json.member("longitude", longitude, decimals: 8)
@@ -197,6 +208,7 @@ extension VisitDetail: EventData, EventMembers {
   }
 
   func summary(of _: Event) -> String {
+    guard !accuracy.isReduced else { return accuracy.rawValue }
     let name = place.map { $0.name ?? $0.identifier } ?? floor.map { "\($0.building)/\($0.level)" } ?? ""
     guard let duration else { return name }
     let stayed = "stayed \(TimeSpan.seconds(duration.seconds.rounded()).written)"
@@ -204,6 +216,7 @@ extension VisitDetail: EventData, EventMembers {
   }
 
   func sentences(in _: String, _: SiteNames) -> [String] {
+    guard !accuracy.isReduced else { return ["The place is reduced to the \(accuracy.rawValue)."] }
     var said: [String] = []
     let name = place.map { "in \($0.name ?? $0.identifier)" }
     let story = floor.map { "on \($0.name ?? "floor \($0.level)") of \($0.building)" }
