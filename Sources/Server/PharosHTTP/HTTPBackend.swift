@@ -87,11 +87,15 @@ extension CommitPublisher {
 }
 
 extension PharosServer {
-  /// Returns the tags that the reader of a gate may learn of, without the hearings of observers that it may not learn of.
+  /// Returns the tags that the reader of a gate may learn of, without the hearings of observers that it may not learn of, and
+  /// with reduced accuracy without hearings and, below that of zones, without zones.
   func tags(through gate: Gate) async throws -> [TagStanding] {
-    try await tags().filter { gate.shows(.beacon($0.beacon)) }.map { tag in
+    try await tags().compactMap { tag in
+      guard let accuracy = gate.access(to: .beacon(tag.beacon)) else { return nil }
       var tag = tag
-      tag.hearings.removeAll { !gate.shows(.observer($0.observer)) }
+      tag.hearings.removeAll { accuracy.isReduced || !gate.showsFully(.observer($0.observer)) }
+      if accuracy.isReduced { tag.probability = nil }
+      if accuracy < .zone { (tag.zone, tag.since, tag.unmonitoredSince) = (nil, nil, nil) }
       return tag
     }
   }

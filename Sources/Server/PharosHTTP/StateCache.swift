@@ -40,9 +40,9 @@ package struct StateCache: Sendable {
     /// Returns the ranging as a reader may learn it; nil where it has nothing to tell.
     func passed(_ gate: Gate) -> RangingWord? {
       guard !gate.view.isOpen else { return self }
-      guard gate.shows(.observer(key.observer), of: key.application) else { return nil }
+      guard gate.showsFully(.observer(key.observer), of: key.application) else { return nil }
       var passed = self
-      passed.beacons.removeAll { !gate.shows(.beacon($0.beacon), of: key.application) }
+      passed.beacons.removeAll { !gate.showsFully(.beacon($0.beacon), of: key.application) }
       return passed.beacons.isEmpty && !beacons.isEmpty ? nil : passed
     }
   }
@@ -156,7 +156,7 @@ package struct StateCache: Sendable {
   /// Returns the number of subjects in each state, by region.
   package func counts(of application: String, through gate: Gate) -> [String: StateCounts] {
     var counts: [String: StateCounts] = [:]
-    for word in rows(of: application) where gate.shows(word.subject, of: application) {
+    for word in rows(of: application) where gate.showsFully(word.subject, of: application) {
       switch word.state {
       case .inside: counts[word.region, default: StateCounts()].inside += 1
       case .outside: counts[word.region, default: StateCounts()].outside += 1
@@ -343,17 +343,19 @@ package final class LiveStateCache: Sendable {
 }
 
 extension LiveStateCache {
-  /// Returns the last fix of a subject, or nil if there is none or the reader of a gate may not learn of it.
+  /// Returns the last fix of a subject as the reader of a gate may learn it, or nil.
   func fix(of subject: SubjectID, through gate: Gate) async throws -> Event? {
-    guard gate.shows(subject) else { return nil }
-    return try await read { $0.fix(of: subject) }
+    try await read { $0.fix(of: subject) }.flatMap { gate.passed($0) }
   }
 
-  /// Returns the rooms that subjects are in now.
-  ///
-  /// The caller asks for subjects alone that its reader may learn of.
-  func rooms(of subjects: [SubjectID], by names: SiteNames) async throws -> SubjectRooms {
-    try await read { cache in
+  /// Returns the rooms that subjects are in now, as far as the reader of a gate may learn them.
+  func rooms(
+    of subjects: [SubjectID],
+    by names: SiteNames,
+    through gate: Gate
+  ) async throws -> SubjectRooms {
+    let subjects = subjects.filter { subject in gate.access(to: subject).map { $0 >= .zone } ?? false }
+    return try await read { cache in
       SubjectRooms(
         rooms: Dictionary(
           subjects.compactMap { subject in cache.room(of: subject, by: names).map { (subject, $0) } },

@@ -13,6 +13,8 @@ package struct LiveUpdateState: Sendable {
   private var service: Service
   /// Indicates whether the last update was one with which updates cease: the next fix resumes them.
   private var isPaused = false
+  /// The last reduced fix, if the last fix was one.
+  private var reduced: FixDetail?
 
   /// Creates a state that knows nothing yet.
   package init(of subject: SubjectID, _ configuration: LocationUpdate.LiveConfiguration) {
@@ -38,7 +40,10 @@ package struct LiveUpdateState: Sendable {
   package mutating func receive(_ event: Event) -> LocationUpdate? {
     guard event.subject == subject else { return nil }
     switch event.detail {
-    case .fix(let detail): return receive(VisitFix(detail, event), event)
+    case .fix(let detail) where detail.accuracy.isReduced: return receive(reduced: detail, event)
+    case .fix(let detail):
+      reduced = nil
+      return receive(VisitFix(detail, event), event)
     case .region(let transition) where transition.evidence.rule == .scanOff:
       return pause(LocationUpdate(subject: subject, diagnostics: .authorizationDeniedGlobally))
     default: return nil
@@ -50,7 +55,19 @@ package struct LiveUpdateState: Sendable {
   /// - Returns: the update, or nil if it was made already, and for significant changes, for which there is no wait.
   package mutating func expire() -> LocationUpdate? {
     if case .significantChanges = service { return nil }
+    guard reduced == nil else {
+      reduced = nil
+      return LocationUpdate(subject: subject)
+    }
     return pause(LocationUpdate(subject: subject))
+  }
+
+  /// Takes a reduced fix: it has no coordinates, so that only another place is an update.
+  private mutating func receive(reduced fix: FixDetail, _ event: Event) -> LocationUpdate? {
+    defer { reduced = fix }
+    guard reduced.map({ !$0.isAtPlace(of: fix) }) ?? true else { return nil }
+    self = LiveUpdateState(of: subject, configuration)
+    return LocationUpdate(subject: subject, location: Fix(event), diagnostics: .accuracyLimited)
   }
 
   private mutating func receive(_ fix: VisitFix, _ event: Event) -> LocationUpdate? {
@@ -102,6 +119,14 @@ extension LocationUpdate.LiveConfiguration {
   }
 }
 
+extension FixDetail {
+  /// Returns whether a reduced fix is at the same place as another one.
+  fileprivate func isAtPlace(of other: FixDetail) -> Bool {
+    accuracy == other.accuracy && venue == other.venue && building == other.building && level == other.level
+      && room == other.room
+  }
+}
+
 /// What keeps back the fixes of many subjects that are near to the last ones, or vague.
 package struct FixFilter: Sendable {
   private let filter: LocationFilter
@@ -118,7 +143,7 @@ package struct FixFilter: Sendable {
 
   /// Returns whether an event is passed on: all but fixes that are kept back are.
   package mutating func passes(_ event: Event) -> Bool {
-    guard case .fix(let detail) = event.detail else { return true }
+    guard case .fix(let detail) = event.detail, !detail.accuracy.isReduced else { return true }
     // A subject that is forgotten gets one fix more.
     if filters.count >= EventHub.maximumFixSubjects, filters[event.subject] == nil { filters.removeAll() }
     return filters[event.subject, default: filter].passes(VisitFix(detail, event))

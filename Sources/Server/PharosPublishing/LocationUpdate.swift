@@ -108,8 +108,8 @@ public struct LocationUpdate: Hashable, Sendable {
 extension LocationUpdate {
   /// Indicates whether the subject is stationary: no update follows until it moves, or has no fix.
   public var stationary: Bool { stationarySince != nil }
-  /// Indicates whether the fix is too vague to decide within the profile's duration that the subject is stationary, or vaguer
-  /// than is desired.
+  /// Indicates whether the application has reduced accuracy, or the fix is too vague to decide within the profile's duration that
+  /// the subject is stationary, or vaguer than is desired.
   public var accuracyLimited: Bool { diagnostics.contains(.accuracyLimited) }
   /// Indicates whether the subject has denied the application its data.
   public var authorizationDenied: Bool { diagnostics.contains(.authorizationDenied) }

@@ -11,6 +11,7 @@ extension SiteOwner {
     merged.site = sources.site
     for (name, made) in sources.made where sources.declaration(of: name) == nil {
       merged.access.purposes[name] = made.settings?.purpose
+      merged.access.accuracies[name] = made.settings?.accuracy
     }
     // A file that lists observers lists all that it mentions. Where all observers count, a line for one changes nothing.
     if merged.site.admission == .open, !merged.site.observers.isEmpty {

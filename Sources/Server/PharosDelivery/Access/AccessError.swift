@@ -10,6 +10,10 @@ package enum AccessError: Error, Hashable, Sendable {
   case badPurpose(application: String, limit: Int)
   /// An application without a purpose asks for an authorisation about a person.
   case purposeMissing(application: String)
+  /// Full accuracy is asked for with a purpose that is not declared.
+  case undeclaredPurpose(application: String, key: String, declared: [String])
+  /// Full accuracy is asked for as long as a live stream is open, and none is.
+  case noSession(application: String)
   /// A change to or from a state that only the operator may set.
   case operatorOnly(application: String, subject: SubjectID, from: AuthorisationState, to: AuthorisationState)
   /// An authorisation without a subject.
@@ -42,6 +46,13 @@ extension AccessError: CustomStringConvertible {
     case .purposeMissing(let application):
       "application \(application) has no purpose, so it receives no events about persons: set `purpose` first, a text "
         + "that says to people what their whereabouts are used for"
+    case .undeclaredPurpose(let application, let key, let declared):
+      "application \(application) declares no purpose \"\(PlainText.cut(key, to: 60))\": add it to its `temporaryPurposes`, "
+        + "a text that says to people what full accuracy is used for; "
+        + (declared.isEmpty ? "it declares none yet" : "it declares \(declared.joined(separator: ", "))")
+    case .noSession(let application):
+      "application \(application) has no live stream open, with which its full accuracy would end: open one first, or "
+        + "state a `duration`"
     case .operatorOnly(let application, let subject, let from, let to):
       "application \(application) may not change \(subject) from \(from.name) to \(to.name): restricted is given and "
         + "taken away by the operator alone"

@@ -15,13 +15,45 @@ package struct AuthorisationView: Sendable {
   package private(set) var revision: UInt64 = 0
   private(set) var entries: [Key: AuthorisationEntry] = [:]
   private(set) var persons = Persons()
+  /// The accuracies of the applications that have none or not always the full one.
+  private(set) var accuracies: [String: AccuracyPolicy] = [:]
+  /// The temporary full accuracies, by application.
+  private(set) var temporary: [String: TemporaryAccuracy] = [:]
   /// The applications that have an entry about a subject.
   private var applications: [SubjectID: Set<String>] = [:]
   /// The subjects with an entry, by each of their forms.
   private var subjects: [SubjectID: Set<SubjectID>] = [:]
 
-  /// A Boolean value that is true if there are no entries and no persons, so that every event is published.
-  package var isOpen: Bool { entries.isEmpty && persons.isEmpty }
+  /// A Boolean value that is true if there are no entries, no persons and no reduced accuracies, so that every event is
+  /// published.
+  package var isOpen: Bool { entries.isEmpty && persons.isEmpty && accuracies.isEmpty }
+
+  /// Returns how finely an application may learn of a subject; nil if it may not.
+  ///
+  /// This is the one function that decides what an application receives.
+  ///
+  /// - Parameters:
+  ///   - application: the application.
+  ///   - subject: the subject.
+  ///   - isLive: indicates whether it is for a live stream, or for what holds now while one is open.
+  /// - Returns: the accuracy, or nil.
+  package func access(application: String, subject: SubjectID, isLive: Bool) -> AccuracyAuthorisation? {
+    switch state(application: application, subject: subject) {
+    case .always: accuracy(of: application, isLive: isLive)
+    case .whenInUse: isLive ? accuracy(of: application, isLive: isLive) : nil
+    case .notDetermined, .restricted, .denied: nil
+    }
+  }
+
+  /// Returns how finely an application may learn of subjects that it may learn of.
+  package func accuracy(of application: String, isLive: Bool) -> AccuracyAuthorisation {
+    guard let policy = accuracies[application] else { return .full }
+    return switch temporary[application]?.end {
+    case nil: policy.accuracy
+    case .session: isLive ? .full : policy.accuracy
+    case .at: .full
+    }
+  }
 
   /// Returns what an application may learn about a subject.
   package func state(application: String, subject: SubjectID) -> AuthorisationState {
@@ -66,6 +98,19 @@ package struct AuthorisationView: Sendable {
       subjects[form]?.remove(key.subject)
       if subjects[form]?.isEmpty == true { subjects[form] = nil }
     }
+  }
+
+  /// Sets the accuracies of the applications, and ends the temporary ones for purposes that are no longer declared.
+  mutating func setAccuracies(_ policies: [String: AccuracyPolicy]) {
+    revision += 1
+    accuracies = policies.filter { $0.value.accuracy.isReduced }
+    temporary = temporary.filter { accuracies[$0.key]?.purposes[$0.value.key] != nil }
+  }
+
+  /// Begins or, without a value, ends the temporary full accuracy of an application.
+  mutating func setTemporary(_ accuracy: TemporaryAccuracy?, of application: String) {
+    revision += 1
+    temporary[application] = accuracy
   }
 
   mutating func setPersons(_ persons: Persons) {

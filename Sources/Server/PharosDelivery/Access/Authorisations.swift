@@ -17,6 +17,9 @@ package final class Authorisations: Sendable {
     var markedPersons: Set<SubjectID> = []
     var declaredPurposes: [String: String] = [:]
     var purposes: [String: String] = [:]
+    /// The accuracies by the site's declaration; `policies` are those set over HTTP.
+    var declaredPolicies: [String: AccuracyPolicy] = [:]
+    var policies: [String: AccuracyPolicy] = [:]
 
     mutating func gatherPersons() {
       let persons = persons(without: .none)
@@ -32,7 +35,9 @@ package final class Authorisations: Sendable {
   }
 
   package let store: any DocumentStore<JournalError>
-  private let state = Mutex(State())
+  /// The steady time, by which temporary full accuracies end.
+  let uptime: @Sendable () -> TimeSpan
+  let state = Mutex(State())
   /// The functions that are called after each change.
   private let taps = Mutex<[@Sendable () -> Void]>([])
   /// A lock held while a change is stored and applied, so that two changes of one entry cannot overtake each other.
@@ -40,13 +45,23 @@ package final class Authorisations: Sendable {
 
   /// Reads the stored authorisations.
   ///
+  /// - Parameters:
+  ///   - store: the journal.
+  ///   - uptime: returns the steady time.
   /// - Throws: `AccessError.store` where the journal cannot be read, or `.damaged`.
-  package init(store: any DocumentStore<JournalError>) throws(AccessError) {
+  package init(
+    store: any DocumentStore<JournalError>,
+    uptime: @escaping @Sendable () -> TimeSpan = Authorisations.systemUptime()
+  ) throws(AccessError) {
     self.store = store
+    self.uptime = uptime
     let entries: [AuthorisationEntry] = try store.decoded(kind: DocumentKind.authorisation).map(\.value)
     let purposes: [(key: String, value: String)] = try store.decoded(kind: DocumentKind.purpose)
     let persons: [SubjectID] = try store.decoded(kind: DocumentKind.person).map(\.value)
+    let policies: [(key: String, value: AccuracyPolicy)] = try store.decoded(kind: DocumentKind.accuracy)
     state.withLock { state in
+      for (application, policy) in policies { state.policies[application] = policy }
+      state.gatherAccuracies()
       for entry in entries { state.view.insert(entry) }
       for (application, purpose) in purposes { state.purposes[application] = purpose }
       state.markedPersons = Set(persons)
@@ -55,12 +70,23 @@ package final class Authorisations: Sendable {
   }
 
   /// The current authorisations, by which to judge a batch.
-  package var view: AuthorisationView { state.withLock { $0.view } }
+  package var view: AuthorisationView {
+    state.withLock { state in
+      state.endExpired(at: uptime)
+      return state.view
+    }
+  }
+
+  /// Makes a steady clock of the system that starts at zero.
+  package static func systemUptime() -> @Sendable () -> TimeSpan {
+    let start = ContinuousClock.now
+    return { .seconds((ContinuousClock.now - start).inSeconds) }
+  }
 
   /// Calls a function after each change, on the thread of the change; it must return at once.
   package func tap(_ changed: @escaping @Sendable () -> Void) { taps.withLock { $0.append(changed) } }
 
-  private func update(_ change: (inout State) -> Void) {
+  func update(_ change: (inout State) -> Void) {
     let isChanged = state.withLock { state in
       let before = state.view.revision
       change(&state)
@@ -75,9 +101,16 @@ package final class Authorisations: Sendable {
   /// - Parameters:
   ///   - persons: the persons.
   ///   - purposes: the purposes of the applications; empty ones do not count.
-  package func declare(persons: Persons, purposes: [String: String]) {
+  ///   - accuracies: the accuracies of the applications.
+  package func declare(
+    persons: Persons,
+    purposes: [String: String],
+    accuracies: [String: AccuracyPolicy] = [:]
+  ) {
     update { state in
       state.declaredPersons = persons
+      state.declaredPolicies = accuracies
+      state.gatherAccuracies()
       state.declaredPurposes = purposes.filter { !$0.value.isEmpty }
       state.gatherPersons()
     }
@@ -227,7 +260,7 @@ extension Authorisations {
     ) { [self] in state.withLock { $0.purposes[application] = purpose } }
   }
 
-  /// Returns the change that removes the decisions and the purpose of an application that no longer exists.
+  /// Returns the change that removes the decisions, the purpose and the accuracy of an application that no longer exists.
   package func forgetting(application: String) -> PendingChange {
     let keys = list(application: application).map {
       AuthorisationView.Key(application: application, subject: $0.subject)
@@ -237,11 +270,16 @@ extension Authorisations {
       update { state in
         for key in keys { state.view.remove(key) }
         state.purposes[application] = nil
+        state.policies[application] = nil
+        state.gatherAccuracies()
       }
     }
     change.documents = keys.map { DocumentChange(kind: DocumentKind.authorisation, key: $0.document) }
     if state.withLock({ $0.purposes[application] }) != nil {
       change.documents.append(DocumentChange(kind: DocumentKind.purpose, key: application))
+    }
+    if state.withLock({ $0.policies[application] }) != nil {
+      change.documents.append(DocumentChange(kind: DocumentKind.accuracy, key: application))
     }
     return change
   }

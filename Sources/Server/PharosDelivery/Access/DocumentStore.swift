@@ -10,6 +10,8 @@ enum DocumentKind {
   static let authorisation = "access.authorisation"
   /// The purpose of an application's authorisations: key is the application.
   static let purpose = "access.purpose"
+  /// The accuracy that an application has and may ask for: key is the application.
+  static let accuracy = "access.accuracy"
   /// A subject that is a person: key is a digest of the subject.
   static let person = "access.person"
   /// The keys of an observer: key is the observer.

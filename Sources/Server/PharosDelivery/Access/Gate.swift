@@ -9,7 +9,8 @@ package import PharosPublishing
 /// decision allows it. The operator's readers (tokens, pages, MQTT, webhooks of no application) may learn what at least
 /// one application may always learn.
 ///
-/// What is about a hidden identity does not pass; what merely names one passes without it. Stores hold everything, and
+/// What is about a hidden identity does not pass; what merely names one passes without it. What is about an identity of which
+/// the reader may learn with reduced accuracy alone passes as far as that allows (`Event.reduced(to:)`). Stores hold everything, and
 /// every read judges by the present authorisations, so that a withdrawal takes effect at once wherever data wait.
 package struct Gate: Sendable {
   /// A reader.
@@ -34,25 +35,50 @@ package struct Gate: Sendable {
   /// A gate that everything passes, where there are neither persons nor decisions.
   package static let open = Gate(AuthorisationView(), for: .operator)
 
-  /// Returns whether the reader may learn of an identity.
+  /// Returns how finely the reader may learn of an identity; nil if it may not.
   ///
   /// - Parameters:
-  ///   - identity: the observer or beacon.
+  ///   - identity: the observer or beacon; none for what is about no single one, such as a number.
   ///   - application: the application whose data name it; empty for data that are for all applications.
-  /// - Returns: true if it may.
-  package func shows(_ identity: SubjectID, of application: String = "") -> Bool {
-    guard !view.isOpen, identity != .none else { return true }
+  /// - Returns: the accuracy, or nil.
+  package func access(to identity: SubjectID, of application: String = "") -> AccuracyAuthorisation? {
+    guard !view.isOpen else { return .full }
     if case .application(let name, let isLive) = reader, application.isEmpty || application == name {
-      let state = view.state(application: name, subject: identity)
-      return state == .always || state == .whenInUse && isLive
+      guard identity != .none else { return view.accuracy(of: name, isLive: isLive) }
+      return view.access(application: name, subject: identity, isLive: isLive)
     }
     guard application.isEmpty else {
-      return view.state(application: application, subject: identity) == .always
+      guard identity != .none else { return view.accuracy(of: application, isLive: false) }
+      return view.access(application: application, subject: identity, isLive: false)
     }
-    guard view.persons.contains(identity) else { return true }
-    return view.deciding(about: identity).contains {
+    guard view.persons.contains(identity) else { return .full }
+    let isAllowed = view.deciding(about: identity).contains {
       view.state(application: $0, subject: identity) == .always
     }
+    return isAllowed ? .full : nil
+  }
+
+  /// Returns whether the reader may learn of an identity, at whatever accuracy.
+  package func shows(_ identity: SubjectID, of application: String = "") -> Bool {
+    access(to: identity, of: application) != nil
+  }
+
+  /// Returns whether the reader may learn all about an identity: its regions, what it hears and what hears it, its way.
+  package func showsFully(_ identity: SubjectID, of application: String = "") -> Bool {
+    access(to: identity, of: application) == .full
+  }
+
+  /// Returns the filter by which stored events are searched for the reader: without the kinds that its accuracy keeps back
+  /// and without the places, which are compared once an event is reduced.
+  ///
+  /// What is found is then no sign of what was not shown.
+  package func searched(_ filter: EventFilter) -> EventFilter {
+    guard let accuracy = access(to: .none), accuracy.isReduced else { return filter }
+    var searched = filter
+    let kinds = filter.kinds ?? Set(EventKind.allCases)
+    searched.kinds = kinds.filter { $0.coarsestAccuracy <= accuracy }
+    (searched.regions, searched.observers) = (nil, nil)
+    return searched
   }
 
   /// Returns an event as the reader may learn it: without the hidden identities that it names, or nil if it is about
@@ -70,14 +96,14 @@ package struct Gate: Sendable {
   /// Returns an event that still matches the filter by which the reader found it, so that a filter cannot ask for a
   /// hidden identity.
   package func passed(_ event: Event, matching filter: EventFilter) -> Event? {
-    guard let (event, isStripped) = judged(event), !isStripped || filter.matches(event) else { return nil }
+    guard let event = passed(event), view.isOpen || filter.matches(event) else { return nil }
     return event
   }
 
   /// Returns the record of a subject's state towards a region as the reader may learn it, or nil.
   package func passed(_ record: PublishedState.RegionRecord) -> PublishedState.RegionRecord? {
     guard !view.isOpen else { return record }
-    guard shows(record.subject, of: record.application) else { return nil }
+    guard showsFully(record.subject, of: record.application) else { return nil }
     var passed = record
     passed.refinement = record.refinement.flatMap { shows(.beacon($0), of: record.application) ? $0 : nil }
     passed.observer = record.observer.flatMap { shows(.observer($0), of: record.application) ? $0 : nil }
@@ -89,16 +115,30 @@ package struct Gate: Sendable {
     guard !view.isOpen else { return state }
     var passed = state
     passed.regions = state.regions.compactMap { self.passed($0) }
-    passed.zones.removeAll { !shows(.beacon($0.beacon)) }
+    passed.zones.removeAll { access(to: .beacon($0.beacon)).map { $0 < .zone } ?? true }
     passed.observers.removeAll { !shows(.observer($0.observer)) }
-    passed.visits.removeAll { !shows($0.subject) }
+    passed.visits = state.visits.compactMap { record in
+      self.passed(record.visit, of: record.subject).map { visit in
+        var passed = record
+        passed.visit = visit
+        return passed
+      }
+    }
     return passed
+  }
+
+  /// Returns a visit of a subject as the reader may learn it, or nil.
+  package func passed(_ visit: VisitDetail, of subject: SubjectID) -> VisitDetail? {
+    access(to: subject).map { visit.reduced(to: $0, of: subject) }
   }
 
   private func judged(_ event: Event) -> (event: Event, isStripped: Bool)? {
     guard !view.isOpen, event.kind != .authorisationChanged else { return (event, false) }
-    guard shows(event.subject, of: event.application) else { return nil }
-    return event.without { !shows($0, of: event.application) }
+    guard let accuracy = access(to: event.subject, of: event.application),
+      let reduced = event.reduced(to: accuracy),
+      let (passed, isStripped) = reduced.without({ !shows($0, of: event.application) })
+    else { return nil }
+    return (passed, isStripped || accuracy.isReduced)
   }
 }
 

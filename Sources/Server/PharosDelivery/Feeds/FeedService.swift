@@ -136,7 +136,8 @@ package final class FeedService: Service, Sendable {
     for core in cores { core.finish() }
   }
 
-  /// Checks whether tokens have ended, whether readings or heartbeats are due, and whether events were lost.
+  /// Checks whether tokens and temporary full accuracies have ended, whether readings or heartbeats are due, and whether
+  /// events were lost.
   ///
   /// A stream of a client whose token has expired or was revoked ends here, without the events that wait for it.
   package func tick() {
@@ -146,6 +147,7 @@ package final class FeedService: Service, Sendable {
       defer { state.reportedLost = allLost }
       return (Array(state.index.all.values), Set(state.clients.keys), allLost - state.reportedLost)
     }
+    authorisations.endExpiredAccuracies()
     let ended = ended(clients)
     for core in cores {
       guard !(core.request.client.map(ended.contains) ?? false) else {
@@ -173,7 +175,9 @@ package final class FeedService: Service, Sendable {
       state.clients[client] = open > 1 ? open - 1 : nil
     }
     core.close()
-    if let application = core.request.application { live.close(application) }
+    if let application = core.request.application, live.close(application) {
+      authorisations.endSession(of: application)
+    }
   }
 
   private func register(_ request: FeedRequest) throws(FeedRefusal) -> FeedCore {
@@ -396,11 +400,12 @@ package final class LiveApplications: Sendable {
     streams.withLock { $0[application, default: 0] += 1 }
   }
 
-  /// Counts a closed stream of an application.
-  func close(_ application: String) {
+  /// Counts a closed stream of an application, and returns whether it was the last one.
+  func close(_ application: String) -> Bool {
     streams.withLock { streams in
-      guard let count = streams[application] else { return }
+      guard let count = streams[application] else { return false }
       streams[application] = count > 1 ? count - 1 : nil
+      return count <= 1
     }
   }
 }

@@ -204,7 +204,7 @@ struct MQTTWork: JournalConsumer {
     let gate = parts.gate()
     if gate.view.revision != judgedRevision {
       judgedRevision = gate.view.revision
-      outbox.withdraw { !gate.shows($0, of: $1) }
+      outbox.withdraw { !gate.showsFully($0, of: $1) }
     }
     for event in mail.live.compactMap({ gate.passed($0) }) { outbox.receive(live: event, at: now) }
     if let nearest = mail.nearest {

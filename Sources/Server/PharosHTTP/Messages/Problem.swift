@@ -330,6 +330,8 @@ extension Problem {
     case .noSubject: self = .invalidBody([Field("subject", "\(error)")])
     case .expired: self = .invalidBody([Field("expiresAt", "\(error)")])
     case .badGateway: self = .invalidBody([Field("gateway", "\(error)")])
+    case .undeclaredPurpose: self = .invalidBody([Field("purposeKey", "\(error)")])
+    case .noSession: self = .conflict("noSession", "\(error)")
     case .operatorOnly: self = .forbidden("\(error)")
     case .tooMany, .tooManyKeys: self = .conflict("tooMany", "\(error)")
     case .notARadio: self = .invalidBody([Field("radios", "\(error)")])

@@ -76,10 +76,13 @@ struct ApplicationResource: Resource {
 
   private func putApplication(_ request: APIRequest) async throws -> APIAnswer {
     let name = request.parameter("app")
-    let document = try ApplicationSettings(json: request.body, identifier: name)
-    let isNew = try await owner.put(application: name, document) {
-      try document.purpose.map { try authorisations.settingPurpose($0, application: name) }
-        ?? PendingChange()
+    var document = try ApplicationSettings(json: request.body, identifier: name)
+    // A document that does not speak of accuracy leaves it as it is, so that it raises none by chance.
+    document.accuracy = document.accuracy ?? authorisations.policyOverHTTP(of: name)
+    let isNew = try await owner.put(application: name, document) { [document] in
+      let purpose = try document.purpose.map { try authorisations.settingPurpose($0, application: name) }
+      let accuracy = document.accuracy.map { authorisations.settingAccuracy($0, application: name) }
+      return (purpose ?? PendingChange()).and(accuracy ?? PendingChange())
     }
     let application = try owner.registered(request.parameter("app"))
     return .put(isNew: isNew, at: "applications", name) {
@@ -88,7 +91,11 @@ struct ApplicationResource: Resource {
   }
 
   private func row(_ application: RegisteredApplication) -> ApplicationRow {
-    ApplicationRow(application: application, purpose: authorisations.purpose(of: application.identifier))
+    ApplicationRow(
+      application: application,
+      purpose: authorisations.purpose(of: application.identifier),
+      accuracy: authorisations.accuracyPolicy(of: application.identifier)
+    )
   }
 }
 
@@ -96,6 +103,7 @@ struct ApplicationResource: Resource {
 private struct ApplicationRow {
   let application: RegisteredApplication
   let purpose: String?
+  let accuracy: AccuracyPolicy
 
   static let members: [DocumentField<ApplicationRow>] = [
     .always("id", .text) { $0.application.identifier },
@@ -107,6 +115,7 @@ private struct ApplicationRow {
     .always("ranging", .count, "How many constraints it ranges.") { $0.application.ranging.count },
     .always("regionLimit", .count, "How many regions it may hold.") { $0.application.regionLimit },
     .sometimes("purpose", .text, "What it wants to know where people are for.") { $0.purpose },
+    .part(AccuracyPolicy.properties) { $0.accuracy },
   ]
 }
 

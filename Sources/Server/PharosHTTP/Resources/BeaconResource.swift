@@ -143,7 +143,7 @@ private struct BeaconTable {
     for (subject, location) in table.subjects {
       guard case .beacon(let beacon) = subject else { continue }
       let rows = location.regions.values.map(\.record).filter { row in
-        (row.state == .inside || row.state == .unmonitored) && gate.shows(subject, of: row.application)
+        (row.state == .inside || row.state == .unmonitored) && gate.showsFully(subject, of: row.application)
       }
       if !rows.isEmpty { states[beacon] = rows.sorted() }
     }
@@ -155,7 +155,7 @@ private struct BeaconTable {
     self.fixes = fixes
     self.batteries = batteries
     ids = known.filter { gate.shows(.beacon($0)) }.sorted()
-    rooms = try await resource.cache.rooms(of: ids.map { .beacon($0) }, by: names)
+    rooms = try await resource.cache.rooms(of: ids.map { .beacon($0) }, by: names, through: gate)
   }
 
   /// The room that a beacon is in, if it is known.

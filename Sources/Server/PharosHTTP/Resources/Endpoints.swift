@@ -31,6 +31,12 @@ package struct Endpoints: Sendable {
         commitPublisher: backend.commitPublisher,
         clock: clock
       ),
+      AccuracyResource(
+        owner: backend.owner,
+        authorisations: backend.authorisations,
+        commitPublisher: backend.commitPublisher,
+        clock: clock
+      ),
       ApplicationResource(
         owner: backend.owner,
         authorisations: backend.authorisations,

@@ -151,8 +151,8 @@ struct EventResource: Resource {
       let (start, wanted) = (place, limit - found.count)
       let page = try await BackgroundExecutor.requests.run { [journal] in
         try after == nil
-          ? journal.events(before: start, matching: filter, limit: wanted)
-          : journal.events(after: start, matching: filter, limit: wanted)
+          ? journal.events(before: start, matching: gate.searched(filter), limit: wanted)
+          : journal.events(after: start, matching: gate.searched(filter), limit: wanted)
       }
       found += page.compactMap { $0.passed(gate, matching: filter) }
       isEnd = page.count < wanted

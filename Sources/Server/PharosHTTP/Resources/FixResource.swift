@@ -73,11 +73,13 @@ struct FixResource: Resource {
     let after = Page.key(&query) { parts in parts.count == 1 ? SubjectID(parts[0]) : nil }
     try query.finish()
     let gate = commitPublisher.presentGate(for: request.principal)
+    // The filters see what the reader sees, so that they find nothing finer.
     let events = try await cache.read { $0.fixes }
+      .filter { subjects?.contains($0.subject) ?? true }
+      .compactMap { gate.passed($0) }
       .filter { event in
         guard case .fix(let detail) = event.detail else { return false }
-        return subjects?.contains(event.subject) ?? true && venues?.contains(detail.venue) ?? true
-          && floors?.contains(detail) ?? true && gate.shows(event.subject)
+        return venues?.contains(detail.venue) ?? true && floors?.contains(detail) ?? true
       }
       .sorted { $0.subject < $1.subject }
     let page = Page.cut(events, limit: limit, isBehind: after.map { key in { key < $0.subject } }) {
@@ -143,7 +145,8 @@ extension FloorID {
 extension Set<FloorID> {
   /// Returns whether a fix is on one of the floors.
   fileprivate func contains(_ detail: FixDetail) -> Bool {
-    detail.isIndoors && contains(FloorID(building: detail.building, level: detail.level))
+    detail.isIndoors && detail.accuracy >= .floor
+      && contains(FloorID(building: detail.building, level: detail.level))
   }
 }
 
@@ -239,14 +242,19 @@ struct ZoneResource: Resource {
     let zones = query.texts("zone")
     let after = Page.key(&query) { parts in parts.count == 1 ? BeaconID(parts[0]) : nil }
     try query.finish()
-    let tags = try await server.tags(through: commitPublisher.presentGate(for: request.principal))
+    let gate = commitPublisher.presentGate(for: request.principal)
+    let tags = try await server.tags(through: gate)
       .filter { tag in zones.map { tag.zone.map($0.contains) ?? false } ?? true }
       .sorted { $0.beacon < $1.beacon }
     let page = Page.cut(tags, limit: limit, isBehind: after.map { key in { $0.beacon > key } }) {
       [$0.beacon.description]
     }
     let names = owner.names
-    let rooms = try await cache.rooms(of: page.entries.map { .beacon($0.beacon) }, by: names)
+    let rooms = try await cache.rooms(
+      of: page.entries.map { .beacon($0.beacon) },
+      by: names,
+      through: gate
+    )
     return .json(names: names) { json in
       json.objects("tags", page.entries.map { TagRow(tag: $0, rooms: rooms) }, TagRow.members)
       json.next(page.next)

@@ -100,12 +100,12 @@ struct GuidanceResource: Resource {
     }
     .sorted { $0.subject < $1.subject }
     let gate = commitPublisher.presentGate(for: request.principal)
-    let shown = guided.filter { gate.shows($0.subject) }
+    let shown = guided.filter { gate.showsFully($0.subject) }
     let page = Page.cut(shown, limit: limit, isBehind: after.map { key in { key < $0.subject } }) {
       [$0.subject.description]
     }
     let names = owner.names
-    let rooms = try await cache.rooms(of: page.entries.map(\.subject), by: names)
+    let rooms = try await cache.rooms(of: page.entries.map(\.subject), by: names, through: gate)
     return .json(names: names) { json in
       let rows = page.entries.map {
         GuidedRow(subject: $0.subject, wanted: $0.wanted, room: rooms[$0.subject])

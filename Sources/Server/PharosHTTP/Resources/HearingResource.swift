@@ -76,7 +76,7 @@ struct HearingResource: Resource {
     let asked = KnownDevices(owner.site)
     let gate = commitPublisher.presentGate(for: request.principal)
     let heard = try await server.snapshot().heard.beacons
-      .filter { $0.subjects.allSatisfy { gate.shows($0) } }
+      .filter { $0.subjects.allSatisfy { gate.showsFully($0) } }
       .filter { observers?.contains($0.observer) ?? true }
       .filter { !onlyIdentified || !$0.identities.isEmpty || $0.iBeaconCompany != nil }
       .map { (key: HeardKey($0), beacon: $0, isRegistered: asked.name($0)) }
@@ -86,7 +86,11 @@ struct HearingResource: Resource {
       $0.key.parts
     }
     let names = owner.names
-    let rooms = try await cache.rooms(of: page.entries.flatMap { $0.beacon.subjects.dropFirst() }, by: names)
+    let rooms = try await cache.rooms(
+      of: page.entries.flatMap { $0.beacon.subjects.dropFirst() },
+      by: names,
+      through: gate
+    )
     return .json(names: names) { json in
       let rows = page.entries.map { HeardRow(beacon: $0.beacon, isRegistered: $0.isRegistered, rooms: rooms) }
       json.objects("beacons", rows, HeardRow.members)
@@ -123,7 +127,7 @@ struct HearingResource: Resource {
     let gate = commitPublisher.presentGate(for: request.principal)
     let names = owner.names
     let shown = tracks.filter { $0.isShown(through: gate) }
-    let rooms = try await cache.rooms(of: shown.map { .beacon($0.beacon) }, by: names)
+    let rooms = try await cache.rooms(of: shown.map { .beacon($0.beacon) }, by: names, through: gate)
     return .json(names: names) { json in
       let rows = shown.map { TrackRow(track: $0, rooms: rooms, gate: gate) }
       json.objects("tracks", rows, TrackRow.members)
@@ -147,7 +151,7 @@ struct HearingResource: Resource {
       .compactMap { $0.passed(gate) }
     let names = owner.names
     let beacons = words.flatMap { $0.beacons.map { SubjectID.beacon($0.beacon) } }
-    let rooms = try await cache.rooms(of: beacons, by: names)
+    let rooms = try await cache.rooms(of: beacons, by: names, through: gate)
     return .json(names: names) { json in
       json.objects("ranging", words.map { RangingRow(word: $0, rooms: rooms) }, RangingRow.members)
     }
@@ -214,7 +218,8 @@ extension HeardBeacon {
 extension TrackInsight {
   /// Returns whether a reader may learn of the track.
   func isShown(through gate: Gate, of application: String = "") -> Bool {
-    gate.shows(.observer(observer), of: application) && gate.shows(.beacon(beacon), of: application)
+    gate.showsFully(.observer(observer), of: application)
+      && gate.showsFully(.beacon(beacon), of: application)
   }
 
 }

@@ -365,8 +365,10 @@ struct HistoryResource: Resource {
     var query = request.query
     let range = range(&query)
     try query.finish()
+    let gate = commitPublisher.gate(for: request.principal)
     let minutes = try await BackgroundExecutor.requests.run { [journal] in
-      guard try journal.historyPlaces().contains(where: { $0.key == place }) else {
+      // A number in a region, and later another one, tell more than reduced accuracy.
+      guard gate.showsFully(.none), try journal.historyPlaces().contains(where: { $0.key == place }) else {
         throw HistoryResource.noHistory(place.identifier)
       }
       return try journal.history(of: place, in: range.minutes)
@@ -398,6 +400,7 @@ struct HistoryResource: Resource {
     )
     try query.finish()
     let own = request.principal.application
+    let isShown = commitPublisher.gate(for: request.principal).showsFully(.none)
     let zones = Set(owner.site.zones.map(\.identifier))
     let regions = Dictionary(
       owner.applications.map { ($0.identifier, Set($0.regions.map(\.region.identifier))) },
@@ -408,6 +411,7 @@ struct HistoryResource: Resource {
     let places = try await BackgroundExecutor.requests.run { [journal] in
       try journal.historyPlaces().lazy
         .filter { series in
+          guard isShown else { return false }
           let place = series.key
           guard !place.application.isEmpty else { return own == nil && zones.contains(place.identifier) }
           return own ?? place.application == place.application

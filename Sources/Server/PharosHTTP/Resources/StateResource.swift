@@ -112,7 +112,7 @@ struct StateResource: Resource {
       }
     )
     let names = owner.names
-    let rooms = try await cache.rooms(of: page.entries.map(\.subject), by: names)
+    let rooms = try await cache.rooms(of: page.entries.map(\.subject), by: names, through: gate)
     return .json(names: names) { json in
       let rows = page.entries.map { StateRow(record: $0, rooms: rooms, nearest: nearness.nearest($0)) }
       json.objects("states", rows, StateRow.members)
@@ -134,7 +134,7 @@ struct StateResource: Resource {
     }
     .compactMap { gate.passed($0) }.max { ($0.decidedAt, $1) < ($1.decidedAt, $0) }
     let names = owner.names
-    let rooms = try await cache.rooms(of: [last?.subject].compactMap(\.self), by: names)
+    let rooms = try await cache.rooms(of: [last?.subject].compactMap(\.self), by: names, through: gate)
     let row = last.map { StateRow(record: $0, rooms: rooms, nearest: nil) }
     return .json(StateResource.record, of: (region, row), names: names)
   }

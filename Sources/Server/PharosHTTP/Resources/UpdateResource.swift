@@ -102,7 +102,12 @@ struct UpdateResource: Resource {
     guard request.accepts("text/event-stream") else {
       let gate = commitPublisher.presentGate(for: request.principal)
       let fix = try await cache.fix(of: subject, through: gate).flatMap { Fix($0) }
-      let update = LocationUpdate(subject: subject, location: fix)
+      let isReduced = fix?.detail.accuracy.isReduced ?? false
+      let update = LocationUpdate(
+        subject: subject,
+        location: fix,
+        diagnostics: isReduced ? .accuracyLimited : []
+      )
       let reasons = gate.shows(subject) ? [] : UpdateResource.reasons(subject, application, gate.view)
       return .json(UpdateRow.members, of: UpdateRow(update.learnt(unless: reasons), isStream: false))
     }
@@ -283,9 +288,11 @@ private struct UpdateRow {
     .sometimes("stationary", .flag, "In streams alone.") { $0.isStream ? $0.update.stationary : nil },
     .sometimes("stationarySince", .moment, "Since when it is stationary.") { $0.update.stationarySince },
     .always("locationUnavailable", .flag, "Whether there is no fix.") { $0.update.locationUnavailable },
-    .always("accuracyLimited", .flag, "Whether the fix is vaguer than is desired, or than a rest needs.") {
-      $0.update.accuracyLimited
-    },
+    .always(
+      "accuracyLimited",
+      .flag,
+      "Whether the location is reduced, or vaguer than is desired, or than a rest needs."
+    ) { $0.update.accuracyLimited },
     .always("authorizationDenied", .flag) { $0.update.authorizationDenied },
     .always("authorizationDeniedGlobally", .flag) { $0.update.authorizationDeniedGlobally },
     .always("authorizationRestricted", .flag) { $0.update.authorizationRestricted },

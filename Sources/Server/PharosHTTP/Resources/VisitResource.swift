@@ -114,12 +114,12 @@ struct VisitResource: Resource {
     for _ in 0..<VisitResource.maximumVisitReads where found.count < limit && !isEnd {
       let (start, wanted) = (place, limit - found.count)
       let page = try await BackgroundExecutor.requests.run { [journal, filter] in
-        try journal.events(before: start, matching: filter, limit: wanted).map { entry in
+        try journal.events(before: start, matching: gate.searched(filter), limit: wanted).map { entry in
           // The departure carries the whole visit, so that the arrival is left out.
           (entry, try VisitResource.hasEnded(entry, in: journal))
         }
       }
-      found += page.filter { !$0.1 }.compactMap { $0.0.passed(gate) }
+      found += page.filter { !$0.1 }.compactMap { $0.0.passed(gate, matching: filter) }
       isEnd = page.count < wanted
       if let last = page.last { place = last.0.sequence }
     }
@@ -218,7 +218,7 @@ struct VisitResource: Resource {
     guard byZone else {
       let gate = commitPublisher.presentGate(for: request.principal)
       for record in try await cache.read({ $0.table.visits }).values where record.visit.departure == nil {
-        guard gate.shows(record.subject), let place = record.visit.place,
+        guard let place = gate.passed(record.visit, of: record.subject)?.place,
           wanted?.contains(place.identifier) ?? true
         else { continue }
         times.enter(place)

@@ -256,6 +256,11 @@ struct WayResource: Resource {
         "There is no fix of \"\(name.shortened)\"; /v1/fixes lists those that there are."
       )
     }
+    guard !detail.accuracy.isReduced else {
+      throw Problem.forbidden(
+        "The application's accuracy is reduced to the \(detail.accuracy.rawValue), and a way begins at a position."
+      )
+    }
     guard detail.isIndoors, detail.venue == request.parameter("id"), let latitude = detail.latitude,
       let longitude = detail.longitude,
       let coordinate = Coordinate(latitude: latitude, longitude: longitude)

@@ -299,7 +299,8 @@ extension Authorisations {
   fileprivate func declare(_ access: SiteAccess) {
     declare(
       persons: Persons(observers: access.personObservers, beacons: access.personBeacons),
-      purposes: access.purposes
+      purposes: access.purposes,
+      accuracies: access.accuracies
     )
   }
 }

@@ -136,7 +136,7 @@ enum SiteDifference {
       ("pathLossExponent", old.site.pathLossExponent != new.site.pathLossExponent),
       ("listen.allowedOrigins", old.allowedOrigins != new.allowedOrigins),
       ("positioning", old.site.positioning != new.site.positioning),
-      ("who is a person, or a purpose", old.access != new.access),
+      ("who is a person, a purpose or an accuracy", old.access != new.access),
     ] where isChanged {
       lines.append("\(what) changed")
     }
