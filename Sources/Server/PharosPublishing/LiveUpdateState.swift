@@ -55,10 +55,7 @@ package struct LiveUpdateState: Sendable {
   /// - Returns: the update, or nil if it was made already, and for significant changes, for which there is no wait.
   package mutating func expire() -> LocationUpdate? {
     if case .significantChanges = service { return nil }
-    guard reduced == nil else {
-      reduced = nil
-      return LocationUpdate(subject: subject)
-    }
+    reduced = nil
     return pause(LocationUpdate(subject: subject))
   }
 

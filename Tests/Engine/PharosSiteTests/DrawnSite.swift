@@ -70,6 +70,15 @@ enum DrawnSite {
         using: &random
       )
     }
+    for application in configuration.site.applications {
+      configuration.access.accuracies[application.identifier] = maybe(
+        AccuracyPolicy(
+          AccuracyAuthorisation.allCases.randomElement(using: &random) ?? .full,
+          purposes: maybe(["way": text(of: purposes, using: &random)], using: &random) ?? [:]
+        ),
+        using: &random
+      )
+    }
     configuration.access.personObservers = Set(
       observers.map(\.id).filter { _ in Bool.random(using: &random) }
     )

@@ -156,6 +156,19 @@ struct RegionDocumentTests {
     let document = try ApplicationSettings(json: Array(text.utf8), identifier: "care")
     #expect(document == ApplicationSettings(purpose: "to help", regionLimit: 40))
     #expect(try ApplicationSettings(json: Array("{}".utf8), identifier: "x") == ApplicationSettings())
+    let reduced = #"{"accuracy":"floor","temporaryPurposes":{"way":"To show the way."}}"#
+    #expect(
+      try ApplicationSettings(json: Array(reduced.utf8), identifier: "x").accuracy
+        == AccuracyPolicy(.floor, purposes: ["way": "To show the way."])
+    )
+    for wrong in [
+      #"{"accuracy":"street"}"#, #"{"temporaryPurposes":{"way":" "}}"#, #"{"temporaryPurposes":{"":"x"}}"#,
+      #"{"temporaryPurposes":["way"]}"#,
+    ] {
+      #expect(throws: DocumentError.self, "\(wrong)") {
+        _ = try ApplicationSettings(json: Array(wrong.utf8), identifier: "x")
+      }
+    }
     for wrong in [#"{"purpose":" "}"#, #"{"regionLimit":0}"#, #"{"regionLimit":1001}"#, #"{"id":"y"}"#, "[]"]
     {
       #expect(throws: DocumentError.self, "\(wrong)") {

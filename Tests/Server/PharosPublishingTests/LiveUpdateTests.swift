@@ -89,6 +89,28 @@ struct LiveUpdateTests {
     return words
   }
 
+  @Test("a reduced location makes an update for each new place, and tells nothing of rest")
+  func reducedAccuracy() throws {
+    var state = LiveUpdateState(of: Self.phone, .pedestrian)
+    var updates: [LocationUpdate] = []
+    for second in 0..<120 {
+      let event = try #require(fix(second, at: Double(second / 40)).reduced(to: .floor))
+      if let update = state.receive(event) { updates.append(update) }
+    }
+    #expect(updates.count == 1)
+    #expect(updates[0].accuracyLimited && !updates[0].stationary && !updates[0].locationUnavailable)
+    #expect(updates[0].location?.detail.building == "main")
+    #expect(state.expire()?.locationUnavailable == true)
+    #expect(state.expire() == nil)
+    let wider = try #require(fix(121).reduced(to: .venue))
+    #expect(state.receive(wider)?.location?.detail.building == "")
+    #expect(
+      state.receive(try #require(fix(122).reduced(to: .floor))) != nil,
+      "another accuracy is another place"
+    )
+    #expect(state.receive(fix(123)) != nil, "full accuracy begins a track")
+  }
+
   @Test("fixes end when the subject is stationary and resume when it has left")
   func resumes() async {
     let hub = EventHub()

@@ -100,11 +100,12 @@ package struct AuthorisationView: Sendable {
     }
   }
 
-  /// Sets the accuracies of the applications, and ends the temporary ones for purposes that are no longer declared.
+  /// Sets the accuracies of the applications, and ends the temporary ones of those whose policy changes.
   mutating func setAccuracies(_ policies: [String: AccuracyPolicy]) {
     revision += 1
+    let before = accuracies
     accuracies = policies.filter { $0.value.accuracy.isReduced }
-    temporary = temporary.filter { accuracies[$0.key]?.purposes[$0.value.key] != nil }
+    temporary = temporary.filter { accuracies[$0.key] == before[$0.key] }
   }
 
   /// Begins or, without a value, ends the temporary full accuracy of an application.

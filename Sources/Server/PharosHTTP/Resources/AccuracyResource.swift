@@ -36,7 +36,7 @@ struct AccuracyResource: Resource {
           the application's `temporaryPurposes`; another one is refused. With a `duration` full accuracy ends \
           after it, for streams, webhooks and reads alike. Without one it is for the application's live \
           streams, and for what holds now, and ends when the last of them is closed; with none open the \
-          request is refused (409 `noSession`). It ends early when the key is no longer declared, and when the server \
+          request is refused (409 `noSession`). It ends early when the declaration changes, and when the server \
           stops.
           """
         )

@@ -342,7 +342,16 @@ extension Schema {
     .optional("y", .number),
     .optional("latitude", .number),
     .optional("longitude", .number),
-    .required("horizontalAccuracy", .number, "Metres; -1 where only a zone is known."),
+    .required(
+      "horizontalAccuracy",
+      .number,
+      "Metres; -1 where only a zone is known, or the visit is reduced."
+    ),
+    .optional(
+      "reducedTo",
+      .words(AccuracyAuthorisation.allCases.filter(\.isReduced).map(\.rawValue)),
+      "What the application's accuracy leaves of the place; missing at full accuracy."
+    ),
     .optional(
       "place",
       .object([
