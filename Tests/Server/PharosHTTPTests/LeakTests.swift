@@ -516,7 +516,7 @@ private final class Leak: Sendable {
 }
 
 /// A sender that keeps what it is given.
-private final class RecordingSender: WebhookSender {
+final class RecordingSender: WebhookSender {
   private let state = Mutex<[String]>([])
   private let signal = AsyncStream<Void>.makeStream()
 

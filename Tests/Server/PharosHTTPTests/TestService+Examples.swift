@@ -159,7 +159,14 @@ extension TestService {
     let uuid = #"{"uuid":"\#(String.galleryUUID)","major":1}"#
     return [
       Change("POST", "/v1/tickets", status: 201),
-      Change("PUT", app, #"{"purpose":"To greet you."}"#, status: 200),
+      Change(
+        "PUT",
+        app,
+        #"{"purpose":"To greet you.","accuracy":"floor","temporaryPurposes":{"way":"To show the way."}}"#,
+        status: 200
+      ),
+      Change("POST", app + "/accuracy", #"{"purposeKey":"way","duration":"10m"}"#, status: 200),
+      Change("DELETE", app + "/accuracy", status: 204),
       Change("PUT", region, uuid, status: 200),
       Change("POST", region + "/requestState", #"{"subject":"front-desk"}"#, status: 202),
       Change("PUT", ranging, uuid, status: 200),
