@@ -244,6 +244,8 @@ struct ScanGrid: Sendable {
   let period: TimeSpan
   private(set) var origin: Timestamp?
 
+  init(period: TimeSpan) { self.period = period }
+
   /// Begins with the first advert; later calls change nothing.
   mutating func begin(at time: Timestamp) {
     if origin == nil { origin = time }
