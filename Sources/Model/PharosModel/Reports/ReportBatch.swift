@@ -102,6 +102,28 @@ public struct ReportBatch: Equatable, Sendable {
     try entries.append(addingCapacity: maximum, initializingWith: body)
   }
 
+  /// Brings the adverts from a position on into the order of the times that they state, those of each observer among themselves;
+  /// those of one time keep theirs.
+  ///
+  /// The adverts of a datagram are received at one moment, and gateways list them by device, by level or the newest first: only
+  /// the stated times tell their order. Among ages, an advert without one is about the moment of receipt. Where only some state
+  /// times by the sender's clock, nothing is comparable, and the order stays.
+  package mutating func orderAdverts(from first: Int) {
+    var (isOrdered, latest) = (true, Int64.min)
+    for place in first..<entries.count where entries[place].kind == .advert {
+      isOrdered = isOrdered && entries[place].order >= latest
+      latest = entries[place].order
+    }
+    guard !isOrdered else { return }
+    let places = (first..<entries.count).filter { entries[$0].kind == .advert }
+    let kinds = places.map { entries[$0].timeKind }
+    guard !kinds.contains(.sent) || kinds.allSatisfy({ $0 == .sent }) else { return }
+    for (_, own) in Dictionary(grouping: places, by: { observers[Int(entries[$0].observer)] }) {
+      let sorted = own.sorted { (entries[$0].order, $0) < (entries[$1].order, $1) }.map { entries[$0] }
+      for (place, entry) in zip(own, sorted) { entries[place] = entry }
+    }
+  }
+
   /// Appends the AD structures of an advert and says where they lie.
   public mutating func append(payload: RawSpan) -> Range<UInt32> {
     let start = UInt32(payloads.count)
@@ -265,6 +287,15 @@ package struct ReportEntry: Equatable, Sendable {
       kind = .other
       start = UInt32(others.count)
       others.append(report.body)
+    }
+  }
+
+  /// The place of an advert in the order of time, among those of one datagram that state their times in one way.
+  fileprivate var order: Int64 {
+    switch timeKind {
+    case .age: 0 &- time
+    case .sent: time
+    case .received: .max
     }
   }
 

@@ -13,7 +13,7 @@ public struct DatagramDecoder: Sendable {
   /// Makes a decoder with all counters at zero.
   public init() {}
 
-  /// Appends the reports of a datagram to a batch and returns its format, or leaves the batch unchanged and returns the
+  /// Appends the reports of a datagram to a batch, its adverts in order of time, and returns its format, or leaves the batch unchanged and returns the
   /// reason for the refusal.
   ///
   /// - Parameters:
@@ -42,6 +42,7 @@ public struct DatagramDecoder: Sendable {
       notes = DecodingNotes()
       return .failure(refuse(format, error))
     }
+    batch.orderAdverts(from: before)
     counters.count(format, reports: batch.count - before)
     counters.count(format, notes)
     return .success(format)

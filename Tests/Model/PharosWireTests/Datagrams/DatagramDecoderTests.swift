@@ -1,5 +1,6 @@
 import FuzzWire
 import PharosModel
+import PharosTestSupport
 import PharosWire
 import Testing
 
@@ -36,6 +37,38 @@ struct DatagramDecoderTests {
     #expect(counters.totalDatagrams == 6)
     #expect(counters.totalReports == UInt64(batch.reports.count))
     #expect(counters.totalRefusals == 4)
+  }
+
+  @Test(
+    "the reports of a datagram are in order of the times that they state, however it lists them",
+    arguments: Seeds.drawn(0..<200, first: 40)
+  )
+  func order(seed: Int) {
+    var random = SeededGenerator(seed: UInt64(seed))
+    let byClock = Bool.random(using: &random)
+    // Few different times, so that some reports state the same one.
+    let count = Int.random(in: 1...60, using: &random)
+    let ages = (0..<count).map { _ in Int.random(in: 0...40, using: &random) * 700 }
+    let adverts = ages.enumerated().map { place, age in
+      let time = byClock ? "\"time\": \(1_700_000_000_000 - age)" : "\"age\": \(age)"
+      return "{\"address\": \"c4:be:84:e7:00:\(10 + place)\", \"rssi\": -60, \(time), \"data\": \"020106\"}"
+    }
+    let datagram = Array("{\"observer\": \"hall\", \"adverts\": [\(adverts.joined(separator: ","))]}".utf8)
+    var decoder = DatagramDecoder()
+    var batch = ReportBatch()
+    // What an earlier datagram left in the batch stays where it is.
+    let earlier = Samples.raddec[2]
+    _ = decoder.decode(earlier.span.bytes, received: receiveTime, into: &batch)
+    let before = Array(batch.reports)
+    let outcome = decoder.decode(datagram.span.bytes, received: receiveTime, into: &batch)
+    #expect(outcome == .success(.json))
+    #expect(Array(batch.reports.prefix(before.count)) == before)
+    let addresses = batch.reports.dropFirst(before.count).compactMap { report in
+      if case .advert(let advert) = report.body { advert.address?.bits } else { nil }
+    }
+    let expected = ages.indices.sorted { (-ages[$0], $0) < (-ages[$1], $1) }
+      .compactMap { DeviceAddress("c4:be:84:e7:00:\(10 + $0)")?.bits }
+    #expect(addresses == expected)
   }
 
   @Test("the counters of several decoders add up")

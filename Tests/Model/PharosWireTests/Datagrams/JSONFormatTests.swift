@@ -125,8 +125,8 @@ struct JSONFormatTests {
     #expect(
       decoded(nested)
         == .success([
-          "a advert 00:00:00:00:00:01/unknown -1 unknown [] age 4000000",
           "a advert 00:00:00:00:00:02/unknown -1 unknown [] age 9000000",
+          "a advert 00:00:00:00:00:01/unknown -1 unknown [] age 4000000",
           "b advert 00:00:00:00:00:03/unknown -1 unknown [] age 4000000",
         ])
     )

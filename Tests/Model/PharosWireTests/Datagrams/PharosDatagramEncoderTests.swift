@@ -31,7 +31,9 @@ struct PharosDatagramEncoderTests {
       #expect(appended)
     }
     try flush()
-    #expect(lines == batch.lines)
+    // The adverts of an observer come in the order of their times.
+    #expect(lines.sorted() == batch.lines.sorted())
+    #expect(lines.filter { !$0.contains(" advert ") } == batch.lines.filter { !$0.contains(" advert ") })
     #expect(heads.count > 1)
     #expect(heads == heads.indices.map { UInt32.max &+ UInt32($0) })
   }
