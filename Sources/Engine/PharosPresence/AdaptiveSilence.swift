@@ -178,8 +178,17 @@ package struct AdaptiveSilence {
       let intervals = (still.seconds + Double(IntervalLearner.jitter)) * Double(minimumEnterIntervals)
       window = max(window, .seconds(min(intervals, learnedWindow.upperBound)))
     }
-    return policy.enterSamples > 2 ? window * (Double(policy.enterSamples + 1) / 3) : window
+    return window * share(of: policy.enterSamples)
   }
+
+  /// The least window that a known interval gives a number of samples, in seconds.
+  static func minimumWindow(of interval: Float, samples: Int) -> Double {
+    let window = Double(minimumEnterIntervals) * Double(interval + IntervalLearner.jitter)
+    return max(learnedWindow.lowerBound, window) * share(of: samples)
+  }
+
+  /// The window of a number of samples, in windows of two.
+  private static func share(of samples: Int) -> Double { samples > 2 ? Double(samples + 1) / 3 : 1 }
 
   /// Indicates whether three of its intervals may be longer than the window: then it also enters by regular distance.
   var mayBeSlow: Bool {

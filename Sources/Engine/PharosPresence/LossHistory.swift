@@ -292,6 +292,8 @@ package struct GapContext: Hashable, Sendable {
   var isWeak = false
   /// The interval at rest that is declared, in seconds, or 0.
   var declared: Float = 0
+  /// The greatest number of samples that an enter takes, behind a gap of more than one interval.
+  var enterSamples = 1
 
   /// Indicates whether the beacon is where it usually is.
   var isAtUsualPlace: Bool { !isWeak && levelClass == .usual }

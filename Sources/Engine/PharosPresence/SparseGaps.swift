@@ -29,10 +29,14 @@ struct SparseGaps: Hashable, Sendable {
   ///
   /// - Units: seconds; two minutes, and what the clocks of cheap beacons are wrong by.
   static let maximumInterval: Float = 125
-  /// The least gap that is kept: three adverts that lie closer fall within the window of an untracked beacon anyway.
+  /// The least gap that is kept: of adverts that lie closer, any number that a policy asks for falls within its window.
   ///
   /// - Units: seconds.
-  static let minimumGap = Float(AdaptiveSilence.defaultWindow) / 2
+  private static let minimumGap = Float(AdaptiveSilence.learnedWindow.lowerBound) / 3
+  /// The least gap of a run: three adverts that lie closer fall within the window of an untracked beacon anyway.
+  ///
+  /// - Units: seconds.
+  private static let minimumRunGap = Float(AdaptiveSilence.defaultWindow) / 2
   /// The least share of the adverts that must have been received.
   private static let minimumShare: Float = 0.4
   /// The longest gap that may belong to a run.
@@ -45,6 +49,11 @@ struct SparseGaps: Hashable, Sendable {
 
   /// Indicates whether nothing is known.
   var isEmpty: Bool { self == SparseGaps() }
+
+  /// Returns true for a gap that is kept: one that may belong to a run, or of a beacon that had a faster interval.
+  static func isSparse(_ gap: Float, known interval: Float) -> Bool {
+    gap >= minimumRunGap || gap >= minimumGap && gap > interval * 1.5 && interval > 0
+  }
 
   /// A sample came after a gap.
   mutating func add(_ gap: Float) {
@@ -67,6 +76,21 @@ struct SparseGaps: Hashable, Sendable {
     return repeats == 0b11
   }
 
+  /// The latest three gaps, if they are equal.
+  ///
+  /// They show the interval of a beacon that was known to have another one. A beacon of a known interval of which half is lost shows
+  /// three equal gaps of four intervals once in 30,000 adverts, so no multiples count.
+  var equal: Run? {
+    let gaps = SIMD3(gaps[0], gaps[1], gaps[2])
+    let interval = gaps.sum() / 3
+    let differences = SIMD3(repeating: interval) - gaps
+    let tolerance = interval / 50 + IntervalLearner.jitter
+    guard gaps.min() >= SparseGaps.minimumGap, differences.max() <= tolerance, differences.min() >= -tolerance
+    else { return nil }
+    let span = SparseGaps.span(interval * 3)
+    return Run(interval: interval, multiples: SIMD4(1, 1, 1, 0), samples: 4, span: span)
+  }
+
   /// The longest run that the latest gaps make, if they are regular.
   var run: Run? {
     for count in stride(from: 4, to: 1, by: -1) where gaps[count - 1] > 0 {
@@ -78,7 +102,7 @@ struct SparseGaps: Hashable, Sendable {
   private func run(of count: Int) -> Run? {
     var shortest = gaps[0]
     for place in 1..<count { shortest = min(shortest, gaps[place]) }
-    guard shortest > 0 else { return nil }
+    guard shortest >= SparseGaps.minimumRunGap else { return nil }
     var multiples = SIMD4<Float>.zero
     var span: Float = 0
     for place in 0..<count {
@@ -97,14 +121,17 @@ struct SparseGaps: Hashable, Sendable {
     for place in 0..<count where (gaps[place] - multiples[place] * interval).magnitude > tolerance {
       return nil
     }
-    // A millisecond more than the times differ by, so that it is no less.
-    let milliseconds = Int64((Double(span) * 1_000).rounded(.up)) + 1
     return Run(
       interval: interval,
       multiples: multiples,
       samples: count + 1,
-      span: .milliseconds(milliseconds)
+      span: SparseGaps.span(span)
     )
+  }
+
+  /// The time of gaps: a millisecond more than their adverts' times differ by, so that it is no less.
+  private static func span(_ seconds: Float) -> TimeSpan {
+    .milliseconds(Int64((Double(seconds) * 1_000).rounded(.up)) + 1)
   }
 }
 

@@ -312,7 +312,10 @@ extension TrackHandle {
       || sample.level != HotTrack.noLevel && sample.level <= AdaptiveSilence.edge.from
     if start >= sample.silenceFrom, start != .distantPast {
       outcome.wasHidden = wasHidden(for: gap, at: place, silence)
-      if gap >= hot.interval * 1.5 { place.declared = declaredInterval(catalog) }
+      if gap >= hot.interval * 1.5 {
+        place.declared = declaredInterval(catalog)
+        place.enterSamples = enterSamples(catalog)
+      }
       learn(gap: gap, at: place, &outcome)
     } else {
       dropSparseGaps()
@@ -356,6 +359,15 @@ extension TrackHandle {
       slowest = max(slowest, catalog.policies[Int(policy)].stillInterval.map { Float($0.seconds) } ?? 0)
     }
     return slowest
+  }
+
+  /// The greatest number of samples that a policy asks for.
+  private func enterSamples(_ catalog: borrowing RegionCatalog) -> Int {
+    var maximum = 1
+    for policy in catalog.sets[Int(cold.matchSet)].policies {
+      maximum = max(maximum, catalog.policies[Int(policy)].enterSamples)
+    }
+    return maximum
   }
 
   /// Counts what is pending for good if the beacon has stayed.
@@ -403,7 +415,7 @@ extension TrackHandle {
     let run = recordSparse(gap)
     // Of a beacon that was never here, single samples far apart are reflections and tell no interval.
     let isLone = cold.received == 0 && gap > Float(AdaptiveSilence.defaultWindow)
-    if !isHere, isLone, let run { return adopt(run) }
+    if !isHere, let run = isLone ? run : changedInterval(place.enterSamples) { return adopt(run) }
     if !isHere, isLone { return false }
     let allowed = allowed
     var learner = learner
@@ -433,6 +445,18 @@ extension TrackHandle {
     return gap > Float(allowed.seconds) / 2
   }
 
+  /// Returns the interval in which a beacon comes back that left in a faster one, if no window would ever hold as many adverts as an
+  /// enter takes.
+  ///
+  /// One that is slower by far is a mode: ``IntervalLearner/learnSlow(gap:_:)`` finds it.
+  private func changedInterval(_ samples: Int) -> SparseGaps.Run? {
+    guard samples > 1, hasSparseGaps, let run = cold.box?.extras.sparse.equal,
+      run.interval <= hot.interval * IntervalLearner.modes
+    else { return nil }
+    let window = AdaptiveSilence.minimumWindow(of: max(hot.interval, slowestInterval), samples: samples)
+    return Double(run.interval) * Double(samples - 1) > window ? run : nil
+  }
+
   /// Indicates whether the beacon is outside under any policy.
   private var isOutsideSomewhere: Bool {
     phase == .outside || cold.marks.contains(.several) && (1..<presenceCount).contains { !isHere($0) }
@@ -442,7 +466,9 @@ extension TrackHandle {
   ///
   /// - Returns: the run of regular gaps that ends with it, if there is one.
   private func recordSparse(_ gap: Float) -> SparseGaps.Run? {
-    guard isOutsideSomewhere, gap >= SparseGaps.minimumGap || hasSparseGaps else { return nil }
+    guard isOutsideSomewhere,
+      hasSparseGaps || SparseGaps.isSparse(gap, known: max(hot.interval, slowestInterval))
+    else { return nil }
     return changeExtras {
       $0.sparse.add(gap)
       return $0.sparse.run

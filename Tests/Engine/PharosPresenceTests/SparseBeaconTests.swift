@@ -115,6 +115,26 @@ struct SparseBeaconTests {
   }
 
   @Test(
+    "it enters again in any other interval, however many samples that takes",
+    arguments: Seeds.drawn(0..<6)
+  )
+  func changedInterval(seed: Int) {
+    var generator = SeededGenerator(seed: UInt64(seed))
+    for _ in 0..<60 {
+      let before = 0.1 * RadioMath.exponential(Double.random(in: 0...6, using: &generator))
+      let after = 0.1 * RadioMath.exponential(Double.random(in: 0...7, using: &generator))
+      let samples = Int.random(in: 1...5, using: &generator)
+      let isLossy = Bool.random(using: &generator)
+      let times = Self.times(every: after, count: 150, loss: isLossy ? 0.3 : 0, using: &generator)
+      let entry = Self.returning(from: before, at: times, samples: samples, using: &generator)
+      #expect(
+        (entry ?? .max) <= (isLossy ? 150 : samples + 5),
+        "\(before) s, then \(after) s, \(samples) samples: \(entry ?? -1)"
+      )
+    }
+  }
+
+  @Test(
     "reflections of a fast beacon hardly enter but by two within its window",
     arguments: [6, 20, 60] as [Double]
   )
