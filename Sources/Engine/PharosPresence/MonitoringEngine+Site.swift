@@ -329,7 +329,7 @@ extension ObserverEngine {
     _ context: inout EngineContext
   ) {
     let row = row(of: slot, at: context.current, &context)
-    rows[row].machine.restore(record)
+    record.restore(&rows[row].machine)
     rows[row].isActive = true
     // What was published was monitored.
     if context.catalog.slots[Int(slot)].isRotated { activeNodes.insert(slot) }

@@ -164,7 +164,7 @@ struct MQTTOutboxTests {
       for (place, tag) in tags.enumerated() {
         machines[place] = RegionMachine(assuming: .unknown, since: .distantPast)
         let record = known.regions.first { $0.region == "house" && $0.subject == .beacon(tag) }
-        if let record { machines[place].restore(record) }
+        record?.restore(&machines[place])
       }
       let after = events(restart..<4)
       _ = try journal.append(after.map { .init(event: $0) })

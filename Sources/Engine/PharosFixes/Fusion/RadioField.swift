@@ -112,8 +112,8 @@ struct RadioField<Cell: CellEvidence>: Sendable {
   @inline(__always)
   func value(column wantedColumn: Float, row wantedRow: Float) -> Cell {
     value(
-      between: RadioField.cells(at: wantedColumn - Float(column), of: columns),
-      RadioField.cells(at: wantedRow - Float(row), of: rows)
+      between: RadioPatch.cells(at: wantedColumn - Float(column), of: columns),
+      RadioPatch.cells(at: wantedRow - Float(row), of: rows)
     )
   }
 
@@ -127,15 +127,6 @@ struct RadioField<Cell: CellEvidence>: Sendable {
     let high =
       values[corner + north] + (values[corner + north + east] - values[corner + north]) * across.share
     return low + (high - low) * up.share
-  }
-
-  /// Returns the cells of a row or column between which a place lies, as the first cell and the share of the second,
-  /// clamped to the row or column.
-  @inline(__always)
-  static func cells(at place: Float, of count: Int) -> (first: Int, share: Float) {
-    let held = min(max(place, 0), Float(count - 1))
-    let first = min(Int(held), max(0, count - 2))
-    return (first, held - Float(first))
   }
 }
 

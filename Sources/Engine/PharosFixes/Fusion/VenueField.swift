@@ -212,9 +212,9 @@ extension RadioField {
       return
     }
     // All places of a row lie between the same two rows, and those of a column between the same two columns.
-    let across = (0..<columns).map { RadioField.cells(at: Float($0) - east, of: columns) }
+    let across = (0..<columns).map { RadioPatch.cells(at: Float($0) - east, of: columns) }
     for row in 0..<rows {
-      let up = RadioField.cells(at: Float(row) - north, of: rows)
+      let up = RadioPatch.cells(at: Float(row) - north, of: rows)
       for column in 0..<columns {
         sums[row * columns + column] = sums[row * columns + column] + value(between: across[column], up)
       }

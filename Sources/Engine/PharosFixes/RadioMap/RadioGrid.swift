@@ -75,6 +75,15 @@ package struct RadioPatch: Hashable, Sendable {
 
   /// The number of cells.
   package var count: Int { Int(columns) * Int(rows) }
+
+  /// Returns the cells of a row or column between which a place lies, as the first cell and the share of the second,
+  /// clamped to the row or column.
+  @inline(__always)
+  static func cells(at place: Float, of count: Int) -> (first: Int, share: Float) {
+    let held = min(max(place, 0), Float(count - 1))
+    let first = min(Int(held), max(0, count - 2))
+    return (first, held - Float(first))
+  }
 }
 
 extension RadioGrid {

@@ -131,8 +131,8 @@ public struct RadioMap: Hashable, Sendable {
     let row = position.row - Float(patch.row)
     guard column >= -0.5, row >= -0.5, column <= Float(patch.columns) - 0.5, row <= Float(patch.rows) - 0.5
     else { return nil }
-    let (west, shareEast) = RadioField<Float>.cells(at: column, of: Int(patch.columns))
-    let (south, shareNorth) = RadioField<Float>.cells(at: row, of: Int(patch.rows))
+    let (west, shareEast) = RadioPatch.cells(at: column, of: Int(patch.columns))
+    let (south, shareNorth) = RadioPatch.cells(at: row, of: Int(patch.rows))
     let east = patch.columns > 1 ? 1 : 0
     let north = patch.rows > 1 ? Int(patch.columns) : 0
     let corner = Int(patch.offset) + south * Int(patch.columns) + west

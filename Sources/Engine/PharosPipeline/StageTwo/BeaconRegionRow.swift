@@ -290,7 +290,7 @@ extension BeaconRegionRow {
   /// assumed to hear it. The assumption ends when that observer has been up without hearing the beacon for the longest
   /// silence that the region's policy allows.
   mutating func restore(_ word: PublishedState.RegionRecord, at instant: Timestamp, _ region: Region) {
-    machine.restore(word)
+    word.restore(&machine)
     pendingExit = nil
     isDirty = false
     holdDeadline = .distantFuture

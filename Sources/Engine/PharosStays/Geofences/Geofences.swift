@@ -603,7 +603,7 @@ package struct Geofences: Sendable {
       machine: RegionMachine(assuming: .unknown, since: .distantPast),
       counter: UInt64(clamping: instant.nanoseconds)
     )
-    row.machine.restore(word)
+    word.restore(&row.machine)
     if word.state == .unmonitored, word.subject.isBeacon {
       row.holdDeadline = instant + entry.region.maximumHold
     }

@@ -449,17 +449,6 @@ private struct WrittenAngle: MemberValue {
   init(from reader: inout FieldReader) throws(FieldError) { radians = try reader.read() }
 }
 
-extension Rotation: EventMembers {
-  static var unread: Rotation { .identity }
-
-  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.member("w", &w, decimals: 4)
-    try coder.member("x", &x, decimals: 4)
-    try coder.member("y", &y, decimals: 4)
-    try coder.member("z", &z, decimals: 4)
-  }
-}
-
 extension Float: MemberValue {
   static var schema: Schema { .number }
 
@@ -471,46 +460,6 @@ extension Float: MemberValue {
 
   init(from record: inout RecordReader, decimals: Int) throws(FieldError) {
     self = Float(try record.decimal(decimals))
-  }
-}
-
-extension ItineraryProgress: EventMembers {
-  static var unread: ItineraryProgress {
-    ItineraryProgress(distance: 0, share: 0, deviation: 0, isOffRoute: false)
-  }
-
-  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.member("distance", &distance, decimals: 1, "Metres along the route.")
-    try coder.member(
-      "share",
-      &share,
-      decimals: 4,
-      MemberNote("The same as a share of the whole route.", minimum: 0, maximum: 1)
-    )
-    try coder.member("deviation", &deviation, decimals: 2, MemberNote("Metres from the route.", minimum: 0))
-    try coder.member("offRoute", &isOffRoute, decimals: 0, "Whether the subject has left the route.")
-    try coder.member(
-      "latitude",
-      &writtenLatitude,
-      decimals: 8,
-      "The nearest place on the route; degrees north."
-    )
-    try coder.member(
-      "longitude",
-      &writtenLongitude,
-      decimals: 8,
-      "The nearest place on the route; degrees east."
-    )
-  }
-
-  private var writtenLatitude: Double? {
-    get { longitude == nil ? nil : latitude }
-    set { latitude = newValue }
-  }
-
-  private var writtenLongitude: Double? {
-    get { latitude == nil ? nil : longitude }
-    set { longitude = newValue }
   }
 }
 

@@ -261,11 +261,16 @@ extension PublishedState {
 }
 
 extension PublishedState.RegionRecord {
+  /// Restores a machine to what the record says.
+  package func restore(_ machine: inout RegionMachine) {
+    machine.restore(state, lastKnown: lastKnown, enteredAt: enteredAt, at: time)
+  }
+
   /// Creates the record after an event, given the record before it.
   fileprivate init(_ event: Event, _ transition: RegionTransition, after before: PublishedState.RegionRecord?)
   {
     var machine = RegionMachine(assuming: .unknown, since: .distantPast)
-    if let before { machine.restore(before) }
+    before?.restore(&machine)
     machine.follow(transition, at: event.time)
     self.init(
       application: event.application,

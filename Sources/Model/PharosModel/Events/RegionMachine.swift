@@ -113,12 +113,16 @@ package struct RegionMachine: Hashable, Sendable {
   }
 
   /// Restores what the last event said, which is newer than everything else that is known.
-  package mutating func restore(_ record: PublishedState.RegionRecord) {
-    isMonitored = record.state != .unmonitored
-    let since = record.enteredAt ?? enteredAt
-    known =
-      isMonitored ? Known(record.state, since: since ?? record.time) : Known(record.lastKnown, since: since)
-    changedAt = max(changedAt, record.time)
+  mutating func restore(
+    _ state: RegionState,
+    lastKnown: RegionState,
+    enteredAt entered: Timestamp?,
+    at time: Timestamp
+  ) {
+    isMonitored = state != .unmonitored
+    let since = entered ?? enteredAt
+    known = isMonitored ? Known(state, since: since ?? time) : Known(lastKnown, since: since)
+    changedAt = max(changedAt, time)
   }
 
   private mutating func move(to next: RegionState, at time: Timestamp) -> Change {

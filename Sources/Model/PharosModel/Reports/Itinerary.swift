@@ -93,3 +93,43 @@ public struct ItineraryProgress: Hashable, Sendable {
     self.longitude = longitude
   }
 }
+
+extension ItineraryProgress: EventMembers {
+  static var unread: ItineraryProgress {
+    ItineraryProgress(distance: 0, share: 0, deviation: 0, isOffRoute: false)
+  }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("distance", &distance, decimals: 1, "Metres along the route.")
+    try coder.member(
+      "share",
+      &share,
+      decimals: 4,
+      MemberNote("The same as a share of the whole route.", minimum: 0, maximum: 1)
+    )
+    try coder.member("deviation", &deviation, decimals: 2, MemberNote("Metres from the route.", minimum: 0))
+    try coder.member("offRoute", &isOffRoute, decimals: 0, "Whether the subject has left the route.")
+    try coder.member(
+      "latitude",
+      &writtenLatitude,
+      decimals: 8,
+      "The nearest place on the route; degrees north."
+    )
+    try coder.member(
+      "longitude",
+      &writtenLongitude,
+      decimals: 8,
+      "The nearest place on the route; degrees east."
+    )
+  }
+
+  private var writtenLatitude: Double? {
+    get { longitude == nil ? nil : latitude }
+    set { latitude = newValue }
+  }
+
+  private var writtenLongitude: Double? {
+    get { latitude == nil ? nil : longitude }
+    set { longitude = newValue }
+  }
+}

@@ -329,3 +329,14 @@ extension PositioningState: MemberChoice, MemberValue {
     self = state
   }
 }
+
+extension Rotation: EventMembers {
+  static var unread: Rotation { .identity }
+
+  mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.member("w", &w, decimals: 4)
+    try coder.member("x", &x, decimals: 4)
+    try coder.member("y", &y, decimals: 4)
+    try coder.member("z", &z, decimals: 4)
+  }
+}

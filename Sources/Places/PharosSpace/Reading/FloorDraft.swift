@@ -105,79 +105,6 @@ enum RoomsWithoutDoors: String, CaseIterable {
   case open
 }
 
-/// A shape: points, lines, or outlines with their holes, by coordinates on the Earth or in metres on a floor.
-enum Shape<Position> {
-  case points([Position])
-  case lines([[Position]])
-  case polygons([[[Position]]])
-
-  /// The kind of shape, for messages.
-  var kind: String {
-    switch self {
-    case .points: "a point"
-    case .lines: "a line"
-    case .polygons: "a polygon"
-    }
-  }
-
-  /// Every position in it.
-  var positions: [Position] {
-    switch self {
-    case .points(let points): points
-    case .lines(let lines): lines.flatMap(\.self)
-    case .polygons(let polygons): polygons.flatMap { $0.flatMap(\.self) }
-    }
-  }
-
-  /// Returns the shape with each position converted.
-  func map<Other, Failure: Error>(
-    _ convert: (Position) throws(Failure) -> Other
-  ) throws(Failure) -> Shape<Other> {
-    func line(_ positions: [Position]) throws(Failure) -> [Other] { try positions.map(convert) }
-    func lines(_ lines: [[Position]]) throws(Failure) -> [[Other]] { try lines.map(line) }
-    return switch self {
-    case .points(let points): .points(try line(points))
-    case .lines(let all): .lines(try lines(all))
-    case .polygons(let polygons): .polygons(try polygons.map(lines))
-    }
-  }
-}
-
-extension Shape<Coordinate> {
-  /// The reason for which a shape cannot be drawn: part of it is beyond the plane's reach.
-  private struct OutOfReach: Error {}
-
-  /// Returns the shape on a plane; nil if part of it is beyond the plane's reach.
-  func projected(on plane: FloorPlane) -> Shape<Point>? {
-    try? map { coordinate throws(OutOfReach) in
-      guard let point = plane.point(of: coordinate) else { throw OutOfReach() }
-      return point
-    }
-  }
-}
-
-extension Shape<Point> {
-  /// Returns polygons as areas; other shapes have none.
-  func areas(named name: String) -> [Area] {
-    guard case .polygons(let polygons) = self else { return [] }
-    return polygons.compactMap { rings in
-      rings.first.map {
-        Area(name: name, outline: Polygon($0), holes: rings.dropFirst().map { Polygon($0) })
-      }
-    }
-  }
-
-  /// The segments of lines, and the sides of polygons.
-  var sides: [Segment] {
-    switch self {
-    case .points: []
-    case .lines(let lines):
-      lines.flatMap { line in zip(line, line.dropFirst()).map { Segment(from: $0, to: $1) } }
-    case .polygons: areas(named: "").flatMap(\.sides)
-    }
-  }
-}
-
 /// The drawing of a GeoJSON file's features on a floor.
 struct MapLayer {
   let file: String
@@ -309,35 +236,5 @@ struct MapLayer {
         expected: expected
       )
     )
-  }
-}
-
-extension GeoJSON.Feature {
-  /// The name, in English if there are several languages; empty if there is none.
-  var name: String { label("name") }
-
-  /// Indicates whether a wheelchair can use it: as `accessible` says; else, if IMDF's `accessibility` lists anything, if it
-  /// lists `wheelchair`; else unless the kind of its `door` is a turnstile or revolves.
-  var isAccessible: Bool {
-    if case .bool(let isAccessible) = self["accessible"] { return isAccessible }
-    let kinds = texts("accessibility")
-    guard kinds.isEmpty else { return kinds.contains("wheelchair") }
-    let door = self["door"]?["type"]?.string?.lowercased() ?? ""
-    return door != "revolving" && !door.hasPrefix("turnstile")
-  }
-
-  /// The people that it is meant for, by IMDF's `restriction`, `access_control` and `category`.
-  var access: Access {
-    ["restriction", "access_control", "category"].flatMap(texts).compactMap(Access.init(imdf:)).max()
-      ?? .everyone
-  }
-
-  /// The texts that a property holds: one or a list.
-  private func texts(_ name: String) -> [String] {
-    switch self[name] {
-    case .array(let values): values.compactMap(\.string)
-    case let value?: value.string.map { [$0] } ?? []
-    case nil: []
-    }
   }
 }

@@ -288,3 +288,53 @@ extension GeoJSON.Geometry {
     return Array(corners)
   }
 }
+
+/// What IMDF says about a feature.
+extension GeoJSON.Feature {
+  /// The name, in English if there are several languages; empty if there is none.
+  var name: String { label("name") }
+
+  /// Indicates whether a wheelchair can use it: as `accessible` says; else, if IMDF's `accessibility` lists anything, if it
+  /// lists `wheelchair`; else unless the kind of its `door` is a turnstile or revolves.
+  var isAccessible: Bool {
+    if case .bool(let isAccessible) = self["accessible"] { return isAccessible }
+    let kinds = texts("accessibility")
+    guard kinds.isEmpty else { return kinds.contains("wheelchair") }
+    let door = self["door"]?["type"]?.string?.lowercased() ?? ""
+    return door != "revolving" && !door.hasPrefix("turnstile")
+  }
+
+  /// The people that it is meant for, by IMDF's `restriction`, `access_control` and `category`.
+  var access: Access {
+    ["restriction", "access_control", "category"].flatMap(texts).compactMap(Access.init(imdf:)).max()
+      ?? .everyone
+  }
+
+  /// The texts that a property holds: one or a list.
+  private func texts(_ name: String) -> [String] {
+    switch self[name] {
+    case .array(let values): values.compactMap(\.string)
+    case let value?: value.string.map { [$0] } ?? []
+    case nil: []
+    }
+  }
+
+  /// The position at which to show a feature.
+  var displayPoint: Coordinate? {
+    guard let value = self["display_point"], case .points(let points) = try? GeoJSON.Geometry(value) else {
+      return nil
+    }
+    return points.first
+  }
+
+  /// Returns a text without control characters, in English if there are several languages; empty if there is none.
+  func label(_ key: String) -> String {
+    let text: String? =
+      if case .object(let labels) = self[key] {
+        labels.first { $0.name == "en" }?.value.string ?? labels.lazy.compactMap(\.value.string).first
+      } else {
+        self[key]?.string
+      }
+    return text.map(PlainText.clean) ?? ""
+  }
+}

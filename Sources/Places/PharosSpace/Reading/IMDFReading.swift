@@ -286,25 +286,6 @@ extension GeoJSON.Feature {
 
   /// Indicates whether a level lies outdoors.
   fileprivate var isOutdoor: Bool { self["outdoor"] == .bool(true) }
-
-  /// The position at which to show a feature.
-  var displayPoint: Coordinate? {
-    guard let value = self["display_point"], case .points(let points) = try? GeoJSON.Geometry(value) else {
-      return nil
-    }
-    return points.first
-  }
-
-  /// Returns a text without control characters, in English if there are several languages; empty if there is none.
-  func label(_ key: String) -> String {
-    let text: String? =
-      if case .object(let labels) = self[key] {
-        labels.first { $0.name == "en" }?.value.string ?? labels.lazy.compactMap(\.value.string).first
-      } else {
-        self[key]?.string
-      }
-    return text.map(PlainText.clean) ?? ""
-  }
 }
 
 extension IMDFReading {
