@@ -96,7 +96,7 @@ struct SignificantChangeTests {
   ) -> [Int] {
     var track = SignificantChangeTrack()
     return seconds.filter { second in
-      let time = start + .seconds(Int64(second))
+      let time = start + .seconds(Double(second))
       let fix = VisitFix(
         time: time,
         decidedAt: time,

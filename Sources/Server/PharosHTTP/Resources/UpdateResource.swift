@@ -88,8 +88,7 @@ struct UpdateResource: Resource {
   }
 
   private func significantChanges(_ request: APIRequest) async throws -> APIAnswer {
-    var query = request.query
-    try query.finish()
+    try request.query.finish()
     return try await answer(request, by: .significantChanges)
   }
 
