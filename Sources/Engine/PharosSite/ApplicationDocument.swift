@@ -1,5 +1,5 @@
 package import PharosDocuments
-import PharosModel
+package import PharosModel
 
 /// The settings of an application that no site file declares.
 package struct ApplicationSettings: Hashable, Sendable {

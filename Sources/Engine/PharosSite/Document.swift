@@ -1,5 +1,5 @@
-package import PharosDocuments
-package import PharosModel
+import PharosDocuments
+import PharosModel
 
 /// The common part of the documents that clients send over HTTP: JSON, read by the rules of the site file.
 enum Document {
