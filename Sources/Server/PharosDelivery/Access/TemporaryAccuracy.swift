@@ -1,4 +1,4 @@
-import PharosDocuments
+package import PharosDocuments
 import PharosJournal
 package import PharosModel
 import Synchronization

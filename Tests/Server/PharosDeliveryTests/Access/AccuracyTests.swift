@@ -1,4 +1,5 @@
 import PharosDelivery
+import PharosDocuments
 import PharosJournal
 import PharosModel
 import Synchronization
@@ -21,7 +22,7 @@ struct AccuracyTests {
   private func make(
     _ accuracy: AccuracyAuthorisation = .floor,
     _ clock: Clock = Clock(),
-    store: (any DocumentStore)? = nil
+    store: (any DocumentStore<JournalError>)? = nil
   ) throws -> Authorisations {
     let authorisations = try Authorisations(
       store: try store ?? Journal.open(.memory, stream: "test"),
