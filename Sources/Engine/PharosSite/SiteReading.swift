@@ -88,7 +88,8 @@ struct SiteReading {
     let isAsked = site.applications.contains {
       !$0.regions.isEmpty || !$0.ranging.isEmpty || !$0.rotation.isEmpty
     }
-    guard !isAsked, !site.zones.isEmpty, site.zones.allSatisfy(\.beacons.isEmpty), !fields.has("positioning")
+    guard !problems.hasMistakes, !isAsked, !site.zones.isEmpty, site.zones.allSatisfy(\.beacons.isEmpty),
+      !fields.has("positioning")
     else { return }
     fields.warning(
       "zones",

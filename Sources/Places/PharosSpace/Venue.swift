@@ -174,9 +174,9 @@ public struct Connector: Hashable, Sendable {
   /// The times at which it runs or is open; nil if it always is.
   public var hours: OpeningHours?
   /// The people that it is meant for.
-  public var access: Access
+  public var access = Access.everyone
 
-  /// Makes a connector.
+  /// Makes a connector for everyone.
   ///
   /// - Parameters:
   ///   - identifier: the identifier.
@@ -185,15 +185,13 @@ public struct Connector: Hashable, Sendable {
   ///   - direction: the direction in which it leads.
   ///   - isAccessible: indicates whether a wheelchair can use it; nil for what is usual of its kind.
   ///   - hours: the times at which it is open.
-  ///   - access: the people that it is meant for.
   public init(
     identifier: String,
     kind: Kind,
     stops: [Stop],
     direction: Direction = .both,
     isAccessible: Bool? = nil,
-    hours: OpeningHours? = nil,
-    access: Access = .everyone
+    hours: OpeningHours? = nil
   ) {
     self.identifier = identifier
     self.kind = kind
@@ -201,6 +199,5 @@ public struct Connector: Hashable, Sendable {
     self.direction = direction
     self.isAccessible = isAccessible ?? kind.isStepFree
     self.hours = hours
-    self.access = access
   }
 }

@@ -21,8 +21,8 @@ struct VenueReach {
   init(_ venue: Venue) {
     let parts = venue.floors.map { GraphFloor.Part($0.floor, id: $0.id) }
     // No way leads through an emergency exit, or through what is out of service.
-    let fewest = Access.allCases.filter(\.isPassable).max() ?? .everyone
-    let meshes = parts.map { $0.mesh.closing($0.closedTags(upTo: fewest)) }
+    let widest = Access.allCases.filter(\.isPassable).max() ?? .everyone
+    let meshes = parts.map { $0.mesh.closing($0.closedTags(upTo: widest)) }
     let pieces = meshes.map(\.pieces)
     var first: [Int] = []
     var sizes: [Double] = []

@@ -391,14 +391,15 @@ private struct GraphReader {
     let stops = try list { reader throws(WalkableGraphError) in
       Connector.Stop(floor: try reader.floorID(), point: try reader.point())
     }
-    return Connector(
+    var connector = Connector(
       identifier: identifier,
       kind: kind,
       stops: stops,
       direction: direction,
       isAccessible: isAccessible,
-      hours: hours,
-      access: access
+      hours: hours
     )
+    connector.access = access
+    return connector
   }
 }

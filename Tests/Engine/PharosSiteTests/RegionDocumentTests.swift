@@ -85,11 +85,6 @@ struct RegionDocumentTests {
           + "\"true\" | true or false"
       ),
       (
-        #"{"mac":"c0:00:00:00:00:01","notifyOnExit":null}"#,
-        "notifyOnExit: region \"a\": notifyOnExit is null | "
-          + "a value, or no such key"
-      ),
-      (
         #"{"uuid":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0","major":"1"}"#,
         "major: region \"a\": major is \"1\" | "
           + "a whole number from 0 to 65535"

@@ -197,7 +197,7 @@ struct SiteFileTests {
     let text = """
       visits: { minimum: 45s, radius: 8, hold: 10m }
       zones:
-        - { id: lobby, observers: [a], occupancy: { above: 20, below: 15 } }
+        - { id: lobby, observers: [a], beacons: [{ mac: "c0:00:00:00:00:01" }], occupancy: { above: 20, below: 15 } }
         - { id: hall, observers: [b], occupancy: [ { above: 5 }, { above: 50, below: 40 } ] }
       """
     let configuration = try SiteFile.parse(text, path: "site.yaml")

@@ -234,7 +234,7 @@ struct SiteMistakeTests {
       ),
       (
         "zones:\n  - { id: lobby, observers: [desk, arch] }\n  - { id: hall, observers: [arch, desk] }\n"
-          + "  - { id: yard, observers: [arch] }",
+          + "  - { id: yard, observers: [arch], beacons: [{ mac: \"c0:00:00:00:00:01\" }] }",
         "site.yaml:3: warning: zone \"hall\": its observers are those of zone \"lobby\", so no tag can be located in one "
           + "rather than the other (expected an observer of its own in each zone)"
       ),
@@ -366,7 +366,7 @@ struct SiteMistakeTests {
   }
 
   @Test(
-    "what reads otherwise than it looks is named with its line and what to type",
+    "a text that reads otherwise than it looks is named with its line and what to type",
     arguments: [
       ("zones:\n  - id: a\n    name: Room #2\n", 3, "name: \"Room #2\""),
       ("zones:\n  - id: a\n    name: Room # 2\n", 3, "name: \"Room # 2\""),
@@ -403,8 +403,8 @@ struct SiteMistakeTests {
     "comments, quoted texts and other uses of such characters are no traps",
     arguments: [
       "stream: hall # the name of all", "stream: \"hall #2\"", "stream: a#b", "#stream: hall #2",
-      "visits: { minimum: 45s } #short", "pathLossExponent: 2 #indoors", "zones: [] #none",
-      "visits:\n  minimum: 45s #short", "stream: Anna\u{2019}s",
+      "applications: [{ id: shop }] #short", "pathLossExponent: 2 #indoors", "zones: [] #none",
+      "applications:\n  - id: shop #short", "stream: Anna\u{2019}s",
     ]
   )
   func noTraps(text: String) throws {

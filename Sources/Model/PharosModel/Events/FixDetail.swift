@@ -182,7 +182,7 @@ extension FixDetail: EventData {
   /// - Units: m/s. Below a third of walking speed a person turns about rather than walks.
   private static let minimumSpeed = 0.4
 
-  /// The certainty below which a floor is said to be doubtful.
+  /// The certainty below which sentences name a floor as doubtful.
   private static let doubtfulFloor = 0.9
 
   /// The sources of a fix, with the words that people use for them.

@@ -22,7 +22,8 @@ public struct OutsideFix: Hashable, Sendable {
   public var source: Source
   /// Sources of a fix beyond the system: software that simulates it, or an accessory.
   public var information: SourceInformation = []
-  private var ellipsoidalHeight = Float.nan
+  /// The bits of the height, so that two fixes without one are equal.
+  private var ellipsoidalHeight = Float.nan.bitPattern
   /// The rotation from the handset's axes to east, north and up, or nil if not known.
   public var attitude: Rotation?
   private var vertical = Hundredths()
@@ -51,8 +52,11 @@ public struct OutsideFix: Hashable, Sendable {
 
   /// The height above the WGS 84 ellipsoid, or nil if not known.
   public var altitude: Meters? {
-    get { ellipsoidalHeight.isFinite ? Meters(Double(ellipsoidalHeight)) : nil }
-    set { ellipsoidalHeight = newValue.map { Float($0.value) } ?? .nan }
+    get {
+      let height = Float(bitPattern: ellipsoidalHeight)
+      return height.isFinite ? Meters(Double(height)) : nil
+    }
+    set { ellipsoidalHeight = (newValue.map { Float($0.value) } ?? .nan).bitPattern }
   }
 
   /// The distance in height meant to hold 68 % of truths, or nil if not known; kept to the centimetre, up to 655 m.

@@ -67,6 +67,15 @@ struct GeoJSON {
       problems.mistake(file, "\(elements.count) features", expected: "at most \(GeoJSON.maximumFeatures)")
       return nil
     }
+    features = GeoJSON.features(elements, of: file, problems: problems, severity: severity)
+  }
+
+  private static func features(
+    _ elements: [JSONValue],
+    of file: String,
+    problems: DocumentProblems,
+    severity: DocumentProblem.Severity
+  ) -> [Feature] {
     var features: [Feature] = []
     for (index, element) in elements.enumerated() where !problems.isFull {
       let id = element["id"].flatMap(GeoJSON.identifier)
@@ -101,7 +110,7 @@ struct GeoJSON {
         problems.add(problem)
       }
     }
-    self.features = features
+    return features
   }
 
   /// The field of the first ring whose last position is not the first; nil if there is none.
@@ -109,11 +118,15 @@ struct GeoJSON {
     func isPosition(_ value: JSONValue) -> Bool {
       if case .array(let numbers) = value { numbers.first?.double != nil } else { false }
     }
+    // A height that only one of the two has is no other place.
+    func place(_ value: JSONValue) -> [Double?] {
+      if case .array(let numbers) = value { numbers.prefix(2).map(\.double) } else { [] }
+    }
     func search(_ value: JSONValue, _ field: String) -> String? {
       guard case .array(let elements) = value, let first = elements.first, let last = elements.last else {
         return nil
       }
-      if isPosition(first) { return first == last ? nil : field }
+      if isPosition(first) { return place(first) == place(last) ? nil : field }
       return elements.indices.lazy.compactMap { search(elements[$0], "\(field)[\($0)]") }.first
     }
     let kind = geometry?["type"]?.string

@@ -216,7 +216,15 @@ struct IMDFReading {
       floors[id] = floorID
       read.append((feature, id, floorID))
     }
-    // An indoor level gives a floor its names where an outdoor level has the same number.
+    nameFloors(read)
+    drawLevels(read, withUnits: withUnits, layer)
+    if drafts.isEmpty, !problems.hasMistakes {
+      problems.mistake(path(IMDFReading.levelFile), "no level", expected: "one feature of type level or more")
+    }
+  }
+
+  /// Gives the floors their names: an indoor level does where an outdoor level has the same number.
+  private mutating func nameFloors(_ read: [(feature: GeoJSON.Feature, id: String, floor: FloorID)]) {
     for (feature, _, floor) in read.filter({ !$0.feature.isOutdoor }) + read.filter(\.feature.isOutdoor) {
       guard var draft = drafts[floor], !feature.isOutdoor || draft.floor.names.isEmpty else { continue }
       for name in [feature.name, feature.label("short_name")]
@@ -225,6 +233,14 @@ struct IMDFReading {
       }
       drafts[floor] = draft
     }
+  }
+
+  /// Draws the outlines of the levels without units.
+  private mutating func drawLevels(
+    _ read: [(feature: GeoJSON.Feature, id: String, floor: FloorID)],
+    withUnits: Set<String>,
+    _ layer: MapLayer
+  ) {
     let drawn = Set(withUnits.compactMap { floors[$0] })
     for (feature, id, floor) in read {
       // People walk in the units of a level that has some. The outline of the outdoors covers the buildings in it.
@@ -242,9 +258,6 @@ struct IMDFReading {
         draft.restrict(from: count, to: accesses[id] ?? .everyone)
         drafts[floor] = draft
       }
-    }
-    if drafts.isEmpty, !problems.hasMistakes {
-      problems.mistake(path(IMDFReading.levelFile), "no level", expected: "one feature of type level or more")
     }
   }
 
@@ -344,29 +357,43 @@ extension IMDFReading {
         )
       }
       guard let kind = IMDFReading.kinds[category] else { continue }
-      guard shafts.count < VenueFolder.maximumConnectors else {
-        let limit = VenueFolder.maximumConnectors
-        layer.record(
-          feature,
-          "properties.category",
-          "more than \(limit) lifts and stairs",
-          expected: "at most \(limit)"
-        )
-        return
-      }
       let shown = feature.displayPoint.flatMap { changed.floor.plane.point(of: $0) }
-      shafts.append(
-        Shaft(
-          id: identifier(of: feature, else: "unit", among: \.shafts, layer),
-          kind: kind,
-          floor: floor,
-          area: area,
-          isAccessible: kind.isStepFree && feature.isAccessible,
-          access: feature.access,
-          point: shown.flatMap { unit.contains($0) ? $0 : nil } ?? area.outline.extent?.middle ?? .origin
-        )
-      )
+      let point = shown.flatMap { unit.contains($0) ? $0 : nil }
+      guard addShaft(feature, kind, on: floor, area, at: point, layer) else { return }
     }
+  }
+
+  /// Adds the part of a lift or of stairs on a floor; returns false if there are too many.
+  private mutating func addShaft(
+    _ feature: GeoJSON.Feature,
+    _ kind: Connector.Kind,
+    on floor: FloorID,
+    _ area: Area,
+    at point: Point?,
+    _ layer: MapLayer
+  ) -> Bool {
+    guard shafts.count < VenueFolder.maximumConnectors else {
+      let limit = VenueFolder.maximumConnectors
+      layer.record(
+        feature,
+        "properties.category",
+        "more than \(limit) lifts and stairs",
+        expected: "at most \(limit)"
+      )
+      return false
+    }
+    shafts.append(
+      Shaft(
+        id: identifier(of: feature, else: "unit", among: \.shafts, layer),
+        kind: kind,
+        floor: floor,
+        area: area,
+        isAccessible: kind.isStepFree && feature.isAccessible,
+        access: feature.access,
+        point: point ?? area.outline.extent?.middle ?? .origin
+      )
+    )
+    return true
   }
 
   /// Reads the obstacles of a file.
@@ -610,16 +637,17 @@ struct ShaftJoining {
     connectors = members.keys.sorted().compactMap { key in
       guard let joined = members[key], let first = joined.first else { return nil }
       let stops = joined.map { Connector.Stop(floor: $0.floor, point: $0.point) }
-      return Connector(
+      var connector = Connector(
         identifier: first.id,
         kind: first.kind,
         stops: stops.sorted { $0.floor < $1.floor },
         direction: traits[key]?.direction ?? .both,
         isAccessible: joined.allSatisfy(\.isAccessible),
-        hours: traits[key]?.hours,
-        // Where it stops for fewer people than elsewhere, the edge of its unit keeps the others from getting out.
-        access: max(joined.map(\.access).min() ?? .everyone, traits[key]?.access ?? .everyone)
+        hours: traits[key]?.hours
       )
+      // Where it stops for fewer people than elsewhere, the edge of its unit keeps the others from getting out.
+      connector.access = max(joined.map(\.access).min() ?? .everyone, traits[key]?.access ?? .everyone)
+      return connector
     }
   }
 

@@ -152,7 +152,7 @@ struct SiteOwnerTests {
     }
   }
 
-  @Test("what the site file declares is not changed by registrations")
+  @Test("registrations change nothing that the site file declares")
   func declared() async throws {
     let owner = try owner()
     let engine = PausingEngine(owner)

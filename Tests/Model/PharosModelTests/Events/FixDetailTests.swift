@@ -49,7 +49,7 @@ struct FixDetailTests {
     #expect(FixDetailTests.data(FixDetailTests.indoors) == expected)
   }
 
-  @Test("what CLLocation carries beyond that follows, in metres and degrees, as far as it is known")
+  @Test("the further members of CLLocation follow, in metres and degrees, as far as they are known")
   func accuracies() throws {
     var fix = FixDetailTests.indoors
     fix.floorCertainty = 0.987

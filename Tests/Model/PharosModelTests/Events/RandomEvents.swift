@@ -259,6 +259,8 @@ struct RandomEvents {
       age: span(),
       satellites: chance() ? .needed : .notNeeded
     )
+    // The bytes that are pinned are those of the members of before.
+    if details == 16 { return fix }
     if chance() {
       fix.progress = ItineraryProgress(
         distance: number(),

@@ -104,7 +104,7 @@ struct ReducedLocationTests {
     }
   }
 
-  @Test("what is finer than any place is withheld, and what locates nothing passes")
+  @Test("events finer than any place are withheld, and those that locate nothing pass")
   func kinds() {
     let finer: Set<EventKind> = [
       .regionState, .regionEnter, .regionExit, .regionUnmonitored, .regionHoldExceeded, .ranging,

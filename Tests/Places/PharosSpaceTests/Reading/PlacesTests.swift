@@ -77,7 +77,7 @@ struct PlacesTests {
     arguments: [
       (
         "id: wc", "id: cafe",
-        "v/venue.yaml:11: building \"main\": floor 0: place \"cafe\": this id is already in use"
+        "v/venue.yaml:13: building \"main\": floor 0: place \"cafe\": this id is already in use"
       ),
       ("room: Café", "room: Cafe", "the floor has no room \"Cafe\"; did you mean \"Café\"?"),
       ("Mo-Fr 08:00-18:00", "8 to 6", "hours is \"8 to 6\""),

@@ -69,7 +69,7 @@ struct AccuracyTests {
     #expect(authorisations.view.isOpen == (accuracy == .full))
   }
 
-  @Test("what may not be learnt at all is not learnt at any accuracy")
+  @Test("a subject that is denied is denied at any accuracy")
   func denied() throws {
     for accuracy in AccuracyAuthorisation.allCases {
       let authorisations = try make(accuracy)
