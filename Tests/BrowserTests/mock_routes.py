@@ -201,6 +201,8 @@ class Handler(Answers):
         application = world.applications[name]
         if kind == "states":
             return self.answer({"states": world.state_rows(name), "next": None})
+        if kind == "diagnostics":
+            return self.answer({"diagnostics": world.diagnostics.get(name, [])})
         if kind == "notifications":
             return self.notifications(name, identity)
         if kind == "authorisations":

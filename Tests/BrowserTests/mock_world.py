@@ -53,6 +53,7 @@ class World:
         self.fix_rate = fixes
         self.walks = walks
         self.applications = {}
+        self.diagnostics = {}
         self.webhooks = {}
         self.tokens = {}
         self.authorisations = {}

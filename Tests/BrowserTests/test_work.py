@@ -43,6 +43,24 @@ class Work(support.BrowserTest):
         self.assertEqual((document["uuid"], document["major"], document["minor"]), (UUID, 3, 4))
         support.expect(self.page.get_by_text("3 of 20 regions")).to_be_visible()
 
+    def test_an_application_says_why_it_gets_less_than_it_might(self):
+        self.mock.world.diagnostics["gallery"] = [
+            {
+                "reason": "observerDown",
+                "observers": ["front-desk"],
+                "message": "The only observer is down.",
+                "expected": "reports or heartbeats of each",
+                "remedy": "Check the power and the network of each.",
+            }
+        ]
+        self.open("regions")
+        card = self.page.locator("section.card", has=self.page.get_by_role("heading", name="gallery"))
+        line = card.get_by_role("list", name="Why something is missing").get_by_role("listitem")
+        support.expect(line).to_contain_text("The only observer is down.")
+        support.expect(line).to_contain_text("Check the power")
+        self.mock.world.diagnostics.clear()
+        support.expect(line).to_have_count(0, timeout=15000)
+
     def test_the_limit_is_shown_and_a_refusal_is_told_in_the_servers_words(self):
         regions = self.mock.world.applications["lost-property"]["regions"]
         for number in range(18):

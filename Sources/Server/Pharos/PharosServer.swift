@@ -361,6 +361,93 @@ extension PharosServer {
     return region.subject == .observer && geofence.building == nil && geofence.level ?? 0 == 0
   }
 
+  /// Returns the reasons for which an application gets nothing, or less than it might, as `CLServiceSession` reports them.
+  ///
+  /// Fixes are not judged here: the events of a region say what they lack.
+  ///
+  /// - Parameters:
+  ///   - application: the application.
+  ///   - subject: the subject that it asks about, or nil for all.
+  ///   - authorisation: returns what the application may learn about a subject; nil where it may learn everything.
+  /// - Returns: the reasons as they are now; none if all is well.
+  /// - Throws: the error of a server that has stopped or never listened.
+  public func diagnostics(
+    of application: String = "default",
+    subject: SubjectID? = nil,
+    authorisation: (@Sendable (SubjectID) -> AuthorisationState)? = nil
+  ) async throws -> [ServiceDiagnostic] {
+    func state(_ subject: SubjectID) -> AuthorisationState { authorisation?(subject) ?? .always }
+    var facts = try await serviceFacts(of: application, subject: subject) {
+      state($0) == .always || state($0) == .whenInUse
+    }
+    if let subject { facts.subject?.authorisation = state(subject) }
+    return facts.diagnostics()
+  }
+
+  /// Returns the facts that the server has of an application: all but authorisations and fixes.
+  ///
+  /// - Parameters:
+  ///   - application: the application.
+  ///   - subject: the subject that it asks about, or nil for all.
+  ///   - isShown: returns whether the reader may learn of an observer or a beacon.
+  /// - Returns: the facts, without what the reader may not learn.
+  /// - Throws: the error of a server that has stopped or never listened.
+  package func serviceFacts(
+    of application: String,
+    subject: SubjectID?,
+    isShown: (SubjectID) -> Bool
+  ) async throws -> ServiceFacts {
+    let (site, snapshot) = (site, try await snapshot())
+    var facts = ServiceFacts(application: application)
+    if let known = site.applications.first(where: { $0.identifier == application }) {
+      facts.regions = known.regions + known.rotation.flatMap(\.allRegions)
+      (facts.heldRegions, facts.regionLimit) = (known.regions.count, known.regionLimit)
+      facts.ranging = known.ranging.map(\.constraint)
+    }
+    facts.unsupported = Set(facts.regions.filter { !canMonitor($0) }.map(\.identifier))
+    facts.placements = venues.flatMap(\.observerPositions)
+    let listed = Set(site.observers.map(\.id))
+    for status in snapshot.observers where isShown(.observer(status.id)) {
+      facts.observers[status.id] = ServiceFacts.Observer(
+        isUp: status.isUp,
+        isListed: listed.contains(status.id),
+        scanState: status.scanState,
+        lastHeard: status.lastHeard
+      )
+    }
+    guard let subject else { return facts }
+    facts.subject = ServiceFacts.Subject(subject)
+    facts.subject?.isShown = isShown(subject)
+    if case .beacon(let beacon) = subject, isShown(subject) {
+      let hearings = try await hearings(of: beacon, snapshot).filter { isShown(.observer($0.observer)) }
+      facts.subject?.hearers = Set(hearings.filter(\.isNow).map(\.observer)).sorted()
+      facts.subject?.lastHeard = hearings.map(\.lastHeard).max()
+    }
+    return facts
+  }
+
+  /// Returns the observers that have heard a beacon, registered or not, and whether they hear it now: within ten seconds, or
+  /// three intervals of one that advertises seldom.
+  private func hearings(
+    of beacon: BeaconID,
+    _ snapshot: IngestSnapshot
+  ) async throws -> [(observer: ObserverID, lastHeard: Timestamp, isNow: Bool)] {
+    func isNow(_ lastHeard: Timestamp, _ interval: TimeSpan) -> Bool {
+      snapshot.time - lastHeard <= max(TrackInsight.recent, interval + interval + interval)
+    }
+    let tracks = try await tracks(TrackQuery(beacon: beacon, limit: TrackQuery.maximumLimit))
+    let heard = snapshot.heard.beacons.filter { heard in
+      let isSameDevice = beacon.address == nil || beacon.address?.bits == heard.address?.bits
+      return isSameDevice
+        && (beacon.kind == .address || heard.identities.contains { $0.unkeyed == beacon.unkeyed })
+    }
+    return tracks.map { ($0.observer, $0.lastHeard, isNow($0.lastHeard, $0.interval ?? .zero)) }
+      + heard.map { heard in
+        let interval = heard.advertsPerSecond.map { $0 > 0 ? TimeSpan.seconds(1 / $0) : .zero } ?? .zero
+        return (heard.observer, heard.lastHeard, isNow(heard.lastHeard, interval))
+      }
+  }
+
   /// An application's regions in the words of `CLMonitor`.
   ///
   /// - Parameters:

@@ -9,6 +9,19 @@ public protocol RegionControl: Sendable {
   func regions(of application: String) -> [Region]
   /// Returns whether there is anything by which to decide a region.
   func canMonitor(_ region: Region) -> Bool
+  /// Returns the reasons for which an application gets nothing, or less than it might.
+  ///
+  /// - Parameters:
+  ///   - application: the application.
+  ///   - subject: the subject that it asks about, or nil for all.
+  ///   - authorisation: returns what the application may learn about a subject; nil where it may learn everything.
+  /// - Returns: the reasons; none if all is well.
+  /// - Throws: the error of a server that has stopped.
+  func diagnostics(
+    of application: String,
+    subject: SubjectID?,
+    authorisation: (@Sendable (SubjectID) -> AuthorisationState)?
+  ) async throws -> [ServiceDiagnostic]
 }
 
 extension RegionControl {
@@ -16,6 +29,12 @@ extension RegionControl {
   public func regions(of application: String) -> [Region] { [] }
   /// Returns true.
   public func canMonitor(_ region: Region) -> Bool { true }
+  /// Returns none.
+  public func diagnostics(
+    of application: String,
+    subject: SubjectID?,
+    authorisation: (@Sendable (SubjectID) -> AuthorisationState)?
+  ) async throws -> [ServiceDiagnostic] { [] }
 }
 
 /// Region monitoring in the words of Core Location's `CLMonitor`.
@@ -189,6 +208,20 @@ public final class RegionMonitor: Sendable {
       .map(\.subject).sorted()
   }
 
+  /// Returns the reasons for which the application gets nothing, or less than it might, as `CLServiceSession` reports
+  /// them.
+  ///
+  /// - Parameter subject: the subject that it asks about, or nil for all.
+  /// - Returns: the reasons as they are now, those of the server's part; none if all is well.
+  /// - Throws: the error of a server that has stopped.
+  public func diagnostics(for subject: SubjectID? = nil) async throws -> [ServiceDiagnostic] {
+    try await control.diagnostics(
+      of: application,
+      subject: subject,
+      authorisation: options.authorisation
+    )
+  }
+
   /// Removes what is known about a subject, here and in the store.
   ///
   /// The server is asked to forget it with `RegionChange.forget`, beforehand: what the server reports about it after this
@@ -327,23 +360,5 @@ extension MonitorEvent {
     event.refinement = nil
     event.diagnostics = reasons
     return event
-  }
-}
-
-extension Geofence.Shape {
-  /// The radius of a circle, or half of the shorter extent of a polygon, in metres.
-  fileprivate var reach: Double {
-    switch self {
-    case .circle(_, let radius): return radius.value
-    case .polygon(let rings):
-      let corners = rings.joined()
-      let latitudes = corners.map(\.latitude)
-      let longitudes = corners.map(\.longitude)
-      guard let south = latitudes.min(), let north = latitudes.max(), let west = longitudes.min(),
-        let east = longitudes.max()
-      else { return 0 }
-      let shrinking = Trigonometry.sineAndCosine(Trigonometry.radians((south + north) / 2)).cosine
-      return min(north - south, (east - west) * shrinking) * 111_000 / 2
-    }
   }
 }

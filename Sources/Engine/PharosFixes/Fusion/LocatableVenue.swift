@@ -107,6 +107,13 @@ public struct LocatableVenue: Sendable {
 
   /// The venue.
   public var venue: Venue { content.venue }
+  /// The positions of the observers that are placed in it, on floors that are bound to the Earth.
+  package var observerPositions: [Geofence.Position] {
+    venue.floors.flatMap { entry in
+      entry.floor.observers.compactMap { entry.floor.plane.coordinate(of: $0.point) }
+    }
+    .map { Geofence.Position(latitude: $0.latitude, longitude: $0.longitude) }
+  }
   /// Returns its router; each call may make one.
   package func router() -> Router { content.router() }
   /// Its radio map.

@@ -4,6 +4,7 @@ import { follow, h, replace, setAttribute, setText } from "./dom.js";
 import { count, plural } from "./format.js";
 import { empty } from "./parts.js";
 import { RegionBlock } from "./region-block.js";
+import { updateTrouble } from "./verdict.js";
 
 /** One application with its regions and who is inside them. */
 export class ApplicationCard {
@@ -22,6 +23,7 @@ export class ApplicationCard {
       class: "small",
       onClick: () => page.add({ application: this.application.id }),
     }, "Add region");
+    this.diagnostics = h("ul", { class: "troubles", "aria-label": "Why something is missing" });
     this.regions = h("div");
     this.states = new Map();
     this.hasStates = false;
@@ -35,6 +37,7 @@ export class ApplicationCard {
         h("div", null, this.title, this.note),
         h("div", { class: "actions" }, this.used, this.meter, this.addButton),
       ),
+      this.diagnostics,
       this.regions,
     );
   }
@@ -95,6 +98,24 @@ export class ApplicationCard {
   setOccupancy(places) {
     const known = new Map(places.map((place) => [place.region, place.inside]));
     for (const { block } of this.regions.children) block?.setOccupancy(known.get(block.region.id) ?? []);
+  }
+
+  /** Shows why the application gets nothing, or less than it might, and what to do about it. */
+  setDiagnostics(diagnostics) {
+    // An application without a region has the offer of one below.
+    const shown = diagnostics.filter(({ reason }) => reason !== "conditionMissing");
+    follow(
+      this.diagnostics,
+      shown.map(({ reason, region, message, expected, remedy }) => ({
+        key: `${reason} ${region ?? ""}`,
+        tone: "warn",
+        title: message,
+        text: `Expected: ${expected}. ${remedy}`,
+      })),
+      ({ key }) => key,
+      () => h("li"),
+      updateTrouble,
+    );
   }
 
   setStates(states) {

@@ -55,6 +55,7 @@ class RegionsPage {
       if (!this.applications.length) replace(this.place, refusal(error));
     });
     poll(() => this.loadStates(), statePeriod, signal);
+    poll(() => this.loadDiagnostics(), regionPeriod, signal);
     poll(() => this.loadHistory(), historyPeriod, signal);
   }
 
@@ -108,6 +109,14 @@ class RegionsPage {
     await Promise.all(this.applications.map(async (application) => {
       const states = await getAll(`/v1/applications/${part(application.id)}/states`, "states", this.signal, 2000);
       this.cards.get(application.id)?.setStates(states);
+    }));
+  }
+
+  async loadDiagnostics() {
+    if (!this.applications.length) await this.loadRegions();
+    await Promise.all(this.applications.map(async ({ id }) => {
+      const { diagnostics = [] } = await get(`/v1/applications/${part(id)}/diagnostics`, this.signal);
+      this.cards.get(id)?.setDiagnostics(diagnostics);
     }));
   }
 

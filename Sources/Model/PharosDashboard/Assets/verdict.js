@@ -212,7 +212,8 @@ export class Verdict {
   }
 }
 
-function updateTrouble(item, { tone, title, text, href, action }) {
+/** Shows a trouble, or what an application lacks, in an item of a list. */
+export function updateTrouble(item, { tone, title, text, href, action }) {
   const words = JSON.stringify([tone, title, text]);
   if (item.words === words) return;
   item.words = words;

@@ -42,6 +42,14 @@ package struct Endpoints: Sendable {
         authorisations: backend.authorisations,
         endingAccess: { backend.endingAccess(of: $0) }
       ),
+      DiagnosticResource(
+        server: backend.server,
+        owner: backend.owner,
+        commitPublisher: backend.commitPublisher,
+        authorisations: backend.authorisations,
+        cache: cache,
+        clock: clock
+      ),
       RegionResource(owner: backend.owner, commitPublisher: backend.commitPublisher, cache: cache),
       RangingResource(owner: backend.owner),
       ComparisonResource(
