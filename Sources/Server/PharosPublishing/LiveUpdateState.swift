@@ -145,4 +145,16 @@ package struct FixFilter: Sendable {
     if filters.count >= EventHub.maximumFixSubjects, filters[event.subject] == nil { filters.removeAll() }
     return filters[event.subject, default: filter].passes(VisitFix(detail, event))
   }
+
+  /// Returns whether an event is a fix that is passed on and not the first of its subject: the subject has moved.
+  package mutating func hasMoved(by event: Event) -> Bool {
+    guard event.kind == .fix else { return false }
+    let isKnown = filters[event.subject] != nil
+    return passes(event) && isKnown
+  }
+
+  /// Forgets where a subject was.
+  package mutating func forget(_ traces: SubjectTraces) {
+    filters = filters.filter { !traces.contains($0.key) }
+  }
 }

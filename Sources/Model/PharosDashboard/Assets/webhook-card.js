@@ -3,7 +3,7 @@
 import { change, get, part } from "./api.js";
 import { attempt, confirmThat, notify } from "./dialog.js";
 import { follow, h, replace, setAttribute, setText } from "./dom.js";
-import { count, decimal, none, plural, time, utc } from "./format.js";
+import { count, decimal, metres, none, plural, seconds, time, utc } from "./format.js";
 import * as names from "./names.js";
 import { chip, refusal, setChip } from "./parts.js";
 import { headline } from "./words.js";
@@ -79,6 +79,12 @@ export class WebhookCard {
       ["Subjects behind", count(webhook.subjectsBehind)],
       ["Last delivery", time(webhook.lastDelivery), utc(webhook.lastDelivery)],
     ];
+    const { deferral } = webhook;
+    if (deferral) {
+      const moved = deferral.distance ? `, ${metres(deferral.distance)}` : "";
+      const limits = `${seconds(deferral.time)}${moved} or ${plural(deferral.maximumCount, "event")}`;
+      facts.push(["Deferred", limits, "The receiver sleeps: its events wait and are sent together"]);
+    }
     if (webhook.missed) facts.push(["Missed", `${count(webhook.missed)}: no longer in the journal`]);
     follow(
       this.facts,

@@ -91,6 +91,7 @@ function form(webhook, applications, close) {
     };
     if (application.input.value) document.application = application.input.value;
     if (webhook?.concurrency !== undefined) document.concurrency = webhook.concurrency;
+    if (webhook?.deferral) document.deferral = webhook.deferral;
     save.disabled = true;
     try {
       close(

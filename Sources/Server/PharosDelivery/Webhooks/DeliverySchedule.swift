@@ -12,6 +12,9 @@ package import PharosModel
 /// An event is given up a day after its first attempt. If its subject or the whole receiver has failed for a day, it
 /// is given up a day after it was decided. So a receiver never stays more than a day behind.
 ///
+/// A receiver that sleeps has a ``DeliveryDeferral``: an event that has not been tried waits with the others until all are
+/// due. The rule needs nothing but the events themselves, so a restart continues with it.
+///
 /// The caller loads what ``nextLoad()`` asks for, carries out the steps that ``next(at:)`` returns, passes outcomes to
 /// ``finish(_:_:at:jitter:)``, saves what ``drainUpdate(receiver:)`` returns and calls again at ``wakeTime``.
 package struct DeliverySchedule: Sendable {
@@ -22,6 +25,8 @@ package struct DeliverySchedule: Sendable {
       case unloaded
       /// Its first event can be sent.
       case ready
+      /// Its first event waits for the end of the deferral.
+      case deferred
       /// Its first event is being sent.
       case inFlight
       /// Its next event is not tried before this instant.
@@ -45,6 +50,8 @@ package struct DeliverySchedule: Sendable {
     var attempts: Attempts?
     /// The time since which every attempt of this lane has failed, for any event.
     var failingSince: Timestamp?
+    /// The time up to which its events are no longer deferred, because the subject moved.
+    var releasedUntil = Timestamp.distantPast
 
     /// Indicates whether it has a cursor of its own.
     var isBehind: Bool { after != nil }
@@ -67,6 +74,10 @@ package struct DeliverySchedule: Sendable {
   let settings: DeliverySettings
   /// The maximum number of events that are sent concurrently.
   package var concurrency: Int
+  /// The rule by which events wait for each other, or nil if each is sent at once.
+  package var deferral: DeliveryDeferral? {
+    didSet { if deferral == nil { endDeferral(of: deferred) } }
+  }
   /// Indicates whether the receiver has answered that it accepts no further events.
   package internal(set) var isStopped = false
   /// The time since which every attempt has failed.
@@ -85,6 +96,12 @@ package struct DeliverySchedule: Sendable {
   var waiting = Heap<QueuedLane<Timestamp>>()
   /// The lanes that must be loaded, by the sequence that must have been read before; entries may be outdated.
   var unloaded = Heap<QueuedLane<Int64>>()
+  /// The lanes whose first event is deferred.
+  var deferred: Set<DeliveryLane> = []
+  /// The time up to which events are no longer deferred: that of the last release.
+  var releasedUntil = Timestamp.distantPast
+  /// The number of deferred events that are not in memory, since the last release.
+  var deferredElsewhere = 0
   /// The number of loaded events.
   var loadedCount = 0
   /// The number of events that are being sent.
@@ -109,10 +126,12 @@ package struct DeliverySchedule: Sendable {
     _ ledger: DeliveryLedger,
     replays: [SubjectID] = [],
     concurrency: Int,
+    deferral: DeliveryDeferral? = nil,
     settings: DeliverySettings = DeliverySettings()
   ) {
     self.settings = settings
     self.concurrency = concurrency
+    self.deferral = deferral
     readThrough = ledger.cursor
     writtenCursor = ledger.cursor
     delivered = ledger.delivered
@@ -156,6 +175,7 @@ package struct DeliverySchedule: Sendable {
   package mutating func expedite() {
     heldUntil = .distantPast
     probe?.time = .distantPast
+    release(at: .distantPast)
     while let entry = waiting.popMin() { unload(entry) }
   }
 
@@ -167,8 +187,9 @@ package struct DeliverySchedule: Sendable {
 }
 
 extension DeliverySchedule {
-  /// Advances the time: lanes whose wait is over must be loaded.
+  /// Advances the time: lanes whose wait is over must be loaded, and the deferred ones are sent once they are due.
   package mutating func advance(to now: Timestamp) {
+    if let releaseTime, releaseTime <= now { release(at: now) }
     while let entry = waiting.min, entry.key <= now {
       waiting.removeMin()
       unload(entry)
@@ -212,8 +233,13 @@ extension DeliverySchedule {
     for entry in events {
       let key = DeliveryLane(DeliveryTopic(of: entry.event))
       if let lane = lanes[key] {
-        guard !lane.isBehind else { continue }
+        guard !lane.isBehind else {
+          let known = lane.entries.last?.sequence ?? 0
+          if lane.state == .deferred, entry.sequence > known { deferredElsewhere += 1 }
+          continue
+        }
         guard lane.entries.count < settings.laneReadAhead else {
+          if lane.state == .deferred { deferredElsewhere += 1 }
           flowing.remove(key)
           lanes[key]?.after = (lane.entries.first?.sequence ?? entry.sequence) - 1
           changedLanes.insert(key)
@@ -223,7 +249,7 @@ extension DeliverySchedule {
       } else {
         lanes[key] = Lane(state: .ready, entries: [entry])
         flowing.insert(key)
-        ready.insert(QueuedLane(key: entry.sequence, lane: key))
+        makeDue(key)
       }
       loadedCount += 1
     }
@@ -242,10 +268,63 @@ extension DeliverySchedule {
     }
     // The journal no longer has the event that was tried: the attempts of the next one are counted from zero.
     if lane.attempts?.head != first.sequence { lane.attempts = nil }
-    lane.state = .ready
     loadedCount += lane.entries.count
     lanes[key] = lane
-    ready.insert(QueuedLane(key: first.sequence, lane: key))
+    makeDue(key)
+  }
+}
+
+/// The deferral: the rule about when the first event of a lane is due.
+extension DeliverySchedule {
+  /// The time at which the deferred events are due; nil if none is deferred.
+  var releaseTime: Timestamp? {
+    guard let deferral, !deferred.isEmpty else { return nil }
+    let waiting = deferred.compactMap { lanes[$0]?.entries }
+    guard deferredElsewhere + waiting.reduce(0, { $0 + $1.count }) < deferral.maximumCount else {
+      return .distantPast
+    }
+    return waiting.compactMap(\.first?.event.decidedAt).min().map { $0 + deferral.time }
+  }
+
+  /// Makes the deferred events due, and with them all that were decided up to now and are still to be read.
+  package mutating func release(at now: Timestamp) {
+    guard !deferred.isEmpty else { return }
+    let latest = deferred.compactMap { lanes[$0]?.entries.map(\.event.decidedAt).max() }.max()
+    releasedUntil = max(now, latest ?? now)
+    deferredElsewhere = 0
+    endDeferral(of: deferred)
+  }
+
+  /// Makes the events about a subject due that were decided up to now, because it has moved.
+  package mutating func release(_ subject: SubjectID, at now: Timestamp) {
+    for key in deferred where key.topic.subject == subject {
+      let latest = lanes[key]?.entries.map(\.event.decidedAt).max()
+      lanes[key]?.releasedUntil = max(now, latest ?? now)
+      endDeferral(of: [key])
+    }
+  }
+
+  private mutating func endDeferral(of keys: Set<DeliveryLane>) {
+    deferred.subtract(keys)
+    for key in keys {
+      guard lanes[key]?.state == .deferred, let first = lanes[key]?.entries.first else { continue }
+      lanes[key]?.state = .ready
+      ready.insert(QueuedLane(key: first.sequence, lane: key))
+    }
+  }
+
+  /// Makes the first event of a lane ready, or defers it: one that was tried before is not deferred again.
+  private mutating func makeDue(_ key: DeliveryLane) {
+    guard let lane = lanes[key], let first = lane.entries.first else { return }
+    let isDeferred =
+      deferral != nil && !key.isReplay && lane.attempts == nil
+      && first.event.decidedAt > max(releasedUntil, lane.releasedUntil)
+    lanes[key]?.state = isDeferred ? .deferred : .ready
+    if isDeferred {
+      deferred.insert(key)
+    } else {
+      ready.insert(QueuedLane(key: first.sequence, lane: key))
+    }
   }
 }
 
@@ -281,9 +360,15 @@ extension DeliverySchedule {
   /// The time to call again if nothing else happens before, or nil if only an outcome or a new event can help.
   package var wakeTime: Timestamp? {
     guard !isStopped, !lanes.isEmpty else { return nil }
-    if let probe { return inFlight == 0 ? max(probe.time, heldUntil) : nil }
+    if let probe {
+      guard inFlight == 0 else { return nil }
+      // Where all events are deferred there is nothing to probe with before they are due.
+      let isAllDeferred = ready.isEmpty && waiting.isEmpty && unloaded.isEmpty && !deferred.isEmpty
+      let earliest = isAllDeferred ? releaseTime ?? .distantPast : .distantPast
+      return max(probe.time, heldUntil, earliest)
+    }
     guard inFlight < concurrency else { return nil }
-    let due = ready.isEmpty ? waiting.min?.key : heldUntil
+    let due = ready.isEmpty ? [waiting.min?.key, releaseTime].compactMap(\.self).min() : heldUntil
     return due.map { max($0, heldUntil) }
   }
 
@@ -429,10 +514,9 @@ extension DeliverySchedule {
     loadedCount -= 1
     if lane.isBehind { lane.after = attempt.lane.isReplay ? 0 : attempt.entry.sequence }
     lane.attempts = nil
-    if let next = lane.entries.first {
-      lane.state = .ready
-      ready.insert(QueuedLane(key: next.sequence, lane: attempt.lane))
+    if !lane.entries.isEmpty {
       lanes[attempt.lane] = lane
+      makeDue(attempt.lane)
     } else if lane.isBehind {
       lanes[attempt.lane] = lane
       unload(attempt.lane)
@@ -532,6 +616,7 @@ extension DeliverySchedule {
       loadedCount -= lane.entries.count
       lanes[key] = nil
       flowing.remove(key)
+      deferred.remove(key)
       failed.remove(key.topic.subject)
       changedLanes.remove(key)
     }

@@ -34,6 +34,8 @@ package struct WebhookDefinition: Hashable, Sendable {
   package var rotatesAt: Timestamp?
   /// The maximum number of concurrent requests to the receiver.
   package var concurrency: Int
+  /// The rule by which its events wait for each other, or nil if each is sent at once.
+  package var deferral: DeliveryDeferral?
   /// Indicates whether it is enabled.
   package var isEnabled: Bool
   /// The reason for which the server disabled it, or nil.
@@ -166,6 +168,8 @@ extension WebhookDefinition: FieldStruct {
     try coder.code(&disabledBecause)
     try coder.code(&createdAt)
     try coder.code(&startsAfter)
+    guard coder.hasMore(deferral != nil) else { return }
+    try coder.code(&deferral)
   }
 }
 

@@ -13,6 +13,7 @@ package struct WebhookDocument {
   var filter: EventFilter
   package var secret: WebhookSecret?
   var concurrency: Int
+  var deferral: DeliveryDeferral?
   var isEnabled: Bool
   /// Indicates whether a generated secret replaces the present one.
   var rotatesSecret: Bool
@@ -28,7 +29,8 @@ extension WebhookDocument {
   /// - Throws: ``WebhookError/invalid(_:)``.
   package init(json: [UInt8], boundTo bound: String?, ownPorts: Set<Int>) throws(WebhookError) {
     let known = [
-      "url", "summary", "application", "filter", "secret", "concurrency", "enabled", "rotateSecret",
+      "url", "summary", "application", "filter", "secret", "concurrency", "deferral", "enabled",
+      "rotateSecret",
     ]
     // What a listing says besides may be sent back unchanged.
     let ignored = WebhookStanding.readOnlyMembers
@@ -56,6 +58,7 @@ extension WebhookDocument {
         secret: fields.value("secret", .secret),
         concurrency: fields.value("concurrency", .integer(in: WebhookDefinition.concurrencies))
           ?? WebhookDefinition.usualConcurrency,
+        deferral: fields.fields("deferral", known: DocumentField.keys(DeliveryDeferral.members))?.deferral(),
         isEnabled: fields.value("enabled", .flag) ?? true,
         rotatesSecret: fields.value("rotateSecret", .flag) ?? false
       )
@@ -117,6 +120,7 @@ extension WebhookDefinition {
       ])
     ) { $0.filter },
     .always("concurrency", .integer) { $0.concurrency },
+    .sometimes("deferral", .object(DeliveryDeferral.members)) { $0.deferral },
     .always("enabled", .flag) { $0.isEnabled },
     .sometimes("disabledBecause", .text) { $0.disabledBecause },
     .always("createdAt", .moment) { $0.createdAt },
@@ -150,6 +154,7 @@ extension Schema {
       "Whether a new secret takes the place of the present one, which signs beside it for a day."
     ),
     .optional("concurrency", .integer(1...64)),
+    .optional("deferral", DeliveryDeferral.schema),
     .optional("enabled", .flag),
   ]).named("WebhookDocument")
 }

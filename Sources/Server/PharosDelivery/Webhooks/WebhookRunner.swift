@@ -10,6 +10,7 @@ final class WebhookRunner: Sendable {
   let follower: JournalFollower<WebhookWork>
   private let journal: Journal
   private let current: Mutex<WebhookDefinition>
+  private let movement = MovementWatch()
 
   init(
     _ definition: WebhookDefinition,
@@ -29,6 +30,13 @@ final class WebhookRunner: Sendable {
     ) { pages in
       try WebhookWork(definition, parts, pages, onGone: onGone)
     }
+    movement.follow(definition.deferral?.distance)
+  }
+
+  /// Makes the events about the subjects due that have moved far enough by fixes that were published.
+  func receive(_ fixes: [Event]) {
+    let moved = movement.moved(by: fixes)
+    if !moved.isEmpty { follower.post { $0.moved.formUnion(moved) } }
   }
 
   /// The current definition.
@@ -52,6 +60,7 @@ final class WebhookRunner: Sendable {
   func update(_ definition: WebhookDefinition) {
     current.withLock { current in
       current = definition
+      movement.follow(definition.deferral?.distance)
       follower.post { $0.definition = definition }
     }
   }
@@ -60,7 +69,10 @@ final class WebhookRunner: Sendable {
   func replay(_ subjects: [SubjectID]) { follower.post { $0.replays += subjects } }
 
   /// Removes the undelivered events of a subject.
-  func forget(_ traces: SubjectTraces) { follower.post { $0.forgotten.append(traces) } }
+  func forget(_ traces: SubjectTraces) {
+    movement.forget(traces)
+    follower.post { $0.forgotten.append(traces) }
+  }
 
   /// Stops the deliveries and deletes their saved state, because the webhook was deleted.
   func delete() {
@@ -77,6 +89,8 @@ struct WebhookWork: JournalConsumer {
     /// The outcomes of attempts; nil for cancelled ones.
     var outcomes: [(attempt: DeliveryAttempt, outcome: DeliveryOutcome?)] = []
     var replays: [SubjectID] = []
+    /// The subjects that have moved as far as the deferral says.
+    var moved: Set<SubjectID> = []
     /// The erased subjects.
     var forgotten: [SubjectTraces] = []
     var isDeleted = false
@@ -117,6 +131,7 @@ struct WebhookWork: JournalConsumer {
       ledger,
       replays: try parts.journal.replayedSubjects(of: definition.id),
       concurrency: definition.concurrency,
+      deferral: definition.deferral,
       settings: parts.settings
     )
     standing = WebhookStanding(definition, cursor: ledger.cursor)
@@ -155,6 +170,7 @@ struct WebhookWork: JournalConsumer {
     if let new = mail.definition { adopt(new) }
     for subject in mail.replays { schedule.addReplay(of: subject) }
     for traces in mail.forgotten { schedule.forget(traces) }
+    for subject in mail.moved { schedule.release(subject, at: now) }
     for (attempt, outcome) in mail.outcomes {
       guard let outcome else {
         schedule.abandon(attempt)
@@ -171,6 +187,7 @@ struct WebhookWork: JournalConsumer {
     if new.url != definition.url || new.isEnabled != definition.isEnabled { schedule.expedite() }
     definition = new
     schedule.concurrency = new.concurrency
+    schedule.deferral = new.deferral
   }
 
   /// Reads the events that the schedule asks for.

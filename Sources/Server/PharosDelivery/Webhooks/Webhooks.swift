@@ -97,6 +97,8 @@ package final class Webhooks: Service {
   ///
   /// Requests that are in flight then have a few seconds to finish.
   package func run() async {
+    let tap = committed.tap { [weak self] in self?.receive($0) }
+    defer { tap.cancel() }
     await withTaskCancellationHandler {
       await withGracefulShutdownHandler {
         await withDiscardingTaskGroup { group in
@@ -109,6 +111,16 @@ package final class Webhooks: Service {
       stop()
     }
     await parts.sender.shutdown()
+  }
+
+  /// Hands published fixes to the webhooks that defer events until a subject has moved.
+  private func receive(_ batch: [PublishedEvent]) {
+    let fixes = batch.lazy.map(\.event).filter { $0.kind == .fix }
+    guard !fixes.isEmpty else { return }
+    let runners = state.withLock { $0.runners.values.filter { $0.definition.deferral?.distance != nil } }
+    guard !runners.isEmpty else { return }
+    let events = Array(fixes)
+    for runner in runners { runner.receive(events) }
   }
 
   /// Stops deliveries: no new request is sent, and each follower saves its delivery state.
@@ -186,7 +198,7 @@ extension Webhooks {
   ///
   /// - Parameters:
   ///   - json: the webhook: `url`, and optionally `summary`, `application`, `filter` {`kinds`, `regions`,
-  ///     `subjects`, `observers`}, `secret`, `concurrency`, `enabled`.
+  ///     `subjects`, `observers`}, `secret`, `concurrency`, `deferral` {`time`, `distance`, `maximumCount`}, `enabled`.
   ///   - application: the application that the caller is bound to, or nil if it may name any.
   /// - Returns: the webhook with its secret.
   /// - Throws: ``WebhookError``.
@@ -194,7 +206,7 @@ extension Webhooks {
     let document = try WebhookDocument(json: json, boundTo: application, ownPorts: ownPorts)
     try checkCount(of: document.application)
     let secret = document.secret ?? WebhookSecret()
-    let definition = WebhookDefinition(
+    var definition = WebhookDefinition(
       id: "wh_" + Hex.text((0..<8).map { _ in UInt8.random(in: .min ... .max) }),
       url: document.url,
       summary: document.summary,
@@ -206,6 +218,7 @@ extension Webhooks {
       createdAt: parts.clock.now,
       startsAfter: parts.journal.head
     )
+    definition.deferral = document.deferral
     try keep(definition)
     return WebhookMade(standing: start(definition).standing, secret: secret)
   }
@@ -255,6 +268,7 @@ extension Webhooks {
     definition.application = document.application
     definition.filter = document.filter
     definition.concurrency = document.concurrency
+    definition.deferral = document.deferral
     definition.isEnabled = document.isEnabled
     if document.isEnabled { definition.disabledBecause = nil }
     let secret = document.secret ?? (document.rotatesSecret ? WebhookSecret() : definition.secret)

@@ -82,6 +82,13 @@ struct DefinitionTests {
       (#"{"url": "https://a.example", "concurrency": 65}"#, ["concurrency"]),
       (#"{"url": "https://a.example", "concurrency": 1.5}"#, ["concurrency"]),
       (#"{"url": "https://a.example", "secret": "hush"}"#, ["secret"]),
+      (#"{"url": "https://a.example", "deferral": {}}"#, ["deferral.time"]),
+      (#"{"url": "https://a.example", "deferral": {"time": 0}}"#, ["deferral.time"]),
+      (#"{"url": "https://a.example", "deferral": {"distance": "20m"}}"#, ["deferral.distance"]),
+      (
+        #"{"url": "https://a.example", "deferral": {"time": 9, "maximumCount": 257}}"#,
+        ["deferral.maximumCount"]
+      ),
       (
         #"{"url": "https://a.example", "filter": {"kinds": ["ranging", "region.enter"]}}"#,
         ["filter.kinds[0]"]
@@ -97,6 +104,29 @@ struct DefinitionTests {
     #expect(problems.map(\.field) == fields)
     #expect(problems.allSatisfy { !$0.message.isEmpty && $0.expected?.isEmpty == false })
     #expect(house.webhooks.list().isEmpty)
+  }
+
+  @Test("a deferral is read back, stated in listings, and absent from what older versions wrote")
+  func deferral() throws {
+    let house = try WebhookHouse(try Journal.open(.memory, stream: Samples.stream), clock: StandingClock())
+    let document = #"{"url": "https://a.example/", "deferral": {"distance": 20.5, "maximumCount": 7}}"#
+    let made = try house.webhooks.create(json: json(document)).standing
+    let rule = DeliveryDeferral(time: .minutes(60), distance: 20.5, maximumCount: 7)
+    #expect(made.definition.deferral == rule)
+    let again = try WebhookHouse(house.journal, clock: StandingClock())
+    #expect(again.webhooks.list().map(\.definition) == [made.definition])
+    var text = JSONText()
+    text.openObject()
+    made.write(to: &text)
+    text.closeObject()
+    #expect(text.text.contains(#""deferral":{"time":3600,"distance":20.5,"maximumCount":7}"#), "\(text.text)")
+    var former = made.definition
+    former.deferral = nil
+    #expect(former.encoded.count < made.definition.encoded.count)
+    #expect(try WebhookDefinition(encoded: former.encoded) == former)
+    let id = made.definition.id
+    _ = try house.webhooks.replace(id, json: json(#"{"url": "https://a.example/"}"#))
+    #expect(house.webhooks.list().first?.definition.deferral == nil)
   }
 
   @Test("a definition is read back from its bytes, and damaged bytes are refused without harm")

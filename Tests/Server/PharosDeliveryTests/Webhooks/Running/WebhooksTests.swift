@@ -4,6 +4,7 @@ import PharosDelivery
 import PharosDocuments
 import PharosJournal
 import PharosModel
+import PharosPublishing
 import PharosTestSupport
 import Synchronization
 import Testing
@@ -128,6 +129,86 @@ struct WebhooksTests {
     // Whether the stop came before it was read that nothing else waits is a matter of a moment.
     let done = try restarted.webhooks.standing(id, application: nil)
     #expect(done.lag <= 12 - 7, "nothing up to the last accepted event waits")
+  }
+
+  @Test("a receiver that sleeps gets all at its time, once and in order, also over a restart")
+  func deferred() async throws {
+    let journal = try Journal.open(.memory, stream: Samples.stream)
+    let clock = StandingClock()
+    let all = (1...5).map { Samples.event(subject: $0 % 2, counter: UInt64($0)) }
+    let due = Samples.start + .seconds(60)
+    let first = HoldingSender()
+    let house = try WebhookHouse(journal, clock: clock, sender: first)
+    let document = #"{"url": "http://192.0.2.1/hooks", "concurrency": 1, "deferral": {"time": 60}}"#
+    let id = try house.webhooks.create(json: json(document)).standing.definition.id
+    try await withThrowingDiscardingTaskGroup { group in
+      group.addTask { await house.webhooks.run() }
+      try house.publish(Array(all[..<3]))
+      await clock.waitForAlarm(at: due)
+      house.webhooks.stop()
+    }
+    #expect(first.accepted.isEmpty)
+
+    let second = HoldingSender()
+    let restarted = try WebhookHouse(journal, clock: clock, sender: second)
+    try await withThrowingDiscardingTaskGroup { group in
+      group.addTask { await restarted.webhooks.run() }
+      await clock.waitForAlarm(at: due)
+      #expect(try restarted.webhooks.standing(id).nextAttempt == due)
+      try restarted.publish(Array(all[3...]))
+      #expect(second.accepted.isEmpty)
+      clock.advance(to: due)
+      await second.wait(for: 5)
+      restarted.webhooks.stop()
+    }
+    for subject in [0, 1] {
+      let theirs = all.filter { $0.subject == Samples.subject(subject) }.map { "\($0.id)" }
+      #expect(second.accepted.filter(Set(theirs).contains) == theirs)
+    }
+    #expect(second.accepted.count == 5)
+    #expect(try journal.deliveries(to: id)?.delivered == 5)
+  }
+
+  @Test("a deferral by distance ends for the subject that has moved, by its fixes")
+  func moved() async throws {
+    let journal = try Journal.open(.memory, stream: Samples.stream)
+    let clock = StandingClock()
+    let sender = HoldingSender()
+    let house = try WebhookHouse(journal, clock: clock, sender: sender)
+    let document = #"{"url": "http://192.0.2.1/hooks", "deferral": {"distance": 20}}"#
+    _ = try house.webhooks.create(json: json(document))
+    func fix(of subject: Int, x: Double) -> PublishedEvent {
+      let detail = FixDetail(
+        venue: "museum",
+        building: "main",
+        x: x,
+        horizontalAccuracy: 1,
+        sources: .observers,
+        age: .zero
+      )
+      let event = Event(
+        stream: Samples.stream,
+        kind: .fix,
+        time: clock.now,
+        decidedAt: clock.now,
+        stage: 2,
+        subject: Samples.subject(subject),
+        counter: 1,
+        detail: .fix(detail)
+      )
+      return PublishedEvent(sequence: nil, event: event, stream: Samples.stream)
+    }
+    let all = (1...4).map { Samples.event(subject: $0 % 2, counter: UInt64($0)) }
+    try await withThrowingDiscardingTaskGroup { group in
+      group.addTask { await house.webhooks.run() }
+      try house.publish(all)
+      await clock.waitForAlarm(at: Samples.start + .minutes(60))
+      house.hub.publish([fix(of: 0, x: 0), fix(of: 1, x: 0)])
+      house.hub.publish([fix(of: 0, x: 19), fix(of: 1, x: 21)])
+      await sender.wait(for: 2)
+      house.webhooks.stop()
+    }
+    #expect(sender.accepted == [all[0], all[2]].map { "\($0.id)" })
   }
 
   @Test("a new webhook gets later events, of the kinds, regions and application it asks for")
