@@ -343,6 +343,24 @@ extension PharosServer {
     hub.significantLocationChanges(for: subject, authorisation: authorisation)
   }
 
+  /// Returns decisions in batches, for a program that sleeps between them, as
+  /// `allowDeferredLocationUpdates(untilTraveled:timeout:)` of `CLLocationManager` does.
+  ///
+  /// - Parameters:
+  ///   - kinds: the kinds of decisions; nil for all.
+  ///   - distance: the distance that a subject moves until its decisions are due, in metres; nil for any.
+  ///   - timeout: the longest time that a decision waits.
+  ///   - maximumCount: the number of decisions that wait at most, at least 1.
+  /// - Returns: the stream of batches.
+  public func deferredEvents(
+    of kinds: Set<EventKind>? = nil,
+    untilTraveled distance: Double? = nil,
+    timeout: TimeSpan,
+    maximumCount: Int = EventPublisher<Event, Never>.defaultLimit
+  ) -> EventPublisher<[Event], Never> {
+    hub.deferredEvents(of: kinds, untilTraveled: distance, timeout: timeout, maximumCount: maximumCount)
+  }
+
   /// The sensings of handsets, if the server was made to publish them: for programs that locate them in their own way.
   public var sensings: EventPublisher<Sensing, Never> { hub.sensings }
 
