@@ -52,10 +52,14 @@ extension EventKind {
 
 extension FixDetail {
   /// Returns the fix as far as an accuracy allows: the names of places, without coordinates, movement and route.
+  ///
+  /// What made it is kept, as `CLLocation` keeps its `sourceInformation`; visual positioning is not said, since the places
+  /// that have it are finer than a venue.
   package func reduced(to accuracy: AccuracyAuthorisation) -> FixDetail {
     guard accuracy.isReduced else { return self }
     var reduced = FixDetail(venue: venue, horizontalAccuracy: -1, sources: sources, age: age)
     reduced.accuracy = accuracy
+    reduced.sourceInformation = sourceInformation.subtracting(.visualPositioning)
     if accuracy >= .building { reduced.building = building }
     if accuracy >= .floor { (reduced.level, reduced.floorName) = (level, floorName) }
     if accuracy >= .zone { reduced.room = room }

@@ -95,6 +95,23 @@ struct ReducedLocationTests {
     #expect(Self.fix.reduced(to: .full) == Self.fix)
   }
 
+  @Test("a reduced fix keeps whether software or an accessory made it, without accuracies or heading")
+  func sourceInformation() throws {
+    guard case .fix(var fix) = Self.fix.detail else { return }
+    fix.sourceInformation = .all
+    (fix.floorCertainty, fix.altitude, fix.ellipsoidalAltitude, fix.verticalAccuracy) = (1, 4, 40, 2)
+    (fix.speedAccuracy, fix.courseAccuracy, fix.heading, fix.headingAccuracy) = (0.1, 0.2, 3, 0.4)
+    for accuracy in AccuracyAuthorisation.allCases where accuracy.isReduced {
+      var reduced = fix.reduced(to: accuracy)
+      #expect(reduced.sourceInformation.isSimulatedBySoftware)
+      #expect(reduced.sourceInformation.isProducedByAccessory)
+      #expect(!reduced.sourceInformation.contains(.visualPositioning))
+      reduced.sourceInformation = []
+      #expect(reduced == Self.fix.fix(reducedTo: accuracy))
+    }
+    #expect(fix.reduced(to: .full) == fix)
+  }
+
   @Test("a point of interest is finer than a zone, in fixes and visits")
   func pointsOfInterest() throws {
     let visit = Self.visit(.visitArrive, at: "night-watch", .pointOfInterest)
@@ -151,5 +168,13 @@ struct ReducedLocationTests {
       guard case .visit(let visit) = event.detail else { continue }
       #expect([.lasting, .moved, .silence, .dropped].contains(visit.evidence.end), "\(end)")
     }
+  }
+}
+
+extension Event {
+  /// The fix of the event at an accuracy, or nil of another event.
+  fileprivate func fix(reducedTo accuracy: AccuracyAuthorisation) -> FixDetail? {
+    guard case .fix(let fix) = detail else { return nil }
+    return fix.reduced(to: accuracy)
   }
 }
