@@ -22,9 +22,9 @@ extension Evidence {
     case .neverHeard:
       check(gap, isAtLeast: window, "the time without a sample", "the patience")
     case .observerOutage, .scanOff, .recovery, .alreadyInside, .assumed, .displayOn, .requested,
-      .regionChange, .eviction, .nested, .crossing, .positionLost:
+      .regionChange, .eviction, .nested, .crossing, .positionLost, .elsewhere:
       .noDecision
-    case .position: recomputedPosition()
+    case .position, .noAltitude: recomputedPosition()
     }
   }
 

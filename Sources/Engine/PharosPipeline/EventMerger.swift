@@ -324,6 +324,15 @@ extension EventMerger {
   /// Returns the state of every located subject towards every geofence that it is in or near.
   package func geofenceStandings() -> [GeofenceStanding] { stageTwo.geofenceStandings() }
 
+  /// Returns the present state of a subject towards a region that stage two decides about, and the start of its visit in the
+  /// wall clock's time; nil for other regions.
+  package func state(
+    of subject: SubjectID,
+    in region: RegionKey
+  ) -> (state: RegionState, enteredAt: Timestamp?)? {
+    stageTwo.state(of: subject, in: region).map { ($0.state, $0.enteredAt.map { $0 + clockOffset }) }
+  }
+
   /// Records a pause in which nothing was received, from an instant to a later one.
   package mutating func pause(through end: Timestamp, at instant: Timestamp) {
     insert(.pause(through: end), at: instant)

@@ -11,7 +11,7 @@ enum GeofenceDocument {
   /// The keys of the outline.
   static let shapeKeys = ["kind", "latitude", "longitude", "radius", "coordinates", "file"]
   /// All keys but those of the rules.
-  static let keys = shapeKeys.dropFirst() + DocumentField.keys(floor)
+  static let keys = shapeKeys.dropFirst() + DocumentField.keys(floor) + ["altitude"]
   /// The longest GeoJSON file that a site may name.
   private static let largestFile = 1 << 20
 
@@ -27,6 +27,19 @@ enum GeofenceDocument {
       \.building,
       .filled("a building of a venue"),
       "The building of an area; without it every building and outdoors."
+    ),
+  ]
+  static let altitude: [DocumentField<Geofence.AltitudeRange>] = [
+    DocumentField("from", \.from, .height, "The lowest height, as in `35m`; without it all below `to`."),
+    DocumentField("to", \.to, .height, "The greatest height, as in `38.5m`; without it all above `from`."),
+    DocumentField(
+      "reference",
+      \.reference,
+      .word(Geofence.AltitudeRange.Reference.allCases),
+      """
+      What the heights are measured from: mean sea level, as the `altitude` of fixes, or the WGS 84 ellipsoid, as \
+      their `ellipsoidalAltitude`. By default `seaLevel`.
+      """
     ),
   ]
   static let enter: [DocumentField<Geofence.Policy>] = [
@@ -69,9 +82,10 @@ enum GeofenceDocument {
         rules.mistake("probability", "the exit probability must be below the enter probability")
       }
     }
+    let range = fields.has("altitude") ? heights(of: fields) : nil
     let shape = kind == .circle ? circle(fields) : polygon(fields, files: files)
-    guard let shape else { return nil }
-    var geofence = Geofence(shape: shape.value, policy: policy)
+    guard let shape, !fields.has("altitude") || range != nil else { return nil }
+    var geofence = Geofence(shape: shape.value, altitude: range ?? shape.altitude, policy: policy)
     DocumentField.read(floor, of: fields, into: &geofence)
     if let problem = geofence.problem {
       fields.mistake(
@@ -84,7 +98,27 @@ enum GeofenceDocument {
     return geofence
   }
 
-  private static func circle(_ fields: DocumentFields) -> (value: Geofence.Shape, key: String)? {
+  /// Reads a range of heights; nil if it is noted as a mistake.
+  private static func heights(of fields: DocumentFields) -> Geofence.AltitudeRange? {
+    guard let heights = fields.fields("altitude", known: DocumentField.keys(altitude)) else { return nil }
+    var range = Geofence.AltitudeRange()
+    DocumentField.read(altitude, of: heights, into: &range)
+    let isWrong = ["from", "to"].contains { heights.has($0) } && range.from == nil && range.to == nil
+    guard !isWrong else { return nil }
+    let probe = Geofence(
+      shape: .circle(center: .init(latitude: 0, longitude: 0), radius: Meters(1)),
+      altitude: range
+    )
+    if let problem = probe.problem {
+      heights.mistake("from", "\(problem)", expected: "from, to or both, as in { from: 35m, to: 38m }")
+      return nil
+    }
+    return range
+  }
+
+  private typealias Outline = (value: Geofence.Shape, altitude: Geofence.AltitudeRange?, key: String)
+
+  private static func circle(_ fields: DocumentFields) -> Outline? {
     for key in ["coordinates", "file"] where fields.has(key) {
       fields.mistake(key, "a circle has no \(key)", expected: "latitude, longitude and radius")
     }
@@ -93,23 +127,24 @@ enum GeofenceDocument {
     let radius = fields.required("radius", .radius)
     guard let latitude, let longitude, let radius else { return nil }
     return (
-      .circle(center: Geofence.Position(latitude: latitude, longitude: longitude), radius: radius), "radius"
+      .circle(center: Geofence.Position(latitude: latitude, longitude: longitude), radius: radius), nil,
+      "radius"
     )
   }
 
   private static func polygon(
     _ fields: DocumentFields,
     files: ((String) throws -> [UInt8])?
-  ) -> (value: Geofence.Shape, key: String)? {
+  ) -> Outline? {
     for key in ["latitude", "longitude", "radius"] where fields.has(key) {
       fields.mistake(key, "a polygon has no \(key)", expected: "coordinates or a file")
     }
     let expected = "coordinates: [[longitude, latitude], …], or the name of a GeoJSON file"
     switch (fields["coordinates"], fields["file"]) {
     case (let node?, nil):
-      return polygons(node, fields, "coordinates", closed: false).map { ($0, "coordinates") }
+      return polygons(node, fields, "coordinates", closed: false).map { ($0, nil, "coordinates") }
     case (nil, .some):
-      return polygonsOfFile(fields, files: files).map { ($0, "file") }
+      return polygonsOfFile(fields, files: files).map { ($0.shape, $0.altitude, "file") }
     case (nil, nil): fields.mistake("coordinates", "coordinates are missing", expected: expected)
     case (.some, .some): fields.mistake("file", "both coordinates and a file are given", expected: expected)
     }
@@ -265,11 +300,12 @@ enum GeofenceDocument {
     return rings
   }
 
-  /// Reads the polygons of a GeoJSON file: a geometry, a feature, or a collection of one feature.
+  /// Reads the polygons of a GeoJSON file: a geometry, a feature, or a collection of one feature, whose properties may hold the
+  /// range of heights under the key and in the form of the site file.
   private static func polygonsOfFile(
     _ fields: DocumentFields,
     files: ((String) throws -> [UInt8])?
-  ) -> Geofence.Shape? {
+  ) -> (shape: Geofence.Shape, altitude: Geofence.AltitudeRange?)? {
     guard let name = fields.requiredText("file", expected: "the name of a GeoJSON file") else { return nil }
     guard let files else {
       fields.mistake("file", "a file cannot be named here", expected: "coordinates")
@@ -292,7 +328,7 @@ enum GeofenceDocument {
     }
     guard let json = DocumentNode.parse(bytes, file: name, fields.problems) else { return nil }
     let root = DocumentNode(json)
-    var geometry = root
+    var (geometry, properties) = (root, DocumentNode?.none)
     if root["type"]?.scalar == "FeatureCollection" {
       let features = root["features"]?.elements ?? []
       guard features.count == 1 else {
@@ -300,8 +336,10 @@ enum GeofenceDocument {
         return nil
       }
       geometry = features[0]["geometry"] ?? root
+      properties = features[0]["properties"]
     } else if root["type"]?.scalar == "Feature" {
       geometry = root["geometry"] ?? root
+      properties = root["properties"]
     }
     let type = geometry["type"]?.scalar
     guard type == "Polygon" || type == "MultiPolygon", let coordinates = geometry["coordinates"] else {
@@ -309,7 +347,12 @@ enum GeofenceDocument {
       fields.mistake("file", "\(name) holds \(kind)", expected: "a GeoJSON Polygon or MultiPolygon")
       return nil
     }
-    return polygons(coordinates, fields, "file", closed: true)
+    guard let shape = polygons(coordinates, fields, "file", closed: true) else { return nil }
+    guard !fields.has("altitude"), let properties, properties["altitude"] != nil,
+      let keys = properties.members?.compactMap(\.key.scalar),
+      let stated = DocumentFields(properties, place: name, known: keys, problems: fields.problems)
+    else { return (shape, nil) }
+    return heights(of: stated).map { (shape, $0) }
   }
 
   /// Writes an area's members.
@@ -332,6 +375,10 @@ enum GeofenceDocument {
       json.closeArray()
     }
     DocumentField.write(floor, of: geofence, to: &json)
+    guard let range = geofence.altitude else { return }
+    json.openObject("altitude")
+    DocumentField.write(altitude, of: range, to: &json)
+    json.closeObject()
   }
 
   private static func write(_ ring: [Geofence.Position], to json: inout JSONText) {
@@ -365,6 +412,21 @@ extension ValueForm where Value == Meters {
       parse: { text in
         guard text.hasSuffix("m"), let meters = Double(text.dropLast()) else { return nil }
         return meters > 0 && meters <= Geofence.largestRadius.value ? Meters(meters) : nil
+      }
+    )
+  }
+}
+
+extension ValueForm where Value == Meters {
+  /// A height, which may lie below its reference.
+  fileprivate static var height: Self {
+    ValueForm(
+      expected: "a height in metres with its unit, as in 35m or -2.5m",
+      schema: .pattern(#"^-?[0-9]+(\.[0-9]+)?m$"#).described("Metres with their unit, as in `-2.5m`."),
+      text: { "\($0.value)m" },
+      parse: { text in
+        guard text.hasSuffix("m"), let meters = Double(text.dropLast()) else { return nil }
+        return Geofence.AltitudeRange.bounds.contains(meters) ? Meters(meters) : nil
       }
     )
   }

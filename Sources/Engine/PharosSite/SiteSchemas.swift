@@ -126,7 +126,16 @@ extension [Schema.Member] {
         holes, or a list of such lists for an area of several parts. At most 1,000 corners.
         """
       ),
-    ] + given(GeofenceDocument.floor) + identity + [.optional("observers", .set(.name))]
+    ] + given(GeofenceDocument.floor) + [
+      .optional(
+        "altitude",
+        .closed(given(GeofenceDocument.altitude)),
+        """
+        Of an area: the heights between which it lies. A fix without a height of the same reference does not decide \
+        whether a subject is in it, unless it lies beside the outline.
+        """
+      )
+    ] + identity + [.optional("observers", .set(.name))]
 
   private static let enter: Self = given(PresencePolicy.enter) + given(GeofenceDocument.enter)
   private static let exit: Self = given(PresencePolicy.exit) + given(GeofenceDocument.exit)

@@ -78,7 +78,7 @@ package struct KindSelection: Hashable, Sendable {
   package init(_ kinds: Set<EventKind>) { self.kinds = kinds }
 
   /// All but states: an enter or exit says what changed, a state event says it a second time.
-  package static let usual = KindSelection(Set(EventKind.allCases).subtracting([.regionState]))
+  package static let usual = KindSelection(Set(EventKind.allCases).subtracting(EventKind.Group.state.kinds))
 
   /// The usual kinds without distances and fixes, of which there is one a second for each subject.
   package static let decisions = KindSelection(usual.kinds.subtracting([.ranging, .fix]))

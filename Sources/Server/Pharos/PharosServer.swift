@@ -258,6 +258,15 @@ extension PharosServer {
   /// Returns the zone of every beacon that some observer of a zone hears, or that is in a zone.
   package func tags() async throws -> [TagStanding] { try await phase.ingest().tags() }
 
+  /// Returns the present state of a subject towards an area or a region about beacons as subjects, and the start of its visit;
+  /// nil for other regions.
+  package func state(
+    of subject: SubjectID,
+    in region: RegionKey
+  ) async throws -> (state: RegionState, enteredAt: Timestamp?)? {
+    try await phase.ingest().state(of: subject, in: region)
+  }
+
   /// Returns the state of every observer towards every region about observers that it has met.
   package func standings() async throws -> [RegionStanding] { try await phase.ingest().standings() }
 
@@ -373,10 +382,11 @@ extension PharosServer {
   /// Returns whether there is anything by which to decide a region.
   ///
   /// A tag is located in a venue alone, and so is the floor of a handset; without venues, handsets are where they report to
-  /// be.
+  /// be, at heights above the ellipsoid.
   public func canMonitor(_ region: Region) -> Bool {
     guard let geofence = region.geofence, venues.isEmpty else { return true }
     return region.subject == .observer && geofence.building == nil && geofence.level ?? 0 == 0
+      && geofence.altitude?.reference != .seaLevel
   }
 
   /// Returns the reasons for which an application gets nothing, or less than it might, as `CLServiceSession` reports them.

@@ -150,7 +150,7 @@ package struct StateCache: Sendable {
     of application: String,
     where isIncluded: (PublishedState.RegionRecord) -> Bool = { _ in true }
   ) -> [PublishedState.RegionRecord] {
-    table.regions.filter { $0.application == application && isIncluded($0) }
+    table.namedRegions.filter { $0.application == application && isIncluded($0) }
   }
 
   /// Returns the number of subjects in each state, by region.

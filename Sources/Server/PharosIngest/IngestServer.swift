@@ -316,6 +316,17 @@ extension IngestServer {
   /// - Throws: ``IngestError/stopped``.
   package func beaconStandings() async throws -> [BeaconStanding] { try await mergerCopy().beaconStandings() }
 
+  /// Returns the present state of a subject towards a region that stage two decides about, an area or one about beacons as
+  /// subjects, and the start of its visit; nil for other regions.
+  ///
+  /// - Throws: ``IngestError/stopped``.
+  package func state(
+    of subject: SubjectID,
+    in region: RegionKey
+  ) async throws -> (state: RegionState, enteredAt: Timestamp?)? {
+    try await merger.look { $0.merger.state(of: subject, in: region) }
+  }
+
   /// Returns the state of every observer towards every region that it has met.
   ///
   /// - Throws: ``IngestError/stopped``.

@@ -258,7 +258,7 @@ extension MQTTOutbox {
     kept.formUnion(announced.keys)
     for topic in former.keys.sorted() where !kept.contains(topic) { remove(topic) }
     for (subject, location) in states.subjects.sorted(by: { $0.key < $1.key }) {
-      for key in location.regions.keys.sorted()
+      for key in location.namedRegions
       where before.regions.contains(key) != site.regions.contains(key)
         || before.names.given(to: subject) != site.names.given(to: subject)
         || before.room(of: location) != site.room(of: location)
@@ -417,7 +417,7 @@ extension MQTTOutbox {
     for (subject, location) in states.subjects {
       topics.formUnion([names.topic(of: subject), names.location(of: subject)])
       topics.formUnion([names.distance(of: subject), names.fix(of: subject)])
-      for key in location.regions.keys { topics.insert(names.topic(of: key, subject)) }
+      for key in location.namedRegions { topics.insert(names.topic(of: key, subject)) }
     }
     return topics
   }

@@ -52,17 +52,26 @@ extension RegionMonitor {
     public var radius: Double
     /// The floor, 0 for the ground floor; nil for all.
     public var level: Int?
+    /// The heights between which it lies; nil for all.
+    public var altitude: Geofence.AltitudeRange?
 
     /// Creates a condition.
-    public init(center: Geofence.Position, radius: Double, level: Int? = nil) {
+    public init(
+      center: Geofence.Position,
+      radius: Double,
+      level: Int? = nil,
+      altitude: Geofence.AltitudeRange? = nil
+    ) {
       self.center = center
       self.radius = radius
       self.level = level
+      self.altitude = altitude
     }
 
     /// The circle, as a region has it.
     public var condition: Region.Condition {
-      .geofence(Geofence(shape: .circle(center: center, radius: Meters(radius)), level: level))
+      let shape = Geofence.Shape.circle(center: center, radius: Meters(radius))
+      return .geofence(Geofence(shape: shape, level: level, altitude: altitude))
     }
   }
 
@@ -72,16 +81,19 @@ extension RegionMonitor {
     public var rings: [[Geofence.Position]]
     /// The floor, 0 for the ground floor; nil for all.
     public var level: Int?
+    /// The heights between which it lies; nil for all.
+    public var altitude: Geofence.AltitudeRange?
 
     /// Creates a condition of one outline, whose last corner is joined to its first.
-    public init(corners: [Geofence.Position], level: Int? = nil) {
+    public init(corners: [Geofence.Position], level: Int? = nil, altitude: Geofence.AltitudeRange? = nil) {
       rings = [corners]
       self.level = level
+      self.altitude = altitude
     }
 
     /// The polygon, as a region has it.
     public var condition: Region.Condition {
-      .geofence(Geofence(shape: .polygon(rings: rings), level: level))
+      .geofence(Geofence(shape: .polygon(rings: rings), level: level, altitude: altitude))
     }
   }
 }

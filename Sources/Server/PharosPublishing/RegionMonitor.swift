@@ -74,6 +74,8 @@ public final class RegionMonitor: Sendable {
     var book = MonitorBook()
     /// The conditions of the previous run that the server has still to be given.
     var pending: [Region] = []
+    /// The conditions that were added with a state to start from.
+    var assumed: [String: MonitorState] = [:]
   }
 
   fileprivate enum Input: Sendable {
@@ -143,6 +145,7 @@ public final class RegionMonitor: Sendable {
     state.withLock { state in
       state.book.regions[identifier] = region
       state.book.forget(identifier)
+      state.assumed[identifier] = assuming == .unknown ? nil : assuming
     }
     store()
     if !control.canMonitor(region) { notices.publish([MonitorEvent(unsupported: identifier)]) }
@@ -172,6 +175,7 @@ public final class RegionMonitor: Sendable {
     state.withLock { state in
       state.book.regions[identifier] = nil
       state.book.forget(identifier)
+      state.assumed[identifier] = nil
     }
     store()
   }
@@ -280,6 +284,38 @@ extension RegionMonitor {
   /// Stores what is still to be stored, when no event follows.
   fileprivate func finish() { store() }
 
+  /// Returns the events that an input may lead to, of which ``event(of:)`` passes those that say something new.
+  ///
+  /// That a subject is outside of all other areas is an event for each condition that is one, and about which there was none.
+  /// What was known of a region that is reset no longer holds.
+  fileprivate func parts(of input: Input) -> [Input] {
+    guard case .decision(let event) = input else { return [input] }
+    if event.kind == .regionReset, region(event.region) != nil {
+      state.withLock { $0.book.forget(event.region) }
+    }
+    guard event.kind == .regionsOutside, case .region(let transition) = event.detail else { return [input] }
+    return identifiers.compactMap { identifier -> Input? in
+      let isAbout = region(identifier).map { $0.geofence != nil && $0.isAbout(event.subject) } ?? false
+      let assumed = state.withLock { $0.assumed[identifier] }
+      guard isAbout, assumed == nil,
+        record(for: identifier, subject: event.subject)?.lastEvent == nil
+      else { return nil }
+      let part = Event(
+        id: event.id,
+        kind: .regionState,
+        time: event.time,
+        decidedAt: event.decidedAt,
+        stage: event.stage,
+        subject: event.subject,
+        application: event.application,
+        region: identifier,
+        ordinal: event.ordinal,
+        detail: .region(transition)
+      )
+      return .decision(part)
+    }
+  }
+
   /// Returns the event of a decision, or nil for one that is not about a condition, or says nothing new.
   fileprivate func event(of input: Input) -> MonitorEvent? {
     guard case .decision(let event) = input else {
@@ -298,6 +334,8 @@ extension RegionMonitor {
     if !barrier.isEmpty { monitored = monitored.hidden(for: barrier) }
     let complete = completed(monitored)
     let last = record(for: complete.identifier, subject: complete.subject)?.lastEvent
+    // That nothing is decided yet is what the record says without an event.
+    guard last != nil || complete.state != .unknown || !complete.diagnostics.isEmpty else { return nil }
     let isNew = last?.state != complete.state || last?.diagnostics != complete.diagnostics
     return isNew ? complete : nil
   }
@@ -329,6 +367,8 @@ extension RegionMonitor {
       fileprivate let monitor: RegionMonitor
       fileprivate var base: EventSequence<Input, Never>.Iterator
       private var handled: MonitorEvent?
+      /// What is left of the last input, in reverse.
+      private var left: [Input] = []
 
       fileprivate init(monitor: RegionMonitor, base: EventSequence<Input, Never>.Iterator) {
         self.monitor = monitor
@@ -340,10 +380,14 @@ extension RegionMonitor {
         if let handled { monitor.file(handled) }
         handled = nil
         await monitor.resume()
-        while let input = await base.next() {
-          guard let event = monitor.event(of: input) else { continue }
-          handled = event
-          return event
+        while true {
+          while let input = left.popLast() {
+            guard let event = monitor.event(of: input) else { continue }
+            handled = event
+            return event
+          }
+          guard let input = await base.next() else { break }
+          left = monitor.parts(of: input).reversed()
         }
         monitor.finish()
         return nil
@@ -361,4 +405,9 @@ extension MonitorEvent {
     event.diagnostics = reasons
     return event
   }
+}
+
+extension Region {
+  /// Returns whether it is about subjects of the kind of this one.
+  fileprivate func isAbout(_ subject: SubjectID) -> Bool { (self.subject != .observer) == subject.isBeacon }
 }

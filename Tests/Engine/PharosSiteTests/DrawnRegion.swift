@@ -40,6 +40,14 @@ enum DrawnRegion {
     var geofence = Geofence(shape: shapes.randomElement(using: &random) ?? shapes[0])
     if Bool.random(using: &random) { geofence.level = Int.random(in: -100...1_000, using: &random) }
     if Bool.random(using: &random) { geofence.building = "é house" }
+    if Bool.random(using: &random) {
+      let from = Double(Int.random(in: -200...200, using: &random)) / 2
+      let ranges = [
+        Geofence.AltitudeRange(from: Meters(from)), Geofence.AltitudeRange(to: Meters(from)),
+        Geofence.AltitudeRange(from: Meters(from), to: Meters(from + 3.25), reference: .ellipsoid),
+      ]
+      geofence.altitude = ranges.randomElement(using: &random)
+    }
     geofence.policy.enterProbability = Double.random(in: 0.51...0.9999, using: &random)
     geofence.policy.exitProbability = Double.random(in: 0.0001...0.5, using: &random)
     geofence.policy.enterDwell = Bool.random(using: &random) ? .zero : time(using: &random)

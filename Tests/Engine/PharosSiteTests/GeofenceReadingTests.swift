@@ -67,6 +67,26 @@ struct GeofenceReadingTests {
     }
   }
 
+  @Test("a range of altitudes is read from the region, or from the properties of its GeoJSON feature")
+  func altitudes() throws {
+    let circle = "id: deck, kind: circle, latitude: 48, longitude: 11, radius: 9m"
+    let deck = try Self.read("{ \(circle), altitude: { from: 35m, to: 38.5m } }")
+    let range = Geofence.AltitudeRange(from: Meters(35), to: Meters(38.5))
+    #expect(deck?.geofence?.altitude == range)
+    let above = try Self.read("{ \(circle), altitude: { from: -2m, reference: ellipsoid } }")
+    #expect(
+      above?.geofence?.altitude == Geofence.AltitudeRange(from: Meters(-2), reference: .ellipsoid)
+    )
+    let properties = #"{"name": "deck", "altitude": {"from": "35m", "to": "38.5m"}}"#
+    let geometry = "{\"type\": \"Polygon\", \"coordinates\": [\(Self.square.dropLast()), [11.5, 48.1]]]}"
+    let feature = "{\"type\": \"Feature\", \"properties\": \(properties), \"geometry\": \(geometry)}"
+    let polygon = "id: deck, kind: polygon, file: deck.geojson"
+    let file = try Self.read("{ \(polygon) }", files: ["deck.geojson": feature])
+    #expect(file?.geofence?.altitude == range)
+    let own = try Self.read("{ \(polygon), altitude: { to: 9m } }", files: ["deck.geojson": feature])
+    #expect(own?.geofence?.altitude == Geofence.AltitudeRange(to: Meters(9)))
+  }
+
   @Test("a region of several polygons is read from coordinates and from a file")
   func severalPolygons() throws {
     let far = "[[11.7, 48.1], [11.8, 48.1], [11.8, 48.2], [11.7, 48.1]]"
@@ -101,6 +121,22 @@ struct GeofenceReadingTests {
       ),
       ("{ id: a, kind: polygon, file: none.geojson }", "regions[0].file"),
       ("{ id: a, kind: polygon }", "regions[0].coordinates"),
+      (
+        "{ id: a, kind: circle, latitude: 48, longitude: 11, radius: 5m, altitude: { from: 9m, to: 5m } }",
+        "regions[0].altitude.from"
+      ),
+      (
+        "{ id: a, kind: circle, latitude: 48, longitude: 11, radius: 5m, altitude: { } }",
+        "regions[0].altitude.from"
+      ),
+      (
+        "{ id: a, kind: circle, latitude: 48, longitude: 11, radius: 5m, altitude: { above: 5m } }",
+        "regions[0].altitude.above"
+      ),
+      (
+        "{ id: a, kind: circle, latitude: 48, longitude: 11, radius: 5m, altitude: { from: 5 } }",
+        "regions[0].altitude.from"
+      ),
       ("{ id: a, kind: circle, latitude: 48, longitude: 11, radius: 5m, level: ground }", "regions[0].level"),
       (
         "{ id: a, kind: circle, latitude: 48, longitude: 11, radius: 5m, exit: { probability: 0.6 } }",
@@ -175,7 +211,7 @@ struct GeofenceReadingTests {
       applications:
         - id: gallery
           regions:
-            - { id: yard, kind: circle, latitude: 48.1, longitude: 11.5, radius: 12.5m, building: east, exit: { dwell: 9s } }
+            - { id: yard, kind: circle, latitude: 48.1, longitude: 11.5, radius: 12.5m, building: east, altitude: { from: -1.5m, to: 3m }, exit: { dwell: 9s } }
             - { id: hall, kind: polygon, coordinates: \(Self.square), notifyOnExit: false }
       """
     let configuration = try SiteFile.parse(text, path: "site.yaml")

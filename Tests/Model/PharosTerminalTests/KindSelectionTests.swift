@@ -7,7 +7,7 @@ struct KindSelectionTests {
   @Test("states are left out unless they are asked for")
   func usual() {
     #expect(!KindSelection.usual.kinds.contains(.regionState))
-    #expect(KindSelection.usual.kinds.count == EventKind.allCases.count - 1)
+    #expect(KindSelection.usual.kinds.count == EventKind.allCases.count - 2)
   }
 
   @Test(

@@ -305,7 +305,7 @@ private final class Leak: Sendable {
     let (phone, desk) = (ObserverID.name(phone), ObserverID.name("front-desk"))
     let beacons = [9, 7].map { BeaconID.proximity(uuid, major: 1, minor: $0) }
     switch kind {
-    case .regionState, .regionEnter, .regionExit, .regionUnmonitored, .regionHoldExceeded:
+    case .regionState, .regionEnter, .regionExit, .regionUnmonitored, .regionHoldExceeded, .regionsOutside:
       return .region(
         RegionTransition(
           from: .outside,
@@ -484,6 +484,13 @@ private final class Leak: Sendable {
           .replacing("/comparisons/{id}", with: "/comparisons/named")
         )
       )
+    }
+    if path == "/v1/regions/{id}/state" {
+      for region in ["anywhere", "tags"] {
+        targets += [Leak.tag, Leak.phone].map {
+          "/v1/regions/\(region)/state?subject=\($0)&application=gallery"
+        }
+      }
     }
     if path == "/v1/events/{sequence}" {
       targets += (1...service.backend.journal.head).suffix(60).map { "/v1/events/\($0)" }

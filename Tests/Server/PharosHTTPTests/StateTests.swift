@@ -117,6 +117,99 @@ struct StateTests {
     }
   }
 
+  @Test("the state of a subject towards a region is answered at once, with since when and by what evidence")
+  func oneState() async throws {
+    try await TestService.run { service in
+      let path = "/v1/regions/anywhere/state?subject=front-desk"
+      let before = try await service.request("GET", path).json
+      #expect(before["state"].string == "unknown" && before["since"].value == nil)
+      try await service.receive(minor: 7)
+      try await service.committed(about: "front-desk")
+      let state = try await service.request("GET", path).json
+      #expect(state["application"].string == "gallery" && state["region"].string == "anywhere")
+      #expect(state["state"].string == "inside" && state["lastKnown"].string == "inside")
+      #expect(state["since"].string != nil && state["since"].string == state["enteredAt"].string)
+      #expect(state["evidence"]["rule"].string == "samples")
+      let tag = try await service.request("GET", "/v1/regions/tags/state?subject=\(String.galleryUUID)/1/7")
+        .json
+      #expect(tag["state"].string == "inside" && tag["observer"].string == "front-desk")
+      for (target, status) in [
+        ("/v1/regions/anywhere/state", 400), ("/v1/regions/anywhere/state?subject=", 400),
+        ("/v1/regions/none/state?subject=front-desk", 404), (path + "&application=gallery", 200),
+        (path + "&application=none", 404),
+      ] {
+        #expect(try await service.request("GET", target).status == status, "\(target)")
+      }
+      let body = #"{"uuid":"\#(String.galleryUUID)"}"#
+      #expect(
+        try await service.request("PUT", "/v1/applications/shop/regions/anywhere", body: body).status == 201
+      )
+      #expect(try await service.request("GET", path).status == 400, "two applications have such a region")
+      #expect(try await service.request("GET", path + "&application=shop").status == 200)
+    }
+  }
+
+  @Test("a located subject is outside of every area that is far, and its state says since when")
+  func farAreas() async throws {
+    try await TestService.run { service in
+      func region(_ latitude: Double) -> String {
+        #"{"kind":"circle","latitude":\#(latitude),"longitude":11.5,"radius":"10m"}"#
+      }
+      for (name, latitude) in [("yard", 48.1), ("dock", 48.2), ("mill", 48.3)] {
+        let path = "/v1/applications/shop/regions/\(name)"
+        #expect(try await service.request("PUT", path, body: region(latitude)).status == 201)
+      }
+      let fix =
+        #"{"observer":"walker","fix":{"latitude":48.1,"longitude":11.5,"accuracy":2,"altitude":500,"source":"gnss"}}"#
+      for _ in 0..<6 {
+        #expect(try await service.request("POST", "/v1/adverts", body: fix).status == 202)
+        service.time.pass(seconds: 1)
+      }
+      try await service.committed([.regionsOutside], about: "walker")
+      let yard = try await service.request("GET", "/v1/regions/yard/state?subject=walker").json
+      #expect(yard["state"].string == "inside" && yard["evidence"]["geofence"]["fixes"].integer != nil)
+      for name in ["dock", "mill"] {
+        let state = try await service.request("GET", "/v1/regions/\(name)/state?subject=walker").json
+        #expect(state["state"].string == "outside" && state["region"].string == name)
+        #expect(state["since"].string != nil && state["evidence"]["rule"].string == "elsewhere")
+        let other = try await service.request("GET", "/v1/regions/\(name)/state?subject=stranger").json
+        #expect(other["state"].string == "unknown" && other["since"].value == nil)
+      }
+      let record = try await service.request(
+        "GET",
+        "/v1/applications/shop/regions/dock/record?subject=walker"
+      )
+      #expect(try record.json["state"].string == "unsatisfied")
+      let states = try await service.request("GET", "/v1/applications/shop/states").json["states"]
+      #expect(states.elements.compactMap { $0["region"].string } == ["yard"])
+    }
+  }
+
+  @Test("an application learns the states of its own regions, and of subjects that it may learn of")
+  func ownStates() async throws {
+    try await TestService.run { service in
+      try await service.receive(minor: 7)
+      try await service.committed(about: "front-desk")
+      let now = service.backend.clock()
+      var (own, other) = (service, service)
+      own.token = try service.backend.tokens.create(name: "g", role: .application("gallery"), at: now).secret
+      other.token = try service.backend.tokens.create(name: "s", role: .application("shop"), at: now).secret
+      let path = "/v1/regions/anywhere/state?subject=front-desk"
+      #expect(try await own.request("GET", path).json["state"].string == "inside")
+      #expect(try await own.request("GET", path + "&application=shop").status == 403)
+      #expect(try await other.request("GET", path).status == 404)
+      let purpose = try service.backend.authorisations.settingPurpose("To greet you.", application: "gallery")
+      try service.backend.journal.carryOut(purpose)
+      let decision = "/v1/applications/gallery/authorisations/front-desk"
+      #expect(
+        try await service.request("PUT", decision, body: #"{"state":"denied"}"#).status == 200
+      )
+      let hidden = try await own.request("GET", path)
+      let unknown = try await own.request("GET", "/v1/regions/anywhere/state?subject=stranger")
+      #expect(hidden.status == 200 && hidden.text == unknown.text)
+    }
+  }
+
   @Test("a ranging request that is removed is no longer listed")
   func removedRanging() async throws {
     try await TestService.run { service in

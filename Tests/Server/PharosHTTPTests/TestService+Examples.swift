@@ -147,6 +147,7 @@ extension TestService {
 
   /// The queries of operations that need one.
   private static let queries = [
+    "/v1/regions/{id}/state": "?subject=visitor",
     "/v1/venues/{id}/routes": "?from=main%20door&to=cafe",
     "/v1/venues/{id}/nearest": "?category=foodservice&from=main%20door",
     "/v1/venues/{id}/matrix": "?from=main%20door&to=cafe&to=main%20door",

@@ -111,6 +111,73 @@ struct RegionMonitorTests {
     return evidence
   }
 
+  private func others(second: Int64, of subject: SubjectID = .observer(.name("handset"))) -> Event {
+    Event(
+      stream: "test",
+      kind: .regionsOutside,
+      time: Timestamp(seconds: second),
+      decidedAt: Timestamp(seconds: second),
+      stage: 2,
+      subject: subject,
+      application: "default",
+      counter: UInt64(second),
+      detail: .region(RegionTransition(from: .unknown, to: .outside, evidence: Evidence(rule: .elsewhere)))
+    )
+  }
+
+  @Test("a subject that is outside of all other areas is an event for each condition without one")
+  func outsideOfOthers() async throws {
+    let hub = EventHub()
+    let monitor = RegionMonitor(hub: hub, control: Control())
+    try await monitor.add(circle, identifier: "court")
+    try await monitor.add(circle, identifier: "hall")
+    try await monitor.add(circle, identifier: "assumed", assuming: .unsatisfied)
+    try await monitor.add(circle, identifier: "tags", subject: .beacon(observers: nil))
+    try await monitor.add(condition, identifier: "lobby")
+    let events = monitor.events
+    let subject = SubjectID.observer(.name("handset"))
+    hub.publish([
+      state(.unknown, region: "hall", second: 1), state(.inside, region: "court", second: 2),
+      others(second: 3), others(second: 4), state(.outside, region: "court", second: 5),
+    ])
+    hub.finish()
+    var seen: [String] = []
+    for await event in events {
+      seen.append("\(event.identifier) \(event.state) \(event.date.nanoseconds / 1_000_000_000)")
+      if event.identifier == "hall" {
+        #expect(monitor.record(for: "hall", subject: subject)?.lastEvent == nil)
+      }
+    }
+    #expect(seen == ["court satisfied 2", "hall unsatisfied 3", "court unsatisfied 5"])
+    #expect(monitor.record(for: "hall", subject: subject)?.lastEvent?.state == .unsatisfied)
+    #expect(monitor.subjects(of: "hall", in: .unsatisfied) == [subject])
+  }
+
+  @Test("what was known of a condition whose region is reset no longer holds, so that it is stated again")
+  func reset() async throws {
+    let hub = EventHub()
+    let monitor = RegionMonitor(hub: hub, control: Control())
+    try await monitor.add(circle, identifier: "court")
+    let events = monitor.events
+    let reset = Event(
+      stream: "test",
+      kind: .regionReset,
+      time: Timestamp(seconds: 2),
+      decidedAt: Timestamp(seconds: 2),
+      stage: 0,
+      subject: .none,
+      application: "default",
+      region: "court",
+      counter: 2,
+      detail: .regionReset(.replaced)
+    )
+    hub.publish([others(second: 1), reset, others(second: 3)])
+    hub.finish()
+    var seen: [Timestamp] = []
+    for await event in events { seen.append(event.date) }
+    #expect(seen == [Timestamp(seconds: 1), Timestamp(seconds: 3)])
+  }
+
   @Test("circles, polygons and beacons become regions")
   func conditions() async throws {
     let control = Control()

@@ -107,7 +107,23 @@ extension StageTwo {
     )
   }
 
-  /// Publishes the present state of a beacon towards a region once, as the answer to a request.
+  /// Returns the present state of a subject towards a region, and the start of its visit; nil where this stage decides no such
+  /// states.
+  package func state(
+    of subject: SubjectID,
+    in region: RegionKey
+  ) -> (state: RegionState, enteredAt: Timestamp?)? {
+    guard let place = regions.place(of: BeaconRegions.Key(region)), let entry = regions.entries[place] else {
+      return nil
+    }
+    if entry.region.geofence != nil { return geofences.state(place, entry, subject) }
+    guard case .beacon(let beacon) = subject, case .beacon = entry.region.subject else { return nil }
+    let row = tags.place(of: beacon).flatMap { tag in tags[tag].rows.first { $0.region == place } }
+    let known = row?.state ?? .unknown
+    return (known == .unknown && isUnheard(entry) ? .outside : known, row?.machine.enteredAt)
+  }
+
+  /// Publishes the present state of a subject towards a region once, as the answer to a request.
   mutating func answer(
     _ application: String,
     _ identifier: String,
@@ -120,11 +136,10 @@ extension StageTwo {
       return geofences.answer(region, entry, subject, at: now, into: &events)
     }
     guard case .beacon(let beacon) = subject, let region = regions.place(of: key),
-      let entry = regions.entries[region], case .beacon = entry.region.subject
+      let entry = regions.entries[region],
+      let state = state(of: subject, in: RegionKey(application: application, region: identifier))?.state
     else { return }
     let place = place(of: beacon, into: &events)
-    let known = tags[place].rows.first { $0.region == region }?.state ?? .unknown
-    let state = known == .unknown && isUnheard(entry) ? .outside : known
     let row = tags[place].row(of: region, assuming: entry.assuming, since: entry.since)
     tags[place].rows[row].counter += 1
     let counter = tags[place].rows[row].counter

@@ -6,7 +6,7 @@ import PharosStays
 
 extension StageTwo {
   /// The version of the bytes that ``writeState(to:)`` writes.
-  package static let stateVersion: UInt8 = 12
+  package static let stateVersion: UInt8 = 13
 
   /// Writes everything that later decisions depend on, so that an engine that restores it makes the same decisions.
   ///
@@ -234,6 +234,10 @@ extension StageTwo {
       word.state == .inside || word.state == .unmonitored
     }
     for word in words.filter(isSomewhere) + words.filter({ !isSomewhere($0) }) {
+      if word.isAboutOthers {
+        geofences.restore(word, at: now)
+        continue
+      }
       let key = BeaconRegions.Key(application: word.application, identifier: word.region)
       if let region = regions.place(of: key), let entry = regions.entries[region],
         entry.region.geofence != nil

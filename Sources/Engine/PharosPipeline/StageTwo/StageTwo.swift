@@ -202,7 +202,7 @@ package struct StageTwo: Sendable {
   /// Takes a location from outside as the position of its handset, where there is no venue to locate it in.
   private mutating func follow(_ sensing: Sensing, into events: inout [Event]) {
     guard !geofences.isEmpty, case .outside(let fix) = sensing.body else { return }
-    let position = LocatedPosition(
+    var position = LocatedPosition(
       subject: .observer(sensing.observer),
       time: sensing.time,
       decidedAt: sensing.decidedAt,
@@ -210,6 +210,12 @@ package struct StageTwo: Sendable {
       longitude: fix.longitude,
       accuracy: fix.horizontalAccuracy.value,
       source: .outside
+    )
+    position?.height = LocatedHeight(
+      altitude: nil,
+      ellipsoidalAltitude: fix.altitude?.value,
+      verticalAccuracy: fix.verticalAccuracy?.value,
+      horizontalAccuracy: fix.horizontalAccuracy.value
     )
     if let position { follow(position, into: &events) }
   }

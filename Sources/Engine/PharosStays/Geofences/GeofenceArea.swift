@@ -287,6 +287,29 @@ package struct GeofenceArea: Sendable {
   }
 }
 
+extension Geofence.AltitudeRange {
+  /// Half of the distance between the heights, in metres; infinite if there is only one.
+  var halfHeight: Double {
+    from.flatMap { from in to.map { ($0.value - from.value) / 2 } } ?? .infinity
+  }
+
+  /// Returns the probability that a height with a normal distribution lies within.
+  func probability(around height: Double, deviation: Double) -> Double {
+    let below = { (bound: Double) in Normal.distribution((bound - height) / deviation) }
+    return max(0, (to.map { below($0.value) } ?? 1) - (from.map { below($0.value) } ?? 0))
+  }
+
+  /// Returns the probability that a subject is within, given an estimate of its height.
+  ///
+  /// It is weighed against the bands below and above, two accuracies wide each, as ``GeofenceArea/belief(around:deviation:)``
+  /// weighs an outline.
+  func belief(around height: Double, deviation: Double) -> Double {
+    let plain = probability(around: height, deviation: deviation)
+    let weight = max(1, 2 * deviation / halfHeight)
+    return weight * plain / (weight * plain + 1 - plain)
+  }
+}
+
 /// The standard normal distribution.
 private enum Normal {
   /// The density.

@@ -40,6 +40,8 @@ package struct LocatedPosition: Sendable {
   package var level: Int
   /// The source.
   package var source: Source
+  /// The heights, as far as they are known.
+  package var height = LocatedHeight()
 
   /// Makes a position; nil where the map does not reach or the accuracy is no distance.
   package init?(
@@ -84,13 +86,105 @@ package struct LocatedPosition: Sendable {
       source: fix.sources.isDisjoint(with: [.wifi, .beacons, .observers])
         ? fix.sources.contains(.outside) ? .outside : .motion : .radio
     )
+    height = LocatedHeight(
+      altitude: fix.altitude,
+      ellipsoidalAltitude: fix.ellipsoidalAltitude,
+      verticalAccuracy: fix.verticalAccuracy,
+      horizontalAccuracy: fix.horizontalAccuracy
+    )
   }
 
   /// The smallest standard deviation: no fix is better than 10 cm.
-  private static let minimumDeviation = 0.1
+  fileprivate static let minimumDeviation = 0.1
 }
 
-/// The state of one subject in one geofence that is near it, or that it is in.
+/// The height of a position from each reference from which it is known, and how accurate it is.
+package struct LocatedHeight: Sendable {
+  /// The height above mean sea level, or nil if it is not known.
+  ///
+  /// - Units: metres.
+  package var altitude: Double?
+  /// The height above the WGS 84 ellipsoid, or nil if it is not known.
+  ///
+  /// - Units: metres.
+  package var ellipsoidalAltitude: Double?
+  /// The standard deviation.
+  ///
+  /// - Units: metres.
+  fileprivate var deviation = 1.0
+
+  /// The factor of the errors of satellites in height to those along the ground, for a height without an accuracy.
+  private static let satellites = 2.0
+
+  /// Makes an unknown height.
+  package init() {}
+
+  /// Makes a height; no height is known without a finite number.
+  ///
+  /// - Parameters:
+  ///   - altitude: metres above mean sea level.
+  ///   - ellipsoidalAltitude: metres above the ellipsoid.
+  ///   - verticalAccuracy: the difference in metres that holds 68 % of truths, or nil if it is not known.
+  ///   - horizontalAccuracy: that along the ground, from which an unknown one is guessed.
+  package init(
+    altitude: Double?,
+    ellipsoidalAltitude: Double?,
+    verticalAccuracy: Double?,
+    horizontalAccuracy: Double
+  ) {
+    let accuracy = verticalAccuracy ?? horizontalAccuracy * LocatedHeight.satellites
+    guard accuracy.isFinite, accuracy >= 0 else { return }
+    self.altitude = altitude.flatMap { $0.isFinite ? $0 : nil }
+    self.ellipsoidalAltitude = ellipsoidalAltitude.flatMap { $0.isFinite ? $0 : nil }
+    // One standard deviation to each side holds 68 %.
+    deviation = max(LocatedPosition.minimumDeviation, accuracy)
+  }
+}
+
+/// An estimate of a height: it follows those of the fixes, and is never more accurate than they are.
+struct HeightEstimate: Sendable {
+  /// The height in metres.
+  var height: Double
+  /// The variance of the heights that it was made from.
+  var variance: Double
+  /// The time of the last of them.
+  var time: Timestamp
+
+  /// The distance in metres that a subject may rise or sink in a second: in a lift, or on a drone.
+  private static let pace = 2.0
+  /// The time for which a height counts while fixes state none.
+  private static let life = TimeSpan.seconds(10)
+
+  /// Returns the estimate with a further height; with none, or a first one, what there is.
+  static func following(
+    _ former: HeightEstimate?,
+    _ height: Double?,
+    deviation: Double,
+    at time: Timestamp
+  ) -> HeightEstimate? {
+    guard let height else { return former }
+    let own = deviation * deviation
+    guard let now = former?.grown(until: time) else {
+      return HeightEstimate(height: height, variance: own, time: time)
+    }
+    let gain = now.variance / (now.variance + own)
+    let variance = former?.variance ?? own
+    return HeightEstimate(
+      height: now.height + gain * (height - now.height),
+      variance: variance + gain * (own - variance),
+      time: time
+    )
+  }
+
+  /// Returns the estimate for a later time, by which the subject may have risen or sunk; nil if it is too old.
+  func grown(until later: Timestamp) -> HeightEstimate? {
+    guard later - time <= HeightEstimate.life else { return nil }
+    let step = HeightEstimate.pace * (later - time).seconds
+    return HeightEstimate(height: height, variance: variance + step * step, time: later)
+  }
+}
+
+/// The state of one subject in one geofence that is near it, that it is in, or that is not decided.
 struct GeofenceRow: Sendable {
   /// A run of fixes that speak for the same change.
   struct Run: Sendable {
@@ -116,11 +210,15 @@ struct GeofenceRow: Sendable {
   var approach: TrackedPosition?
   /// The time at which an alarm about a tag that is unmonitored is due.
   var holdDeadline = Timestamp.distantFuture
+  /// Indicates whether an event has stated where the subject stands.
+  var isPublished = false
 
   /// The state.
   var state: RegionState { machine.state }
+  /// Indicates whether an event must state where the subject stands, before one says that it is outside of all others.
+  var isOpen: Bool { !isPublished && state != .outside }
 
-  /// Returns whether the subject is where it would be without the row, and no later change can be older than the last one.
+  /// Returns whether the subject is outside, and no later change can be older than the last one.
   func isNeedless(at time: Timestamp) -> Bool { state == .outside && machine.changedAt <= time }
 }
 
@@ -170,6 +268,16 @@ struct GeofenceTrack: Sendable {
   var nextFloor: Floor?
   /// The time since which they are.
   var nextFloorSince = Timestamp.distantPast
+  /// The estimated height above mean sea level.
+  var altitude: HeightEstimate?
+  /// The estimated height above the ellipsoid.
+  var ellipsoidalAltitude: HeightEstimate?
+  /// The decision time of the fix at which an event said that the subject is outside of all other geofences.
+  ///
+  /// It is outside of those that were monitored by then and for which it has no row.
+  var statedAt: Timestamp?
+  /// The decision time of the last fix that changed a state.
+  var publishedAt = Timestamp.distantPast
   /// The states, in the order of ``GeofenceRow/fence``.
   var rows: [GeofenceRow] = []
   /// Indicates whether no fix has come for longer than expected.
@@ -215,6 +323,7 @@ struct GeofenceTrack: Sendable {
   /// Takes a fix into the estimate.
   mutating func add(_ fix: LocatedPosition) {
     record(Floor(building: fix.building, level: fix.level), at: fix.time)
+    record(fix.height, at: fix.time)
     var own = fix.deviation * fix.deviation
     defer {
       last = TrackedPosition(fix)
@@ -243,6 +352,30 @@ struct GeofenceTrack: Sendable {
     variance += gain * (own - variance)
   }
 
+  private mutating func record(_ seen: LocatedHeight, at time: Timestamp) {
+    let deviation = seen.deviation
+    altitude = .following(altitude, seen.altitude, deviation: deviation, at: time)
+    ellipsoidalAltitude = .following(
+      ellipsoidalAltitude,
+      seen.ellipsoidalAltitude,
+      deviation: deviation,
+      at: time
+    )
+  }
+
+  /// Returns the estimated height from a reference at a time, or nil if it is not known.
+  func height(_ reference: Geofence.AltitudeRange.Reference, at time: Timestamp) -> HeightEstimate? {
+    switch reference {
+    case .seaLevel: altitude?.grown(until: time)
+    case .ellipsoid: ellipsoidalAltitude?.grown(until: time)
+    }
+  }
+
+  /// Returns the state towards a geofence for which there is no row.
+  func stateWithoutRow(of entry: BeaconRegions.Entry) -> RegionState {
+    statedAt.map { entry.since <= $0 } ?? false ? .outside : entry.assuming
+  }
+
   private mutating func record(_ seen: Floor, at time: Timestamp) {
     guard last != nil, seen != floor else {
       floor = seen
@@ -268,6 +401,7 @@ struct GeofenceTrack: Sendable {
   mutating func forgetPosition() {
     last = nil
     nextFloor = nil
+    (altitude, ellipsoidalAltitude) = (nil, nil)
     blendedUntil = .distantPast
     for index in rows.indices {
       rows[index].run = nil
@@ -309,6 +443,21 @@ extension GeofenceRow: FieldStruct {
     try coder.code(&run)
     try coder.code(&approach)
     try coder.code(&holdDeadline)
+    try coder.code(&isPublished)
+  }
+}
+
+extension HeightEstimate: FieldRecord {
+  /// Hands each field to a coder.
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let estimate = Self(
+      height: try coder.field(value().height),
+      variance: try coder.field(value().variance),
+      time: try coder.field(value().time)
+    )
+    try coder.check(estimate.height.isFinite && estimate.variance.isFinite, "a height")
+    try coder.check(estimate.variance >= 0, "a variance")
+    return estimate
   }
 }
 
@@ -386,6 +535,10 @@ extension GeofenceTrack: FieldStruct {
     try coder.code(&nextFloor)
     try coder.code(&nextFloorSince)
     try coder.code(&isStale)
+    try coder.code(&altitude)
+    try coder.code(&ellipsoidalAltitude)
+    try coder.code(&statedAt)
+    try coder.code(&publishedAt)
     try coder.code(&rows)
   }
 }

@@ -4,11 +4,14 @@
 //    some time; while they disagree, the floor is not known.
 // 2. The index finds the geofences near that point, near the fix and along the way from the last one. Those for which the
 //    subject has a row, and those that hold one of these, are added. They are judged from the smallest to the largest.
-// 3. The belief is the probability that the point lies in the area, given the variance; 0 on another floor. Above the enter
-//    probability the geofence wants `inside`, below the exit probability `outside`, between them nothing.
+// 3. The belief is the probability that the point lies in the area, given the variance; 0 on another floor. For an area with a
+//    range of heights it is multiplied by the probability of the height. Above the enter probability the geofence wants
+//    `inside`, below the exit probability `outside`, between them nothing, and without a known height no `inside`.
 // 4. What is wanted must last for the dwell, and be seen by a fix as fine as the area or by several coarse ones. Then the
 //    region machine of the row changes and the events follow. A subject inside a geofence is inside all that hold it.
 // 5. A small area between two fixes is entered and left at once if the straight way leads through it.
+// 6. Once all geofences near the subject are decided, one event for each application says that it is outside of all others: from
+//    then on a geofence without a row is outside. If some take longer than that is worth waiting for, an event names each.
 //
 // Without fixes the subject becomes stale: what it is in becomes unmonitored, which is no exit.
 
@@ -20,25 +23,29 @@ import PharosSpace
 /// The geofences of all applications, and the subjects that are located.
 ///
 /// Each fix of a subject is judged against the geofences around it alone. A subject has a row for a geofence while it is in it
-/// or may be; without a row it is outside. So memory is linear in the subjects and the geofences, not in their product.
+/// or may be; without a row it is outside, as one event for all of an application's geofences says. So memory, events and
+/// records are linear in the subjects and the geofences, not in their product.
 ///
 /// What is decided depends on the fixes of the subject, in their order, and on the changes of the regions.
 package struct Geofences: Sendable {
-  /// One geofence, prepared.
-  private struct Fence: Sendable {
+  /// An application, and the kind of subjects of some of its geofences.
+  private struct Audience: Hashable {
     let application: String
-    let area: GeofenceArea
     let isAboutBeacons: Bool
-    /// The places of the geofences of the same application that it lies within.
-    var parents: [Int] = []
   }
 
   private let stream: String
   private let limit: Int
   /// The geofences, by the places of their regions; nil for other regions.
-  private var fences: [Fence?] = []
+  private var fences: [PreparedGeofence?] = []
   private var count = 0
   private var index = GeofenceIndex()
+  /// The time since which all geofences of an application about a kind of subject are monitored.
+  private var monitoredSince: [Audience: Timestamp] = [:]
+  /// The last of these times, of the geofences about beacons and of the others.
+  private var lastMonitored: [Bool: Timestamp] = [:]
+  /// The places of the geofences that subjects are assumed to be in.
+  private var assumed: [Int] = []
   /// Indicates whether ``index`` must be made again.
   private var isDirty = false
   /// The applications whose nesting must be determined again.
@@ -51,10 +58,14 @@ package struct Geofences: Sendable {
 
   /// The number of standard deviations around the estimate within which geofences are judged.
   private static let reach = 3.5
-  /// The factor to a geofence's radius above which a fix is too coarse to say that a subject may be within.
-  private static let coarsest = 4.0
   /// The number of fixes, and the factor to the dwell, by which fixes that are all coarser than the geofence decide.
   private static let coarse = (fixes: 3, dwells: 3.0)
+  /// The time for which the geofences near a subject may take to be decided before an event names those that are not.
+  ///
+  /// 10 s: three coarse fixes, or a door.
+  private static let hesitation = TimeSpan.seconds(10)
+  /// The largest number of geofences that are named so; with more of them the fixes say too little about any.
+  private static let maximumOpen = 20
 
   /// Starts without subjects.
   package init(site: Site, regions: BeaconRegions, limit: Int) {
@@ -76,7 +87,7 @@ package struct Geofences: Sendable {
     let next = entry.flatMap { entry in
       entry.region.geofence.flatMap { GeofenceArea($0.shape) }
         .map {
-          Fence(
+          PreparedGeofence(
             application: entry.key.application,
             area: $0,
             isAboutBeacons: entry.region.subject != .observer
@@ -117,6 +128,15 @@ package struct Geofences: Sendable {
       index = GeofenceIndex(
         fences.indices.compactMap { place in fences[place].map { ($0.area.box, Int32(place)) } }
       )
+      assumed = fences.indices.filter { fences[$0] != nil && regions.entries[$0]?.assuming == .inside }
+      (monitoredSince, lastMonitored) = ([:], [:])
+      for (place, fence) in fences.enumerated() {
+        guard let fence, let since = regions.entries[place]?.since else { continue }
+        let audience = Audience(application: fence.application, isAboutBeacons: fence.isAboutBeacons)
+        monitoredSince[audience] = max(monitoredSince[audience] ?? .distantPast, since)
+        let last = lastMonitored[fence.isAboutBeacons] ?? .distantPast
+        lastMonitored[fence.isAboutBeacons] = max(last, since)
+      }
       isDirty = false
     }
     guard !dirtyApplications.isEmpty else { return }
@@ -144,7 +164,9 @@ package struct Geofences: Sendable {
         other.isAboutBeacons == own.isAboutBeacons, let entry = regions.entries[candidate],
         entry.key.application == key.application, let area = entry.region.geofence,
         area.level == nil || area.level == geofence.level,
-        area.building == nil || area.building == geofence.building, other.area.contains(own.area)
+        area.building == nil || area.building == geofence.building,
+        area.altitude.map({ range in geofence.altitude.map(range.contains) ?? false }) ?? true,
+        other.area.contains(own.area)
       else { continue }
       parents.insert(candidate)
     }
@@ -174,20 +196,58 @@ package struct Geofences: Sendable {
       place = self.place(of: fix, regions, into: &events)
     }
     let before = tracks[place].last
-    let isEstablished = tracks[place].decidedAt
-    let isKnown = before != nil
     tracks[place].add(fix)
     var rows: [GeofenceRow] = []
     swap(&rows, &tracks[place].rows)
+    findCandidates(of: fix, place, before, rows, regions)
+    let known = events.count
+    let candidates = found.map(Int.init).sorted { isLarger($1, than: $0) }
+    var judgement = Judgement(rows: rows)
+    for candidate in candidates {
+      guard let fence = fences[candidate], fence.isAboutBeacons == fix.subject.isBeacon,
+        let entry = regions.entries[candidate], let geofence = entry.region.geofence
+      else { continue }
+      let trial = GeofenceTrial(
+        fix: fix,
+        before: before,
+        place: candidate,
+        fence: fence,
+        entry: entry,
+        policy: geofence.policy,
+        sight: GeofenceSight(tracks[place], fix, geofence, fence.area),
+        start: tracks[place].stateWithoutRow(of: entry)
+      )
+      judge(trial, &judgement, into: &events)
+    }
+    if events.count > known { tracks[place].publishedAt = fix.decidedAt }
+    stateOthers(of: fix, place, &judgement, regions, into: &events)
+    swap(&judgement.rows, &tracks[place].rows)
+    arm(place)
+  }
+
+  /// Finds the geofences that a fix may decide about.
+  private mutating func findCandidates(
+    of fix: LocatedPosition,
+    _ place: Int,
+    _ before: TrackedPosition?,
+    _ rows: [GeofenceRow],
+    _ regions: BeaconRegions
+  ) {
     found.removeAll(keepingCapacity: true)
     let deviation = tracks[place].variance.squareRoot()
     var box = MapBox(around: tracks[place].point, reach: Geofences.reach * deviation / fix.scale)
     box.add(MapBox(around: fix.point, reach: 0))
-    if let before, fix.time - before.time <= Passage.maximumTime {
+    if let before, fix.time - before.time <= GeofencePassage.maximumTime {
       box.add(MapBox(around: before.point, reach: 0))
     }
     index.search(box, into: &found)
     for row in rows where !found.contains(Int32(row.fence)) { found.append(Int32(row.fence)) }
+    for candidate in assumed where !found.contains(Int32(candidate)) {
+      guard let entry = regions.entries[candidate],
+        tracks[place].stateWithoutRow(of: entry) == .inside
+      else { continue }
+      found.append(Int32(candidate))
+    }
     // Those that a rotation puts above these may lie elsewhere.
     var next = 0
     while next < found.count {
@@ -196,150 +256,171 @@ package struct Geofences: Sendable {
       }
       next += 1
     }
-    let candidates = found.map(Int.init).sorted { isLarger($1, than: $0) }
-    var held: Set<Int> = []
-    for candidate in candidates {
-      guard let fence = fences[candidate], fence.isAboutBeacons == fix.subject.isBeacon,
-        let entry = regions.entries[candidate], let geofence = entry.region.geofence
-      else { continue }
-      let start = isKnown && isEstablished >= entry.since ? RegionState.outside : entry.assuming
-      judge(
-        fix,
-        before,
-        tracks[place],
-        candidate,
-        fence,
-        entry,
-        geofence,
-        startingFrom: start,
-        &rows,
-        &held,
-        into: &events
-      )
-    }
-    swap(&rows, &tracks[place].rows)
-    arm(place)
   }
 
-  private func judge(
-    _ fix: LocatedPosition,
-    _ before: TrackedPosition?,
-    _ track: borrowing GeofenceTrack,
-    _ place: Int,
-    _ fence: Fence,
-    _ entry: BeaconRegions.Entry,
-    _ geofence: Geofence,
-    startingFrom start: RegionState,
-    _ rows: inout [GeofenceRow],
-    _ held: inout Set<Int>,
+  /// What has been decided by one fix so far.
+  private struct Judgement {
+    /// The rows of the subject.
+    var rows: [GeofenceRow]
+    /// The geofences that hold one that the subject is in.
+    var held: Set<Int> = []
+    /// The geofences that the fix does not decide about, and for which there is neither a row nor an event.
+    var open: [GeofenceTrial] = []
+
+    /// Adds a row in its order, and returns its place.
+    mutating func insert(_ row: GeofenceRow) -> Int {
+      let number = rows.firstIndex { $0.fence > row.fence } ?? rows.count
+      rows.insert(row, at: number)
+      return number
+    }
+  }
+
+  private func judge(_ trial: GeofenceTrial, _ judgement: inout Judgement, into events: inout [Event]) {
+    let known = judgement.rows.firstIndex { $0.fence == trial.place }
+    guard let number = known ?? begin(trial, &judgement, into: &events) else { return }
+    decide(trial, number, &judgement, into: &events)
+    guard number < judgement.rows.count, judgement.rows[number].fence == trial.place,
+      judgement.rows[number].state == .inside
+    else { return }
+    judgement.held.formUnion(trial.fence.parents)
+  }
+
+  /// Makes a row for a geofence that the subject may be in; returns its place, or nil if there is no need.
+  private func begin(
+    _ trial: GeofenceTrial,
+    _ judgement: inout Judgement,
+    into events: inout [Event]
+  ) -> Int? {
+    let sight = trial.sight
+    let isHeld = judgement.held.contains(trial.place) && sight.isOnFloor != nil
+    if !isHeld, sight.isOutside(by: trial.policy), trial.start != .inside {
+      guard let passage = trial.passage(from: trial.before) else { return nil }
+      var row = trial.row(assuming: .outside)
+      pass(passage, &row, trial, into: &events)
+      if trial.start != .outside { _ = judgement.insert(row) }
+      judgement.held.formUnion(trial.fence.parents)
+      return nil
+    }
+    if !isHeld, sight.isOnFloor == nil || sight.isTooCoarse && !sight.isOutside(by: trial.policy) {
+      if trial.start != .outside { judgement.open.append(trial) }
+      return nil
+    }
+    var row = trial.row(assuming: trial.start)
+    row.approach = trial.before
+    return judgement.insert(row)
+  }
+
+  /// Decides about a geofence for which there is a row.
+  private func decide(
+    _ trial: GeofenceTrial,
+    _ number: Int,
+    _ judgement: inout Judgement,
     into events: inout [Event]
   ) {
-    let deviation = track.variance.squareRoot()
-    let point = fence.area.plane.point(of: track.point)
-    let isOnFloor = track.isOnFloor(of: geofence)
-    let belief = isOnFloor == false ? 0 : fence.area.belief(around: point, deviation: deviation)
-    let isHeld = held.contains(place)
-    let policy = geofence.policy
-    let decision = Decision(entry: entry, subject: fix.subject, decidedAt: fix.decidedAt)
-    func basis(dwell: TimeSpan = .zero, fixes: Int = 1) -> GeofenceBasis {
-      GeofenceBasis(
-        probability: belief,
-        edgeDistance: fence.area.edgeDistance(of: point),
-        accuracy: deviation * GeofenceArea.deviationsWithin68,
-        dwell: dwell,
-        fixes: fixes
-      )
-    }
-    var number = rows.firstIndex { $0.fence == place }
-    if number == nil {
-      guard let isOnFloor, isOnFloor || isHeld else { return }
-      if belief < policy.exitProbability, !isHeld {
-        let passage = before.flatMap { Passage(from: $0, to: fix, through: fence.area) }
-        guard start != .inside, let passage else { return }
-        var row = GeofenceRow(
-          fence: place,
-          machine: RegionMachine(assuming: .outside, since: fix.time),
-          counter: UInt64(bitPattern: fix.decidedAt.nanoseconds)
-        )
-        pass(passage, &row, decision, basis(), into: &events)
-        return held.formUnion(fence.parents)
-      }
-      let coarsest = Geofences.coarsest * fence.area.radius
-      guard isHeld || deviation * GeofenceArea.deviationsWithin68 <= coarsest else { return }
-      let index = rows.firstIndex { $0.fence > place } ?? rows.count
-      var row = GeofenceRow(
-        fence: place,
-        machine: RegionMachine(assuming: start, since: fix.time),
-        counter: UInt64(bitPattern: fix.decidedAt.nanoseconds)
-      )
-      row.approach = before
-      rows.insert(row, at: index)
-      number = index
-    }
-    guard let number else { return }
-    defer {
-      if number < rows.count, rows[number].fence == place, rows[number].state == .inside {
-        held.formUnion(fence.parents)
-      }
-    }
-    if isHeld, rows[number].state != .inside {
-      rows[number].run = nil
+    let (fix, sight, policy) = (trial.fix, trial.sight, trial.policy)
+    let isHeld = judgement.held.contains(trial.place)
+    if isHeld, judgement.rows[number].state != .inside {
+      judgement.rows[number].run = nil
       var evidence = Evidence(rule: .nested)
-      evidence.geofence = basis()
-      return change(&rows[number], to: .inside, at: fix.time, evidence, decision, into: &events)
+      evidence.geofence = trial.basis()
+      return change(&judgement.rows[number], to: .inside, at: fix.time, evidence, trial, into: &events)
     }
-    guard isOnFloor != nil else {
-      rows[number].run = nil
+    guard sight.isOnFloor != nil else {
+      judgement.rows[number].run = nil
       return
     }
-    let wanted: RegionState? =
-      belief > policy.enterProbability ? .inside : belief < policy.exitProbability ? .outside : nil
-    guard let wanted, wanted != rows[number].state else {
-      rows[number].run = nil
-      guard belief < policy.exitProbability, rows[number].isNeedless(at: fix.time) else { return }
-      var row = rows.remove(at: number)
-      if let passage = row.approach.flatMap({ Passage(from: $0, to: fix, through: fence.area) }) {
-        pass(passage, &row, decision, basis(), into: &events)
-        held.formUnion(fence.parents)
-      }
-      return
+    let wanted = sight.wanted(from: judgement.rows[number].state, by: policy)
+    guard let wanted, wanted != judgement.rows[number].state else {
+      judgement.rows[number].run = nil
+      return leave(trial, number, &judgement, into: &events)
     }
-    let isFine = isOnFloor == false || fix.deviation * GeofenceArea.deviationsWithin68 <= fence.area.radius
-    let former = rows[number].run.flatMap { $0.state == wanted ? $0 : nil }
+    let former = judgement.rows[number].run.flatMap { $0.state == wanted ? $0 : nil }
     var run = former ?? GeofenceRow.Run(state: wanted, since: fix.time, fixes: 0, isFine: false)
     run.fixes += 1
-    run.isFine = run.isFine || isFine
-    rows[number].run = run
+    run.isFine = run.isFine || sight.isFine
+    judgement.rows[number].run = run
     guard !isHeld else { return }
     let dwell = wanted == .inside ? policy.enterDwell : policy.exitDwell
     let lasted = fix.time - run.since
     guard lasted >= dwell,
       run.isFine || run.fixes >= Geofences.coarse.fixes && lasted >= dwell * Geofences.coarse.dwells
     else { return }
-    rows[number].run = nil
-    var evidence = Evidence(rule: .position)
+    judgement.rows[number].run = nil
+    var evidence = Evidence(rule: wanted == .unknown ? .noAltitude : .position)
     evidence.window = dwell
-    evidence.threshold = wanted == .inside ? policy.enterProbability : policy.exitProbability
-    evidence.geofence = basis(dwell: lasted, fixes: run.fixes)
-    change(&rows[number], to: wanted, at: fix.time, evidence, decision, into: &events)
-    if rows[number].isNeedless(at: fix.time) { rows.remove(at: number) }
+    evidence.threshold = wanted == .outside ? policy.exitProbability : policy.enterProbability
+    evidence.geofence = trial.basis(dwell: lasted, fixes: run.fixes)
+    change(&judgement.rows[number], to: wanted, at: fix.time, evidence, trial, into: &events)
+    if trial.start == .outside, judgement.rows[number].isNeedless(at: fix.time) {
+      judgement.rows.remove(at: number)
+    }
+  }
+
+  /// Ends the approach of a subject that stays outside, and removes the row if its absence says the same.
+  private func leave(
+    _ trial: GeofenceTrial,
+    _ number: Int,
+    _ judgement: inout Judgement,
+    into events: inout [Event]
+  ) {
+    let row = judgement.rows[number]
+    guard trial.sight.isOutside(by: trial.policy), row.isNeedless(at: trial.fix.time) else { return }
+    judgement.rows[number].approach = nil
+    if let passage = trial.passage(from: row.approach) {
+      pass(passage, &judgement.rows[number], trial, into: &events)
+      judgement.held.formUnion(trial.fence.parents)
+    }
+    if trial.start == .outside { judgement.rows.remove(at: number) }
+  }
+
+  /// Publishes for each application that the subject is outside of all geofences about which nothing else is published.
+  private mutating func stateOthers(
+    of fix: LocatedPosition,
+    _ place: Int,
+    _ judgement: inout Judgement,
+    _ regions: BeaconRegions,
+    into events: inout [Event]
+  ) {
+    let stated = tracks[place].statedAt
+    // At one instant an event without a region comes before those of regions, which it must not contradict.
+    guard let last = lastMonitored[fix.subject.isBeacon], stated.map({ last > $0 }) ?? true,
+      fix.decidedAt > tracks[place].publishedAt
+    else { return }
+    let due = monitoredSince.filter { audience, since in
+      audience.isAboutBeacons == fix.subject.isBeacon && stated.map { since > $0 } ?? true
+    }
+    let open = judgement.rows.count { $0.isOpen } + judgement.open.count
+    if open > 0 {
+      let start = max(tracks[place].since, last)
+      guard open <= Geofences.maximumOpen, fix.decidedAt - start >= Geofences.hesitation else { return }
+      for trial in judgement.open { _ = judgement.insert(trial.row(assuming: trial.start)) }
+      for number in judgement.rows.indices where judgement.rows[number].isOpen {
+        guard let entry = regions.entries[judgement.rows[number].fence] else { continue }
+        publishState(of: &judgement.rows[number], entry, fix, into: &events)
+      }
+      tracks[place].publishedAt = fix.decidedAt
+      return
+    }
+    tracks[place].statedAt = fix.decidedAt
+    for application in due.keys.map(\.application).sorted() {
+      events.append(othersEvent(fix, application))
+    }
   }
 
   /// Publishes an enter and an exit of a subject that passed through between two fixes.
   private func pass(
-    _ passage: Passage,
+    _ passage: GeofencePassage,
     _ row: inout GeofenceRow,
-    _ decision: Decision,
-    _ basis: GeofenceBasis,
+    _ trial: GeofenceTrial,
     into events: inout [Event]
   ) {
     var evidence = Evidence(rule: .crossing)
-    evidence.geofence = basis
+    evidence.geofence = trial.basis()
     evidence.geofence?.probability = passage.probability
     evidence.geofence?.dwell = passage.left - passage.entered
     evidence.geofence?.fixes = 2
-    change(&row, to: .inside, at: passage.entered, evidence, decision, into: &events)
-    change(&row, to: .outside, at: passage.left, evidence, decision, into: &events)
+    change(&row, to: .inside, at: passage.entered, evidence, trial, into: &events)
+    change(&row, to: .outside, at: passage.left, evidence, trial, into: &events)
   }
 
   // MARK: Events
@@ -356,6 +437,22 @@ package struct Geofences: Sendable {
     to state: RegionState,
     at time: Timestamp,
     _ evidence: Evidence,
+    _ trial: GeofenceTrial,
+    into events: inout [Event]
+  ) {
+    let decision = Decision(
+      entry: trial.entry,
+      subject: trial.fix.subject,
+      decidedAt: trial.fix.decidedAt
+    )
+    change(&row, to: state, at: time, evidence, decision, into: &events)
+  }
+
+  private func change(
+    _ row: inout GeofenceRow,
+    to state: RegionState,
+    at time: Timestamp,
+    _ evidence: Evidence,
     _ decision: Decision,
     into events: inout [Event]
   ) {
@@ -364,10 +461,52 @@ package struct Geofences: Sendable {
       state == .unmonitored && decision.subject.isBeacon
       ? decision.decidedAt + decision.entry.region.maximumHold : .distantFuture
     row.counter += 1
+    row.isPublished = true
     let transition = RegionTransition(change, evidence: evidence)
     for kind in [.regionState, change.announcement(for: decision.entry.region)].compactMap(\.self) {
       events.append(event(kind, decision, at: change.time, row.counter, transition))
     }
+  }
+
+  /// Publishes the state of a row that nothing has decided yet.
+  private func publishState(
+    of row: inout GeofenceRow,
+    _ entry: BeaconRegions.Entry,
+    _ fix: LocatedPosition,
+    into events: inout [Event]
+  ) {
+    row.counter += 1
+    row.isPublished = true
+    let transition = RegionTransition(
+      from: row.state,
+      to: row.state,
+      enteredAt: row.machine.enteredAt,
+      evidence: Evidence(rule: .assumed)
+    )
+    let decision = Decision(entry: entry, subject: fix.subject, decidedAt: fix.decidedAt)
+    events.append(event(.regionState, decision, at: fix.time, row.counter, transition))
+  }
+
+  /// The event that says that a subject is outside of all other geofences of an application.
+  ///
+  /// It is published once at an instant, so that the instant makes the id.
+  private func othersEvent(_ fix: LocatedPosition, _ application: String) -> Event {
+    let counter = UInt64(bitPattern: fix.decidedAt.nanoseconds)
+    return Event(
+      stream: stream,
+      kind: .regionsOutside,
+      time: fix.time,
+      decidedAt: fix.decidedAt,
+      stage: 2,
+      subject: fix.subject,
+      application: application,
+      region: "",
+      counter: counter,
+      ordinal: counter,
+      detail: .region(
+        RegionTransition(from: .unknown, to: .outside, evidence: Evidence(rule: .elsewhere))
+      )
+    )
   }
 
   private func event(
@@ -426,14 +565,18 @@ package struct Geofences: Sendable {
     tracks[place].forgetPosition()
     var rows: [GeofenceRow] = []
     swap(&rows, &tracks[place].rows)
-    rows.removeAll { $0.state != .inside && $0.state != .unmonitored }
-    for index in rows.indices {
+    // What has no row stands where it stood, as far as is known.
+    rows.removeAll { row in
+      guard row.state == .unknown || row.state == .outside else { return false }
+      return regions.entries[row.fence].map { tracks[place].stateWithoutRow(of: $0) == row.state } ?? true
+    }
+    for index in rows.indices where rows[index].state == .inside {
       guard let entry = regions.entries[rows[index].fence] else { continue }
       let decision = Decision(entry: entry, subject: tracks[place].subject, decidedAt: instant)
       change(&rows[index], to: .unmonitored, at: instant, evidence, decision, into: &events)
     }
     swap(&rows, &tracks[place].rows)
-    if tracks[place].rows.isEmpty { tracks.remove(place) } else { arm(place) }
+    if tracks[place].rows.isEmpty, tracks[place].statedAt == nil { tracks.remove(place) } else { arm(place) }
   }
 
   private mutating func raiseAlarms(
@@ -500,20 +643,32 @@ package struct Geofences: Sendable {
     at instant: Timestamp,
     into events: inout [Event]
   ) {
-    guard let fence = fences[region], fence.isAboutBeacons == subject.isBeacon else { return }
-    var (state, enteredAt) = (entry.assuming, Timestamp?.none)
+    guard let (state, enteredAt) = state(region, entry, subject) else { return }
     var counter = UInt64(bitPattern: instant.nanoseconds)
-    if let place = tracks.place(of: subject) {
-      if let row = tracks[place].rows.firstIndex(where: { $0.fence == region }) {
-        tracks[place].rows[row].counter += 1
-        counter = tracks[place].rows[row].counter
-        (state, enteredAt) = (tracks[place].rows[row].state, tracks[place].rows[row].machine.enteredAt)
-      } else if tracks[place].decidedAt >= entry.since {
-        state = tracks[place].isStale ? .unmonitored : .outside
-      }
+    if let place = tracks.place(of: subject),
+      let row = tracks[place].rows.firstIndex(where: { $0.fence == region })
+    {
+      tracks[place].rows[row].counter += 1
+      counter = tracks[place].rows[row].counter
     }
     let transition = RegionTransition(answering: state, enteredAt: enteredAt, rule: .requested)
     events.append(entry.event(.regionState, subject, at: instant, instant, counter, transition, in: stream))
+  }
+
+  /// Returns the present state of a subject, and the start of its visit; nil where the region is none about such subjects.
+  package func state(
+    _ region: Int,
+    _ entry: BeaconRegions.Entry,
+    _ subject: SubjectID
+  ) -> (state: RegionState, enteredAt: Timestamp?)? {
+    guard fences.indices.contains(region), let fence = fences[region],
+      fence.isAboutBeacons == subject.isBeacon
+    else { return nil }
+    guard let place = tracks.place(of: subject) else { return (entry.assuming, nil) }
+    guard let row = tracks[place].rows.first(where: { $0.fence == region }) else {
+      return (tracks[place].stateWithoutRow(of: entry), nil)
+    }
+    return (row.state, row.machine.enteredAt)
   }
 
   /// The states of all subjects, in no particular order.
@@ -547,6 +702,8 @@ package struct Geofences: Sendable {
   ) throws(Coder.Failure) {
     let known = try coder.field(Array(tracks.rows))
     guard Coder.isReader else { return }
+    // The regions were restored too, and with them since when each is monitored.
+    isDirty = true
     for var track in known {
       let isKnown = tracks.place(of: track.subject) != nil || track.subject == .none
       let fits = track.rows.allSatisfy { translation.indices.contains($0.fence) }
@@ -581,6 +738,19 @@ package struct Geofences: Sendable {
     }
   }
 
+  /// Restores from an event that a subject is outside of all other geofences.
+  package mutating func restore(_ word: PublishedState.RegionRecord, at instant: Timestamp) {
+    guard count > 0, word.state == .outside else { return }
+    if tracks.place(of: word.subject) == nil {
+      guard tracks.count < limit else { return }
+      var track = GeofenceTrack(word.subject, at: instant)
+      track.isStale = true
+      arm(tracks.insert(track))
+    }
+    guard let place = tracks.place(of: word.subject) else { return }
+    tracks[place].statedAt = max(tracks[place].statedAt ?? .distantPast, word.decidedAt)
+  }
+
   /// Restores a state from an event that is newer than everything else known of the row.
   package mutating func restore(
     _ word: PublishedState.RegionRecord,
@@ -590,19 +760,18 @@ package struct Geofences: Sendable {
   ) {
     guard let fence = fences[region], fence.isAboutBeacons == word.subject.isBeacon else { return }
     if tracks.place(of: word.subject) == nil {
-      guard word.state == .inside || word.state == .unmonitored, tracks.count < limit else {
-        return
-      }
+      guard word.state != .outside, tracks.count < limit else { return }
       _ = tracks.insert(GeofenceTrack(word.subject, at: instant))
     }
     guard let place = tracks.place(of: word.subject) else { return }
     tracks[place].rows.removeAll { $0.fence == region }
-    guard word.state == .inside || word.state == .unmonitored else { return }
+    guard word.state != .outside else { return }
     var row = GeofenceRow(
       fence: region,
       machine: RegionMachine(assuming: .unknown, since: .distantPast),
       counter: UInt64(clamping: instant.nanoseconds)
     )
+    row.isPublished = true
     word.restore(&row.machine)
     if word.state == .unmonitored, word.subject.isBeacon {
       row.holdDeadline = instant + entry.region.maximumHold
@@ -612,56 +781,6 @@ package struct Geofences: Sendable {
     let index = tracks[place].rows.firstIndex { $0.fence > region } ?? tracks[place].rows.count
     tracks[place].rows.insert(row, at: index)
     arm(place)
-  }
-}
-
-/// The passage of a subject through a geofence between two fixes that both lie outside.
-private struct Passage {
-  /// The time at which it entered.
-  let entered: Timestamp
-  /// The time at which it left.
-  let left: Timestamp
-  /// The probability that its way led through the geofence rather than past it.
-  let probability: Double
-
-  /// The longest time between two fixes that a straight way is drawn between.
-  static let maximumTime = TimeSpan.seconds(10)
-  /// The greatest speed of a subject on its feet or wheels.
-  ///
-  /// - Units: m/s.
-  private static let fastest = 5.0
-  /// The probability of being within below which a fix lies outside.
-  private static let outside = 0.1
-  /// Deviations to the side up to which the way may be moved, with the share of ways between them.
-  private static let sides = [(1.645, 0.9), (1.96, 0.95), (2.576, 0.99)]
-
-  /// Draws the way between two fixes; nil if it may have led past the geofence, or the fixes are no two points of one way.
-  init?(from start: TrackedPosition, to fix: LocatedPosition, through area: GeofenceArea) {
-    let end = TrackedPosition(fix)
-    let span = end.time - start.time
-    guard span > .zero, span <= Passage.maximumTime, start.source == end.source else { return nil }
-    let way = Segment(from: area.plane.point(of: start.point), to: area.plane.point(of: end.point))
-    let deviation = max(start.deviation, end.deviation)
-    guard way.length >= 2 * deviation * GeofenceArea.deviationsWithin68,
-      way.length <= Passage.fastest * span.seconds, let shares = area.passage(of: way),
-      let along = (way.end - way.start).direction
-    else { return nil }
-    let aside = Point(x: -along.y, y: along.x)
-    var share: Double?
-    for (deviations, probability) in Passage.sides {
-      let isThrough = [-1.0, 1].allSatisfy { side in
-        let move = aside * (side * deviations * deviation)
-        return area.passage(of: Segment(from: way.start + move, to: way.end + move)) != nil
-      }
-      guard isThrough else { break }
-      share = probability
-    }
-    guard let share, area.probability(around: way.start, deviation: start.deviation) < Passage.outside,
-      area.probability(around: way.end, deviation: end.deviation) < Passage.outside
-    else { return nil }
-    entered = start.time + span * shares.lowerBound
-    left = start.time + span * shares.upperBound
-    probability = share
   }
 }
 

@@ -58,12 +58,14 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
   case zoneHoldExceeded
   /// A region was removed, or replaced by one about something else: what was known about its subjects no longer holds.
   case regionReset
+  /// A located subject is outside of all areas of an application, except those about which an event says otherwise.
+  case regionsOutside
 
   /// The groups by which commands select kinds, in the order in which help lists them.
   package enum Group: String, CaseIterable, Sendable {
     /// Enters, exits and what else happens to a region, apart from its states.
     case region
-    /// Every state of a region.
+    /// Every state of a region, and of all areas at once.
     case state
     /// Ranging.
     case ranging
@@ -114,6 +116,7 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
     case .regionHoldExceeded: ("pharos.region.holdExceeded", .region, "held long", .alarming)
     case .regionLimitExceeded: ("pharos.region.limitExceeded", .region, "refused", .alarming)
     case .regionReset: ("pharos.region.reset", .region, "reset", .neutral)
+    case .regionsOutside: ("pharos.regions.outside", .state, "outside", .neutral)
     case .ranging: ("pharos.ranging", .ranging, "ranging", .neutral)
     case .zoneEnter: ("pharos.zone.enter", .zone, "zone enter", .good)
     case .zoneExit: ("pharos.zone.exit", .zone, "zone exit", .ended)

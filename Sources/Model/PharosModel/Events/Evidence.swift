@@ -40,6 +40,10 @@ public struct Evidence: Hashable, Sendable {
     case nested
     /// No fix of the subject has come for longer than its fixes let expect.
     case positionLost
+    /// The fixes within the outline of a geofence state no altitude, and it has a range of altitudes.
+    case noAltitude
+    /// The subject is located, and near none of the geofences about which nothing else is published.
+    case elsewhere
 
     /// The rule in a word or two, and a sentence for readers where no numbers are shown with it.
     package var words: (brief: String, sentence: String) {
@@ -67,6 +71,13 @@ public struct Evidence: Hashable, Sendable {
       case .nested:
         ("within another", "A geofence that lies within this one is inside, so this one is as well.")
       case .positionLost: ("not located", "")
+      case .noAltitude:
+        (
+          "no altitude",
+          "Its fixes lie within the outline and state no altitude, so that it is not known whether it is inside."
+        )
+      case .elsewhere:
+        ("elsewhere", "It is located, and outside of every area about which nothing else is published.")
       }
     }
   }

@@ -32,10 +32,13 @@ public struct PublishedState: Hashable, Sendable {
   }
 
   /// The state of a subject relative to a region.
+  ///
+  /// A record with an empty identifier says that the subject is outside of all areas of the application of which there is no
+  /// record of their own.
   public struct RegionRecord: Hashable, Sendable {
     /// The application that the region belongs to.
     public var application: String
-    /// The region's identifier.
+    /// The region's identifier, or empty.
     public var region: String
     /// The subject.
     public var subject: SubjectID
@@ -190,7 +193,7 @@ extension PublishedState {
       zone: (BeaconID) throws(Failure) -> ZoneRecord?
     ) throws(Failure) {
       switch (event.kind, event.subject, event.detail) {
-      case (.regionState, _, .region(let transition)):
+      case (.regionState, _, .region(let transition)), (.regionsOutside, _, .region(let transition)):
         guard !transition.isAnswer else { return nil }
         self = .region(RegionRecord(event, transition, after: try region()))
       case (.zoneExit, .beacon(let beacon), _):
@@ -295,6 +298,9 @@ extension PublishedState.RegionRecord: Comparable {
 
   /// The region.
   package var key: RegionKey { RegionKey(application: application, region: region) }
+
+  /// Indicates whether it is about all areas of which there is no record of their own.
+  package var isAboutOthers: Bool { region.isEmpty }
 }
 
 /// The records of regions, zones and observers; those of stays follow only where a ``Restoration`` has any.
@@ -361,6 +367,9 @@ package struct RegionKey: Hashable, Comparable, Sendable {
     self.application = application
     self.region = region
   }
+
+  /// The key of the records about all areas of the application of which there is no record of their own.
+  package var others: RegionKey { RegionKey(application: application, region: "") }
 
   package static func == (left: RegionKey, right: RegionKey) -> Bool {
     left.application.utf8.elementsEqual(right.application.utf8)

@@ -39,7 +39,8 @@ extension EventKind {
   /// The coarsest accuracy at which an application receives events of the kind.
   package var coarsestAccuracy: AccuracyAuthorisation {
     switch self {
-    case .regionState, .regionEnter, .regionExit, .regionUnmonitored, .regionHoldExceeded, .ranging,
+    case .regionState, .regionsOutside, .regionEnter, .regionExit, .regionUnmonitored, .regionHoldExceeded,
+      .ranging,
       .beaconBattery, .notification, .positioningState, .scanRequested, .guidance:
       .full
     case .zoneExit, .zoneEnter, .zoneUnmonitored, .zoneMonitored, .zoneHoldExceeded, .zoneOccupancy: .zone

@@ -20,6 +20,9 @@ package struct StateTable: Sendable {
     package var time = Timestamp.distantPast
     package var event: EventID?
 
+    /// The regions of ``regions`` in order, without the records about all other areas.
+    package var namedRegions: [RegionKey] { regions.keys.filter { !$0.region.isEmpty }.sorted() }
+
     /// Creates a location of which nothing is known.
     package init() {}
 
@@ -73,6 +76,24 @@ package struct StateTable: Sendable {
   /// The records of regions, in no order.
   package var regions: some Sequence<PublishedState.RegionRecord> {
     subjects.values.lazy.flatMap { $0.regions.values.lazy.map(\.record) }
+  }
+
+  /// The records of single regions, in no order: without those about all other areas.
+  package var namedRegions: some Sequence<PublishedState.RegionRecord> {
+    regions.lazy.filter { !$0.isAboutOthers }
+  }
+
+  /// Returns what is known of a subject and a region; of an area, also what is known of all areas without a record of their own.
+  package func standing(
+    of subject: SubjectID,
+    in region: RegionKey,
+    isArea: Bool
+  ) -> Standing<PublishedState.RegionRecord>? {
+    guard let known = subjects[subject]?.regions else { return nil }
+    if let own = known[region] { return own }
+    guard isArea, var other = known[region.others] else { return nil }
+    other.record.region = region.region
+    return other
   }
 
   /// Records what an event leaves behind, if it leaves anything.

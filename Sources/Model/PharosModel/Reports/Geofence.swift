@@ -30,6 +30,51 @@ public struct Geofence: Hashable, Sendable {
     case polygon(rings: [[Position]])
   }
 
+  /// A range of heights: the area is a volume between them.
+  ///
+  /// A fix without a height of the same reference does not decide whether a subject is in the area, unless it lies beside
+  /// the outline.
+  public struct AltitudeRange: Hashable, Sendable {
+    /// What heights are measured from.
+    public enum Reference: String, CaseIterable, Hashable, Sendable {
+      /// Mean sea level, as the `altitude` of a fix.
+      case seaLevel
+      /// The WGS 84 ellipsoid, as the `ellipsoidalAltitude` of a fix.
+      case ellipsoid
+    }
+
+    /// The lowest height; nil for everything below ``to``.
+    public var from: Meters?
+    /// The greatest height; nil for everything above ``from``.
+    public var to: Meters?
+    /// What they are measured from.
+    public var reference: Reference
+
+    /// The heights that a range may name in metres: from the deepest trench to the edge of space.
+    package static let bounds = -12_000.0...100_000.0
+
+    /// Makes a range; ``Geofence/problem`` tells whether it is one.
+    public init(from: Meters? = nil, to: Meters? = nil, reference: Reference = .seaLevel) {
+      self.from = from
+      self.to = to
+      self.reference = reference
+    }
+
+    /// Returns whether every height of another range is one of this one.
+    package func contains(_ other: AltitudeRange) -> Bool {
+      let (low, high) = (-Double.infinity, Double.infinity)
+      return reference == other.reference && from?.value ?? low <= other.from?.value ?? low
+        && other.to?.value ?? high <= to?.value ?? high
+    }
+
+    /// Indicates whether a height may be named, and there is one that lies within.
+    fileprivate var isUsable: Bool {
+      let heights = [from, to].compactMap { $0?.value }
+      guard !heights.isEmpty, heights.allSatisfy(AltitudeRange.bounds.contains) else { return false }
+      return heights.count == 1 || heights[0] < heights[1]
+    }
+  }
+
   /// The rules for changes of state.
   public struct Policy: Hashable, Sendable {
     /// The probability above which a subject is inside.
@@ -67,6 +112,8 @@ public struct Geofence: Hashable, Sendable {
   public var level: Int?
   /// The building that it lies in; nil for all buildings and outdoors.
   public var building: String?
+  /// The heights between which it lies; nil for all.
+  public var altitude: AltitudeRange?
   /// The rules for changes of state.
   public var policy: Policy
 
@@ -80,10 +127,17 @@ public struct Geofence: Hashable, Sendable {
   public static let largestRadius = Meters(100_000)
 
   /// Makes a geofence.
-  public init(shape: Shape, level: Int? = nil, building: String? = nil, policy: Policy = Policy()) {
+  public init(
+    shape: Shape,
+    level: Int? = nil,
+    building: String? = nil,
+    altitude: AltitudeRange? = nil,
+    policy: Policy = Policy()
+  ) {
     self.shape = shape
     self.level = level
     self.building = building
+    self.altitude = altitude
     self.policy = policy
   }
 }
@@ -109,12 +163,15 @@ extension Geofence {
     case repeatedRing(ring: Int, otherRing: Int)
     /// The area is wider than a plane can show.
     case tooWide
+    /// The range of heights has no height, or one that is too low or too high.
+    case altitude
   }
 
-  /// The reason why the outline encloses no area; nil if it does.
+  /// The reason why the outline encloses no area, or the range no height; nil if both do.
   ///
   /// - Complexity: quadratic in the number of corners.
   public var problem: Problem? {
+    if let altitude, !altitude.isUsable { return .altitude }
     switch shape {
     case .circle(let center, let radius):
       if !center.isUsable { return .nowhere(ring: 0, corner: 0) }
@@ -256,6 +313,8 @@ extension Geofence.Problem: CustomStringConvertible {
         + "corner \(otherEdge) of \(name(otherRing))"
     case .repeatedRing(let ring, let otherRing): "\(name(otherRing)) encloses the same area as \(name(ring))"
     case .tooWide: "it is wider than 200 km"
+    case .altitude:
+      "its altitude has no height: `from` must lie below `to`, and both between -12 km and 100 km"
     }
   }
 }
@@ -279,7 +338,23 @@ extension Geofence: CustomStringConvertible {
     }
     if let building { text += ", \(building)" }
     if let level { text += ", level \(level)" }
+    if let altitude { text += ", \(altitude)" }
     return text
+  }
+}
+
+extension Geofence.AltitudeRange: CustomStringConvertible {
+  /// The heights in a few words: `35 m to 39 m above sea level`.
+  public var description: String {
+    let number = { (height: Meters) in "\(PlainText.number(height.value)) m" }
+    let heights =
+      switch (from, to) {
+      case (let from?, let to?): "\(number(from)) to \(number(to))"
+      case (let from?, nil): "from \(number(from))"
+      case (nil, let to?): "up to \(number(to))"
+      case (nil, nil): "no height"
+      }
+    return heights + (reference == .seaLevel ? " above sea level" : " above the ellipsoid")
   }
 }
 
@@ -295,19 +370,52 @@ extension Geofence.Position: FieldRecord {
   }
 }
 
-extension Geofence.Shape: FieldUnion {
-  /// The name of the field.
-  public static var fieldName: String { "a geofence's shape" }
+/// An outline and its range of heights.
+///
+/// A geofence without a range has the bytes of before there were any.
+private struct GeofenceExtent: Hashable, Sendable {
+  var shape: Geofence.Shape
+  var altitude: Geofence.AltitudeRange?
+}
 
-  /// Hands each case to a coder.
-  public static func visitCases<C: FieldCoder>(
+extension GeofenceExtent: FieldUnion {
+  static var fieldName: String { "a geofence's shape" }
+
+  static func visitCases<C: FieldCoder>(
     _ union: inout FieldCase<Self>,
     _ coder: inout C
   ) throws(C.Failure) {
-    try coder.code(&union, 0, Self.circle) {
-      if case .circle(let center, let radius) = $0 { (center, radius) } else { nil }
+    try coder.code(&union, 0, { Self(shape: .circle(center: $0, radius: $1)) }) {
+      if case (.circle(let center, let radius), nil) = ($0.shape, $0.altitude) {
+        (center, radius)
+      } else {
+        nil
+      }
     }
-    try coder.code(&union, 1, Self.polygon) { if case .polygon(let rings) = $0 { rings } else { nil } }
+    try coder.code(&union, 1, { Self(shape: .polygon(rings: $0)) }) {
+      if case (.polygon(let rings), nil) = ($0.shape, $0.altitude) { rings } else { nil }
+    }
+    try coder.code(&union, 2, { Self(shape: .circle(center: $0, radius: $1), altitude: $2) }) {
+      if case (.circle(let center, let radius), let range?) = ($0.shape, $0.altitude) {
+        (center, radius, range)
+      } else {
+        nil
+      }
+    }
+    try coder.code(&union, 3, { Self(shape: .polygon(rings: $0), altitude: $1) }) {
+      if case (.polygon(let rings), let range?) = ($0.shape, $0.altitude) { (rings, range) } else { nil }
+    }
+  }
+}
+
+extension Geofence.AltitudeRange: FieldRecord {
+  /// Hands each field to a coder.
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      from: try coder.field(value().from),
+      to: try coder.field(value().to),
+      reference: try coder.field(value().reference == .ellipsoid) ? .ellipsoid : .seaLevel
+    )
   }
 }
 
@@ -333,10 +441,12 @@ extension Geofence.Policy: FieldRecord {
 extension Geofence: FieldRecord {
   /// Hands each field to a coder.
   public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let extent = try coder.field(GeofenceExtent(shape: value().shape, altitude: value().altitude))
     let geofence = Geofence(
-      shape: try coder.field(value().shape),
+      shape: extent.shape,
       level: try coder.field(value().level),
       building: try coder.field(value().building),
+      altitude: extent.altitude,
       policy: try coder.field(value().policy)
     )
     try coder.check(geofence.problem == nil, "a geofence's shape")

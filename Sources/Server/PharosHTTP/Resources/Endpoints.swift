@@ -120,6 +120,7 @@ package struct Endpoints: Sendable {
         server: backend.server,
         owner: backend.owner,
         commitPublisher: backend.commitPublisher,
+        journal: backend.journal,
         cache: cache
       ),
       StatusResource(backend: backend),

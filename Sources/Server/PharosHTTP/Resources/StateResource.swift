@@ -3,6 +3,7 @@ import NIOCore
 import Pharos
 import PharosDelivery
 import PharosDocuments
+import PharosJournal
 import PharosModel
 import PharosPresence
 import PharosPublishing
@@ -14,6 +15,7 @@ struct StateResource: Resource {
   let server: PharosServer
   let owner: SiteOwner
   let commitPublisher: CommitPublisher
+  let journal: Journal
   let cache: LiveStateCache
   /// The rate of requests for states, by application.
   private let rates = RequestRates()
@@ -69,8 +71,145 @@ struct StateResource: Resource {
         access: .application,
         handler: requestState
       ),
+      Route(
+        .get,
+        "/v1/regions/{id}/state",
+        Operation(
+          "getState",
+          .regions,
+          "Where a subject stands towards a region",
+          """
+          The state as it was published last, since when, and the evidence of the event that said so. A located \
+          subject is outside of every area about which nothing else is published: its `since` is then at the \
+          latest when that was said of all of them. `unknown` without `since` says that nothing is decided, or \
+          nothing that the client may learn. An application sees its own regions; the operator names one, unless \
+          a single application has a region of this name.
+          """
+        )
+        .with(
+          .region,
+          .query("subject", .name, "The observer or beacon, as events write it.").required,
+          .query("application", .name, "The application that the region belongs to.")
+        )
+        .answering(.subjectState)
+        .failing(.unavailable),
+        access: .anyToken,
+        conditional: true,
+        handler: state
+      ),
     ]
   }
+
+  private func state(_ request: APIRequest) async throws -> APIAnswer {
+    var query = request.query
+    let name = query.text("subject")
+    let subject = name.flatMap { SubjectID($0) } ?? .none
+    if subject == .none {
+      let flaw = name.map { "\"\($0.shortened)\" is none" } ?? "is missing"
+      query.wrong("subject", flaw, expected: "an observer or a beacon as events name them")
+    }
+    let wanted = query.text("application")
+    try query.finish()
+    let (application, region) = try self.region(request, of: wanted)
+    let gate = commitPublisher.presentGate(for: request.principal)
+    let key = RegionKey(application: application, region: region.identifier)
+    let row = try await standing(of: subject, in: key, region).flatMap { gate.passed($0) }
+    let evidence = try await row.flatMap { try evidence(of: $0, region, through: gate) }
+    let shown = SubjectStateRow(key: key, record: row, evidence: evidence)
+    return .json(SubjectStateRow.members, of: shown, names: owner.names)
+  }
+
+  /// Returns the region that a request names, and its application: that of an application's token, or the one that the
+  /// operator names, or the only one that has such a region.
+  private func region(
+    _ request: APIRequest,
+    of wanted: String?
+  ) throws(Problem) -> (application: String, region: Region) {
+    let identifier = request.parameter("id")
+    if let name = wanted ?? request.principal.application {
+      guard request.principal.mayUse(application: name) else {
+        throw .forbidden("This token is bound to another application than \"\(name.shortened)\".")
+      }
+      return (name, try owner.region(identifier, of: name).region)
+    }
+    let found = owner.applications.flatMap { application in
+      application.regions.filter { $0.region.identifier == identifier }
+        .map { (application: application.identifier, region: $0.region) }
+    }
+    guard let first = found.first else {
+      throw .notFound("No application has a region \"\(identifier.shortened)\".")
+    }
+    guard found.count == 1 else {
+      let names = found.map(\.application).sorted().joined(separator: ", ")
+      throw .badQuery([
+        Problem.Field(
+          "application",
+          "is missing, and several applications have a region of this name",
+          expected: "one of \(names.shortened)"
+        )
+      ])
+    }
+    return first
+  }
+
+  /// Returns where a subject stands towards a region: as it was published, or else as the engine knows it; nil if nothing is
+  /// decided.
+  private func standing(
+    of subject: SubjectID,
+    in key: RegionKey,
+    _ region: Region
+  ) async throws -> PublishedState.RegionRecord? {
+    let isArea = region.geofence != nil
+    let (own, published) = try await cache.read { cache in
+      (
+        cache.table.subjects[subject]?.regions[key]?.record,
+        cache.table.standing(of: subject, in: key, isArea: isArea)?.record
+      )
+    }
+    if let own { return own }
+    // What was said of all other areas holds for those that were monitored by then, which the engine knows.
+    guard let known = try await server.state(of: subject, in: key), known.state != .unknown else {
+      return nil
+    }
+    if let published, known.state == published.state { return published }
+    return PublishedState.RegionRecord(
+      application: key.application,
+      region: key.region,
+      subject: subject,
+      state: known.state,
+      lastKnown: known.state,
+      enteredAt: known.enteredAt,
+      time: .distantPast,
+      decidedAt: .distantPast
+    )
+  }
+
+  /// Returns the evidence of the event that left a record, as the reader may learn it; nil if the journal no longer has it.
+  private func evidence(
+    of row: PublishedState.RegionRecord,
+    _ region: Region,
+    through gate: Gate
+  ) async throws -> Evidence? {
+    guard row.decidedAt != .distantPast else { return nil }
+    let filter = EventFilter(
+      kinds: [.regionState, .regionsOutside],
+      applications: [row.application],
+      regions: region.geofence == nil ? [row.region] : [row.region, ""],
+      subjects: [row.subject]
+    )
+    let found = try await BackgroundExecutor.requests.run { [journal] in
+      try journal.events(before: .max, matching: filter, limit: StateResource.searched)
+    }
+    let event = found.lazy.map(\.event).first { event in
+      guard case .region(let transition) = event.detail else { return false }
+      return !transition.isAnswer && event.decidedAt == row.decidedAt && transition.to == row.state
+    }
+    guard case .region(let transition)? = event.flatMap({ gate.passed($0) })?.detail else { return nil }
+    return transition.evidence
+  }
+
+  /// The number of a subject's newest states and answers among which the evidence of the present one is looked for.
+  private static let searched = 64
 
   private func states(_ request: APIRequest) async throws -> APIAnswer {
     let application = try owner.registered(request.parameter("app"))
@@ -129,10 +268,18 @@ struct StateResource: Resource {
     let subjects = query.subjects("subject")
     try query.finish()
     let gate = commitPublisher.presentGate(for: request.principal)
-    let last = try await cache.read { cache in
+    var rows = try await cache.read { cache in
       cache.rows(of: name) { $0.region == region.identifier && subjects?.contains($0.subject) ?? true }
     }
-    .compactMap { gate.passed($0) }.max { ($0.decidedAt, $1) < ($1.decidedAt, $0) }
+    let known = Set(rows.map(\.subject))
+    for subject in subjects ?? [] where !known.contains(subject) {
+      let key = RegionKey(application: name, region: region.identifier)
+      guard let row = try await standing(of: subject, in: key, region), row.time != .distantPast else {
+        continue
+      }
+      rows.append(row)
+    }
+    let last = rows.compactMap { gate.passed($0) }.max { ($0.decidedAt, $1) < ($1.decidedAt, $0) }
     let names = owner.names
     let rooms = try await cache.rooms(of: [last?.subject].compactMap(\.self), by: names, through: gate)
     let row = last.map { StateRow(record: $0, rooms: rooms, nearest: nil) }
@@ -162,6 +309,44 @@ struct StateResource: Resource {
     )
     try await server.apply(change)
     return .accepted("the state comes as an event of kind pharos.region.state")
+  }
+}
+
+/// Where the subject that a client asked about stands towards a region.
+private struct SubjectStateRow {
+  let key: RegionKey
+  /// What is known; nil if nothing is decided.
+  let record: PublishedState.RegionRecord?
+  let evidence: Evidence?
+
+  static let members: [DocumentField<SubjectStateRow>] = [
+    .always("application", .text) { $0.key.application },
+    .always("region", .text) { $0.key.region },
+    .always("state", .text(.regionState)) { ($0.record?.state ?? .unknown).name },
+    .always("lastKnown", .text(.regionState), "The state; where it is unmonitored, the one before it.") {
+      ($0.record?.lastKnown ?? .unknown).name
+    },
+    .sometimes("since", .moment, "Since when; missing where no event has said so.") { row in
+      row.record.flatMap { $0.time == .distantPast ? nil : $0.time }
+    },
+    .sometimes("enteredAt", .moment, "When the visit began.") { $0.record?.enteredAt },
+    .identity(ofAny: "refinement", "The most specific identity that caused the state.") {
+      $0.record?.refinement.map { .beacon($0) }
+    },
+    .identity(ofAny: "observer", "The observer that settled it, for regions about beacons.") {
+      $0.record?.observer.map { .observer($0) }
+    },
+    .sometimes(
+      "evidence",
+      evidenceForm,
+      "The evidence of the event that said so, as in its `data`; missing where the journal no longer has it."
+    ) { $0.evidence },
+  ]
+
+  private static let evidenceForm = ValueForm<Evidence>(writing: .anyObject) { evidence, key, json in
+    json.openObject(key)
+    evidence.write(to: &json)
+    json.closeObject()
   }
 }
 
@@ -286,4 +471,6 @@ extension Schema {
   static let state = Schema.object(StateRow.members).named("State")
 
   static let record = Schema.object(StateResource.record).named("Record")
+
+  static let subjectState = Schema.object(SubjectStateRow.members).named("SubjectState")
 }

@@ -53,7 +53,8 @@ enum GeofenceScript {
     at seconds: Double,
     accuracy: Double = 3,
     of observer: ObserverID = visitor,
-    lag: Double = 0
+    lag: Double = 0,
+    altitude: Double? = nil
   ) -> StageLink {
     let place = position(east, north)
     return .sensing(
@@ -68,7 +69,8 @@ enum GeofenceScript {
             longitude: place.longitude,
             horizontalAccuracy: Meters(accuracy),
             speed: nil,
-            source: .gnss
+            source: .gnss,
+            altitude: altitude.map { Meters($0) }
           )
         )
       )
@@ -86,7 +88,7 @@ enum GeofenceScript {
 
   /// Events that name a change, as words: `enter hall @3`.
   static func words(_ events: [Event]) -> [String] {
-    events.filter { $0.kind != .regionState }.map { event in
+    events.filter { $0.kind.group != .state }.map { event in
       let seconds = (event.time - start).seconds
       let name = event.kind.type.split(separator: ".").last ?? ""
       return "\(name) \(event.region) @\(Int(seconds.rounded()))"

@@ -65,7 +65,7 @@ struct GeofenceTests {
     links += (0..<3).map { GeofenceScript.fix(40, at: 36 + 0.2 * Double($0), accuracy: 1, lag: 10) }
     links += (0..<15).map { GeofenceScript.fix(0, at: 37 + 0.2 * Double($0), accuracy: 1, lag: 10) }
     let events = GeofenceScript.events(GeofenceScript.site([("yard", yard)]), links, until: 41)
-      .filter { $0.kind != .regionState }
+      .filter { $0.kind.group != .state }
     #expect(events.map(\.kind) == [.regionEnter, .regionUnmonitored, .regionExit, .regionEnter])
     for (event, next) in zip(events, events.dropFirst()) {
       #expect(event.time <= next.time, "\(event.kind) at \(event.time), \(next.kind) at \(next.time)")
@@ -103,7 +103,7 @@ struct GeofenceTests {
     #expect(enter.evidence.rule == .crossing)
     #expect((enter.evidence.geofence?.probability ?? 0) >= 0.9)
     let beside = (0..<20).map { GeofenceScript.fix(-30 + 3 * Double($0), 5, at: Double($0), accuracy: 1) }
-    #expect(GeofenceScript.events(site, beside, until: 20).isEmpty)
+    #expect(GeofenceScript.words(GeofenceScript.events(site, beside, until: 20)) == [])
   }
 
   @Test("inside a child implies inside its parent, by area and by rotation")
