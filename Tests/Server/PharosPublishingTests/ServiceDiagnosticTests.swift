@@ -251,7 +251,7 @@ struct ServiceDiagnosticTests {
 
   @Test("each diagnostic says once what is expected and what to do, in the order of the kinds")
   func drawn() {
-    for seed in Seeds.drawn(1..<200) {
+    for seed in Seeds.drawn(UInt64(1)..<200) {
       var generator = SeededGenerator(seed: seed)
       let found = Self.drawn(&generator).diagnostics()
       let order = found.compactMap { Reason.allCases.firstIndex(of: $0.reason) }

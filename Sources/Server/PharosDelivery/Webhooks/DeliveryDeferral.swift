@@ -84,7 +84,7 @@ extension DeliveryDeferral {
     .optional("distance", .number(distances), "Metres that a subject moves until its events are due."),
     .optional(
       "maximumCount",
-      .integer(counts).usually(.integer(counts.upperBound)),
+      .integer(counts).usually(.integer(Int64(counts.upperBound))),
       "How many events wait at most."
     ),
   ]).described(
