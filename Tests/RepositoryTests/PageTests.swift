@@ -45,4 +45,20 @@ struct PageTests {
     #expect(stores.count > 10)
     #expect(listed == stores, "\(listed.symmetricDifference(stores).sorted())")
   }
+
+  @Test("each row about Core Location names a test that exists, or says why it has no meaning")
+  func coreLocation() throws {
+    let path = "Sources/Server/PharosPublishing/PharosPublishing.docc/CoreLocation.md"
+    let page = try String(contentsOf: SharedData.repository.appending(path: path), encoding: .utf8)
+    let rows = page.split(separator: "\n").filter { $0.hasPrefix("| ") && !$0.hasPrefix("| ---") }
+      .filter { !$0.hasPrefix("| Core Location |") }
+    var tests = ""
+    for file in try HouseTests.swiftFiles(in: "Tests") { tests += file.text }
+    #expect(rows.count > 30)
+    for row in rows {
+      let cells = row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      let title = cells.last ?? ""
+      #expect(title.hasPrefix("\"") ? tests.contains(title) : cells[1].hasPrefix("*none*: "), "\(row)")
+    }
+  }
 }

@@ -135,7 +135,6 @@ extension ReadingLoop {
     while processed < ReadingLoop.fairShare {
       // Room is looked for first: what has been taken off the socket always gets into the rings.
       guard exchange.hasRoom(from: index) else {
-        counters.ringWaits += 1
         recordRecorderStall()
         ending = .blocked
         break
@@ -143,7 +142,6 @@ extension ReadingLoop {
       recorderStalledSince = nil
       let received = clock.next()
       guard !exchange.isCongested(from: index, at: received) else {
-        counters.ringWaits += 1
         ending = .blocked
         break
       }
@@ -172,6 +170,7 @@ extension ReadingLoop {
       }
       shard.decide()
     }
+    if ending == .blocked { counters.ringWaits += 1 }
     if processed > 0 {
       exchange.recordTraffic(at: clock.last, on: index)
       listener.sinceTick += processed
@@ -219,10 +218,10 @@ extension ReadingLoop {
       push(ShardParcel(received: received, content: .reports(batch)), to: recyclingQueue.full)
     }
     if !intake.log.isEmpty {
-      let recyclingQueue = exchange.toRecorder[index]
-      var datagrams = recyclingQueue.empty.pop() ?? DatagramLog()
+      var datagrams = exchange.toRecorder[index].empty.pop() ?? DatagramLog()
       swap(&datagrams, &intake.log)
-      push(RecorderParcel(received: received, content: .datagrams(datagrams)), to: recyclingQueue.full)
+      let parcel = RecorderParcel(received: received, content: .datagrams(datagrams))
+      push(parcel, to: exchange.toRecorder[index].full)
     }
     exchange.publishInputs(of: index, through: LoopClock.end(of: received))
     if !intake.lines.isEmpty { sayRefusals() }
@@ -304,10 +303,8 @@ extension ReadingLoop {
     case .drained:
       isEager = true
       publishTime()
-    case .frozen, .finishing:
-      isEager = true
-    case .finished:
-      return
+    case .frozen, .finishing: isEager = true
+    case .finished: return
     }
     runShard()
     scheduleTick(isEager: isEager, isBehind: isBehind)
@@ -479,12 +476,9 @@ extension ReadingLoop {
   ///
   /// - Returns: how many more may be taken: none if there are none.
   private func drainSockets(of datagrams: Int) -> Int {
-    var (left, isDone) = (datagrams, true)
-    for listener in listeners {
-      let received = pass(listener)
-      left -= received.datagrams
-      if received.ending != .emptied || received.datagrams > 0 { isDone = false }
-    }
+    let received = listeners.map(pass)
+    var left = datagrams - received.reduce(0) { $0 + $1.datagrams }
+    var isDone = received.allSatisfy { $0.ending == .emptied && $0.datagrams == 0 }
     // What waits for the disk is waited for, a few seconds at most.
     if !intake.held.isEmpty {
       left -= 1
