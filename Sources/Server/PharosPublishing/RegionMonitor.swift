@@ -293,7 +293,7 @@ extension RegionMonitor {
     if event.kind == .regionReset, region(event.region) != nil {
       state.withLock { $0.book.forget(event.region) }
     }
-    guard event.kind == .regionsOutside, case .region(let transition) = event.detail else { return [input] }
+    guard event.kind == .regionsOutside else { return [input] }
     return identifiers.compactMap { identifier -> Input? in
       let isAbout = region(identifier).map { $0.geofence != nil && $0.isAbout(event.subject) } ?? false
       let assumed = state.withLock { $0.assumed[identifier] }
@@ -301,7 +301,7 @@ extension RegionMonitor {
         record(for: identifier, subject: event.subject)?.lastEvent == nil
       else { return nil }
       let part = Event(
-        id: event.id,
+        stream: "",
         kind: .regionState,
         time: event.time,
         decidedAt: event.decidedAt,
@@ -309,8 +309,9 @@ extension RegionMonitor {
         subject: event.subject,
         application: event.application,
         region: identifier,
+        counter: event.ordinal,
         ordinal: event.ordinal,
-        detail: .region(transition)
+        detail: event.detail
       )
       return .decision(part)
     }

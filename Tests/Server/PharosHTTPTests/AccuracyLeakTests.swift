@@ -386,6 +386,8 @@ private final class World: Sendable {
     case "/v1/venues/{id}/nearest":
       targets.append("/v1/venues/museum/nearest?category=foodservice&\(start)")
     case "/v1/venues/{id}/places": targets.append("/v1/venues/museum/places?\(start)")
+    case "/v1/regions/{id}/state":
+      targets += [World.tag, World.phone].map { "/v1/regions/tags/state?application=gallery&subject=\($0)" }
     case "/v1/events/{sequence}":
       targets += (1...max(1, service.backend.journal.head)).suffix(40).map { "/v1/events/\($0)" }
     case "/v1/events":

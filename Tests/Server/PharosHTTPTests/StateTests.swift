@@ -3,6 +3,7 @@ import PharosHTTP
 import PharosJournal
 import PharosModel
 import PharosSite
+import PharosTestSupport
 import Testing
 
 /// What is heard, and what the interface says of it.

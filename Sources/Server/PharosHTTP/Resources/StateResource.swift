@@ -114,8 +114,8 @@ struct StateResource: Resource {
     let gate = commitPublisher.presentGate(for: request.principal)
     let key = RegionKey(application: application, region: region.identifier)
     let row = try await standing(of: subject, in: key, region).flatMap { gate.passed($0) }
-    let evidence = try await row.flatMap { try evidence(of: $0, region, through: gate) }
-    let shown = SubjectStateRow(key: key, record: row, evidence: evidence)
+    var shown = SubjectStateRow(key: key, record: row)
+    if let row { shown.evidence = try await evidence(of: row, region, through: gate) }
     return .json(SubjectStateRow.members, of: shown, names: owner.names)
   }
 
@@ -317,7 +317,8 @@ private struct SubjectStateRow {
   let key: RegionKey
   /// What is known; nil if nothing is decided.
   let record: PublishedState.RegionRecord?
-  let evidence: Evidence?
+  /// The evidence of the event that said so, if there still is one.
+  var evidence: Evidence?
 
   static let members: [DocumentField<SubjectStateRow>] = [
     .always("application", .text) { $0.key.application },

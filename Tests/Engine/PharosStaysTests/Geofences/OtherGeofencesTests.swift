@@ -168,7 +168,8 @@ struct OtherGeofencesTests {
       while walk.count < 400 {
         let angle = Double.random(in: 0..<(2 * .pi), using: &random)
         let (sine, cosine) = Trigonometry.sineAndCosine(angle)
-        let speed = [0, 0.7, 1.5].randomElement(using: &random) ?? 0
+        let speeds: [Double] = [0, 0.7, 1.5]
+        let speed = speeds.randomElement(using: &random) ?? 0
         for _ in 0..<Int.random(in: 5...60, using: &random) {
           (east, north) = (east + speed * cosine, north + speed * sine)
           walk.append((east, north))

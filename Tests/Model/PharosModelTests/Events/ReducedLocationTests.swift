@@ -125,7 +125,7 @@ struct ReducedLocationTests {
   func kinds() {
     let finer: Set<EventKind> = [
       .regionState, .regionEnter, .regionExit, .regionUnmonitored, .regionHoldExceeded, .ranging,
-      .beaconBattery, .notification, .positioningState, .scanRequested, .guidance,
+      .beaconBattery, .notification, .positioningState, .scanRequested, .guidance, .regionsOutside,
     ]
     for kind in EventKind.allCases {
       let event = Self.event(kind, .clockStep(.zero))
