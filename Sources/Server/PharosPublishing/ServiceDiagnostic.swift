@@ -19,7 +19,7 @@ public struct ServiceDiagnostic: Hashable, Sendable {
     case authorizationDenied
     /// The application may learn about the subject in live streams alone: webhooks and history have nothing.
     case alwaysAuthorizationDenied
-    /// The application has reduced accuracy: it learns the venue, the building, the floor or the zone, and no more.
+    /// The application has reduced accuracy: it learns the venue, the building, the floor or the zone alone.
     case fullAccuracyDenied
     /// The handset has stopped scanning, for all applications.
     case authorizationDeniedGlobally
@@ -231,7 +231,7 @@ extension ServiceFacts {
   private var reducedAccuracy: ServiceDiagnostic {
     diagnostic(
       .fullAccuracyDenied,
-      "The application has reduced accuracy: it learns no more than the \(accuracy.rawValue).",
+      "The application has reduced accuracy: it learns the \(accuracy.rawValue) and nothing finer.",
       expected: "full accuracy",
       remedy: "Ask for temporary full accuracy for a declared purpose, or have the operator grant it."
     )

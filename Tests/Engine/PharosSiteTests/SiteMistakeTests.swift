@@ -403,8 +403,8 @@ struct SiteMistakeTests {
     "comments, quoted texts and other uses of such characters are no traps",
     arguments: [
       "stream: hall # the name of all", "stream: \"hall #2\"", "stream: a#b", "#stream: hall #2",
-      "applications: [{ id: shop }] #short", "pathLossExponent: 2 #indoors", "zones: [] #none",
-      "applications:\n  - id: shop #short", "stream: Anna\u{2019}s",
+      "iBeaconCompanies: [76] #short", "pathLossExponent: 2 #indoors", "zones: [] #none",
+      "iBeaconCompanies:\n  - 76 #short", "stream: Anna\u{2019}s",
     ]
   )
   func noTraps(text: String) throws {

@@ -19,7 +19,7 @@ struct KindSelectionTests {
           EventKind.zoneEnter, .zoneExit, .zoneUnmonitored, .zoneMonitored, .zoneHoldExceeded, .zoneOccupancy,
         ]
       ),
-      ("state,ranging", [.regionState, .ranging]),
+      ("state,ranging", [.regionState, .regionsOutside, .ranging]),
       ("all", EventKind.allCases),
     ]
   )

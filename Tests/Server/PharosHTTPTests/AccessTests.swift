@@ -441,7 +441,7 @@ struct AccessTests {
       #expect(
         try await service.request("HEAD", "/v1/venues", headers: basic(":\(token.secret)")).status == 200
       )
-      for wrong in ["qgis:\(token.secret)x", token.secret, "\(token.secret):", ""] {
+      for wrong in ["qgis:\(token.secret)x", "\(token.secret)x:", ""] {
         #expect(try await service.request("GET", "/v1/venues", headers: basic(wrong)).status == 401)
       }
       #expect(try await service.request("POST", "/v1/tickets", headers: right).status == 401)

@@ -367,7 +367,7 @@ private final class World: Sendable {
         }.joined()
     }
     guard answer.status >= 400 else { return text }
-    return target.split { "/?=&".contains($0) }.reduce(text) { text, part in
+    return target.split { "/?=&:".contains($0) }.reduce(text) { text, part in
       text.replacing(part.removingPercentEncoding ?? "", with: "")
     }
   }

@@ -146,7 +146,8 @@ struct WhichRoomTests {
     "Authorisation": "an application's right, whether the subject is there or not",
     "Notification": "a rule", "NotificationDocument": "a rule",
     "Nearest": "the counterpart of a subject whose room stands beside it",
-    "Beacon.fix": "it has its room", "Zone": "the room itself",
+    "Beacon.fix": "it has its room", "Diagnostic": "its subject is the one that is asked about",
+    "Zone": "the room itself",
   ]
 
   @Test("every schema that carries a subject, a tag or a position has its name and its room")

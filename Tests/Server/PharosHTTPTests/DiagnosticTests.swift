@@ -9,7 +9,7 @@ import Testing
 struct DiagnosticTests {
   private static let path = "/v1/applications/gallery/diagnostics"
   private static let tag = "\(String.galleryUUID)%2F1%2F7"
-  private static let stranger = "\(String.galleryUUID)%2F2%2F7"
+  private static let unheard = "\(String.galleryUUID)%2F2%2F7"
 
   private func reasons(_ service: TestService, _ path: String = path) async throws -> [String] {
     let answer = try await service.request("GET", path)
@@ -27,7 +27,7 @@ struct DiagnosticTests {
       #expect(try await reasons(service, "\(Self.path)?subject=front-desk").isEmpty)
       #expect(try await reasons(service, "\(Self.path)?subject=visitor") == ["noCoverage"])
       // The gallery ranges all of its UUID, so a tag that is no region's is still one of its own.
-      #expect(try await reasons(service, "\(Self.path)?subject=\(Self.stranger)") == ["noCoverage"])
+      #expect(try await reasons(service, "\(Self.path)?subject=\(Self.unheard)") == ["noCoverage"])
       let other = "eddystone:00112233445566778899%2F000000000001"
       #expect(try await reasons(service, "\(Self.path)?subject=\(other)") == ["conditionMissing"])
       let empty = "/v1/applications/shop"

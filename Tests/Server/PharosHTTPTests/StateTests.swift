@@ -173,7 +173,7 @@ struct StateTests {
         let state = try await service.request("GET", "/v1/regions/\(name)/state?subject=walker").json
         #expect(state["state"].string == "outside" && state["region"].string == name)
         #expect(state["since"].string != nil && state["evidence"]["rule"].string == "elsewhere")
-        let other = try await service.request("GET", "/v1/regions/\(name)/state?subject=stranger").json
+        let other = try await service.request("GET", "/v1/regions/\(name)/state?subject=unheard").json
         #expect(other["state"].string == "unknown" && other["since"].value == nil)
       }
       let record = try await service.request(
@@ -206,7 +206,7 @@ struct StateTests {
         try await service.request("PUT", decision, body: #"{"state":"denied"}"#).status == 200
       )
       let hidden = try await own.request("GET", path)
-      let unknown = try await own.request("GET", "/v1/regions/anywhere/state?subject=stranger")
+      let unknown = try await own.request("GET", "/v1/regions/anywhere/state?subject=unheard")
       #expect(hidden.status == 200 && hidden.text == unknown.text)
     }
   }

@@ -153,7 +153,7 @@ struct RegionMonitorTests {
     #expect(monitor.subjects(of: "hall", in: .unsatisfied) == [subject])
   }
 
-  @Test("what was known of a condition whose region is reset no longer holds, so that it is stated again")
+  @Test("a condition whose region is reset is stated again, as its record no longer holds")
   func reset() async throws {
     let hub = EventHub()
     let monitor = RegionMonitor(hub: hub, control: Control())

@@ -13,7 +13,7 @@ struct ServiceDiagnosticTests {
   private static let gate = ObserverID.name("gate")
   private static let phone = ObserverID.name("phone")
   private static let tag = SubjectID.beacon(.proximity(uuid, major: 1, minor: 7))
-  private static let stranger = SubjectID.beacon(.proximity(uuid, major: 9, minor: 7))
+  private static let unheard = SubjectID.beacon(.proximity(uuid, major: 9, minor: 7))
 
   /// A region about tags that all observers hear, unless some are listed.
   private static func tags(_ identifier: String = "tags", observers: [ObserverID]? = nil) -> Region {
@@ -76,7 +76,7 @@ struct ServiceDiagnosticTests {
     #expect(reasons(handset).isEmpty)
   }
 
-  @Test("without a condition nothing is said of gateways, and the limit is that of the server")
+  @Test("without a condition no gateway is named, and the limit is that of the server")
   func conditions() {
     let none = Self.facts { facts in
       facts.regions = []
@@ -110,7 +110,7 @@ struct ServiceDiagnosticTests {
     ]
   )
   func authorisation(state: AuthorisationState, reason: Reason) {
-    let hidden = Self.facts(about: Self.stranger) { facts in
+    let hidden = Self.facts(about: Self.unheard) { facts in
       facts.subject?.authorisation = state
       facts.subject?.isShown = false
       facts.subject?.hearers = []
@@ -118,7 +118,7 @@ struct ServiceDiagnosticTests {
     }
     let found = hidden.diagnostics()
     #expect(found.map(\.reason) == [reason])
-    #expect(found.first?.subject == Self.stranger)
+    #expect(found.first?.subject == Self.unheard)
     #expect(found.first?.observers == [])
     let many = Self.facts { $0.withheld = [state: 2, .always: 5] }.diagnostics()
     #expect(many.map(\.reason) == [reason])
@@ -208,7 +208,7 @@ struct ServiceDiagnosticTests {
     #expect(elsewhere.first?.observers == [Self.gate])
     #expect(elsewhere.first?.region == "tags")
 
-    #expect(reasons(Self.facts(about: Self.stranger)) == [.conditionMissing])
+    #expect(reasons(Self.facts(about: Self.unheard)) == [.conditionMissing])
     // A region about observers that hear the tag is not about the tag.
     let handsets = Self.facts(about: Self.tag) { facts in
       facts.regions = [Region(identifier: "anywhere", constraint: .proximity(Self.uuid))]
@@ -282,7 +282,7 @@ struct ServiceDiagnosticTests {
         scanState: [.off, .windowed, .foreground].randomElement(using: &generator) ?? .off
       )
     }
-    guard let subject = [nil, tag, stranger, .observer(names[0])].randomElement(using: &generator) ?? nil
+    guard let subject = [nil, tag, unheard, .observer(names[0])].randomElement(using: &generator) ?? nil
     else { return facts }
     facts.subject = ServiceFacts.Subject(subject)
     let state = AuthorisationState.allCases.randomElement(using: &generator) ?? .always

@@ -12,7 +12,7 @@ package struct DeliveryDeferral: Hashable, Sendable {
   package static let times = 1.0...86_400
   /// The allowed distances, in metres.
   package static let distances = 1.0...100_000
-  /// The allowed numbers of events: no more than a webhook holds in memory.
+  /// The allowed numbers of events: as many as a webhook holds in memory.
   package static let counts = 1...256
   /// The time of a deferral that states a distance alone: a subject may never move so far.
   package static let usualTime = TimeSpan.minutes(60)

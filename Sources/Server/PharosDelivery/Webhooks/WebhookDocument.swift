@@ -58,7 +58,7 @@ extension WebhookDocument {
         secret: fields.value("secret", .secret),
         concurrency: fields.value("concurrency", .integer(in: WebhookDefinition.concurrencies))
           ?? WebhookDefinition.usualConcurrency,
-        deferral: fields.fields("deferral", known: DocumentField.keys(DeliveryDeferral.members))?.deferral(),
+        deferral: fields.fields("deferral", known: ["time", "distance", "maximumCount"])?.deferral(),
         isEnabled: fields.value("enabled", .flag) ?? true,
         rotatesSecret: fields.value("rotateSecret", .flag) ?? false
       )

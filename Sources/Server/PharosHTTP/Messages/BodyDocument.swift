@@ -33,9 +33,9 @@ struct DescribedMembers {
   /// The member of the answer that holds what was stated of the thing, if it stands in an object of its own.
   private let statement: String?
 
-  /// Finds the members that GET answers and PUT does not take.
+  /// Finds the members that GET answers and PUT does not take; an `id` stays, as it has to be that of the address.
   init(answered: Schema?, accepted: Schema, statement: String?) {
-    names = (answered?.memberNames ?? []).subtracting(accepted.memberNames)
+    names = (answered?.memberNames ?? []).subtracting(accepted.memberNames).subtracting(["id"])
     self.statement = statement
   }
 

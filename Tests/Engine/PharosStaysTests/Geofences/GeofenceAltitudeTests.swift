@@ -80,13 +80,19 @@ struct GeofenceAltitudeTests {
       ("????iii", "------I", .inside),
       ("oooooo", "------", .outside),
       ("iiii????????????????????", "--I" + String(repeating: "-", count: 21), .inside),
-      ("iiiiooo", "--I---O", .outside),
     ]
   )
   func heights(fixes: String, expected: String, state: RegionState) {
     let found = Self.picture(fixes)
     #expect(found.events == expected)
     #expect(found.state == state)
+  }
+
+  @Test("beside the outline a subject is outside without a height, after one that was between the heights")
+  func beside() {
+    let found = Self.picture("iiii" + String(repeating: "o", count: 20))
+    #expect(found.events.filter { $0 != "-" } == "IO", "\(found.events)")
+    #expect(found.state == .outside)
   }
 
   /// A height counts for 10 s without another one: the last of them at second 12, and from 13 on nothing is known.

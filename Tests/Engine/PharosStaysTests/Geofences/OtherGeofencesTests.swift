@@ -59,7 +59,7 @@ struct OtherGeofencesTests {
     #expect(Set(events.map(\.id)).count == 2)
   }
 
-  @Test("what is near is decided first, and then is no part of the others")
+  @Test("areas that are near are decided first, and then are no part of the others")
   func near() {
     let site = GeofenceScript.site(Self.far + [("yard", GeofenceScript.circle(10))])
     let inside = (0..<6).map { GeofenceScript.fix(0, at: Double($0), accuracy: 2) }
@@ -122,7 +122,7 @@ struct OtherGeofencesTests {
     #expect(Self.state("in", in: stage) == .outside && Self.state("out", in: stage) == .outside)
   }
 
-  @Test("what a subject was outside of it stays outside of without fixes and over a restart")
+  @Test("a subject stays outside of all others without fixes and over a restart")
   func silence() throws {
     let site = GeofenceScript.site(Self.far + [("yard", GeofenceScript.circle(10))])
     var stage = StageTwo(site: site)

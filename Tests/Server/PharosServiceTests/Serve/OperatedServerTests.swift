@@ -335,8 +335,8 @@ struct OperatedServerTests {
     }
     let messages = lines.compactMap { $0["message"] as? String }
     #expect(messages.count == lines.count)
-    #expect(messages.first?.hasPrefix("Pharos is listening on udp 127.0.0.1:") == true)
-    #expect((lines.first?["metadata"] as? [String: String])?["site"]?.hasPrefix(site) == true)
+    let banner = try #require(messages.firstIndex { $0.hasPrefix("Pharos is listening on udp 127.0.0.1:") })
+    #expect((lines[banner]["metadata"] as? [String: String])?["site"]?.hasPrefix(site) == true)
     #expect(messages.contains { $0.hasPrefix("cannot listen on udp") })
   }
 }

@@ -218,7 +218,7 @@ private struct DeferralWorld {
     }
     schedule.separateLanes()
     save()
-    #expect(isDone, "events wait for ever")
+    #expect(isDone, "events wait without an end")
   }
 
   /// Reads and sends until nothing is due; at times the server stops or crashes between two requests.
