@@ -64,16 +64,32 @@ package struct Schema: Sendable {
 
   /// The names of the members of an object; none for any other value.
   package var memberNames: Set<String> {
-    var stated = keywords
-    if case .string(let path)? = keywords.first(where: { $0.name == "$ref" })?.value,
-      case .object(let members)? = path.split(separator: "/").last.flatMap({ components[String($0)] })
+    Set(members(of: json)?.map(\.name) ?? [])
+  }
+
+  /// The columns of a table of such objects: the names of their members, and for a member that is an object itself those of
+  /// its own members behind a dot.
+  package var columns: [String] { columns(of: json) ?? [] }
+
+  /// The columns of an object; nil for any other value.
+  private func columns(of schema: JSONValue) -> [String]? {
+    members(of: schema)?.flatMap { member in
+      columns(of: member.value)?.map { "\(member.name).\($0)" } ?? [member.name]
+    }
+  }
+
+  /// The members that the schema of an object states; nil for any other value.
+  private func members(of schema: JSONValue) -> [JSONValue.Member]? {
+    guard case .object(var stated) = schema else { return nil }
+    if case .string(let path)? = stated.first(where: { $0.name == "$ref" })?.value,
+      case .object(let keywords)? = path.split(separator: "/").last.flatMap({ components[String($0)] })
     {
-      stated = members
+      stated = keywords
     }
     guard case .object(let members)? = stated.first(where: { $0.name == "properties" })?.value else {
-      return []
+      return nil
     }
-    return Set(members.map(\.name))
+    return members
   }
 
   /// Indicates whether it is the schema of a list.
@@ -84,6 +100,11 @@ package struct Schema: Sendable {
     guard let type = keywords.first(where: { $0.name == "type" })?.value else { return self }
     return with("type", .array([type, .string("null")]))
   }
+}
+
+extension [Schema.Member] {
+  /// The member of a name, or nil.
+  package func named(_ name: String) -> Schema.Member? { first { $0.name == name } }
 }
 
 extension Schema {

@@ -210,6 +210,16 @@ extension Operation.Answer {
   /// A document, or a table for a client that asks for one.
   static func table(_ schema: Schema) -> Self { done([("application/json", schema), ("text/csv", .text)]) }
 
+  /// A document, or a table or points for a client that asks for them.
+  static func located(_ schema: Schema, points: Schema) -> Self {
+    done([("application/json", schema), ("text/csv", .text), (APIAnswer.featureType, points)])
+  }
+
+  /// The answer with a link to the next page, which a table has no room for.
+  var linked: Self {
+    naming("Link", "Of a table, the next page as `rel=\"next\"` (RFC 8288), if there is one.")
+  }
+
   /// The document of what was made, with its address.
   static func made(_ schema: Schema) -> Self {
     Self(

@@ -224,7 +224,7 @@ struct ListedPlace {
     .always("level", .integer) { $0.floor.level },
     .sometimes(
       "location",
-      .list(.number(decimals: VenueDocuments.degreeDecimals)).stated(as: .list(.number, 2...2))
+      .list(.number(decimals: JSONText.degreeDecimals)).stated(as: .list(.number, 2...2))
     ) { row in
       row.plane?.coordinate(of: row.place.point).map { [$0.longitude, $0.latitude] }
     },

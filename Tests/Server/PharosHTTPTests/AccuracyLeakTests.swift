@@ -333,7 +333,7 @@ private final class World: Sendable {
     _ accuracy: AccuracyAuthorisation?
   ) async throws -> [String] {
     var found: [String] = []
-    let types = method == "GET" ? ["application/json", "text/csv"] : ["application/json"]
+    let types = ["application/json"] + (method == "GET" ? ["text/csv", "application/geo+json"] : [])
     for type in types {
       let body = method == "GET" ? nil : "{}"
       let answer = try await own.request(method, target, headers: ["Accept": type], body: body)

@@ -1,4 +1,6 @@
+import Foundation
 import PharosDelivery
+import PharosDocuments
 import PharosHTTP
 import PharosModel
 import PharosPublishing
@@ -92,6 +94,74 @@ struct FixTests {
       #expect(seen.count == names.count)
       #expect(Set(seen) == Set(names))
     }
+  }
+
+  @Test("a table and points say of each fix what the list says, and lead to the next page")
+  func forms() async throws {
+    try await TestService.run { service in
+      await publish(
+        [.fix(of: "a", at: 6), .fullFix(of: "b", at: 7), .placelessFix(of: "c", at: 8)],
+        service
+      )
+      let list = try await service.request("GET", "/v1/fixes").json["fixes"].elements
+      let table = try await service.request("GET", "/v1/fixes", headers: ["Accept": "text/csv"])
+      #expect(table.headers["content-type"] == "text/csv; charset=utf-8; header=present")
+      #expect(table.headers["link"] == nil)
+      let lines = table.text.split(separator: "\r\n").map { EscapedText.csvFields(Array($0.utf8)) }
+      let head = try #require(lines.first)
+      try #require(list.count == 3 && lines.count == 4)
+      #expect(Set(head).count == head.count)
+      #expect(head.contains("attitude.w") && head.contains("itinerary.share"))
+      for (line, fix) in zip(lines.dropFirst(), list) {
+        try #require(line.count == head.count)
+        for (column, field) in zip(head, line) {
+          let value = column.split(separator: ".").reduce(fix) { $0[String($1)] }
+          #expect(says(field, value), "\(column): \(field)")
+        }
+      }
+      let columns = Set(head.compactMap { $0.split(separator: ".").first.map(String.init) })
+      #expect(columns.isSuperset(of: (list[1].members ?? [:]).keys))
+
+      let points = try await service.request("GET", "/v1/fixes", headers: ["Accept": "application/geo+json"])
+      #expect(points.headers["content-type"] == "application/geo+json")
+      let features = try points.json["features"].elements
+      for (feature, fix) in zip(features, list) {
+        #expect(try sorted(feature["properties"]) == sorted(fix))
+      }
+      #expect(
+        features.map { $0["geometry"]["coordinates"].elements.map(\.number) } == [
+          [13.4, 52.5], [13.4, 52.5, 36.75], [],
+        ]
+      )
+      #expect(features.map(\.["geometry"].isNull) == [false, false, true])
+      let checker = SchemaChecker(description: try await service.request("GET", "/openapi.json").json)
+      let mistakes = checker.mistakes(try points.json, checker.resolve("#/components/schemas/FixFeatures"))
+      #expect(mistakes.isEmpty, "\(mistakes)")
+
+      let query = "/v1/fixes?limit=1&floor=main/0"
+      let first = try await service.request("GET", query, headers: ["Accept": "text/csv"])
+      let link = try #require(first.headers["link"])
+      let address = try #require(link.wholeMatch(of: /<(\?limit=1&floor=main\/0&cursor=.+)>; rel="next"/))
+      let next = "/v1/fixes\(address.output.1)"
+      let second = try await service.request("GET", next, headers: ["Accept": "text/csv"])
+      #expect(second.text.contains("\r\nb,") && !second.text.contains("\r\na,"))
+      #expect(second.headers["link"] != link)
+    }
+  }
+
+  /// The text of an object with its members in alphabetical order.
+  private func sorted(_ object: JSON) throws -> String {
+    let bytes = try JSONSerialization.data(withJSONObject: object.members ?? [:], options: .sortedKeys)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Returns whether a field of a table says what a value of JSON says.
+  private func says(_ field: String, _ value: JSON) -> Bool {
+    if let text = value.string { return field == text }
+    if value.value is [Any] { return field == value.elements.compactMap(\.string).joined(separator: " ") }
+    if field == "true" || field == "false" { return value.bool == Bool(field) }
+    if let number = value.number { return Double(field) == number }
+    return field.isEmpty && value.members == nil
   }
 
   @Test(
@@ -289,6 +359,27 @@ extension Event {
         )
       )
     )
+  }
+
+  /// Returns a fix of which all members are known.
+  fileprivate static func fullFix(of subject: String, at second: Int) -> Event {
+    let event = fix(of: subject, at: second)
+    guard case .fix(var fix) = event.detail else { return event }
+    (fix.room, fix.place) = ("Lobby, \"old\"", "=desk")
+    (fix.floorCertainty, fix.altitude, fix.ellipsoidalAltitude, fix.verticalAccuracy) = (0.5, -3.25, 36.75, 2)
+    (fix.speedAccuracy, fix.courseAccuracy, fix.heading, fix.headingAccuracy) = (0.25, .pi / 8, .pi, .pi / 4)
+    fix.sourceInformation = [.simulatedBySoftware, .visualPositioning]
+    fix.attitude = .identity
+    fix.progress = ItineraryProgress(distance: 12.5, share: 0.25, deviation: 1.5, isOffRoute: true)
+    return event.with(.fix(fix))
+  }
+
+  /// Returns a fix on a floor that is bound to no place on the Earth.
+  fileprivate static func placelessFix(of subject: String, at second: Int) -> Event {
+    let event = fix(of: subject, at: second)
+    guard case .fix(var fix) = event.detail else { return event }
+    (fix.latitude, fix.longitude) = (nil, nil)
+    return event.with(.fix(fix))
   }
 
   /// Returns an event of no application and about no subject.

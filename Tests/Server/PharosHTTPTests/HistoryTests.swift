@@ -169,6 +169,31 @@ struct HistoryTests {
     }
   }
 
+  @Test("positions are points with the values of the table, and those of a subject its way")
+  func points() async throws {
+    try await TestService.run { service in
+      try fill(service, minutes: 0..<3)
+      let points = ["Accept": "application/geo+json"]
+      let checker = SchemaChecker(description: try await service.request("GET", "/openapi.json").json)
+      for (path, schema, count) in [
+        ("/v1/history/subjects/\(Self.coded)?\(range)", "SubjectFeatures", 3),
+        ("/v1/history/positions?at=\(time(2))", "PositionFeatures", 2),
+      ] {
+        let answer = try await service.request("GET", path, headers: points)
+        #expect(answer.headers["content-type"] == "application/geo+json")
+        let mistakes = checker.mistakes(try answer.json, checker.resolve("#/components/schemas/\(schema)"))
+        #expect(mistakes.isEmpty, "\(path): \(mistakes)")
+        let features = try answer.json["features"].elements
+        try #require(features.count == count, "\(answer.text)")
+        let last = try #require(features.last { !$0["geometry"].isNull })
+        #expect(last["geometry"]["coordinates"].elements.map(\.number) == [13.4, 52.520_002])
+        #expect(last["properties"]["time"].string == time(2))
+        #expect(last["properties"]["horizontalAccuracy"].number == 2.5)
+        #expect(last["properties"]["zone"].string == "lobby")
+      }
+    }
+  }
+
   @Test("an observer's rates and outages, a zone's and a region's occupancy")
   func observersAndPlaces() async throws {
     try await TestService.run { service in

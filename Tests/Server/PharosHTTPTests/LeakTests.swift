@@ -442,7 +442,7 @@ private final class Leak: Sendable {
     for (name, reader) in [("operator", service), ("gallery", gallery), ("shop", shop)] {
       for path in paths where !Leak.declared.contains(path) {
         for target in targets(path) {
-          for type in ["*/*", "text/csv"] {
+          for type in ["*/*", "text/csv", "application/geo+json"] {
             let answer = try await reader.request("GET", target, headers: ["Accept": type])
             try #require(answer.status < 500, "\(target): \(answer.text)")
             let text = try Leak.text(of: answer, path, without: target)

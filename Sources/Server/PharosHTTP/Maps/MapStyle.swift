@@ -58,13 +58,13 @@ struct MapStyle {
     json.member("maxzoom", VectorTile.zooms.upperBound)
     if let bounds {
       json.openArray("bounds")
-      for degrees in bounds { json.element(degrees, decimals: VenueDocuments.degreeDecimals) }
+      for degrees in bounds { json.element(degrees, decimals: JSONText.degreeDecimals) }
       json.closeArray()
     }
     if let center {
       json.openArray("center")
-      json.element(center.longitude, decimals: VenueDocuments.degreeDecimals)
-      json.element(center.latitude, decimals: VenueDocuments.degreeDecimals)
+      json.element(center.longitude, decimals: JSONText.degreeDecimals)
+      json.element(center.latitude, decimals: JSONText.degreeDecimals)
       json.element(min(Int(center.zoom), VectorTile.zooms.upperBound))
       json.closeArray()
     }
@@ -96,8 +96,8 @@ struct MapStyle {
     json.closeObject()
     if let center {
       json.openArray("center")
-      json.element(center.longitude, decimals: VenueDocuments.degreeDecimals)
-      json.element(center.latitude, decimals: VenueDocuments.degreeDecimals)
+      json.element(center.longitude, decimals: JSONText.degreeDecimals)
+      json.element(center.latitude, decimals: JSONText.degreeDecimals)
       json.closeArray()
       json.member("zoom", center.zoom, decimals: 2)
     }

@@ -59,6 +59,32 @@ package struct APIAnswer: Sendable {
     return answer
   }
 
+  /// The media type of GeoJSON.
+  static let featureType = "application/geo+json"
+
+  /// A collection of features as GeoJSON has it, with names beside identities if some are given.
+  ///
+  /// - Parameters:
+  ///   - names: the names.
+  ///   - features: writes the features.
+  ///   - others: writes the members that stand beside them.
+  /// - Returns: the answer.
+  static func features(
+    names: SiteNames? = nil,
+    _ features: (inout JSONText) -> Void,
+    beside others: (inout JSONText) -> Void = { _ in }
+  ) -> APIAnswer {
+    var answer = json(names: names) { json in
+      json.member("type", "FeatureCollection")
+      json.openArray("features")
+      features(&json)
+      json.closeArray()
+      others(&json)
+    }
+    answer.headers[.contentType] = featureType
+    return answer
+  }
+
   /// Bytes of some type.
   static func bytes(_ bytes: [UInt8], type: String, status: HTTPResponse.Status = .ok) -> APIAnswer {
     APIAnswer(status: status, headers: [.contentType: type], body: .bytes(bytes))

@@ -78,6 +78,19 @@ package struct APIRequest: RequestContext {
     }
   }
 
+  /// The address of another page for the field `Link`: the request's own with another value of a parameter.
+  ///
+  /// - Source: RFC 8288.
+  func link(toNext parameter: String, _ value: String) -> String {
+    let target = head.path ?? "/"
+    let given = target.firstIndex(of: "?").map { target[target.index(after: $0)...] } ?? ""
+    let kept = given.split(separator: "&").filter { !$0.hasPrefix(parameter + "=") }.map {
+      $0.replacing(">", with: "%3E")
+    }
+    let query = (kept + ["\(parameter)=\(PercentCoding.encode(segment: value))"]).joined(separator: "&")
+    return "<?\(query)>; rel=\"next\""
+  }
+
   /// Indicates whether the client takes a body that is packed with gzip.
   var acceptsGzip: Bool {
     (self[.acceptEncoding] ?? "").lowercased().split(separator: ",").contains { part in

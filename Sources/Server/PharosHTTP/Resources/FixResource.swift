@@ -25,7 +25,8 @@ struct FixResource: Resource {
           """
           The last fix of each subject since the server started; fixes are not kept in the journal. An \
           application receives only the fixes that its authorisations allow. `/v1/events?kind=fix&rate=1` is \
-          a live stream of fixes.
+          a live stream of fixes. With `Accept: text/csv` the fixes as CSV (RFC 4180), with `Accept: \
+          application/geo+json` as points.
           """
         )
         .with(
@@ -39,7 +40,7 @@ struct FixResource: Resource {
           .cursor,
           .limit
         )
-        .answering(.page("fixes", of: .fix))
+        .answering(.located(.page("fixes", of: .fix), points: .fixFeatures).linked)
         .failing(.unavailable),
         access: .anyToken,
         conditional: true,
@@ -85,8 +86,23 @@ struct FixResource: Resource {
     let page = Page.cut(events, limit: limit, isBehind: after.map { key in { key < $0.subject } }) {
       [$0.subject.description]
     }
+    let rows = page.entries.compactMap(FixRow.init)
+    if request.accepts("text/csv") {
+      var answer = try HistoryTable.csv(of: rows, FixRow.members, names: owner.names)
+      answer.headers[named: "Link"] = page.next.map { request.link(toNext: "cursor", $0) }
+      return answer
+    }
+    if request.accepts(APIAnswer.featureType) {
+      return .features(names: owner.names) { json in
+        for row in rows {
+          json.feature(at: row.position) { DocumentField.write(FixRow.members, of: row, to: &$0) }
+        }
+      } beside: { json in
+        json.next(page.next)
+      }
+    }
     return .json(names: owner.names) { json in
-      json.objects("fixes", page.entries.compactMap(FixRow.init), FixRow.members)
+      json.objects("fixes", rows, FixRow.members)
       json.next(page.next)
     }
   }
@@ -122,6 +138,12 @@ private struct FixRow {
   init?(_ event: Event) {
     guard case .fix(let detail) = event.detail else { return nil }
     (self.event, self.detail) = (event, detail)
+  }
+
+  /// The position as GeoJSON has it, whose heights are those above the ellipsoid.
+  var position: [Double]? {
+    guard let longitude = detail.longitude, let latitude = detail.latitude else { return nil }
+    return [longitude, latitude] + (detail.ellipsoidalAltitude.map { [$0] } ?? [])
   }
 
   static let members: [DocumentField<FixRow>] = [
@@ -300,6 +322,8 @@ extension Operation.Parameter {
 
 extension Schema {
   static let fix = Schema.object(FixRow.members).named("Fix")
+
+  static let fixFeatures = Schema.points(.fix, beside: [nextPage]).named("FixFeatures")
 
   static let zone = Schema.object(
     .zone + [

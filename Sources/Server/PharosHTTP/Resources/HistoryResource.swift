@@ -64,10 +64,10 @@ struct HistoryResource: Resource {
           "getSubjectHistory",
           .history,
           "Where a subject was: state, zone, level and position over time",
-          "With `Accept: text/csv` the points as CSV (RFC 4180)."
+          "With `Accept: text/csv` the points as CSV (RFC 4180), with `application/geo+json` as such points."
         )
         .with(.subject, .lastDay, .end, .points(HistoryResource.maximumPoints))
-        .answering(.table(.subjectHistory))
+        .answering(.located(.subjectHistory, points: .subjectFeatures))
         .failing(.unavailable),
         access: .operation,
         conditional: true,
@@ -164,7 +164,7 @@ struct HistoryResource: Resource {
           "Where all subjects were at a time, or at the end of each step of a range",
           """
           An answer has 10,000 positions at most; `next` is the time of the next frame then. With `Accept: \
-          text/csv` the points as CSV (RFC 4180).
+          text/csv` the positions as CSV (RFC 4180), with `application/geo+json` as points.
           """
         )
         .with(
@@ -174,16 +174,10 @@ struct HistoryResource: Resource {
           .points(HistoryResource.maximumFrames)
         )
         .answering(
-          .table(
-            .object([
-              .required("frames", .list(.historyFrame)),
-              .required(
-                "next",
-                .text.orNull,
-                "Send it as `from` for the following frames; null behind the last one."
-              ),
-            ])
-          )
+          .located(
+            .object([.required("frames", .list(.historyFrame)), HistoryResource.nextFrame]),
+            points: .positionFeatures
+          ).linked
         )
         .failing(.unavailable),
         access: .operation,
@@ -286,6 +280,12 @@ struct HistoryResource: Resource {
           .init(prevailing.rssi?.highest),
         ] + HistoryResource.cells(prevailing.position)
       )
+    }
+    if request.accepts(APIAnswer.featureType) {
+      return .features(names: names, table.writeFeatures) { json in
+        json.subject(subject)
+        range.write(to: &json)
+      }
     }
     return answer(request, table) { json in
       json.subject(subject)
@@ -489,13 +489,19 @@ struct HistoryResource: Resource {
         HistoryResource.cell(nearest: summary.nearest, gate), .init(summary.rssi),
       ] + HistoryResource.cells(summary.position)
     }
-    if request.accepts("text/csv") {
-      var table = HistoryTable(columns: [.always("time", .time)] + HistoryResource.frameColumns)
+    let isTable = request.accepts("text/csv")
+    if isTable || request.accepts(APIAnswer.featureType) {
+      var table = HistoryTable(columns: HistoryResource.timedColumns)
       for frame in frames {
         let time = HistoryTable.Cell.text(frame.minute.start.rfc3339)
         for (subject, summary) in frame.subjects { table.append([time] + cells(subject, summary)) }
       }
-      return table.csv
+      guard isTable else {
+        return .features(table.writeFeatures) { $0.next(next?.start.rfc3339) }
+      }
+      var answer = table.csv
+      answer.headers[named: "Link"] = next.map { request.link(toNext: "from", $0.start.rfc3339) }
+      return answer
     }
     return .json { json in
       json.objects("frames", frames) { json, frame in
@@ -540,14 +546,10 @@ struct HistoryResource: Resource {
     nearest == .none || !gate.shows(nearest) ? .none : .text(nearest.description)
   }
 
+  /// Of the members of a fix, those that a summary stores.
   private static let positionColumns: [HistoryTable.Column] = [
-    .sometimes("venue", .text),
-    .sometimes("building", .text, "Absent outdoors."),
-    .sometimes("level", .integer),
-    .sometimes("latitude", .number),
-    .sometimes("longitude", .number),
-    .sometimes("horizontalAccuracy", .number, "Metres."),
-  ]
+    "venue", "building", "level", "latitude", "longitude", "horizontalAccuracy",
+  ].map { .sometimes($0, of: FixDetail.members) }
 
   private static let placementColumns: [HistoryTable.Column] = [
     .sometimes("room", .text, "The zone that it was in, by its present name."),
@@ -596,6 +598,16 @@ struct HistoryResource: Resource {
       .always("subjectKind", .subjectKind),
       .sometimes("name", .text),
     ] + placementColumns + [.sometimes("rssi", .integer)] + positionColumns
+
+  /// The columns of a table of the subjects of several frames.
+  fileprivate static let timedColumns: [HistoryTable.Column] = [.always("time", .time)] + frameColumns
+
+  /// The member that leads to the following frames.
+  fileprivate static let nextFrame = Schema.Member.required(
+    "next",
+    .text.orNull,
+    "Send it as `from` for the following frames; null behind the last one."
+  )
 
   private static func cells(_ position: SubjectMinute.Position?) -> [HistoryTable.Cell] {
     guard let position else { return Array(repeating: .none, count: positionColumns.count) }
@@ -717,12 +729,15 @@ extension Schema {
   /// A place of a history: a zone, or a region of an application.
   private static let place: [Member] = ["zone", "application", "region", "name"].map { .optional($0, .text) }
 
+  /// The subject of a history.
+  private static let subjectMembers: [Member] = [
+    .required("subject", .text),
+    .required("subjectKind", .subjectKind),
+    .optional("name", .text),
+  ]
+
   static let subjectHistory = Schema.object(
-    [
-      .required("subject", .text),
-      .required("subjectKind", .subjectKind),
-      .optional("name", .text),
-    ] + steps + [
+    subjectMembers + steps + [
       .required(
         "points",
         .rows(HistoryResource.subjectColumns),
@@ -734,6 +749,16 @@ extension Schema {
       .required("transitions", .list(.historyTransition), "The journal's events, at most the last 500."),
     ]
   ).named("SubjectHistory")
+
+  static let subjectFeatures = Schema.points(
+    .object(HistoryResource.subjectColumns.map(\.member)),
+    beside: subjectMembers + steps
+  ).named("SubjectFeatures")
+
+  static let positionFeatures = Schema.points(
+    .object(HistoryResource.timedColumns.map(\.member)),
+    beside: [HistoryResource.nextFrame]
+  ).named("PositionFeatures")
 
   static let observerHistory = Schema.object(
     [

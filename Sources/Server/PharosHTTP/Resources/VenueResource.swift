@@ -61,7 +61,7 @@ struct VenueResource: Resource {
           """
         )
         .with(.venue, .building, .level)
-        .answering(.done("application/geo+json", .floorFeatures)),
+        .answering(.done(APIAnswer.featureType, .floorFeatures)),
         access: .anyToken,
         conditional: true,
         handler: outlines
@@ -124,9 +124,7 @@ struct VenueResource: Resource {
       // Where radios hang is the operator's own affair.
       withRadios: request.principal.application == nil
     )
-    var answer = APIAnswer.json { features.write(to: &$0) }
-    answer.headers[.contentType] = "application/geo+json"
-    return answer
+    return .features { features.write(to: &$0) }
   }
 
   private func plan(_ request: APIRequest) async throws -> APIAnswer {
@@ -152,9 +150,6 @@ struct VenueResource: Resource {
 /// A venue as the interface shows it: its floors, their positions on the Earth, and the paths of their outlines and
 /// plans.
 enum VenueDocuments {
-  /// The number of decimals of degrees: a hundred-millionth of a degree is a millimetre.
-  static let degreeDecimals = 8
-
   /// The rectangle around a floor, in degrees: west, south, east, north.
   static func bounds(of floor: Floor) -> [Double]? {
     guard let extent = floor.extent else { return nil }
@@ -224,8 +219,8 @@ private struct FloorRow {
     .always(
       "origin",
       .object([
-        .always("latitude", .number(decimals: VenueDocuments.degreeDecimals)) { $0.latitude },
-        .always("longitude", .number(decimals: VenueDocuments.degreeDecimals)) { $0.longitude },
+        .always("latitude", .number(decimals: JSONText.degreeDecimals)) { $0.latitude },
+        .always("longitude", .number(decimals: JSONText.degreeDecimals)) { $0.longitude },
       ]),
       "Where x and y are 0."
     ) { $0.floor.plane.origin },
@@ -274,7 +269,7 @@ extension FloorPlan {
 }
 
 extension ValueForm where Value == Double {
-  fileprivate static var degrees: Self { .number(decimals: VenueDocuments.degreeDecimals) }
+  fileprivate static var degrees: Self { .number(decimals: JSONText.degreeDecimals) }
 }
 
 extension JSONText {
@@ -283,10 +278,6 @@ extension JSONText {
     openArray()
     degrees([coordinate.longitude, coordinate.latitude])
     closeArray()
-  }
-
-  fileprivate mutating func degrees(_ degrees: [Double]) {
-    for degrees in degrees { element(degrees, decimals: VenueDocuments.degreeDecimals) }
   }
 }
 
@@ -306,10 +297,8 @@ struct FloorFeatures {
   /// Indicates whether to include beacons, observers and access points.
   let withRadios: Bool
 
-  /// Writes a feature collection.
+  /// Writes the features of a collection.
   func write(to json: inout JSONText) {
-    json.member("type", "FeatureCollection")
-    json.openArray("features")
     for area in floor.walkable { write(area, kind: "walkable", to: &json) }
     for area in floor.obstacles { write(area, kind: "obstacle", to: &json) }
     writeWalls(to: &json)
@@ -323,7 +312,6 @@ struct FloorFeatures {
       }
     }
     if withRadios { writeRadios(to: &json) }
-    json.closeArray()
   }
 
   private func writeRadios(to json: inout JSONText) {
@@ -398,19 +386,10 @@ struct FloorFeatures {
     coordinates: (inout JSONText) -> Void,
     properties: (inout JSONText) -> Void
   ) {
-    json.openObject()
-    json.member("type", "Feature")
-    json.openObject("geometry")
-    json.member("type", geometry)
-    json.openArray("coordinates")
-    coordinates(&json)
-    json.closeArray()
-    json.closeObject()
-    json.openObject("properties")
-    json.member("kind", kind)
-    properties(&json)
-    json.closeObject()
-    json.closeObject()
+    json.feature(geometry, coordinates: coordinates) { json in
+      json.member("kind", kind)
+      properties(&json)
+    }
   }
 
   /// A closed ring, outer ones counterclockwise and holes clockwise as RFC 7946 asks; nil for one that holds nothing.
