@@ -21,11 +21,15 @@ POLICY = (
 
 
 def description():
-    """As much of the description of the interface as pages read: the kinds of events that the journal keeps."""
+    """As much of the description of the interface as pages read: kinds of events, members of a fix."""
     source = (SOURCES / "Model/PharosModel/Events/EventKind.swift").read_text()
     kinds = [kind for kind in re.findall(r': \("(pharos\.[\w.]+)", ', source) if kind not in ("pharos.ranging", "pharos.fix")]
     kept = {"filter": {"properties": {"kinds": {"items": {"enum": kinds}}}}}
-    return {"components": {"schemas": {"WebhookDocument": {"properties": kept}}}}
+    source = (SOURCES / "Model/PharosModel/Events/FixDetail.swift").read_text()
+    member = r'coder\.(?:member|part)\(\s*"(\w+)",\s*&\w+(?:,\s*decimals: \d+)?,?\s*(?:MemberNote\()?\s*(?:"([^"]*)")?'
+    members = re.findall(member, source)
+    fix = {name: {"description": words} if words else {} for name, words in members}
+    return {"components": {"schemas": {"WebhookDocument": {"properties": kept}, "Fix": {"properties": fix}}}}
 
 
 class Refusal(Exception):

@@ -108,9 +108,16 @@ def fix(x, y, level, course):
         "sources": ["wifi", "motion"] if level is not None else ["outside"],
         "age": 0.4,
         "satellites": "notNeeded" if level is not None else "needed",
+        "altitude": 12.5 + 4 * (level or 0),
+        "ellipsoidalAltitude": 36.75 + 4 * (level or 0),
+        "verticalAccuracy": 1.5,
+        "speedAccuracy": 0.25,
+        "courseAccuracy": 20,
+        "sourceInformation": ["simulatedBySoftware"],
     }
     if level is None:
         return data
+    data["floorCertainty"] = 0.98
     name = dict(FLOORS).get(level, "")
     around = [room for room, left, bottom, right, top in rooms(level) if left <= x <= right and bottom <= y <= top]
     data |= {"room": around[0]} if around else {}

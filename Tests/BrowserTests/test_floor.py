@@ -83,6 +83,13 @@ class Floor(support.BrowserTest):
         support.expect(facts).to_contain_text("Ground floor")
         support.expect(facts).to_contain_text("Wi-Fi, motion")
         support.expect(facts).to_contain_text("not needed here")
+        support.expect(facts).to_contain_text("simulated by software")
+        support.expect(facts).to_contain_text("98 %")
+        support.expect(facts).to_contain_text("1.4 ±0.3 m/s")
+        support.expect(facts).to_contain_text("12.5 ±1.5 m")
+        # A member without words of its own stands with its name, and the description of the interface.
+        other = facts.locator("div[title='Metres above WGS 84.']")
+        support.expect(other).to_have_text("Ellipsoidal altitude36.75")
         self.put(6, level=-1)
         support.expect(self.floor("Basement")).to_have_attribute("aria-pressed", "true")
         support.expect(facts).to_contain_text("Basement")

@@ -151,3 +151,14 @@ export function part(text) {
 export function isAbort(error) {
   return error?.name === "AbortError";
 }
+
+let described = null;
+
+/** The schemas of documents by their names, as the server describes its interface; loaded once. */
+export function schemas() {
+  described ??= get("/openapi.json").then(({ components }) => components.schemas).catch((error) => {
+    described = null;
+    throw error;
+  });
+  return described;
+}

@@ -1,6 +1,6 @@
 // The events that all pages share: one stream, kept in a bounded list.
 
-import { get, isAbort, serverNow } from "./api.js";
+import { get, isAbort, schemas, serverNow } from "./api.js";
 import { EventStream } from "./stream.js";
 
 /** How many entries are kept: a few screens of history, some 2 MB. */
@@ -17,8 +17,7 @@ let kinds = null;
 
 /** The kinds that the journal keeps, as the server describes them: not ranging and fixes, which have their own streams. */
 async function query() {
-  const { components } = kinds ? {} : await get("/openapi.json");
-  kinds ??= components.schemas.WebhookDocument.properties.filter.properties.kinds.items.enum
+  kinds ??= (await schemas()).WebhookDocument.properties.filter.properties.kinds.items.enum
     .filter((kind) => kind.startsWith("pharos."));
   return `?kind=${kinds.join(",")}`;
 }

@@ -1,7 +1,7 @@
 // Who is where on which floor: venues with their floors, and for each subject its last fix and the way to it.
 
-import { serverNow } from "./api.js";
-import { metres, plural, seconds } from "./format.js";
+import { schemas, serverNow } from "./api.js";
+import { decimal, metres, percent, plural, seconds } from "./format.js";
 import { around, Frame } from "./floor-frame.js";
 import { fencesOn } from "./floor-overlays.js";
 import { loadShapes } from "./floor-shapes.js";
@@ -19,6 +19,8 @@ const maximumPlaces = 24;
 const minimumStep = 6e-6;
 /** Around a floor so many metres of outdoors belong to its picture. */
 const outdoors = 60;
+/** The members of a fix by their names, as the server describes them; none until it was asked. */
+let members = {};
 
 /** Fixes on the floors of venues. */
 export class FloorSource {
@@ -83,6 +85,7 @@ export class FloorSource {
     const text = JSON.stringify(venues);
     if (text === this.#venues) return;
     this.#venues = text;
+    schemas().then(({ Fix }) => (members = Fix?.properties ?? {})).catch(() => {});
     this.floors = new Map();
     for (const venue of venues) {
       for (const building of venue.buildings) this.#addBuilding(venue, building);
@@ -301,7 +304,7 @@ export function whereWords({ fix }) {
   return room ? `${room}, ${floor}` : floor;
 }
 
-/** What there is to say about a mark at a time: pairs of a title and a text. */
+/** What there is to say about a mark at a time: a title, a text, and where there is more to say of the title, that. */
 export function factsOf(mark, now) {
   const { fix } = mark;
   const facts = [
@@ -310,12 +313,61 @@ export function factsOf(mark, now) {
     ["Located", `${seconds(Math.max(0, (now - mark.at) / 1000))} ago`],
     ["Made from", (fix.sources ?? []).map((source) => sourceWords[source] ?? source).join(", ") || "nothing new"],
   ];
-  if (mark.speed !== null) facts.push(["Speed", `${mark.speed.toFixed(1)} m/s`]);
-  if (mark.course !== null) facts.push(["Course", `${Math.round(mark.course)}°`]);
+  if (fix.sourceInformation) {
+    facts.push(["Source", fix.sourceInformation.map((word) => informationWords[word] ?? word).join(", ")]);
+  }
+  if (fix.floorCertainty !== undefined) facts.push(["Sure of the floor", percent(fix.floorCertainty)]);
+  if (mark.speed !== null) facts.push(["Speed", `${within(mark.speed, fix.speedAccuracy, 1)} m/s`]);
+  if (mark.course !== null) facts.push(["Course", within(mark.course, fix.courseAccuracy, 0, "°")]);
+  if (fix.heading !== undefined) facts.push(["Heading", within(fix.heading, fix.headingAccuracy, 0, "°")]);
+  if (fix.altitude !== undefined) facts.push(["Altitude", `${within(fix.altitude, fix.verticalAccuracy, 1)} m`]);
   facts.push(["Satellites", fix.satellites === "notNeeded" ? "not needed here" : "needed"]);
   facts.push(["Coordinate", `${mark.latitude.toFixed(6)}, ${mark.longitude.toFixed(6)}`]);
+  for (const name of Object.keys(members)) {
+    if (fix[name] !== undefined && !worded.has(name)) {
+      facts.push([titleOf(name), wordsOf(fix[name]), members[name].description]);
+    }
+  }
   return facts;
 }
+
+/** The members of a fix that the page has words of its own for, or shows in another way. */
+const worded = new Set([
+  ...["subject", "subjectKind", "name", "time", "decidedAt", "venue", "building", "level", "floorName", "room"],
+  ...["place", "latitude", "longitude", "x", "y", "horizontalAccuracy", "speed", "course", "sources", "age"],
+  ...["satellites", "sourceInformation", "floorCertainty", "speedAccuracy", "courseAccuracy", "heading"],
+  ...["headingAccuracy", "altitude", "verticalAccuracy"],
+]);
+
+/** A value, and its accuracy behind it where that is known. */
+function within(value, accuracy, places, unit = "") {
+  const text = `${decimal(value, places)}${unit}`;
+  return accuracy === undefined ? text : `${text} ±${decimal(accuracy, places)}${unit}`;
+}
+
+/** A member's name as a title: `ellipsoidalAltitude` is "Ellipsoidal altitude". */
+function titleOf(name) {
+  const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return words[0].toUpperCase() + words.slice(1);
+}
+
+/** A value of any kind in words. */
+function wordsOf(value) {
+  if (Array.isArray(value)) return value.map(wordsOf).join(", ");
+  if (value === true) return "yes";
+  if (value === false) return "no";
+  if (typeof value === "object" && value) {
+    const parts = Object.entries(value).map(([name, part]) => `${titleOf(name).toLowerCase()} ${wordsOf(part)}`);
+    return parts.join(", ");
+  }
+  return String(value);
+}
+
+const informationWords = {
+  simulatedBySoftware: "simulated by software",
+  producedByAccessory: "an accessory",
+  visualPositioning: "visual positioning",
+};
 
 const sourceWords = {
   wifi: "Wi-Fi",

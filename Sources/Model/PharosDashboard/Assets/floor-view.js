@@ -471,7 +471,7 @@ export class FloorView {
       this.#facts.lastChild,
       [...this.#details.facts(this.#source.now), ...factsOf(chosen, this.#source.now)],
       ([title]) => title,
-      ([title]) => h("div", null, h("dt", null, title), h("dd")),
+      ([title, , hint]) => h("div", hint ? { title: hint } : null, h("dt", null, title), h("dd")),
       (row, [, text]) => setText(row.lastChild, text),
     );
   }
