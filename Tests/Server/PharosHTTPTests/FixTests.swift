@@ -168,6 +168,118 @@ struct FixTests {
     "live updates end at a rest, resume when it has ended, and give the reason where nothing may be learnt"
   )
   func updates() async throws {
+    try await run { desk, shop in
+      let path = "/v1/subjects/visitor/updates"
+      let empty = try await shop.request("GET", path).json
+      #expect(empty["locationUnavailable"].bool == true && empty["location"].members == nil)
+      try await stream(path, of: shop) { connection in
+        var seen: [JSON] = []
+        await publish((0...40).map { .fix(of: "visitor", at: $0, speed: 0) }, desk)
+        try await read(until: 21, from: connection, into: &seen)
+        #expect(seen.prefix(20).allSatisfy { $0["stationary"].bool == false })
+        #expect(seen.last?["stationary"].bool == true)
+        #expect(seen.last?["stationarySince"].string == "1970-01-01T00:00:00.000000000Z")
+        await publish([.fix(of: "visitor", at: 41)], desk)
+        try await read(until: 22, from: connection, into: &seen)
+        #expect(seen.count == 22 && seen.last?["stationary"].bool == false)
+        #expect(seen.last?["location"]["speed"].number == 1.2)
+        let last = try await shop.request("GET", path).json
+        #expect(last["location"]["time"].string == seen.last?["location"]["time"].string)
+        #expect(last["stationary"].bool == nil)
+        try await deny(desk)
+        try await read(until: 23, from: connection, into: &seen)
+        #expect(seen.last?["authorizationDenied"].bool == true && seen.last?["location"].members == nil)
+        let hidden = try await shop.request("GET", path).json
+        #expect(hidden["authorizationDenied"].bool == true && hidden["location"].members == nil)
+      }
+    }
+  }
+
+  @Test("significant changes are other floors after five minutes, and the reason where nothing may be learnt")
+  func significantChanges() async throws {
+    try await run { desk, shop in
+      let path = "/v1/subjects/visitor/significant-changes"
+      #expect(try await shop.request("GET", path).json["locationUnavailable"].bool == true)
+      #expect(try await shop.request("GET", "\(path)?distanceFilter=5").status == 400)
+      try await stream(path, of: shop) { connection in
+        var seen: [JSON] = []
+        // A floor every 200 s: of the second one the fix after five minutes, of the third one the next after ten.
+        let times = Array(stride(from: 0, through: 600, by: 10))
+        await publish(times.map { .fix(of: "visitor", at: $0, level: min($0 / 200, 2)) }, desk)
+        try await read(until: 3, from: connection, into: &seen)
+        #expect(seen.map { seconds($0["location"]["time"]) } == [0, 300, 600])
+        #expect(seen.map { $0["location"]["level"].integer } == [0, 1, 2])
+        #expect(seen.allSatisfy { $0["stationary"].bool == false && $0["locationUnavailable"].bool == false })
+        let last = try await shop.request("GET", path).json
+        #expect(seconds(last["location"]["time"]) == 600 && last["stationary"].bool == nil)
+        try await deny(desk)
+        try await read(until: 4, from: connection, into: &seen)
+        #expect(seen.last?["authorizationDenied"].bool == true && seen.last?["location"].members == nil)
+        let hidden = try await shop.request("GET", path).json
+        #expect(hidden["authorizationDenied"].bool == true && hidden["location"].members == nil)
+      }
+    }
+  }
+
+  @Test("live updates keep back fixes within the distance filter, and those that are vaguer than desired")
+  func filteredUpdates() async throws {
+    try await TestService.run(isLive: true) { service in
+      let path = "/v1/subjects/visitor/updates"
+      try await stream("\(path)?distanceFilter=10", of: service) { connection in
+        var seen: [JSON] = []
+        await publish((0...30).map { .fix(of: "visitor", at: $0, x: 1.25 * Double($0)) }, service)
+        await publish([.fix(of: "visitor", at: 31, level: 1, x: 37.5)], service)
+        try await read(until: 5, from: connection, into: &seen)
+        #expect(seen.map { seconds($0["location"]["time"]) } == [0, 8, 16, 24, 31])
+      }
+      try await stream("\(path)?desiredAccuracy=3", of: service) { connection in
+        var seen: [JSON] = []
+        let fixes = (100...124).map { second in
+          Event.fix(of: "visitor", at: second, x: 2 * Double(second), accuracy: second == 104 ? 2 : 3.5)
+        }
+        await publish(fixes, service)
+        try await read(until: 4, from: connection, into: &seen)
+        #expect(seen.map { seconds($0["location"]["time"]) } == [100, 104, 114, 124])
+        #expect(seen.map { $0["accuracyLimited"].bool } == [true, false, true, true])
+      }
+      for query in ["distanceFilter=-1", "desiredAccuracy=x", "distanceFilter=1&distanceFilter=2"] {
+        #expect(try await service.request("GET", "\(path)?\(query)").status == 400, "\(query)")
+      }
+    }
+  }
+
+  @Test("a stream of events keeps back the fixes of each subject within the filters, and no other events")
+  func filteredEvents() async throws {
+    try await TestService.run(isLive: true) { service in
+      for (start, query, expected) in [
+        (0, "distanceFilter=10", [0, 8, 16, 24, 31]), (100, "desiredAccuracy=3", [0, 4, 14, 24, 31]),
+      ] {
+        try await stream("/v1/events?kind=fix&\(query)", of: service) { connection in
+          var seen: [JSON] = []
+          var events = (0...30).map { second in
+            Event.fix(
+              of: "visitor",
+              at: start + second,
+              x: 1.25 * Double(second),
+              accuracy: second == 4 ? 2 : 3.5
+            )
+          }
+          events.insert(.fix(of: "trolley", at: start), at: 1)
+          events.append(.fix(of: "visitor", at: start + 31, level: 1, accuracy: 2))
+          await publish(events, service)
+          try await read(until: expected.count + 1, from: connection, into: &seen)
+          #expect(seen.map { $0["subject"].string }.firstIndex(of: "trolley") == 1)
+          let shown = seen.filter { $0["subject"].string == "visitor" }
+          #expect(shown.map { seconds($0["time"]) } == expected.map { start + $0 }, "\(query)")
+        }
+        let page = try await service.request("GET", "/v1/events?\(query)")
+        #expect(page.status == 400 && page.text.contains(query.prefix { $0 != "=" }), "\(page.text)")
+      }
+    }
+  }
+
+  /// Runs a test with the clients of an operator and of the application `shop`, which may learn of all.
+  private func run(_ body: (_ desk: TestService, _ shop: TestService) async throws -> Void) async throws {
     try await TestService.run(configuration: locked(), isLive: true) { service in
       var (desk, shop) = (service, service)
       let (tokens, now) = (service.backend.tokens, service.backend.clock())
@@ -175,43 +287,44 @@ struct FixTests {
       shop.token = try tokens.create(name: "s", role: .application("shop"), at: now).secret
       let application = #"{"purpose":"To greet you."}"#
       #expect(try await desk.request("PUT", "/v1/applications/shop", body: application).status == 201)
-      let path = "/v1/subjects/visitor/updates"
-      let empty = try await shop.request("GET", path).json
-      #expect(empty["locationUnavailable"].bool == true && empty["location"].members == nil)
-      try await WireConnection.with(port: Int(service.address.port)) { connection in
-        try await connection.send(shop.head("GET", path, headers: ["Accept": "text/event-stream"]))
-        let head = try await connection.head()
-        #expect(head.status == 200 && head.headers["content-type"] == "text/event-stream")
-        _ = try await connection.chunk()
-        var seen: [JSON] = []
-        func read(until count: Int) async throws {
-          while seen.count < count, let chunk = try await connection.chunk() {
-            for line in String(decoding: chunk, as: UTF8.self).split(separator: "\n")
-            where line.hasPrefix("data: ") {
-              seen.append(try JSON(Array(line.dropFirst(6).utf8)))
-            }
-          }
-        }
-        await publish((0...40).map { .fix(of: "visitor", at: $0, speed: 0) }, service)
-        try await read(until: 21)
-        #expect(seen.prefix(20).allSatisfy { $0["stationary"].bool == false })
-        #expect(seen.last?["stationary"].bool == true)
-        #expect(seen.last?["stationarySince"].string == "1970-01-01T00:00:00.000000000Z")
-        await publish([.fix(of: "visitor", at: 41)], service)
-        try await read(until: 22)
-        #expect(seen.count == 22 && seen.last?["stationary"].bool == false)
-        #expect(seen.last?["location"]["speed"].number == 1.2)
-        let last = try await shop.request("GET", path).json
-        #expect(last["location"]["time"].string == seen.last?["location"]["time"].string)
-        #expect(last["stationary"].bool == nil)
-        let denied = "/v1/applications/shop/authorisations/visitor"
-        #expect(try await desk.request("PUT", denied, body: #"{"state":"denied"}"#).status == 200)
-        try await read(until: 23)
-        #expect(seen.last?["authorizationDenied"].bool == true && seen.last?["location"].members == nil)
-        let hidden = try await shop.request("GET", path).json
-        #expect(hidden["authorizationDenied"].bool == true && hidden["location"].members == nil)
+      try await body(desk, shop)
+    }
+  }
+
+  /// Withdraws what the shop may learn of the visitor.
+  private func deny(_ desk: TestService) async throws {
+    let path = "/v1/applications/shop/authorisations/visitor"
+    #expect(try await desk.request("PUT", path, body: #"{"state":"denied"}"#).status == 200)
+  }
+
+  /// Opens a live stream, and reads its preamble.
+  private func stream(
+    _ target: String,
+    of service: TestService,
+    _ body: (WireConnection) async throws -> Void
+  ) async throws {
+    try await WireConnection.with(port: Int(service.address.port)) { connection in
+      try await connection.send(service.head("GET", target, headers: ["Accept": "text/event-stream"]))
+      let head = try await connection.head()
+      #expect(head.status == 200 && head.headers["content-type"] == "text/event-stream")
+      _ = try await connection.chunk()
+      try await body(connection)
+    }
+  }
+
+  /// Reads the documents of a live stream until there are so many.
+  private func read(until count: Int, from connection: WireConnection, into seen: inout [JSON]) async throws {
+    while seen.count < count, let chunk = try await connection.chunk() {
+      for line in String(decoding: chunk, as: UTF8.self).split(separator: "\n") where line.hasPrefix("data: ")
+      {
+        seen.append(try JSON(Array(line.dropFirst(6).utf8)))
       }
     }
+  }
+
+  /// The seconds since the epoch of a time, or −1 without one.
+  private func seconds(_ time: JSON) -> Int {
+    Timestamp(text: time.string ?? "").map { Int($0.nanoseconds / 1_000_000_000) } ?? -1
   }
 
   @Test("the cache evicts the oldest fixes when there are too many, and never the newest")
@@ -330,6 +443,7 @@ extension Event {
     building: String = "main",
     level: Int = 0,
     x: Double = 1.5,
+    accuracy: Double = 4.5,
     speed: Double = 1.2
   ) -> Event {
     Event(
@@ -350,7 +464,7 @@ extension Event {
           longitude: 13.4,
           x: x,
           y: -2.25,
-          horizontalAccuracy: 4.5,
+          horizontalAccuracy: accuracy,
           speed: speed,
           course: .pi / 2,
           sources: [.wifi, .motion],

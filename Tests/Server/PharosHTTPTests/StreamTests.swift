@@ -279,6 +279,7 @@ struct StreamTests {
     try await TestService.run(isLive: true) { service in
       for (query, field) in [
         ("before=3", "before"), ("limit=5", "limit"), ("rate=0", "rate"), ("rate=x", "rate"),
+        ("distanceFilter=-1", "distanceFilter"), ("desiredAccuracy=x", "desiredAccuracy"),
       ] {
         let headers = ["Accept": "text/event-stream"]
         let answer = try await service.request("GET", "/v1/events?\(query)", headers: headers)
