@@ -236,18 +236,20 @@ struct LabelledScanTests {
     return walk.map { scan in made.last { $0.time <= scan.time + .milliseconds(1_100) } }
   }
 
-  @Test("They are placed as the survey allows, on their floor, and the stated radius holds most of them")
+  @Test("They are placed as the survey allows, on their floor, and stated radii and certainties hold")
   func follows() throws {
     let survey = try Self.scans("train")
     let venue = try Self.venue(survey)
     let ground = LocatableVenue(venue: venue, radio: Self.map(survey, venue))
     var (errors, right, held): ([Double], Int, Int) = ([], 0, 0)
+    var sure: [Bool] = []
     for walk in Dictionary(grouping: try Self.scans("val"), by: \.walk).values {
       for (scan, fix) in zip(walk, Self.fixes(walk, ground)) {
         guard let fix else { continue }
         let error = fix.point.distance(to: scan.point)
         errors.append(error)
         right += fix.floor == scan.floor ? 1 : 0
+        if let certainty = fix.floorCertainty, certainty >= 0.95 { sure.append(fix.floor == scan.floor) }
         held += error <= fix.horizontalAccuracy ? 1 : 0
       }
     }
@@ -259,5 +261,9 @@ struct LabelledScanTests {
     #expect(mean <= 3.3 && median <= 1.8 && p90 <= 5.1, "mean \(mean), median \(median), p90 \(p90) m")
     #expect(Double(right) >= 0.97 * count, "\(right) of \(count)")
     #expect((0.55...0.8).contains(Double(held) / count), "\(held) of \(count)")
+    let surelyRight = sure.count { $0 }
+    print("campus: \(sure.count) of \(errors.count) fixes are sure of the floor, \(surelyRight) rightly")
+    try #require(sure.count > 1_000)
+    #expect(Double(surelyRight) >= 0.95 * Double(sure.count), "\(surelyRight) of \(sure.count)")
   }
 }

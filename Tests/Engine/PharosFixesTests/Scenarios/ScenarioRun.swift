@@ -110,6 +110,8 @@ struct ScenarioFigures {
   let mean, median, p90: Double
   /// Shares of fixes: with the right floor, with the truth within the accuracy, within twice it.
   let floor, within, withinTwice: Double
+  /// The share of fixes that are sure of the floor, with a certainty of at least 0.95, and of these the share that are right.
+  let sure, surelyRight: Double
   let accuracy: Double
 
   /// Judges fixes; on the way between floors either floor is right, and none is counted.
@@ -124,6 +126,9 @@ struct ScenarioFigures {
     median = errors.isEmpty ? .infinity : errors[errors.count / 2]
     p90 = errors.isEmpty ? .infinity : errors[errors.count * 9 / 10]
     floor = share(\.hasRightFloor)
+    let certain = finished.filter { $0.fix.floorCertainty.map { $0 >= 0.95 } ?? false }
+    sure = finished.isEmpty ? 0 : Double(certain.count) / Double(finished.count)
+    surelyRight = certain.isEmpty ? 1 : Double(certain.count(where: \.hasRightFloor)) / Double(certain.count)
     within = share { $0.error <= $0.fix.horizontalAccuracy }
     withinTwice = share { $0.error <= 2 * $0.fix.horizontalAccuracy }
     accuracy =
@@ -136,6 +141,7 @@ struct ScenarioFigures {
     func one(_ number: Double) -> String { "\((number * 10).rounded() / 10)" }
     func percent(_ share: Double) -> String { "\((share * 1_000).rounded() / 10) %" }
     return "mean \(one(mean)) m, median \(one(median)) m, p90 \(one(p90)) m, floor \(percent(floor)), "
+      + "sure \(percent(sure)), of these right \(percent(surelyRight)), "
       + "within \(percent(within)), within twice \(percent(withinTwice)), mean accuracy \(one(accuracy)) m, \(count) fixes"
   }
 }

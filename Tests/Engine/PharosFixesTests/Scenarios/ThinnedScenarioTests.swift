@@ -57,6 +57,7 @@ struct ThinnedScenarioTests {
       return
     }
     #expect(figures.floor > 0.97)
+    #expect(figures.surelyRight >= 0.95)
     #expect(figures.median < 4)
     #expect(figures.p90 < 10)
     #expect(figures.within > 0.5)
