@@ -10,6 +10,11 @@ public struct DatagramDecoder: Sendable {
   /// What was skipped in the last datagram that was decoded.
   public private(set) var notes = DecodingNotes()
 
+  /// The age up to which the adverts of a datagram are left in their order.
+  ///
+  /// - Units: milliseconds.
+  private static let momentaryAge: UInt32 = 1_000
+
   /// Makes a decoder with all counters at zero.
   public init() {}
 
@@ -42,7 +47,8 @@ public struct DatagramDecoder: Sendable {
       notes = DecodingNotes()
       return .failure(refuse(format, error))
     }
-    batch.orderAdverts(from: before)
+    // Of what was collected within a second, the order hardly matters, and to look for it would cost too much.
+    if notes.oldestAge ?? .max > DatagramDecoder.momentaryAge { batch.orderAdverts(from: before) }
     counters.count(format, reports: batch.count - before)
     counters.count(format, notes)
     return .success(format)

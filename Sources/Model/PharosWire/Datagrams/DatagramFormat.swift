@@ -87,6 +87,8 @@ public struct DecodingNotes: Equatable, Sendable {
   public private(set) var firstReason: DatagramRefusal?
   /// The members of JSON objects that look like the identity of a beacon and were ignored.
   package internal(set) var ignored = IgnoredIdentities()
+  /// The age of the oldest advert, in milliseconds, where the format states nothing else about their times.
+  var oldestAge: UInt32?
 
   /// Notes nothing.
   public init() {}

@@ -176,6 +176,7 @@ extension PharosFormat {
     let first = min(next + PharosDatagramLayout.minimumAdvertLength, end)
     let shift = payloads.shift(from: first, in: datagram, &batch)
     let maximum = records.count / PharosDatagramLayout.minimumAdvertLength
+    var oldest = notes.oldestAge ?? 0
     batch.append(atMost: maximum) { (entries: inout OutputSpan<ReportEntry>) in
       while next < end {
         let start = next + PharosDatagramLayout.recordHeadLength
@@ -192,6 +193,7 @@ extension PharosFormat {
         }
         // The age; then level, PDU, channel, set, kind of address and the first three bytes of the address; then the others.
         let age = datagram.knownU32(at: start)
+        oldest = max(oldest, age)
         let fields = datagram.knownU64(at: start + 4)
         let bits = (fields & 0xFF_FFFF) << 24 | UInt64(datagram.knownU32(at: start + 11) & 0xFF_FFFF)
         let channel = UInt8(truncatingIfNeeded: fields >> 40)
@@ -224,6 +226,7 @@ extension PharosFormat {
         next = behind
       }
     }
+    notes.oldestAge = oldest
     return next
   }
 
