@@ -142,6 +142,7 @@ struct WhichRoomTests {
     "Region": "a condition, not a place where someone is", "RegionDocument": "a condition",
     "CloudEvent": "its data are checked event by event",
     "Erasure": "the subject is gone", "SubjectHistory": "its steps have the rooms",
+    "SubjectFeatures": "its points have the rooms",
     "Track.regions": "the kind of subject that a region has",
     "Authorisation": "an application's right, whether the subject is there or not",
     "Notification": "a rule", "NotificationDocument": "a rule",
