@@ -79,7 +79,7 @@ extension DeliveryDeferral {
     .optional(
       "time",
       .number(times),
-      "Seconds after which the oldest event that waits is due, and all with it; else an hour."
+      "Seconds after which the oldest event that waits is due, and all with it; an hour where only distance is stated."
     ),
     .optional("distance", .number(distances), "Metres that a subject moves until its events are due."),
     .optional(

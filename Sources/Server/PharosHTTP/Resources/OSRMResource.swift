@@ -99,7 +99,7 @@ struct OSRMResource: Resource {
           .query(
             "waypoints",
             .text,
-            "The indices of all coordinates with semicolons between; to leave some out is not implemented."
+            "The indices of all coordinates with semicolons between; each coordinate is a waypoint."
           ),
         ] + RouteForm.parameters(geometry: .polyline),
         answer: .routes,

@@ -136,7 +136,7 @@ struct ReducedLocationTests {
     }
   }
 
-  @Test("a change of zone is told at the accuracy of zones, without levels and observers")
+  @Test("a change of zone is published at the accuracy of zones, without levels and observers")
   func zones() throws {
     var transition = ZoneTransition(from: nil, to: "lobby", margin: 6, dwell: .seconds(3), reason: .margin)
     transition.hearings = [ZoneTransition.Hearing(observer: .name("desk"), level: -60)]
