@@ -64,10 +64,8 @@ package struct LagEstimator: Sendable {
   /// A gateway that sends each advert at once is waited for some milliseconds, one that sends twice a second for half a
   /// second. A given lag is taken as it is.
   ///
-  /// - Parameter upload: The time between two uploads of an observer that sends what it hears now and then; zero otherwise.
-  /// - Returns: The time.
-  package func delivery(uploading upload: TimeSpan = .zero) -> TimeSpan {
-    isGiven ? lag : min(lag, max(oldest, oldestBefore, upload) + LagEstimator.margin)
+  package var delivery: TimeSpan {
+    isGiven ? lag : min(lag, max(oldest, oldestBefore) + LagEstimator.margin)
   }
 
   /// A report came that was older than the greatest lag.
@@ -173,8 +171,9 @@ struct ClockOffset: Sendable {
   private struct Upload: Equatable {
     var received = Timestamp.distantPast
     var count = 0
-    /// The least difference, that of the report which was sent last.
+    /// The least difference, that of the report which was sent last, and the greatest one.
     var minimumDifference = TimeSpan.forever
+    var maximumDifference = TimeSpan.zero
     var newest = Timestamp.distantPast
   }
 
@@ -198,6 +197,10 @@ struct ClockOffset: Sendable {
     return minimum == .forever ? nil : minimum
   }
 
+  /// The time between the first and the last report of the present upload by the sender's clock: it reaches back so far at least,
+  /// also where there is no upload yet to compare the clocks by.
+  var uploadSpan: TimeSpan { upload.maximumDifference - upload.minimumDifference }
+
   /// The age of a report that was received and sent at these times by the two clocks.
   mutating func age(received: Timestamp, sent: Timestamp) -> TimeSpan {
     let difference = received - sent
@@ -211,7 +214,10 @@ struct ClockOffset: Sendable {
       upload = Upload(received: received)
     }
     upload.count += 1
-    upload.minimumDifference = min(upload.minimumDifference, difference)
+    (upload.maximumDifference, upload.minimumDifference) =
+      upload.count == 1
+      ? (difference, difference)
+      : (max(upload.maximumDifference, difference), min(upload.minimumDifference, difference))
     upload.newest = max(upload.newest, sent)
     if received - turned >= ClockOffset.half {
       // A silence tells nothing of the clock: the latest half with reports counts, however long ago it was.
@@ -414,6 +420,7 @@ extension ClockOffset: FieldParts {
     try coder.code(&upload.received)
     try coder.code(&upload.count, as: UInt16.self)
     try coder.code(&upload.minimumDifference)
+    try coder.code(&upload.maximumDifference)
     try coder.code(&upload.newest)
     try coder.code(&newest)
     try coder.code(&spread)

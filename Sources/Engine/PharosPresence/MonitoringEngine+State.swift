@@ -7,7 +7,7 @@ package import PharosModel
 /// copy, and another thread writes that.
 extension MonitoringEngine {
   /// The version of the layout.
-  static let stateVersion: UInt8 = 14
+  static let stateVersion: UInt8 = 15
   /// The approximate size of a track in bytes: measured for iBeacons under one policy.
   private static let bytesOfTrack = 150
 
@@ -138,6 +138,7 @@ extension ObserverEngine {
     try coder.code(parts: &sequence)
     if Coder.isReader { life = LifeSigns(mode: life.mode) }
     try coder.code(parts: &life)
+    try coder.code(parts: &upload)
     try coder.code(ids: &ordinals.floor, "an observer's ordinal")
     try coder.code(ids: &lifeCounter, "an observer's counter")
     try coder.code(ids: &rangingCounter, "a ranging counter")
@@ -262,12 +263,10 @@ extension ObserverEngine {
 
   /// Sets the timers of an observer that was read.
   fileprivate mutating func armRestored(_ context: inout EngineContext) {
+    for row in rows.indices { rows[row].armedAt = .distantFuture }
     rearmAll(&context)
-    for row in rows.indices where rows[row].isLive {
-      rows[row].armedAt = .distantFuture
-      arm(row: row, for: rows[row].decideAt, &context)
-    }
     if outageTimer != .distantFuture { outageTimer = context.arm(outageTimer, observer: place, .outage) }
     if secondTimer != .distantFuture { secondTimer = context.arm(secondTimer, observer: place, .second) }
+    if upload.due != .distantFuture { upload.due = context.arm(upload.due, observer: place, .upload) }
   }
 }

@@ -10,6 +10,8 @@ extension ObserverEngine {
     if case .transmission(let head) = report.body {
       handle(head, &context)
     } else if !(sequence.isRepeat && datagramAt == context.current) {
+      // What is known of the uploads when an advert comes decides, so that it takes the same way in a run and alone.
+      let isWhole = life.uploads.isWhole
       let time = time(of: report, &context)
       if !isHandset, report.body.isOfHandset, !standsInZone { becomeHandset(&context) }
       if context.sensing != nil {
@@ -18,9 +20,46 @@ extension ObserverEngine {
         // Without a venue to locate it in, a handset is where its own fix says.
         pass(.outside(fix), at: time.event, &context)
       }
+      if case .advert = report.body, isWhole, life.uploads.isWhole, !isHandset, !lag.isGiven {
+        return hold(report, at: time, in: batch, &context)
+      }
       handle(report.body, at: time, in: batch, &context)
       endPending(&context)
     }
+    passOnLife(&context)
+  }
+
+  /// Keeps an advert until its upload is read.
+  private mutating func hold(
+    _ advert: Report,
+    at time: ReportTime,
+    in batch: borrowing ReportBatch,
+    _ context: inout EngineContext
+  ) {
+    upload.append(advert, at: time, from: batch)
+    if upload.due == .distantFuture {
+      let due = max(life.uploads.readingAt, context.current)
+      upload.due = context.arm(due, observer: place, .upload)
+    }
+    if upload.times.count >= HeldUpload.capacity { readUpload(&context) }
+  }
+
+  /// Hears the adverts of an upload in the order of their times.
+  mutating func readUpload(_ context: inout EngineContext) {
+    var read = upload
+    upload = HeldUpload()
+    if read.spread(over: life.uploads.span) { life.uploads.recordBurst() }
+    tracks.makeUnique()
+    for place in read.order {
+      guard case .advert(let advert) = read.adverts.reports[place].body else { continue }
+      receive(advert, at: read.times[place], in: read.adverts, &context)
+      endPending(&context)
+    }
+    passOnLife(&context)
+  }
+
+  /// Reports to stage two what it has to know of the observer's life.
+  private mutating func passOnLife(_ context: inout EngineContext) {
     if isAwaited { reportReturn(&context) }
     if standsInZone || context.current <= watchedUntil { reportLife(&context) }
   }
@@ -56,7 +95,12 @@ extension ObserverEngine {
     case .age(let stated): (age, isSent) = (max(.zero, stated), false)
     case .sent(let sent): (age, isSent) = (clock.age(received: context.current, sent: sent), true)
     }
-    if case .advert = report.body { life.uploads.receive(at: context.current, age: age) }
+    if case .advert = report.body {
+      let before = reach
+      life.uploads.receive(at: context.current, age: isSent ? max(age, clock.uploadSpan) : age)
+      // What had to wait for a longer period is due earlier from now on.
+      if reach < before { rearmAll(&context) }
+    }
     // What was heard since the upload before is on time, however long that is ago: it could not come earlier.
     let isOfUpload = !lag.isGiven && life.uploads.covers(context.current - age)
     let isLate = age > lag.lag && !isOfUpload

@@ -28,7 +28,7 @@ extension ObserverEngine {
   mutating func wake(at time: ReportTime, isProof: Bool, _ context: inout EngineContext) {
     if isProof { recover(at: time, &context) }
     // The radio scans although it had said that it stopped: the message that it started was lost.
-    guard scanState == .off, !time.isLate, time.event > scanChanged + lag.lag else { return }
+    guard scanState == .off, !time.isLate, time.event > scanChanged + reach else { return }
     (scanState, scanChanged) = (.foreground, time.event)
     if isUp { resume(at: time.event, &context) }
   }
@@ -90,10 +90,11 @@ extension ObserverEngine {
     rearmAll(&context)
   }
 
-  /// Sets the timers of all tracks.
+  /// Sets the timers of all tracks and rows, as some may be due earlier.
   mutating func rearmAll(_ context: inout EngineContext) {
     tracks.makeUnique()
     for place in 0..<tracks.count where tracks[place].isLive { rearm(place, &context) }
+    for row in rows.indices where rows[row].isLive { arm(row: row, for: rows[row].decideAt, &context) }
   }
 
   /// Returns true if a person carries the observer.
@@ -127,7 +128,7 @@ extension ObserverEngine {
     let isExcused = scanState == .off && !life.hasHeartbeats
     // There is nothing to go by: the next report looks again.
     guard !life.isAssumed, !isExcused else { return }
-    let (deadline, isOut) = life.outage(through: context.current - lag.lag)
+    let (deadline, isOut) = life.outage(through: context.current - reach)
     guard isOut else { return armOutage(for: deadline, &context) }
     isUp = false
     isAwaited = false
@@ -156,7 +157,7 @@ extension ObserverEngine {
     guard life.proves(after: deadline.time) else { return false }
     guard !deadline.isLevel else { return true }
     let start = max(track.hot.lastHeard, silenceFrom)
-    let now = max(life.reception.latest, context.current - lag.lag)
+    let now = max(life.reception.latest, context.current - reach)
     if life.trusts(silenceSince: start, deadline: deadline.time, at: now) { return true }
     reassessAt = context.current + .milliseconds(250)
     return false

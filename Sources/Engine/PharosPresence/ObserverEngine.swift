@@ -39,6 +39,8 @@ package struct ObserverEngine: Sendable {
   /// The receive time of the latest datagram with a header.
   var datagramAt: Timestamp?
   var outageTimer = Timestamp.distantFuture
+  /// The adverts of the present upload, if uploads are read as a whole.
+  var upload = HeldUpload()
   var pendingTracks: [Int32] = []
   var pendingRows: [Int32] = []
   var life: LifeSigns
@@ -162,7 +164,7 @@ package struct ObserverEngine: Sendable {
       lostDatagrams: sequence.lost,
       datagrams: sequence.received,
       late: late,
-      lag: lag.lag,
+      lag: lag.isGiven ? lag.lag : max(lag.lag, life.uploads.delivery),
       clockOffset: clock.offset,
       allowedGap: life.allowedGap,
       tracks: table.count
@@ -467,14 +469,20 @@ extension ObserverEngine {
   /// `now`.
   @inline(__always)
   func firing(_ deadline: Timestamp, _ now: Timestamp) -> Timestamp {
-    max(deadline + lag.lag, now)
+    max(deadline + reach, now)
   }
+
+  /// The time that what it hears may need to be read: the lag, or an upload.
+  @inline(__always)
+  var reach: TimeSpan { lag.isGiven || !life.uploads.isWhole ? lag.lag : max(lag.lag, life.uploads.reach) }
 
   /// Returns the time at which the reports about the time before an instant have nearly all come in.
   func delivered(_ instant: Timestamp, _ now: Timestamp) -> Timestamp { max(instant + delivery, now) }
 
   /// The time after which nearly all of its reports have come.
-  var delivery: TimeSpan { lag.delivery(uploading: life.uploads.knownPeriod) }
+  var delivery: TimeSpan {
+    lag.isGiven || !life.uploads.isWhole ? lag.delivery : max(lag.delivery, life.uploads.delivery)
+  }
 
   /// Sets the timer of a track's page for the first deadline of the track, unless it fires early enough already.
   mutating func rearm(_ place: Int, _ context: inout EngineContext) {
@@ -551,6 +559,9 @@ extension ObserverEngine {
       guard secondTimer == due else { return }
       secondTimer = .distantFuture
       closeSecond(&context)
+    case .upload:
+      guard upload.due == due else { return }
+      readUpload(&context)
     }
   }
 

@@ -372,9 +372,9 @@ extension ObserverEngine {
     while next < count {
       let advert = first + next
       let received = advert.pointee.received
-      guard advert.pointee.observer == place, received >= latest, received <= context.timers.soonest else {
-        return
-      }
+      guard advert.pointee.observer == place, received >= latest, received <= context.timers.soonest,
+        !life.uploads.isWhole
+      else { return }
       if advert.pointee.path == .tracked {
         var found = advert.pointee.track
         var track = borrowed[found]
@@ -520,7 +520,8 @@ extension ObserverEngine {
   @inline(__always)
   private mutating func record(_ advert: UnsafePointer<PreparedAdvert>, at time: Timestamp, _ age: Int64) {
     lastReceived = advert.pointee.received
-    life.uploads.receive(at: lastReceived, age: TimeSpan(nanoseconds: age))
+    let reach = advert.pointee.isSent ? max(age, clock.uploadSpan.nanoseconds) : age
+    life.uploads.receive(at: lastReceived, age: TimeSpan(nanoseconds: reach))
     if time >= lagLearnsFrom || life.uploads.isKnown && life.uploads.covers(time) {
       lag.record(age: TimeSpan(nanoseconds: age))
     }

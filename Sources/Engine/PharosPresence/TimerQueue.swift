@@ -194,7 +194,7 @@ package struct TimerEntry: Hashable, Sendable {
     case 0: return .page(place)
     case 1: return .row(place)
     case 2: return .outage
-    default: return .second
+    default: return place == 0 ? .second : .upload
     }
   }
 
@@ -214,6 +214,8 @@ package enum TimerTarget: Hashable, Sendable {
   case outage
   /// The end of a second of ranging and summaries.
   case second
+  /// The end of an upload.
+  case upload
 
   fileprivate var word: UInt64 {
     switch self {
@@ -221,6 +223,7 @@ package enum TimerTarget: Hashable, Sendable {
     case .row(let place): 1 << 31 | UInt64(UInt32(bitPattern: place))
     case .outage: 2 << 31
     case .second: 3 << 31
+    case .upload: 3 << 31 | 1
     }
   }
 }

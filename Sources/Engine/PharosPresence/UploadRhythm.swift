@@ -7,8 +7,14 @@ import PharosModel
 /// neither late nor is the silence before it a sign that the observer was down. Adverts that come within a second make one
 /// upload; an observer that sends each advert at once makes one a second. Heartbeats, which may go another way, make none.
 struct UploadRhythm: Equatable, Sendable {
-  /// The time that an upload may reach back: a minute, and what the network takes.
+  /// The time that an upload may reach back before its observer's period is known: a minute, and what the network takes.
   static let maximumReach = TimeSpan.seconds(64)
+  /// The longest period that is learned; what is older comes from an outage.
+  private static let maximumPeriod = TimeSpan.minutes(5)
+  /// The period from which on an upload is read as a whole.
+  private static let minimumPeriod = TimeSpan.seconds(2)
+  /// The share of the period that the datagrams of an upload are waited for, at most ``maximumUploadTime``.
+  private static let readingShare = 0.1
   /// The time within which the datagrams of one upload come.
   ///
   /// A computed value: each advert is compared with it, and a stored one is initialised by a call.
@@ -45,6 +51,9 @@ struct UploadRhythm: Equatable, Sendable {
   private(set) var usualGap = 0.0
   /// Indicates whether its first upload held several adverts of one transmitter without times.
   private(set) var isBurst = false
+  /// Indicates whether its uploads are read as a whole, each in the order of its times, whatever datagram an advert came in: the
+  /// observer is known to upload at intervals of two seconds or more.
+  private(set) var isWhole = false
 
   init(at time: Timestamp) {
     (begun, latest) = (time, time)
@@ -56,7 +65,7 @@ struct UploadRhythm: Equatable, Sendable {
   mutating func receive(at time: Timestamp, age: TimeSpan) {
     if time.nanoseconds &- begun.nanoseconds > UploadRhythm.maximumUploadTime.nanoseconds { begin(at: time) }
     latest = time
-    if age.nanoseconds > UploadRhythm.maximumUploadTime.nanoseconds / 2, !isCovered { cover(age) }
+    if age.nanoseconds > UploadRhythm.maximumUploadTime.nanoseconds / 2, !isCovered || isFirst { cover(age) }
   }
 
   /// Several adverts of one transmitter came at once, without times: they were collected since the upload before.
@@ -72,24 +81,46 @@ struct UploadRhythm: Equatable, Sendable {
     if !isCovered, (time - begun).seconds > UploadRhythm.shortest { covered = 0 }
     (begun, before, isCovered) = (time, latest, false)
     if count < UploadRhythm.newUploads { count += 1 }
+    isWhole = knownPeriod >= UploadRhythm.minimumPeriod
   }
 
   /// The time that the next upload may take: a half more than the longest one took; zero for an observer that sends at once.
   ///
   /// Behind its first upload that is the longest time that there is, as the first may have come early.
   var wait: TimeSpan {
-    (count == 1 && (isBurst || isCovered) ? UploadRhythm.maximumReach : knownPeriod) * UploadRhythm.patience
+    isFirst && (isBurst || isCovered) ? UploadRhythm.maximumPeriod : knownPeriod * UploadRhythm.patience
   }
+
+  /// The time within which all that it hears has come and has been read; zero for an observer that sends at once.
+  var delivery: TimeSpan { isWhole ? knownPeriod + readingTime + LagEstimator.margin : .zero }
+
+  /// The time within which all that it hears will have come: behind its first upload, which may have come early, the longest period.
+  var reach: TimeSpan { isWhole && isFirst ? UploadRhythm.maximumPeriod : delivery }
+
+  /// Indicates whether there was one upload only.
+  @inline(__always)
+  var isFirst: Bool { count == 1 }
+
+  /// The time after the beginning of an upload at which it is read.
+  private var readingTime: TimeSpan {
+    min(knownPeriod * UploadRhythm.readingShare, UploadRhythm.maximumUploadTime)
+  }
+
+  /// The time since the upload before, which the present one covers.
+  var span: Range<Timestamp> { isFirst ? begun..<begun : min(before, begun)..<begun }
+
+  /// The receive time at which the present upload is read, if it is read as a whole.
+  var readingAt: Timestamp { begun + readingTime }
 
   /// Returns true if something that was heard then could not come before the present upload.
   func covers(_ event: Timestamp) -> Bool {
-    event >= before && begun - event <= UploadRhythm.maximumReach
+    event >= before && begun - event <= max(UploadRhythm.maximumReach, knownPeriod * UploadRhythm.patience)
   }
 
   /// The end of the upload before the one to which a datagram of a time belongs; nil for an observer that is not known to
   /// upload at intervals of two seconds or more.
   func knownStart(at time: Timestamp) -> Timestamp? {
-    guard knownPeriod >= .seconds(2) else { return nil }
+    guard isWhole else { return nil }
     return time - begun > UploadRhythm.maximumUploadTime ? latest : before
   }
 
@@ -98,12 +129,12 @@ struct UploadRhythm: Equatable, Sendable {
   private mutating func cover(_ age: TimeSpan) {
     // The first one covers as much as it reaches back.
     let gap = count == 1 ? age.seconds : (begun - before).seconds
-    guard !isCovered, gap > UploadRhythm.shortest, age.seconds >= gap * UploadRhythm.coveredShare,
-      age <= UploadRhythm.maximumReach
+    guard !isCovered || isFirst, gap > UploadRhythm.shortest, age.seconds >= gap * UploadRhythm.coveredShare,
+      age <= UploadRhythm.maximumPeriod
     else { return }
-    isCovered = true
-    covered = min(covered + 1, UploadRhythm.minimumUploads)
-    period = max(gap, period * 0.9)
+    if !isCovered { (isCovered, covered) = (true, min(covered + 1, UploadRhythm.minimumUploads)) }
+    period = max(gap, isFirst ? period : period * 0.9)
+    isWhole = knownPeriod >= UploadRhythm.minimumPeriod
   }
 
   /// Indicates whether the observer is known to be one that uploads.
@@ -127,5 +158,93 @@ extension UploadRhythm: FieldParts {
     try coder.code(&isBurst)
     try coder.code(finite: &period, "the time between uploads")
     try coder.code(finite: &usualGap, "the usual time between uploads")
+    if Coder.isReader { isWhole = knownPeriod >= UploadRhythm.minimumPeriod }
+  }
+}
+
+/// The adverts of an upload that is not read yet.
+///
+/// The datagrams of an upload come one after the other, by tag, by level or the newest first, and each advert states its time. Read one
+/// by one they would be losses where there are none, and one tag's adverts would outrun another's. So they wait until the upload has
+/// come, and are read in the order of their times.
+struct HeldUpload: Sendable {
+  /// The number of adverts from which on an upload is read before it is over.
+  static let capacity = 1 << 16
+
+  private(set) var adverts = ReportBatch()
+  private(set) var times: [ReportTime] = []
+  /// The time at which they are read.
+  var due = Timestamp.distantFuture
+
+  /// Takes an advert of another batch.
+  mutating func append(_ advert: Report, at time: ReportTime, from batch: borrowing ReportBatch) {
+    adverts.append(advert, from: batch)
+    times.append(time)
+  }
+
+  /// Spreads the adverts evenly over the time since the upload before, those of each transmitter among themselves, if none states
+  /// its time: they were collected in that time.
+  ///
+  /// - Returns: true if a transmitter has several of them.
+  mutating func spread(over span: Range<Timestamp>) -> Bool {
+    guard !span.isEmpty, !times.contains(where: \.isTimed) else { return false }
+    var places: [Transmission: [Int]] = [:]
+    for place in times.indices { places[transmission(place), default: []].append(place) }
+    for own in places.values {
+      for (number, place) in own.enumerated() {
+        let share = (Double(number) + 0.5) / Double(own.count)
+        let event = span.lowerBound + (span.upperBound - span.lowerBound) * share
+        times[place] = ReportTime(event: event, isLate: false, isTimed: true)
+      }
+    }
+    return places.values.contains { $0.count > 1 }
+  }
+
+  /// What adverts of one transmitter have in common: the address if it lasts, otherwise what is sent.
+  private struct Transmission: Hashable {
+    var address: UInt64?
+    var payload: ArraySlice<UInt8>
+  }
+
+  private func transmission(_ place: Int) -> Transmission {
+    guard case .advert(let advert) = adverts.reports[place].body else { return Transmission(payload: []) }
+    if let address = advert.address, !address.isPrivate {
+      return Transmission(address: address.bits, payload: [])
+    }
+    return Transmission(
+      payload: adverts.payloads[Int(advert.payload.lowerBound)..<Int(advert.payload.upperBound)]
+    )
+  }
+
+  /// The places of the adverts in the order of their times; those of one time in the order in which they came.
+  var order: [Int] { times.indices.sorted { (times[$0].event, $0) < (times[$1].event, $1) } }
+}
+
+extension HeldUpload: FieldParts {
+  /// Hands the adverts to a coder.
+  mutating func visitFields<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    try coder.code(&due)
+    var places = Array(times.indices)
+    try coder.code(list: &places, ofAtLeast: 17, into: 0) { (place, coder) throws(Coder.Failure) in
+      var time =
+        Coder.isReader ? ReportTime(event: .distantPast, isLate: false, isTimed: false) : times[place]
+      try coder.code(&time.event)
+      try coder.code(&time.isLate)
+      try coder.code(&time.isTimed)
+      var advert = Advert(address: nil, rssi: nil, payload: 0..<0)
+      if !Coder.isReader, case .advert(let held) = adverts.reports[place].body { advert = held }
+      try coder.code(&advert.address)
+      var level = advert.rssi?.dBm
+      try coder.code(&level)
+      try coder.code(&advert.channel)
+      try coder.code(&advert.advertisingSet)
+      var payload = Array(adverts.payloads[Int(advert.payload.lowerBound)..<Int(advert.payload.upperBound)])
+      try coder.code(bytes: &payload)
+      guard Coder.isReader else { return }
+      advert.rssi = level.map { RSSI(dBm: $0) }
+      advert.payload = adverts.append(payload: payload)
+      adverts.append(Report(observer: 0, received: time.event, timing: .received, body: .advert(advert)))
+      times.append(time)
+    }
   }
 }

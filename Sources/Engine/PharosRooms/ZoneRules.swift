@@ -141,6 +141,11 @@ package enum ZoneRules {
   ///
   /// 0.25: scanners on three channels miss 10 to 30 % of the adverts beside them.
   package static let missChance = 0.25
+  /// The share of observers that upload as seldom as once a minute, and the time within which each of them has done so once.
+  ///
+  /// One in fifty; a minute, and what the network takes. It matters in that time alone, and for a beacon that others hear weakly.
+  package static let lateShare = 0.02
+  package static let firstUpload = TimeSpan.seconds(64)
   /// The level at which half of the beacons in a zone are heard by its observer, and the scale of the logistic curve around
   /// it: −65 ± 9 dBm, from two to ten metres without a wall.
   ///

@@ -39,6 +39,10 @@ package struct ZoneTrack: Equatable, Sendable {
     package var noise = LevelNoise()
     /// The life of each observer, by its place in the plan.
     package var lives: [LifeState]
+    /// Indicates whether each observer has reported a beacon since the start.
+    package var hasReported: [Bool]
+    /// The time of the first report of a beacon, or the distant future before it.
+    package var start = Timestamp.distantFuture
 
     package init(plan: ZonePlan, noise: LevelNoise = LevelNoise()) {
       let count = plan.observers.count
@@ -47,6 +51,18 @@ package struct ZoneTrack: Equatable, Sendable {
       listening = Array(repeating: ListeningTime(), count: count)
       offsets = OffsetTable(observers: count)
       lives = Array(repeating: .unknown, count: count)
+      hasReported = Array(repeating: false, count: count)
+    }
+
+    /// Records that an observer reports beacons.
+    package mutating func report(of observer: Int, at instant: Timestamp) {
+      hasReported[observer] = true
+      start = min(start, instant)
+    }
+
+    /// Returns the chance that an observer without a report so far has heard a beacon and will report it with its first upload.
+    func lateChance(of observer: Int, at instant: Timestamp) -> Double {
+      hasReported[observer] || instant - start > ZoneRules.firstUpload ? 0 : ZoneRules.lateShare
     }
 
     /// Returns the part of an observer's silence about a beacon that is evidence.
@@ -453,7 +469,8 @@ extension ZoneTrack {
         // One that is down is left out within seconds of its failure, so it needs no proof of life.
         let listened = (instant - around.listening[observer].delay - since).seconds
         let chances = samples * min(1, max(0, listened / span))
-        chance = max(chance, louder * RadioMath.power(ZoneRules.missChance, chances))
+        let missed = RadioMath.power(ZoneRules.missChance, chances)
+        chance = max(chance, louder * max(missed, around.lateChance(of: observer, at: instant)))
         continue
       }
       // One sample may be a reflection. Before it is heard again, or should have been, it is neither counted nor left out.

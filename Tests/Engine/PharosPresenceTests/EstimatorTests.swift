@@ -142,16 +142,16 @@ struct EstimatorTests {
   )
   func delivery() {
     var lag = LagEstimator(given: nil)
-    #expect(lag.delivery() == .milliseconds(30))
+    #expect(lag.delivery == .milliseconds(30))
     lag.record(age: .milliseconds(200))
-    #expect(lag.delivery() == .milliseconds(230))
+    #expect(lag.delivery == .milliseconds(230))
     for _ in 0..<3_000 { lag.record(age: .milliseconds(20)) }
-    #expect(lag.delivery() == .milliseconds(50))
+    #expect(lag.delivery == .milliseconds(50))
     lag.record(age: .seconds(2))
-    #expect(lag.delivery() == min(lag.lag, .milliseconds(2_030)))
+    #expect(lag.delivery == min(lag.lag, .milliseconds(2_030)))
     var given = LagEstimator(given: .seconds(3))
     given.record(age: .milliseconds(20))
-    #expect(given.delivery() == .seconds(3))
+    #expect(given.delivery == .seconds(3))
   }
 
   @Test("the mean of a second is over the adverts that have a level")

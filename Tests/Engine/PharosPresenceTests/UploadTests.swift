@@ -17,12 +17,13 @@ struct UploadTests {
 
     init(seed: UInt64) {
       var random = SeededGenerator(seed: seed)
-      period = .random(in: 2...60, using: &random)
+      period = .random(in: 2...120, using: &random)
       interval = .random(in: 0.5...min(5, period / 2), using: &random)
       guard Bool.random(using: &random) else { return }
       clock = .random(in: -1e6...1e6, using: &random)
       if Bool.random(using: &random) {
         step = (.random(in: 300...600, using: &random), .random(in: 90...3_600, using: &random))
+        period = min(period, 60)
       }
     }
 
@@ -86,13 +87,78 @@ struct UploadTests {
       Region(identifier: "tag \(tag)", constraint: .proximity(Timeline.uuid, major: 1, minor: tag))
     }
     var timeline = Timeline(Timeline.site(regions, liveness: .auto))
-    gateway.play(&timeline, leaves: 1_200, end: 1_500)
+    gateway.play(&timeline, leaves: 1_200, end: 1_200 + 3 * gateway.period + 120)
     let enters = timeline.events.filter { $0.kind == .regionEnter }
     #expect(enters.count == 2, "\(gateway)")
     #expect(enters.allSatisfy { $0.decidedAt <= Timeline.at(2 * gateway.period + 1) }, "\(gateway)")
     let exits = timeline.events.filter { $0.kind == .regionExit }
     #expect(exits.count == 1, "\(gateway)")
   }
+
+  /// The order in which a gateway lists what it heard since the upload before.
+  private enum Order: CaseIterable {
+    case newestFirst
+    case byTag
+    case shuffled
+    /// In the order of time, which it does not state.
+    case untimed
+
+    func sorted(
+      _ heard: [(time: Double, tag: UInt16)],
+      _ random: inout SeededGenerator
+    ) -> [(time: Double, tag: UInt16)] {
+      switch self {
+      case .newestFirst: heard.reversed()
+      case .byTag: heard.sorted { ($0.tag, $0.time) < ($1.tag, $1.time) }
+      case .shuffled: heard.shuffled(using: &random)
+      case .untimed: heard
+      }
+    }
+  }
+
+  @Test(
+    "the datagrams of an upload may come in any order, with times and without",
+    arguments: Seeds.drawn(0..<60),
+    Order.allCases
+  )
+  private func order(seed: Int, order: Order) {
+    var random = SeededGenerator(seed: UInt64(seed))
+    let period = Double.random(in: 2...120, using: &random)
+    let interval = [0.1, 0.5, 1, 3][seed % 4]
+    let size = Int.random(in: 1...30, using: &random)
+    let regions = (0...1).map { (tag: UInt16) in
+      Region(identifier: "tag \(tag)", constraint: .proximity(Timeline.uuid, major: 1, minor: tag))
+    }
+    var timeline = Timeline(Timeline.site(regions, liveness: .auto))
+    let leaves = 8 * period
+    let end = leaves + 3 * period + 120
+    var next = [0.02, 0.05]
+    for upload in 1...Int(end / period) {
+      let sent = Double(upload) * period
+      var heard: [(time: Double, tag: UInt16)] = []
+      while let first = next.min(), first < sent, let tag = next.firstIndex(of: first) {
+        if tag > 0 || first < leaves { heard.append((first, UInt16(tag))) }
+        next[tag] += interval
+      }
+      let sorted = order.sorted(heard, &random)
+      // What states no times comes in one body, or nothing would tell that it was collected.
+      let pause = order == .untimed ? 0 : min(0.1, period * 0.02) / Double(sorted.count / size + 1)
+      for (place, advert) in sorted.enumerated() {
+        let time = sent + Double(place / size) * pause
+        let timing = order == .untimed ? ReportTiming.received : .age(.seconds(time - advert.time))
+        timeline.receive(1, advert.tag, at: time, timing: timing)
+      }
+    }
+    timeline.advance(to: end)
+    let enters = timeline.events.filter { $0.kind == .regionEnter }
+    #expect(enters.count == 2, "\(timeline.story())")
+    #expect(enters.allSatisfy { $0.decidedAt <= Timeline.at(3 * period + 1) }, "\(timeline.story())")
+    let exits = timeline.events.filter { $0.kind == .regionExit }
+    #expect(exits.count == 1, "\(timeline.story())")
+    #expect(exits.allSatisfy { $0.decidedAt >= Timeline.at(leaves) }, "\(timeline.story())")
+    #expect(exits.allSatisfy { $0.decidedAt <= Timeline.at(leaves + period + 75) }, "\(timeline.story())")
+  }
+
   @Test(
     "an upload decides the same in one batch and in several that are received at once",
     arguments: Seeds.drawn(0..<60)

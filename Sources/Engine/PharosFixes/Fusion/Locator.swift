@@ -249,29 +249,45 @@ extension Locator {
 }
 
 /// The longest time that observers needed to deliver what they heard in the last one to two minutes.
+///
+/// An observer that uploads every ten seconds is waited for. A slower one tells where a tag was long ago: it is waited for only
+/// while no quicker one hears the tag.
 struct RecentDelivery: Sendable, Hashable {
-  /// The upper bound of that time.
-  ///
-  /// 10 s: what comes later is a backlog, or tells where a tag was long ago.
-  private static let bound = TimeSpan.seconds(10)
+  /// The longest time that is waited for where a quicker observer hears the tag: an upload every ten seconds, and its reading.
+  private static let prompt = TimeSpan.seconds(12)
   private static let window = TimeSpan.minutes(1)
+  /// The length of the window in times of the slowest delivery: a slow observer delivers once in each.
+  private static let slowWindow = 2.0
 
-  /// The longest time in this window, and in the one before.
-  private var present = TimeSpan.zero
-  private var before = TimeSpan.zero
+  /// The longest times of one window.
+  private struct Longest: Hashable {
+    /// Of those within ``prompt``.
+    var prompt = TimeSpan.zero
+    /// Of all.
+    var any = TimeSpan.zero
+  }
+
+  /// The longest times in this window, and in the one before.
+  private var present = Longest()
+  private var before = Longest()
   private var turned = Timestamp.distantPast
   /// The time at which the longest time last fell: nothing is decided for an earlier one from then on.
   private(set) var lowered = Timestamp.distantPast
 
-  var maximumGap: TimeSpan { max(present, before) }
+  var maximumGap: TimeSpan {
+    let prompt = max(present.prompt, before.prompt)
+    return prompt > .zero ? prompt : max(present.any, before.any)
+  }
 
   /// Takes the time that an observer needed for what it delivered at an instant.
   mutating func record(_ span: TimeSpan, at instant: Timestamp) {
     let was = maximumGap
-    if turned == .distantPast || instant - turned >= RecentDelivery.window {
-      (before, present, turned) = (present, .zero, instant)
+    let length = max(RecentDelivery.window, max(present.any, before.any) * RecentDelivery.slowWindow)
+    if turned == .distantPast || instant - turned >= length {
+      (before, present, turned) = (present, Longest(), instant)
     }
-    present = max(present, min(span, RecentDelivery.bound))
+    present.any = max(present.any, span)
+    if span <= RecentDelivery.prompt { present.prompt = max(present.prompt, span) }
     if maximumGap < was { lowered = instant }
   }
 }

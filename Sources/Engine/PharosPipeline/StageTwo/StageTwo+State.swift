@@ -6,7 +6,7 @@ import PharosStays
 
 extension StageTwo {
   /// The version of the bytes that ``writeState(to:)`` writes.
-  package static let stateVersion: UInt8 = 13
+  package static let stateVersion: UInt8 = 14
 
   /// Writes everything that later decisions depend on, so that an engine that restores it makes the same decisions.
   ///
@@ -46,6 +46,8 @@ extension StageTwo {
     let places = Coder.isReader ? begin(with: known, former) : []
     try coder.code(each: &around.listening)
     try coder.code(each: &around.lives)
+    try coder.code(each: &around.hasReported)
+    try coder.code(&around.start)
     try around.offsets.visitFields(&coder)
     try around.noise.visitFields(&coder)
     try stays.visitFields(&coder)
@@ -127,10 +129,12 @@ extension StageTwo {
   mutating func replan(to plan: ZonePlan) {
     let translation = PlanTranslation(from: around.plan, to: plan)
     var next = ZoneTrack.Surroundings(plan: plan, noise: around.noise)
+    next.start = around.start
     next.offsets = around.offsets.translated(by: translation, observers: plan.observers.count)
     for (old, new) in translation.observers.enumerated() {
       guard let new else { continue }
       (next.listening[new], next.lives[new]) = (around.listening[old], around.lives[old])
+      next.hasReported[new] = around.hasReported[old]
     }
     stays = stays.translated(by: translation, observers: plan.observers.count)
     around = next

@@ -373,6 +373,7 @@ extension StageTwo {
   mutating func receive(_ second: SecondSummary, into events: inout [Event]) {
     guard let observer = around.plan.place(of: second.observer) else { return }
     markUp(second.observer)
+    around.report(of: observer, at: now)
     for index in second.beacons.indices {
       let place = place(of: second.beacons[index].beacon, into: &events)
       if tags[place].zone.placingEpoch != regions.epoch { askWhoPlaces(place) }

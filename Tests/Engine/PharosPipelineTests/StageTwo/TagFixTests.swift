@@ -97,8 +97,11 @@ struct TagFixTests {
     #expect(last.sources == .observers && last.floor?.level == 0)
   }
 
-  /// The fixes of a tag at rest whose observers all report so long after each half second.
-  private static func fixes(seconds: Int, deliveredAfter delivery: (Int) -> TimeSpan) throws -> [Event] {
+  /// The fixes of a tag at rest whose observers each report so long after each half second.
+  private static func fixes(
+    seconds: Int,
+    deliveredAfter delivery: (_ half: Int, _ observer: Int) -> TimeSpan
+  ) throws -> [Event] {
     let ground = ground(try floor())
     var stage = StageTwo(site: Site(), venues: [ground])
     let start = Timestamp(seconds: 1_750_000_000)
@@ -117,7 +120,7 @@ struct TagFixTests {
         let second = SecondSummary(
           observer: .name("\(number)"),
           until: until,
-          decidedAt: until + delivery(half),
+          decidedAt: until + delivery(half, number),
           ordinal: UInt64(half),
           beacons: [heard]
         )
@@ -127,17 +130,17 @@ struct TagFixTests {
     var events: [Event] = []
     for link in links.sorted(by: StageLink.isOrderedBefore) { stage.restore(link, into: &events) }
     // Fixes go on for half a minute behind the last input.
-    stage.advance(to: start + .seconds(Double(seconds + 40)), into: &events)
+    stage.advance(to: start + .seconds(Double(seconds + 110)), into: &events)
     return events.filter { $0.kind == .fix }
   }
 
   @Test(
     "Observers that report late give the same fixes, each as late as they are",
-    arguments: [30, 1_030, 2_030, 5_030] as [Int64]
+    arguments: [30, 1_030, 2_030, 5_030, 10_030, 11_030, 31_030, 61_030] as [Int64]
   )
   func delivery(milliseconds: Int64) throws {
-    let prompt = try Self.fixes(seconds: 30) { _ in .milliseconds(30) }
-    let late = try Self.fixes(seconds: 30) { _ in .milliseconds(milliseconds) }
+    let prompt = try Self.fixes(seconds: 30) { _, _ in .milliseconds(30) }
+    let late = try Self.fixes(seconds: 30) { _, _ in .milliseconds(milliseconds) }
     try #require(prompt.count >= 30)
     #expect(late.map(\.time) == prompt.map(\.time))
     #expect(late.map(\.detail) == prompt.map(\.detail))
@@ -145,11 +148,20 @@ struct TagFixTests {
     #expect(late.allSatisfy { $0.decidedAt == $0.time + lag })
   }
 
+  @Test("An observer that uploads once a minute delays no fix that others allow")
+  func slowObserver() throws {
+    let fixes = try Self.fixes(seconds: 240) { _, observer in
+      observer == 0 ? .milliseconds(61_030) : .milliseconds(30)
+    }
+    try #require(fixes.count >= 240)
+    #expect(fixes.allSatisfy { $0.decidedAt == $0.time + .seconds(1) })
+  }
+
   @Test("A network that was slow for some seconds delays fixes for two minutes, and no longer")
   func slowForAWhile() throws {
-    let prompt = try Self.fixes(seconds: 240) { _ in .milliseconds(30) }
-    let fixes = try Self.fixes(seconds: 240) {
-      (40..<50).contains($0) ? .milliseconds(4_030) : .milliseconds(30)
+    let prompt = try Self.fixes(seconds: 240) { _, _ in .milliseconds(30) }
+    let fixes = try Self.fixes(seconds: 240) { half, _ in
+      (40..<50).contains(half) ? .milliseconds(4_030) : .milliseconds(30)
     }
     #expect(fixes.map(\.time) == prompt.map(\.time))
     #expect(zip(fixes, fixes.dropFirst()).allSatisfy { $0.decidedAt <= $1.decidedAt })

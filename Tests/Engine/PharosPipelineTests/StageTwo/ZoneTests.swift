@@ -113,7 +113,7 @@ struct ZoneTests {
 
   @Test("a single loud advert changes nothing")
   func spike() {
-    var links = (0..<20).map { LinkScript.summary("a", -70, at: Double($0)) }
+    var links = (0..<20).map { LinkScript.summary("a", -60, at: Double($0)) }
     links.append(LinkScript.summary("b", -30, at: 10, count: 1))
     let events = LinkScript.events(LinkScript.site(zones: Self.zones()), links, until: 19)
     #expect(Self.words(events) == ["+a@1"])
