@@ -16,7 +16,7 @@ extension ObserverEngine {
       if !isHandset, report.body.isOfHandset, !standsInZone { becomeHandset(&context) }
       if context.sensing != nil {
         sense(report, at: time, in: batch, &context)
-      } else if case .outsideFix(let fix) = report.body, context.catalog.geofenceCount > 0, !standsInZone {
+      } else if case .outsideFix(let fix) = report.body, !standsInZone {
         // Without a venue to locate it in, a handset is where its own fix says.
         pass(.outside(fix), at: time.event, &context)
       }

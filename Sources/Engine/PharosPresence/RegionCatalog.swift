@@ -59,8 +59,6 @@ package struct RegionCatalog: Sendable {
   private(set) var assumedInside: [Int32] = []
   /// Indicates whether there is, or was, a rotation.
   private(set) var hasRotations = false
-  /// The number of live geofences, which no advert bears on: they have names and places in rotations, and nothing else.
-  private(set) var geofenceCount = 0
   var regionLimits: [String: Int] = [:]
 
   private var policyNumbers: [PresencePolicy: UInt16] = [:]
@@ -148,7 +146,8 @@ package struct RegionCatalog: Sendable {
     let entry = slots[Int(slot)]
     names[entry.application, default: [:]][entry.region.identifier] = slot
     hasRotations = hasRotations || entry.isRotated
-    guard let constraint = entry.region.constraint else { return geofenceCount += 1 }
+    // No advert bears on a geofence: it has a name and a place in rotations, and nothing else.
+    guard let constraint = entry.region.constraint else { return }
     slotsByConstraint[constraint.normal, default: []].append(slot)
     recordSort(of: constraint, isKeyed: entry.region.keyedByAddress)
     if entry.assumed == .inside, entry.region.subject == .observer { assumedInside.append(slot) }
@@ -170,7 +169,6 @@ package struct RegionCatalog: Sendable {
     rangingsByConstraint = [:]
     names = [:]
     assumedInside = []
-    geofenceCount = 0
     for policy in state.policies { _ = number(of: policy) }
     for place in slots.indices where slots[place].isLive { record(Int32(place)) }
     for place in rangings.indices where rangings[place].isLive {
@@ -188,7 +186,6 @@ package struct RegionCatalog: Sendable {
     slots[Int(slot)].until = version
     retired.slots.append(slot)
     let entry = slots[Int(slot)]
-    if entry.region.constraint == nil { geofenceCount -= 1 }
     if names[entry.application]?[entry.region.identifier] == slot {
       names[entry.application]?[entry.region.identifier] = nil
     }

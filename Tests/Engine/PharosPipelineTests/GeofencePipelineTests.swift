@@ -1,3 +1,4 @@
+import PharosFixes
 import PharosModel
 import PharosPipeline
 import PharosPresence
@@ -42,6 +43,7 @@ struct GeofencePipelineTests {
 
   private static func run(
     _ inputs: [(observer: ObserverID, instant: Timestamp, fix: OutsideFix)],
+    on site: Site = Self.site,
     shards: Int,
     batch size: Int,
     checkpointAt cut: Int? = nil
@@ -80,6 +82,43 @@ struct GeofencePipelineTests {
       #expect(try Self.run(inputs, shards: shards, batch: size) == whole)
     }
     #expect(try Self.run(inputs, shards: 2, batch: 9, checkpointAt: 450) == whole)
+  }
+
+  @Test(
+    "each location of a handset is a fix without a venue, whether there are areas or not; a late one is none",
+    arguments: Seeds.drawn(1..<4 as Range<UInt64>)
+  )
+  func fixes(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let inputs = Self.inputs(seed: seed)
+    let events = [true, false].map { hasAreas in
+      try? Self.run(inputs, on: hasAreas ? Self.site : Site(stream: "test"), shards: 1, batch: 7)
+    }
+    let fixes = events.map { events in (events ?? []).filter { $0.kind == .fix } }
+    #expect(fixes[0] == fixes[1])
+    #expect(fixes[0].count == inputs.count)
+    for (event, input) in zip(fixes[0], inputs) {
+      guard case .fix(let fix) = event.detail else { continue }
+      #expect(event.subject == .observer(input.observer) && event.time == input.instant)
+      #expect(fix.latitude == input.fix.latitude && fix.longitude == input.fix.longitude)
+      #expect(fix.horizontalAccuracy == 4 && fix.sources == .outside && !fix.isIndoors && fix.venue.isEmpty)
+    }
+    var reported = ReportedFixes(site: Self.site, limit: 2)
+    var latest: [ObserverID: Timestamp] = [:]
+    for (number, input) in inputs.prefix(200).enumerated() {
+      let walker = Self.walkers[number % 2]
+      let sensing = Sensing(
+        observer: walker,
+        time: input.instant - .seconds(Double.random(in: 0...3, using: &random)),
+        decidedAt: input.instant,
+        ordinal: 0,
+        body: .outside(input.fix)
+      )
+      let isLate = latest[walker].map { sensing.time <= $0 } ?? false
+      #expect((reported.receive(sensing) == nil) == isLate)
+      if !isLate { latest[walker] = sensing.time }
+    }
+    #expect(reported.counters.late > 0 && reported.counters.subjects == 2)
   }
 
   @Test("a region is added, asked about and forgotten while subjects are located")

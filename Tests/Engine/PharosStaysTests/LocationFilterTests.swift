@@ -80,6 +80,46 @@ struct LocationFilterTests {
       if !isNear, !isVague { last = fix }
     }
   }
+
+  @Test("places on a plane and the same places on the Earth decide alike", arguments: Seeds.drawn(1..<6))
+  func eitherCoordinates(seed: Int) throws {
+    var random = SeededGenerator(seed: UInt64(seed))
+    let origin = Coordinate(
+      latitude: .random(in: -60...60, using: &random),
+      longitude: .random(in: -179...179, using: &random)
+    )
+    let plane = GroundPlane(origin: try #require(origin))
+    let distance = Double.random(in: 5...40, using: &random)
+    var filters = (LocationFilter(distance: distance), LocationFilter(distance: distance))
+    var changes = (SignificantChangeTrack(), SignificantChangeTrack())
+    var (here, passed, reported) = (Point.origin, 0, 0)
+    for second in 0..<3_000 {
+      here = here + Point(x: .random(in: -10...12, using: &random), y: .random(in: -10...10, using: &random))
+      let time = Self.start + .seconds(Double(second))
+      let indoors = VisitFix(
+        time: time,
+        decidedAt: time,
+        ground: Self.ground(0),
+        point: here,
+        accuracy: 3
+      )
+      let outdoors = VisitFix(
+        time: time,
+        decidedAt: time,
+        ground: VisitFix.Ground(venue: "", floor: nil),
+        point: .origin,
+        coordinate: plane.coordinate(of: here),
+        accuracy: 3
+      )
+      let isPassed = filters.0.passes(indoors)
+      let isReported = changes.0.reports(indoors)
+      #expect(filters.1.passes(outdoors) == isPassed, "second \(second)")
+      #expect(changes.1.reports(outdoors) == isReported, "second \(second)")
+      passed += isPassed ? 1 : 0
+      reported += isReported ? 1 : 0
+    }
+    #expect(passed > 10 && reported > 2)
+  }
 }
 
 /// Significant changes of walks that are simple enough to see what must follow.

@@ -60,6 +60,9 @@ package struct FixEstimate: Hashable, Sendable {
   /// The rotation from the handset's axes to east, north and up, if known.
   package var attitude: Rotation?
 
+  /// The factor of the errors of satellites in height to those along the ground, for a height without an accuracy.
+  package static let heightErrorFactor = 2.0
+
   /// A height in metres, and what it is measured from.
   package enum Height: Hashable, Sendable {
     /// Above mean sea level.
@@ -310,14 +313,15 @@ extension Locator {
 
   /// Adds the height: that of the floor, or else of the last location from outside.
   ///
-  /// Indoors the height of a satellite receiver is worth nothing.
+  /// Indoors the belief is finer than such a location, which is therefore no measure of the error of its height.
   private func addHeight(to fix: inout FixEstimate, on middle: Middle? = nil) {
     if let middle, let altitude = content.floors[middle.floor].altitude {
       fix.height = .sea(altitude)
       fix.verticalAccuracy = verticalAccuracy(of: middle, at: altitude)
-    } else if let outside = sky.recent(at: fix.time), middle == nil || outside.source == .vps {
-      fix.height = outside.altitude.map { .ellipsoid($0.value) }
-      fix.verticalAccuracy = outside.altitude.flatMap { _ in outside.verticalAccuracy?.value }
+    } else if let outside = sky.recent(at: fix.time), let altitude = outside.altitude {
+      fix.height = .ellipsoid(altitude.value)
+      let guess = middle.map { _ in outside.horizontalAccuracy.value * FixEstimate.heightErrorFactor }
+      fix.verticalAccuracy = outside.verticalAccuracy?.value ?? guess
     }
   }
 

@@ -274,6 +274,7 @@ extension StageTwo {
   /// the report stays valid as long as that of an observer that went down, but no longer names the observer.
   mutating func forget(_ traces: SubjectTraces, into events: inout [Event]) {
     locators?.forget(traces)
+    reported.forget(traces)
     for decider in FixDecider.all { decider.forget(&self, traces, &events) }
     for place in tags.occupied {
       if traces.contains(tags[place].beacon) {

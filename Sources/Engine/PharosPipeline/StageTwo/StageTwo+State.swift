@@ -325,6 +325,7 @@ extension StageTwo {
   /// Takes over the zones and the settings for locating that an edited site declares; zones that stay keep their tags.
   mutating func declare(_ settings: Site, into events: inout [Event]) {
     locators?.adopt(settings.positioning, at: now, into: &events)
+    reported.adopt(settings.positioning)
     visits.adopt(settings, at: now, into: &events)
     occupancy.adopt(settings.zones)
     let declared = settings.zones.map(\.withoutThresholds)

@@ -18,7 +18,7 @@ package struct StageTwo: Sendable {
   /// - Complexity: linear in the number of subjects that are located.
   package var counters: PositioningCounters {
     var counters = counted
-    if let locators { counters.locating = locators.counters }
+    counters.locating = locators?.counters ?? reported.counters
     return counters
   }
 
@@ -57,6 +57,8 @@ package struct StageTwo: Sendable {
   var now = Timestamp.distantPast
   /// The locators of handsets and tags, or nil if there is no venue to locate them in.
   var locators: Locators?
+  /// The fixes of handsets where there is no venue: what they report themselves.
+  var reported: ReportedFixes
   /// The geofences, and what the fixes say of them.
   var geofences: Geofences
   /// The visits of handsets and tags.
@@ -72,7 +74,8 @@ package struct StageTwo: Sendable {
   /// - Parameters:
   ///   - site: The site.
   ///   - limits: The bounds on what the stage keeps.
-  ///   - venues: The venues in which handsets and tags are located. If it is empty, no subject is located.
+  ///   - venues: The venues in which handsets and tags are located. If it is empty, a handset is where its own location says,
+  ///     and no tag is located.
   package init(site: Site, limits: PositioningLimits = PositioningLimits(), venues: [LocatableVenue] = []) {
     zones = site.zones.map(\.withoutThresholds)
     self.stream = site.stream
@@ -85,6 +88,7 @@ package struct StageTwo: Sendable {
     visits = Visits(site: site, venues: venues, limit: limits.tags)
     guides = Guides(stream: site.stream, venues: venues, limit: limits.subjects)
     occupancy = ZoneOccupancy(site.zones)
+    reported = ReportedFixes(site: site, limit: limits.subjects)
     guard !venues.isEmpty else { return }
     locators = Locators(venues: venues, site: site, limit: limits.subjects, keepsFixes: true)
   }
@@ -107,8 +111,11 @@ package struct StageTwo: Sendable {
       if change.isUp { recover(change) } else { markOffline(change) }
     case .sensing(let sensing):
       counted.sensings &+= 1
-      if locators == nil { follow(sensing, into: &events) }
       locators?.receive(sensing, into: &events)
+      if locators == nil, let fix = reported.receive(sensing) {
+        events.append(fix.event)
+        follow(fix, into: &events)
+      }
     case .life(let life):
       lived[life.observer] = life.listening.provenThrough
       if let observer = around.plan.place(of: life.observer) { prove(observer, life) }
@@ -194,30 +201,11 @@ package struct StageTwo: Sendable {
 
   /// Hands each new fix to all that decides by fixes.
   private mutating func followFixes(into events: inout [Event]) {
-    for fix in locators?.drainFixes() ?? [] {
-      for decider in FixDecider.all { decider.follow(&self, fix, &events) }
-    }
+    for fix in locators?.drainFixes() ?? [] { follow(fix, into: &events) }
   }
 
-  /// Takes a location from outside as the position of its handset, where there is no venue to locate it in.
-  private mutating func follow(_ sensing: Sensing, into events: inout [Event]) {
-    guard !geofences.isEmpty, case .outside(let fix) = sensing.body else { return }
-    var position = LocatedPosition(
-      subject: .observer(sensing.observer),
-      time: sensing.time,
-      decidedAt: sensing.decidedAt,
-      latitude: fix.latitude,
-      longitude: fix.longitude,
-      accuracy: fix.horizontalAccuracy.value,
-      source: .outside
-    )
-    position?.height = LocatedHeight(
-      altitude: nil,
-      ellipsoidalAltitude: fix.altitude?.value,
-      verticalAccuracy: fix.verticalAccuracy?.value,
-      horizontalAccuracy: fix.horizontalAccuracy.value
-    )
-    if let position { follow(position, into: &events) }
+  private mutating func follow(_ fix: PublishedFix, into events: inout [Event]) {
+    for decider in FixDecider.all { decider.follow(&self, fix, &events) }
   }
 
   /// Hands a position to the geofences.

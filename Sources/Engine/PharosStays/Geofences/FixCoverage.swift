@@ -40,6 +40,28 @@ package struct FixCoverage: Sendable {
     }.min()
   }
 
+  /// Returns the floors on which a geofence lies, and the venue gives fixes no height of the kind that its range counts in.
+  ///
+  /// There the height is that of the handset's own location, if it has one.
+  ///
+  /// - Parameter geofence: the geofence.
+  /// - Returns: the floors, in the order of the venue; none for a geofence without a range of heights.
+  package func floorsWithoutHeight(for geofence: Geofence) -> [FloorID] {
+    guard let range = geofence.altitude, let circle = geofence.equivalentCircle else { return [] }
+    return venue.venue.floors.compactMap { id, floor in
+      let isKnown = floor.altitude != nil && (range.reference == .seaLevel || venue.venue.geoidHeight != nil)
+      guard !isKnown, geofence.level ?? id.level == id.level,
+        geofence.building ?? id.building == id.building,
+        let point = floor.plane.point(of: circle.center), let extent = floor.extent
+      else { return nil }
+      let (low, high) = (extent.southWest, extent.northEast)
+      let isThere =
+        (low.x - circle.radius...high.x + circle.radius).contains(point.x)
+        && (low.y - circle.radius...high.y + circle.radius).contains(point.y)
+      return isThere ? id : nil
+    }
+  }
+
   private func accuracy(at point: Point, on id: FloorID, _ floor: Floor) -> Double {
     let rules = venue.rules
     let hidden = Double(rules.hiddenError)

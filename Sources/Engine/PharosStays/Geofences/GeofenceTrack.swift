@@ -113,9 +113,6 @@ package struct LocatedHeight: Sendable {
   /// - Units: metres.
   fileprivate var deviation = 1.0
 
-  /// The factor of the errors of satellites in height to those along the ground, for a height without an accuracy.
-  private static let satellites = 2.0
-
   /// Makes an unknown height.
   package init() {}
 
@@ -132,7 +129,7 @@ package struct LocatedHeight: Sendable {
     verticalAccuracy: Double?,
     horizontalAccuracy: Double
   ) {
-    let accuracy = verticalAccuracy ?? horizontalAccuracy * LocatedHeight.satellites
+    let accuracy = verticalAccuracy ?? horizontalAccuracy * FixEstimate.heightErrorFactor
     guard accuracy.isFinite, accuracy >= 0 else { return }
     self.altitude = altitude.flatMap { $0.isFinite ? $0 : nil }
     self.ellipsoidalAltitude = ellipsoidalAltitude.flatMap { $0.isFinite ? $0 : nil }

@@ -266,6 +266,8 @@ package struct Geofences: Sendable {
     var held: Set<Int> = []
     /// The geofences that the fix does not decide about, and for which there is neither a row nor an event.
     var open: [GeofenceTrial] = []
+    /// What the fix says of the geofences that it would decide about if it had a height.
+    var withoutHeight: [Int: GeofenceBasis] = [:]
 
     /// Adds a row in its order, and returns its place.
     mutating func insert(_ row: GeofenceRow) -> Int {
@@ -276,6 +278,9 @@ package struct Geofences: Sendable {
   }
 
   private func judge(_ trial: GeofenceTrial, _ judgement: inout Judgement, into events: inout [Event]) {
+    if !trial.sight.isHeightKnown, !trial.sight.isOutside(by: trial.policy) {
+      judgement.withoutHeight[trial.place] = trial.basis()
+    }
     let known = judgement.rows.firstIndex { $0.fence == trial.place }
     guard let number = known ?? begin(trial, &judgement, into: &events) else { return }
     decide(trial, number, &judgement, into: &events)
@@ -395,8 +400,11 @@ package struct Geofences: Sendable {
       guard open <= Geofences.maximumOpen, fix.decidedAt - start >= Geofences.hesitation else { return }
       for trial in judgement.open { _ = judgement.insert(trial.row(assuming: trial.start)) }
       for number in judgement.rows.indices where judgement.rows[number].isOpen {
-        guard let entry = regions.entries[judgement.rows[number].fence] else { continue }
-        publishState(of: &judgement.rows[number], entry, fix, into: &events)
+        let place = judgement.rows[number].fence
+        guard let entry = regions.entries[place] else { continue }
+        var evidence = Evidence(rule: judgement.withoutHeight[place] == nil ? .assumed : .noAltitude)
+        evidence.geofence = judgement.withoutHeight[place]
+        publishState(of: &judgement.rows[number], entry, fix, evidence, into: &events)
       }
       tracks[place].publishedAt = fix.decidedAt
       return
@@ -473,6 +481,7 @@ package struct Geofences: Sendable {
     of row: inout GeofenceRow,
     _ entry: BeaconRegions.Entry,
     _ fix: LocatedPosition,
+    _ evidence: Evidence,
     into events: inout [Event]
   ) {
     row.counter += 1
@@ -481,7 +490,7 @@ package struct Geofences: Sendable {
       from: row.state,
       to: row.state,
       enteredAt: row.machine.enteredAt,
-      evidence: Evidence(rule: .assumed)
+      evidence: evidence
     )
     let decision = Decision(entry: entry, subject: fix.subject, decidedAt: fix.decidedAt)
     events.append(event(.regionState, decision, at: fix.time, row.counter, transition))

@@ -2,7 +2,7 @@ public import PharosDocuments
 
 /// The estimated location of a subject and its properties.
 public struct FixDetail: Hashable, Sendable {
-  /// The venue's identifier.
+  /// The venue's identifier; empty where the site has no venue.
   public var venue: String
   /// The building's identifier; empty outdoors, where there is no floor.
   public var building: String
@@ -215,7 +215,7 @@ extension FixDetail: EventMembers {
   package static let members = DocumentField<FixDetail>.listed
 
   mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
-    try coder.member("venue", &venue)
+    try coder.member("venue", &venue, decimals: 0, "The venue; empty where the site has none.")
     try visitPlace(&coder)
     try coder.member(
       "horizontalAccuracy",

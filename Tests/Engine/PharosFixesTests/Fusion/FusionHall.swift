@@ -20,6 +20,7 @@ struct FusionHall {
   init(
     seed: UInt64 = 1,
     size: Point = Point(x: 60, y: 24),
+    altitude: Double? = FusionHall.altitude,
     change: (inout FusionRules) -> Void = { _ in },
     survey: (inout RadioMap) -> Void = { _ in }
   ) throws {
@@ -37,7 +38,7 @@ struct FusionHall {
         )
       }
     )
-    floor.altitude = FusionHall.altitude
+    floor.altitude = altitude
     let venue = Venue(identifier: "hall", buildings: [Building(identifier: "main", floors: [floor])])
     var rules = FusionRules()
     // No body is in the way here.

@@ -84,6 +84,35 @@ struct OutsideTests {
     }
   }
 
+  @Test(
+    "on a floor without an altitude a fix has the height of the last location from outside",
+    arguments: [nil, 3.5, 80] as [Double?]
+  )
+  func heightIndoors(vertical: Double?) throws {
+    var hall = try FusionHall(altitude: nil)
+    let here = Point(x: 30, y: 12)
+    for second in stride(from: 0.0, to: 20, by: 1) {
+      hall.scan(at: here, second)
+      guard second >= 10,
+        case .outside(var location) = try Self.satellites(hall, here, accuracy: 30, speed: nil)
+      else { continue }
+      location.altitude = Meters(71)
+      location.verticalAccuracy = vertical.map { Meters($0) }
+      hall.add(.outside(location), at: second + 0.1)
+    }
+    let fixes = hall.fixes(tail: 12)
+    let (before, after) = (
+      fixes.filter { $0.time < FusionHall.time(10) }, fixes.filter { $0.time > FusionHall.time(12) }
+    )
+    #expect(before.count > 5 && before.allSatisfy { $0.floor != nil && $0.height == nil })
+    // Without an accuracy of its own the height is not taken to be as good as the place, which beacons and scans give.
+    let recent = after.filter { $0.time < FusionHall.time(20) }
+    #expect(recent.count > 5)
+    #expect(recent.allSatisfy { $0.floor != nil && $0.height == .ellipsoid(71) })
+    #expect(recent.allSatisfy { $0.verticalAccuracy == vertical ?? 60 })
+    #expect(after.filter { $0.time > FusionHall.time(26) }.allSatisfy { $0.height == nil })
+  }
+
   @Test("through the door and out again: no jump, the floor comes and goes, the advice flips once each way")
   func door() throws {
     var hall = try FusionHall()

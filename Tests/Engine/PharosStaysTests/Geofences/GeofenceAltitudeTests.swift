@@ -104,6 +104,22 @@ struct GeofenceAltitudeTests {
     #expect(Evidence.Rule.noAltitude.words.sentence.contains("no altitude"))
   }
 
+  @Test(
+    "what is undecided for long is named: for want of a height, or because the fixes say too little",
+    arguments: [(nil, Evidence.Rule.noAltitude), (37, .assumed)]
+  )
+  func undecided(altitude: Double?, rule: Evidence.Rule) throws {
+    var stage = StageTwo(site: GeofenceScript.site([("deck", Self.deck())]))
+    var events: [Event] = []
+    for second in 0..<12 {
+      let position = Self.position(0, at: Double(second), altitude: altitude, vertical: 30)
+      if let position { stage.follow(position, into: &events) }
+    }
+    let named = try #require(events.first { $0.kind == .regionState })
+    #expect(named.transition?.to == .unknown && named.transition?.evidence.rule == rule)
+    #expect((named.transition?.evidence.geofence != nil) == (rule == .noAltitude))
+  }
+
   @Test("heights above the ellipsoid decide about those ranges alone")
   func references() {
     let site = GeofenceScript.site([("deck", Self.deck(.ellipsoid)), ("sea", Self.deck())])

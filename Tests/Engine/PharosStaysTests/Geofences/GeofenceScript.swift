@@ -81,7 +81,7 @@ enum GeofenceScript {
   static func events(_ site: Site, _ links: [StageLink], until seconds: Double) -> [Event] {
     var stage = StageTwo(site: site)
     var events: [Event] = []
-    for link in links { stage.restore(link, into: &events) }
+    for link in links { stage.decide(by: link, into: &events) }
     stage.advance(to: time(seconds), into: &events)
     return events.sorted(by: Event.isOrderedBefore)
   }
@@ -93,6 +93,15 @@ enum GeofenceScript {
       let name = event.kind.type.split(separator: ".").last ?? ""
       return "\(name) \(event.region) @\(Int(seconds.rounded()))"
     }
+  }
+}
+
+extension StageTwo {
+  /// Takes a link, and adds what is decided by it: all events but the fix that it is.
+  mutating func decide(by link: StageLink, into events: inout [Event]) {
+    var made: [Event] = []
+    restore(link, into: &made)
+    events += made.filter { $0.kind != .fix }
   }
 }
 

@@ -138,13 +138,13 @@ struct GeofenceTests {
   func changes() {
     var stage = StageTwo(site: GeofenceScript.site([("yard", GeofenceScript.circle(10))]))
     var events: [Event] = []
-    for second in 0..<5 { stage.restore(GeofenceScript.fix(0, at: Double(second)), into: &events) }
+    for second in 0..<5 { stage.decide(by: GeofenceScript.fix(0, at: Double(second)), into: &events) }
     let stop = RegionChange.stopMonitoring(application: "gallery", identifier: "yard")
     stage.apply(stop, at: GeofenceScript.time(5), into: &events)
     let other = Region(identifier: "other", geofence: GeofenceScript.circle(20, east: 5))
     let start = RegionChange.startMonitoring(application: "gallery", other)
     stage.apply(start, at: GeofenceScript.time(5), into: &events)
-    for second in 6..<12 { stage.restore(GeofenceScript.fix(0, at: Double(second)), into: &events) }
+    for second in 6..<12 { stage.decide(by: GeofenceScript.fix(0, at: Double(second)), into: &events) }
     let subject = SubjectID.observer(GeofenceScript.visitor)
     let ask = RegionChange.requestState(application: "gallery", identifier: "other", subject: subject)
     stage.apply(ask, at: GeofenceScript.time(12), into: &events)
@@ -167,14 +167,14 @@ struct GeofenceTests {
     for cut in stride(from: 3, to: 60, by: 7) {
       var first = StageTwo(site: site)
       var events: [Event] = []
-      for link in links[..<cut] { first.restore(link, into: &events) }
+      for link in links[..<cut] { first.decide(by: link, into: &events) }
       first.advance(to: GeofenceScript.time(Double(cut) - 0.5), into: &events)
       var writer = FieldWriter()
       first.writeState(to: &writer)
       var reader = FieldReader(writer.bytes[...])
       var second = StageTwo(site: site)
       try second.restoreState(from: &reader)
-      for link in links[cut...] { second.restore(link, into: &events) }
+      for link in links[cut...] { second.decide(by: link, into: &events) }
       second.advance(to: GeofenceScript.time(120), into: &events)
       #expect(events.sorted(by: Event.isOrderedBefore) == whole)
     }
@@ -188,9 +188,9 @@ struct GeofenceTests {
     var stage = StageTwo(site: site)
     var events: [Event] = []
     stage.resume(at: GeofenceScript.time(100), publishedState: published, into: &events)
-    for second in 101..<105 { stage.restore(GeofenceScript.fix(0, at: Double(second)), into: &events) }
+    for second in 101..<105 { stage.decide(by: GeofenceScript.fix(0, at: Double(second)), into: &events) }
     #expect(events.isEmpty)
-    for second in 105..<112 { stage.restore(GeofenceScript.fix(90, at: Double(second)), into: &events) }
+    for second in 105..<112 { stage.decide(by: GeofenceScript.fix(90, at: Double(second)), into: &events) }
     #expect(GeofenceScript.words(events).map { $0.prefix(9) } == ["exit yard"])
     var silent = StageTwo(site: site)
     events = []
@@ -214,8 +214,8 @@ struct GeofenceTests {
     var stage = StageTwo(site: site)
     var events: [Event] = []
     for (second, link) in links.enumerated() {
-      stage.restore(GeofenceScript.fix(0, at: Double(second), of: .name("another")), into: &events)
-      stage.restore(link, into: &events)
+      stage.decide(by: GeofenceScript.fix(0, at: Double(second), of: .name("another")), into: &events)
+      stage.decide(by: link, into: &events)
       if second % 3 == 0 { stage.advance(to: GeofenceScript.time(Double(second)), into: &events) }
     }
     stage.advance(to: GeofenceScript.time(700), into: &events)

@@ -32,7 +32,7 @@ struct OtherGeofencesTests {
     var stage = StageTwo(site: GeofenceScript.site(Self.far))
     var events: [Event] = []
     #expect(Self.state("far 0", in: stage) == .unknown)
-    for second in 0..<30 { stage.restore(GeofenceScript.fix(0, at: Double(second)), into: &events) }
+    for second in 0..<30 { stage.decide(by: GeofenceScript.fix(0, at: Double(second)), into: &events) }
     #expect(Self.states(events) == ["others"])
     let event = try #require(events.first)
     #expect(event.kind == .regionsOutside && event.region.isEmpty && event.application == "gallery")
@@ -74,17 +74,17 @@ struct OtherGeofencesTests {
     var stage = StageTwo(site: site)
     var events: [Event] = []
     for second in 0..<10 {
-      stage.restore(GeofenceScript.fix(10, at: Double(second), accuracy: 2), into: &events)
+      stage.decide(by: GeofenceScript.fix(10, at: Double(second), accuracy: 2), into: &events)
     }
     #expect(events.isEmpty)
     #expect(Self.state("far 0", in: stage) == .unknown)
-    stage.restore(GeofenceScript.fix(10, at: 10, accuracy: 2), into: &events)
+    stage.decide(by: GeofenceScript.fix(10, at: 10, accuracy: 2), into: &events)
     #expect(Self.states(events) == ["unknown>unknown yard"])
-    stage.restore(GeofenceScript.fix(10, at: 10.5, accuracy: 2), into: &events)
+    stage.decide(by: GeofenceScript.fix(10, at: 10.5, accuracy: 2), into: &events)
     #expect(Self.states(events) == ["unknown>unknown yard", "others"])
     #expect(Self.state("yard", in: stage) == .unknown && Self.state("far 0", in: stage) == .outside)
     for second in 11..<16 {
-      stage.restore(GeofenceScript.fix(60, at: Double(second), accuracy: 2), into: &events)
+      stage.decide(by: GeofenceScript.fix(60, at: Double(second), accuracy: 2), into: &events)
     }
     #expect(Self.states(events).last == "unknown>outside yard")
     #expect(GeofenceScript.words(events).isEmpty)
@@ -94,12 +94,12 @@ struct OtherGeofencesTests {
   func added() {
     var stage = StageTwo(site: GeofenceScript.site(Self.far))
     var events: [Event] = []
-    for second in 0..<3 { stage.restore(GeofenceScript.fix(0, at: Double(second)), into: &events) }
+    for second in 0..<3 { stage.decide(by: GeofenceScript.fix(0, at: Double(second)), into: &events) }
     let region = Region(identifier: "new", geofence: GeofenceScript.circle(10, east: 300))
     let start = RegionChange.startMonitoring(application: "gallery", region)
     stage.apply(start, at: GeofenceScript.time(3), into: &events)
     #expect(Self.state("new", in: stage) == .unknown && Self.state("far 0", in: stage) == .outside)
-    for second in 4..<8 { stage.restore(GeofenceScript.fix(0, at: Double(second)), into: &events) }
+    for second in 4..<8 { stage.decide(by: GeofenceScript.fix(0, at: Double(second)), into: &events) }
     #expect(Self.state("new", in: stage) == .outside)
     #expect(events.map(\.kind) == [.regionsOutside, .regionsOutside])
     #expect(events.map(\.time) == [0, 4].map { GeofenceScript.time($0) })
@@ -116,7 +116,7 @@ struct OtherGeofencesTests {
       let start = RegionChange.startMonitoring(application: "gallery", region, assuming: state)
       stage.apply(start, at: GeofenceScript.time(0), into: &events)
     }
-    for second in 1..<8 { stage.restore(GeofenceScript.fix(0, at: Double(second)), into: &events) }
+    for second in 1..<8 { stage.decide(by: GeofenceScript.fix(0, at: Double(second)), into: &events) }
     #expect(GeofenceScript.words(events) == ["exit in @3"])
     #expect(Self.states(events) == ["inside>outside in", "others"])
     #expect(Self.state("in", in: stage) == .outside && Self.state("out", in: stage) == .outside)
@@ -128,7 +128,7 @@ struct OtherGeofencesTests {
     var stage = StageTwo(site: site)
     var events: [Event] = []
     for second in 0..<6 {
-      stage.restore(GeofenceScript.fix(0, at: Double(second), accuracy: 2), into: &events)
+      stage.decide(by: GeofenceScript.fix(0, at: Double(second), accuracy: 2), into: &events)
     }
     stage.advance(to: GeofenceScript.time(200), into: &events)
     #expect(Self.state("yard", in: stage) == .unmonitored && Self.state("far 3", in: stage) == .outside)
@@ -144,7 +144,7 @@ struct OtherGeofencesTests {
     third.resume(at: GeofenceScript.time(300), publishedState: published, into: &later)
     #expect(Self.state("far 3", in: third) == .outside && Self.state("yard", in: third) == .unmonitored)
     for second in 301..<306 {
-      third.restore(GeofenceScript.fix(400, 200, at: Double(second), accuracy: 2), into: &later)
+      third.decide(by: GeofenceScript.fix(400, 200, at: Double(second), accuracy: 2), into: &later)
     }
     #expect(Set(Self.states(later)) == ["unmonitored>outside yard", "outside>inside far 0"])
   }
@@ -204,8 +204,8 @@ struct OtherGeofencesTests {
     var (events, table, clear) = ([Event](), StateTable(), [String: (isInside: Bool, since: Int)]())
     for (second, position) in drawn.walk.enumerated() {
       let before = events.count
-      stage.restore(
-        GeofenceScript.fix(position.east, position.north, at: Double(second), accuracy: 2),
+      stage.decide(
+        by: GeofenceScript.fix(position.east, position.north, at: Double(second), accuracy: 2),
         into: &events
       )
       for event in events[before...] { table.record(event) }
