@@ -429,7 +429,8 @@ extension ValueForm where Value == [String: String] {
       for (name, text) in texts.sorted(by: { $0.key < $1.key }) { json.member(named: name, text) }
       json.closeObject()
     }
-    return ValueForm(expected: expected, schema: .anyObject, write: write) { node in
+    return ValueForm(expected: expected, schema: .texts(upTo: count, ofLength: length), write: write) {
+      node in
       guard let members = node.members, members.count <= count else { return nil }
       var texts: [String: String] = [:]
       for (key, value) in members {

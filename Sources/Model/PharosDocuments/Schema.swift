@@ -140,6 +140,17 @@ extension Schema {
   /// An object of which the schema does not state the members.
   package static let someObject = Schema(type: "object")
 
+  /// An object of any names of 1 to 128 characters, each with a text of so many characters at most.
+  package static func texts(upTo count: Int, ofLength length: Int) -> Schema {
+    Schema(
+      type: "object",
+      [
+        ("propertyNames", text(1...128).json), ("maxProperties", whole(count)),
+        ("additionalProperties", text(1...length).json),
+      ]
+    )
+  }
+
   /// A number within bounds.
   package static func number(_ range: ClosedRange<Double>) -> Schema {
     number.with("minimum", .number(range.lowerBound)).with("maximum", .number(range.upperBound))

@@ -384,9 +384,7 @@ extension PharosServer {
   /// A tag is located in a venue alone, and so is the floor of a handset; without venues, handsets are where they report to
   /// be, at heights above the ellipsoid.
   public func canMonitor(_ region: Region) -> Bool {
-    guard let geofence = region.geofence, venues.isEmpty else { return true }
-    return region.subject == .observer && geofence.building == nil && geofence.level ?? 0 == 0
-      && geofence.altitude?.reference != .seaLevel
+    !venues.isEmpty || region.needOfVenue == nil
   }
 
   /// Returns the reasons for which an application gets nothing, or less than it might, as `CLServiceSession` reports them.
@@ -446,7 +444,13 @@ extension PharosServer {
     guard let subject else { return facts }
     facts.subject = ServiceFacts.Subject(subject)
     facts.subject?.isShown = isShown(subject)
-    if case .beacon(let beacon) = subject, isShown(subject) {
+    guard isShown(subject) else { return facts }
+    for region in facts.regions where region.geofence != nil {
+      let key = RegionKey(application: application, region: region.identifier)
+      guard try await state(of: subject, in: key)?.state == .inside else { continue }
+      facts.subject?.inside.insert(region.identifier)
+    }
+    if case .beacon(let beacon) = subject {
       let hearings = try await hearings(of: beacon, snapshot).filter { isShown(.observer($0.observer)) }
       facts.subject?.hearers = Set(hearings.filter(\.isNow).map(\.observer)).sorted()
       facts.subject?.lastHeard = hearings.map(\.lastHeard).max()

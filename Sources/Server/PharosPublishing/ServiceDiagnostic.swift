@@ -99,6 +99,8 @@ package struct ServiceFacts: Sendable {
     package var lastHeard: Timestamp?
     /// Its last fix.
     package var location = Location.unknown
+    /// The areas that it is in by the decisions about its fixes, which count as long as these say.
+    package var inside: Set<String> = []
 
     package init(_ id: SubjectID) { self.id = id }
   }
@@ -204,13 +206,14 @@ extension ServiceFacts {
       )
     }
     return found
-      + regions.filter { unsupported.contains($0.identifier) }.map { region in
-        diagnostic(
+      + regions.compactMap { region in
+        guard unsupported.contains(region.identifier), let need = region.needOfVenue else { return nil }
+        return diagnostic(
           .conditionUnsupported,
           concerning: Concern(region: region.identifier),
-          "Region \"\(region.identifier)\" needs a map: it is about tags, a floor or a building.",
-          expected: "a venue that has a map of the area",
-          remedy: "Name a venue in the site file, or monitor beacons in place of the area."
+          "Region \"\(region.identifier)\" \(need.reason)",
+          expected: need.expected,
+          remedy: need.remedy
         )
       }
   }
@@ -470,7 +473,7 @@ extension ServiceFacts {
   }
 
   private func located(_ subject: Subject, in region: Region) -> ServiceDiagnostic? {
-    guard let geofence = region.geofence else { return nil }
+    guard let geofence = region.geofence, !subject.inside.contains(region.identifier) else { return nil }
     switch subject.location {
     case .unknown: return nil
     case .unavailable:

@@ -72,19 +72,33 @@ package struct CheckRunner: Sendable {
       let outcome = VenueCheckRunner(folder: folder, files: files).run(on: console)
       if outcome != .success { status = outcome }
     }
-    if status == .success, files == nil { warnAboutSmallGeofences(of: configuration, on: console) }
+    if status == .success, files == nil { warnAboutGeofences(of: configuration, on: console) }
     return status
   }
 
-  /// Warns about geofences that are smaller than the accuracy of fixes where they lie.
-  private func warnAboutSmallGeofences(of configuration: SiteConfiguration, on console: Console) {
+  /// Warns about geofences that nothing can decide, and those that are smaller than the accuracy of fixes where they lie.
+  private func warnAboutGeofences(of configuration: SiteConfiguration, on console: Console) {
     let regions = configuration.site.applications.flatMap(\.regions).filter { $0.geofence != nil }
     guard !regions.isEmpty,
       let venues = try? LoadedVenues(configuration.resolved(against: path).venues, console: .discarding)
     else { return }
     let coverages = venues.locatable.map { FixCoverage($0) }
     for region in regions {
+      if coverages.isEmpty, let need = region.needOfVenue {
+        console.say(
+          "\(path): warning: region \"\(region.identifier)\" \(need.reason) Expected: \(need.expected). \(need.remedy)"
+        )
+      }
       guard let geofence = region.geofence, let circle = geofence.equivalentCircle else { continue }
+      let floors = coverages.flatMap { $0.floorsWithoutHeight(for: geofence) }.map(\.description)
+      if !floors.isEmpty {
+        let missing = geofence.altitude?.reference == .ellipsoid ? "altitude and geoidHeight" : "altitude"
+        console.say(
+          "\(path): warning: region \"\(region.identifier)\": its heights decide nothing about subjects on "
+            + "\(Wording.list(floors)) unless handsets report theirs, because the venue does not state \(missing) there. "
+            + "State them in the venue, or give the region a level in place of heights."
+        )
+      }
       let useful = coverages.compactMap {
         $0.smallestUsefulRadius(at: circle.center, level: geofence.level, building: geofence.building)
       }.min()

@@ -40,6 +40,32 @@ struct DiagnosticTests {
     }
   }
 
+  @Test(
+    "a handset without a venue is located where it says: for areas, diagnostics and significant changes alike"
+  )
+  func reported() async throws {
+    try await TestService.run { service in
+      let yard = #"{"kind":"circle","latitude":48.1,"longitude":11.5,"radius":"10m"}"#
+      #expect(
+        try await service.request("PUT", "/v1/applications/shop/regions/yard", body: yard).status == 201
+      )
+      let path = "/v1/applications/shop/diagnostics?subject=walker"
+      #expect(try await reasons(service, path) == ["noCoverage", "locationUnavailable"])
+      let updates = "/v1/subjects/walker/significant-changes"
+      #expect(try await service.request("GET", updates).json["locationUnavailable"].bool == true)
+      let fix =
+        #"{"observer":"walker","fix":{"latitude":48.1,"longitude":11.5,"accuracy":2,"source":"gnss"}}"#
+      for _ in 0..<6 {
+        #expect(try await service.request("POST", "/v1/adverts", body: fix).status == 202)
+        service.time.pass(seconds: 1)
+      }
+      try await service.committed([.regionsOutside], about: "walker")
+      #expect(try await reasons(service, path).isEmpty)
+      #expect(try await service.request("GET", updates).json["location"]["latitude"].number == 48.1)
+      #expect(try await service.request("GET", "/v1/fixes/walker").status == 200)
+    }
+  }
+
   @Test("the limit of regions, and an area that nothing can decide")
   func conditions() async throws {
     try await TestService.run { service in
@@ -57,6 +83,7 @@ struct DiagnosticTests {
       let full = try await service.request("GET", "\(shop)/diagnostics").json["diagnostics"].elements
       #expect(full.map { $0["reason"].string } == ["conditionLimitExceeded", "conditionUnsupported"])
       #expect(full.last?["region"].string == "court")
+      #expect(full.last?["message"].string?.contains("on a floor") == true)
     }
   }
 

@@ -97,6 +97,7 @@ struct OpenAPITests {
     func open(_ schema: JSON, at path: String) -> [String] {
       if let reference = schema["$ref"].string { return open(checker.resolve(reference), at: path) }
       var found = schema["items"].members == nil ? [] : open(schema["items"], at: path + "[]")
+      if schema["additionalProperties"].bool == true { found.append(path) }
       guard let members = schema["properties"].members else { return found }
       if schema["additionalProperties"].bool != false { found.append(path) }
       for name in members.keys.sorted() { found += open(schema["properties"][name], at: "\(path).\(name)") }

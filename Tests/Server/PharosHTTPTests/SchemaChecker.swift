@@ -56,6 +56,8 @@ struct SchemaChecker {
     for (name, member) in members {
       if known[name] != nil {
         mistakes += self.mistakes(JSON(member), schema["properties"][name], at: "\(path).\(name)")
+      } else if schema["additionalProperties"].members != nil {
+        mistakes += self.mistakes(JSON(member), schema["additionalProperties"], at: "\(path).\(name)")
       } else if schema["additionalProperties"].bool != true, !known.isEmpty {
         mistakes.append("\(path).\(name) is not described")
       }

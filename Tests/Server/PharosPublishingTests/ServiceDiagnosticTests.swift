@@ -245,8 +245,51 @@ struct ServiceDiagnosticTests {
     }
     #expect(reasons(.unknown).isEmpty)
     #expect(reasons(.unavailable) == [.locationUnavailable])
+    // What events count as its location counts here: inside an area it is located.
+    let inside = Self.facts(about: .observer(Self.phone)) { facts in
+      facts.regions = [Self.circle(radius: radius)]
+      facts.observers[Self.phone] = Self.observer(isListed: false)
+      facts.subject?.location = .unavailable
+      facts.subject?.inside = ["court"]
+    }
+    #expect(inside.diagnostics().isEmpty)
     #expect(reasons(.within(radius)).isEmpty)
     #expect(reasons(.within(radius + 1)) == [.accuracyLimited])
+  }
+
+  @Test("an area that nothing can decide is named with what it needs of a venue, for each kind of area")
+  func needs() {
+    let center = Geofence.Position(latitude: 52.52, longitude: 13.4)
+    var messages: Set<String> = []
+    for reference in Geofence.AltitudeRange.Reference.allCases {
+      for subject in [Region.Subject.observer, .beacon(observers: nil)] {
+        for (level, building) in [(nil, nil), (0, nil), (2, nil), (0, "annex")] as [(Int?, String?)] {
+          for hasHeights in [false, true] {
+            let geofence = Geofence(
+              shape: .circle(center: center, radius: Meters(9)),
+              level: level,
+              building: building,
+              altitude: hasHeights ? Geofence.AltitudeRange(to: Meters(9), reference: reference) : nil
+            )
+            let region = Region(identifier: "court", geofence: geofence, subject: subject)
+            let needs: [(Bool, Region.VenueNeed, String)] = [
+              (subject != .observer, .tags, "tag"), (level == 2 || building != nil, .floor, "floor"),
+              (hasHeights && reference == .seaLevel, .seaLevel, "sea level"),
+            ]
+            let need = needs.first(where: \.0)
+            #expect(region.needOfVenue == need?.1)
+            let found = Self.facts { facts in
+              facts.regions = [region]
+              facts.unsupported = ["court"]
+            }.diagnostics().filter { $0.reason == .conditionUnsupported }
+            #expect(found.count == (need == nil ? 0 : 1))
+            #expect(found.allSatisfy { $0.message.contains(need?.2 ?? "") }, "\(found)")
+            messages.formUnion(found.map { $0.message + $0.expected + $0.remedy })
+          }
+        }
+      }
+    }
+    #expect(messages.count == Region.VenueNeed.allCases.count)
   }
 
   @Test("each diagnostic says once what is expected and what to do, in the order of the kinds")

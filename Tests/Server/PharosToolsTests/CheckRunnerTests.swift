@@ -116,4 +116,70 @@ struct CheckRunnerTests {
     #expect(kept.errors.text.contains("region \"desk\": its radius of 2"), "\(kept.errors.text)")
     #expect(!kept.errors.text.contains("hall"), "\(kept.errors.text)")
   }
+
+  @Test(
+    "a geofence with heights is named where its venue states none that it counts in",
+    arguments: [false, true],
+    [false, true]
+  )
+  func heights(hasAltitude: Bool, hasGeoid: Bool) throws {
+    let folder = try TemporaryFolder()
+    try FileManager.default.createDirectory(atPath: folder.path("house"), withIntermediateDirectories: true)
+    _ = try folder.write(
+      """
+      id: house
+      origin: { latitude: 48, longitude: 11 }
+      \(hasGeoid ? "geoidHeight: 47" : "# no height of the geoid")
+      buildings:
+        - id: main
+          floors:
+            - level: 0
+              \(hasAltitude ? "altitude: 36" : "# no altitude")
+              walls: [{ from: [0, 0], to: [30, 0] }, { from: [30, 0], to: [30, 30] }, { from: [0, 30], to: [0, 0] }]
+      """,
+      to: "house/venue.yaml"
+    )
+    let place = "kind: circle, latitude: 48.00013, longitude: 11.0002, radius: 40m"
+    let site = try folder.write(
+      """
+      venues: [house/]
+      regions:
+        - { id: sea, \(place), altitude: { from: 35m, to: 39m } }
+        - { id: ellipsoid, \(place), altitude: { from: 82m, reference: ellipsoid } }
+        - { id: upstairs, \(place), level: 1, altitude: { from: 35m, to: 39m } }
+        - { id: plain, \(place) }
+      """,
+      to: "site.yaml"
+    )
+    let kept = KeptConsole()
+    #expect(CheckRunner.run(path: site, console: kept.console) == .success)
+    let named = ["sea", "ellipsoid", "upstairs", "plain"].filter {
+      kept.errors.text.contains("region \"\($0)\": its heights decide nothing about subjects on main/0")
+    }
+    #expect(
+      named == (hasAltitude ? hasGeoid ? [] : ["ellipsoid"] : ["sea", "ellipsoid"]),
+      "\(kept.errors.text)"
+    )
+  }
+
+  @Test("without a venue an area that needs one is named with what it needs")
+  func needOfVenue() throws {
+    let folder = try TemporaryFolder()
+    let place = "kind: circle, latitude: 48.00013, longitude: 11.0002, radius: 40m"
+    let site = try folder.write(
+      """
+      regions:
+        - { id: sea, \(place), altitude: { from: 35m, to: 39m } }
+        - { id: yard, \(place) }
+      """,
+      to: "site.yaml"
+    )
+    let kept = KeptConsole()
+    #expect(CheckRunner.run(path: site, console: kept.console) == .success)
+    #expect(
+      kept.errors.text.contains("region \"sea\" counts heights from mean sea level"),
+      "\(kept.errors.text)"
+    )
+    #expect(!kept.errors.text.contains("yard"), "\(kept.errors.text)")
+  }
 }

@@ -423,3 +423,52 @@ extension RangingRequest: FieldRecord {
     )
   }
 }
+
+extension Region {
+  /// What a venue alone can give, and an area needs to be decided.
+  package enum VenueNeed: CaseIterable, Sendable {
+    /// The places of tags, which report none themselves.
+    case tags
+    /// Floors and buildings.
+    case floor
+    /// Heights above mean sea level: handsets report those above the ellipsoid.
+    case seaLevel
+
+    /// The predicate of a sentence whose subject is the region.
+    package var reason: String {
+      switch self {
+      case .tags: "is an area for tags, and without a venue no tag is located."
+      case .floor: "lies on a floor or in a building, and there is no venue that has one."
+      case .seaLevel:
+        "counts heights from mean sea level, and without a venue only heights above the ellipsoid are known."
+      }
+    }
+
+    /// The situation in which the area is decided.
+    package var expected: String {
+      switch self {
+      case .tags: "a venue on whose floors observers are placed"
+      case .floor: "a venue that has the floor"
+      case .seaLevel: "a venue that states the altitudes of its floors or its geoidHeight"
+      }
+    }
+
+    /// The step that leads there.
+    package var remedy: String {
+      switch self {
+      case .tags: "Name a venue in the site file, or monitor beacons in place of the area."
+      case .floor: "Name a venue in the site file, or leave level and building out."
+      case .seaLevel:
+        "Count the heights from the ellipsoid (reference), or name such a venue in the site file."
+      }
+    }
+  }
+
+  /// What the region needs of a venue; nil where it can be decided without one.
+  package var needOfVenue: VenueNeed? {
+    guard let geofence else { return nil }
+    if subject != .observer { return .tags }
+    if geofence.building != nil || geofence.level ?? 0 != 0 { return .floor }
+    return geofence.altitude?.reference == .seaLevel ? .seaLevel : nil
+  }
+}

@@ -14,7 +14,7 @@ package struct DeliveryDeferral: Hashable, Sendable {
   package static let distances = 1.0...100_000
   /// The allowed numbers of events: as many as a webhook holds in memory.
   package static let counts = 1...256
-  /// The time of a deferral that states a distance alone: a subject may never move so far.
+  /// The time of a deferral that states none: a subject may never move so far, nor so many events come.
   package static let usualTime = TimeSpan.minutes(60)
 
   /// The time after which the oldest event that waits is due, and all others with it.
@@ -48,12 +48,12 @@ extension DeliveryDeferral: FieldRecord {
 }
 
 extension DocumentFields {
-  /// Reads a rule; one without a time and a distance would defer nothing.
+  /// Reads a rule, which states one limit at least.
   func deferral() -> DeliveryDeferral {
     let time = value("time", .number(in: DeliveryDeferral.times, unit: "seconds"))
     let distance = value("distance", .number(in: DeliveryDeferral.distances, unit: "metres"))
-    if !has("time"), !has("distance") {
-      mistake("time", "neither time nor distance is there", expected: "seconds, or a distance in metres")
+    if !["time", "distance", "maximumCount"].contains(where: has) {
+      mistake("time", "no limit is there", expected: "seconds, or a distance in metres, or maximumCount")
     }
     return DeliveryDeferral(
       time: time.map { .seconds($0) } ?? DeliveryDeferral.usualTime,
@@ -79,7 +79,7 @@ extension DeliveryDeferral {
     .optional(
       "time",
       .number(times),
-      "Seconds after which the oldest event that waits is due, and all with it; an hour where only distance is stated."
+      "Seconds after which the oldest event that waits is due, and all with it; an hour where it is not stated."
     ),
     .optional("distance", .number(distances), "Metres that a subject moves until its events are due."),
     .optional(

@@ -120,6 +120,15 @@ struct DefinitionTests {
     made.write(to: &text)
     text.closeObject()
     #expect(text.text.contains(#""deferral":{"time":3600,"distance":20.5,"maximumCount":7}"#), "\(text.text)")
+    let limits: [(document: String, rule: DeliveryDeferral)] = [
+      (#"{"time": 9}"#, DeliveryDeferral(time: .seconds(9))),
+      (#"{"distance": 9}"#, DeliveryDeferral(distance: 9)),
+      (#"{"maximumCount": 9}"#, DeliveryDeferral(maximumCount: 9)),
+    ]
+    for (number, limit) in limits.enumerated() {
+      let alone = #"{"url": "https://a.example/\#(number)", "deferral": \#(limit.document)}"#
+      #expect(try house.webhooks.create(json: json(alone)).standing.definition.deferral == limit.rule)
+    }
     var former = made.definition
     former.deferral = nil
     #expect(former.encoded.count < made.definition.encoded.count)
