@@ -34,30 +34,9 @@ extension EventHub {
     timeout: TimeSpan,
     timer: @escaping UpdateTimer
   ) -> EventPublisher<[Event], Never> {
-    let makers = MutexBox((made: [UInt64: DeferredBatchMaker](), nextID: UInt64(0)))
-    let source = StreamSource<[Event]>(
-      attach: { [hub] take, finish in
-        let maker = DeferredBatchMaker(batches, timeout, timer) { take(PendingRun($0)) }
-        let tap = hub.tap({ maker.receive($0) }) {
-          maker.finish()
-          finish()
-        }
-        maker.start(tap)
-        return makers.mutex.withLock { makers in
-          makers.nextID += 1
-          makers.made[makers.nextID] = maker
-          return makers.nextID
-        }
-      },
-      detach: { id in
-        let maker = makers.mutex.withLock { $0.made.removeValue(forKey: id) }
-        maker?.cancel()
-      }
-    )
-    return EventPublisher(
-      source: source,
-      overflow: .dropOldest(limit: EventPublisher<[Event], Never>.defaultLimit, onDrop: nil)
-    )
+    hub.stream(of: DeferredBatchMaker.self) { deliver in
+      DeferredBatchMaker(batches, timeout, timer) { deliver(PendingRun($0)) }
+    }
   }
 }
 
@@ -109,23 +88,20 @@ package struct DeferredBatches: Sendable {
 }
 
 /// The maker of the batches of one subscription.
-private final class DeferredBatchMaker: Sendable {
+private final class DeferredBatchMaker: StreamMaker {
+  typealias Output = [Event]
+
   private struct State {
     var batches: DeferredBatches
     /// The round whose timeout runs.
     var timedRound: Int?
   }
 
-  private struct Lifetime {
-    var tap: HubTap?
-    var isOver = false
-  }
-
   private let timeout: TimeSpan
   private let timer: UpdateTimer
   private let state: MutexBox<State>
-  /// Behind a lock of its own: a subscriber may cancel while a batch is delivered.
-  private let lifetime = MutexBox(Lifetime())
+  /// Beside the state: a subscriber may cancel while a batch is delivered.
+  private let isOver = Atomic<Bool>(false)
   private let deliver: @Sendable ([[Event]]) -> Void
 
   init(
@@ -140,17 +116,8 @@ private final class DeferredBatchMaker: Sendable {
     state = MutexBox(State(batches: batches))
   }
 
-  /// Keeps the tap until the subscription is cancelled.
-  func start(_ tap: HubTap) { lifetime.mutex.withLock { $0.tap = tap } }
-
   /// Stops making batches; what waits is dropped.
-  func cancel() {
-    let tap = lifetime.mutex.withLock { lifetime in
-      lifetime.isOver = true
-      return lifetime.tap
-    }
-    tap?.cancel()
-  }
+  func cancel() { isOver.store(true, ordering: .releasing) }
 
   /// Adds decisions; the lock orders the batches of the sender and those of the timer.
   func receive(_ events: [Event]) {
@@ -167,7 +134,7 @@ private final class DeferredBatchMaker: Sendable {
 
   /// Delivers what waits since the timeout began.
   private func expire(_ round: Int) {
-    guard !lifetime.mutex.withLock({ $0.isOver }) else { return }
+    guard !isOver.load(ordering: .acquiring) else { return }
     state.mutex.withLock { state in
       guard state.batches.round == round, !state.batches.isEmpty else { return }
       deliver([state.batches.flush()])

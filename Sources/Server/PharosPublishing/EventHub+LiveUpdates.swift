@@ -49,30 +49,12 @@ extension EventHub {
     configuration: LocationUpdate.LiveConfiguration,
     timer: @escaping UpdateTimer
   ) -> EventPublisher<LocationUpdate, Never> {
-    let makers = MutexBox((made: [UInt64: LiveUpdateMaker](), nextID: UInt64(0)))
-    let source = StreamSource<LocationUpdate>(
-      attach: { [hub] take, finish in
-        let barrier = UpdateBarrier(configuration.authorisation)
-        let maker = LiveUpdateMaker(subject, configuration) { updates in
-          take(PendingRun(updates).compactMap { barrier.pass($0) })
-        }
-        let tap = hub.tap({ maker.receive($0) }, onFinish: finish)
-        maker.start(tap, timer)
-        return makers.mutex.withLock { makers in
-          makers.nextID += 1
-          makers.made[makers.nextID] = maker
-          return makers.nextID
-        }
-      },
-      detach: { id in
-        let maker = makers.mutex.withLock { $0.made.removeValue(forKey: id) }
-        maker?.cancel()
+    hub.stream(of: LiveUpdateMaker.self) { deliver in
+      let barrier = UpdateBarrier(configuration.authorisation)
+      return LiveUpdateMaker(subject, configuration, timer) { updates in
+        deliver(PendingRun(updates).compactMap { barrier.pass($0) })
       }
-    )
-    return EventPublisher(
-      source: source,
-      overflow: .dropOldest(limit: EventPublisher<LocationUpdate, Never>.defaultLimit, onDrop: nil)
-    )
+    }
   }
 }
 
@@ -100,16 +82,13 @@ private final class UpdateBarrier: Sendable {
 }
 
 /// The maker of the updates of one subscription.
-private final class LiveUpdateMaker: Sendable {
+private final class LiveUpdateMaker: StreamMaker {
+  typealias Output = LocationUpdate
+
   private struct State {
     var updates: LiveUpdateState
     /// The number of timer steps since the last fix.
     var silentSteps = 0
-  }
-
-  private struct Lifetime {
-    var tap: HubTap?
-    var isOver = false
   }
 
   /// The steps in which the time without a fix is measured, so that a fix need not set a timer.
@@ -118,35 +97,29 @@ private final class LiveUpdateMaker: Sendable {
   private let subject: SubjectID
   private let configuration: LocationUpdate.LiveConfiguration
   private let state: MutexBox<State>
-  /// Behind a lock of its own: a subscriber may cancel while an update is delivered.
-  private let lifetime = MutexBox(Lifetime())
+  /// Beside the state: a subscriber may cancel while an update is delivered.
+  private let isOver = Atomic<Bool>(false)
   private let deliver: @Sendable ([LocationUpdate]) -> Void
 
+  /// Creates a maker, and begins to measure the time without a fix.
   init(
     _ subject: SubjectID,
     _ configuration: LocationUpdate.LiveConfiguration,
+    _ timer: @escaping UpdateTimer,
     deliver: @escaping @Sendable ([LocationUpdate]) -> Void
   ) {
     self.subject = subject
     self.configuration = configuration
     self.deliver = deliver
     state = MutexBox(State(updates: LiveUpdateState(of: subject, configuration)))
-  }
-
-  /// Begins to measure the time without a fix.
-  func start(_ tap: HubTap, _ timer: @escaping UpdateTimer) {
-    lifetime.mutex.withLock { $0.tap = tap }
     wait(timer)
   }
 
   /// Stops making updates.
-  func cancel() {
-    let tap = lifetime.mutex.withLock { lifetime in
-      lifetime.isOver = true
-      return lifetime.tap
-    }
-    tap?.cancel()
-  }
+  func cancel() { isOver.store(true, ordering: .releasing) }
+
+  /// Does nothing: no update waits.
+  func finish() {}
 
   /// Makes the updates of a batch of events.
   func receive(_ batch: [Event]) {
@@ -161,7 +134,7 @@ private final class LiveUpdateMaker: Sendable {
 
   private func wait(_ timer: @escaping UpdateTimer) {
     timer(configuration.silence * (1 / Double(Self.steps))) { [weak self] in
-      guard let self, !lifetime.mutex.withLock({ $0.isOver }) else { return }
+      guard let self, !isOver.load(ordering: .acquiring) else { return }
       state.mutex.withLock { state in
         state.silentSteps += 1
         if state.silentSteps >= Self.steps, let update = state.updates.expire() { deliver([update]) }

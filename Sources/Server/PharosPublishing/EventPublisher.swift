@@ -109,42 +109,25 @@ extension EventPublisher {
 }
 
 extension StreamSource {
-  private struct Merging {
-    /// By the number of each attachment to all of them, the numbers of those to each.
-    var attachments: [UInt64: [UInt64]] = [:]
-    var nextID: UInt64 = 0
-  }
-
   /// Makes one source of several.
   ///
   /// - Parameters:
   ///   - sources: the sources, of which at least one.
   ///   - endsWithFirst: indicates whether the end of the first one ends all, rather than the end of the last.
   init(merging sources: [StreamSource], endsWithFirst: Bool = false) {
-    let merging = MutexBox(Merging())
-    self.init(
-      attach: { receive, finish in
-        let unfinished = MutexBox(endsWithFirst ? 1 : sources.count)
-        let ids = sources.enumerated().map { place, source in
-          source.attach(receive) {
-            guard place == 0 || !endsWithFirst else { return }
-            let isLast = unfinished.mutex.withLock { count in
-              count -= 1
-              return count == 0
-            }
-            if isLast { finish() }
+    self.init { receive, finish in
+      let unfinished = MutexBox(endsWithFirst ? 1 : sources.count)
+      let ids = sources.enumerated().map { place, source in
+        source.attach(receive) {
+          guard place == 0 || !endsWithFirst else { return }
+          let isLast = unfinished.mutex.withLock { count in
+            count -= 1
+            return count == 0
           }
+          if isLast { finish() }
         }
-        return merging.mutex.withLock { merging in
-          merging.nextID += 1
-          merging.attachments[merging.nextID] = ids
-          return merging.nextID
-        }
-      },
-      detach: { id in
-        let ids = merging.mutex.withLock { $0.attachments.removeValue(forKey: id) } ?? []
-        for (source, id) in zip(sources, ids) { source.detach(id) }
       }
-    )
+      return { for (source, id) in zip(sources, ids) { source.detach(id) } }
+    }
   }
 }

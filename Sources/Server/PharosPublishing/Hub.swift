@@ -104,6 +104,45 @@ final class Hub<Item: Sendable>: Sendable {
     let id = add(Taker(receive: receive, finish: onFinish))
     return HubTap { self.remove(id) }
   }
+
+  /// Returns a stream of what makers make of the items: one maker for each subscription.
+  ///
+  /// - Parameters:
+  ///   - type: the type of the makers.
+  ///   - make: creates a maker, which hands over what it makes; it may do so on any thread, until it is cancelled.
+  /// - Returns: the stream, with the default policy.
+  func stream<Maker: StreamMaker>(
+    of type: Maker.Type,
+    _ make: @escaping @Sendable (_ deliver: @escaping @Sendable (PendingRun<Maker.Output>) -> Void) -> Maker
+  ) -> EventPublisher<Maker.Output, Never> where Maker.Item == Item {
+    let source = StreamSource<Maker.Output> { receive, finish in
+      let maker = make(receive)
+      let tap = self.tap({ maker.receive($0) }) {
+        maker.finish()
+        finish()
+      }
+      return {
+        tap.cancel()
+        maker.cancel()
+      }
+    }
+    return EventPublisher(
+      source: source,
+      overflow: .dropOldest(limit: EventPublisher<Maker.Output, Never>.defaultLimit, onDrop: nil)
+    )
+  }
+}
+
+/// The maker of the elements of one subscription.
+protocol StreamMaker: AnyObject, Sendable {
+  associatedtype Item: Sendable
+  associatedtype Output: Sendable
+  /// Makes what there is to make of a batch.
+  func receive(_ batch: [Item])
+  /// Hands over what is left, at the end of the hub.
+  func finish()
+  /// Stops: the subscription has ended, maybe while it is handed an element.
+  func cancel()
 }
 
 /// The source of the elements of a stream, for any type of the hub's items.
@@ -115,6 +154,34 @@ struct StreamSource<Output: Sendable>: Sendable {
     ) -> UInt64
   /// Stops receiving.
   let detach: @Sendable (UInt64) -> Void
+}
+
+extension StreamSource {
+  /// Creates a source of which each attachment has something of its own: a maker of elements, or attachments to others.
+  ///
+  /// - Parameter start: begins to hand elements and the end to one receiver; returns the function that stops it.
+  init(
+    starting start:
+      @escaping @Sendable (
+        _ receive: @escaping @Sendable (PendingRun<Output>) -> Void, _ finish: @escaping @Sendable () -> Void
+      ) -> @Sendable () -> Void
+  ) {
+    let running = MutexBox((stops: [UInt64: @Sendable () -> Void](), nextID: UInt64(0)))
+    self.init(
+      attach: { receive, finish in
+        let stop = start(receive, finish)
+        return running.mutex.withLock { running in
+          running.nextID += 1
+          running.stops[running.nextID] = stop
+          return running.nextID
+        }
+      },
+      detach: { id in
+        let stop = running.mutex.withLock { $0.stops.removeValue(forKey: id) }
+        stop?()
+      }
+    )
+  }
 }
 
 /// A function that a hub calls with every batch, on the sender's own thread.

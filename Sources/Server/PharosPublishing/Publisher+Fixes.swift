@@ -35,18 +35,13 @@ extension Publisher where Output == Sensing, Failure == Never {
   ) -> EventPublisher<Fix, Never> {
     let site = Site(stream: stream, positioning: settings)
     let upstream = Upstream { self.subscribe($0) }
-    let makers = FixMakers { deliver, finish in
+    let source = StreamSource<Fix> { receive, finish in
+      let deliver: @Sendable ([Fix]) -> Void = { receive(PendingRun($0, by: \.subject)) }
       let maker = FixMaker(ground: ground, site: site, deliver: deliver, finish: finish)
       upstream.subscribe(maker)
-      return maker
+      return { maker.cancel() }
     }
-    return EventPublisher(
-      source: StreamSource(
-        attach: { receive, finish in makers.attach({ receive(PendingRun($0, by: \.subject)) }, finish) },
-        detach: { makers.detach($0) }
-      ),
-      overflow: .newest(limit: EventHub.maximumFixSubjects)
-    )
+    return EventPublisher(source: source, overflow: .newest(limit: EventHub.maximumFixSubjects))
   }
 }
 
@@ -156,37 +151,5 @@ final class FixMaker: Subscriber, Sendable {
       return state.subscription
     }
     held?.subscription.cancel()
-  }
-}
-
-/// The makers of a publisher of fixes: one for each subscription.
-final class FixMakers: Sendable {
-  typealias Deliver = @Sendable ([Fix]) -> Void
-  typealias Finish = @Sendable () -> Void
-
-  private struct State {
-    var makers: [UInt64: FixMaker] = [:]
-    var nextID: UInt64 = 0
-  }
-
-  private let state = Mutex(State())
-  private let make: @Sendable (@escaping Deliver, @escaping Finish) -> FixMaker
-
-  init(_ make: @escaping @Sendable (@escaping Deliver, @escaping Finish) -> FixMaker) { self.make = make }
-
-  /// Begins to make fixes.
-  func attach(_ deliver: @escaping Deliver, _ finish: @escaping Finish) -> UInt64 {
-    let maker = make(deliver, finish)
-    return state.withLock { state in
-      state.nextID += 1
-      state.makers[state.nextID] = maker
-      return state.nextID
-    }
-  }
-
-  /// Stops making fixes.
-  func detach(_ id: UInt64) {
-    let maker = state.withLock { $0.makers.removeValue(forKey: id) }
-    maker?.cancel()
   }
 }

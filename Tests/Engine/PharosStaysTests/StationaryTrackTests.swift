@@ -74,6 +74,8 @@ struct StationaryTrackTests {
     let ends: [(VisitFix, StationaryTrack.Change?)] = [
       (Self.fix(60, here), nil), (Self.fix(60, here, speed: 0.3), nil),
       (Self.fix(60, here, speed: 0.5), .located), (Self.fix(60, Point(x: 9, y: 5)), .located),
+      (Self.fix(60, Point(x: 9, y: 5), speed: 0.1), nil),
+      (Self.fix(60, Point(x: 11, y: 5), speed: 0.1), .located),
       (Self.fix(60, here, on: Self.upstairs), .located),
     ]
     for (fix, change) in ends {
@@ -180,6 +182,175 @@ struct StationaryTrackTests {
   }
 }
 
+/// Days of subjects that rest and move, and the times that live updates take to say so.
+@Suite("Stationary subjects over days")
+struct StationaryDayTests {
+  /// A subject, its fixes and its day.
+  struct Subject: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// The stated accuracy of fixes in metres; each varies by a quarter.
+    let accuracy: ClosedRange<Double>
+    /// The share of the stated accuracy that the errors have.
+    let share: ClosedRange<Double>
+    /// The time in seconds for which errors persist.
+    let persistence: ClosedRange<Double>
+    /// The pace of walks in m/s.
+    let pace: ClosedRange<Double>
+    /// The length of rests in seconds.
+    let rests: ClosedRange<Double>
+    /// Indicates whether the subject's motion is reported, so that its speed is measured.
+    let isMeasured: Bool
+    /// The seconds from the start of a movement within which 95 % of the first updates come.
+    let response: Double
+  }
+
+  /// The figures of a day.
+  struct Figures {
+    var falseRests = 0
+    var falseUpdates = 0
+    /// The seconds from the start of each rest to the update that says so; infinite where none came.
+    var rests: [Double] = []
+    /// The seconds from the start of each movement to its first update.
+    var responses: [Double] = []
+    var walked = 0.0
+
+    /// The least number that a share of numbers does not exceed.
+    static func quantile(_ share: Double, of numbers: [Double]) -> Double {
+      let place = Int((share * Double(numbers.count)).rounded(.up)) - 1
+      return numbers.isEmpty ? .infinity : numbers.sorted()[max(0, place)]
+    }
+  }
+
+  static let subjects = [
+    Subject(
+      testDescription: "a carried tag",
+      accuracy: 2...3,
+      share: 0.2...0.4,
+      persistence: 5...12,
+      pace: 0.8...1.4,
+      rests: 40...600,
+      isMeasured: false,
+      response: 5
+    ),
+    Subject(
+      testDescription: "a phone on a table",
+      accuracy: 2...5,
+      share: 0.4...0.7,
+      persistence: 10...30,
+      pace: 0.8...1.4,
+      rests: 600...3_600,
+      isMeasured: true,
+      response: 3
+    ),
+    Subject(
+      testDescription: "a slow walk with a phone",
+      accuracy: 1...5,
+      share: 0.2...0.7,
+      persistence: 5...30,
+      pace: 0.45...0.7,
+      rests: 40...300,
+      isMeasured: true,
+      response: 3
+    ),
+    Subject(
+      testDescription: "a slow walk with a tag",
+      accuracy: 1...2.5,
+      share: 0.2...0.4,
+      persistence: 5...15,
+      pace: 0.5...0.7,
+      rests: 40...300,
+      isMeasured: false,
+      response: 7
+    ),
+  ]
+
+  /// Draws walks until so many hours were walked, each to a place that is drawn and followed by a rest.
+  static func figures(of subject: Subject, hours: Double, seed: UInt64) -> Figures {
+    var random = SeededGenerator(seed: seed)
+    func draw(_ range: ClosedRange<Double>) -> Double { Double.random(in: range, using: &random) }
+    func normal() -> Double { (0..<12).reduce(-6) { sum, _ in sum + draw(0...1) } }
+    let accuracy = draw(subject.accuracy)
+    let deviation = accuracy / 1.5096 * draw(subject.share)
+    let kept = 1 - 1 / draw(subject.persistence)
+    let ground = VisitFix.Ground(venue: "mall", floor: FloorID(building: "main", level: 0))
+    var (track, figures) = (StationaryTrack(.pedestrian), Figures())
+    var (second, here, isStationary, start) = (0.0, Point.origin, false, 0.0)
+    var error = Point(x: normal(), y: normal()) * deviation
+    // In the first three seconds of a walk it is the rest before that is found.
+    func step(isWalking: Bool, speed: Double) -> StationaryTrack.Change? {
+      second += 1
+      error = error * kept + Point(x: normal(), y: normal()) * (deviation * (1 - kept * kept).squareRoot())
+      let time = Timestamp(seconds: 1_790_000_000) + .seconds(second)
+      let change = track.receive(
+        VisitFix(
+          time: time,
+          decidedAt: time,
+          ground: ground,
+          point: here + error,
+          accuracy: accuracy * draw(0.8...1.25),
+          speed: subject.isMeasured ? speed : nil
+        )
+      )
+      if case .stationary? = change {
+        if isWalking, second > start + 3 { figures.falseRests += 1 }
+        isStationary = true
+      } else if change == .located {
+        if !isWalking, isStationary { figures.falseUpdates += 1 }
+        isStationary = false
+      }
+      return change
+    }
+    while figures.walked < hours * 3_600 {
+      var next = here
+      while next.distance(to: here) < 15 { next = Point(x: draw(0...60), y: draw(0...60)) }
+      let pace = draw(subject.pace)
+      start = second
+      var isAwaited = isStationary
+      while here.distance(to: next) > pace {
+        here = here + (next - here) * (pace / here.distance(to: next))
+        let change = step(isWalking: true, speed: pace * draw(0.9...1.1))
+        if isAwaited, change == .located {
+          figures.responses.append(second - start)
+          isAwaited = false
+        }
+      }
+      if isAwaited { figures.responses.append(.infinity) }
+      figures.walked += second - start
+      let (rest, length) = (second, draw(subject.rests))
+      var rested: Double?
+      while second < rest + length {
+        if case .stationary? = step(isWalking: false, speed: draw(0...0.15)) {
+          rested = rested ?? second - rest
+        }
+      }
+      figures.rests.append(rested ?? .infinity)
+    }
+    return figures
+  }
+
+  @Test(
+    "no rest is found in eight hours of walking, a rest within 30 s, and a movement within seconds",
+    arguments: subjects
+  )
+  func days(subject: Subject) {
+    var all = Figures()
+    for seed in Seeds.drawn(0..<3 as Range<UInt64>) {
+      let day = Self.figures(of: subject, hours: 8, seed: seed)
+      #expect(day.falseRests == 0, "seed \(seed)")
+      all.rests += day.rests
+      all.responses += day.responses
+      all.falseUpdates += day.falseUpdates
+    }
+    let rested = Figures.quantile(0.99, of: all.rests)
+    #expect(rested <= 30, "99 % of \(all.rests.count) rests are found within \(rested) s")
+    let response = Figures.quantile(0.95, of: all.responses)
+    #expect(response <= subject.response, "95 % of \(all.responses.count) movements within \(response) s")
+    // What is measured to rest is not said to move because its fixes wander.
+    let falseUpdates = Double(all.falseUpdates) / Double(all.rests.count)
+    #expect(falseUpdates <= (subject.isMeasured ? 0.01 : 0.2), "\(falseUpdates) false updates a rest")
+  }
+}
+
 /// The rule of stationary subjects on one floor, read off its description, without sums that grow.
 private struct StationaryReference {
   let profile: MotionProfile
@@ -212,7 +383,9 @@ private struct StationaryReference {
 
   private func isLeft(_ decisive: [VisitFix], _ center: Point, by fix: VisitFix) -> Bool {
     let count = Double(decisive.count)
-    let expected = (square(fix) + count * scatter(decisive)) / (count + 1)
+    let learned = (square(fix) + count * scatter(decisive)) / (count + 1)
+    let isStill = fix.speed.map { $0 < speed } ?? false
+    let expected = isStill ? max(learned, square(fix)) : learned
     let off = fix.point - center
     return off.dot(off) > 6.908 * expected
   }

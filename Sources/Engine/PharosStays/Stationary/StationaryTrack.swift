@@ -20,7 +20,8 @@
 // subject at rest hardly change, so that its fixes scatter by less than their accuracies: the scatter at this rest counts,
 // together with one fix of the stated accuracy. For a plane normal distribution of root mean square distance s, the distance
 // exceeds k · s with a probability of exp(-k²). A measured speed of at least the profile's, another floor, and a place outside
-// the plane end a rest at once.
+// the plane end a rest at once. Where a lower speed is measured, fixes that wander by what their accuracies explain are no
+// departure, though the few that decided scattered by less: only a subject that is carried while it rests gets further.
 //
 // - Source: the mean of a growing series without its sum of squares: Welford, "Note on a method for calculating corrected sums of
 //   squares and products", Technometrics 4 (1962). The Rayleigh distribution of distances: Siddiqui, "Statistical inference for
@@ -74,7 +75,7 @@ package struct StationaryTrack: Sendable {
     func isLeft(by sample: Sample) -> Bool {
       let off = sample.point - center
       let square = (sample.square + decisive * scatter) / (decisive + 1)
-      return off.dot(off) > StationaryTrack.departure * square
+      return off.dot(off) > StationaryTrack.departure * (sample.isStill ? max(square, sample.square) : square)
     }
 
     /// Takes a fix into the mean, which forgets: errors that change slowly are followed.
