@@ -5,14 +5,15 @@ import PharosDelivery
 import PharosHTTP
 import PharosJournal
 import PharosModel
+import PharosMQTT
 import PharosPublishing
 import PharosSite
 import PharosTestSupport
 import Synchronization
 import Testing
 
-/// Every operation of `/openapi.json`, a stream, live updates, a webhook and ways, as an application without, with reduced and
-/// with full access, and after withdrawal.
+/// Every operation of `/openapi.json`, the streams of events, live updates and significant changes, a webhook, MQTT and ways, as
+/// an application without, with reduced and with full access, and after withdrawal.
 @Suite("Nothing finer than an application's accuracy comes out", .timeLimit(.minutes(20)))
 struct AccuracyLeakTests {
   @Test(
@@ -69,13 +70,50 @@ struct AccuracyLeakTests {
     }
   }
 
-  private func run(_ body: (World) async throws -> Void) async throws {
+  @Test(
+    "answers to deletions have nothing finer either",
+    arguments: [nil, .venue, .zone, .full] as [AccuracyAuthorisation?]
+  )
+  func deletions(accuracy: AccuracyAuthorisation?) async throws {
+    try await run { world in
+      world.declare(accuracy ?? .full)
+      if accuracy != nil { try await world.decide(.always) }
+      await world.happen()
+      try await world.checkDeletions(accuracy)
+    }
+  }
+
+  @Test(
+    "open streams of locations have nothing finer, and nothing once the authorisation is withdrawn",
+    arguments: ["updates", "significant-changes"]
+  )
+  func locations(path: String) async throws {
+    var delays: [Duration] = []
+    try await run(isLive: true) { world in
+      for accuracy in AccuracyAuthorisation.allCases {
+        world.declare(accuracy)
+        delays.append(try await world.checkLocations("/v1/subjects/\(World.phone)/\(path)", accuracy))
+      }
+    }
+    // The stream of the decision itself comes as late on a busy machine. Half of the cases are enough to tell: one may be
+    // delayed by others.
+    let median = delays.sorted()[delays.count / 2]
+    #expect(median <= .milliseconds(100), "withdrawals are stated \(delays) after the decisions")
+  }
+
+  private func run(isLive: Bool = false, _ body: (World) async throws -> Void) async throws {
     let locked = HTTPConfiguration(address: HostPort(host: "127.0.0.1", port: 0), tokensRequired: true)
-    try await TestService.run(configuration: locked, venues: [try .museum(isComplete: true)]) { service in
+    try await TestService.run(
+      configuration: locked,
+      isLive: isLive,
+      venues: [try .museum(isComplete: true)]
+    ) { service in
       let world = try await World(service)
       defer { world.webhooks.stop() }
       try await withThrowingTaskGroup(of: Void.self) { tasks in
         tasks.addTask { await world.webhooks.run() }
+        tasks.addTask { await world.mqtt.run() }
+        await world.broker.waitForStart()
         try await body(world)
         world.webhooks.stop()
         tasks.cancelAll()
@@ -89,9 +127,14 @@ struct AccuracyLeakTests {
 private final class World: Sendable {
   static let tag = "\(String.galleryUUID)/1/9"
   static let phone = "visitor-phone"
+  /// A handset that belongs to no person, and is always elsewhere.
+  static let thing = "trolley"
   static let accuracyPath = "/v1/applications/gallery/accuracy"
   private static let uuid = UUID128(String.galleryUUID) ?? UUID128(high: 0, low: 0)
   private static var subjects: [SubjectID] { [phone, tag].compactMap { SubjectID($0) } }
+  /// The names of the subjects in answers, and in topics of MQTT.
+  private static let names =
+    [phone, tag.lowercased()] + subjects.map { MQTTNames.level($0).lowercased() }
 
   /// What locates the subjects, each with the coarsest accuracy that shows it.
   private static let words: [(accuracy: AccuracyAuthorisation, word: String)] = [
@@ -108,8 +151,11 @@ private final class World: Sendable {
   let service: TestService
   let own: TestService
   let webhooks: Webhooks
+  let mqtt: MQTTPublisher
+  let broker = RecordingBroker()
   private let sender = RecordingSender()
   private let operations: [(method: String, path: String)]
+  private let deletions: [String]
   private let counter = Mutex(0)
 
   init(_ service: TestService) async throws {
@@ -119,20 +165,36 @@ private final class World: Sendable {
     boss.token = try backend.tokens.create(name: "op", role: .operator, at: now).secret
     own.token = try backend.tokens.create(name: "g", role: .application("gallery"), at: now).secret
     (self.service, self.own) = (boss, own)
+    let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     webhooks = try Webhooks(
       journal: backend.journal,
       committed: backend.commitPublisher.committed,
       stream: Site.gallery.stream,
       gate: { backend.commitPublisher.gate(to: $0) },
       sender: sender,
-      logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+      logger: logger
     )
+    let parts = MQTTPublisherParts(
+      journal: backend.journal,
+      names: MQTTNames(prefix: "pharos", discovery: "homeassistant", stream: "pharos"),
+      version: "1",
+      site: { Site.gallery },
+      gate: { backend.commitPublisher.gate(to: nil) },
+      logger: logger
+    )
+    let mqtt = MQTTPublisher(link: broker, parts: parts, hub: backend.commitPublisher.committed)
+    backend.authorisations.tap { mqtt.authorisationsChanged() }
+    self.mqtt = mqtt
     _ = try webhooks.create(json: Array(#"{"url":"http://example.org/","application":"gallery"}"#.utf8))
+    let last = "/v1/applications/{app}"
     let paths = try await boss.request("GET", "/openapi.json").json["paths"]
     operations = (paths.members ?? [:]).keys.sorted().flatMap { path in
       (paths[path].members ?? [:]).keys.sorted().filter { $0 != "delete" }
         .map { (method: $0.uppercased(), path: path) }
     }
+    // The application itself goes last: its token ends with it.
+    let deleting = (paths.members ?? [:]).keys.filter { paths[$0]["delete"].members != nil }
+    deletions = deleting.filter { $0 != last }.sorted() + deleting.filter { $0 == last }
   }
 
   // What is allowed.
@@ -164,10 +226,18 @@ private final class World: Sendable {
   // What happens.
 
   /// Publishes what locates the subjects, and waits until it is published.
-  func happen() async {
+  ///
+  /// - Returns: the number of what happened, which is that of its time.
+  @discardableResult
+  func happen() async -> Int {
     let number = next()
-    service.backend.commitPublisher.publish(World.subjects.flatMap { World.events(of: $0, number) })
+    let elsewhere = FixDetail(venue: "depot \(number)", horizontalAccuracy: 2, sources: .outside, age: .zero)
+    let trolley = World.event(.fix, .observer(.name(World.thing)), number, .fix(elsewhere))
+    service.backend.commitPublisher.publish(
+      World.subjects.flatMap { World.events(of: $0, number) } + [trolley]
+    )
     await service.backend.commitPublisher.drain()
+    return number
   }
 
   private func next() -> Int {
@@ -176,6 +246,9 @@ private final class World: Sendable {
       return number
     }
   }
+
+  /// The time of what happens, a quarter of an hour after what happened before.
+  private static func time(_ number: Int) -> Timestamp { Timestamp(seconds: Int64(number) * 900) }
 
   private static func events(of subject: SubjectID, _ number: Int) -> [Event] {
     let place = VisitDetail.Place(kind: .pointOfInterest, identifier: "night-watch")
@@ -230,8 +303,8 @@ private final class World: Sendable {
     Event(
       stream: Site.gallery.stream,
       kind: kind,
-      time: Timestamp(seconds: Int64(number)),
-      decidedAt: Timestamp(seconds: Int64(number)),
+      time: time(number),
+      decidedAt: time(number),
       stage: 2,
       subject: subject,
       application: application,
@@ -241,8 +314,8 @@ private final class World: Sendable {
     )
   }
 
-  /// Waits until the webhook has everything so far: an event that passes at every accuracy is the last one.
-  private func waitForWebhook() async {
+  /// Waits until the webhook and the broker have everything so far: an event that passes at every accuracy is the last one.
+  private func waitForDelivery() async {
     let marker = "marker-\(next())"
     let event = World.event(
       .regionReset,
@@ -252,8 +325,19 @@ private final class World: Sendable {
       of: "gallery",
       .regionReset(.removed)
     )
-    service.backend.commitPublisher.publish([event])
+    let state = World.event(
+      .regionState,
+      .observer(.name(marker)),
+      1,
+      region: "anywhere",
+      of: "gallery",
+      .region(RegionTransition(from: .outside, to: .inside, evidence: Evidence(rule: .samples)))
+    )
+    service.backend.commitPublisher.publish([state, event])
     await service.backend.commitPublisher.drain()
+    await broker.wait { accepted in
+      accepted.contains { $0.topic.hasSuffix(MQTTNames.level(.observer(.name(marker)))) }
+    }
     await sender.wait { $0.contains { $0.contains("\"\(marker)\"") } }
   }
 
@@ -284,16 +368,27 @@ private final class World: Sendable {
   ///   - name: the combination in failures.
   /// - Throws: the error of a request.
   func check(_ accuracy: AccuracyAuthorisation?, _ name: String) async throws {
-    await waitForWebhook()
+    await waitForDelivery()
     let feed = try openFeed()
     sender.forget()
+    broker.forget()
     await happen()
-    await waitForWebhook()
+    await waitForDelivery()
     let stream = text(of: feed)
     withExtendedLifetime(feed) {}
     let isNamed = accuracy != nil
     #expect(leaks(stream, accuracy, names: !isNamed).isEmpty, "\(name): stream")
     #expect(leaks(sender.bodies.joined(), accuracy, names: accuracy != .full).isEmpty, "\(name): webhook")
+    // The broker is the operator's, who may learn what one application may always learn; regions are finer than all others.
+    let sent = broker.accepted.filter { !$0.payload.isEmpty }.map { ($0.topic, $0.payload) }
+    let kept = broker.retained.map { ($0.key, $0.value) }
+    let topics = (sent + kept).map { "\($0.0) \(String(decoding: $0.1, as: UTF8.self))" }.joined(
+      separator: " "
+    )
+    #expect(leaks(topics, accuracy == nil ? nil : .full, names: !isNamed).isEmpty, "\(name): MQTT")
+    if accuracy == .full {
+      #expect(World.names.contains { topics.lowercased().contains($0) }, "\(name): MQTT shows nothing")
+    }
     for (method, path) in operations where !World.declared.contains(path) {
       for target in targets(path) {
         let found = try await leaks(method, path, target, accuracy)
@@ -301,6 +396,93 @@ private final class World: Sendable {
       }
     }
     try await checkShown(accuracy, stream, name)
+  }
+
+  /// Deletes all that an application may ask to have deleted, and checks the answers.
+  func checkDeletions(_ accuracy: AccuracyAuthorisation?) async throws {
+    #expect(deletions.count > 5)
+    for path in deletions {
+      for target in targets(path) {
+        let found = try await leaks("DELETE", path, target, accuracy)
+        #expect(found.isEmpty, "\(accuracy.map { "\($0)" } ?? "denied"): DELETE \(target): \(found)")
+      }
+    }
+  }
+
+  /// Opens a stream of locations that are allowed at an accuracy, and withdraws that.
+  ///
+  /// - Parameters:
+  ///   - target: the stream.
+  ///   - accuracy: the accuracy at which the application may learn of the subject.
+  /// - Returns: the time from the arrival of the decision that withdraws, at a client that follows decisions, to that of the
+  ///   update that says so on the stream.
+  /// - Throws: the error of a connection or a request.
+  func checkLocations(_ target: String, _ accuracy: AccuracyAuthorisation) async throws -> Duration {
+    let backend = service.backend
+    var reader = own
+    let token = try backend.tokens.create(
+      name: "reader of \(accuracy)",
+      role: .application("gallery"),
+      at: backend.clock()
+    )
+    reader.token = token.secret
+    try await decide(.always)
+    return try await open(target, by: reader) { stream in
+      let shown = await happen()
+      var text = try await World.text(of: stream, until: World.time(shown).rfc3339)
+      #expect(leaks(text, accuracy, names: true).isEmpty, "\(target): reduced to \(accuracy): \(text)")
+      for (coarsest, word) in World.words where coarsest <= accuracy {
+        #expect(text.contains(word), "\(target): \(word) at \(accuracy)")
+      }
+      let denied = #""authorizationDenied":true"#
+      let delay = try await open("/v1/events?kind=authorisation.changed", by: service) { control in
+        try await decide(.denied)
+        _ = try await World.text(of: control, until: World.phone)
+        let decided = ContinuousClock.now
+        text = try await World.text(of: stream, until: denied)
+        return ContinuousClock.now - decided
+      }
+      try await open(target, by: reader) { late in
+        try await open("/v1/subjects/\(World.thing)/updates", by: own) { control in
+          let withdrawn = await happen()
+          _ = try await World.text(of: control, until: World.time(withdrawn).rfc3339)
+          #expect(try await service.request("DELETE", "/v1/tokens/\(token.token.id)").status == 204)
+          backend.feeds.tick()
+          for connection in [stream, late] {
+            while let chunk = try await connection.chunk() { text += String(decoding: chunk, as: UTF8.self) }
+          }
+          #expect(!text.contains(World.time(withdrawn).rfc3339), "\(target): \(text)")
+          #expect(leaks(text, nil, names: true).isEmpty, "\(target): \(text)")
+        }
+      }
+      return delay
+    }
+  }
+
+  /// Opens a stream, and reads its beginning.
+  private func open<Value>(
+    _ target: String,
+    by reader: TestService,
+    _ body: (WireConnection) async throws -> Value
+  ) async throws -> Value {
+    try await WireConnection.with(port: Int(service.address.port)) { connection in
+      try await connection.send(reader.head("GET", target, headers: ["Accept": "text/event-stream"]))
+      #expect(try await connection.head().status == 200)
+      _ = try await connection.chunk()
+      return try await body(connection)
+    }
+  }
+
+  /// Reads a stream up to the chunk that has some words.
+  private static func text(of connection: WireConnection, until words: String) async throws -> String {
+    var text = ""
+    while !text.contains(words) {
+      text += String(
+        decoding: try #require(try await connection.chunk(), "\(words) in \(text)"),
+        as: UTF8.self
+      )
+    }
+    return text
   }
 
   /// Checks that what is allowed is there, so that the search for the rest proves something.
@@ -335,7 +517,7 @@ private final class World: Sendable {
     var found: [String] = []
     let types = ["application/json"] + (method == "GET" ? ["text/csv", "application/geo+json"] : [])
     for type in types {
-      let body = method == "GET" ? nil : "{}"
+      let body = method == "GET" || method == "DELETE" ? nil : "{}"
       let answer = try await own.request(method, target, headers: ["Accept": type], body: body)
       try #require(answer.status < 500, "\(method) \(target): \(answer.text)")
       let text = try World.text(of: answer, path, without: target)
@@ -352,7 +534,7 @@ private final class World: Sendable {
     let text = text.lowercased()
     var forbidden = World.words.filter { word in accuracy.map { $0 < word.accuracy } ?? true }.map(\.word)
     if accuracy != .full { forbidden += World.kinds }
-    if names { forbidden += [World.phone, World.tag.lowercased()] }
+    if names { forbidden += World.names }
     return forbidden.filter(text.contains)
   }
 

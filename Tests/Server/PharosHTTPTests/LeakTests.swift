@@ -546,7 +546,7 @@ final class RecordingSender: WebhookSender {
 }
 
 /// A broker that keeps what it is given.
-private final class RecordingBroker: MQTTLink {
+final class RecordingBroker: MQTTLink {
   private struct State {
     var receive: (@Sendable (MQTTLinkEvent) -> Void)?
     var packet: MQTTPacketID = 0

@@ -16,15 +16,12 @@ struct EmbeddingTests {
   }
 
   /// The composite of the raddec convention's own documentation: an iBeacon 100/0 heard by one receiver.
-  private let raddec =
+  static let raddec =
     "10004702aabbccddeeff013b0301001bc50940810000f0014aa2cab000f101264224ffeeddccbbaa0201061aff4c000215"
     + "e2c56db5dffb48d2b060d0f5a71096e000640000c57b"
 
   private func send(_ datagram: String, to server: PharosServer) async throws {
-    let address = try #require(try await server.addresses().first)
-    let sender = try DatagramSender(to: address)
-    let bytes = try #require(Hex.bytes(datagram))
-    #expect(try sender.send(bytes))
+    try await server.receive(try #require(Hex.bytes(datagram)))
   }
 
   @Test("an OpenCombine subscriber and a for-await loop see the same visit")
@@ -34,7 +31,7 @@ struct EmbeddingTests {
     let visits = server.events(in: "museum").sink { event in continuation.yield(event.kind) }
     let sequence = server.events(in: "museum").sequence
     let running = Task { try await server.run() }
-    try await send(raddec, to: server)
+    try await send(Self.raddec, to: server)
     var published: [EventKind] = []
     for await kind in kinds {
       published.append(kind)
@@ -80,7 +77,7 @@ struct EmbeddingTests {
     let visitors = Visitors(of: server)
     let first = server.events.first { $0.kind == .regionEnter }.map(\.subject).values
     let running = Task { try await server.run() }
-    try await send(raddec, to: server)
+    try await send(Self.raddec, to: server)
     for await subject in first { #expect(subject == .observer(.eui64(0x001B_C509_4081_0000))) }
     for await _ in visitors.arrivals { break }
     #expect(visitors.subjects == [.observer(.eui64(0x001B_C509_4081_0000))])
@@ -136,7 +133,7 @@ struct EmbeddingTests {
         presence: PresencePolicy(enterSamples: 1)
       )
       #expect(server.regions(of: "default").map(\.identifier) == ["museum", "visitor"])
-      try await send(raddec, to: server)
+      try await send(Self.raddec, to: server)
       for await event in events where event.state == .satisfied {
         #expect(event.identifier == "visitor" || run == 1, "the record of the first run says so already")
         if event.identifier == "visitor" {
