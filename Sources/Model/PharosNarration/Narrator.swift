@@ -299,8 +299,8 @@ extension Narrator {
       var text = transition.margin.map {
         "Its observers hear the beacon \(Wording.decimal($0, places: 1)) dB louder than those of the next zone"
       }
-      if let dwell = transition.dwell, let margin = text {
-        text = "\(margin), and it has been ahead for \(Wording.span(dwell))"
+      if let dwell = Wording.lasting(transition.dwell), let margin = text {
+        text = "\(margin), and it has been ahead for \(dwell)"
       }
       if let text { said.append(text + ".") }
       if transition.margin == nil, chance == nil { said.append("No other zone hears it.") }
@@ -315,7 +315,7 @@ extension Narrator {
           + "the honest answer."
       )
     case .observerDown where isHeldLong:
-      let hold = transition.dwell.map { " for \(Wording.span($0))" } ?? ""
+      let hold = Wording.lasting(transition.dwell).map { " for \($0)" } ?? ""
       said.append("It has been unmonitored there\(hold), the longest that its regions take without an alarm.")
     case .observerDown:
       said.append(
@@ -324,7 +324,7 @@ extension Narrator {
       )
     case .removed: said.append("The zone was removed from the site.")
     case .confirmed:
-      let gap = transition.dwell.map { " after \(Wording.span($0))" } ?? ""
+      let gap = Wording.lasting(transition.dwell).map { " after \($0)" } ?? ""
       said.append("An observer of \(transition.to ?? "its zone") hears it again\(gap): it never left.")
     }
     let levels = transition.hearings.map { hearing in

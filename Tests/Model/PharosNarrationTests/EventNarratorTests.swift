@@ -1,5 +1,6 @@
 import PharosModel
 import PharosNarration
+import PharosTestSupport
 import Testing
 
 @Suite("An event in words")
@@ -181,5 +182,33 @@ struct EventNarratorTests {
         "The server's clock was set by 5 s."
       )
     )
+  }
+
+  @Test(
+    "a time too short to be stated is left out of the reason of every change of zone",
+    arguments: Seeds.drawn(0..<1_000)
+  )
+  func shortDwells(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    for reason in ZoneTransition.Reason.allCases {
+      for dwell in [0, Int64.random(in: 0..<500_000, using: &random)] {
+        let change = ZoneTransition(
+          from: "hall",
+          to: "store",
+          margin: 6,
+          dwell: TimeSpan(nanoseconds: dwell),
+          reason: reason
+        )
+        #expect(!words(.zoneEnter, .zone(change)).contains("0\u{A0}ms"), "\(reason), \(dwell) ns")
+      }
+    }
+    let stated = ZoneTransition(
+      from: "hall",
+      to: "store",
+      margin: 6,
+      dwell: .milliseconds(Int64.random(in: 1..<1_000_000, using: &random)),
+      reason: .margin
+    )
+    #expect(words(.zoneEnter, .zone(stated)).contains("it has been ahead for"))
   }
 }

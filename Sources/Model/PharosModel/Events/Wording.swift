@@ -20,6 +20,11 @@ extension Wording {
     }
   }
 
+  /// A time span that something lasted; nil for none, and for one that is too short to be stated in milliseconds.
+  package static func lasting(_ span: TimeSpan?) -> String? {
+    span.flatMap { $0.seconds < 0.0005 ? nil : Wording.span($0) }
+  }
+
   /// The first three times of day of many.
   package static func clocks(_ times: [Timestamp], outOf count: Int? = nil) -> String {
     let shown = times.prefix(3).map(clock)
