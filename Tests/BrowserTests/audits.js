@@ -41,6 +41,31 @@ function nameless() {
     .map((node) => node.outerHTML.slice(0, 120));
 }
 
+/** Words that are broken inside: parts of a text without a space or a sign at which a line may end. */
+function broken() {
+  const found = [];
+  const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  const range = document.createRange();
+  while (walker.nextNode()) {
+    const { currentNode: node } = walker;
+    if (!node.parentElement.checkVisibility() || node.parentElement.closest("pre, option, svg")) continue;
+    for (const { 0: word, index } of node.textContent.matchAll(/[^\s\-\/–…]+/g)) {
+      range.setStart(node, index);
+      range.setEnd(node, index + word.length);
+      const lines = new Set([...range.getClientRects()].filter(({ width }) => width > 0).map(({ top }) => Math.round(top)));
+      if (lines.size > 1) found.push(word);
+    }
+  }
+  return [...new Set(found)];
+}
+
+/** What covers something of the page: an element that is fixed over it. */
+function covering() {
+  return [...document.querySelectorAll("body *")]
+    .filter((node) => ["fixed"].includes(getComputedStyle(node).position) && node.checkVisibility())
+    .map((node) => node.outerHTML.slice(0, 80));
+}
+
 /** The times between frames over so many seconds, in ms. */
 async function frames(seconds) {
   const spans = [];

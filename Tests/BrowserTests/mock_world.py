@@ -66,6 +66,7 @@ class World:
         self.comparisons = []
         self.visits = []
         self.site = "applications: []\n"
+        self.udp = "127.0.0.1:50001"
         self.checks = [{"name": "ingest", "ok": True}, {"name": "journal", "ok": True}]
         self.observers = [] if empty else [f"ac:23:3f:a0:00:{n + 1:02x}" for n in range(len(ZONES))]
         self.zone_of = {}
@@ -449,9 +450,10 @@ class World:
             "version": "0.5.0",
             "uptime": time.time() - self.started,
             "time": rfc3339(time.time()),
-            "listeners": [{"address": "127.0.0.1:50001", "loop": 0, "receiveBuffer": 4194304}],
+            "listeners": [{"address": self.udp, "loop": 0, "receiveBuffer": 4194304}],
+            "formats": ["raddec", "pharos", "json", "ingics"],
             "ingest": {
-                "datagrams": 1234567,
+                "datagrams": 0 if self.empty else 1234567,
                 "bytes": 98765432,
                 "reports": 4567890,
                 "truncated": 0,

@@ -2,6 +2,7 @@
 
 import re
 import unittest
+from datetime import datetime, timezone
 from random import Random
 
 from browser import Browser, Visit, audit, expect, missing
@@ -17,6 +18,7 @@ __all__ = [
     "close_browser",
     "expect",
     "matching",
+    "now",
     "pharos_binary",
     "serves_http",
 ]
@@ -27,6 +29,11 @@ _browser = None
 def matching(pattern):
     """A pattern for expectations."""
     return re.compile(pattern)
+
+
+def now():
+    """The time as the server writes it."""
+    return datetime.now(timezone.utc).isoformat().replace("+00:00", "Z")
 
 
 def close_browser():

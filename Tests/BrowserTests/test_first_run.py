@@ -51,7 +51,7 @@ class FirstRun(support.BrowserTest):
         ).to_be_visible()
         support.expect(self.page.get_by_text("12 unknown beacons, 1 gateway waits for a name")).to_be_visible()
         support.expect(self.page.get_by_text("Makes the room room-1 and the region tags-7c3b1f0e,")).to_be_visible()
-        self.page.get_by_label("Room").fill("Ward 3 / East")
+        self.page.get_by_label(f"Room of {GATEWAY}").fill("Ward 3 / East")
         self.page.get_by_role("button", name="Make the room").click()
         support.expect(self.page.get_by_text("Ward 3 / East is a room now.")).to_be_visible()
         self.assertEqual(world.named, {GATEWAY: {"name": "Ward 3 / East"}})
@@ -61,6 +61,63 @@ class FirstRun(support.BrowserTest):
         self.assertEqual((regions["tags-7c3b1f0e"]["uuid"], regions["tags-7c3b1f0e"]["subject"]), (UUID, "beacon"))
         self.assertEqual((regions["tags-7c3b1f0e"]["notifyOnEntry"], regions["tags-7c3b1f0e"]["notifyOnExit"]), (False, False))
         support.expect(self.page.get_by_role("heading", name="Name it?")).to_have_count(0)
+
+    def test_one_button_makes_the_rooms_of_all_gateways_before_any_region(self):
+        world = self.mock.world
+        ids = [f"ac:23:3f:a0:00:{number}" for number in (61, 62, 63, 64)]
+        world.observer_rows = lambda: [gateway(identity, listed=identity in world.named) for identity in ids]
+        world.heard_rows = lambda _: [hearing(minor, ids[minor % 4], bool(world.applications)) for minor in range(12)]
+        written = []
+        self.page.on("request", lambda sent: written.append(sent.url) if sent.method == "PUT" else None)
+        self.page.goto(self.mock.base)
+        fields = self.page.get_by_label("Room of")
+        support.expect(fields).to_have_count(4)
+        for place, name in enumerate(["Ward 3", "ward 3", "Store", ""]):
+            fields.nth(place).fill(name)
+        support.expect(self.page.get_by_text("One room of 2 gateways.")).to_have_count(2)
+        support.expect(self.page.get_by_text("Left out: it stays without a name.")).to_have_count(1)
+        self.page.get_by_role("button", name="Make 2 rooms").click()
+        support.expect(self.page.get_by_text("Ward 3 and Store are rooms now.")).to_be_visible()
+        rooms = {"ward-3": ids[:2], "store": [ids[2]]}
+        self.assertEqual({key: zone["observers"] for key, zone in world.made_zones.items()}, rooms)
+        self.assertEqual([world.named[identity]["name"] for identity in ids[:3]], ["Ward 3", "Ward 3 2", "Store"])
+        kinds = [url.split("/v1/")[1].split("/")[0] for url in written]
+        # A region that came before the last room would place tags in the first one, and then move them.
+        self.assertLess(max(place for place, kind in enumerate(kinds) if kind == "zones"), kinds.index("applications"))
+        support.expect(self.page.get_by_label(f"Room of {ids[3]}")).to_be_visible()
+        self.page.get_by_label(f"Room of {ids[3]}").fill("store")
+        support.expect(self.page.get_by_text("Joins the room Store, which exists.")).to_be_visible()
+        self.page.get_by_role("button", name="Add to the room").click()
+        support.expect(self.page.get_by_label("Room of")).to_have_count(0)
+        self.assertEqual(world.made_zones["store"]["observers"], ids[2:])
+
+    def test_a_tag_that_is_held_to_a_gateway_is_named_there(self):
+        world = self.mock.world
+        ids = [GATEWAY, "ac:23:3f:a0:00:62"]
+        world.observer_rows = lambda: [gateway(identity) for identity in ids]
+        now = support.now()
+        rows = [hearing(minor, identity) | {"lastHeard": now} for minor in range(3) for identity in ids]
+        rows[4]["rssi"] = -31
+        world.heard_rows = lambda _: rows
+        self.page.goto(self.mock.base)
+        items = self.page.locator(".new-gateways li")
+        support.expect(items.first).to_contain_text("loudest Tag 40/2, −31 dBm")
+        support.expect(items.nth(1)).not_to_contain_text("Tag 40/2")
+
+    def test_an_empty_page_says_where_to_send_and_how_far_that_is_reached(self):
+        world = self.mock.world
+        self.page.goto(self.mock.base)
+        card = self.page.locator("section.card", has=self.page.get_by_role("heading", name="Nothing has arrived yet"))
+        support.expect(card).to_contain_text("127.0.0.1:50001")
+        support.expect(card).to_contain_text("raddec, pharos, json, ingics")
+        support.expect(card).to_contain_text("Only this machine.")
+        world.udp = "0.0.0.0:50001"
+        support.expect(card).to_contain_text("this machine’s address, port 50001", timeout=15_000)
+        support.expect(card).to_contain_text("Other machines too")
+        self.page.goto(f"{self.mock.base}#/gateways")
+        support.expect(card).to_be_visible()
+        world.observer_rows = lambda: [gateway(GATEWAY)]
+        support.expect(card).to_be_hidden()
 
     def test_the_banner_counts_what_waits_and_leads_there(self):
         world = self.mock.world
@@ -73,9 +130,10 @@ class FirstRun(support.BrowserTest):
         self.page.goto(self.mock.base)
         banner = self.page.get_by_text("17 unknown beacons, 5 gateways wait to be accepted")
         support.expect(banner).to_be_visible()
-        support.expect(self.page.get_by_role("heading", name="Name it?")).to_have_count(3)
-        self.page.get_by_role("button", name="Not now").first.click()
-        support.expect(self.page.get_by_role("heading", name=waiting[3])).to_be_visible()
+        support.expect(self.page.get_by_role("heading", name="5 new gateways found. Name their rooms?")).to_be_visible()
+        support.expect(self.page.get_by_label("Room of")).to_have_count(5)
+        self.page.get_by_role("button", name="Not now").click()
+        support.expect(self.page.get_by_label("Room of")).to_have_count(0)
         banner.get_by_role("link", name="17 unknown beacons").click()
         support.expect(self.page.get_by_role("heading", name="17 unknown beacons")).to_be_visible()
         link = self.page.get_by_role("link", name=f"Make a region of {UUID}/40/3", exact=True)

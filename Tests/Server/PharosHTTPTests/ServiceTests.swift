@@ -21,6 +21,7 @@ struct ServiceTests {
       let status = try await service.request("GET", "/v1/status")
       #expect(status.status == 200)
       #expect(status.text.contains(#""version":"0.0.0""#))
+      #expect(status.text.contains(#""formats":["raddec","pharos","json","#))
       let description = try await service.request("GET", "/openapi.json")
       #expect(description.headers["content-type"] == "application/json")
       #expect(description.text.contains(#"{"openapi":"3.1.0","#))

@@ -33,8 +33,8 @@ const pages = new Map([
   ["compare", ["Compare", compare]],
 ]);
 
-/** The first pages are the owner's; those after them are the expert's. */
-const ownerPages = 6;
+/** The first pages are the owner's daily ones, which a telephone has at its foot; the last are the expert's. */
+const [dailyPages, ownerPages] = [4, 6];
 /** Pages that moved: addresses that readers have kept lead on. */
 const moved = new Map([["observers", "gateways"], ["heard", "things"]]);
 
@@ -66,6 +66,7 @@ function showPage(isFirst = false) {
     replace(root, refusal(error));
   }
   scrollTo(0, 0);
+  main.scrollTop = 0;
   if (!isFirst) main.focus({ preventScroll: true });
 }
 
@@ -73,8 +74,22 @@ function buildPages() {
   const links = [...pages].map(([name, [title]]) =>
     h("li", null, h("a", { href: `#/${name}`, "data-page": name }, title))
   );
-  const expert = h("ul", { class: "expert", "aria-label": "For experts" }, links.splice(ownerPages));
-  replace(document.getElementById("pages"), h("ul", null, links), expert);
+  const nav = document.getElementById("pages");
+  const more = h("button", { type: "button", class: "more-pages", onClick: () => openMore() }, "More");
+  const openMore = (isOpen = !nav.classList.contains("is-open")) => {
+    nav.classList.toggle("is-open", isOpen);
+    setAttribute(more, "aria-expanded", String(isOpen));
+  };
+  const rest = [
+    h("ul", { class: "rest" }, links.slice(dailyPages, ownerPages)),
+    h("ul", { class: "rest expert", "aria-label": "For experts" }, links.slice(ownerPages)),
+  ];
+  replace(nav, h("ul", null, links.slice(0, dailyPages)), rest, more);
+  openMore(false);
+  addEventListener("hashchange", () => openMore(false));
+  nav.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") openMore(false);
+  });
 }
 
 /** How long names may keep the first page waiting, in ms. */

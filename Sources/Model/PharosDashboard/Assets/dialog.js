@@ -1,6 +1,7 @@
 // Sheets over the page, short notices, and the question before what cannot be undone.
 
 import { freshId, h } from "./dom.js";
+import { time } from "./format.js";
 
 /** Opens a sheet; the promise is fulfilled when it closes, with what it was closed with. */
 export function openDialog(title, build) {
@@ -98,26 +99,44 @@ export function askForToken(wasRefused) {
   });
 }
 
-/** How long a notice stays in ms: time to read two lines. */
-const noticeTime = 7000;
+/** How long a notice stays in ms: time to read two lines, to decide about an action, and to come back to the desk. */
+const [noticeTime, actionTime, newsTime] = [7000, 15000, 60000];
+const maximumNotices = 3;
 
-/** Shows a text that passes, or with `stays` stays until it is dismissed; screen readers read it out. */
-export function notify(text, { stays = false } = {}) {
+/**
+ * Shows a text with its time, which goes by itself unless a pointer or the focus is on it; screen readers read it out.
+ *
+ * `link` is `[address, text]`; `action` is `[text, function]`, as of *Undo*; `isNews` keeps it for a minute.
+ */
+export function notify(text, { link = null, action = null, isNews = false } = {}) {
   const place = document.getElementById("notices");
-  const notice = h("div", { class: "notice" }, h("span", null, text));
-  notice.append(
-    h("button", { type: "button", class: "quiet", "aria-label": "Dismiss", onClick: () => notice.remove() }, "✕"),
+  const close = () => notice.remove();
+  const at = new Date().toISOString();
+  const act = () => {
+    close();
+    action[1]();
+  };
+  const notice = h(
+    "div",
+    { class: "notice" },
+    h("span", { class: "notice-text" }, text, " ", h("time", { class: "soft", datetime: at }, time(at))),
+    link ? h("a", { href: link[0], onClick: close }, link[1]) : null,
+    action ? h("button", { type: "button", class: "small", onClick: act }, action[0]) : null,
+    h("button", { type: "button", class: "quiet", "aria-label": "Dismiss", onClick: close }, "✕"),
   );
   place.append(notice);
-  while (place.children.length > 3) place.firstElementChild.remove();
-  if (!stays) setTimeout(() => notice.remove(), noticeTime);
+  while (place.children.length > maximumNotices) place.firstElementChild.remove();
+  const goLater = (wait) => {
+    setTimeout(() => (notice.matches(":hover, :focus-within") ? goLater(noticeTime) : close()), wait);
+  };
+  goLater(isNews ? newsTime : action ? actionTime : noticeTime);
 }
 
-/** Does something and says how it went; true if it went well. */
-export async function attempt(action, success) {
+/** Does something and says how it went; true if it went well. `more` is what the notice of the success has. */
+export async function attempt(action, success, more) {
   try {
     await action();
-    if (success) notify(success);
+    if (success) notify(success, more);
     return true;
   } catch (error) {
     notify(error.message);

@@ -4,6 +4,15 @@ import { h, setAttribute, setText } from "./dom.js";
 import { count, plural, time, utc } from "./format.js";
 import { headline } from "./words.js";
 
+/** What the colour and the shape of a dot say; an event without a tone has none. */
+const tones = { good: "came, or works", off: "left", warn: "worth a look", bad: "wrong" };
+
+/** The dot of a tone, with its meaning at hand. */
+export function toneMark(tone) {
+  const words = tones[tone];
+  return h("span", words ? { class: `dot ${tone}`, title: words, "aria-hidden": "true" } : { "aria-hidden": "true" });
+}
+
 /** A row for an entry of the feed. `onOpen` makes it open in place; without, it leads to the page of events. */
 export function eventRow(item, { onOpen, isTight } = {}) {
   if (item.type === "note") return noteRow(item);
@@ -12,7 +21,7 @@ export function eventRow(item, { onOpen, isTight } = {}) {
   const decidedAt = item.event.data?.decidedAt ?? item.event.time;
   const parts = [
     h("time", { datetime: decidedAt, title: utc(decidedAt) }, time(decidedAt)),
-    h("span", { class: `dot ${tone || "off"}`, "aria-hidden": "true" }),
+    toneMark(tone),
     h("span", { class: "text" }, text),
     isTight ? null : h(
       "span",

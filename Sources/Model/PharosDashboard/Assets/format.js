@@ -34,6 +34,18 @@ export function plural(value, noun, many = `${noun}s`) {
   return `${count(value)} ${value === 1 ? noun : many}`;
 }
 
+const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
+
+/** The order of two names: numbers in them count as numbers, so that 9 comes before 10. */
+export function byName(a, b) {
+  return collator.compare(a, b);
+}
+
+/** Texts as a list: a, b and c. */
+export function listed(texts) {
+  return texts.length > 1 ? `${texts.slice(0, -1).join(", ")} and ${texts.at(-1)}` : texts.join("");
+}
+
 /** A level in dBm. */
 export function level(value) {
   return known(value) && value !== 0 ? `${decimal(value, 0).replace("-", "−")} dBm` : none;

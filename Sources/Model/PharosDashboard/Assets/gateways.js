@@ -1,9 +1,12 @@
 // Which observers are gateways, and which of them are down: handsets come and go, gateways should not.
 
+import { serverNow } from "./api.js";
 import { instant } from "./format.js";
 
 /** A radio that is not listed and has been silent for so many ms was moved or switched off. */
 const expectedFor = 3600000;
+/** How long a level of a beacon counts as present, in ms. */
+const present = 10000;
 /** The handsets that this page has seen located: they stay handsets while they are silent. */
 const located = new Set();
 
@@ -40,4 +43,11 @@ export function expected(gateways, now) {
 /** Whether observers with an identifier like this may be gateways, before anything else is known of them. */
 export function mayBeGateway(id) {
   return !isAppIdentifier(id) && !located.has(id);
+}
+
+/** The beacon that is loudest at a gateway now, of what it hears: the tag that is held to it; null for none. */
+export function loudest(heard, now = serverNow()) {
+  const levelOf = (row) => row.rssi ?? row.level;
+  const audible = heard.filter((row) => levelOf(row) < 0 && now - instant(row.lastHeard) < present);
+  return audible.reduce((best, row) => (best && levelOf(best) >= levelOf(row) ? best : row), null);
 }

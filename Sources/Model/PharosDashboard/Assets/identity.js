@@ -89,6 +89,14 @@ export function shortIdentity(text) {
   return parts.mac;
 }
 
+/** What a beacon without a name is called: “Tag 7/4”; the identity itself for anything else. */
+export function tagName(text) {
+  const parts = parseIdentity(text ?? "");
+  if (!parts) return text ?? "";
+  if (parts.kind === "uuid") return `Tag ${parts.major ?? "any"}/${parts.minor ?? "any"}`;
+  return parts.kind === "eddystone" ? `Tag ${parts.instance ?? "any"}` : `Tag ${parts.mac}`;
+}
+
 /** Which beacons a region's document asks about, in words and in full. */
 export function constraintText(region) {
   if (region.uuid) return `${region.uuid} / ${region.major ?? "any major"} / ${region.minor ?? "any minor"}`;

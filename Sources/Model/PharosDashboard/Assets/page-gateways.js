@@ -3,7 +3,8 @@
 import { change, listIfAllowed, part, serverNow } from "./api.js";
 import { attempt } from "./dialog.js";
 import { h, replace, setAttribute, setText } from "./dom.js";
-import { count, none, plural, rate } from "./format.js";
+import { byName, count, none, plural, rate } from "./format.js";
+import { arrivalStatus, showArrival } from "./first-run.js";
 import { divide, expected, roomsOf } from "./gateways.js";
 import { gatewayActions, lost, showGateway } from "./gateway-detail.js";
 import { historyAddress } from "./history.js";
@@ -41,8 +42,8 @@ const columns = [
   {
     title: "Adverts",
     class: "number",
-    sort: (row) => row.advertsPerSecond ?? null,
-    text: (row) => rate(row.advertsPerSecond),
+    sort: (row) => (row.isUp ? row.advertsPerSecond ?? null : null),
+    text: (row) => (row.isUp ? rate(row.advertsPerSecond) : none),
     hint: (row) => `${count(row.adverts)} in all`,
   },
   {
@@ -60,12 +61,13 @@ function showAll(root, { signal }) {
   const actions = gatewayActions(() => zones, () => ask());
   const table = new Table("Gateways", [...columns, actions], (row) => row.id);
   const all = card("All gateways", null);
+  const arrival = h("div", { hidden: true });
   const rest = h("div");
   all.append(rest);
   replace(
     root,
     pageHead("Gateways", "The radios that hear tags: which are up, and which room each hears. Handsets are things."),
-    h("div", { class: "stack" }, waiting, all),
+    h("div", { class: "stack" }, arrival, waiting, all),
   );
   let isShown = false;
   ask = poll(
@@ -73,14 +75,19 @@ function showAll(root, { signal }) {
       const list = (path, member) => listIfAllowed(path, member, signal);
       const [observers, fixes] = await Promise.all([list("/v1/observers", "observers"), list("/v1/fixes", "fixes")]);
       zones = await list("/v1/zones", "zones");
-      names.learn(observers, (entry) => entry.id);
+      names.learnDirectory(observers);
       const { gateways, handsets } = divide(observers, zones, fixes);
       if (!gateways.length) {
         isShown = false;
+        const status = observers.length ? null : await arrivalStatus(signal);
+        arrival.hidden = !status;
+        if (status) showArrival(arrival, status);
         return replace(rest, nothing(handsets));
       }
+      arrival.hidden = true;
       table.showIn(rest);
       isShown = true;
+      gateways.sort((a, b) => byName(a.name || a.id, b.name || b.id));
       table.show(gateways.map((row) => ({ ...row, rooms: roomsOf(row.id, zones) })));
       const due = expected(gateways, serverNow());
       const up = due.filter((row) => row.isUp).length;
@@ -96,11 +103,7 @@ function showAll(root, { signal }) {
 
 function nothing(handsets) {
   const people = handsets.length ? `${plural(handsets.length, "handset reports", "handsets report")}: see Things. ` : "";
-  return empty(
-    "No gateways yet",
-    `${people}Send adverts of a gateway to the server's UDP port.`,
-    h("a", { class: "button", href: "#/status" }, "See the ports"),
-  );
+  return empty("No gateways yet", `${people}A gateway is listed here as soon as it sends.`);
 }
 
 /** Returns the card of gateways that wait to be accepted; it is hidden while there are none. */

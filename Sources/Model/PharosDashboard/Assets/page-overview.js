@@ -4,7 +4,7 @@ import { get, getAll, getIfAllowed, part, serverNow } from "./api.js";
 import { follow, h, replace, setAttribute, setText } from "./dom.js";
 import { eventRow, updateEventRow } from "./event-row.js";
 import * as feed from "./feed.js";
-import { FirstRun } from "./first-run.js";
+import { arrivalStatus, FirstRun } from "./first-run.js";
 import { fencesOf } from "./floor-overlays.js";
 import { FloorSource } from "./floor-source.js";
 import { FloorView } from "./floor-view.js";
@@ -122,7 +122,7 @@ class Plan {
       const rows = await getAll(`/v1/applications/${part(application.id)}/states`, "states", this.signal, 2000);
       return rows.map((row) => ({ ...row, application: application.id }));
     }))).flat();
-    names.learn(observers, (entry) => entry.id);
+    names.learnDirectory(observers);
     names.learnRooms(zones);
     names.learn(tags, (entry) => entry.beacon);
     this.known = { zones, tags, observers };
@@ -150,9 +150,11 @@ class Plan {
         get("/v1/quarantine", this.signal),
         getAll("/v1/heard?identified=true", "beacons", this.signal),
       ]);
+      const isSilent = !observers.length && !quarantined.length;
       this.begin.set({
         observers,
         quarantined,
+        status: isSilent ? await arrivalStatus(this.signal) : null,
         heard,
         zones,
         fixes: this.fixes,

@@ -3,7 +3,9 @@
 import { attempt, notify, openDialog } from "./dialog.js";
 import { follow, h } from "./dom.js";
 import * as feed from "./feed.js";
+import { byName } from "./format.js";
 import { select, saveButton, sheetForm } from "./form-parts.js";
+import { historyAddress } from "./history.js";
 import * as names from "./names.js";
 import { field } from "./parts.js";
 import { headline, kindOf } from "./words.js";
@@ -34,7 +36,7 @@ export function start() {
     for (const { type, event, isOld } of batch) {
       if (type !== "event" || isOld || !watches.some((watch) => fits(watch, event))) continue;
       const { text } = headline(event);
-      notify(text, { stays: true });
+      notify(text, { link: [historyAddress("subject", event.subject), "Show"], isNews: true });
       if (globalThis.Notification?.permission === "granted") new Notification("Pharos", { body: text });
     }
   });
@@ -70,7 +72,7 @@ export function watchList(id, signal) {
 /** Opens the sheet in which one says what to be notified of. */
 export function openWatchForm({ id, name }, { zones, list }) {
   const thing = list.find((found) => found.id === id);
-  const regions = [...new Set(list.flatMap((found) => found.regions))].sort();
+  const regions = [...new Set(list.flatMap((found) => found.regions))].sort(byName);
   return openDialog(`Notify me when ${name} …`, (close) => {
     const on = select("watch-on", [["exit", "leaves"], ["enter", "comes to"]], "exit");
     const places = [

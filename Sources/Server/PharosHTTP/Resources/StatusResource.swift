@@ -133,6 +133,9 @@ private struct StatusDocument {
     .always("demo", .flag) { $0.isDemo },
     .sometimes("dataFolder", .text) { $0.dataFolder },
     .always("listeners", .list(.object(SocketStatus.members))) { $0.snapshot.sockets },
+    .always("formats", .list(.text), "The datagram formats that the server reads.") { _ in
+      WireFormat.allCases.map(\.name)
+    },
     .always("ingest", .object(ingest)) { $0.snapshot },
     .always("engine", .object(engine)) { $0.snapshot },
     .always("journal", .object(JournalStatistics.members)) { $0.journal },
