@@ -71,7 +71,7 @@ class History:
             "state": "unmonitored" if self.is_down(3, minute) and index == 3 else ["inside", "inside", "outside"][
                 (minute // (3 * stay) + seed) % 3
             ],
-            "nearest": self.world.observers[index] if isTag else f"{next(iter(self.world.zone_of), 'x')}",
+            "nearest": self.world.observers[index % len(self.world.observers)] if isTag else f"{next(iter(self.world.zone_of), 'x')}",
             "rssi": round(-66 + 12 * math.sin(minute / 17 + seed) + 5 * math.sin(minute * 1.7 + seed)),
         }
         if subject in self.world.fix:

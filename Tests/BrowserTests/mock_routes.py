@@ -95,8 +95,11 @@ class Handler(Answers):
     def do_beacons(self, identity=None):
         rows = self.world.beacon_rows()
         if self.command == "PUT":
-            self.world.beacon_names[identity] = self.body["name"]
+            self.world.beacon_names[identity] = self.body.get("name")
             return self.answer({"id": identity, **self.body}, 201)
+        if self.command == "DELETE":
+            self.world.beacon_names[identity] = None
+            return self.answer(b"", 204)
         if identity is None:
             return self.answer({"beacons": rows, "next": None})
         own = [row for row in rows if row["id"] == identity]

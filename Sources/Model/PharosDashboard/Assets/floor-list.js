@@ -2,7 +2,7 @@
 
 import { follow, h, setAttribute, setText } from "./dom.js";
 import { whereWords } from "./floor-source.js";
-import { metres, plural } from "./format.js";
+import { byName, metres, plural } from "./format.js";
 
 /** How many are listed; beyond, a number says how many there are more. */
 const maximum = 200;
@@ -22,7 +22,7 @@ export class FloorList {
   follow(marks, chosen) {
     setText(this.#title, `The same in words: ${plural(marks.length, "thing")}`);
     if (!this.element.open) return;
-    const names = marks.map((mark) => [mark.name(), mark]).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+    const names = marks.map((mark) => [mark.name(), mark]).sort(([a], [b]) => byName(a, b));
     follow(
       this.#items,
       names.slice(0, maximum),

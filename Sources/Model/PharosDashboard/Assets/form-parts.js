@@ -7,7 +7,7 @@ import { field } from "./parts.js";
 export const fine = { ok: true, text: "" };
 
 /**
- * A text entry: `{ element, input, say, check }`. `check(text)` gives `{ ok, isWrong, text }`; `options` may hold `value`,
+ * A text entry: `{ element, input, say, check }`. `check(text)` gives `{ ok, isWrong, isDoubtful, text }`; `options` may hold `value`,
  * `placeholder`, `class`, and `onInput`, which is called at each key.
  */
 export function checkedText(id, label, check, options = {}) {
@@ -27,8 +27,8 @@ export function checkedText(id, label, check, options = {}) {
 export function checkAll(entries) {
   let isReady = true;
   for (const entry of entries) {
-    const { ok, isWrong, text } = entry.check(entry.input.value);
-    entry.say(isWrong ? "bad" : ok && text ? "good" : "", text);
+    const { ok, isWrong, isDoubtful, text } = entry.check(entry.input.value);
+    entry.say(isWrong ? "bad" : isDoubtful ? "warn" : ok && text ? "good" : "", text);
     if (!ok) isReady = false;
   }
   return isReady;

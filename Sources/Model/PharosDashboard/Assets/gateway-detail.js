@@ -4,7 +4,7 @@ import { get, getAll, listIfAllowed, part } from "./api.js";
 import { attempt, confirmThat } from "./dialog.js";
 import { h, replace, setAttribute } from "./dom.js";
 import { count, decimal, level, none, percent, rate, seconds, time } from "./format.js";
-import { roomsOf } from "./gateways.js";
+import { loudest, roomsOf } from "./gateways.js";
 import { showObserver } from "./history-detail.js";
 import * as names from "./names.js";
 import { card, empty, refusal, setAgo, Table } from "./parts.js";
@@ -24,15 +24,24 @@ export function lost(row) {
 
 /** The column with what can be done to a gateway; `zonesOf` gives the rooms, and `onDone` is called after a change. */
 export function gatewayActions(zonesOf, onDone) {
+  // The rooms as they are when a button is pressed: the page's own are some seconds old.
+  const present = () => listIfAllowed("/v1/zones", "zones");
   const edit = async (gateway) => {
-    if (await openGatewayForm({ gateway, zones: zonesOf() })) onDone();
+    if (await openGatewayForm({ gateway, zones: await present() })) onDone();
   };
   const remove = async (gateway) => {
     const name = gateway.name || gateway.id;
-    const zones = zonesOf();
+    const zones = await present();
     const text = await gatewayDependents(gateway.id, zones).catch((error) => error.message);
     if (!await confirmThat(`Remove ${name}?`, text, "Remove gateway")) return;
-    if (await attempt(() => removeGateway(gateway, zones), `${name} was removed.`)) onDone(true);
+    let back = async () => {};
+    const undo = ["Undo", async () => {
+      if (await attempt(back, `${name} is back.`)) onDone();
+    }];
+    const isGone = await attempt(async () => {
+      back = await removeGateway(gateway, zones);
+    }, `${name} was removed.`, { action: undo });
+    if (isGone) onDone(true);
   };
   return {
     title: "",
@@ -65,6 +74,7 @@ export function showGateway(root, context, id) {
   const rest = h("div");
   tracks.append(rest);
   let zones = [];
+  let heard = [];
   let ask = () => {};
   const actions = gatewayActions(() => zones, (isGone) => {
     if (isGone) location.hash = "#/gateways";
@@ -79,14 +89,16 @@ export function showGateway(root, context, id) {
     async () => {
       const row = await get(`/v1/observers/${part(id)}`, signal);
       zones = await listIfAllowed("/v1/zones", "zones", signal);
-      names.learn([row], (entry) => entry.id);
+      names.learnDirectory([row]);
       actions.update(buttons, row);
+      const best = loudest(heard);
       const list = [
         ["State", row.isUp ? "up" : "down"],
         ["Room", roomsOf(id, zones) || none],
+        ["Loudest tag here now", best ? `${names.nameOf(best.beacon)}, ${level(best.level)}` : none],
         ["Last heard", time(row.lastHeard)],
         ["First heard", time(row.firstHeard)],
-        ["Adverts", `${count(row.adverts)} (${rate(row.advertsPerSecond)})`],
+        ["Adverts", count(row.adverts) + (row.isUp ? ` (${rate(row.advertsPerSecond)})` : "")],
         ["Datagrams lost", lost(row)],
         ["Late reports", count(row.late)],
         ["Lag", seconds(row.lag)],
@@ -105,7 +117,7 @@ export function showGateway(root, context, id) {
   );
   poll(
     async () => {
-      const heard = await getAll(`/v1/tracks?observer=${part(id)}`, "tracks", signal, 1000);
+      heard = await getAll(`/v1/tracks?observer=${part(id)}`, "tracks", signal, 1000);
       if (!heard.length) return replace(rest, empty("Nothing", "It hears no beacon that a room or region asks about."));
       table.showIn(rest);
       return table.show(heard);

@@ -3,6 +3,7 @@
 import { get, isAbort, part, serverNow } from "./api.js";
 import { timeChart } from "./charts.js";
 import { h, replace, setText } from "./dom.js";
+import { toneMark } from "./event-row.js";
 import { count, dayTime, decimal, level, none, percent, plural, rate, seconds } from "./format.js";
 import { curveOf, downloadButton, Range, RangeForm, rangeOf, runsOf, spans, tonesOf } from "./history.js";
 import * as names from "./names.js";
@@ -39,15 +40,14 @@ export function showObserver(root, context, observer, more) {
   return new Detail(root, context, { ...own, ...more });
 }
 
-/** The page of a zone or region: how many were inside. */
-export function showPlace(root, context, { zone, application, region }) {
+/** The page of a zone or region: how many were inside; `more` as for a subject. */
+export function showPlace(root, context, { zone, application, region }, more) {
   const path = zone
     ? `/v1/history/zones/${part(zone)}`
     : `/v1/history/applications/${part(application)}/regions/${part(region)}`;
   const title = zone ? names.nameOf(zone) : region;
   const id = zone ? `Room ${zone}` : `Region of ${application}`;
-  const actions = zone ? h("a", { class: "button", href: "#/rooms" }, "All rooms") : null;
-  return new Detail(root, context, { path, id, title, lanes: placeLanes, words: placeWords, actions });
+  return new Detail(root, context, { path, id, title, lanes: placeLanes, words: placeWords, ...more });
 }
 
 class Detail {
@@ -144,7 +144,7 @@ class Detail {
             h(
               "a",
               { class: "row", href: `#/events/${entry.sequence}` },
-              h("span", { class: `dot ${toneOf(entry.type)}`, "aria-hidden": "true" }),
+              toneMark(toneOf(entry.type)),
               h("span", { class: "text" }, transitionWords(entry)),
               timeNode(entry.time),
             ),

@@ -3,7 +3,7 @@
 import { serverNow } from "./api.js";
 import { follow, h, replace, setAttribute, setText } from "./dom.js";
 import { csvOf, saveFile } from "./files.js";
-import { instant, level, none, plural } from "./format.js";
+import { byName, instant, level, none, plural } from "./format.js";
 import { historyAddress } from "./history.js";
 import * as names from "./names.js";
 import { card, empty, field, pageHead, refusal, setAgo, Table } from "./parts.js";
@@ -38,25 +38,31 @@ class ThingsPage {
     this.search = h("input", {
       id: "search",
       type: "search",
-      placeholder: "name, UUID, address, room",
+      placeholder: "name, number, room",
       autocomplete: "off",
       spellcheck: "false",
-      onInput: () => this.render(),
+      value: query.get("find") ?? "",
+      onInput: () => this.filter(),
     });
     this.kind = h(
       "select",
       { id: "kind", onChange: () => this.choose() },
       sets.map(([key, text]) => h("option", { value: key, selected: key === chosen }, text)),
     );
-    this.room = h("select", { id: "room", onChange: () => this.render() }, h("option", { value: "" }, "Any room"));
+    this.room = h("select", { id: "room", onChange: () => this.filter() });
+    const wanted = query.get("room") ?? "";
+    this.showRooms(wanted ? [wanted] : []);
+    this.room.value = wanted;
     this.table = new Table("Things", columns, (row) => row.id);
-    this.place = h("div");
-    this.card = card("Things", null, this.filters(), this.place);
+    this.place = h("div", null, h("p", { class: "body soft", role: "status" }, "Reading …"));
+    this.card = card("Things", null, this.place);
+    this.card.prepend(this.filters());
     const save = h("button", { type: "button", onClick: () => this.save() }, "Download CSV");
     replace(
       root,
-      pageHead("Things", "Where each tag and each person is. Choose one to see its day and why it is there.", save),
+      pageHead("Things", "Choose one to see its day and why it is there."),
       this.card,
+      h("div", { class: "actions below" }, save),
     );
     this.ask = poll(() => this.load(), period, signal, (error) => {
       if (!this.isLoaded) replace(this.place, refusal(error));
@@ -72,16 +78,33 @@ class ThingsPage {
         "aria-label": "Filter things",
         onSubmit: (event) => event.preventDefault(),
       },
-      field("Find", this.search).element,
+      field("Where is …?", this.search).element,
       field("Show", this.kind).element,
       field("Room", this.room).element,
     );
   }
 
-  choose() {
-    history.replaceState(null, "", `#/things?show=${this.kind.value}`);
+  /** Keeps the filters in the address, so that *Back* finds them again. */
+  keep() {
+    const query = new URLSearchParams();
+    if (this.kind.value !== "known") query.set("show", this.kind.value);
+    if (this.search.value.trim()) query.set("find", this.search.value.trim());
+    if (this.room.value) query.set("room", this.room.value);
+    history.replaceState(null, "", `#/things${query.size ? `?${query}` : ""}`);
+  }
+
+  filter() {
+    this.keep();
     this.render();
+  }
+
+  choose() {
+    this.filter();
     this.ask();
+  }
+
+  showRooms(rooms) {
+    follow(this.room, ["", ...rooms], (room) => room, (room) => h("option", { value: room }, room || "Any room"));
   }
 
   async load() {
@@ -101,8 +124,9 @@ class ThingsPage {
 
   render() {
     if (!this.isLoaded) return;
-    const rooms = [...new Set(this.things.list.map((thing) => thing.where))].filter(Boolean).sort();
-    follow(this.room, ["", ...rooms], (room) => room, (room) => h("option", { value: room }, room || "Any room"));
+    const rooms = new Set(this.things.list.map((thing) => thing.where));
+    if (this.room.value) rooms.add(this.room.value);
+    this.showRooms([...rooms].filter(Boolean).sort(byName));
     const { shown } = this;
     setText(this.card.querySelector("h2"), countWords(shown));
     if (!shown.length) return replace(this.place, this.nothing());

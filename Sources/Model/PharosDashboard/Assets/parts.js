@@ -2,7 +2,7 @@
 
 import { follow, h, replace, setAttribute, setText } from "./dom.js";
 import { serverNow } from "./api.js";
-import { ago, none, time, utc } from "./format.js";
+import { ago, byName, none, time, utc } from "./format.js";
 
 /** The head of a page: its title, what it is for, and what can be done. */
 export function pageHead(title, text, ...actions) {
@@ -117,7 +117,7 @@ export class Table {
     const isNone = (value) => value === null || value === undefined || Number.isNaN(value);
     valued.sort(([a], [b]) => {
       if (isNone(a) || isNone(b)) return Number(isNone(a)) - Number(isNone(b));
-      const order = typeof a === "number" ? a - b : a.localeCompare(b, undefined, { numeric: true });
+      const order = typeof a === "number" ? a - b : byName(a, b);
       return this.isDown ? -order : order;
     });
     return valued.map(([, item]) => item);

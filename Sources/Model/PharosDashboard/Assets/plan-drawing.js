@@ -7,7 +7,11 @@ const gutter = 14;
 /** A cell is at least so wide, for a name of a dozen letters, and at most so wide, for the eye. */
 const minimumCell = 104;
 const maximumCell = 230;
+/** A cell has room for two lines of names, or for as many as one of its floor needs. */
 const cellHeight = 112;
+const plainLines = 2;
+/** How far apart marks with names stand, in pixels: a line of text. */
+export const labelStep = 19;
 const trayHeight = 64;
 /** An observer is named where it has so many pixels; else its mark alone says whether it is up. */
 const minimumLabel = 84;
@@ -57,17 +61,18 @@ export function cellFrames(groups, width) {
     const columns = Math.max(...[...cells.values()].map((cell) => cell.column)) + 1;
     const rows = Math.max(...[...cells.values()].map((cell) => cell.row)) + 1;
     const wide = Math.min(maximumCell, (width - 2 * margin - (columns - 1) * gutter) / columns);
+    const high = cellHeight + labelStep * (Math.max(plainLines, ...group.places.map((place) => place.lines ?? 0)) - plainLines);
     const left = margin + Math.max(0, (width - 2 * margin - columns * wide - (columns - 1) * gutter) / 2);
     for (const place of group.places) {
       const { column, row } = cells.get(place.id);
       const x = (columns * wide + (columns - 1) * gutter < width * 0.6 ? margin : left) + column * (wide + gutter);
       frames.places.set(place.id, {
-        ...frame(place, x, frames.height + row * (cellHeight + gutter), wide, cellHeight),
+        ...frame(place, x, frames.height + row * (high + gutter), wide, high),
         column,
         row,
       });
     }
-    frames.height += rows * (cellHeight + gutter) + 4;
+    frames.height += rows * (high + gutter) + 4;
   }
   frames.height += margin - gutter;
   const seen = new Set();
@@ -164,7 +169,7 @@ function drawObservers(pen, { x, y, width, height, place }, palette) {
 
 function isBeside({ from, to }) {
   if (from.column === undefined || to.column === undefined) return false;
-  const isFarFloor = Math.abs(from.y - to.y) > cellHeight + gutter + 1;
+  const isFarFloor = Math.abs(from.y - to.y) > from.height + gutter + 1;
   return !isFarFloor && (from.y === to.y ? Math.abs(from.column - to.column) === 1 : from.x === to.x);
 }
 

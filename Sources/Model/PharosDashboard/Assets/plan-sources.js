@@ -1,17 +1,22 @@
 // What a schematic plan can show: tags in zones, subjects in regions.
 
 import { h } from "./dom.js";
-import { ago, metres, percent } from "./format.js";
-import { nameOf } from "./names.js";
+import { ago, byName, metres, percent } from "./format.js";
+import { historyAddress } from "./history.js";
+import { isNamed, nameOf } from "./names.js";
 import { serverNow } from "./api.js";
 import { empty } from "./parts.js";
 import { kindOf } from "./words.js";
 
+/** How many lines of names a cell has at most; a further line or two is for the dots of tags without a name. */
+const [maximumLines, dotLines] = [6, 2];
+
 /** Tags in the zones that the gateways' levels place them in. */
 export class ZonesSource {
   title = "Rooms";
-  note = "A cell is a room; bars between cells are doors. A dot is a tag.";
+  note = "A cell is a room; bars between cells are doors. A dot is a tag: choose one to see its page.";
   groups = [];
+  #lines = new Map();
   marks = new Map();
   version = 0;
 
@@ -22,12 +27,15 @@ export class ZonesSource {
   set(zones, tags, observers) {
     const known = new Map(observers.map((observer) => [observer.id, observer]));
     const floors = new Map();
-    for (const zone of zones) {
+    const lines = this.#countLines(tags);
+    for (const zone of zones.toSorted((a, b) => byName(a.name || a.id, b.name || b.id))) {
       const floor = zone.floor ?? 0;
       if (!floors.has(floor)) floors.set(floor, []);
       floors.get(floor).push({
         id: zone.id,
         name: zone.name || zone.id,
+        href: historyAddress("zone", zone.id),
+        lines: lines.get(zone.id),
         adjacent: zone.adjacent ?? [],
         observers: (zone.observers ?? []).map((id) => ({ name: nameOf(id), isUp: known.get(id)?.isUp ?? null })),
       });
@@ -51,9 +59,26 @@ export class ZonesSource {
     this.marks = marks;
   }
 
+  /** How many lines each room needs: as many as it ever needed, so that no cell shrinks when a tag leaves it. */
+  #countLines(tags) {
+    const named = new Map();
+    const nameless = new Set();
+    for (const { beacon, zone } of tags) {
+      if (zone && isNamed(beacon)) named.set(zone, (named.get(zone) ?? 0) + 1);
+      else nameless.add(zone);
+    }
+    for (const [zone, count] of named) {
+      const lines = Math.min(count, maximumLines) + (nameless.has(zone) || count > maximumLines ? dotLines : 0);
+      this.#lines.set(zone, Math.max(lines, this.#lines.get(zone) ?? 0));
+    }
+    return this.#lines;
+  }
+
   #mark(tag) {
     return {
       name: nameOf(tag.beacon),
+      isNamed: isNamed(tag.beacon),
+      href: historyAddress("subject", tag.beacon),
       place: tag.zone ?? null,
       tone: tag.zone ? (tag.zoneState === "unmonitored" ? "warn" : "accent") : "off",
       tip: () =>
@@ -113,6 +138,8 @@ export class RegionsSource {
       if (row.state !== "inside" && row.state !== "unmonitored") continue;
       marks.set(`${row.application}/${row.region}/${row.subject}`, {
         name: nameOf(row.subject),
+        isNamed: isNamed(row.subject),
+        href: historyAddress("subject", row.subject),
         place: `${row.application}/${row.region}`,
         tone: row.state === "inside" ? "good" : "warn",
         tip: () =>
@@ -124,7 +151,12 @@ export class RegionsSource {
     const groups = [...regions].filter(([, own]) => own.size > 0).map(([id, own]) => ({
       id,
       title: `Application ${id}`,
-      places: [...own].map((region) => ({ id: `${id}/${region}`, name: region, observers: [] })),
+      places: [...own].map((region) => ({
+        id: `${id}/${region}`,
+        name: region,
+        href: historyAddress("region", id, region),
+        observers: [],
+      })),
     }));
     this.version += JSON.stringify(groups) === JSON.stringify(this.groups) ? 0 : 1;
     this.groups = groups;

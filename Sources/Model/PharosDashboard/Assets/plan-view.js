@@ -1,15 +1,17 @@
 // The picture of a plan on a canvas: still parts are drawn once, marks as they move.
 
 import { follow, h, setText } from "./dom.js";
-import { plural } from "./format.js";
-import { cellFrames, drawStill, readPalette } from "./plan-drawing.js";
+import { byName, plural } from "./format.js";
+import { cellFrames, drawStill, labelStep, readPalette } from "./plan-drawing.js";
 import { drawCounts, drawLabels, drawMarks, drawRing } from "./plan-marks.js";
 import { Scene, Slots } from "./plan-scene.js";
 
 /** How near a pointer must come to a mark, in pixels. */
 const reach = 12;
-/** How far apart marks with names stand, in pixels: a line of text. */
-const labelStep = 19;
+/** How many lines below the names are kept for the dots of marks without one. */
+const dotLines = 2;
+/** How many things of a place are listed in words; beyond, a link leads to the rest. */
+const maximumWords = 24;
 /** Device pixels drawn for one of the layout: more than two cannot be seen and cost their square. */
 const sharpest = 2;
 
@@ -22,9 +24,24 @@ export class PlanView {
   #scene = new Scene();
   #slots = new Map();
   #canvas = h("canvas", { role: "img" });
+  #stage = h(
+    "div",
+    {
+      class: "plan-stage",
+      tabindex: "0",
+      role: "group",
+      "aria-label": "Plan. Arrow keys go from one thing to the next, Enter opens it, Escape leaves it.",
+      onKeydown: (event) => this.#key(event),
+      onBlur: () => this.#select(null),
+    },
+    this.#canvas,
+  );
+  #said = h("p", { class: "visually-hidden", role: "status" });
+  #selected = null;
   #still = document.createElement("canvas");
   #tip = h("div", { class: "tip", hidden: true });
   #words = h("ul", { class: "facts" });
+  #inWords = h("details", { class: "body plan-words" }, h("summary", null, "The same in words"), this.#words);
   #width = 0;
   #height = 0;
   #version = -1;
@@ -42,16 +59,19 @@ export class PlanView {
     this.element = h(
       "div",
       { class: "plan" },
-      this.#canvas,
+      this.#stage,
       this.#tip,
+      this.#said,
       this.#legend(),
-      h("details", { class: "body plan-words" }, h("summary", null, "The same in words"), this.#words),
+      this.#inWords,
     );
+    this.#inWords.addEventListener("toggle", () => this.refresh());
     this.#resizer = new ResizeObserver(() => this.#resize());
     this.#resizer.observe(this.element);
     addEventListener("pharos:theme", this.#themeChanged);
     this.#canvas.addEventListener("pointermove", (event) => this.#point(event));
     this.#canvas.addEventListener("pointerleave", () => this.#hide());
+    this.#canvas.addEventListener("click", (event) => this.#open(this.#under(event)?.href));
   }
 
   #resizer;
@@ -122,34 +142,39 @@ export class PlanView {
       const marks = inside.get(id) ?? new Map();
       if (!this.#slots.has(id)) this.#slots.set(id, new Slots());
       const slots = this.#slots.get(id);
-      slots.follow(marks);
       frame.count = marks.size;
-      if (!marks.size) continue;
-      if (this.#aimAtLabels(frame, marks)) continue;
-      const { x, y, width, height } = frame.inner;
-      const step = gridStep(width, height, slots.size);
-      const across = Math.max(1, Math.floor(width / step));
-      for (const [key, mark] of marks) {
-        const slot = slots.slot(key);
-        mark.size = Math.min(5.5, step * 0.36);
-        mark.room = 0;
-        const column = slot % across;
-        const row = Math.floor(slot / across);
-        this.#scene.aim(key, x + (column + 0.5) * step, Math.min(y + (row + 0.5) * step, y + height - 2), mark);
-      }
+      if (marks.size) this.#aimInCell(frame, [...marks], slots);
     }
   }
 
-  /** Few marks stand below each other with their names; false where there are too many. */
-  #aimAtLabels({ inner }, marks) {
+  /** Marks with a name stand below each other with it, all where there is room; the others are dots below. */
+  #aimInCell({ inner }, marks, slots) {
     const maximum = Math.floor(inner.height / labelStep);
-    if (marks.size > maximum) return false;
-    [...marks].forEach(([key, mark], row) => {
+    const isRoomy = marks.length <= maximum;
+    const named = isRoomy ? marks : marks.filter(([, mark]) => mark.isNamed);
+    named.sort(([, a], [, b]) => byName(a.name, b.name));
+    const isFull = named.length === marks.length && named.length <= maximum;
+    const labelled = named.slice(0, isFull ? maximum : Math.max(0, maximum - dotLines));
+    for (const [row, [key, mark]] of labelled.entries()) {
       mark.size = 5;
       mark.room = inner.width - 20;
       this.#scene.aim(key, inner.x + 6, inner.y + (row + 0.5) * labelStep, mark);
-    });
-    return true;
+    }
+    const isLabelled = new Set(labelled.map(([key]) => key));
+    const rest = marks.filter(([key]) => !isLabelled.has(key));
+    slots.follow(new Set(rest.map(([key]) => key)));
+    const top = inner.y + labelled.length * labelStep;
+    const height = inner.y + inner.height - top;
+    const step = gridStep(inner.width, height, slots.size);
+    const across = Math.max(1, Math.floor(inner.width / step));
+    for (const [key, mark] of rest) {
+      const slot = slots.slot(key);
+      mark.size = Math.min(5.5, step * 0.36);
+      mark.room = 0;
+      const column = slot % across;
+      const row = Math.floor(slot / across);
+      this.#scene.aim(key, inner.x + (column + 0.5) * step, Math.min(top + (row + 0.5) * step, top + height - 2), mark);
+    }
   }
 
   #wake() {
@@ -171,15 +196,36 @@ export class PlanView {
     const { places } = this.#frames;
     drawCounts(pen, places, this.#palette);
     drawMarks(pen, this.#scene.marks, this.#palette);
-    drawRing(pen, this.#scene.marks.get(this.#chosen), this.#palette);
+    drawRing(pen, this.#scene.marks.get(this.#selected ?? this.#chosen), this.#palette);
     drawLabels(pen, this.#scene.marks, this.#palette);
     if (moves) this.#wake();
   }
 
-  #point(event) {
+  /** What is under a pointer: `{ mark, href }` of a mark or of its name, or `{ href }` of a place's head; or null. */
+  #under(event) {
     const box = this.#canvas.getBoundingClientRect();
-    const mark = this.#scene.nearest(event.clientX - box.left, event.clientY - box.top, reach);
-    if (!mark) return this.#hide();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    const isOnName = (mark) => Math.abs(y - mark.y) < labelStep / 2 && x > mark.x && x < mark.x + 11 + mark.look.room;
+    const mark = this.#scene.nearest(x, y, reach) ??
+      [...this.#scene.marks.values()].find((found) => found.look.room && !found.isGone && isOnName(found));
+    if (mark) return { mark, href: mark.look.href };
+    const isOnHead = (cell) => x > cell.x && x < cell.x + cell.width && y > cell.y && y < cell.inner.y;
+    const cell = this.#frames && [...this.#frames.places.values()].find(isOnHead);
+    return cell?.place.href ? { href: cell.place.href } : null;
+  }
+
+  #open(href) {
+    if (href) location.hash = href;
+  }
+
+  #point(event) {
+    const found = this.#under(event);
+    this.#canvas.classList.toggle("is-over", Boolean(found?.href));
+    if (found?.mark) this.#showTip(found.mark);
+    else this.#hide();
+  }
+
+  #showTip(mark) {
     if (this.#pointed !== mark.key) {
       this.#pointed = mark.key;
       setText(this.#tip, mark.look.tip());
@@ -192,6 +238,35 @@ export class PlanView {
   #hide() {
     this.#pointed = null;
     this.#tip.hidden = true;
+  }
+
+  /** Goes from mark to mark in the order of reading, opens one, or leaves it. */
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const steps = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+    const marks = [...this.#scene.marks.values()].filter((mark) => !mark.isGone);
+    if (event.key in steps && marks.length) {
+      const places = [...this.#frames.places.keys()];
+      const rank = new Map(places.map((id, index) => [id, index]));
+      marks.sort((a, b) =>
+        (rank.get(a.look.place) ?? 0) - (rank.get(b.look.place) ?? 0) || a.toY - b.toY || a.toX - b.toX
+      );
+      const at = marks.findIndex((mark) => mark.key === this.#selected);
+      const next = at < 0 ? 0 : (at + steps[event.key] + marks.length) % marks.length;
+      this.#select(marks[next]);
+    } else if (event.key === "Enter" && this.#selected !== null) {
+      this.#open(this.#scene.marks.get(this.#selected)?.look.href);
+    } else if (event.key === "Escape") this.#select(null);
+    else return;
+    event.preventDefault();
+  }
+
+  #select(mark) {
+    this.#selected = mark?.key ?? null;
+    setText(this.#said, mark ? mark.look.tip() : "");
+    if (mark) this.#showTip(mark);
+    else this.#hide();
+    this.#wake();
   }
 
   #legend() {
@@ -226,18 +301,28 @@ export class PlanView {
       "aria-label",
       `${this.#source.title}: ${plural(this.#source.marks.size, "mark")} in ${plural(places.length, "place")}`,
     );
+    if (!this.#inWords.open) return;
     follow(
       this.#words,
       places,
       (place) => String(place.id),
-      (place) => h("li", null, h("b", null, place.name), h("span", { class: "under soft" })),
+      (place) =>
+        h(
+          "li",
+          null,
+          place.href ? h("a", { href: place.href }, h("b", null, place.name)) : h("b", null, place.name),
+          h("ul", { class: "under" }),
+          h("span", { class: "under soft" }),
+        ),
       (item, place) => {
-        const marks = here.get(place.id) ?? [];
-        const few = marks.slice(0, 6).map((mark) => mark.tip().split(":")[0]).join(", ");
-        setText(
-          item.lastChild,
-          marks.length ? ` ${few}${marks.length > 6 ? ` and ${marks.length - 6} more` : ""}` : " empty",
-        );
+        const [list, more] = [item.children[1], item.lastChild];
+        const marks = (here.get(place.id) ?? []).sort((a, b) => byName(a.name, b.name));
+        const shown = marks.slice(0, maximumWords);
+        follow(list, shown, (mark) => mark.href, (mark) => h("li", null, h("a", { href: mark.href })), (line, mark) => {
+          setText(line.firstChild, mark.name);
+        });
+        const left = marks.length - shown.length;
+        setText(more, !marks.length ? "empty" : left > 0 ? `and ${left} more` : "");
       },
     );
   }

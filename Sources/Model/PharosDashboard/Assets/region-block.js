@@ -2,7 +2,7 @@
 
 import { drawSparkline, sparkline } from "./charts.js";
 import { h, replace, setAttribute, setText } from "./dom.js";
-import { level, metres, none, plural } from "./format.js";
+import { byName, level, metres, none, plural } from "./format.js";
 import { historyAddress } from "./history.js";
 import { constraintText } from "./identity.js";
 import * as names from "./names.js";
@@ -124,7 +124,7 @@ export class RegionBlock {
     const shown = rows.filter((row) => row.state !== "outside" || row.nearest);
     const order = { inside: 0, unmonitored: 1, unknown: 2, outside: 3 };
     shown.sort((a, b) =>
-      (order[a.state] ?? 9) - (order[b.state] ?? 9) || distanceOf(a) - distanceOf(b) || (a.subject < b.subject ? -1 : 1)
+      (order[a.state] ?? 9) - (order[b.state] ?? 9) || distanceOf(a) - distanceOf(b) || byName(names.nameOf(a.subject), names.nameOf(b.subject))
     );
     const inside = rows.filter((row) => row.state === "inside").length;
     const away = rows.filter((row) => row.state === "unmonitored").length;

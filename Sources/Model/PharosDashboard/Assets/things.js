@@ -1,7 +1,7 @@
 // Every tag and person that is configured, heard or located: one entry for each, made of what the server lists.
 
 import { get, getIfAllowed, listIfAllowed, part, serverNow } from "./api.js";
-import { plural, seconds } from "./format.js";
+import { byName, plural, seconds } from "./format.js";
 import { divide } from "./gateways.js";
 import { shortIdentity } from "./identity.js";
 import * as names from "./names.js";
@@ -44,9 +44,9 @@ export class Things {
     const inside = await Promise.all(
       applications.map(({ id }) => all(`/v1/applications/${part(id)}/states?state=inside`, "states")),
     );
-    names.learn(observers, (row) => row.id);
+    names.learnDirectory(observers);
     names.learnRooms(zones);
-    names.learn(beacons, (row) => row.id);
+    names.learnDirectory(beacons);
     names.learn(fixes, (row) => row.subject);
     names.learn(this.#stored, (row) => row.subject);
     Object.assign(this, { zones, applications });
@@ -68,6 +68,7 @@ export class Things {
 function gather({ observers, zones, tags, beacons, fixes, heard, visits, inside, stored }) {
   const { gateways, handsets } = divide(observers, zones, fixes);
   const isGateway = new Set(gateways.map((row) => row.id));
+  const isDown = new Set(observers.filter((row) => row.isUp === false).map((row) => row.id));
   const things = new Map();
   const byIdentity = new Map();
   const thing = (identities, kind) => {
@@ -129,8 +130,14 @@ function gather({ observers, zones, tags, beacons, fixes, heard, visits, inside,
     found.lastZone = row.zones.findLast(Boolean) || null;
   }
   const list = [...things.values()];
-  for (const found of list) finish(found, isGateway);
-  return list;
+  for (const found of list) finish(found, isGateway, isDown);
+  const namesakes = new Map();
+  for (const { name } of list) namesakes.set(name.toLowerCase(), (namesakes.get(name.toLowerCase()) ?? 0) + 1);
+  for (const found of list) {
+    const twins = namesakes.get(found.name.toLowerCase());
+    if (twins > 1) found.under += ` · ${twins} have this name`;
+  }
+  return list.sort((a, b) => byName(a.name, b.name));
 }
 
 function note(thing, at) {
@@ -144,9 +151,11 @@ function add(thing, observer, level, at) {
   note(thing, at);
 }
 
-function finish(thing, isGateway) {
+function finish(thing, isGateway, isDown) {
   const own = thing.hearings.filter((entry) => isGateway.has(entry.observer));
   thing.hearings = (own.length ? own : thing.hearings).sort((a, b) => (b.level ?? -999) - (a.level ?? -999));
+  // What a gateway heard before it went down says nothing of now.
+  thing.hearings = thing.hearings.filter((entry) => !isDown.has(entry.observer));
   thing.best = thing.hearings[0] ?? null;
   thing.name = names.isNamed(thing.id) ? names.nameOf(thing.id) : thing.airName || names.nameOf(thing.id);
   const short = shortIdentity(thing.id);
