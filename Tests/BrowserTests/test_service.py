@@ -100,7 +100,7 @@ class Service(support.BrowserTest):
             for name, text in (
                 ("overview", "unknown beacon"),
                 ("things", "hand truck"),
-                ("things?show=unknown", "unknown beacon"),
+                ("things?show=unknown", "Unknown beacon ·"),
                 ("rooms", "Cold room"),
                 ("gateways", "till"),
                 ("regions", "cold-room"),

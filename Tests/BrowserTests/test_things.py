@@ -88,6 +88,27 @@ class Things(support.BrowserTest):
         # One of the ten gateways is down: what it heard says nothing of now.
         support.expect(self.rows().nth(1)).to_contain_text("and 8 more")
 
+    def test_a_gateway_that_is_down_has_no_rate_and_hears_nothing_best(self):
+        down = self.world.observers[3]
+        row = {
+            "address": "f4:12:9a:00:20:01",
+            "identities": [f"{UUID}/9/9"],
+            "advertsPerSecond": 1,
+            "lastHeard": support.now(),
+            "registered": False,
+        }
+        levels = {down: -40, self.world.observers[5]: -70}
+        self.world.heard_rows = lambda _: [row | {"observer": id, "rssi": rssi} for id, rssi in levels.items()]
+        self.open("things?show=unknown")
+        support.expect(self.rows().nth(1)).to_contain_text("−70 dBm")
+        support.expect(self.rows().nth(1)).not_to_contain_text(down)
+        rows = self.world.observer_rows()
+        self.world.observer_rows = lambda: [row | {"advertsPerSecond": 7.5} for row in rows]
+        self.open("gateways")
+        table = self.page.get_by_role("table", name="Gateways", exact=True)
+        support.expect(table.get_by_role("row").filter(has_text=self.world.observers[0])).to_contain_text("7.5/s")
+        support.expect(table.get_by_role("row").filter(has_text=down)).not_to_contain_text("/s")
+
     def test_a_row_opens_the_thing_with_its_reasons(self):
         tag = list(self.world.zone_of)[1]
         self.world.zone_of[tag] = "lobby"

@@ -36,20 +36,26 @@ export class FirstRun {
     this.site = { applications, zones };
     const placed = new Set(zones.flatMap((zone) => zone.observers));
     const nameless = divide(observers, zones, fixes).gateways.filter((row) => !row.listed && !placed.has(row.id));
-    const beacons = new Map();
-    for (const row of heard) {
-      if (!beacons.has(row.observer)) beacons.set(row.observer, new Map());
-      beacons.get(row.observer).set(row.identities[0], row);
-    }
+    const beacons = byObserver(heard);
     const ids = new Set([...quarantined, ...nameless].map((row) => row.id));
     const waiting = [...ids].filter((id) => !this.later.has(id));
     const unknown = new Set(heard.filter((row) => !row.registered).map((row) => row.identities[0]));
     this.showBanner(unknown.size, quarantined.length, ids.size - quarantined.length);
-    this.gateways.set(waiting.map((id) => ({ id, heard: [...(beacons.get(id)?.values() ?? [])] })));
+    this.gateways.set(waiting.map((id) => ({ id, heard: beacons.get(id) ?? [] })));
     const isSilent = Boolean(status) && !observers.length && !quarantined.length;
     this.arrival.hidden = !isSilent;
     if (isSilent) showArrival(this.arrival, status);
     this.element.hidden = this.banner.hidden && !waiting.length && !isSilent;
+  }
+
+  /** Whether gateways wait for a name here, so that what they hear is worth reading often. */
+  get isAsking() {
+    return !this.gateways.element.hidden;
+  }
+
+  /** Takes what is heard now: a tag that is held to a gateway shows within two seconds. */
+  hear(heard) {
+    this.gateways.hear(heard);
   }
 
   showBanner(unknown, quarantined, nameless) {
@@ -74,6 +80,16 @@ export class FirstRun {
   }
 }
 
+/** What each gateway hears: one row for a beacon. */
+function byObserver(heard) {
+  const beacons = new Map();
+  for (const row of heard) {
+    if (!beacons.has(row.observer)) beacons.set(row.observer, new Map());
+    beacons.get(row.observer).set(row.identities[0], row);
+  }
+  return new Map([...beacons].map(([observer, rows]) => [observer, [...rows.values()]]));
+}
+
 /** The status of the server, which says where gateways send to; null where this token may not see it. */
 export function arrivalStatus(signal) {
   return getIfAllowed("/v1/status", null, signal);
@@ -92,7 +108,9 @@ export function showArrival(place, status) {
   const addresses = [...new Set((status.listeners ?? []).map(({ address }) => address))];
   const isLocal = addresses.every(isLoopback);
   const host = isLoopback(location.hostname) ? "this machine’s address" : location.hostname;
-  const targets = addresses.map((address) => anyAddress.test(address) ? `${host}, port ${address.split(":").at(-1)}` : address);
+  const targets = addresses.map((address) =>
+    anyAddress.test(address) ? `${host}, port ${address.split(":").at(-1)}` : address
+  );
   const { datagrams = 0 } = status.ingest ?? {};
   const facts = [
     ["Send by UDP to", targets.join(" or ") || "no UDP port is open"],
@@ -128,7 +146,11 @@ class NewGateways {
     this.list = h("ul", { class: "new-gateways" });
     this.save = h("button", { type: "submit", class: "primary" });
     this.made = h("p", { class: "soft small" });
-    const later = h("button", { type: "button", onClick: () => owner.putOff(this.#rows.map(({ id }) => id)) }, "Not now");
+    const later = h(
+      "button",
+      { type: "button", onClick: () => owner.putOff(this.#rows.map(({ id }) => id)) },
+      "Not now",
+    );
     const onSubmit = (event) => {
       event.preventDefault();
       this.make();
@@ -137,7 +159,14 @@ class NewGateways {
       "section",
       { class: "card", hidden: true },
       h("header", null, h("div", null, this.title, this.note)),
-      h("form", { class: "body stack", onSubmit }, this.problem, this.list, h("div", { class: "actions" }, this.save, later), this.made),
+      h(
+        "form",
+        { class: "body stack", onSubmit },
+        this.problem,
+        this.list,
+        h("div", { class: "actions" }, this.save, later),
+        this.made,
+      ),
     );
   }
 
@@ -161,10 +190,20 @@ class NewGateways {
     this.describe();
   }
 
+  hear(heard) {
+    const beacons = byObserver(heard);
+    for (const [index, item] of [...this.list.children].entries()) {
+      item.show({ heard: beacons.get(this.#rows[index]?.id) ?? [] });
+    }
+  }
+
   #makeRow({ id }) {
     const onInput = () => this.describe();
     const input = h("input", { id: `room-${id}`, maxlength: "60", autocomplete: "off", onInput });
-    const inUse = new Set([...this.owner.site.zones.map((zone) => zone.id), ...this.#names().map(suggestions.identifierOf)]);
+    const inUse = new Set([
+      ...this.owner.site.zones.map((zone) => zone.id),
+      ...this.#names().map(suggestions.identifierOf),
+    ]);
     let number = this.owner.site.zones.length + 1;
     while (inUse.has(`room-${number}`)) number += 1;
     input.value = `Room ${number}`;
@@ -216,15 +255,31 @@ class NewGateways {
       item.room.say("", text);
     }
     this.save.disabled = !rooms.length;
-    setText(this.save, made.length > 1 ? `Make ${made.length} rooms` : made.length || !rooms.length ? "Make the room" : "Add to the room");
+    setText(
+      this.save,
+      made.length > 1
+        ? `Make ${made.length} rooms`
+        : made.length || !rooms.length
+        ? "Make the room"
+        : "Add to the room",
+    );
     const regions = this.regions().map((region) => region.id);
     const places = rooms.map(({ id }) => id);
     const found = regions.length
-      ? ` and the ${regions.length === 1 ? "region" : "regions"} ${listed(regions)}, whose beacons ${places.length > 1 ? "they then place" : "it then places"}`
+      ? ` and the ${regions.length === 1 ? "region" : "regions"} ${listed(regions)}, whose beacons ${
+        places.length > 1 ? "they then place" : "it then places"
+      }`
       : this.#rows.some(({ heard }) => heard.length)
       ? ", which places all that is heard"
       : ", though no beacon is heard yet";
-    setText(this.made, rooms.length ? `Makes the ${places.length > 1 ? "rooms" : "room"} ${listed(places)}${found}. Change or remove it on the page Rooms.` : "");
+    setText(
+      this.made,
+      rooms.length
+        ? `Makes the ${places.length > 1 ? "rooms" : "room"} ${
+          listed(places)
+        }${found}. Change or remove it on the page Rooms.`
+        : "",
+    );
   }
 
   /** The application that gets the regions: the first, or a new one. */

@@ -7,10 +7,15 @@ const clock = new Intl.DateTimeFormat(undefined, {
   second: "2-digit",
   hourCycle: "h23",
 });
-const day = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" });
-
 const hourAndMinute = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const dayAndMonth = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
+const dayOfYear = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" });
+
+/** A day, the one way in which all pages write it: with its year only where that is not this one. */
+function day(at) {
+  const date = new Date(at);
+  return (date.getFullYear() === new Date().getFullYear() ? dayAndMonth : dayOfYear).format(date);
+}
 
 /** What stands where nothing is known. */
 export const none = "–";
@@ -107,19 +112,19 @@ export function time(text) {
   if (Number.isNaN(at)) return none;
   const date = new Date(at);
   const isToday = date.toDateString() === new Date().toDateString();
-  return isToday ? clock.format(date) : `${day.format(date)} ${clock.format(date)}`;
+  return isToday ? clock.format(date) : `${day(date)} ${clock.format(date)}`;
 }
 
 /** Hours and minutes of an instant in ms, or the day at midnight and where only days count. */
 export function shortTime(at, isDay = false) {
   const date = new Date(at);
   const isMidnight = date.getHours() === 0 && date.getMinutes() === 0;
-  return isDay || isMidnight ? dayAndMonth.format(date) : hourAndMinute.format(date);
+  return isDay || isMidnight ? day(date) : hourAndMinute.format(date);
 }
 
 /** The day, hours and minutes of an instant in ms. */
 export function dayTime(at) {
-  return `${dayAndMonth.format(at)} ${hourAndMinute.format(at)}`;
+  return `${day(at)} ${hourAndMinute.format(at)}`;
 }
 
 /** Local time of day to the millisecond, for what is compared. */

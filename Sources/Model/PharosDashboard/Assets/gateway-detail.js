@@ -38,9 +38,13 @@ export function gatewayActions(zonesOf, onDone) {
     const undo = ["Undo", async () => {
       if (await attempt(back, `${name} is back.`)) onDone();
     }];
-    const isGone = await attempt(async () => {
-      back = await removeGateway(gateway, zones);
-    }, `${name} was removed.`, { action: undo });
+    const isGone = await attempt(
+      async () => {
+        back = await removeGateway(gateway, zones);
+      },
+      `${name} was removed.`,
+      { action: undo },
+    );
     if (isGone) onDone(true);
   };
   return {

@@ -191,7 +191,11 @@ function marksOf(transitions) {
 function subjectLanes({ points: all, transitions }, step) {
   const states = runsOf(all, step, (point) => (point.state === "unknown" ? null : point.state));
   const rooms = runsOf(all, step, (point) => point.zone && JSON.stringify([point.zone, point.zoneState]))
-    .map(({ value, ...run }) => ({ ...run, value: JSON.parse(value)[0], isKept: JSON.parse(value)[1] === "unmonitored" }));
+    .map(({ value, ...run }) => ({
+      ...run,
+      value: JSON.parse(value)[0],
+      isKept: JSON.parse(value)[1] === "unmonitored",
+    }));
   const nearest = runsOf(all, step, (point) => point.nearest);
   const tones = tonesOf(rooms.map((run) => run.value));
   const radios = tonesOf(nearest.map((run) => run.value));

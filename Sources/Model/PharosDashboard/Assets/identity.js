@@ -113,8 +113,12 @@ export function polygonsOf(region) {
 }
 
 function areaText(region) {
-  const floor = `${region.building ? `, ${region.building}` : ""}${region.level === undefined ? "" : `, level ${region.level}`}`;
-  if (region.kind === "circle") return `circle of ${region.radius} around ${region.latitude}, ${region.longitude}${floor}`;
+  const floor = `${region.building ? `, ${region.building}` : ""}${
+    region.level === undefined ? "" : `, level ${region.level}`
+  }`;
+  if (region.kind === "circle") {
+    return `circle of ${region.radius} around ${region.latitude}, ${region.longitude}${floor}`;
+  }
   if (region.kind !== "polygon") return "";
   const polygons = polygonsOf(region);
   const rings = polygons.flat();

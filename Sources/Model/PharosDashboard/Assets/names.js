@@ -45,7 +45,9 @@ export function isNamed(id) {
 /** Others that have a name, whatever its case: two things or rooms of one name are hard to tell apart. */
 export function namesakes(name, id) {
   const wanted = name.trim().toLowerCase();
-  return wanted ? [...names].filter(([other, found]) => other !== id && found.toLowerCase() === wanted).map(([other]) => other) : [];
+  return wanted
+    ? [...names].filter(([other, found]) => other !== id && found.toLowerCase() === wanted).map(([other]) => other)
+    : [];
 }
 
 /** The owner's writing of a room that a venue names: one that differs in case alone is the same room. */

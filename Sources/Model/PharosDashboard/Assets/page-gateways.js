@@ -102,7 +102,9 @@ function showAll(root, { signal }) {
 }
 
 function nothing(handsets) {
-  const people = handsets.length ? `${plural(handsets.length, "handset reports", "handsets report")}: see Things. ` : "";
+  const people = handsets.length
+    ? `${plural(handsets.length, "handset reports", "handsets report")}: see Things. `
+    : "";
   return empty("No gateways yet", `${people}A gateway is listed here as soon as it sends.`);
 }
 

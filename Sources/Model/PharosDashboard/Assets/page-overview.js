@@ -23,6 +23,8 @@ import { kindOf } from "./words.js";
 
 /** How often the lists are read again, in ms; between, the stream moves what moves. */
 const refresh = 5000;
+/** How often what new gateways hear is read, in ms, while they wait for a name. */
+const refreshHeard = 2000;
 /** How often all fixes are read again, in ms: the stream delivers each as it comes, and only lost ones are missing. */
 const refreshFixes = 30000;
 /** How often the occupancy of the last hour is read again, in ms: it changes once a minute. */
@@ -100,6 +102,13 @@ class Plan {
     this.ask = poll(() => this.load(), refresh, signal, (error) => {
       if (!this.view) replace(element, refusal(error));
     });
+    poll(
+      async () => {
+        if (begin.isAsking) begin.hear(await getAll("/v1/heard?identified=true", "beacons", signal));
+      },
+      refreshHeard,
+      signal,
+    );
     signal.addEventListener("abort", feed.listen((batch) => this.follow(batch)));
     signal.addEventListener("abort", () => this.view?.close());
   }

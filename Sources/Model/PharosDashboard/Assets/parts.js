@@ -83,7 +83,10 @@ export class Table {
     const heads = columns.map((column) => {
       const head = h("th", { scope: "col", role: "columnheader", class: column.class?.replace("first", "") });
       const onClick = () => this.#sort(column, head);
-      head.append(column.sort ? h("button", { type: "button", class: "sort", onClick }, column.title) : column.title);
+      if (!column.title) head.append(h("span", { class: "visually-hidden" }, "Actions"));
+      else {head.append(
+          column.sort ? h("button", { type: "button", class: "sort", onClick }, column.title) : column.title,
+        );}
       return head;
     });
     this.heads = heads;
@@ -142,11 +145,10 @@ export class Table {
   #update(row, item) {
     for (const [index, column] of this.columns.entries()) {
       const cell = row.children[index];
-      if (column.make) {
-        column.update?.(cell.firstChild, item);
-        continue;
-      }
-      setText(cell, column.text(item));
+      if (column.make) column.update?.(cell.firstChild, item);
+      else setText(cell, column.text(item));
+      // A telephone leaves out what there is nothing to say of.
+      cell.classList.toggle("is-none", cell.textContent === none);
       if (column.hint) setAttribute(cell, "title", column.hint(item) || null);
     }
   }

@@ -17,6 +17,11 @@ const trayHeight = 64;
 const minimumLabel = 84;
 const titleHeight = 26;
 
+/** How many names stand side by side in a place of so many pixels. */
+export function labelColumns(width) {
+  return Math.max(1, Math.floor(width / maximumCell));
+}
+
 /** The colours and fonts of the page, as a canvas wants them. */
 export function readPalette() {
   const style = getComputedStyle(document.documentElement);
@@ -53,15 +58,19 @@ export function cellFrames(groups, width) {
     }
     const tray = group.places.find((place) => place.isTray);
     if (tray) {
-      frames.places.set(tray.id, frame(tray, margin, frames.height, width - 2 * margin, trayHeight));
-      frames.height += trayHeight + gutter;
+      const wide = width - 2 * margin;
+      const lines = Math.ceil((tray.lines ?? 0) / labelColumns(wide));
+      const high = trayHeight + labelStep * Math.max(0, lines - 1);
+      frames.places.set(tray.id, frame(tray, margin, frames.height, wide, high));
+      frames.height += high + gutter;
       continue;
     }
     const cells = arrange(group.places, Math.min(maximum, 6));
     const columns = Math.max(...[...cells.values()].map((cell) => cell.column)) + 1;
     const rows = Math.max(...[...cells.values()].map((cell) => cell.row)) + 1;
     const wide = Math.min(maximumCell, (width - 2 * margin - (columns - 1) * gutter) / columns);
-    const high = cellHeight + labelStep * (Math.max(plainLines, ...group.places.map((place) => place.lines ?? 0)) - plainLines);
+    const high = cellHeight +
+      labelStep * (Math.max(plainLines, ...group.places.map((place) => place.lines ?? 0)) - plainLines);
     const left = margin + Math.max(0, (width - 2 * margin - columns * wide - (columns - 1) * gutter) / 2);
     for (const place of group.places) {
       const { column, row } = cells.get(place.id);

@@ -14,7 +14,7 @@ const [maximumLines, dotLines] = [6, 2];
 /** Tags in the zones that the gateways' levels place them in. */
 export class ZonesSource {
   title = "Rooms";
-  note = "A cell is a room; bars between cells are doors. A dot is a tag: choose one to see its page.";
+  note = "Each dot is a tag: choose one. Bars are doors.";
   groups = [];
   #lines = new Map();
   marks = new Map();
@@ -49,7 +49,7 @@ export class ZonesSource {
       groups.push({
         id: "tray",
         title: "",
-        places: [{ id: null, name: "Not sure where", observers: [], isTray: true }],
+        places: [{ id: null, name: "Not sure where", lines: lines.get(null), observers: [], isTray: true }],
       });
     }
     this.version += JSON.stringify(groups) === JSON.stringify(this.groups) ? 0 : 1;
@@ -63,8 +63,8 @@ export class ZonesSource {
   #countLines(tags) {
     const named = new Map();
     const nameless = new Set();
-    for (const { beacon, zone } of tags) {
-      if (zone && isNamed(beacon)) named.set(zone, (named.get(zone) ?? 0) + 1);
+    for (const { beacon, zone = null } of tags) {
+      if (isNamed(beacon)) named.set(zone, (named.get(zone) ?? 0) + 1);
       else nameless.add(zone);
     }
     for (const [zone, count] of named) {
@@ -84,9 +84,9 @@ export class ZonesSource {
       tip: () =>
         `${nameOf(tag.beacon)}: ${tag.zone ? nameOf(tag.zone) : "not sure"}${
           tag.zoneState === "unmonitored" ? ", unmonitored" : ""
-        }${
-          typeof tag.probability === "number" ? `, ${percent(tag.probability)} sure` : ""
-        }${tag.since ? `, since ${ago(tag.since, serverNow()).replace(" ago", "")}` : ""}`,
+        }${typeof tag.probability === "number" ? `, ${percent(tag.probability)} sure` : ""}${
+          tag.since ? `, since ${ago(tag.since, serverNow()).replace(" ago", "")}` : ""
+        }`,
     };
   }
 
@@ -104,10 +104,16 @@ export class ZonesSource {
   }
 
   legend() {
-    return [["accent", "a tag in its room"], ["warn", "a tag in the last room known"], [
-      "off",
-      "a tag that is nowhere for sure",
-    ], ["observer", "a gateway"], ["observer-down", "a gateway that is down"]];
+    return [
+      ["accent", "a tag in its room"],
+      ["warn", "a tag in the last room known"],
+      [
+        "off",
+        "a tag that is nowhere for sure",
+      ],
+      ["observer", "a gateway"],
+      ["observer-down", "a gateway that is down"],
+    ];
   }
 
   nothing() {

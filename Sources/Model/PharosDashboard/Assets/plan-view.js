@@ -2,7 +2,7 @@
 
 import { follow, h, setText } from "./dom.js";
 import { byName, plural } from "./format.js";
-import { cellFrames, drawStill, labelStep, readPalette } from "./plan-drawing.js";
+import { cellFrames, drawStill, labelColumns, labelStep, readPalette } from "./plan-drawing.js";
 import { drawCounts, drawLabels, drawMarks, drawRing } from "./plan-marks.js";
 import { Scene, Slots } from "./plan-scene.js";
 
@@ -150,20 +150,21 @@ export class PlanView {
   /** Marks with a name stand below each other with it, all where there is room; the others are dots below. */
   #aimInCell({ inner }, marks, slots) {
     const maximum = Math.floor(inner.height / labelStep);
-    const isRoomy = marks.length <= maximum;
-    const named = isRoomy ? marks : marks.filter(([, mark]) => mark.isNamed);
-    named.sort(([, a], [, b]) => byName(a.name, b.name));
-    const isFull = named.length === marks.length && named.length <= maximum;
-    const labelled = named.slice(0, isFull ? maximum : Math.max(0, maximum - dotLines));
-    for (const [row, [key, mark]] of labelled.entries()) {
+    const columns = labelColumns(inner.width);
+    const lines = marks.length <= maximum * columns ? maximum : Math.max(0, maximum - dotLines);
+    marks.sort(([, a], [, b]) => Number(b.isNamed) - Number(a.isNamed) || byName(a.name, b.name));
+    const labelled = marks.slice(0, lines * columns);
+    const columnWidth = inner.width / columns;
+    for (const [index, [key, mark]] of labelled.entries()) {
       mark.size = 5;
-      mark.room = inner.width - 20;
-      this.#scene.aim(key, inner.x + 6, inner.y + (row + 0.5) * labelStep, mark);
+      mark.room = columnWidth - 20;
+      const [column, row] = [index % columns, Math.floor(index / columns)];
+      this.#scene.aim(key, inner.x + column * columnWidth + 6, inner.y + (row + 0.5) * labelStep, mark);
     }
     const isLabelled = new Set(labelled.map(([key]) => key));
     const rest = marks.filter(([key]) => !isLabelled.has(key));
     slots.follow(new Set(rest.map(([key]) => key)));
-    const top = inner.y + labelled.length * labelStep;
+    const top = inner.y + Math.ceil(labelled.length / columns) * labelStep;
     const height = inner.y + inner.height - top;
     const step = gridStep(inner.width, height, slots.size);
     const across = Math.max(1, Math.floor(inner.width / step));

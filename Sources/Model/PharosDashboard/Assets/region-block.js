@@ -77,7 +77,9 @@ export class RegionBlock {
     const isArea = region.kind === "circle" || region.kind === "polygon";
     setText(
       this.kind,
-      `${isArea ? "area, " : ""}about ${region.subject === "beacon" ? "beacons" : "observers"} · ${isSite ? "site file" : "made over HTTP"}`,
+      `${isArea ? "area, " : ""}about ${region.subject === "beacon" ? "beacons" : "observers"} · ${
+        isSite ? "site file" : "made over HTTP"
+      }`,
     );
     for (const button of [this.edit, this.delete]) {
       button.disabled = isSite;
@@ -124,7 +126,8 @@ export class RegionBlock {
     const shown = rows.filter((row) => row.state !== "outside" || row.nearest);
     const order = { inside: 0, unmonitored: 1, unknown: 2, outside: 3 };
     shown.sort((a, b) =>
-      (order[a.state] ?? 9) - (order[b.state] ?? 9) || distanceOf(a) - distanceOf(b) || byName(names.nameOf(a.subject), names.nameOf(b.subject))
+      (order[a.state] ?? 9) - (order[b.state] ?? 9) || distanceOf(a) - distanceOf(b) ||
+      byName(names.nameOf(a.subject), names.nameOf(b.subject))
     );
     const inside = rows.filter((row) => row.state === "inside").length;
     const away = rows.filter((row) => row.state === "unmonitored").length;

@@ -20,7 +20,9 @@ export function openRoomForm({ room = null, zones, gateways }) {
     const others = (id) => zones.filter((zone) => zone.id !== room?.id && zone.observers.includes(id));
     const label = (id) => {
       const rooms = others(id).map((zone) => zone.name || zone.id);
-      return rooms.length && !room?.observers.includes(id) ? `${names.nameOf(id)}, now in ${listed(rooms)}` : names.nameOf(id);
+      return rooms.length && !room?.observers.includes(id)
+        ? `${names.nameOf(id)}, now in ${listed(rooms)}`
+        : names.nameOf(id);
     };
     const boxes = gateways.map(({ id }) => checkbox(`gateway-${id}`, label(id), room?.observers.includes(id)));
     const known = new Set(gateways.map(({ id }) => id));
@@ -47,7 +49,9 @@ export function openRoomForm({ room = null, zones, gateways }) {
         moves.hidden = !moves.textContent;
         if (!chosen().length) return { ok: false, text: name && "Choose the gateways that hear it." };
         const twin = zones.find((zone) => zone.id !== room?.id && sameName(zone.name || zone.id, name));
-        return twin ? { ok: true, isDoubtful: true, text: "Another room has this name. Merge makes one room of two." } : fine;
+        return twin
+          ? { ok: true, isDoubtful: true, text: "Another room has this name. Merge makes one room of two." }
+          : fine;
       },
       rest: [
         h("fieldset", null, h("legend", { class: "legend" }, "Gateways in it"), boxes.map(({ element }) => element)),
@@ -76,7 +80,12 @@ export function openMergeForm({ room, zones }) {
     const describe = () => {
       const target = others.find((zone) => zone.id === into.value);
       const gateways = [...new Set([...target?.observers ?? [], ...room.observers])].map(names.nameOf);
-      setText(words, target ? `${target.name || target.id} is then heard by ${listed(gateways)}, and ${name} is gone. Its past stays.` : "There is no other room that can be changed here.");
+      setText(
+        words,
+        target
+          ? `${target.name || target.id} is then heard by ${listed(gateways)}, and ${name} is gone. Its past stays.`
+          : "There is no other room that can be changed here.",
+      );
     };
     into.addEventListener("change", describe);
     describe();
@@ -116,7 +125,9 @@ export function openGatewayForm({ gateway, zones }) {
         if (name !== (gateway.name ?? "")) await saveObserver(gateway.id, name);
         if (room.value !== start) await moveGateway(gateway.id, room.value, zones);
       },
-      done: (name) => (room.value === start ? renamed(name, gateway.name ?? "", (text) => saveObserver(gateway.id, text)) : null),
+      done: (
+        name,
+      ) => (room.value === start ? renamed(name, gateway.name ?? "", (text) => saveObserver(gateway.id, text)) : null),
     });
   });
 }
@@ -144,7 +155,9 @@ function sameName(one, other) {
 /** Says that something else has a name already; it may be given nevertheless. */
 function twinWords(name, id) {
   const count = names.namesakes(name, id).length;
-  return count ? { ok: true, isDoubtful: true, text: `${count === 1 ? "Something else has" : `${count} others have`} this name.` } : fine;
+  return count
+    ? { ok: true, isDoubtful: true, text: `${count === 1 ? "Something else has" : `${count} others have`} this name.` }
+    : fine;
 }
 
 /** What a notice says of a name that was given or taken back, and the function that brings the old one back. */

@@ -74,7 +74,8 @@ async function restoreRooms(rooms) {
 
 /** Merges a room into another, which gets its gateways and its neighbours; gives the function that parts them again. */
 export async function mergeRooms(room, into, zones) {
-  const union = (own, more) => [...new Set([...own ?? [], ...more ?? []])].filter((id) => id !== room.id && id !== into.id);
+  const union = (own, more) =>
+    [...new Set([...own ?? [], ...more ?? []])].filter((id) => id !== room.id && id !== into.id);
   const merged = {
     ...into,
     observers: [...new Set([...into.observers, ...room.observers])],

@@ -26,7 +26,7 @@ export function showThing(root, context, id) {
   const things = new Things();
   const facts = h("dl", { class: "facts" });
   const reasons = h("ol", { class: "reasons" });
-  const where = h("h2");
+  const where = h("h2", null, "Reading …");
   const heard = h("p");
   const head = h("header", null, h("div", null, where, heard));
   const now = h("section", { class: "card" }, head, h("div", { class: "body" }, facts));
@@ -65,7 +65,12 @@ export function showThing(root, context, id) {
       setText(root.querySelector("h1"), names.nameOf(id));
       map.hidden = !thing?.fix && !thing?.zone;
       const list = thing ? factsOf(thing) : [];
-      replace(facts, list.map(([title, text]) => h("div", null, h("dt", null, title), h("dd", null, text))));
+      replace(
+        facts,
+        list.map(([title, text]) =>
+          h("div", { class: title === "Identity" ? "wide" : null }, h("dt", null, title), h("dd", null, text))
+        ),
+      );
     },
     period,
     signal,
@@ -103,7 +108,10 @@ function factsOf(thing) {
     facts.push(["Heard by", heard.join(", ")]);
   }
   if (thing.battery) {
-    facts.push(["Battery", `${(thing.battery.millivolts / 1000).toFixed(2)} V, ${ago(thing.battery.time, serverNow())}`]);
+    facts.push([
+      "Battery",
+      `${(thing.battery.millivolts / 1000).toFixed(2)} V, ${ago(thing.battery.time, serverNow())}`,
+    ]);
   }
   if (fix) facts.push(["Located", `±${metres(fix.horizontalAccuracy)}, ${ago(fix.time, serverNow())}`]);
   if (regions.length) facts.push(["Inside regions", [...new Set(regions)].join(", ")]);

@@ -50,7 +50,17 @@ export class Things {
     names.learn(fixes, (row) => row.subject);
     names.learn(this.#stored, (row) => row.subject);
     Object.assign(this, { zones, applications });
-    this.list = gather({ observers, zones, tags, beacons, fixes, heard, visits, inside: inside.flat(), stored: this.#stored });
+    this.list = gather({
+      observers,
+      zones,
+      tags,
+      beacons,
+      fixes,
+      heard,
+      visits,
+      inside: inside.flat(),
+      stored: this.#stored,
+    });
     await noteEntries(this.list, signal);
     return this.list;
   }
@@ -89,11 +99,13 @@ function gather({ observers, zones, tags, beacons, fixes, heard, visits, inside,
     const found = Object.assign(thing([id], "tag"), { source, battery });
     note(found, lastHeard);
   }
-  for (const row of handsets) Object.assign(thing([row.id], "person"), {
-    lastHeard: row.lastHeard,
-    isUp: row.isUp,
-    declaredBy: row.declaredBy,
-  });
+  for (const row of handsets) {
+    Object.assign(thing([row.id], "person"), {
+      lastHeard: row.lastHeard,
+      isUp: row.isUp,
+      declaredBy: row.declaredBy,
+    });
+  }
   for (const fix of fixes) {
     if (isGateway.has(fix.subject)) continue;
     const found = thing([fix.subject], fix.subjectKind === "beacon" ? "tag" : "person");
@@ -180,12 +192,14 @@ async function noteEntries(list, signal) {
   const waiting = list.filter(({ kind, identities, rate, zone }) =>
     kind === "tag" && identities.length && !zone && !(rate >= seldom)
   );
-  await Promise.all(waiting.slice(0, maximumEntries).map(async (thing) => {
-    const tracks = await listIfAllowed(`/v1/tracks?beacon=${part(thing.identities[0])}`, "tracks", signal);
-    const states = tracks.flatMap((track) => track.regions);
-    if (states.some((state) => state.state === "inside")) return;
-    thing.entry = states.map((state) => state.entry).filter(Boolean).sort((a, b) => b.heard - a.heard)[0];
-  }));
+  await Promise.all(
+    waiting.slice(0, maximumEntries).map(async (thing) => {
+      const tracks = await listIfAllowed(`/v1/tracks?beacon=${part(thing.identities[0])}`, "tracks", signal);
+      const states = tracks.flatMap((track) => track.regions);
+      if (states.some((state) => state.state === "inside")) return;
+      thing.entry = states.map((state) => state.entry).filter(Boolean).sort((a, b) => b.heard - a.heard)[0];
+    }),
+  );
 }
 
 /**

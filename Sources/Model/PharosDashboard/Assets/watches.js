@@ -4,7 +4,7 @@ import { attempt, notify, openDialog } from "./dialog.js";
 import { follow, h } from "./dom.js";
 import * as feed from "./feed.js";
 import { byName } from "./format.js";
-import { select, saveButton, sheetForm } from "./form-parts.js";
+import { saveButton, select, sheetForm } from "./form-parts.js";
 import { historyAddress } from "./history.js";
 import * as names from "./names.js";
 import { field } from "./parts.js";
