@@ -1,4 +1,5 @@
-"""A real Home Assistant that shows what Pharos publishes: the room of a tag, its distance, and both while the tag moves and leaves.
+"""A real Home Assistant that shows what Pharos publishes: whether a tag is at home, its room, its distance and its nearest gateway,
+while the tag moves and leaves, and after a restart of Home Assistant with a broker that has forgotten everything.
 
     python3 Tests/SystemTests/home_assistant.py PHAROS [--seconds 600] [--python PYTHON] [--environment FOLDER] [--keep] [--seed N]
 
@@ -7,7 +8,7 @@ virtual environment FOLDER, which is made where it does not exist. Where Home As
 reason and ends without a result (status 0). `--keep` leaves Home Assistant running at the end, to look at its pages.
 
 Two observers hear a tag for SECONDS: the one in its room in two seconds of three at 2 m, the one in the next room always at 12 m.
-The tracker has to show the room all the time and the distance must not change between the two. Then the tag moves and leaves.
+The room has to be the same all the time, the tracker at home, and the distance must not change between the two. Then the tag moves and leaves.
 """
 
 import argparse
@@ -24,7 +25,7 @@ import urllib.error
 import urllib.request
 
 from harness import MUSEUM, Radio, Server, advert, free_port, seeded
-from mqtt import Broker, poll
+from mqtt import Broker, retained
 
 SITE = """
 regions:
@@ -95,6 +96,7 @@ class HomeAssistant:
     """A Home Assistant with an MQTT entry for a broker, in a folder of its own."""
 
     def __init__(self, environment, broker):
+        self.environment = environment
         self.folder = tempfile.mkdtemp(prefix="pharos-hass-")
         self.port = free_port(1)
         self._write(
@@ -115,18 +117,32 @@ class HomeAssistant:
         }
         storage = {"version": 1, "minor_version": 1, "key": "core.config_entries", "data": {"entries": [entry]}}
         self._write(".storage/core.config_entries", json.dumps(storage))
-        binary = os.path.join(environment, "bin", "hass")
-        log = open(os.path.join(self.folder, "output"), "w", encoding="utf-8")
+        self._run()
+        self.version = self.config()["version"]
+        sources = glob.glob(os.path.join(environment, "lib/python3*/site-packages/homeassistant/components/mqtt"))
+        with open(os.path.join(sources[0], "device_tracker.py"), encoding="utf-8") as file:
+            self.reads_zones = "in_zones" in file.read().lower()
+
+    def _run(self):
+        token = os.path.join(self.folder, "token")
+        if os.path.exists(token):
+            os.remove(token)
+        binary = os.path.join(self.environment, "bin", "hass")
+        log = open(os.path.join(self.folder, "output"), "a", encoding="utf-8")
         self.process = subprocess.Popen([binary, "-c", self.folder], stdout=log, stderr=log)
         # It installs what its integrations need at the first start.
         self._wait(lambda: os.path.exists(os.path.join(self.folder, "token")), 600, "no probe")
         with open(os.path.join(self.folder, "token"), encoding="utf-8") as file:
             self.token = file.read()
         self._wait(lambda: (self.config() or {}).get("state") == "RUNNING", 120, "it does not start")
-        self.version = self.config()["version"]
-        sources = glob.glob(os.path.join(environment, "lib/python3*/site-packages/homeassistant/components/mqtt"))
-        with open(os.path.join(sources[0], "device_tracker.py"), encoding="utf-8") as file:
-            self.reads_zones = "in_zones" in file.read().lower()
+
+    def stop(self):
+        """Ends it; `start` runs it once more in the same folder, with what its registries hold."""
+        self.process.terminate()
+        self.process.wait()
+
+    def start(self):
+        self._run()
 
     def _write(self, path, text):
         path = os.path.join(self.folder, path)
@@ -178,9 +194,14 @@ class HomeAssistant:
             lines = [line for line in file if " WARNING " in line or " ERROR " in line]
         return [line for line in lines if "mqtt" in line.lower() or "template" in line.lower()]
 
+    def devices(self):
+        """The devices of its registry, by name, as it has stored them."""
+        with open(os.path.join(self.folder, ".storage/core.device_registry"), encoding="utf-8") as file:
+            rows = json.load(file)["data"]["devices"]
+        return {row["name"]: row for row in rows if any(kind == "mqtt" for kind, _ in row["identifiers"])}
+
     def close(self):
-        self.process.terminate()
-        self.process.wait()
+        self.stop()
         shutil.rmtree(self.folder)
 
 
@@ -224,16 +245,46 @@ def settings(port, version=None):
     return SITE.format(uuid=MUSEUM, port=port, version=version)
 
 
-def shows(arguments, server, home, generator):
+def restarts(server, home, broker):
+    """Home Assistant ends, the broker loses what it has retained, and Home Assistant starts: its birth brings everything back."""
+    home.stop()
+    command = ["mosquitto_sub", "-p", str(broker.port), "-t", "#", "--retained-only", "--remove-retained", "-W", "2"]
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    assert not (left := retained(broker, "pharos/#")), left
+    rows = {entity: len(home.rows(entity)) for entity in ("device_tracker.minka", "sensor.minka_room", "sensor.minka_last_room_since")}
+    home.start()
+    for entity, count in rows.items():
+        end = time.monotonic() + 60
+        while not [row for row in home.rows(entity)[count:] if row["state"] not in ("unavailable", "unknown")]:
+            assert time.monotonic() < end, f"{entity} did not come back: {home.rows(entity)[count:]}"
+            threading.Event().wait(0.2)
+    wait_for(home, "device_tracker.minka", "home", 30)
+    wait_for(home, "sensor.minka_room", ROOMS["office"], 30)
+    end = time.monotonic() + 60
+    # The registry is stored some seconds after a change.
+    while not {"Pharos", "Minka", "kitchen gateway", "office"} <= set(home.devices()):
+        assert time.monotonic() < end, home.devices().keys()
+        threading.Event().wait(0.5)
+    devices = home.devices()
+    for name, device in devices.items():
+        hub = None if name == "Pharos" else devices["Pharos"]["id"]
+        assert device["via_device_id"] == hub, device
+        assert device["configuration_url"].startswith(f"http://127.0.0.1:{server.http_port}/"), device
+    print(f"after a restart of Home Assistant with an empty broker: {sorted(devices)} with their states")
+
+
+def shows(arguments, server, home, broker, generator):
     """The tag in a room, in the next one, and away, with the state topic that Home Assistant reads up to 2026.12."""
+    last, nearest = "sensor.minka_last_room", "sensor.minka_nearest_gateway"
     server.start()
     house = House(server, generator)
     tracker, room, distance = "device_tracker.minka", "sensor.minka_room", "sensor.minka_distance"
-    wait_for(home, tracker, ROOMS["kitchen"], 60)
+    wait_for(home, room, ROOMS["kitchen"], 60)
+    wait_for(home, tracker, "home", 60)
     begin = len(home.rows(distance))
     threading.Event().wait(arguments.seconds)
-    assert home.states(tracker)[-1] == ROOMS["kitchen"], home.states(tracker)
-    assert home.states(tracker).count(ROOMS["kitchen"]) == 1, home.states(tracker)
+    assert home.states(tracker)[-1] == "home", home.states(tracker)
+    assert home.states(tracker).count("home") == 1, home.states(tracker)
     assert home.states(room)[-1:] == [ROOMS["kitchen"]] and home.states(room).count(ROOMS["kitchen"]) == 1
     values = [row["state"] for row in home.rows(distance)[begin:]]
     assert values and all(0.5 < float(value) < 6 for value in values), values
@@ -241,16 +292,23 @@ def shows(arguments, server, home, generator):
     attributes = home.rows(tracker)[-1]["attributes"]
     assert attributes["in_zones"] == ["zone.home", ROOMS["kitchen"]], attributes
     print(
-        f"in a room for {arguments.seconds} s: the tracker had the states {home.states(tracker)}, the distance {len(values)} "
+        f"in a room for {arguments.seconds} s: the room had the states {home.states(room)}, the distance {len(values)} "
         f"values from {min(map(float, values))} to {max(map(float, values))} m, 0 flips"
     )
+    wait_for(home, nearest, "kitchen gateway", 30)
+    assert -90 < float(home.rows("sensor.minka_rssi")[-1]["state"]) < -50, home.rows("sensor.minka_rssi")[-1]
     house.room = "office"
-    wait_for(home, tracker, ROOMS["office"], 60)
-    assert home.states(tracker)[-2:] == [ROOMS["kitchen"], ROOMS["office"]], home.states(tracker)
+    wait_for(home, room, ROOMS["office"], 60)
+    assert home.states(room)[-2:] == [ROOMS["kitchen"], ROOMS["office"]], home.states(room)
+    wait_for(home, nearest, "office", 30)
+    restarts(server, home, broker)
     house.room = None
     wait_for(home, tracker, "not_home", 120)
+    assert home.states(tracker)[-2:] == ["home", "not_home"], home.states(tracker)
     wait_for(home, distance, "unknown", 60)
-    print(f"after a move and an exit: {home.states(tracker)}")
+    wait_for(home, nearest, "unknown", 60)
+    assert home.rows(last)[-1]["state"] == ROOMS["office"], home.rows(last)[-1]
+    print(f"after a move and an exit: {home.states(tracker)}, {home.states(room)}, last in {ROOMS['office']}")
     logbook = [row.get("state") or row.get("message") for row in home.get(f"/api/logbook?entity={tracker}")]
     assert not any("{" in (text or "") for text in logbook), logbook
     print(f"logbook of the tracker: {logbook}")
@@ -298,7 +356,7 @@ def main():
     server = Server(arguments.binary, settings(broker.port))
     print(f"Home Assistant {home.version}")
     try:
-        shows(arguments, server, home, generator)
+        shows(arguments, server, home, broker, generator)
         shows_zones(server, home, broker, generator)
         assert not home.complaints(), "".join(home.complaints())
         print("no warning of Home Assistant is about MQTT")

@@ -114,6 +114,8 @@ package struct MQTTOutput: Hashable, Sendable {
 
   /// The version of Home Assistant that reads the discovery; nil if it is not known.
   package var homeAssistant: HomeAssistantVersion?
+  /// The address of the dashboard as the users of Home Assistant reach it; nil for that on which HTTP listens.
+  package var dashboard: String?
 
   /// The word for no discovery.
   package static let noDiscovery = "none"
@@ -196,6 +198,7 @@ extension MQTTOutput {
       .topic("a topic without wildcards, as in homeassistant, or none")
     ),
     DocumentField("homeAssistant", \.homeAssistant, .homeAssistant),
+    DocumentField("dashboard", \.dashboard, .dashboard),
   ]
 }
 
@@ -293,6 +296,7 @@ extension SiteFile {
       if output.prefix != usual.prefix { json.member("prefix", output.prefix) }
       if output.discovery != usual.discovery { json.member("discovery", output.discovery) }
       if let version = output.homeAssistant { json.member("homeAssistant", "\(version)") }
+      json.member("dashboard", ifPresent: output.dashboard)
       json.closeObject()
     }
   }
@@ -319,6 +323,18 @@ extension ValueForm where Value == HomeAssistantVersion {
 
 extension ValueForm where Value == String {
   private static var slash: UInt8 { UInt8(ascii: "/") }
+
+  /// The address of a page, without a query: a path begins behind it.
+  fileprivate static var dashboard: Self {
+    ValueForm(expected: "the address of the dashboard, as in http://pharos.local:8080/") { text in
+      guard let scheme = ["http://", "https://"].first(where: { text.hasPrefix($0) }) else { return nil }
+      let place = text.dropFirst(scheme.count)
+      let isGood =
+        (1...200).contains(text.utf8.count) && !PlainText.hasControls(text)
+        && !PlainText.has(anyOf: " ?#@", in: place) && !(place.utf8.first.map { $0 == slash } ?? true)
+      return isGood ? text : nil
+    }
+  }
 
   /// A topic without wildcards.
   fileprivate static func topic(_ expected: String) -> Self {

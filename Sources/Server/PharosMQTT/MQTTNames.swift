@@ -29,7 +29,9 @@ package struct MQTTNames: Hashable, Sendable {
   /// The filters of everything that the server has ever published, which brokers retain, and of the marker.
   package var ownFilters: [String] {
     let topics = [
-      "region/+/+/+", "subject/+", "location/+", "distance/+", "fix/+", "observer/+", "session/+",
+      "region/+/+/+", "subject/+", "location/+", "last-room/+", "distance/+", "nearest/+", "battery/+",
+      "fix/+",
+      "observer/+", "session/+",
     ]
     return topics.map { "\(prefix)/\($0)" } + (discovery.map { ["\($0)/+/\(node)/+/config"] } ?? [])
   }
@@ -49,6 +51,12 @@ package struct MQTTNames: Hashable, Sendable {
   package func location(of subject: SubjectID) -> String { "\(prefix)/location/\(MQTTNames.level(subject))" }
   /// The topic of a subject's distance from the nearest observer.
   package func distance(of subject: SubjectID) -> String { "\(prefix)/distance/\(MQTTNames.level(subject))" }
+  /// The topic of the room that a subject was in last.
+  package func lastRoom(of subject: SubjectID) -> String { "\(prefix)/last-room/\(MQTTNames.level(subject))" }
+  /// The topic of the observer that hears a subject best.
+  package func nearest(of subject: SubjectID) -> String { "\(prefix)/nearest/\(MQTTNames.level(subject))" }
+  /// The topic of the battery of a beacon.
+  package func battery(of subject: SubjectID) -> String { "\(prefix)/battery/\(MQTTNames.level(subject))" }
   /// The topic of a subject's fixes.
   package func fix(of subject: SubjectID) -> String { "\(prefix)/fix/\(MQTTNames.level(subject))" }
   /// The topic of an observer.

@@ -10,16 +10,23 @@ package struct MQTTOutboxSettings: Hashable, Sendable {
   /// The maximum number of events that are read from the journal at a time.
   package var readAhead = 512
   /// The maximum number of entities that are announced to Home Assistant.
-  package var entities = 2_000
+  ///
+  /// 5,000: a ranged beacon in a room has ten at most, which leaves room for 500 of them.
+  package var entities = 5_000
   /// The maximum number of subjects whose distances and fixes are kept; further ones are left out.
   package var liveSubjects = 10_000
   /// The time for which the outbox waits for the end of a listing: a broker may refuse to list.
   package var listingTime = TimeSpan.seconds(10)
   /// Indicates whether device trackers are announced to Home Assistant with a topic for their state.
   package var hasTrackerStates: Bool
+  /// The address of the dashboard, with a slash at its end, which devices of Home Assistant link to; nil if there is none.
+  package var dashboard: String?
 
   /// Creates the default settings.
-  package init(hasTrackerStates: Bool = true) { self.hasTrackerStates = hasTrackerStates }
+  package init(hasTrackerStates: Bool = true, dashboard: String? = nil) {
+    self.hasTrackerStates = hasTrackerStates
+    self.dashboard = dashboard
+  }
 }
 
 /// The outbox of a server at a broker: a cursor in the journal, and what is published when.
@@ -45,7 +52,7 @@ package struct MQTTOutbox: Sendable {
   /// The kinds of events of the journal that are published.
   package static let kinds: Set<EventKind> = [
     .regionState, .regionReset, .zoneEnter, .zoneExit, .zoneUnmonitored, .zoneMonitored, .observerOnline,
-    .observerOffline,
+    .observerOffline, .beaconBattery,
   ]
 
   private enum Phase {
@@ -109,17 +116,41 @@ package struct MQTTOutbox: Sendable {
   private var announced: [String: [UInt8]] = [:]
   private var announcedEntities: Set<MQTTEntity> = []
 
-  /// A distance or a fix, and the entity that shows it.
-  private struct LiveValue {
-    let message: MQTTMessage
-    let subject: SubjectID
-    let entity: MQTTEntity?
+  /// A value of which the newest alone counts: names are written when it is published.
+  private enum LiveValue {
+    case distance(BeaconID, RangedSighting?, at: Timestamp)
+    case nearest(BeaconID, NearestObserver?)
+    case battery(BeaconID, millivolts: UInt16, at: Timestamp)
+    case fix(SubjectID, FixDetail, at: Timestamp)
+
+    var subject: SubjectID {
+      switch self {
+      case .distance(let beacon, _, _), .nearest(let beacon, _), .battery(let beacon, _, _): .beacon(beacon)
+      case .fix(let subject, _, _): subject
+      }
+    }
+
+    /// The entities that show it.
+    var entities: [MQTTEntity] {
+      switch self {
+      case .distance: [.sensor(.distance, subject)]
+      case .nearest: [.sensor(.nearest, subject), .sensor(.rssi, subject)]
+      case .battery: [.sensor(.battery, subject)]
+      case .fix(_, let fix, _):
+        (fix.latitude == nil ? [] : [.position(subject)]) + (fix.isIndoors ? [.sensor(.floor, subject)] : [])
+      }
+    }
   }
+
+  /// The rooms that subjects were in last, of those that entered one in this run.
+  private var lastRooms: [SubjectID: LastRoom] = [:]
+  /// The observers that were removed from the site, or are not listed and were down at the start, and have not come since.
+  private var removedObservers: Set<ObserverID>
 
   private var distances: NearestDistances
   /// The observers that hear the beacons best, as they were last taken.
   private var nearest: [BeaconID: NearestObserver] = [:]
-  /// The newest distance and fix of each subject, by topic.
+  /// The newest values of each subject, by topic.
   private var live: [String: LiveValue] = [:]
   /// The topics of those that are to be published, and the same as a set.
   private var changedLive: Deque<String> = []
@@ -151,7 +182,8 @@ package struct MQTTOutbox: Sendable {
     discovery = HomeAssistantDiscovery(
       names: names,
       version: version,
-      hasTrackerStates: settings.hasTrackerStates
+      hasTrackerStates: settings.hasTrackerStates,
+      dashboard: settings.dashboard
     )
     distances = NearestDistances(capacity: settings.liveSubjects)
     messages = StateMessages(names: names)
@@ -163,6 +195,8 @@ package struct MQTTOutbox: Sendable {
     committedThrough = through
     self.states = StateTable(states)
     committed = self.states
+    removedObservers = Set(states.observers.lazy.filter { !$0.isUp }.map(\.observer))
+      .subtracting(site.observers.map(\.id))
   }
 
   /// Indicates whether events are published.
@@ -236,40 +270,29 @@ extension MQTTOutbox {
   /// Advances the time: takes the distances that are due, and a listing that does not end as it is.
   package mutating func advance(to now: Timestamp) {
     for (beacon, nearest) in distances.due(at: now) {
-      let subject = SubjectID.beacon(beacon)
-      let message = messages.distance(of: beacon, nearest, at: now, room: room(of: subject), in: site)
-      enqueue(LiveValue(message: message, subject: subject, entity: .distance(subject)))
+      enqueue(.distance(beacon, nearest, at: now))
     }
     guard case .listing(_, let found, let until) = phase, now >= until else { return }
     goOnline(after: found)
   }
 
-  /// Takes over an edited site: entities of what is gone are removed, renamed and new ones are announced.
+  /// Takes over an edited site: what is gone is removed, and what is renamed or new is announced and published.
   package mutating func update(site next: Site) {
     guard next != site.site else { return }
-    let before = site
+    let before = statedMessages
+    let listed = Set(next.observers.map(\.id))
+    removedObservers.formUnion(site.site.observers.lazy.map(\.id).filter { !listed.contains($0) })
+    removedObservers.subtract(listed)
     site = PublishedSite(next)
     guard isOnline else { return }
-    var kept: Set<String> = []
     let former = announced
     announced.removeAll()
     announcedEntities.removeAll()
     announceAll(unless: former)
-    kept.formUnion(announced.keys)
-    for topic in former.keys.sorted() where !kept.contains(topic) { remove(topic) }
-    for (subject, location) in states.subjects.sorted(by: { $0.key < $1.key }) {
-      for key in location.namedRegions
-      where before.regions.contains(key) != site.regions.contains(key)
-        || before.names.given(to: subject) != site.names.given(to: subject)
-        || before.room(of: location) != site.room(of: location)
-      {
-        if site.regions.contains(key), let standing = location.regions[key] {
-          enqueue(message(key, subject, standing))
-        } else {
-          remove(names.topic(of: key, subject))
-        }
-      }
-      for message in locationMessages(subject, location) { enqueue(message) }
+    for topic in former.keys.sorted() where announced[topic] == nil { remove(topic) }
+    let after = statedMessages
+    for topic in Set(before.keys).union(after.keys).sorted() where before[topic] != after[topic] {
+      enqueue(after[topic] ?? MQTTMessage(topic, []))
     }
   }
 
@@ -321,15 +344,32 @@ extension MQTTOutbox {
     kept.insert(names.availability)
     for message in stateMessages { kept.insert(message.topic) }
     kept.formUnion(live.keys)
-    // A restart knows no distances. The entities of beacons that are still ranged stay, without one, as Home Assistant
-    // forgets what its users have set for an entity that is removed.
+    // A restart knows no distances and no batteries. What beacons still have stays, without a value that may be past, as
+    // Home Assistant forgets what its users have set for an entity that is removed.
     for (subject, location) in states.subjects.sorted(by: { $0.key < $1.key }) where isPublished(location) {
-      guard case .beacon(let beacon) = subject, isRanged(beacon) else { continue }
-      let entity = MQTTEntity.distance(subject)
-      if let config = names.config(entity.component, entity.object) { kept.insert(config) }
-      let topic = names.distance(of: subject)
-      guard topics.contains(topic), kept.insert(topic).inserted else { continue }
-      enqueue(messages.distance(of: beacon, nil, at: location.time, room: site.room(of: location), in: site))
+      guard case .beacon(let beacon) = subject else { continue }
+      var sensors: [MQTTEntity.Sensor] = [.battery, .nearest, .rssi]
+      var values: [LiveValue] = [.nearest(beacon, nil)]
+      if isRanged(beacon) {
+        sensors.append(.distance)
+        values.append(.distance(beacon, nil, at: location.time))
+      }
+      for entity in sensors.map({ MQTTEntity.sensor($0, subject) }) {
+        if let config = names.config(entity.component, entity.object) { kept.insert(config) }
+      }
+      kept.insert(names.battery(of: subject))
+      if lastRooms[subject] == nil { kept.insert(names.lastRoom(of: subject)) }
+      for message in values.map(message(of:)) where topics.contains(message.topic) {
+        if kept.insert(message.topic).inserted { enqueue(message) }
+      }
+      // The broker knows better since when it is there; one that has forgotten gets the time that the journal has.
+      if lastRooms[subject] == nil, !topics.contains(names.lastRoom(of: subject)),
+        let record = location.zone, let zone = record.zone, !record.isUnmonitored
+      {
+        let last = LastRoom(zone: zone, since: record.time)
+        lastRooms[subject] = last
+        enqueue(messages.lastRoom(of: subject, last, in: site))
+      }
     }
     for topic in topics.sorted() where !kept.contains(topic) { remove(topic) }
   }
@@ -356,10 +396,12 @@ extension MQTTOutbox {
       }
       guard let location = states.subjects[subject] else { return [] }
       announce(.tracker(subject))
-      announce(.room(subject))
+      announceRooms(of: subject, location)
+      if event.kind == .zoneEnter { lastRooms[subject] = LastRoom(zone: event.region, since: event.time) }
       let regions = location.regions.sorted { $0.key < $1.key }.filter { site.regions.contains($0.key) }
       return regions.map { message($0.key, subject, $0.value) }
         + messages.subject(subject, location, in: site)
+        + (event.kind == .zoneEnter ? lastRoomMessage(subject) : [])
     case (.regionReset, _):
       return reset.flatMap { subject in
         let location = states.subjects[subject] ?? StateTable.Location()
@@ -367,8 +409,14 @@ extension MQTTOutbox {
       }
     case (.observerOnline, .observer(let observer)), (.observerOffline, .observer(let observer)):
       guard let life = states.observers[observer] else { return [] }
+      if life.record.isUp { removedObservers.remove(observer) }
+      guard !removedObservers.contains(observer) else { return [] }
       announce(.connectivity(observer))
       return [messages.observer(observer, life, in: site)]
+    case (.beaconBattery, .beacon(let beacon)):
+      guard case .battery(let millivolts, _) = event.detail else { return [] }
+      enqueue(.battery(beacon, millivolts: millivolts, at: event.time))
+      return []
     default: return []
     }
   }
@@ -384,6 +432,8 @@ extension MQTTOutbox {
   ///   for data that are for all applications.
   package mutating func withdraw(_ hides: @escaping (SubjectID, _ application: String) -> Bool) {
     let before = (topics: statedTopics, messages: statedMessages, subjects: states.subjects.keys)
+    nearest = nearest.filter { !hides(.beacon($0.key), "") && !hides(.observer($0.value.observer), "") }
+    lastRooms = lastRooms.filter { !hides($0.key, "") }
     states.withdraw(hides)
     committed.withdraw(hides)
     for place in entries.indices {
@@ -397,11 +447,15 @@ extension MQTTOutbox {
     let changed = before.topics.filter {
       !after.topics.contains($0) || after.messages[$0] != before.messages[$0]
     }
-    let liveEntities = Set(live.values.compactMap(\.entity))
-    // The broker may still have entities of distances and positions that a run before this one announced.
+    let liveEntities = Set(live.values.flatMap(\.entities))
+    // The broker may still have entities that a run before this one announced.
     let gone = before.subjects.filter { states.subjects[$0] == nil }
     let withdrawn = announcedEntities.filter { isWithdrawn($0, liveEntities) }
-      .union(gone.flatMap { [MQTTEntity.distance($0), .position($0)] })
+      .union(
+        gone.flatMap { subject in
+          [.position(subject)] + MQTTEntity.Sensor.allCases.map { .sensor($0, subject) }
+        }
+      )
     for entity in withdrawn.sorted(by: { $0.object < $1.object }) {
       announcedEntities.remove(entity)
       guard let topic = names.config(entity.component, entity.object) else { continue }
@@ -415,8 +469,9 @@ extension MQTTOutbox {
   private var statedTopics: Set<String> {
     var topics = Set(live.keys).union(states.observers.keys.map { names.topic(of: $0) })
     for (subject, location) in states.subjects {
-      topics.formUnion([names.topic(of: subject), names.location(of: subject)])
-      topics.formUnion([names.distance(of: subject), names.fix(of: subject)])
+      topics.formUnion([names.topic(of: subject), names.location(of: subject), names.lastRoom(of: subject)])
+      topics.formUnion([names.distance(of: subject), names.nearest(of: subject)])
+      topics.formUnion([names.battery(of: subject), names.fix(of: subject)])
       for key in location.namedRegions { topics.insert(names.topic(of: key, subject)) }
     }
     return topics
@@ -424,7 +479,7 @@ extension MQTTOutbox {
 
   /// The messages of all states, distances and fixes, by topic.
   private var statedMessages: [String: MQTTMessage] {
-    Dictionary((stateMessages + live.values.map(\.message)).map { ($0.topic, $0) }) { $1 }
+    Dictionary((stateMessages + live.values.map(message(of:))).map { ($0.topic, $0) }) { $1 }
   }
 
   /// Removes what is retained for a topic, or replaces it; messages of it that still wait are not sent.
@@ -436,20 +491,26 @@ extension MQTTOutbox {
     enqueue(message ?? MQTTMessage(topic, []))
   }
 
-  /// Removes distances and fixes that may no longer be published; a distance by another observer is due again.
+  /// Removes values that may no longer be published; a distance by another observer is due again.
   private mutating func withdrawLive(_ hides: (SubjectID, _ application: String) -> Bool) {
     for beacon in distances.withdraw(hides) { live[names.distance(of: .beacon(beacon))] = nil }
-    live = live.filter { !hides($0.value.subject, "") }
+    live = live.filter { _, value in
+      if case .nearest(_, let nearest?) = value, hides(.observer(nearest.observer), "") { return false }
+      return !hides(value.subject, "")
+    }
   }
 
   /// Returns whether the states no longer contain what an entity is about.
   private func isWithdrawn(_ entity: MQTTEntity, _ liveEntities: Set<MQTTEntity>) -> Bool {
     switch entity {
+    case .server: false
     case .tracker(let subject): states.subjects[subject] == nil
     case .presence(let subject, let key): states.subjects[subject]?.regions[key] == nil
-    case .room(let subject): states.subjects[subject]?.zone == nil
+    case .sensor(.room, let subject), .sensor(.lastRoom, let subject), .sensor(.lastRoomSince, let subject),
+      .sensor(.zoneFloor, let subject):
+      states.subjects[subject]?.zone == nil
     case .connectivity(let observer): states.observers[observer] == nil
-    case .distance, .position: !liveEntities.contains(entity)
+    case .sensor, .position: !liveEntities.contains(entity)
     }
   }
 
@@ -465,19 +526,20 @@ extension MQTTOutbox {
         distances.update(reading, by: observer, of: event.application, at: event.time, now: now)
       }
     case (.fix(let fix), let subject) where subject != .none:
-      let entity = fix.latitude == nil ? nil : MQTTEntity.position(subject)
-      let message = messages.fix(of: subject, fix, at: event.time, in: site)
-      enqueue(LiveValue(message: message, subject: subject, entity: entity))
+      enqueue(.fix(subject, fix, at: event.time))
     default: break
     }
   }
 
-  /// The beacons that are inside some region, whose nearest observers are published.
+  /// The beacons that are inside some region or zone, whose nearest observers are published.
   package var beaconsInside: Set<BeaconID> {
     var beacons: Set<BeaconID> = []
     for (subject, location) in states.subjects {
       guard case .beacon(let beacon) = subject else { continue }
-      if location.regions.values.contains(where: { $0.record.state == .inside }) { beacons.insert(beacon) }
+      let isInside = location.regions.values.contains { $0.record.state == .inside }
+      if isInside || location.zone.map({ $0.zone != nil && !$0.isUnmonitored }) == true {
+        beacons.insert(beacon)
+      }
     }
     return beacons
   }
@@ -487,9 +549,18 @@ extension MQTTOutbox {
   /// Where the observer is another one than before, the states of the beacon are published again; no event says so.
   package mutating func update(nearest next: [BeaconID: NearestObserver]) {
     let before = nearest
-    nearest = next
+    nearest = next.filter { states.subjects[.beacon($0.key)] != nil }
+    for beacon in Set(before.keys).union(nearest.keys).sorted() {
+      if case .nearest(_, let known)? = live[names.nearest(of: .beacon(beacon))] {
+        let isAlike =
+          known.map { known in nearest[beacon].map(known.readsAlike) == true } ?? (nearest[beacon] == nil)
+        guard !isAlike else { continue }
+      }
+      enqueue(.nearest(beacon, nearest[beacon]))
+    }
     guard isOnline, !owesStates else { return }
-    for (beacon, now) in next.sorted(by: { $0.key < $1.key }) where before[beacon]?.observer != now.observer {
+    for (beacon, now) in nearest.sorted(by: { $0.key < $1.key })
+    where before[beacon]?.observer != now.observer {
       let subject = SubjectID.beacon(beacon)
       for (key, standing) in (states.subjects[subject]?.regions ?? [:]).sorted(by: { $0.key < $1.key })
       where standing.record.state == .inside && site.regions.contains(key) {
@@ -511,13 +582,33 @@ extension MQTTOutbox {
   /// The name of the zone that a subject is in, if it is in one.
   private func room(of subject: SubjectID) -> String? { states.subjects[subject].flatMap(site.room(of:)) }
 
+  private func message(of value: LiveValue) -> MQTTMessage {
+    switch value {
+    case .distance(let beacon, let nearest, let now):
+      messages.distance(of: beacon, nearest, at: now, room: room(of: value.subject), in: site)
+    case .nearest(let beacon, let nearest): messages.nearest(of: beacon, nearest, in: site)
+    case .battery(let beacon, let millivolts, let time):
+      messages.battery(of: beacon, millivolts: millivolts, at: time, in: site)
+    case .fix(let subject, let fix, let time): messages.fix(of: subject, fix, at: time, in: site)
+    }
+  }
+
+  private func topic(of value: LiveValue) -> String {
+    switch value {
+    case .distance: names.distance(of: value.subject)
+    case .nearest: names.nearest(of: value.subject)
+    case .battery: names.battery(of: value.subject)
+    case .fix: names.fix(of: value.subject)
+    }
+  }
+
   private mutating func enqueue(_ value: LiveValue) {
-    let topic = value.message.topic
+    let topic = topic(of: value)
     guard live[topic] != nil || live.count < settings.liveSubjects else { return }
     // One message of a topic waits at most, the newest.
     live[topic] = value
     guard isOnline else { return }
-    if let entity = value.entity { announce(entity) }
+    for entity in value.entities { announce(entity) }
     if waitingLive.insert(topic).inserted { changedLive.append(topic) }
   }
 }
@@ -537,7 +628,7 @@ extension MQTTOutbox {
     } else {
       while pending == nil, let topic = changedLive.popFirst() {
         waitingLive.remove(topic)
-        pending = live[topic].map { Outgoing(message: $0.message, sequence: 0) }
+        pending = live[topic].map { Outgoing(message: message(of: $0), sequence: 0) }
       }
     }
     return pending.map { .publish($0.message) }
@@ -599,7 +690,7 @@ extension MQTTOutbox {
       return
     }
     announcedEntities.insert(entity)
-    guard let message = discovery.message(announcing: entity, of: site.site, by: site.names) else { return }
+    guard let message = discovery.message(announcing: entity, by: site.names) else { return }
     announced[message.topic] = message.payload
     if former[message.topic] != message.payload { enqueue(message) }
   }
@@ -607,8 +698,9 @@ extension MQTTOutbox {
   /// Announces every entity that there is.
   private mutating func announceAll(unless former: [String: [UInt8]] = [:]) {
     hasUnannounced = false
-    let listed = site.site.observers.map(\.id)
-    for observer in Set(listed + states.observers.keys).sorted() where states.observers[observer] != nil {
+    // The device of the server comes before those that refer to it.
+    announce(.server, unless: former)
+    for observer in states.observers.keys.sorted() where !removedObservers.contains(observer) {
       announce(.connectivity(observer), unless: former)
     }
     for (subject, location) in states.subjects.sorted(by: { $0.key < $1.key }) where isPublished(location) {
@@ -616,11 +708,30 @@ extension MQTTOutbox {
       for key in location.regions.keys.sorted() where site.regions.contains(key) {
         announce(.presence(subject, key), unless: former)
       }
-      if location.zone != nil { announce(.room(subject), unless: former) }
+      if location.zone != nil { announceRooms(of: subject, location, unless: former) }
     }
-    for entity in live.values.compactMap(\.entity).sorted(by: { $0.object < $1.object }) {
+    for entity in live.values.flatMap(\.entities).sorted(by: { $0.object < $1.object }) {
       announce(entity, unless: former)
     }
+  }
+
+  private mutating func announceRooms(
+    of subject: SubjectID,
+    _ location: StateTable.Location,
+    unless former: [String: [UInt8]] = [:]
+  ) {
+    for sensor in [MQTTEntity.Sensor.room, .lastRoom, .lastRoomSince] {
+      announce(.sensor(sensor, subject), unless: former)
+    }
+    guard site.zone(of: location)?.floor != nil else { return }
+    if case .fix(_, let fix, _)? = live[names.fix(of: subject)], fix.isIndoors { return }
+    announce(.sensor(.zoneFloor, subject), unless: former)
+  }
+
+  /// The message of the room that a subject was in last; none if no zone is known of, or it is no longer there.
+  private func lastRoomMessage(_ subject: SubjectID) -> [MQTTMessage] {
+    guard let last = lastRooms[subject], site.zones[last.zone] != nil else { return [] }
+    return [messages.lastRoom(of: subject, last, in: site)]
   }
 
   /// Returns whether an application ranges a beacon.
@@ -631,7 +742,9 @@ extension MQTTOutbox {
   /// The messages of the location of a subject, or those that remove it if there is nothing to publish about it.
   private func locationMessages(_ subject: SubjectID, _ location: StateTable.Location) -> [MQTTMessage] {
     guard !isPublished(location) else { return messages.subject(subject, location, in: site) }
-    return [names.location(of: subject), names.topic(of: subject)].map { MQTTMessage($0, []) }
+    return [names.location(of: subject), names.topic(of: subject), names.lastRoom(of: subject)].map {
+      MQTTMessage($0, [])
+    }
   }
 
   /// Returns whether the site still has a zone or a region that the location refers to.
@@ -643,7 +756,8 @@ extension MQTTOutbox {
   /// The messages of all present states.
   private var stateMessages: [MQTTMessage] {
     var all: [MQTTMessage] = []
-    for (observer, life) in states.observers.sorted(by: { $0.key < $1.key }) {
+    for (observer, life) in states.observers.sorted(by: { $0.key < $1.key })
+    where !removedObservers.contains(observer) {
       all.append(messages.observer(observer, life, in: site))
     }
     for (subject, location) in states.subjects.sorted(by: { $0.key < $1.key }) where isPublished(location) {
@@ -651,7 +765,7 @@ extension MQTTOutbox {
       {
         all.append(message(key, subject, standing))
       }
-      all += messages.subject(subject, location, in: site)
+      all += messages.subject(subject, location, in: site) + lastRoomMessage(subject)
     }
     return all
   }

@@ -6,8 +6,8 @@ struct PublishedSite: Sendable {
   let site: Site
   /// The regions that there are.
   let regions: Set<RegionKey>
-  /// The zones that there are.
-  let zones: Set<String>
+  /// The zones that there are, by identifier.
+  let zones: [String: Zone]
   /// The names that the site gives.
   let names: SiteNames
 
@@ -20,13 +20,16 @@ struct PublishedSite: Sendable {
       }
     }
     self.regions = regions
-    zones = Set(site.zones.map(\.identifier))
+    zones = Dictionary(site.zones.map { ($0.identifier, $0) }) { first, _ in first }
     names = SiteNames(site)
   }
 
+  /// The zone that a location is in; nil if it is in none that there is.
+  func zone(of location: StateTable.Location) -> Zone? { location.zone?.zone.flatMap { zones[$0] } }
+
   /// The name of the zone that a location is in; nil if it is in none that there is.
   func room(of location: StateTable.Location) -> String? {
-    location.zone?.zone.flatMap { zones.contains($0) ? names.room(ofZone: $0) : nil }
+    zone(of: location).map { names.room(ofZone: $0.identifier) }
   }
 }
 
@@ -79,7 +82,7 @@ struct StateMessages: Sendable {
     in site: PublishedSite
   ) -> [MQTTMessage] {
     let regions = location.regions.filter { site.regions.contains($0.key) }
-    let zone = location.zone?.zone.flatMap { site.zones.contains($0) ? $0 : nil }
+    let zone = site.zone(of: location)
     let isUnmonitored = location.zone?.isUnmonitored == true
     let inside = regions.filter { $0.value.record.state == .inside }.keys.sorted()
     let room = site.room(of: location)
@@ -101,7 +104,8 @@ struct StateMessages: Sendable {
       json.identity("subject", subject)
       if let room, let zone {
         json.member("room", room)
-        json.member("zone", zone)
+        json.member("zone", zone.identifier)
+        if let floor = zone.floor { json.member("level", floor) }
         json.member("zoneState", (isUnmonitored ? RegionState.unmonitored : .inside).name)
       } else {
         json.null("room")
@@ -117,6 +121,20 @@ struct StateMessages: Sendable {
       MQTTMessage(names.location(of: subject), text: word),
       MQTTMessage(names.topic(of: subject), text: document),
     ]
+  }
+
+  /// The room that a subject was in last, and since when.
+  func lastRoom(of subject: SubjectID, _ last: LastRoom, in site: PublishedSite) -> MQTTMessage {
+    MQTTMessage(
+      names.lastRoom(of: subject),
+      text: JSONText.object { json in
+        json.names = site.names
+        json.member("room", site.names.room(ofZone: last.zone))
+        json.member("zone", last.zone)
+        json.member("since", last.since.rfc3339)
+        json.identity("subject", subject)
+      }
+    )
   }
 
   /// The state of an observer.
@@ -168,6 +186,47 @@ struct StateMessages: Sendable {
     )
   }
 
+  /// The observer that hears a beacon best; null if none hears it.
+  func nearest(of beacon: BeaconID, _ nearest: NearestObserver?, in site: PublishedSite) -> MQTTMessage {
+    MQTTMessage(
+      names.nearest(of: .beacon(beacon)),
+      Array(
+        JSONText.object { json in
+          json.names = site.names
+          if let nearest {
+            json.identity("observer", nearest.observer)
+            json.member("room", ifPresent: site.names.room(of: nearest.observer))
+            json.member("rssi", nearest.rssi, decimals: 1)
+            json.member("lastHeard", nearest.lastHeard.rfc3339)
+          } else {
+            json.null("observer")
+            json.null("rssi")
+          }
+          json.identity("subject", .beacon(beacon))
+        }.utf8
+      ),
+      isAcknowledged: false
+    )
+  }
+
+  /// The battery of a beacon as it reported it.
+  func battery(
+    of beacon: BeaconID,
+    millivolts: UInt16,
+    at time: Timestamp,
+    in site: PublishedSite
+  ) -> MQTTMessage {
+    MQTTMessage(
+      names.battery(of: .beacon(beacon)),
+      text: JSONText.object { json in
+        json.names = site.names
+        json.member("millivolts", Int(millivolts))
+        json.identity("subject", .beacon(beacon))
+        json.member("time", time.rfc3339)
+      }
+    )
+  }
+
   /// A fix, with the names by which Home Assistant reads a location.
   func fix(of subject: SubjectID, _ fix: FixDetail, at time: Timestamp, in site: PublishedSite) -> MQTTMessage
   {
@@ -187,6 +246,12 @@ struct StateMessages: Sendable {
   }
 }
 
+/// The zone that a subject was in last, and the time at which it entered it.
+struct LastRoom: Hashable, Sendable {
+  let zone: String
+  let since: Timestamp
+}
+
 /// The observer that hears a beacon best at some time.
 package struct NearestObserver: Hashable, Sendable {
   package let observer: ObserverID
@@ -199,5 +264,12 @@ package struct NearestObserver: Hashable, Sendable {
   /// Names an observer.
   package init(observer: ObserverID, rssi: Double, lastHeard: Timestamp) {
     (self.observer, self.rssi, self.lastHeard) = (observer, rssi, lastHeard)
+  }
+
+  /// Returns whether a receiver of this value needs no other one: the observer is the same, the level differs by less than a
+  /// step of 1 dB, and the beacon was heard within a minute.
+  func readsAlike(_ other: NearestObserver) -> Bool {
+    observer == other.observer && rssi.rounded() == other.rssi.rounded()
+      && (TimeSpan.seconds(-60)..<TimeSpan.seconds(60)).contains(other.lastHeard - lastHeard)
   }
 }

@@ -113,6 +113,7 @@ enum DrawnSite {
     output.prefix = maybe("site/1", using: &random) ?? "pharos"
     output.discovery = maybe(MQTTOutput.noDiscovery, using: &random) ?? "homeassistant"
     output.homeAssistant = maybe(HomeAssistantVersion(year: 2026, month: 10), using: &random)
+    output.dashboard = maybe("https://home.local/pharos/", using: &random)
     return output
   }
 

@@ -329,6 +329,21 @@ struct SiteBrokerTests {
     #expect(output.prefix == "pharos")
     #expect(output.discovery == "homeassistant")
     #expect(output.homeAssistant == nil && output.hasTrackerStates)
+    #expect(output.dashboard == nil)
+  }
+
+  @Test(
+    "the dashboard that Home Assistant links to is a web address without a query",
+    arguments: [
+      ("http://pharos.local:8080/", true), ("https://10.0.0.2", true), ("https://home/pharos", true),
+      ("pharos.local", false), ("ftp://a/", false), ("http://", false), ("http:///x", false),
+      ("http://a/?b", false), ("http://a/#b", false), ("http://user@a/", false), ("http://a b/", false),
+    ]
+  )
+  func dashboards(address: String, isGood: Bool) throws {
+    let text = "publish: { mqtt: { broker: \"mqtt://b\", dashboard: \"\(address)\" } }"
+    let output = try? SiteFile.parse(text, path: "site.yaml").mqttOutput
+    #expect(output?.dashboard == (isGood ? address : nil))
   }
 
   @Test("an observer counts only if it is listed where no listener and no broker is open")

@@ -43,7 +43,10 @@ enum DiscoverySchema {
     "source_type": ["gps", "router", "bluetooth", "bluetooth_le"],
     "state_class": ["measurement", "measurement_angle", "total", "total_increasing"],
     "entity_category": ["config", "diagnostic"],
-    "device_class": ["presence", "connectivity", "distance"],
+    "device_class": [
+      "presence", "connectivity", "distance", "timestamp", "signal_strength", "voltage",
+    ],
+    "unit_of_measurement": ["m", "dBm", "mV"],
   ]
 }
 
@@ -54,18 +57,26 @@ struct DiscoveryTests {
     .position(.beacon(Samples.cat)),
     .presence(.beacon(Samples.cat), RegionKey(application: "default", region: "house")),
     .presence(.beacon(Samples.cat), RegionKey(application: "shop", region: "Garden")),
-    .room(.beacon(Samples.cat)),
-    .distance(.beacon(Samples.keys)),
+    .sensor(.room, .beacon(Samples.cat)),
+    .sensor(.distance, .beacon(Samples.keys)),
     .connectivity(Samples.gateway),
+    .server,
+    .sensor(.lastRoom, .beacon(Samples.cat)),
+    .sensor(.lastRoomSince, .beacon(Samples.cat)),
+    .sensor(.nearest, .beacon(Samples.cat)),
+    .sensor(.rssi, .beacon(Samples.cat)),
+    .sensor(.floor, .beacon(Samples.cat)),
+    .sensor(.battery, .beacon(Samples.cat)),
   ]
 
-  private func message(_ entity: MQTTEntity) throws -> MQTTMessage {
-    let discovery = HomeAssistantDiscovery(names: Samples.names, version: "1.2.3")
-    return try #require(discovery.message(announcing: entity, of: Samples.site, by: SiteNames(Samples.site)))
+  private func message(_ entity: MQTTEntity, dashboard: String? = nil) throws -> MQTTMessage {
+    let discovery = HomeAssistantDiscovery(names: Samples.names, version: "1.2.3", dashboard: dashboard)
+    return try #require(discovery.message(announcing: entity, by: SiteNames(Samples.site)))
   }
 
-  private func object(_ entity: MQTTEntity) throws -> [String: Any] {
-    let object = try JSONSerialization.jsonObject(with: Data(try message(entity).payload))
+  private func object(_ entity: MQTTEntity, dashboard: String? = nil) throws -> [String: Any] {
+    let payload = try message(entity, dashboard: dashboard).payload
+    let object = try JSONSerialization.jsonObject(with: Data(payload))
     return try #require(object as? [String: Any])
   }
 
@@ -87,7 +98,10 @@ struct DiscoveryTests {
     #expect(Set(origin.keys).subtracting(DiscoverySchema.origin) == [])
     #expect(origin["name"] as? String == "Pharos")
     let topics = (object["availability"] as? [[String: Any]])?.compactMap { $0["topic"] as? String }
-    #expect((topics?.first ?? object["availability_topic"] as? String) == "pharos/status")
+    let isServer = entity == .server
+    // The server is offline rather than unavailable.
+    #expect((topics?.first ?? object["availability_topic"] as? String) == (isServer ? nil : "pharos/status"))
+    #expect(!isServer || object["state_topic"] as? String == "pharos/status")
     #expect(object["availability"] == nil || object["availability_topic"] == nil)
     #expect([0, 1, 2].contains(try #require(object["qos"] as? Int)))
   }
@@ -113,12 +127,40 @@ struct DiscoveryTests {
     let devices = try objects.map { object in
       try #require((object["device"] as? [String: Any])?["identifiers"] as? [String])
     }
-    #expect(Set(devices.prefix(5)).count == 1)
-    #expect(Set(devices).count == 3)
+    #expect(Set(devices.prefix(5) + devices.suffix(6)).count == 1)
+    #expect(Set(devices).count == 4)
     let names = objects.compactMap { ($0["device"] as? [String: Any])?["name"] as? String }
     #expect(names.first == "Minka")
     #expect(names[5] == "mac:c0:de:00:00:00:01")
-    #expect(names.last == "kitchen gateway")
+    #expect(names[6] == "kitchen gateway")
+    #expect(names[7] == "Pharos")
+  }
+
+  @Test(
+    "every device is reached through that of the server, links to its page, and a gateway suggests its room"
+  )
+  func links() throws {
+    let server = try #require(try object(.server)["device"] as? [String: Any])
+    let node = try #require((server["identifiers"] as? [String])?.first)
+    for entity in Self.entities {
+      let device = try #require(try object(entity)["device"] as? [String: Any])
+      #expect(device["via_device"] as? String == (entity == .server ? nil : node))
+      #expect(device["configuration_url"] == nil)
+      var isGateway = false
+      if case .observer = entity.subject { isGateway = true }
+      #expect(device["suggested_area"] as? String == (isGateway ? "Kitchen" : nil))
+      let linked = try #require(
+        try object(entity, dashboard: "https://home:8080/")["device"] as? [String: Any]
+      )
+      let address = try #require((linked["configuration_url"] as? String).flatMap { URL(string: $0) })
+      #expect(address.scheme == "https" && address.host() == "home" && address.port == 8080)
+      let page = address.fragment(percentEncoded: false)
+      switch entity.subject {
+      case .none: #expect(page == nil)
+      case .beacon(let beacon): #expect(page == "/things/\(beacon)")
+      case .observer(let observer): #expect(page == "/gateways/\(observer)")
+      }
+    }
   }
 
   @Test("a document as it is published")
@@ -130,12 +172,12 @@ struct DiscoveryTests {
       "device_class":"presence","unique_id":"pharos_e2c56db5-dffb-48d2-b060-d0f5a71096e0_1_7_default_house",\
       "availability_topic":"pharos/status","qos":1,"device":{"identifiers":\
       ["pharos_e2c56db5-dffb-48d2-b060-d0f5a71096e0_1_7"],"name":"Minka","manufacturer":"Pharos","model":"Beacon",\
-      "sw_version":"1.2.3"},"origin":{"name":"Pharos","sw_version":"1.2.3"}}
+      "sw_version":"1.2.3","via_device":"pharos"},"origin":{"name":"Pharos","sw_version":"1.2.3"}}
       """
     #expect(String(decoding: try message(Self.entities[2]).payload, as: UTF8.self) == expected)
   }
 
-  @Test("a tracker reads its state as a text, and without a state topic from its attributes alone")
+  @Test("a tracker is home or not home in the words of Home Assistant, by a topic or by its attributes alone")
   func trackers() throws {
     let cat = "e2c56db5-dffb-48d2-b060-d0f5a71096e0_1_7"
     for hasTrackerStates in [true, false] {
@@ -145,11 +187,15 @@ struct DiscoveryTests {
         hasTrackerStates: hasTrackerStates
       )
       let message = try #require(
-        discovery.message(announcing: Self.entities[0], of: Samples.site, by: SiteNames(Samples.site))
+        discovery.message(announcing: Self.entities[0], by: SiteNames(Samples.site))
       )
       let object = try #require(JSONSerialization.jsonObject(with: Data(message.payload)) as? [String: Any])
-      #expect(object["state_topic"] as? String == (hasTrackerStates ? "pharos/location/\(cat)" : nil))
-      #expect(object["value_template"] == nil)
+      #expect(object["state_topic"] as? String == (hasTrackerStates ? "pharos/subject/\(cat)" : nil))
+      // The names of rooms are not among what the template gives: home, not_home and None are the words by default.
+      let template =
+        "{{ 'None' if value_json.in_zones is not defined else 'home' if value_json.in_zones else 'not_home' }}"
+      #expect(object["value_template"] as? String == (hasTrackerStates ? template : nil))
+      #expect(object["payload_home"] == nil && object["payload_not_home"] == nil)
       #expect(object["json_attributes_topic"] as? String == "pharos/subject/\(cat)")
     }
   }
@@ -158,9 +204,7 @@ struct DiscoveryTests {
   func none() {
     let names = MQTTNames(prefix: "pharos", discovery: nil, stream: "pharos")
     let discovery = HomeAssistantDiscovery(names: names, version: "1")
-    #expect(
-      discovery.message(announcing: Self.entities[0], of: Samples.site, by: SiteNames(Samples.site)) == nil
-    )
+    #expect(discovery.message(announcing: Self.entities[0], by: SiteNames(Samples.site)) == nil)
     #expect(!names.ownFilters.contains { $0.hasSuffix("/config") })
     #expect(names.birth == nil)
   }

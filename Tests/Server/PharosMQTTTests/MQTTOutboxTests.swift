@@ -97,6 +97,12 @@ struct OutboxBench {
     }
   }
 
+  /// The topics of what the broker has retained of subjects and observers, in order.
+  var retainedTopics: [String] { retained.keys.filter { !OutboxBench.server.contains($0) }.sorted() }
+
+  /// The topics of the server itself.
+  static let server: Set = ["pharos/status", "homeassistant/binary_sensor/pharos/server/config"]
+
   /// The payloads of all messages that the broker took.
   var published: [String] { accepted.map { String(decoding: $0.payload, as: UTF8.self) } }
 
@@ -202,13 +208,16 @@ struct MQTTOutboxTests {
     #expect(bench.subscribed == ["homeassistant/status"])
     #expect(
       bench.topics == [
-        "pharos/session/t1", "homeassistant/binary_sensor/pharos/ac_23_3f_a0_00_01_connectivity/config",
+        "pharos/session/t1", "homeassistant/binary_sensor/pharos/server/config",
+        "homeassistant/binary_sensor/pharos/ac_23_3f_a0_00_01_connectivity/config",
         "pharos/status", "pharos/observer/ac_23_3f_a0_00_01",
         "homeassistant/device_tracker/pharos/\(Self.cat)/config",
         "homeassistant/binary_sensor/pharos/\(Self.cat)_default_house/config", Self.house,
         "pharos/location/\(Self.cat)", "pharos/subject/\(Self.cat)",
-        "homeassistant/sensor/pharos/\(Self.cat)_room/config", Self.house,
-        "pharos/location/\(Self.cat)", "pharos/subject/\(Self.cat)",
+        "homeassistant/sensor/pharos/\(Self.cat)_room/config",
+        "homeassistant/sensor/pharos/\(Self.cat)_last_room/config",
+        "homeassistant/sensor/pharos/\(Self.cat)_last_room_since/config", Self.house,
+        "pharos/location/\(Self.cat)", "pharos/subject/\(Self.cat)", "pharos/last-room/\(Self.cat)",
       ]
     )
     #expect(bench.retained["pharos/status"] == "online")
@@ -281,8 +290,9 @@ struct MQTTOutboxTests {
     var bench = OutboxBench()
     bench.journal = (0..<10).map { Samples.state($0 % 2 == 0 ? .inside : .outside, second: $0) }
     bench.connect()
-    // The marker, three documents and the availability come before the messages of the events, three for each.
-    bench.run(acknowledging: 4 + 3 * 3 + 1)
+    // The marker, the documents of the server, the tracker and the presence, and the availability come before the messages
+    // of the events, three for each.
+    bench.run(acknowledging: 5 + 3 * 3 + 1)
     #expect(bench.outbox.cursor == 3)
     bench.disconnect()
     #expect(!bench.outbox.isOnline)
@@ -343,8 +353,8 @@ struct MQTTOutboxTests {
     bench.connect()
     bench.run()
     #expect(
-      Set(bench.retained.keys) == [
-        "pharos/status", Self.house, "pharos/location/\(Self.cat)", "pharos/subject/\(Self.cat)",
+      Set(bench.retainedTopics) == [
+        Self.house, "pharos/location/\(Self.cat)", "pharos/subject/\(Self.cat)",
         "homeassistant/device_tracker/pharos/\(Self.cat)/config",
         "homeassistant/binary_sensor/pharos/\(Self.cat)_default_house/config",
       ]
@@ -369,7 +379,7 @@ struct MQTTOutboxTests {
       #expect(bench.retained[topic]?.hasPrefix(#"{"distance":null,"#) == (isRanged ? true : nil))
       bench.outbox.withdraw { subject, _ in subject == .beacon(Samples.cat) }
       bench.run()
-      #expect(bench.retained.keys.sorted() == ["pharos/status"], "withdrawn after the restart")
+      #expect(bench.retainedTopics == [], "withdrawn after the restart")
     }
   }
 
@@ -404,15 +414,34 @@ struct MQTTOutboxTests {
     var bench = OutboxBench([Samples.state(.inside)], cursor: 1)
     bench.connect()
     bench.run()
-    let before = bench.topics.dropFirst()
+    bench.journal += [
+      Samples.observer(.observerOnline), Samples.zone(.zoneEnter, "kitchen", second: 1),
+      Samples.event(.beaconBattery, detail: .battery(millivolts: 3_000, observer: Samples.gateway)),
+    ]
+    bench.run()
+    bench.receive(Samples.ranging(2))
+    bench.receive(Samples.fix)
+    let heard = NearestObserver(observer: Samples.gateway, rssi: -60, lastHeard: Samples.start)
+    bench.outbox.update(nearest: [Samples.cat: heard])
+    bench.run()
     bench.accepted = []
     bench.outbox.received("homeassistant/status", payload: Array("online".utf8), isRetained: true)
     bench.outbox.received("homeassistant/status", payload: Array("offline".utf8), isRetained: false)
     bench.run()
     #expect(bench.accepted.isEmpty)
-    bench.outbox.received("homeassistant/status", payload: Array("online".utf8), isRetained: false)
-    bench.run()
-    #expect(bench.topics == before.filter { $0 != "pharos/status" })
+    let before = bench.retained
+    bench.retained = [:]
+    for _ in 1...2 {
+      bench.accepted = []
+      bench.outbox.received("homeassistant/status", payload: Array("online".utf8), isRetained: false)
+      bench.run()
+      // Each once, the documents before the states, and the device of the server before all that refer to it.
+      #expect(bench.topics.count == Set(bench.topics).count)
+      #expect(bench.retained == before.filter { $0.key != "pharos/status" })
+      #expect(bench.topics.first == "homeassistant/binary_sensor/pharos/server/config")
+      let documents = bench.topics.prefix { $0.hasSuffix("/config") }.count
+      #expect(!bench.topics.dropFirst(documents).contains { $0.hasSuffix("/config") })
+    }
   }
 
   @Test("a room whose observers are down stays the location, unmonitored")
@@ -449,17 +478,199 @@ struct MQTTOutboxTests {
       ])
       bench.run()
     }
+    let nearest = "pharos/nearest/\(Self.cat)"
     receive("desk", -61)
-    #expect(bench.topics == [Self.house])
+    #expect(bench.topics.filter { !$0.hasSuffix("/config") } == [Self.house, nearest])
+    #expect(
+      bench.retained[nearest]
+        == #"{"observer":"desk","rssi":-61,"lastHeard":"2026-01-01T00:01:00.000000000Z","subject":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7","name":"Minka"}"#
+    )
     #expect(
       bench.retained[Self.house]?.contains(
         #""observer":"desk","nearest":{"observer":"desk","rssi":-61,"lastHeard":"2026-01-01T00:01:00.000000000Z"}"#
       ) == true
     )
     receive("desk", -65)
+    #expect(bench.topics == [nearest])
+    receive("desk", -65.3)
     #expect(bench.topics.isEmpty)
     receive("attic", -60)
-    #expect(bench.topics == [Self.house])
+    #expect(bench.topics == [Self.house, nearest])
+    // Away from all of them, there is neither an observer nor a level.
+    bench.outbox.update(nearest: [:])
+    bench.run()
+    #expect(bench.retained[nearest]?.hasPrefix(#"{"observer":null,"rssi":null,"#) == true)
+    bench.accepted = []
+    bench.outbox.update(nearest: [:])
+    bench.run()
+    #expect(bench.topics.isEmpty)
+  }
+
+  @Test("the last room and the time of its enter stay when the subject leaves, and over a restart")
+  func lastRoom() {
+    var bench = OutboxBench()
+    bench.journal = [
+      Samples.zone(.zoneEnter, "kitchen"), Samples.zone(.zoneExit, "kitchen", to: "hall", second: 2),
+      Samples.zone(.zoneEnter, "hall", second: 2), Samples.zone(.zoneUnmonitored, "hall", second: 3),
+      Samples.zone(.zoneMonitored, "hall", second: 4), Samples.zone(.zoneExit, "hall", second: 5),
+    ]
+    bench.connect()
+    bench.run()
+    let topic = "pharos/last-room/\(Self.cat)"
+    let hall =
+      #"{"room":"hall","zone":"hall","since":"2026-01-01T00:00:02.000000000Z","subject":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7","name":"Minka"}"#
+    #expect(bench.retained[topic] == hall)
+    #expect(bench.retained["pharos/subject/\(Self.cat)"]?.contains(#""room":null"#) == true)
+    for suffix in ["room", "last_room", "last_room_since"] {
+      #expect(bench.retained["homeassistant/sensor/pharos/\(Self.cat)_\(suffix)/config"] != nil)
+    }
+    var restarted = OutboxBench(bench.journal, cursor: 6)
+    restarted.retained = bench.retained
+    restarted.connect()
+    restarted.run()
+    #expect(restarted.retainedTopics == bench.retainedTopics)
+    #expect(restarted.retained[topic] == bench.retained[topic])
+    // A broker that has forgotten it gets what the journal knows of the present room.
+    restarted = OutboxBench(Array(bench.journal.prefix(3)), cursor: 3)
+    restarted.connect()
+    restarted.run()
+    #expect(restarted.retained[topic] == hall)
+  }
+
+  @Test("the floor is that of the zone, and that of fixes once there are some")
+  func floors() {
+    var site = Samples.site
+    site.zones[0].floor = 2
+    let config = "homeassistant/sensor/pharos/\(Self.cat)_floor/config"
+    var bench = OutboxBench(site: site)
+    bench.journal = [Samples.zone(.zoneEnter, "kitchen")]
+    bench.connect()
+    bench.run()
+    #expect(bench.retained["pharos/subject/\(Self.cat)"]?.contains(#""level":2,"#) == true)
+    #expect(bench.retained[config]?.contains(#""state_topic":"pharos/subject/\#(Self.cat)""#) == true)
+    bench.receive(Samples.fix)
+    bench.run()
+    #expect(bench.retained[config]?.contains(#""state_topic":"pharos/fix/\#(Self.cat)""#) == true)
+    #expect(bench.retained["pharos/fix/\(Self.cat)"]?.contains(#""floorName":"ground floor""#) == true)
+    bench.outbox.update(site: Samples.site)
+    bench.run()
+    #expect(bench.retained[config]?.contains(#""state_topic":"pharos/fix/\#(Self.cat)""#) == true)
+    // A zone without a floor makes no entity for it.
+    bench = OutboxBench([Samples.zone(.zoneEnter, "kitchen")], cursor: 1)
+    bench.connect()
+    bench.run()
+    #expect(bench.retained[config] == nil)
+  }
+
+  @Test("a battery is published as it is reported, stays over a restart, and goes with its beacon")
+  func batteries() {
+    let topic = "pharos/battery/\(Self.cat)"
+    let report = Samples.event(
+      .beaconBattery,
+      second: 1,
+      detail: .battery(millivolts: 2_980, observer: Samples.gateway)
+    )
+    var bench = OutboxBench()
+    bench.journal = [Samples.state(.inside), report]
+    bench.connect()
+    bench.run()
+    #expect(
+      bench.retained[topic]
+        == #"{"millivolts":2980,"subject":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7","name":"Minka","time":"2026-01-01T00:00:01.000000000Z"}"#
+    )
+    #expect(bench.outbox.cursor == 2)
+    var restarted = OutboxBench(bench.journal, cursor: 2)
+    restarted.retained = bench.retained
+    restarted.connect()
+    restarted.run()
+    #expect(restarted.retainedTopics == bench.retainedTopics)
+    #expect(restarted.retained[topic] == bench.retained[topic])
+    restarted.outbox.withdraw { subject, _ in subject == .beacon(Samples.cat) }
+    restarted.run()
+    #expect(restarted.retainedTopics == [])
+  }
+
+  /// Whatever was published before, an edit leaves what a new server would publish of the edited site.
+  @Test("no name, room or entity of a gateway, a zone or a beacon outlives its removal from the site")
+  func editsLeaveNoNames() {
+    for seed in 1...60 as ClosedRange<UInt64> {
+      var random = SeededGenerator(seed: seed)
+      var bench = OutboxBench()
+      var events = [
+        Samples.observer(.observerOnline), Samples.state(.inside, second: 1),
+        Samples.zone(.zoneEnter, "kitchen", second: 2), Samples.state(.inside, region: "Garden", second: 3),
+      ]
+      if Bool.random(using: &random) { events.append(Samples.observer(.observerOffline, second: 4)) }
+      if Bool.random(using: &random) { events.append(Samples.zone(.zoneExit, "kitchen", second: 5)) }
+      bench.journal = events
+      bench.connect()
+      bench.run()
+      if Bool.random(using: &random) {
+        bench.receive(Samples.ranging(2))
+        bench.receive(Samples.fix)
+      }
+      if Bool.random(using: &random) {
+        let heard = NearestObserver(observer: Samples.gateway, rssi: -60, lastHeard: Samples.start)
+        bench.outbox.update(nearest: [Samples.cat: heard])
+      }
+      bench.run()
+      #expect(bench.retained.values.contains { $0.contains("kitchen gateway") }, "seed \(seed)")
+      var site = Samples.site
+      var gone: [String] = []
+      if Bool.random(using: &random) {
+        site.observers = []
+        gone.append("kitchen gateway")
+      }
+      if Bool.random(using: &random) {
+        site.zones.removeFirst()
+        gone.append("Kitchen")
+      }
+      if Bool.random(using: &random) {
+        site.beacons = []
+        gone.append("Minka")
+      }
+      if Bool.random(using: &random), bench.outbox.isOnline {
+        // What happens without a connection is made up for by the next one.
+        bench.disconnect()
+        bench.outbox.update(site: site)
+        bench.connect()
+      } else {
+        bench.outbox.update(site: site)
+      }
+      bench.run()
+      for name in gone {
+        let left = bench.retained.filter { $0.value.contains("\"\(name)\"") }
+        #expect(left.isEmpty, "seed \(seed): \(name) is left")
+      }
+      let gateway = bench.retained.keys.filter { $0.contains("ac_23_3f_a0_00_01") }
+      #expect(gateway.isEmpty == site.observers.isEmpty, "seed \(seed)")
+    }
+  }
+
+  @Test(
+    "a gateway that was removed comes back under its identity when it is heard again, and not by a restart"
+  )
+  func removedGateway() {
+    let state = "pharos/observer/ac_23_3f_a0_00_01"
+    let config = "homeassistant/binary_sensor/pharos/ac_23_3f_a0_00_01_connectivity/config"
+    var bench = OutboxBench([Samples.observer(.observerOnline)], cursor: 1)
+    bench.connect()
+    bench.run()
+    #expect(bench.retained[config]?.contains("kitchen gateway") == true)
+    var site = Samples.site
+    site.observers = []
+    bench.outbox.update(site: site)
+    bench.journal.append(Samples.observer(.observerOffline, second: 1))
+    bench.run()
+    #expect(bench.retainedTopics == [])
+    var restarted = OutboxBench(bench.journal, cursor: 2, site: site)
+    restarted.connect()
+    restarted.run()
+    #expect(restarted.retainedTopics == [])
+    bench.journal.append(Samples.observer(.observerOnline, second: 2))
+    bench.run()
+    #expect(bench.retainedTopics == [config, state])
+    #expect(bench.retained[config]?.contains(#""name":"ac:23:3f:a0:00:01""#) == true)
   }
 
   @Test("a broker that refuses to list is published to all the same")
@@ -485,7 +696,7 @@ struct MQTTOutboxTests {
     bench.accepted = []
     bench.journal = [Samples.state(.inside)]
     bench.run()
-    #expect(bench.topics.suffix(2) == [topic, "pharos/fix/\(Self.cat)"])
+    #expect(bench.topics.filter { !$0.hasSuffix("/config") }.suffix(2) == [topic, "pharos/fix/\(Self.cat)"])
     #expect(bench.topics.contains("homeassistant/device_tracker/pharos/\(Self.cat)_position/config"))
     #expect(bench.accepted.suffix(2).allSatisfy { !$0.isAcknowledged })
     #expect(bench.retained[topic]?.contains(#""observer":"desk""#) == true)
@@ -493,7 +704,7 @@ struct MQTTOutboxTests {
     let traces = SubjectTraces(Samples.cat.description)
     if let traces { bench.outbox.forget(traces) }
     bench.run()
-    #expect(bench.retained.keys.sorted() == ["pharos/status"])
+    #expect(bench.retainedTopics == [])
   }
 
   @Test(
@@ -555,7 +766,7 @@ struct MQTTOutboxTests {
     #expect(bench.topics.count { $0 == "pharos/distance/\(Self.cat)" } <= 10)
   }
 
-  @Test("a fix without coordinates makes no entity, and erasing its subject removes it all the same")
+  @Test("a fix without coordinates makes no position, and erasing its subject removes it all the same")
   func fixWithoutCoordinates() {
     var bench = OutboxBench()
     bench.connect()
@@ -563,13 +774,14 @@ struct MQTTOutboxTests {
     (fix.latitude, fix.longitude) = (nil, nil)
     bench.outbox.receive(live: Samples.event(.fix, detail: .fix(fix)), at: Samples.start)
     bench.run()
-    #expect(bench.retained.keys.sorted() == ["pharos/fix/\(Self.cat)", "pharos/status"])
+    let floor = "homeassistant/sensor/pharos/\(Self.cat)_floor/config"
+    #expect(bench.retainedTopics == [floor, "pharos/fix/\(Self.cat)"])
     // A sighting that is not published yet goes as well.
     bench.outbox.receive(live: Samples.ranging(2), at: Samples.start)
     if let traces = SubjectTraces(Samples.cat.description) { bench.outbox.forget(traces) }
     bench.outbox.advance(to: bench.time(5))
     bench.run()
-    #expect(bench.retained.keys.sorted() == ["pharos/status"])
+    #expect(bench.retainedTopics == [])
   }
 
   @Test(
@@ -582,7 +794,7 @@ struct MQTTOutboxTests {
     bench.outbox.load([(1, nil)], through: 1)
     bench.run()
     #expect(bench.outbox.cursor == 1)
-    #expect(bench.retained.keys.sorted() == ["pharos/status"])
+    #expect(bench.retainedTopics == [])
     for hidden in [SubjectID.beacon(Samples.cat), .observer(Samples.gateway)] {
       for isRunning in [true, false] {
         var bench = OutboxBench()

@@ -219,9 +219,8 @@ struct MQTTWork: JournalConsumer {
     guard outbox.isOnline, stoppingSince == nil, now >= nearestDue else { return nil }
     nearestDue = now + MQTTWork.nearestInterval
     let beacons = outbox.beaconsInside
-    guard !beacons.isEmpty else { return nil }
     return { [nearest = parts.nearest] in
-      let found = await nearest(beacons)
+      let found = beacons.isEmpty ? [:] : await nearest(beacons)
       return { $0.nearest = found }
     }
   }

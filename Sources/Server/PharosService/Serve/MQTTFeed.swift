@@ -1,3 +1,4 @@
+import Foundation
 package import Logging
 import PharosCaptures
 import PharosDelivery
@@ -237,6 +238,19 @@ extension MQTTOutput {
       discovery: discovery == MQTTOutput.noDiscovery ? nil : discovery,
       stream: stream
     )
+  }
+}
+
+extension MQTTOutput {
+  /// The address of the dashboard as the site gives it, else where HTTP listens, with a slash at its end; nil without HTTP.
+  ///
+  /// A server that listens on all addresses is named by its host's name.
+  func dashboard(of settings: ServeSettings) -> String? {
+    if let dashboard { return dashboard.hasSuffix("/") ? dashboard : dashboard + "/" }
+    guard let http = settings.http, http.port > 0 else { return nil }
+    let isAnywhere = http.host == "0.0.0.0" || http.host == "::"
+    let host = isAnywhere ? ProcessInfo.processInfo.hostName : http.host
+    return "\(settings.tls == nil ? "http" : "https")://\(HostPort(host: host, port: http.port))/"
   }
 }
 

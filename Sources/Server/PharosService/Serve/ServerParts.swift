@@ -207,7 +207,10 @@ struct ServerParts: HTTPBackend {
           track.level.map { NearestObserver(observer: track.observer, rssi: $0, lastHeard: track.lastHeard) }
         }
       },
-      settings: MQTTOutboxSettings(hasTrackerStates: output.hasTrackerStates),
+      settings: MQTTOutboxSettings(
+        hasTrackerStates: output.hasTrackerStates,
+        dashboard: output.dashboard(of: plan.settings)
+      ),
       logger: logger
     )
     let publisher = MQTTPublisher(link: link, parts: parts, hub: commitPublisher.committed)
