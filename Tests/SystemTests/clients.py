@@ -166,17 +166,6 @@ async function main() {
 main().catch((error) => { console.error(error); process.exit(1); });
 """
 
-# Types of bodies that the generator of Python clients does not know are bytes.
-GENERATOR_CONFIGURATION = """
-content_type_overrides:
-  "*/*": application/octet-stream
-  application/yaml: application/octet-stream
-  image/png: application/octet-stream
-  application/vnd.mapbox-vector-tile: application/octet-stream
-  application/vnd.sqlite3: application/octet-stream
-  application/vnd.pharos.bundle-delta: application/octet-stream
-"""
-
 
 class Skipped(Exception):
     """The reason why a client is not there."""
@@ -249,13 +238,12 @@ class Proof:
 
     def generated_python(self):
         self.install("openapi-python-client")
-        (self.folder / "generator.yaml").write_text(GENERATOR_CONFIGURATION)
         target = self.folder / "pharos_client"
         said = self.run(
             [str(self.environment / "bin" / "openapi-python-client"), "generate", "--path", str(self.description),
-             "--config", str(self.folder / "generator.yaml"), "--meta", "none", "--output-path", str(target)]
+             "--meta", "none", "--output-path", str(target)]
         )
-        assert "may be missing" not in said, f"the generator left something out:\n{said[-3000:]}"
+        assert "warning" not in said.lower(), f"the generator left something out:\n{said[-3000:]}"
         self.run([self.python, "-m", "compileall", "-q", str(target)])
         return self.run(
             [self.python, "-c", PYTHON_CLIENT, self.address, self.token, self.coordinates], cwd=self.folder

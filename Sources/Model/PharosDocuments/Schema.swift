@@ -134,7 +134,11 @@ extension Schema {
   /// An address of the web.
   package static let address = Schema(type: "string", [("format", .string("uri"))])
   /// Bytes of another type than JSON.
-  package static let binary = Schema(type: "string", [("format", .string("binary"))])
+  ///
+  /// JSON Schema names what they are; generators of clients know them by the format, as OpenAPI 3.0 has it.
+  package static func binary(_ mediaType: String) -> Schema {
+    Schema(type: "string", [("format", .string("binary")), ("contentMediaType", .string(mediaType))])
+  }
   /// An object of any members.
   package static let anyObject = Schema(type: "object", [("additionalProperties", .bool(true))])
   /// An object of which the schema does not state the members.

@@ -237,6 +237,46 @@ struct Canvas: ~Copyable {
     return extents.x_advance
   }
 
+  /// A character of the font: its box around the place on the base line where it begins, and the way to the next one.
+  struct Glyph {
+    fileprivate let picture: cairo_glyph_t
+    let left, top, width, height, advance: Double
+  }
+
+  /// Returns the glyph of a character; nil if the font has none.
+  func glyph(of scalar: Unicode.Scalar) -> Glyph? {
+    var found: UnsafeMutablePointer<cairo_glyph_t>?
+    var count: Int32 = 0
+    let font = cairo_get_scaled_font(pen)
+    let text = String(scalar)
+    let status = cairo_scaled_font_text_to_glyphs(font, 0, 0, text, -1, &found, &count, nil, nil, nil)
+    defer { cairo_glyph_free(found) }
+    // A font draws its glyph 0 for what it lacks.
+    guard status == CAIRO_STATUS_SUCCESS, count == 1, var picture = found?.pointee, picture.index != 0 else {
+      return nil
+    }
+    var box = cairo_text_extents_t()
+    cairo_scaled_font_glyph_extents(font, &picture, 1, &box)
+    return Glyph(
+      picture: picture,
+      left: box.x_bearing,
+      top: box.y_bearing,
+      width: box.width,
+      height: box.height,
+      advance: box.x_advance
+    )
+  }
+
+  /// Draws a glyph of the font in black from a place on its base line.
+  func draw(_ glyph: Glyph, at place: Point) {
+    var picture = glyph.picture
+    (picture.x, picture.y) = (place.x, place.y)
+    begin()
+    cairo_glyph_path(pen, &picture, 1)
+    fill(Color(0))
+    begin()
+  }
+
   /// Writes a text from a place on its base line, with a halo that keeps it legible.
   func write(_ text: String, at place: Point, _ color: Color, halo: Color, width: Double) {
     begin()

@@ -137,7 +137,7 @@ private struct PathEndpoint: Sendable {
   /// Has a route handle a request in its turn; one that only reads is dropped if its client leaves before, and long work ends.
   private func handle(_ request: APIRequest, by route: Route) async throws -> APIAnswer {
     let handle: @Sendable () async throws -> APIAnswer = {
-      let answer = try await route.handler(request)
+      let answer = route.operation.generalising(try await route.handler(request), for: request)
       return route.isConditional ? answer.conditional(for: request) : answer
     }
     guard !route.isImmediate else { return try await handle() }

@@ -236,8 +236,8 @@ extension Operation.Body {
     switch self {
     case .none: return nil
     case .json(let schema, let isNeeded): (content, isRequired) = ([("application/json", schema)], isNeeded)
-    case .datagram: content = [("application/octet-stream", .binary), ("application/json", .any)]
-    case .capture: content = [("application/octet-stream", .binary)]
+    case .datagram: content = Operation.bytes([]) + [("application/json", .any)]
+    case .capture: content = Operation.bytes([])
     }
     return .members([("required", .bool(isRequired)), ("content", OpenAPI.content(content))])
   }

@@ -139,6 +139,31 @@ package struct Operation: Sendable {
   }
 }
 
+extension Operation {
+  /// The types of content that stand for any bytes, and for any text: programs that know no other type read these.
+  ///
+  /// - Source: RFC 2046, 4.1.3 and 4.5.1.
+  static let generalTypes = ["application/octet-stream", "text/plain"]
+
+  /// The content of bytes of some types, which a client may also ask for as bytes alone.
+  static func bytes(_ types: [String]) -> [(type: String, schema: Schema)] {
+    let general = generalTypes[0]
+    return types.map { ($0, .binary($0)) } + (types.contains(general) ? [] : [(general, .binary(general))])
+  }
+
+  /// Returns an answer under a general type that the operation states, if the client asks for that and not for its own type.
+  func generalising(_ answer: APIAnswer, for request: APIRequest) -> APIAnswer {
+    guard answer.status == .ok || answer.status == .partialContent,
+      let own = answer.headers[.contentType]?.prefix(while: { $0 != ";" }), !request.accepts(String(own)),
+      let general = Operation.generalTypes.first(where: request.accepts),
+      answers.contains(where: { $0.content.contains { $0.type == general } })
+    else { return answer }
+    var answer = answer
+    answer.headers[.contentType] = general
+    return answer
+  }
+}
+
 extension Operation.Tag {
   var description: String {
     switch self {
@@ -207,6 +232,9 @@ extension Operation.Answer {
     Self(status: .ok, description: "Done.", content: content)
   }
 
+  /// Bytes of one of several types.
+  static func bytes(_ types: String...) -> Self { done(Operation.bytes(types)) }
+
   /// A document, or a table for a client that asks for one.
   static func table(_ schema: Schema) -> Self { done([("application/json", schema), ("text/csv", .text)]) }
 
@@ -245,7 +273,7 @@ extension Operation.Answer {
     Self(
       status: status,
       description: description,
-      content: types.map { ($0, .binary) },
+      content: Operation.bytes(types),
       headers: [("Accept-Ranges", "`bytes`.")]
     )
   }

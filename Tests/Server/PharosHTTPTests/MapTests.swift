@@ -196,6 +196,17 @@ struct MapTests {
       }
       let picture = try await service.request("GET", Self.path(tile, "png"))
       #expect(picture.headers["cache-control"] == "max-age=300")
+      // A program that knows no pictures asks for bytes; one that knows both gets the type that says more.
+      let general = "application/octet-stream"
+      for (accepted, type) in [
+        ("*/*", "image/png"), (general, general), ("image/png, \(general)", "image/png"),
+        ("text/plain", "image/png"),
+      ] {
+        let answer = try await service.request("GET", Self.path(tile, "png"), headers: ["Accept": accepted])
+        #expect(answer.headers["content-type"] == type && answer.body == picture.body, "\(accepted)")
+      }
+      let metrics = try await service.request("GET", "/metrics", headers: ["Accept": "text/plain;q=0.5"])
+      #expect(metrics.headers["content-type"]?.hasPrefix("text/plain; version=") == true)
       let style = try await service.request("GET", "/v1/venues/hall/style.json")
       #expect(style.headers["cache-control"] == "no-cache")
     }
@@ -221,11 +232,12 @@ struct MapTests {
       #expect(style["sources"]["venue"]["url"].string == "\(address)/v1/venues/museum/tiles.json")
       #expect(style["metadata"]["pharos:level"].integer == 0)
       #expect(style["metadata"]["pharos:levels"].elements.compactMap(\.integer) == [-1, 0, 1])
-      #expect(style["glyphs"].value == nil)
+      #expect(style["glyphs"].string == "\(address)/v1/fonts/{fontstack}/{range}.pbf")
       let drawn = style["layers"].elements.filter { $0["source"].string != nil }
       #expect(!drawn.isEmpty && drawn.allSatisfy { layers.contains($0["source-layer"].string ?? "") })
       #expect(drawn.allSatisfy { $0["filter"][1][2].integer == 0 && $0["filter"][1][1][1].string == "level" })
-      #expect(drawn.allSatisfy { $0["type"].string != "symbol" })
+      let texts = drawn.filter { $0["type"].string == "symbol" }
+      #expect(texts.count == 1 && texts[0]["layout"]["text-font"][0].string == "Pharos Sans")
 
       let glyphs = "https%3A%2F%2Ffonts.example.org%2F%7Bfontstack%7D%2F%7Brange%7D.pbf"
       let labelled = try await service.request(
@@ -242,6 +254,40 @@ struct MapTests {
       for query in ["level=7", "level=x", "glyphs=x", "font=x"] {
         let answer = try await service.request("GET", "/v1/venues/museum/style.json?\(query)")
         #expect(answer.status == 400, "\(query)")
+      }
+    }
+  }
+
+  @Test(
+    "a style leads to glyphs for its names, in ranges of 256 characters, packed for a client that takes that"
+  )
+  func glyphs() async throws {
+    try await TestService.run(venues: [try Self.hall()]) { service in
+      let style = try await service.request("GET", "/v1/venues/hall/style.json").json
+      let template = try #require(style["glyphs"].string)
+      let font = try #require(style["layers"].elements.last?["layout"]["text-font"][0].string)
+      let path = String(template.dropFirst("http://\(service.address)".count))
+        .replacing("{fontstack}", with: font.replacing(" ", with: "%20"))
+      let latin = try await service.request("GET", path.replacing("{range}", with: "0-255"))
+      #expect(latin.status == 200 && latin.headers["content-type"] == "application/x-protobuf")
+      // The name of the font, the range and more than a hundred characters.
+      let bytes = Array(latin.body)
+      #expect(bytes.count > 20_000 && bytes.count < 400_000)
+      #expect(String(decoding: bytes.prefix(40), as: UTF8.self).contains("Pharos Sans"))
+      #expect(String(decoding: bytes.prefix(40), as: UTF8.self).contains("0-255"))
+      let packed = try await service.request(
+        "GET",
+        path.replacing("{range}", with: "0-255"),
+        headers: ["Accept-Encoding": "gzip"]
+      )
+      #expect(packed.headers["content-encoding"] == "gzip" && packed.body.count < latin.body.count / 2)
+      for good in ["256-511", "65280-65535", "1113856-1114111"] {
+        let answer = try await service.request("GET", path.replacing("{range}", with: good))
+        #expect(answer.status == 200, "\(good)")
+      }
+      for bad in ["0-256", "1-256", "255-0", "x", "0", "0-255-", "-255", "4294967040-4294967295"] {
+        let answer = try await service.request("GET", path.replacing("{range}", with: bad))
+        #expect(answer.status == 404, "\(bad)")
       }
     }
   }

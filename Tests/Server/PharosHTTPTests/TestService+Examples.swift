@@ -130,6 +130,7 @@ extension TestService {
         with: "nearest/v1/{profile}/18.06864,59.32932"
       )
       .replacing("{coordinates}", with: Self.coordinates).replacing("{profile}", with: "foot")
+      .replacing("{font}", with: "Pharos%20Sans").replacing("{range}", with: "0-255")
       .replacing("{z}", with: "0").replacing("{x}", with: "0").replacing("{y}", with: "0")
     for (part, id) in [
       ("/regions/", "till"), ("/observers/", "front-desk"), ("/notifications/", "hello"),

@@ -356,7 +356,7 @@ private struct VectorLayer {
 /// A writer of Protocol Buffers: fields with their numbers, in the order in which they are written.
 ///
 /// - Source: "Encoding", protobuf.dev: wire types 0 (varint), 1 (64-bit) and 2 (length-delimited).
-private struct ProtobufWriter {
+struct ProtobufWriter {
   private(set) var bytes: [UInt8] = []
 
   private mutating func varint(_ value: UInt64) {
@@ -373,6 +373,10 @@ private struct ProtobufWriter {
   mutating func write(field: UInt64, _ value: UInt64) {
     tag(field, wireType: 0)
     varint(value)
+  }
+
+  mutating func write(field: UInt64, zigzag value: Int) {
+    write(field: field, UInt64(bitPattern: Int64(value << 1 ^ value >> (Int.bitWidth - 1))))
   }
 
   mutating func write(field: UInt64, double: Double) {

@@ -46,48 +46,63 @@ struct MapStyle {
     levels.min { ($0.magnitude, -$0) < ($1.magnitude, -$1) } ?? 0
   }
 
-  /// Writes the members of the TileJSON object.
-  func writeTiles(to json: inout JSONText) {
-    json.member("tilejson", "3.0.0")
-    json.member("name", venue.name.isEmpty ? venue.identifier : venue.name)
-    json.member("scheme", "xyz")
-    json.openArray("tiles")
-    json.element("\(path)/vector/{z}/{x}/{y}.mvt")
-    json.closeArray()
-    json.member("minzoom", VectorTile.zooms.lowerBound)
-    json.member("maxzoom", VectorTile.zooms.upperBound)
-    if let bounds {
+  /// The members of the TileJSON object.
+  static let tileMembers: [DocumentField<MapStyle>] = [
+    .always("tilejson", .text(.words(["3.0.0"]))) { _ in "3.0.0" },
+    .always("name", .text) { $0.name },
+    .always("scheme", .text(.words(["xyz"]))) { _ in "xyz" },
+    DocumentField(writing: [.required("tiles", .list(.text, 1...))]) { style, json in
+      json.strings("tiles", ["\(style.path)/vector/{z}/{x}/{y}.mvt"])
+    },
+    .always("minzoom", .integer) { _ in VectorTile.zooms.lowerBound },
+    .always("maxzoom", .integer) { _ in VectorTile.zooms.upperBound },
+    DocumentField(writing: [.optional("bounds", .list(.number, 4...4))]) { style, json in
+      guard let bounds = style.bounds else { return }
       json.openArray("bounds")
       for degrees in bounds { json.element(degrees, decimals: JSONText.degreeDecimals) }
       json.closeArray()
-    }
-    if let center {
+    },
+    DocumentField(writing: [.optional("center", .list(.number, 3...3))]) { style, json in
+      guard let center = style.center else { return }
       json.openArray("center")
       json.element(center.longitude, decimals: JSONText.degreeDecimals)
       json.element(center.latitude, decimals: JSONText.degreeDecimals)
       json.element(min(Int(center.zoom), VectorTile.zooms.upperBound))
       json.closeArray()
-    }
-    json.objects("vector_layers", VectorTile.venueLayers) { json, layer in
-      json.member("id", layer.name)
+    },
+    .always("vector_layers", .list(.object(MapStyle.layerMembers))) { _ in VectorTile.venueLayers },
+  ]
+
+  private static let layerMembers: [DocumentField<VectorTile.Layer>] = [
+    .always("id", .text) { $0.name },
+    DocumentField(
+      writing: [
+        .required("fields", .anyObject, "The properties of features, each with the name of its type.")
+      ]
+    ) { layer, json in
       json.openObject("fields")
       for field in layer.fields { json.member(named: field.name, field.type) }
       json.closeObject()
-    }
-  }
+    },
+  ]
 
-  /// The font of names where none is asked for, which most servers of glyphs have.
+  /// The name of the venue, else its identifier.
+  private var name: String { venue.name.isEmpty ? venue.identifier : venue.name }
+
+  /// The font of names where the address of glyphs is given and no font, which most servers of glyphs have.
   static let usualFont = "Noto Sans Regular"
+  /// The name of the font that the server has itself.
+  static let ownFont = "Pharos Sans"
 
   /// Writes the members of the style.
   ///
   /// - Parameters:
   ///   - level: the level that the layers show.
-  ///   - labels: the address of glyphs and a font for names; nil for a style without texts, which needs no glyphs.
+  ///   - labels: the address of glyphs and a font for names; nil for those of the server.
   ///   - json: the text.
   func write(level: Int, labels: (glyphs: String, font: String)?, to json: inout JSONText) {
     json.member("version", 8)
-    json.member("name", venue.name.isEmpty ? venue.identifier : venue.name)
+    json.member("name", name)
     json.openObject("metadata")
     json.member("pharos:level", level)
     json.openArray("pharos:levels")
@@ -107,7 +122,7 @@ struct MapStyle {
     json.member("url", "\(path)/tiles.json")
     json.closeObject()
     json.closeObject()
-    if let labels { json.member("glyphs", labels.glyphs) }
+    json.member("glyphs", labels?.glyphs ?? "\(server)/v1/fonts/{fontstack}/{range}.pbf")
     json.openArray("layers")
     json.openObject()
     json.member("id", "background")
@@ -117,7 +132,7 @@ struct MapStyle {
     json.closeObject()
     json.closeObject()
     for layer in MapStyle.layers { layer.write(level: level, to: &json) }
-    if let labels { MapStyle.writeLabels(labels.font, level: level, to: &json) }
+    MapStyle.writeLabels(labels?.font ?? MapStyle.ownFont, level: level, to: &json)
     json.closeArray()
   }
 
@@ -266,25 +281,7 @@ extension JSONText {
 }
 
 extension Schema {
-  static let tileJSON = Schema.object([
-    .required("tilejson", .words(["3.0.0"])),
-    .required("name", .text),
-    .required("scheme", .words(["xyz"])),
-    .required("tiles", .list(.text, 1...)),
-    .required("minzoom", .integer),
-    .required("maxzoom", .integer),
-    .optional("bounds", .list(.number, 4...4)),
-    .optional("center", .list(.number, 3...3)),
-    .required(
-      "vector_layers",
-      .list(
-        .object([
-          .required("id", .text),
-          .required("fields", .anyObject, "The properties of features, each with the name of its type."),
-        ])
-      )
-    ),
-  ]).named("TileJSON")
+  static let tileJSON = Schema.object(MapStyle.tileMembers).named("TileJSON")
 
   static let mapStyle = Schema.object([
     .required("version", .integers([8])),
@@ -299,7 +296,7 @@ extension Schema {
     .optional("center", .list(.number, 2...2)),
     .optional("zoom", .number),
     .required("sources", .anyObject),
-    .optional("glyphs", .text),
+    .required("glyphs", .text),
     .required("layers", .list(.anyObject, 1...)),
   ]).described("MapLibre Style Specification, version 8.").named("MapStyle")
 }

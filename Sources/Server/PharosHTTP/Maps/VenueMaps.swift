@@ -62,6 +62,16 @@ final class VenueMaps: Sendable {
     try await BackgroundExecutor.requests.run { [self] in try draw(tile, of: id, form, in: served) }
   }
 
+  /// Returns bytes packed with gzip.
+  ///
+  /// - Throws: a ``Problem`` if there is no memory.
+  static func packed(_ bytes: [UInt8]) throws(Problem) -> [UInt8] {
+    guard let packed = Gzip.packed(bytes) else {
+      throw Problem.unavailable("A map cannot be packed: zlib has no memory.")
+    }
+    return packed
+  }
+
   private func draw(_ tile: MapTile, of id: FloorID?, _ form: Form, in served: ServedVenue) throws -> [UInt8]
   {
     let venue = served.venue
@@ -76,12 +86,7 @@ final class VenueMaps: Sendable {
       bytes =
         id == nil
         ? VectorTile(tile, of: mapped).bytes : mapped.first.map { VectorTile(tile, of: $0).bytes } ?? []
-      if isPacked, !bytes.isEmpty {
-        guard let packed = Gzip.packed(bytes) else {
-          throw Problem.unavailable("A tile cannot be packed: zlib has no memory.")
-        }
-        bytes = packed
-      }
+      if isPacked, !bytes.isEmpty { bytes = try VenueMaps.packed(bytes) }
     case .picture(let size):
       guard let prepared = prepared.first, let floor = prepared.floor, let id else { return [] }
       let renderer =
@@ -132,6 +137,36 @@ final class VenueMaps: Sendable {
       let prepared = Prepared(venue: venue, floor: MappedFloor(key.floor, of: venue), renderer: nil)
       state.floors.insert(prepared, for: key, cost: VenueMaps.floorOverhead)
       return prepared
+    }
+  }
+}
+
+/// The glyphs by which clients write names on maps, drawn when they are asked for and kept within a limit.
+final class MapGlyphs: Sendable {
+  private struct Key: Hashable {
+    let first: UInt32
+    let isPacked: Bool
+  }
+
+  /// The ranges that are kept, of the 8 MB that all of a large font take.
+  private let known = Mutex(RecentValues<Key, [UInt8]>(limit: 8 << 20))
+  /// Held while a range is drawn: many requests for the same one draw it once.
+  private let drawing = Mutex(())
+
+  /// Returns the range of characters from `first` on, packed with gzip or not.
+  ///
+  /// - Throws: a `MapFailure` or a ``Problem`` if there is no memory.
+  func range(from first: UInt32, isPacked: Bool) async throws -> [UInt8] {
+    let key = Key(first: first, isPacked: isPacked)
+    if let known = known.withLock({ $0[key] }) { return known }
+    return try await BackgroundExecutor.requests.run { [self] in
+      try drawing.withLock { _ in
+        if let known = known.withLock({ $0[key] }) { return known }
+        var bytes = try GlyphRange(from: first, font: MapStyle.ownFont).bytes
+        if isPacked { bytes = try VenueMaps.packed(bytes) }
+        known.withLock { $0.insert(bytes, for: key, cost: bytes.count) }
+        return bytes
+      }
     }
   }
 }

@@ -504,12 +504,12 @@ struct HistoryResource: Resource {
       return answer
     }
     return .json { json in
-      json.objects("frames", frames) { json, frame in
-        json.member("time", frame.minute.start.rfc3339)
+      let rows = frames.map { frame in
         var table = HistoryTable(columns: HistoryResource.frameColumns)
         for (subject, summary) in frame.subjects { table.append(cells(subject, summary)) }
-        table.write("subjects", to: &json)
+        return FrameRow(time: frame.minute.start, table: table)
       }
+      json.objects("frames", rows, FrameRow.members)
       json.next(next?.start.rfc3339)
     }
   }
@@ -802,11 +802,18 @@ extension Schema {
     ]
   ).named("PlaceOccupancy")
 
-  static let historyFrame = Schema.object([
-    .required("time", .time),
-    .required(
-      "subjects",
-      .rows(HistoryResource.frameColumns)
-    ),
-  ]).named("HistoryFrame")
+  static let historyFrame = Schema.object(FrameRow.members).named("HistoryFrame")
+}
+
+/// The subjects at one minute.
+private struct FrameRow {
+  let time: Timestamp
+  let table: HistoryTable
+
+  static let members: [DocumentField<FrameRow>] = [
+    .always("time", .moment) { $0.time },
+    DocumentField(writing: [.required("subjects", .rows(HistoryResource.frameColumns))]) { row, json in
+      row.table.write("subjects", to: &json)
+    },
+  ]
 }

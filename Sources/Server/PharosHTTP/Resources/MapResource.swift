@@ -11,6 +11,7 @@ struct MapResource: Resource {
   /// The scheme of this server's own address.
   let scheme: String
   private let maps = VenueMaps()
+  private let glyphs = MapGlyphs()
   /// The types of a bundle, and of what changed in it.
   private static let bundleTypes = ["application/vnd.sqlite3", "application/vnd.pharos.bundle-delta"]
 
@@ -39,7 +40,7 @@ struct MapResource: Resource {
             "The pixels on a side; 512 shows the same at twice the density."
           )
         )
-        .answering(.done("image/png", .binary), .nothing("Nothing of the floor is on this tile."))
+        .answering(.bytes("image/png"), .nothing("Nothing of the floor is on this tile."))
         .failing(.unavailable),
         access: .anyToken,
         conditional: true,
@@ -73,7 +74,7 @@ struct MapResource: Resource {
         )
         .with(.venue, .building, .level, .z, .x, .y)
         .answering(
-          .done("application/vnd.mapbox-vector-tile", .binary),
+          .bytes("application/vnd.mapbox-vector-tile"),
           .nothing("Nothing of the floor is on this tile.")
         )
         .failing(.unavailable),
@@ -97,7 +98,7 @@ struct MapResource: Resource {
         )
         .with(.venue, .z, .x, .y)
         .answering(
-          .done("application/vnd.mapbox-vector-tile", .binary),
+          .bytes("application/vnd.mapbox-vector-tile"),
           .nothing("Nothing of the venue is on this tile.")
         )
         .failing(.unavailable),
@@ -125,8 +126,7 @@ struct MapResource: Resource {
         access: .anyToken,
         conditional: true
       ) { request in
-        let style = try style(request)
-        return .json { style.writeTiles(to: &$0) }
+        .json(MapStyle.tileMembers, of: try style(request))
       },
       Route(
         .get,
@@ -138,7 +138,7 @@ struct MapResource: Resource {
           """
           A style of version 8 for MapLibre, QGIS and other clients. The filter of each layer is `["all", \
           ["==", ["get", "level"], LEVEL], …]`; a client that changes LEVEL shows another level. Without \
-          `glyphs` the style has no texts and needs no glyphs.
+          `glyphs` the names of places are written in the font of this server.
           """
         )
         .with(
@@ -147,7 +147,7 @@ struct MapResource: Resource {
           .query(
             "glyphs",
             .name,
-            "The address of glyphs, with `{fontstack}` and `{range}` in it, for the names of places."
+            "The address of other glyphs, with `{fontstack}` and `{range}` in it, for the names of places."
           ),
           .query("font", .name, "The font of names, where `glyphs` is given; `Noto Sans Regular` by default.")
         )
@@ -155,6 +155,29 @@ struct MapResource: Resource {
         access: .anyToken,
         conditional: true,
         handler: drawnStyle
+      ),
+      Route(
+        .get,
+        "/v1/fonts/{font}/{range}.pbf",
+        Operation(
+          "getGlyphs",
+          .venues,
+          "The glyphs of 256 characters for names on maps",
+          """
+          Signed distance fields as MapLibre takes them, of the font of the picture tiles. A style names this \
+          address by itself. Packed with gzip for a client that accepts it.
+          """
+        )
+        .with(
+          .path("font", "The name of the font; every name stands for the one that the server has."),
+          .path("range", "The first and the last character, as in `0-255`.", .pattern("^[0-9]+-[0-9]+$"))
+        )
+        .answering(.bytes(MapResource.glyphType))
+        .failing(.unavailable),
+        access: .anyToken,
+        conditional: true,
+        long: true,
+        handler: glyphRange
       ),
       Route(
         .get,
@@ -195,27 +218,41 @@ struct MapResource: Resource {
     ]
   }
 
+  /// The type of glyphs.
+  private static let glyphType = "application/x-protobuf"
+
+  private func glyphRange(_ request: APIRequest) async throws -> APIAnswer {
+    let numbers = request.parameter("range").split(separator: "-", omittingEmptySubsequences: false)
+      .map { UInt32($0) }
+    guard numbers.count == 2, let first = numbers[0], let last = numbers[1], first <= 0x10FF00,
+      first.isMultiple(of: GlyphRange.count), last == first + GlyphRange.count - 1
+    else {
+      throw Problem.notFound(
+        "There are no such glyphs: a range has 256 characters and begins with a multiple of that, as in 0-255."
+      )
+    }
+    do {
+      let isPacked = request.acceptsGzip
+      let bytes = try await glyphs.range(from: first, isPacked: isPacked)
+      return APIAnswer.bytes(bytes, type: MapResource.glyphType).lasting(isPacked: isPacked)
+    } catch let failure as MapFailure {
+      throw Problem.unavailable("Glyphs cannot be drawn: \(failure).")
+    }
+  }
+
   /// A tile of one floor or, without one, of all floors.
   private typealias TileSubject = (served: ServedVenue, floor: (id: FloorID, floor: Floor)?)
 
   /// Returns a vector tile, packed for a client that takes that.
   private func vectorTile(_ request: APIRequest, _ subject: TileSubject) async throws -> APIAnswer {
     let isPacked = request.acceptsGzip
-    var answer = try await tile(
+    return try await tile(
       request,
       subject,
       .vector(isPacked: isPacked),
       type: "application/vnd.mapbox-vector-tile"
-    )
-    answer.headers[.vary] = "Accept-Encoding"
-    if isPacked, answer.status == .ok { answer.headers[.contentEncoding] = "gzip" }
-    return answer
+    ).lasting(isPacked: isPacked)
   }
-
-  /// The lifetime of a tile in the memory of its client.
-  ///
-  /// - Units: seconds. A venue changes at a start of the server; five minutes hold while one looks at a map.
-  private static let tileLifetime = 300
 
   private func tile(
     _ request: APIRequest,
@@ -237,9 +274,7 @@ struct MapResource: Resource {
     }
     do {
       let bytes = try await maps.tile(tile, of: floor?.id, form, in: served)
-      var answer = bytes.isEmpty ? APIAnswer.noContent : .bytes(bytes, type: type)
-      answer.headers[.cacheControl] = "max-age=\(MapResource.tileLifetime)"
-      return answer
+      return (bytes.isEmpty ? APIAnswer.noContent : .bytes(bytes, type: type)).lasting()
     } catch {
       let what = floor.map { "Floor \($0.id)" } ?? "Venue \"\(served.venue.identifier)\""
       throw Problem.unavailable(
@@ -343,6 +378,22 @@ struct MapResource: Resource {
     }
     answer.headers[.contentLength] = "\(part.count)"
     answer.body = .file(path: file.path, part: part)
+    return answer
+  }
+}
+
+extension APIAnswer {
+  /// The lifetime of a piece of a map in the memory of its client.
+  ///
+  /// - Units: seconds. A venue changes at a start of the server; five minutes hold while one looks at a map.
+  private static let pieceLifetime = 300
+
+  /// A piece of a map that its client keeps for a while, as it was packed for it.
+  fileprivate func lasting(isPacked: Bool? = nil) -> APIAnswer {
+    var answer = self
+    answer.headers[.cacheControl] = "max-age=\(APIAnswer.pieceLifetime)"
+    if isPacked != nil { answer.headers[.vary] = "Accept-Encoding" }
+    if isPacked == true, status == .ok { answer.headers[.contentEncoding] = "gzip" }
     return answer
   }
 }

@@ -55,10 +55,13 @@ struct StatusResource: Resource {
           """
         )
         .answering(
-          .done(
-            "application/yaml",
-            .any.described("The document of a site file; the page TheSiteFile describes its members.")
-          )
+          .done([
+            (
+              "application/yaml",
+              .any.described("The document of a site file; the page TheSiteFile describes its members.")
+            ),
+            ("text/plain", .text.described("The same as a text, for a client that asks for that.")),
+          ])
         )
         .failing(.conflict, .unavailable),
         access: .operation
@@ -321,7 +324,9 @@ struct PageResource: Resource {
         "/assets/**",
         Operation("getAsset", .pages, "A file of the dashboard")
           .with(.path("file", "The file's name."))
-          .answering(.done("*/*", .text)),
+          .answering(
+            .done([("text/css", .text), ("text/javascript", .text), ("image/svg+xml", .text)])
+          ),
         access: .anyone,
         conditional: true
       ) { request in

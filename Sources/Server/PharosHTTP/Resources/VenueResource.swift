@@ -76,7 +76,7 @@ struct VenueResource: Resource {
           "The corners of the floor's `plan` say how the image lies on the Earth."
         )
         .with(.venue, .building, .level)
-        .answering(.done("image/png", .binary))
+        .answering(.bytes("image/png"))
         .failing(.unavailable),
         access: .anyToken,
         conditional: true,

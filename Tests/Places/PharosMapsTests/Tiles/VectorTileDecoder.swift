@@ -26,7 +26,8 @@ struct VectorTileDecoder {
     self.layers = layers
   }
 
-  private struct Field {
+  /// A field of a message: its number, or its content.
+  struct Field {
     let number: UInt64
     let value: UInt64
     let content: ArraySlice<UInt8>
@@ -42,7 +43,7 @@ struct VectorTileDecoder {
     throw Failure("a number is cut short")
   }
 
-  private static func fields(_ bytes: ArraySlice<UInt8>) throws -> [Field] {
+  static func fields(_ bytes: ArraySlice<UInt8>) throws -> [Field] {
     var (rest, fields): (ArraySlice<UInt8>, [Field]) = (bytes, [])
     while !rest.isEmpty {
       let tag = try varint(&rest)
