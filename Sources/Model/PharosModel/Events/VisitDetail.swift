@@ -182,30 +182,40 @@ extension VisitDetail: EventData, EventMembers {
 
   /// Writes the members of an open object: metres, degrees, seconds.
   public func write(to json: inout JSONText) {
-    var copy = self
-    json.member("visit", visit.description)
-    json.member("arrivalDate", arrival.rfc3339)
-    json.member("departureDate", departure?.rfc3339 ?? Timestamp.visitDistantFuture)
-    if let duration { json.member("duration", duration.seconds, decimals: 3) }
-    if !venue.isEmpty { json.member("venue", venue) }
-    if accuracy.isReduced {
-      if let floor {
-        json.member("building", floor.building)
-        if accuracy >= .floor { json.member("level", floor.level) }
-        json.member("floorName", ifPresent: floor.name)
-      }
-      json.member("reducedTo", accuracy.rawValue)
-    } else {
-      json.part(nil, &copy.floor)
-    }
-    if let latitude, let longitude {
-      json.member("latitude", latitude, decimals: 8)
-      json.member("longitude", longitude, decimals: 8)
-    }
-    json.member("horizontalAccuracy", horizontalAccuracy ?? -1, decimals: 2)
-    json.part("place", &copy.place)
-    json.part("evidence", &copy.evidence)
+    DocumentField.write(VisitDetail.members, of: self, to: &json)
   }
+
+  /// The members of documents: those of the floor that the accuracy leaves, and of what is not known none.
+  package static let members: [DocumentField<VisitDetail>] = [
+    .always("visit", .text, "The id of the event of the arrival.") { $0.visit.description },
+    .always("arrivalDate", .moment) { $0.arrival },
+    .always("departureDate", .text(.time), "4001-01-01T00:00:00Z while the visit lasts.") {
+      $0.departure?.rfc3339 ?? Timestamp.visitDistantFuture
+    },
+    .sometimes("duration", .seconds(decimals: 3, .number(0...)), "Seconds; only once the visit has ended.") {
+      $0.duration
+    },
+    .sometimes("venue", .text) { $0.venue.isEmpty ? nil : $0.venue },
+    .sometimes("building", .text) { $0.floor?.building },
+    .sometimes("level", .integer) { $0.accuracy >= .floor ? $0.floor?.level : nil },
+    .sometimes("floorName", .text) { $0.floor?.name },
+    .sometimes("x", .number(decimals: 3)) { $0.accuracy.isReduced ? nil : $0.floor?.x },
+    .sometimes("y", .number(decimals: 3)) { $0.accuracy.isReduced ? nil : $0.floor?.y },
+    .sometimes(
+      "reducedTo",
+      .text(.words(AccuracyAuthorisation.allCases.filter(\.isReduced).map(\.rawValue))),
+      "What the application's accuracy leaves of the place; missing at full accuracy."
+    ) { $0.accuracy.isReduced ? $0.accuracy.rawValue : nil },
+    .sometimes("latitude", .number(decimals: 8)) { $0.longitude == nil ? nil : $0.latitude },
+    .sometimes("longitude", .number(decimals: 8)) { $0.latitude == nil ? nil : $0.longitude },
+    .always(
+      "horizontalAccuracy",
+      .number(decimals: 2),
+      "Metres; -1 where only a zone is known, or the visit is reduced."
+    ) { $0.horizontalAccuracy ?? -1 },
+    .sometimes("place", .object(DocumentField<Place>.listed)) { $0.place },
+    .always("evidence", .object(DocumentField<Evidence>.listed)) { $0.evidence },
+  ]
 
   func summary(of _: Event) -> String {
     guard !accuracy.isReduced else { return accuracy.rawValue }
@@ -275,7 +285,12 @@ extension VisitDetail.Place: EventMembers {
     try coder.choice("kind", &kind, .behind)
     try coder.member("id", &identifier)
     try coder.member("name", &name)
-    try coder.member("probability", &probability, decimals: 4)
+    try coder.member(
+      "probability",
+      &probability,
+      decimals: 4,
+      MemberNote("The probability that the subject is in it.", minimum: 0, maximum: 1)
+    )
   }
 }
 
@@ -284,7 +299,12 @@ extension VisitDetail.Evidence: EventMembers {
 
   mutating func visitMembers<Coder: MemberCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     try coder.member("fixes", &fixes)
-    try coder.member("spread", &spread, decimals: 2)
+    try coder.member(
+      "spread",
+      &spread,
+      decimals: 2,
+      MemberNote("Metres: the root mean square distance of the fixes from the centre.", minimum: 0)
+    )
     try coder.member("maximumGap", &maximumGap)
     try coder.choice("end", &end, .behind)
   }

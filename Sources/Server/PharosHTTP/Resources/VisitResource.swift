@@ -123,13 +123,9 @@ struct VisitResource: Resource {
       isEnd = page.count < wanted
       if let last = page.last { place = last.0.sequence }
     }
-    return .json(names: owner.names) { json in
-      json.objects("visits", found) { json, entry in
-        guard case .visit(let visit) = entry.event.detail else { return }
-        json.subject(entry.event.subject)
-        json.member("room", ifPresent: json.siteNames.flatMap(visit.room(by:)))
-        visit.write(to: &json)
-      }
+    let names = owner.names
+    return .json(names: names) { json in
+      json.objects("visits", found.compactMap { VisitRow($0.event, names) }, VisitRow.members)
       json.next(isEnd ? nil : Page.cursor(after: ["\(place)"]))
     }
   }
@@ -324,53 +320,27 @@ struct DwellTimes: Sendable {
   }
 }
 
+/// A visit in a listing, with the name of its zone or place.
+private struct VisitRow {
+  let subject: SubjectID
+  let room: String?
+  let visit: VisitDetail
+
+  /// Reads an event; nil if it is about no visit.
+  init?(_ event: Event, _ names: SiteNames) {
+    guard case .visit(let visit) = event.detail else { return nil }
+    (subject, room, self.visit) = (event.subject, visit.room(by: names), visit)
+  }
+
+  static let members: [DocumentField<VisitRow>] = [
+    .subject { $0.subject },
+    .sometimes("room", .text, "The zone or place of the visit, by name.") { $0.room },
+    .part(VisitDetail.members) { $0.visit },
+  ]
+}
+
 extension Schema {
-  static let visit = Schema.object([
-    .required("subject", .text),
-    .required("subjectKind", .subjectKind),
-    .optional("name", .text),
-    .optional("room", .text, "The zone or place of the visit, by name."),
-    .required("visit", .text, "The id of the event of the arrival."),
-    .required("arrivalDate", .time),
-    .required("departureDate", .time, "4001-01-01T00:00:00Z while the visit lasts."),
-    .optional("duration", .number(0...), "Seconds; only once the visit has ended."),
-    .optional("venue", .text),
-    .optional("building", .text),
-    .optional("level", .integer),
-    .optional("floorName", .text),
-    .optional("x", .number),
-    .optional("y", .number),
-    .optional("latitude", .number),
-    .optional("longitude", .number),
-    .required(
-      "horizontalAccuracy",
-      .number,
-      "Metres; -1 where only a zone is known, or the visit is reduced."
-    ),
-    .optional(
-      "reducedTo",
-      .words(AccuracyAuthorisation.allCases.filter(\.isReduced).map(\.rawValue)),
-      "What the application's accuracy leaves of the place; missing at full accuracy."
-    ),
-    .optional(
-      "place",
-      .object([
-        .required("kind", .words(["pointOfInterest", "area", "zone"])),
-        .required("id", .text),
-        .optional("name", .text),
-        .optional("probability", .number(0...1)),
-      ])
-    ),
-    .required(
-      "evidence",
-      .object([
-        .required("fixes", .count),
-        .optional("spread", .number(0...)),
-        .required("maximumGap", .number(0...)),
-        .required("end", .words(["lasting", "moved", "changedFloor", "leftZone", "silence", "dropped"])),
-      ])
-    ),
-  ]).named("Visit")
+  static let visit = Schema.object(VisitRow.members).named("Visit")
 
   static let dwell = Schema.object([
     .required("by", .words(["place", "zone"])),
