@@ -173,14 +173,6 @@ extension MQTTBroker {
     DocumentField("passwordVariable", \.passwordVariable, .filled("the name of an environment variable")),
     DocumentField("clientID", \.clientID, .text(length: 1...64)),
   ]
-
-  /// Returns the broker with its paths resolved.
-  func resolved(_ place: (String) -> String) -> MQTTBroker {
-    var resolved = self
-    resolved.authorities = authorities.map(place)
-    resolved.passwordFile = passwordFile.map(place)
-    return resolved
-  }
 }
 
 extension MQTTInput {
@@ -203,10 +195,15 @@ extension MQTTOutput {
 }
 
 extension SiteReading {
+  static let mqttInputKeys =
+    DocumentField.keys(MQTTBroker.properties) + ["topics"] + DocumentField.keys(MQTTInput.properties)
+  static let mqttOutputKeys =
+    DocumentField.keys(MQTTBroker.properties) + DocumentField.keys(MQTTOutput.properties)
+  static let topicKeys = ["filter", "observer"]
+
   /// Reads the broker whose messages are read, within `listen`.
   func mqttInput(_ listen: DocumentFields) -> MQTTInput? {
-    let known =
-      DocumentField.keys(MQTTBroker.properties) + ["topics"] + DocumentField.keys(MQTTInput.properties)
+    let known = SiteReading.mqttInputKeys
     guard let fields = listen.fields("mqtt", known: known), let broker = broker(fields) else { return nil }
     var input = MQTTInput(broker: broker)
     DocumentField.read(MQTTInput.properties, of: fields, into: &input)
@@ -215,7 +212,7 @@ extension SiteReading {
         guard node.members != nil else {
           return fields.element(node, of: "topics", path: path, .topicFilter).map { MQTTTopic($0) }
         }
-        let known = ["filter", "observer"]
+        let known = SiteReading.topicKeys
         let topic = DocumentFields(node, place: "topic", path: path, known: known, problems: fields.problems)
         guard let topic, let filter = topic.required("filter", .topicFilter) else { return nil }
         return MQTTTopic(filter, observer: topic.value("observer", .integer(in: 1...128)))
@@ -230,7 +227,7 @@ extension SiteReading {
   /// Reads the broker to which states are published.
   func mqttOutput(_ root: DocumentFields) -> MQTTOutput? {
     guard let publish = root.fields("publish", known: ["mqtt"]) else { return nil }
-    let known = DocumentField.keys(MQTTBroker.properties) + DocumentField.keys(MQTTOutput.properties)
+    let known = SiteReading.mqttOutputKeys
     guard let fields = publish.fields("mqtt", known: known), let broker = broker(fields) else { return nil }
     var output = MQTTOutput(broker: broker)
     DocumentField.read(MQTTOutput.properties, of: fields, into: &output)

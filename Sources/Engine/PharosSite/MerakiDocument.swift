@@ -12,6 +12,9 @@ package struct MerakiPosts: Hashable, Sendable {
   /// The environment variable that holds the secret.
   package var secretVariable: String?
 
+  /// The name of the secret in messages.
+  package static let secretName = "the secret of Cisco Meraki's posts"
+
   /// States nothing.
   package init() {}
 }

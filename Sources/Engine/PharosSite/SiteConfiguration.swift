@@ -37,7 +37,7 @@ package struct SiteConfiguration: Hashable, Sendable {
     get { site.venues }
     set { site.venues = newValue }
   }
-  /// The lines of settings that only the machine can judge: files, and addresses that others reach.
+  /// The lines of settings that only the machine can judge: paths, and addresses that others reach.
   package var lines: [String: Int] = [:]
   /// The warnings about the file.
   package var warnings: [DocumentProblem] = []
@@ -58,16 +58,85 @@ package struct SiteConfiguration: Hashable, Sendable {
   package func resolved(against sitePath: String) -> SiteConfiguration {
     guard let slash = sitePath.lastIndex(of: "/") else { return self }
     let folder = sitePath[...slash]
-    func place(_ path: String) -> String { path.hasPrefix("/") ? path : folder + path }
     var resolved = self
-    resolved.data = data.map(place)
-    resolved.venues = venues.map(place)
-    resolved.meraki?.secretFile = meraki?.secretFile.map(place)
-    if let input = mqttInput { resolved.mqttInput?.broker = input.broker.resolved(place) }
-    if let output = mqttOutput { resolved.mqttOutput?.broker = output.broker.resolved(place) }
-    resolved.tls = tls.map { TLSFiles(certificate: place($0.certificate), key: place($0.key)) }
+    resolved.visitPaths { setting in
+      if !setting.path.hasPrefix("/") { setting.path = folder + setting.path }
+    }
     return resolved
   }
+
+  /// The files and folders that the site names, which `check` tries as `serve` does.
+  ///
+  /// The files of areas are not among them: reading the site file reads them.
+  package var paths: [PathSetting] {
+    var copy = self
+    var paths: [PathSetting] = []
+    copy.visitPaths { paths.append($0) }
+    return paths
+  }
+
+  /// Calls a closure with each setting that is a path, which it may change.
+  private mutating func visitPaths(_ visit: (inout PathSetting) -> Void) {
+    func update(_ path: inout String, _ key: String, _ use: PathSetting.Use) {
+      var setting = PathSetting(key: key, use: use, path: path)
+      visit(&setting)
+      path = setting.path
+    }
+    func update(_ path: inout String?, _ key: String, _ use: PathSetting.Use) {
+      guard var given = path else { return }
+      update(&given, key, use)
+      path = given
+    }
+    func update(_ broker: inout MQTTBroker, _ key: String) {
+      update(&broker.authorities, "\(key).ca", .authorities)
+      update(&broker.passwordFile, "\(key).passwordFile", .secret("the password for \(broker.address)"))
+    }
+    update(&data, "data", .data)
+    for index in venues.indices { update(&venues[index], "venues", .venue) }
+    if var posts = meraki {
+      update(&posts.secretFile, "listen.meraki.secretFile", .secret(MerakiPosts.secretName))
+      meraki = posts
+    }
+    if var input = mqttInput {
+      update(&input.broker, "listen.mqtt")
+      mqttInput = input
+    }
+    if var output = mqttOutput {
+      update(&output.broker, "publish.mqtt")
+      mqttOutput = output
+    }
+    if var files = tls {
+      update(&files.certificate, "tls.certificate", .certificate)
+      update(&files.key, "tls.key", .privateKey)
+      tls = files
+    }
+  }
+}
+
+/// A setting of a site file that is the path of a file or folder.
+package struct PathSetting: Hashable, Sendable {
+  /// The use of a file or folder.
+  package enum Use: Hashable, Sendable {
+    /// The folder of the journal, which the server creates.
+    case data
+    /// The folder of a venue, or its archive.
+    case venue
+    /// A file whose first line is a secret, which messages call by this name.
+    case secret(String)
+    /// The certificates of trusted authorities.
+    case authorities
+    /// The certificate of the HTTP interface.
+    case certificate
+    /// The private key of the HTTP interface.
+    case privateKey
+  }
+
+  /// The key in the site file, as in `tls.certificate`.
+  package let key: String
+  /// The use of the file.
+  package let use: Use
+  /// The path.
+  package var path: String
 }
 
 /// The policy of which datagrams are accepted.

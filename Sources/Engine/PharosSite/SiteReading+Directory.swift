@@ -3,12 +3,13 @@ package import PharosModel
 import PharosSecurity
 
 extension SiteReading {
-  private static let observerKeys =
+  static let observerKeys =
     ["id"] + DocumentField.keys(ObserverEntry.properties) + ["person"]
-  private static let beaconKeys =
+  static let beaconKeys =
     DocumentFields.identityKeys + DocumentField.keys(BeaconEntry.properties) + ["person", "irk"]
-  private static let zoneKeys =
+  static let zoneKeys =
     ["id"] + DocumentField.keys(Zone.properties) + ["observers", "adjacent", "beacons", "occupancy"]
+  static let thresholdKeys = ["above", "below"]
 
   /// Warns of an observer whose identity is that of another in another spelling: names in another case, addresses from
   /// the last octet to the first.
@@ -141,7 +142,7 @@ extension SiteReading {
     var thresholds: [OccupancyThreshold] = []
     for (_, path, node) in nodes.prefix(OccupancyThreshold.maximumCount) {
       let place = "\(fields.place): occupancy"
-      let known = ["above", "below"]
+      let known = SiteReading.thresholdKeys
       guard
         let entry = DocumentFields(node, place: place, path: path, known: known, problems: problems),
         let above = entry.required("above", .integer(in: OccupancyThreshold.bounds))

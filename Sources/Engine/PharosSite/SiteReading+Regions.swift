@@ -2,9 +2,10 @@ import PharosDocuments
 import PharosModel
 
 extension SiteReading {
-  private static let applicationKeys =
+  static let applicationKeys =
     ["id", "purpose", "regions", "ranging", "rotation", "regionLimit"] + AccuracyPolicy.keys
   static let rangingKeys = DocumentFields.identityKeys + ["whileInside"]
+  static let rotationKeys = ["region", "children"]
   static let purposeExpected = "what the application wants to know where people are for"
 
   /// The name of the application that regions at the top level belong to.
@@ -86,7 +87,7 @@ extension SiteReading {
       )
       return nil
     }
-    let known = ["region", "children"]
+    let known = SiteReading.rotationKeys
     let place = "rotation level \(depth)"
     guard !problems.isFull,
       let fields = DocumentFields(node, place: place, path: path, known: known, problems: problems)

@@ -32,21 +32,79 @@ struct SiteReading {
   init(problems: DocumentProblems, files: ((String) throws -> [UInt8])? = nil) {
     self.problems = problems
     self.files = files
+    problems.sections = SiteReading.sections
   }
 
-  /// The keys that stand in one place alone, with that place: people write them in another.
-  private static var homes: [String: String] {
-    let top = keys.map { ($0, DocumentFields.top) }
-    let nested = [
-      "listen": listenKeys, "ingest": ["policy"], "journal": ["retention"], "tls": ["certificate"],
-      "positioning": ["particles"],
-    ]
-    return Dictionary(nested.flatMap { home, keys in keys.map { ($0, home) } } + top) { first, _ in first }
-  }
+  /// The sections of a site file with their keys, by which mistakes say where a key belongs that is written elsewhere.
+  static let sections: [DocumentSection] = [
+    DocumentSection(root: keys),
+    DocumentSection("listen", listenKeys),
+    DocumentSection("udp", name: "listen.udp", in: ["listen"], isList: true, listenerKeys),
+    DocumentSection(
+      "meraki",
+      name: "listen.meraki",
+      in: ["listen"],
+      DocumentField.keys(MerakiPosts.properties)
+    ),
+    DocumentSection("mqtt", name: "listen.mqtt", in: ["listen"], mqttInputKeys),
+    DocumentSection("topics", name: "listen.mqtt.topics", in: ["listen.mqtt"], isList: true, topicKeys),
+    DocumentSection("publish", ["mqtt"]),
+    DocumentSection("mqtt", name: "publish.mqtt", in: ["publish"], mqttOutputKeys),
+    DocumentSection("tls", tlsKeys),
+    DocumentSection("ingest", ingestKeys),
+    DocumentSection("journal", journalKeys),
+    DocumentSection(
+      "retention",
+      name: "journal.retention",
+      in: ["journal"],
+      DocumentField.keys(Retention.properties)
+    ),
+    DocumentSection("applications", isList: true, applicationKeys),
+    DocumentSection("regions", in: regionParents, isList: true, regionKeys),
+    DocumentSection("regions", name: "regions with an area", in: regionParents, isList: true, geofenceKeys),
+    DocumentSection("enter", in: ["regions"], DocumentField.keys(PresencePolicy.enter)),
+    DocumentSection("exit", in: ["regions"], DocumentField.keys(PresencePolicy.exit)),
+    DocumentSection(
+      "enter",
+      name: "enter of an area",
+      in: ["regions with an area"],
+      DocumentField.keys(GeofenceDocument.enter)
+    ),
+    DocumentSection(
+      "exit",
+      name: "exit of an area",
+      in: ["regions with an area"],
+      DocumentField.keys(GeofenceDocument.exit)
+    ),
+    DocumentSection("altitude", in: ["regions with an area"], DocumentField.keys(GeofenceDocument.altitude)),
+    DocumentSection("ranging", in: [DocumentSection.top, "applications"], isList: true, rangingKeys),
+    DocumentSection("rotation", in: [DocumentSection.top, "applications"], isList: true, rotationKeys),
+    DocumentSection("observers", isList: true, observerKeys),
+    DocumentSection("beacons", isList: true, beaconKeys),
+    DocumentSection("zones", isList: true, zoneKeys),
+    DocumentSection(
+      "beacons",
+      name: "beacons of a zone",
+      in: ["zones"],
+      isList: true,
+      DocumentFields.identityKeys
+    ),
+    DocumentSection("occupancy", name: "occupancy of a zone", in: ["zones"], thresholdKeys),
+    DocumentSection("positioning", positioningKeys),
+    DocumentSection(
+      "tags",
+      name: "positioning.tags",
+      in: ["positioning"],
+      isList: true,
+      DocumentFields.identityKeys
+    ),
+    DocumentSection("visits", visitKeys),
+  ]
+
+  private static let regionParents = [DocumentSection.top, "applications"]
 
   mutating func configuration(of root: DocumentNode) -> SiteConfiguration {
     var configuration = SiteConfiguration()
-    problems.homes = SiteReading.homes
     let root = withoutHTTPKeys(root)
     guard let fields = DocumentFields(root, place: "site", known: SiteReading.keys, problems: problems) else {
       return configuration
@@ -61,6 +119,9 @@ struct SiteReading {
     configuration.venues = fields.values("venues", of: "venue folders", .folder)
     configuration.site.positioning = positioning(fields)
     configuration.site.visits = visits(fields)
+    for key in configuration.paths.map(\.key) + ["listen.http"] {
+      configuration.lines[key] = root.line(ofKey: key)
+    }
     return configuration
   }
 
@@ -145,6 +206,8 @@ struct SiteReading {
 
 extension SiteReading {
   private static let listenKeys = ["udp", "mqtt", "http", "meraki", "allowedOrigins", "allowedHosts"]
+  private static let tlsKeys = ["certificate", "key"]
+  private static let journalKeys = ["retention"]
 
   /// Reads the addresses at which datagrams and requests arrive, and the certificate.
   func readListen(_ fields: DocumentFields, into configuration: inout SiteConfiguration) {
@@ -153,14 +216,12 @@ extension SiteReading {
       configuration.mqttInput = mqttInput(listen)
       configuration.http = listen.value("http", .hostPort(example: "\"127.0.0.1:8080\""))
       configuration.meraki = MerakiPosts.read(listen)
-      configuration.lines["listen.http"] = listen.line(of: "http")
       configuration.allowedOrigins = listen.values("allowedOrigins", of: "texts", .origin)
       configuration.allowedHosts = listen.values("allowedHosts", of: "texts", .hostName)
     }
-    guard let tls = fields.fields("tls", known: ["certificate", "key"]) else { return }
+    guard let tls = fields.fields("tls", known: SiteReading.tlsKeys) else { return }
     let certificate = tls.requiredText("certificate", expected: "the path of a PEM file")
     let key = tls.requiredText("key", expected: "the path of a PEM file")
-    for key in ["certificate", "key"] { configuration.lines["tls.\(key)"] = tls.line(of: key) }
     if let certificate, let key { configuration.tls = TLSFiles(certificate: certificate, key: key) }
     if configuration.http == nil {
       fields.warning("tls", "tls is set without listen.http: it is used only where --http gives the address")
@@ -170,7 +231,7 @@ extension SiteReading {
   /// Reads the folder and the retention of the journal.
   func readJournal(_ fields: DocumentFields, into configuration: inout SiteConfiguration) {
     configuration.data = fields.filledText("data", expected: "the path of a folder")
-    guard let journal = fields.fields("journal", known: ["retention"]) else { return }
+    guard let journal = fields.fields("journal", known: SiteReading.journalKeys) else { return }
     guard let retention = journal.fields("retention", known: DocumentField.keys(Retention.properties)) else {
       return
     }
@@ -224,6 +285,9 @@ extension SiteReading {
 }
 
 extension SiteReading {
+  private static let listenerKeys = ["address", "policy"]
+  private static let ingestKeys = ["policy"]
+
   /// Reads the addresses at which datagrams arrive: `HOST:PORT` each, or a mapping with an address and a policy of its
   /// own.
   func readUDP(_ listen: DocumentFields, into configuration: inout SiteConfiguration) {
@@ -234,7 +298,7 @@ extension SiteReading {
       ? [(index: 0, path: listen.path(of: "udp"), node: udp)] : listen.list("udp", of: "addresses")
     configuration.listen = nodes.compactMap { _, path, node in
       guard node.members != nil else { return listen.element(node, of: "udp", path: path, form) }
-      let known = ["address", "policy"]
+      let known = SiteReading.listenerKeys
       let fields = DocumentFields(node, place: "listen.udp", path: path, known: known, problems: problems)
       guard let fields, let address = fields.required("address", form) else { return nil }
       if let policy = policy(fields) { configuration.listenerPolicies[address] = policy }
@@ -244,7 +308,7 @@ extension SiteReading {
 
   /// Whose datagrams are taken where a listener does not say so itself.
   func readPolicy(_ fields: DocumentFields, into configuration: inout SiteConfiguration) {
-    if let ingest = fields.fields("ingest", known: ["policy"]) {
+    if let ingest = fields.fields("ingest", known: SiteReading.ingestKeys) {
       configuration.policy = policy(ingest) ?? .open
       if configuration.policy == .allowlist, !fields.has("observers") {
         ingest.warning(
@@ -293,11 +357,15 @@ extension SiteReading {
 }
 
 extension SiteReading {
+  private static let positioningKeys = DocumentField.keys(PositioningSettings.properties) + ["tags"]
+  private static let visitKeys = ["minimum"] + DocumentField.keys(VisitSettings.properties)
+
   /// Reads the settings for locating handsets and tags in the venues.
   func positioning(_ fields: DocumentFields) -> PositioningSettings {
     var settings = PositioningSettings()
-    let known = DocumentField.keys(PositioningSettings.properties) + ["tags"]
-    guard let entry = fields.fields("positioning", known: known) else { return settings }
+    guard let entry = fields.fields("positioning", known: SiteReading.positioningKeys) else {
+      return settings
+    }
     DocumentField.read(PositioningSettings.properties, of: entry, into: &settings)
     settings.tags = entry.constraints("tags", "tag")
     if !fields.has("venues") {
@@ -310,8 +378,7 @@ extension SiteReading {
 extension SiteReading {
   /// Reads the scale of visits; without the key no visits are decided.
   func visits(_ fields: DocumentFields) -> VisitSettings? {
-    let known = ["minimum"] + DocumentField.keys(VisitSettings.properties)
-    guard let entry = fields.fields("visits", known: known) else { return nil }
+    guard let entry = fields.fields("visits", known: SiteReading.visitKeys) else { return nil }
     if !fields.has("venues"), !fields.has("zones") {
       fields.warning("visits", "visits is set without venues and zones: no stay can be seen")
     }

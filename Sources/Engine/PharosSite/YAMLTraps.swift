@@ -10,6 +10,8 @@ struct YAMLTraps {
   /// Looks through a text.
   init(_ text: String) {
     var block: Int?
+    // The number of brackets and braces that are open at the start of a line.
+    var depth = 0
     for (number, line) in DocumentNode.lines(of: text).enumerated() {
       let characters = Array(line)
       let indentation = characters.prefix { $0 == " " }.count
@@ -17,7 +19,9 @@ struct YAMLTraps {
       let parts = Parts(characters)
       let last = parts.code.last { $0 != " " && !$0.isNumber && $0 != "-" && $0 != "+" }
       block = (last == "|" || last == ">") && parts.code.contains(":") ? indentation : nil
-      look(at: parts, line: number + 1)
+      let change = parts.depthChange
+      look(at: parts, line: number + 1, isInFlow: depth + change > 0)
+      depth = max(0, depth + change)
     }
   }
 
@@ -49,6 +53,14 @@ struct YAMLTraps {
       }
     }
 
+    /// The number of brackets and braces that are opened and not closed; negative if more are closed.
+    var depthChange: Int {
+      code.indices.reduce(0) { depth, index in
+        guard !isQuoted[index] else { return depth }
+        return depth + ("{[".contains(code[index]) ? 1 : "}]".contains(code[index]) ? -1 : 0)
+      }
+    }
+
     /// The start of the last value: behind the last colon, comma, bracket or hyphen that parts values.
     var startOfValue: Int {
       var start = 0
@@ -66,8 +78,8 @@ struct YAMLTraps {
     }
   }
 
-  private mutating func look(at parts: Parts, line: Int) {
-    lookForComment(parts, line)
+  private mutating func look(at parts: Parts, line: Int, isInFlow: Bool) {
+    lookForComment(parts, line, isInFlow: isInFlow)
     let code = parts.code
     for index in code.indices {
       let isFirst = code[..<index].allSatisfy { $0 == " " }
@@ -107,21 +119,31 @@ struct YAMLTraps {
     }
   }
 
-  /// Looks for a comment that begins amid a text: `name: Room #2`.
-  private mutating func lookForComment(_ parts: Parts, _ line: Int) {
+  /// Looks for a comment that begins amid a text, `name: Room #2`, or hides what stands behind it: `{ silence: 30s #half }`.
+  private mutating func lookForComment(_ parts: Parts, _ line: Int, isInFlow: Bool) {
     let code = parts.code
     guard let mark = parts.comment.dropFirst().first, code.contains(where: { $0 != " " }) else { return }
     let start = parts.startOfValue
     let value = String(code[start...]).trimmed
+    let comment = String(parts.comment.prefix { !isInFlow || !",}]".contains($0) }).trimmed
+    let isMarkSpaced = mark.isWhitespace || mark == "#"
+    // A brace that the comment hides is missed by the parser, and what stands between commas is lost without a message.
+    let closed = parts.comment.reduce(0) { $0 + ("}]".contains($1) ? 1 : "{[".contains($1) ? -1 : 0) }
+    let isHiding = isInFlow && (closed > 0 || !isMarkSpaced && parts.comment.contains(","))
     // `name: #2` has no value at all.
     let isEmpty = value.isEmpty && ["name:", "id:"].contains { String(code).trimmed.hasSuffix($0) }
-    guard isEmpty || isText(value), !parts.isQuoted[start..<code.count].contains(true) else { return }
-    let isInFlow = code.count { "{[".contains($0) } > code.count { "}]".contains($0) }
-    let comment = String(parts.comment.prefix { !isInFlow || !",}]".contains($0) }).trimmed
+    guard isEmpty || isText(value), !parts.isQuoted[start..<code.count].contains(true) else {
+      guard isHiding else { return }
+      let hidden = String(parts.comment.dropFirst(comment.count)).trimmed
+      add(
+        line,
+        "# after a space begins a comment, so that \"\(PlainText.cut(hidden, to: 30))\" behind it is lost",
+        expected: "the comment at the end of a line, behind all of its values and brackets"
+      )
+      return
+    }
     let isNumber = comment.dropFirst().allSatisfy { $0 == " " || $0.isNumber }
-    // A brace that the comment hides is missed by the parser.
-    let hidesEnd = isInFlow && parts.comment.contains { "}]".contains($0) }
-    guard !mark.isWhitespace && mark != "#" || isNumber || hidesEnd else { return }
+    guard !isMarkSpaced || isNumber || isHiding else { return }
     let key = String(code[..<start]).split { " {[,".contains($0) }.last.map(String.init) ?? ""
     let text = (key.hasSuffix(":") ? "\(key) " : "") + YAMLTraps.quoted("\(value) \(comment)".trimmed)
     add(
@@ -134,8 +156,10 @@ struct YAMLTraps {
   /// Returns whether a plain value is a text rather than a number, a time or a flag, and ends before the comment.
   private func isText(_ value: String) -> Bool {
     guard let last = value.last, last.isLetter || last.isNumber, value.contains(where: \.isLetter),
-      !value.contains("}"), !value.contains("]"), !["true", "false", "null"].contains(value)
+      !value.contains("}"), !value.contains("]")
     else { return false }
+    let node = DocumentNode(.plain(value), line: 1)
+    guard node.flag == nil, !node.isNull else { return false }
     let unit = value.drop { "+-.".contains($0) || $0.isNumber }
     return unit.count == value.count || unit.contains { !$0.isLetter }
   }
@@ -150,13 +174,14 @@ struct YAMLTraps {
   /// The maximum number of traps that are named: a file with more was typed in the same way throughout.
   private static let maximumProblems = 20
 
-  /// Returns the trap that a parser stumbled over at a line, as a mistake; nil if there is none beside it.
-  func explanation(at line: Int?) -> DocumentProblem? {
-    guard let line, var trap = problems.first(where: { (($0.line ?? 0) - line).magnitude <= 1 }) else {
-      return nil
-    }
-    trap.severity = .mistake
-    return trap
+  /// Makes the trap that a parser stumbled over at a line a mistake, which explains the parser's.
+  ///
+  /// - Returns: the trap; nil if there is none beside the line.
+  mutating func explanation(at line: Int?) -> DocumentProblem? {
+    let place = line.flatMap { line in problems.firstIndex { (($0.line ?? 0) - line).magnitude <= 1 } }
+    guard let place else { return nil }
+    problems[place].severity = .mistake
+    return problems[place]
   }
 
   /// Returns a text in straight quotes.

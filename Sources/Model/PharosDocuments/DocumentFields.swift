@@ -14,9 +14,6 @@ package struct DocumentFields {
   private var values: [String: DocumentNode] = [:]
   private var keyLines: [String: Int] = [:]
 
-  /// The name of the root in messages about keys that belong there.
-  package static let top = "the top level"
-
   /// Reads a mapping; nil, with a mistake noted, if the node is none.
   ///
   /// - Parameters:
@@ -48,19 +45,22 @@ package struct DocumentFields {
       guard let name = key.scalar, known.contains(name) else {
         let name = key.scalar ?? "(a structure)"
         guard !ignored.contains(name) else { continue }
-        if let home = problems.homes[name], home != place {
-          let example =
-            home == DocumentFields.top ? "\(name): … without indentation" : "\(home): { \(name): … }"
+        let hint = Spelling.hint(for: name, among: known)
+        if let home = problems.sections.home(
+          of: name,
+          besides: known,
+          onlyWithin: !hint.isEmpty || node.isJSON
+        ) {
           problems.mistake(
-            "\(place): \"\(name)\" belongs under \(home)",
+            "\(place): \"\(name)\" belongs under \(home.names)",
             line: key.line,
             field: self.path(of: name),
-            expected: example
+            expected: home.example
           )
           continue
         }
         problems.mistake(
-          "\(place): unknown key \"\(name)\"\(Spelling.hint(for: name, among: known))",
+          "\(place): unknown key \"\(name)\"\(hint)",
           line: key.line,
           field: self.path(of: name),
           expected: "one of \(known.joined(separator: ", "))"
@@ -330,13 +330,7 @@ extension ValueForm where Value == String {
 extension ValueForm where Value == Bool {
   /// True or false.
   package static var flag: Self {
-    ValueForm(expected: "true or false", schema: .flag, write: { $2.write($0, as: $1) }) { node in
-      switch node.scalar(.bool) {
-      case "true": true
-      case "false": false
-      default: nil
-      }
-    }
+    ValueForm(expected: "true or false", schema: .flag, write: { $2.write($0, as: $1) }) { $0.flag }
   }
 }
 
@@ -449,9 +443,8 @@ extension ValueForm where Value: RawRepresentable<String> {
   /// One of several words.
   package static func word(_ cases: [Value]) -> Self {
     let words = cases.map(\.rawValue)
-    let expected = [words.dropLast().joined(separator: ", "), words.last ?? ""].joined(separator: " or ")
     var form = ValueForm(
-      expected: expected,
+      expected: Wording.alternatives(words),
       schema: .words(words),
       text: { $0.rawValue },
       parse: { text in words.contains(text) ? Value(rawValue: text) : nil }

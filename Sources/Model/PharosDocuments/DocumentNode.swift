@@ -60,7 +60,7 @@ package struct DocumentNode {
   package var isNull: Bool {
     switch content {
     case .null: true
-    case .plain(let text): text.isEmpty || text == "~" || text == "null"
+    case .plain(let text): ["", "~", "null", "Null", "NULL"].contains(text)
     default: false
     }
   }
@@ -84,6 +84,23 @@ package struct DocumentNode {
     }
   }
 
+  /// True or false; in YAML without quotes in every spelling of YAML 1.2 (10.3.2) and 1.1 (yaml.org/type/bool.html).
+  package var flag: Bool? {
+    switch (content, scalar(.bool)) {
+    case (_, "true"): return true
+    case (_, "false"): return false
+    case (.plain(let text), _):
+      let lower = text.lowercased()
+      guard [lower, lower.uppercased(), lower.prefix(1).uppercased() + lower.dropFirst()].contains(text)
+      else {
+        return nil
+      }
+      return ["true", "yes", "on", "y"].contains(lower)
+        ? true : ["false", "no", "off", "n"].contains(lower) ? false : nil
+    default: return nil
+    }
+  }
+
   /// The elements of a list.
   package var elements: [DocumentNode]? {
     guard case .list(let elements) = content else { return nil }
@@ -98,6 +115,18 @@ package struct DocumentNode {
 
   /// The value of a key.
   package subscript(_ key: String) -> DocumentNode? { members?.first { $0.key.scalar == key }?.value }
+
+  /// Returns the line of a key within mappings, as in `listen.http`; nil if it is absent.
+  package func line(ofKey path: String) -> Int? {
+    var (node, line) = (self, Int?.none)
+    for part in path.split(separator: ".") {
+      guard let member = node.members?.first(where: { $0.key.scalar.map { $0 == part } ?? false }) else {
+        return nil
+      }
+      (node, line) = (member.value, member.key.line)
+    }
+    return line
+  }
 
   /// The description of the node in messages.
   package var sketch: String {

@@ -109,8 +109,8 @@ package final class DocumentProblems {
   private var counts: [DocumentProblem.Severity: Int] = [:]
   /// The number of warnings beyond the limit.
   private var omittedWarnings = 0
-  /// The places at which keys belong that are written elsewhere, as messages call them: `listen` for `allowedOrigins`.
-  package var homes: [String: String] = [:]
+  /// The sections of the document, from which messages say where a key belongs that is written elsewhere.
+  package var sections: [DocumentSection] = []
 
   /// The maximum number of mistakes kept, and of warnings.
   ///

@@ -56,6 +56,12 @@ package enum Wording {
     }
   }
 
+  /// Formats alternatives as a sentence has them: "a", "a or b", "a, b or c".
+  package static func alternatives(_ texts: [String]) -> String {
+    guard let last = texts.last, texts.count > 1 else { return texts.last ?? "" }
+    return "\(texts.dropLast().joined(separator: ", ")) or \(last)"
+  }
+
   /// Names one after the other with `and` before the last.
   package static func list(_ names: [String]) -> String {
     guard let last = names.last, names.count > 1 else { return names.first ?? "" }

@@ -147,34 +147,20 @@ private struct MachineCheck {
   init(_ configuration: SiteConfiguration, path: String) {
     self.configuration = configuration
     resolved = configuration.resolved(against: path)
-    lookForCertificate()
+    problems = NamedFiles.mistakes(of: resolved)
     lookForToken()
   }
 
-  private mutating func add(_ key: String, _ message: String, expected: String, isMistake: Bool = false) {
+  private mutating func warn(_ key: String, _ message: String, expected: String) {
     problems.append(
       DocumentProblem(
         place: .line(configuration.lines[key] ?? 1),
         field: key,
-        severity: isMistake ? .mistake : .warning,
+        severity: .warning,
         message: message,
         expected: expected
       )
     )
-  }
-
-  private mutating func lookForCertificate() {
-    guard let tls = resolved.tls else { return }
-    for (key, file) in [("tls.certificate", tls.certificate), ("tls.key", tls.key)]
-    where FileOutput.isFolder(file) || !FileOutput.exists(file) {
-      let message = "\(key): \(PlainText.cut(file, to: 200)) is no file that can be read here"
-      add(
-        key,
-        message,
-        expected: "the path of a PEM file, absolute or from the folder of the site file",
-        isMistake: true
-      )
-    }
   }
 
   /// An address that other machines reach needs a token, which lies in the data folder.
@@ -183,7 +169,7 @@ private struct MachineCheck {
     let message =
       "listen.http: other machines reach \(http), and there is no token yet, so that serve will not start"
     guard let data = resolved.data else {
-      add(
+      warn(
         "listen.http",
         message,
         expected:
@@ -198,7 +184,7 @@ private struct MachineCheck {
       else { return }
       guard tokens.allSatisfy({ $0.hasExpired(at: .wallClock) }) else { return }
     }
-    add(
+    warn(
       "listen.http",
       message,
       expected: "once `pharos token create --operator --data \(data)`; or 127.0.0.1"

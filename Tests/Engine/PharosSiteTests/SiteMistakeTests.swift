@@ -371,6 +371,14 @@ struct SiteMistakeTests {
       ("zones:\n  - id: a\n    name: Room #2\n", 3, "name: \"Room #2\""),
       ("zones:\n  - id: a\n    name: Room # 2\n", 3, "name: \"Room # 2\""),
       ("zones:\n  - { id: a, name: Room #2, observers: [x] }\n", 2, "name: \"Room #2\""),
+      (
+        "zones:\n  - { id: a, floor: 2 #hall, observers: [x] }\n", 2,
+        "\", observers: [x] }\" behind it is lost"
+      ),
+      (
+        "regions: [{\n  id: a, uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0,\n  exit: { silence: 30s #half, dwell: 5s\n } }]\n",
+        3, "\", dwell: 5s\" behind it is lost"
+      ),
       ("zones:\n  - id: a\n    name: \u{201C}Room\u{201D}\n", 3, "straight quotes: \"Room\""),
       ("zones:\n  - id: a\n\u{A0}   name: Room\n", 3, "U+00A0"),
       ("zones:\n  - id: a\n    name:\u{A0}Room\n", 3, "U+00A0"),
@@ -399,12 +407,75 @@ struct SiteMistakeTests {
     #expect(lines.contains { $0.hasPrefix("site.yaml:\(line): ") && $0.contains(advice) }, "\(lines)")
   }
 
+  @Test("a bracket that a comment hides is one mistake", arguments: ["name: Bed #4", "floor: 4 #ward"])
+  func hiddenBracket(entry: String) {
+    let problems = SiteMistakeTests.problems("zones:\n  - { id: a, \(entry) }\n")
+    #expect(problems.count == 1 && problems[0].hasPrefix("site.yaml:2: # after a space"), "\(problems)")
+  }
+
+  @Test("each key that is written in another section is named with its own", arguments: Seeds.drawn(0..<200))
+  func misplacedKey(seed: UInt64) throws {
+    let sections: [(name: String, keys: String, text: String)] = [
+      ("the top level", "stream data venues observers zones ingest journal", "KEY"),
+      ("listen", "http allowedOrigins allowedHosts", "listen:\n  KEY"),
+      ("listen.meraki", "validator secretFile secretVariable", "listen:\n  meraki:\n    KEY"),
+      ("publish.mqtt", "prefix discovery homeAssistant", "publish:\n  mqtt:\n    broker: mqtt://a\n    KEY"),
+      ("listen.mqtt", "topics policy", "listen:\n  mqtt:\n    broker: mqtt://a\n    KEY"),
+      ("tls", "certificate", "tls:\n  KEY"), ("ingest", "policy", "ingest:\n  KEY"),
+      ("journal.retention", "age size", "journal:\n  retention:\n    KEY"),
+      ("regions", "notifyEntryStateOnDisplay observers", "regions:\n  - id: a\n    KEY"),
+      ("enter", "samples within rssi distance", "regions:\n  - id: a\n    enter:\n      KEY"),
+      ("exit", "silence ceiling falseExitsPerDay rssi distance", "regions:\n  - id: a\n    exit:\n      KEY"),
+      ("observers", "rssiOffset liveness lag", "observers:\n  - id: a\n    KEY"),
+      ("beacons", "irk measuredPower interval", "beacons:\n  - mac: a\n    KEY"),
+      ("zones", "adjacent occupancy observers", "zones:\n  - id: a\n    KEY"),
+      ("positioning", "particles interval lag", "positioning:\n  KEY"), ("visits", "hold", "visits:\n  KEY"),
+    ]
+    var random = SeededGenerator(seed: seed)
+    let home = try #require(sections.randomElement(using: &random))
+    let key = try #require(home.keys.split(separator: " ").randomElement(using: &random))
+    let others = sections.filter { !$0.keys.split(separator: " ").contains(key) }
+    let place = try #require(others.randomElement(using: &random))
+    let text = place.text.replacing("KEY", with: "\(key): 1")
+    let line = text.split(separator: "\n").count
+    let problems = SiteMistakeTests.problems(text + "\n")
+    let found =
+      problems.first { $0.hasPrefix("site.yaml:\(line): ") && $0.contains("\"\(key)\"") } ?? "\(problems)"
+    // A key near to one of the section is taken for that first, and some keys stand in several sections.
+    let names = found.split(separator: " (expected").first.map(String.init) ?? ""
+    let homes = sections.filter { $0.keys.split(separator: " ").contains(key) }.map(\.name)
+    let isNamed = names.contains("belongs under") && homes.contains { names.contains($0) }
+    #expect(isNamed || names.contains("did you mean"), "\(found)")
+  }
+
+  @Test(
+    "true and false are read in every spelling of YAML 1.1 and 1.2 without quotes, and no others are",
+    arguments: ["true", "false", "yes", "no", "on", "off", "y", "n"].enumerated().map { ($0, $1) }
+  )
+  func flags(index: Int, word: String) throws {
+    func isPerson(_ text: String) -> Bool? {
+      guard let read = try? SiteFile.parse("observers: [{ id: a, person: \(text) }]", path: "site.yaml")
+      else {
+        return nil
+      }
+      return !read.access.personObservers.isEmpty
+    }
+    for spelling in [word, word.uppercased(), word.prefix(1).uppercased() + word.dropFirst()] {
+      #expect(isPerson(spelling) == (index % 2 == 0), "\(spelling)")
+      #expect(isPerson("\"\(spelling)\"") == (["true", "false"].contains(spelling) ? index == 0 : nil))
+    }
+    #expect(isPerson("\(word)x") == nil)
+    if word.count > 1 { #expect(isPerson(word.prefix(1) + word.dropFirst().uppercased()) == nil) }
+  }
+
   @Test(
     "comments, quoted texts and other uses of such characters are no traps",
     arguments: [
       "stream: hall # the name of all", "stream: \"hall #2\"", "stream: a#b", "#stream: hall #2",
       "iBeaconCompanies: [76] #short", "pathLossExponent: 2 #indoors", "zones: [] #none",
       "iBeaconCompanies:\n  - 76 #short", "stream: Anna\u{2019}s",
+      "iBeaconCompanies: [\n  76, # short, of Apple\n  89 # see [1]\n]",
+      "iBeaconCompanies: [76, 89] #short, of Apple",
     ]
   )
   func noTraps(text: String) throws {

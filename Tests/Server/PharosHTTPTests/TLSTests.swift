@@ -3,6 +3,7 @@ import NIOSSL
 import PharosHTTP
 import PharosModel
 import PharosSite
+import PharosTestSupport
 import Testing
 
 /// HTTP over TLS, by certificate files.
@@ -40,6 +41,7 @@ struct TLSTests {
         TLSFiles(certificate: "/nowhere/certificate.pem", key: files.key),
         TLSFiles(certificate: files.certificate, key: "/nowhere/key.pem"),
         TLSFiles(certificate: files.key, key: files.key),
+        TLSFiles(certificate: files.certificate, key: files.certificate),
       ]
       for foreignFiles in foreignPairs {
         var configuration = HTTPConfiguration(address: HostPort(host: "127.0.0.1", port: 0))
@@ -61,32 +63,8 @@ struct TLSTests {
       certificate: folder.appending(path: "certificate.pem").path,
       key: folder.appending(path: "key.pem").path
     )
-    try TLSTests.certificate.write(toFile: files.certificate, atomically: true, encoding: .utf8)
-    try TLSTests.key.write(toFile: files.key, atomically: true, encoding: .utf8)
+    try TestCertificate.certificate.write(toFile: files.certificate, atomically: true, encoding: .utf8)
+    try TestCertificate.key.write(toFile: files.key, atomically: true, encoding: .utf8)
     try await body(files)
   }
-
-  /// A certificate for localhost that vouches for itself until 2126; made for these tests and used nowhere else.
-  private static let certificate = """
-    -----BEGIN CERTIFICATE-----
-    MIIBnDCCAUGgAwIBAgIUbbPLOSV9GvJG3qYno+IXFi2ElO4wCgYIKoZIzj0EAwIw
-    FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTE5MjAxMVoYDzIxMjYxMDI4
-    MTkyMDExWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
-    PQMBBwNCAASycvAfR0MxMsAEF4EfFBugHoWARZcKraHaBMDZsXrRszQKVJcxe6o4
-    fcvnptiuFtCQtDDQ14puVTDH+SJapVV2o28wbTAdBgNVHQ4EFgQUqYBR9UIFgrnV
-    jWGUqKoF3bWH22gwHwYDVR0jBBgwFoAUqYBR9UIFgrnVjWGUqKoF3bWH22gwDwYD
-    VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
-    zj0EAwIDSQAwRgIhALemrcVCghHJZNPSfuvb7vzKAqPK+CsJHnfFmwwTp7fgAiEA
-    tnzexoSVJkuqke01gX/2Bqo4Ljdbc+biQl5D2H7eEBk=
-    -----END CERTIFICATE-----
-    """
-
-  /// Its key.
-  private static let key = """
-    -----BEGIN EC PRIVATE KEY-----
-    MHcCAQEEIN3LULIpuzgwAsdf9AbHU4hqViUEMAMvNTMaGEjlZnE6oAoGCCqGSM49
-    AwEHoUQDQgAEsnLwH0dDMTLABBeBHxQboB6FgEWXCq2h2gTA2bF60bM0ClSXMXuq
-    OH3L56bYrhbQkLQw0NeKblUwx/kiWqVVdg==
-    -----END EC PRIVATE KEY-----
-    """
 }

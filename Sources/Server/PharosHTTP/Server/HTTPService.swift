@@ -112,18 +112,48 @@ package final class HTTPService: Service {
       )
     )
     guard let files = configuration.tls else { return plain }
+    let settings = try files.serverSettings()
     do {
-      let chain = try NIOSSLCertificate.fromPEMFile(files.certificate)
-      let key = try NIOSSLPrivateKey(file: files.key, format: .pem)
-      var tls = TLSConfiguration.makeServerConfiguration(
-        certificateChain: chain.map { .certificate($0) },
-        privateKey: .privateKey(key)
-      )
-      tls.minimumTLSVersion = .tlsv12
-      return try .tls(plain, tlsConfiguration: tls)
+      return try .tls(plain, tlsConfiguration: settings)
     } catch {
       throw .badCertificate(files, reason: "\(error)")
     }
+  }
+}
+
+extension TLSFiles {
+  /// Reads the certificate and the key.
+  ///
+  /// - Throws: ``HTTPServiceError/badCertificate(_:reason:)``.
+  fileprivate func serverSettings() throws(HTTPServiceError) -> TLSConfiguration {
+    do {
+      let chain = try NIOSSLCertificate.fromPEMFile(certificate)
+      var settings = TLSConfiguration.makeServerConfiguration(
+        certificateChain: chain.map { .certificate($0) },
+        privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem))
+      )
+      settings.minimumTLSVersion = .tlsv12
+      return settings
+    } catch {
+      throw .badCertificate(self, reason: "\(error)")
+    }
+  }
+
+  /// Tries the certificate and the key as a server that begins to listen does.
+  ///
+  /// - Throws: ``HTTPServiceError/badCertificate(_:reason:)``.
+  package func check() throws(HTTPServiceError) {
+    let settings = try serverSettings()
+    do {
+      _ = try NIOSSLContext(configuration: settings)
+    } catch {
+      throw .badCertificate(self, reason: "\(error)")
+    }
+  }
+
+  /// Returns whether a file holds certificates in PEM, as those of trusted authorities.
+  package static func holdsCertificates(_ path: String) -> Bool {
+    (try? NIOSSLCertificate.fromPEMFile(path))?.isEmpty == false
   }
 }
 

@@ -266,32 +266,3 @@ extension MQTTLinkSettings {
       .read("the password for \(broker.address)", environment)
   }
 }
-
-/// A secret outside of the site file, which is shown and copied: the first line of a file, or an environment variable.
-struct StatedSecret {
-  var file: String?
-  var variable: String?
-
-  /// The longest file, in bytes.
-  private static let maximumLength = 4_096
-
-  /// Reads it; nil if neither is named.
-  ///
-  /// - Throws: that the file cannot be read, or that the variable is not set.
-  func read(_ what: String, _ environment: [String: String]) throws(CommandFailure) -> String? {
-    if let file {
-      let text = String(decoding: try WholeFile.read(file, limit: StatedSecret.maximumLength), as: UTF8.self)
-      // A line may end with CR and LF, which are one character.
-      return text.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r" }
-        .first.map { String($0) }
-    }
-    guard let variable else { return nil }
-    guard let value = environment[variable], !value.isEmpty else {
-      throw CommandFailure(
-        "The environment variable \(variable), which holds \(what), is not set.",
-        status: .configuration
-      )
-    }
-    return value
-  }
-}

@@ -177,6 +177,16 @@ package struct ServeRunner: Sendable {
     ) { path throws(CommandFailure) in
       try SiteLoader.load(path, console: console)
     }
+    var tried = configuration
+    (tried.tls, tried.data) = (settings.tls, settings.data)
+    let mistakes = NamedFiles.mistakes(of: tried)
+    guard mistakes.isEmpty else {
+      let path = settings.site ?? "the environment"
+      throw CommandFailure(
+        mistakes.map { $0.text(in: path) }.joined(separator: "\n"),
+        status: .configuration
+      )
+    }
     if options.isDemo {
       if settings.site == nil {
         configuration.site = try SiteFile.parse(Scene.demo.siteYAML, path: "demo").site
@@ -239,7 +249,7 @@ package struct ServeRunner: Sendable {
       file: site.meraki?.secretFile,
       variable: site.meraki?.secretVariable
     )
-    .read("the secret of Cisco Meraki's posts", options.environment)
+    .read(MerakiPosts.secretName, options.environment)
     // Only an address of this machine alone passes without a token.
     if let connections = settings.connections { configuration.maximumConnections = connections }
     let isOpen = (try? configuration.check(hasTokens: false)) == nil
