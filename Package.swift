@@ -572,8 +572,8 @@ let package = Package(
         "PharosDocuments", "PharosModel", "PharosSpace", "PharosWays", "PharosMaps", "PharosIngest",
         "PharosSecurity", "PharosPublishing", "Pharos", "PharosJournal", "PharosMQTT", "PharosDelivery",
         "PharosSite",
-        "PharosDashboard", "PharosHTTP", .product(name: "Hummingbird", package: "hummingbird"), httpClient,
-        logging, lifecycle,
+        "PharosDashboard", "PharosFiles", "PharosHTTP", .product(name: "Hummingbird", package: "hummingbird"),
+        httpClient, logging, lifecycle,
       ] + nio
     ),
     tests(

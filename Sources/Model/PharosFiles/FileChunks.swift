@@ -277,4 +277,45 @@ struct Inflater: ~Copyable, @unchecked Sendable {
     }
     return .going
   }
+
+  /// Unpacks data that are there as a whole, up to a number of bytes.
+  ///
+  /// - Returns: the unpacked bytes, and whether they are all; nil if the data are damaged or cut.
+  static func unpacked(
+    _ packed: ArraySlice<UInt8>,
+    _ framing: Framing,
+    limit: Int
+  ) -> (bytes: [UInt8], isWhole: Bool)? {
+    guard var inflater = Inflater(framing) else { return nil }
+    var unpacked: [UInt8] = []
+    var outcome = Outcome.going
+    var used = packed.startIndex
+    // A deflated stream ends by itself; further members may follow one of gzip.
+    while unpacked.count < limit, used < packed.endIndex, framing == .gzip || !inflater.isBetweenMembers,
+      outcome == .going
+    {
+      var chunk = [UInt8](repeating: 0, count: min(FileChunks.chunkLength, limit - unpacked.count))
+      let result = packed[used...].withUnsafeBytes { input in
+        chunk.withUnsafeMutableBytes { inflater.inflate(input, into: $0) }
+      }
+      outcome = result.outcome
+      used += result.consumed
+      unpacked += chunk.prefix(result.produced)
+      if result.consumed == 0, result.produced == 0 { break }
+    }
+    guard outcome == .going, inflater.isBetweenMembers || unpacked.count == limit else { return nil }
+    return (unpacked, inflater.isBetweenMembers)
+  }
+}
+
+extension Gzip {
+  /// The two bytes that begin each member.
+  package static let signature: [UInt8] = [0x1F, 0x8B]
+
+  /// Unpacks data of at most so many bytes; of longer ones, which may be very much longer, one more byte is unpacked.
+  ///
+  /// - Returns: the unpacked bytes; nil if the data are damaged or cut.
+  package static func unpacked(_ packed: [UInt8], limit: Int) -> [UInt8]? {
+    Inflater.unpacked(packed[...], .gzip, limit: limit + 1)?.bytes
+  }
 }

@@ -92,22 +92,8 @@ package struct ZipArchive: Sendable {
     _ packed: ArraySlice<UInt8>,
     limit: Int
   ) throws(Failure) -> (bytes: [UInt8], isWhole: Bool) {
-    guard var inflater = Inflater(.raw) else { throw .damaged }
-    var unpacked: [UInt8] = []
-    var outcome = Inflater.Outcome.going
-    var used = packed.startIndex
-    while unpacked.count < limit, used < packed.endIndex, !inflater.isBetweenMembers, outcome == .going {
-      var chunk = [UInt8](repeating: 0, count: min(FileChunks.chunkLength, limit - unpacked.count))
-      let result = packed[used...].withUnsafeBytes { input in
-        chunk.withUnsafeMutableBytes { inflater.inflate(input, into: $0) }
-      }
-      outcome = result.outcome
-      used += result.consumed
-      unpacked += chunk.prefix(result.produced)
-      if result.consumed == 0, result.produced == 0 { break }
-    }
-    guard outcome == .going, inflater.isBetweenMembers || unpacked.count == limit else { throw .damaged }
-    return (unpacked, inflater.isBetweenMembers)
+    guard let found = Inflater.unpacked(packed, .raw, limit: limit) else { throw .damaged }
+    return found
   }
 }
 

@@ -5,6 +5,7 @@ package import Logging
 import NIOCore
 import PharosDelivery
 import PharosDocuments
+import PharosFiles
 import PharosJournal
 import PharosModel
 import ServiceLifecycle
@@ -194,23 +195,44 @@ private struct PathEndpoint: Sendable {
     guard let field = request[.contentType] else { return }
     let type = field.prefix { $0 != ";" }.filter { $0 != " " }.lowercased()
     guard type != "application/json", !type.hasSuffix("+json") else { return }
-    throw Problem(
-      "unsupportedType",
-      "The body is of a type that is not understood",
-      status: 415,
-      detail:
-        "The request has Content-Type \(type.shortened); send JSON with Content-Type: application/json."
+    throw Problem.unsupportedType(
+      "The request has Content-Type \(type.shortened); send JSON with Content-Type: application/json."
     )
   }
 
+  /// Returns the body as it was before it was packed: gateways pack theirs with gzip, some without saying so.
+  ///
+  /// - Throws: a problem for a body that is too long, packed or not, or packed in another way.
   private func body(of request: Request) async throws -> [UInt8] {
+    let codings = (request.headers[.contentEncoding] ?? "").lowercased().split(separator: ",")
+      .map { $0.filter { $0 != " " && $0 != "\t" } }
+    guard codings.allSatisfy({ ["gzip", "x-gzip", "identity", ""].contains($0) }) else {
+      throw Problem.unknownCoding(request.headers[.contentEncoding] ?? "")
+    }
+    let body = try await sentBody(of: request)
+    guard body.starts(with: Gzip.signature) else {
+      guard body.isEmpty || !codings.contains(where: { $0.hasSuffix("gzip") }) else {
+        throw Problem.damagedGzip
+      }
+      return body
+    }
+    guard let unpacked = Gzip.unpacked(body, limit: limit) else { throw Problem.damagedGzip }
+    guard unpacked.count <= limit else { throw tooLarge() }
+    return unpacked
+  }
+
+  private func tooLarge() -> Problem {
+    tally.reached(.bodySize, "\(limit) B")
+    return Problem.tooLarge(limit: limit)
+  }
+
+  private func sentBody(of request: Request) async throws -> [UInt8] {
     do {
       let length = request.headers[.contentLength].flatMap { Int($0) } ?? 0
       guard length <= limit else { throw NIOTooManyBytesError(maxBytes: limit) }
       return Array(buffer: try await request.body.collect(upTo: limit))
     } catch is NIOTooManyBytesError {
-      tally.reached(.bodySize, "\(limit) B")
-      throw Problem.tooLarge(limit: limit)
+      throw tooLarge()
     } catch {
       // The client or the server closed the connection within the body: no client reads the answer, and it is not a
       // failure of the server.

@@ -207,7 +207,7 @@ extension Route {
     switch operation.body {
     case .none: break
     case .json: failures.formUnion([.tooLarge, .unsupportedType, .invalid])
-    case .datagram: failures.insert(.tooLarge)
+    case .datagram: failures.formUnion([.tooLarge, .unsupportedType])
     case .capture: failures.formUnion([.tooLarge, .invalid])
     }
     let described = Set(operation.answers.map { "\($0.status.code)" })

@@ -1,7 +1,10 @@
 import PharosDashboard
+import PharosDocuments
+import PharosFiles
 import PharosHTTP
 import PharosModel
 import PharosSite
+import PharosTestSupport
 import Testing
 
 /// What every request meets: paths, methods, queries, bodies, headers.
@@ -163,6 +166,54 @@ struct ServiceTests {
         )
         let answer = try await connection.answer()
         #expect(answer.status == 413)
+      }
+    }
+  }
+
+  @Test(
+    "a body that is packed with gzip is read as the same without, named or not",
+    arguments: Seeds.drawn(0..<6)
+  )
+  func gzip(seed: UInt64) async throws {
+    var random = SeededGenerator(seed: seed)
+    let count = Int.random(in: 1...40, using: &random)
+    let adverts = (0..<count).map { _ in
+      let address = Hex.text(UInt64.random(in: 0..<1 << 48, using: &random), bytes: 6)
+      return
+        #"{"observer":"desk","mac":"\#(address)","rssi":\#(Int.random(in: -99 ... -30, using: &random))}"#
+    }
+    let plain = Array("[\(adverts.joined(separator: ","))]".utf8)
+    let packed = try #require(Gzip.packed(plain))
+    try await TestService.run { service in
+      let expected = try await service.post(plain, to: "/v1/adverts")
+      #expect(expected.status == 202)
+      for coding in ["gzip", "X-GZIP", "identity", nil] {
+        let headers = coding.map { ["Content-Encoding": $0] } ?? [:]
+        let answer = try await service.post(packed, to: "/v1/adverts", headers: headers)
+        #expect(answer.status == 202, "\(answer.text)")
+        #expect(try answer.json["reports"].number == Double(count))
+      }
+      let cut = Array(packed.prefix(Int.random(in: 2..<packed.count, using: &random)))
+      #expect(try await service.post(cut, to: "/v1/adverts").status == 400)
+      let headers = ["Content-Encoding": "gzip"]
+      #expect(try await service.post(plain, to: "/v1/adverts", headers: headers).status == 400)
+    }
+  }
+
+  @Test("a body that unpacks to more than the limit is refused, and a body in another coding names gzip")
+  func gzipBombs() async throws {
+    let limit = HTTPConfiguration().largestBody
+    try await TestService.run { service in
+      for length in [limit + 1, 64 * limit] {
+        let bomb = try #require(Gzip.packed([UInt8](repeating: 0x20, count: length)))
+        #expect(bomb.count < limit)
+        #expect(try await service.post(bomb, to: "/v1/adverts").status == 413)
+      }
+      let whole = try #require(Gzip.packed(Array("[]".utf8) + [UInt8](repeating: 0x20, count: limit - 2)))
+      #expect(try await service.post(whole, to: "/v1/adverts").status == 202)
+      for coding in ["br", "deflate", "gzip, zstd"] {
+        let answer = try await service.post(whole, to: "/v1/adverts", headers: ["Content-Encoding": coding])
+        #expect(answer.status == 415 && answer.headers["accept-encoding"] == "gzip", "\(answer.text)")
       }
     }
   }

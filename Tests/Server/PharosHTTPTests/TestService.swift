@@ -191,7 +191,20 @@ struct TestService {
     headers: [String: String],
     body: String?
   ) async throws -> WireAnswer {
-    let given = fields(headers: headers, body: body)
+    try await post(Array((body ?? "").utf8), by: method, to: target, fields(headers: headers, body: body))
+  }
+
+  /// Posts bytes that may be no text, without a connection.
+  func post(_ bytes: [UInt8], to target: String, headers: [String: String] = [:]) async throws -> WireAnswer {
+    try await post(bytes, by: "POST", to: target, fields(headers: headers, body: nil))
+  }
+
+  private func post(
+    _ bytes: [UInt8],
+    by method: String,
+    to target: String,
+    _ given: [String: String]
+  ) async throws -> WireAnswer {
     var head = HTTPRequest(
       method: try #require(HTTPRequest.Method(method)),
       scheme: nil,
@@ -201,7 +214,7 @@ struct TestService {
     for (name, value) in given where name != "Host" {
       head.headerFields[try #require(HTTPField.Name(name))] = value
     }
-    let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body ?? "")))
+    let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(bytes: bytes)))
     let response = try await api.respond(to: request, context: APIRequest(logger: Logger(label: "test")))
     var wire = WireAnswer(status: response.status.code, headers: [:])
     for field in response.headers { wire.headers[field.name.canonicalName] = field.value }

@@ -1,3 +1,4 @@
+import PharosDocuments
 public import PharosModel
 
 /// April Brother's AB BLE Gateway V4: a MessagePack map with a list of adverts.
@@ -29,22 +30,29 @@ public enum AprilBrotherFormat: DatagramFormat {
     let before = batch.count
     for device in devices {
       notes.attempt(&batch) { batch throws(DatagramRefusal) in
-        guard device.count >= 8 else { throw .tooShort }
-        let kinds: [Advert.PDU] = [.connectable, .directed, .scannable, .nonConnectable, .scanResponse]
-        let type = Int(datagram.byte(at: device.lowerBound))
-        let advert = Advert(
-          address: DeviceAddress(bits: datagram.u48(at: device.lowerBound + 1), kind: .unknown),
-          rssi: WireLimits.level(Int(Int8(bitPattern: datagram.byte(at: device.lowerBound + 7)))),
-          pdu: kinds.indices.contains(type) ? kinds[type] : .unknown,
-          payload: batch.append(payload: datagram.extracting(device.lowerBound + 8..<device.upperBound))
-        )
-        context.append(.advert(advert), of: observer, to: &batch)
+        context.append(.advert(try advert(datagram.extracting(device), to: &batch)), of: observer, to: &batch)
       }
     }
     guard batch.count == before else { return }
     if let reason = notes.firstReason { throw reason }
     // A gateway that hears nothing proves that it lives.
     context.append(.heartbeat(Heartbeat()), of: observer, to: &batch)
+  }
+
+  /// Reads the bytes of a device, whose data are appended to the batch.
+  fileprivate static func advert(
+    _ device: RawSpan,
+    to batch: inout ReportBatch
+  ) throws(DatagramRefusal) -> Advert {
+    guard device.byteCount >= 8 else { throw .tooShort }
+    let kinds: [Advert.PDU] = [.connectable, .directed, .scannable, .nonConnectable, .scanResponse]
+    let type = Int(device.byte(at: 0))
+    return Advert(
+      address: DeviceAddress(bits: device.u48(at: 1), kind: .unknown),
+      rssi: WireLimits.level(Int(Int8(bitPattern: device.byte(at: 7)))),
+      pdu: kinds.indices.contains(type) ? kinds[type] : .unknown,
+      payload: batch.append(payload: device.extracting(8..<device.byteCount))
+    )
   }
 
   /// Reads the members of the map: sets the gateway, and returns the places of the devices.
@@ -90,6 +98,47 @@ public enum AprilBrotherFormat: DatagramFormat {
       notes.skip(error)
     }
     return devices
+  }
+}
+
+/// The same map in JSON, which the gateway sends on request: the bytes of each device in hexadecimal digits, or its parts in a
+/// list.
+///
+/// - Shape: `mac` (the gateway); `devices`: texts in digits, or lists of the kind of PDU, the address, the level and the data.
+/// - Source: as ``AprilBrotherFormat``; the change log of its firmware, 1.5.3.
+enum AprilBrotherLayout: JSONLayout {
+  /// Reads a map; a gateway that hears nothing proves that it lives.
+  static func read(
+    _ object: JSONMembers,
+    _ bytes: RawSpan,
+    _ context: JSONReportReader.Context,
+    by reader: inout JSONReportReader,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) -> Bool {
+    guard object[.devices].kind == .array, let place = try object.text(.address) else { return false }
+    var elements = reader.tree.elements(of: object[.devices])
+    let first = elements.next()
+    guard first.map({ $0.kind == .string || $0.kind == .array }) ?? true else { return false }
+    var inner = context
+    inner.observer = try WireText.observer(bytes, place)
+    if first == nil { try reader.append(.heartbeat(Heartbeat()), .received, inner, to: &batch) }
+    for element in reader.tree.elements(of: object[.devices]) {
+      reader.attempt(&batch) { reader, batch throws(DatagramRefusal) in
+        guard element.kind == .string else {
+          guard reader.readNameless(element, bytes, inner, into: &batch) else { throw .badField }
+          return
+        }
+        let octets = WireText.withHex(bytes, element.range) { span in
+          var octets: [UInt8] = []
+          for offset in 0..<span.byteCount { octets.append(span.byte(at: offset)) }
+          return octets
+        }
+        guard let octets else { throw .badText }
+        let advert = try AprilBrotherFormat.advert(unsafe octets.span.bytes, to: &batch)
+        try reader.append(.advert(advert), .received, inner, to: &batch)
+      }
+    }
+    return true
   }
 }
 

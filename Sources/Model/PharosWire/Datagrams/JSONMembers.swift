@@ -5,7 +5,7 @@ import PharosModel
 ///
 /// A short name, such as `p`, counts where no other name of the same field does and its value is of the field's kind.
 struct JSONMembers {
-  private var values: InlineArray<88, JSONSlice>
+  private var values: InlineArray<92, JSONSlice>
   /// The number of lists that do not count, because a later member has the same name.
   private(set) var replacedLists: UInt64 = 0
   /// The advert's data, where they are a list of numbers.
@@ -185,7 +185,7 @@ package enum JSONField: UInt8, CaseIterable {
   case transmitter, transmitterType, signature, packets
   // Other makers' gateways.
   case scanData, addresses, accessPoint, deviceInfo, value, netState, observations, latestRecord, bleBeacons,
-    reportingAps
+    reportingAps, reporter, reported, lastSeen, devices
   // Lists and single reports.
   case adverts, tags, rangedBeacons, heartbeat, displayOn, scanState, wifiScan, motion, fix
   // The parts of those.
@@ -256,6 +256,10 @@ package enum JSONField: UInt8, CaseIterable {
     case .latestRecord: ["latestrecord"]
     case .bleBeacons: ["blebeacons"]
     case .reportingAps: ["reportingaps"]
+    case .reporter: ["reporter"]
+    case .reported: ["reported"]
+    case .lastSeen: ["lastseen"]
+    case .devices: ["devices"]
     case .adverts: ["adverts"]
     case .tags: ["tags"]
     case .rangedBeacons: ["rangedbeacons", "beacons"]

@@ -55,6 +55,12 @@ struct JSONReportReader {
   ///
   /// It skips objects that it does not understand, and counts them: other programs put their own objects beside adverts.
   mutating func readAll(_ bytes: RawSpan, into batch: inout ReportBatch) {
+    // A lone object without members holds no report, as an empty list does: some gateways send one as a sign of life.
+    var values = tree.values
+    if let first = values.next(), first.kind == .object, first.range.isEmpty, values.next() == nil {
+      understood = true
+      return
+    }
     for value in tree.values {
       var context = outer
       if value.kind == .array {

@@ -275,7 +275,8 @@ extension JSONSighting {
     )
   }
 
-  private static func eddystone(_ bytes: RawSpan, namespace: Range<Int>, instance: Range<Int>) -> BeaconID? {
+  /// The Eddystone beacon of a namespace and an instance in digits, or nil if they are none.
+  static func eddystone(_ bytes: RawSpan, namespace: Range<Int>, instance: Range<Int>) -> BeaconID? {
     guard namespace.count == 20 else { return nil }
     let middle = namespace.lowerBound + 16
     guard let high = WireText.octets(bytes, namespace.lowerBound..<middle, count: 8) else { return nil }

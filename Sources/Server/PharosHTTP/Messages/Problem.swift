@@ -184,6 +184,29 @@ extension Problem {
     )
   }
 
+  /// The body is of a type that is not understood.
+  static func unsupportedType(_ detail: String) -> Problem {
+    Problem("unsupportedType", "The body is of a type that is not understood", status: 415, detail: detail)
+  }
+
+  /// The body is packed in a way that is not understood; the answer names the one that is.
+  ///
+  /// - Source: RFC 9110, 12.5.3.
+  static func unknownCoding(_ coding: String) -> Problem {
+    var problem = unsupportedType(
+      "The body has Content-Encoding \(coding.shortened); send it as it is or packed with gzip."
+    )
+    problem.headers[.acceptEncoding] = "gzip"
+    return problem
+  }
+
+  /// The body is to be packed with gzip, and is not, or not whole.
+  static var damagedGzip: Problem {
+    badRequest(
+      "The body is no whole gzip data; send it as it is, or packed with gzip and Content-Encoding: gzip."
+    )
+  }
+
   /// Returns the problem of a request without a valid token.
   static func unauthorized(_ detail: String) -> Problem {
     var problem = Problem("unauthorized", "A valid token is needed", status: 401, detail: detail)

@@ -455,7 +455,8 @@ struct AdvertResource: Resource {
       """
       For gateways that speak only HTTP: JSON, Minew, Ruuvi, raddec and all else that is understood over \
       UDP. Without a token it is taken or refused by `ingest.policy`, as over UDP. With the token of a \
-      gateway, that is the observer where the datagram names none, and no other may be named.
+      gateway, that is the observer where the datagram names none, and no other may be named. A body may be \
+      packed with gzip, with or without `Content-Encoding: gzip`.
       """
     )
     .receiving(.datagram)

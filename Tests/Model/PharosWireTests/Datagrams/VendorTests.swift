@@ -1,5 +1,6 @@
 import FuzzWire
 import PharosModel
+import PharosTestSupport
 import PharosWire
 import Testing
 
@@ -22,9 +23,48 @@ struct VendorTests {
         "a8:46:9d:00:00:01 heartbeat - - 0 received",
         "a8:46:9d:00:00:01 advert c3:00:00:0a:0b:0c/unknown -61 unknown [020106] received",
       ],
+      [
+        "20:4c:03:00:00:01 heartbeat - - 0 received",
+        "20:4c:03:00:00:01 ranged E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7 -61 - power -59 age 2000000000",
+        "20:4c:03:00:00:01 advert c3:00:00:0a:0b:0d/unknown -70 unknown [] age 60000000000",
+        "20:4c:03:00:00:01 ranged eddystone:00112233445566778899/aabbccddeeff - - received",
+      ],
+      [
+        "ac:23:3f:c0:ff:ee advert c3:00:00:0a:0b:0c/unknown -61 nonConnectable [020106] received",
+        "ac:23:3f:c0:ff:ee advert c3:00:00:0a:0b:0d/unknown -62 unknown [020106] received",
+      ],
+      ["ac:23:3f:c0:ff:ee heartbeat - - 0 received"],
     ]
     for (sample, lines) in zip(Samples.vendorJSON, expected) { #expect(decoded(sample) == .success(lines)) }
     #expect(Samples.vendorJSON.count == expected.count)
+  }
+
+  @Test("an object or a list without anything holds no report and is not refused, by itself alone")
+  func empty() {
+    for text in ["[]", "{}", " {}\r\n", "\u{FEFF}{}"] { #expect(decoded(text) == .success([]), "\(text)") }
+    for text in ["{}{}", "[{}]", "{\"a\":1}"] {
+      #expect(decoded(text) == .failure(.nothingUnderstood), "\(text)")
+    }
+  }
+
+  @Test(
+    "the age of a device in Aruba's report is the time between its seconds",
+    arguments: Seeds.drawn(0..<20)
+  )
+  func arubaAges(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let now = Int64.random(in: 1_700_000_000...1_900_000_000, using: &random)
+    let age = Int64.random(in: -5...4_000, using: &random)
+    let quote = Bool.random(using: &random) ? "\"" : ""
+    let text =
+      #"{"reporter":{"mac":"204c03000001","time":\#(quote)\#(now)\#(quote)},"reported":["#
+      + #"{"mac":"c300000a0b0c","rssi":{"last":-61},"lastSeen":\#(quote)\#(now - age)\#(quote)}]}"#
+    #expect(
+      decoded(text).map { $0.last ?? "" }
+        == .success(
+          "20:4c:03:00:00:01 advert c3:00:00:0a:0b:0c/unknown -61 unknown [] age \(max(0, age) * 1_000_000_000)"
+        )
+    )
   }
 
   @Test("a Cassia gateway that does not name itself has the observer of its topic")

@@ -100,6 +100,14 @@ package enum Samples {
     #"{"version":"3.0","type":"Bluetooth","data":{"networkId":"L_1","reportingAps":[{"mac":"a8:46:9d:00:00:01"}],"#
       + #""observations":[{"clientMac":"c3:00:00:0a:0b:0c","bleBeacons":[{"bleType":"ibeacon","rawData":"020106"}],"#
       + #""latestRecord":{"time":"2025-10-09T08:53:40Z","nearestApMac":"a8:46:9d:00:00:01","nearestApRssi":-61}}]}}"#,
+    #"{"meta":{"version":"1","access_token":"t","nbTopic":"telemetry"},"reporter":{"name":"hall","mac":"204c03000001","#
+      + #""time":"1800000060"},"reported":[{"mac":"c300000a0b0c","deviceClass":["iBeacon"],"lastSeen":"1800000058","#
+      + #""rssi":{"last":-61},"beacons":[{"ibeacon":{"uuid":"e2c56db5dffb48d2b060d0f5a71096e0","major":1,"minor":7,"power":-59}}]},"#
+      + #"{"mac":"c300000a0b0d","deviceClass":["arubaTag"],"lastSeen":1800000000,"rssi":{"avg":-70.4}},"#
+      + #"{"mac":"c300000a0b0e","beacons":[{"eddystone":{"power":0,"uid":{"nid":"00112233445566778899","bid":"aabbccddeeff"}}}]}]}"#,
+    #"{"v":"1.5.3","mid":7,"time":12,"ip":"10.0.0.5","mac":"AC233FC0FFEE","rssi":-40,"#
+      + #""devices":["03C300000A0B0CC3020106",[0,"C300000A0B0D",-62,"020106"],"03C3"]}"#,
+    #"{"v":"1.5.3","mid":8,"mac":"AC233FC0FFEE","devices":[]}"#,
   ]
   .map { Array($0.utf8) }
 
