@@ -77,7 +77,8 @@ extension VenueFolder {
     files: VenueFiles
   ) throws(DocumentError) -> (venue: Venue, warnings: [DocumentProblem]) {
     var traps: [DocumentProblem] = []
-    let (venue, warnings) = try read(folder, files: files) { text throws(DocumentProblem) in
+    let (venue, warnings) = try read(folder, files: files, timeZones: .machine) {
+      text throws(DocumentProblem) in
       var found = YAMLTraps(text)
       traps = found.problems
       do throws(DocumentProblem) {

@@ -46,10 +46,10 @@ public struct OpeningHours: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - time: the time.
-  ///   - utcOffset: the venue's local time minus UTC in minutes.
+  ///   - localTime: the venue's local time.
   /// - Returns: true while it is open.
-  public func contains(_ time: Timestamp, utcOffset: Int) -> Bool {
-    contains(OpeningHours.minute(of: time, utcOffset: utcOffset))
+  public func contains(_ time: Timestamp, in localTime: LocalTime) -> Bool {
+    contains(OpeningHours.minute(of: time, utcOffset: localTime.utcOffset(at: time)))
   }
 
   /// Returns the minute of the week at a time, counted from Monday 0:00.

@@ -10,10 +10,8 @@ public struct Venue: Hashable, Sendable {
   public var buildings: [Building]
   /// The stairs, lifts and escalators.
   public var connectors: [Connector]
-  /// The local time minus UTC, by which opening hours are read.
-  ///
-  /// - Units: minutes.
-  public var utcOffset: Int
+  /// The local time, by which opening hours are read.
+  public var localTime: LocalTime
   /// Indicates whether rooms without doors were opened towards the corridors that they touch.
   public var hasOpenRooms = false
   /// The height of mean sea level above the WGS 84 ellipsoid at the venue, or nil if it is not known.
@@ -29,13 +27,13 @@ public struct Venue: Hashable, Sendable {
     name: String = "",
     buildings: [Building] = [],
     connectors: [Connector] = [],
-    utcOffset: Int = 0
+    localTime: LocalTime = LocalTime()
   ) {
     self.identifier = identifier
     self.name = name
     self.buildings = buildings
     self.connectors = connectors
-    self.utcOffset = utcOffset
+    self.localTime = localTime
   }
 
   /// A floor by its building and number.
@@ -52,6 +50,14 @@ public struct Venue: Hashable, Sendable {
 }
 
 extension Venue {
+  /// Indicates whether a place, a door or a connector has opening hours.
+  package var hasOpeningHours: Bool {
+    connectors.contains { $0.hours != nil }
+      || floors.contains { _, floor in
+        floor.pointsOfInterest.contains { $0.hours != nil } || floor.doors.contains { $0.hours != nil }
+      }
+  }
+
   /// The heights that mean sea level may have above the ellipsoid in metres.
   ///
   /// - Source: EGM2008: −107 m south of India to 86 m by New Guinea.

@@ -258,24 +258,37 @@ struct RouteDrawing {
     let along = line.end - line.start
     let length = along.length
     guard let forward = along.direction else { return [] }
+    func isWithin(_ point: Point) -> Bool {
+      let position = forward.dot(point - line.start)
+      return position >= -reach && position <= length + reach
+    }
     var found: [(point: Point, index: Int, meters: Double)] = []
-    // The last corner that lies clearly on one side; corners on the line itself belong to neither.
+    // The last corner that lies clearly on one side, or on the line beyond its ends: there the way runs along a wall, behind
+    // which it came or goes between the ends.
     var last: (index: Int, side: Double)?
+    // The corners since then that lie on the line between its ends.
+    var touches: [Int] = []
     for index in points.indices {
-      let side = forward.cross(points[index] - line.start)
-      guard side.magnitude > 0.005 else { continue }
-      defer { last = (index, side) }
-      guard let before = last, before.side * side < 0 else { continue }
-      func isWithin(_ point: Point) -> Bool {
-        let position = forward.dot(point - line.start)
-        return position >= -reach && position <= length + reach
+      var side = forward.cross(points[index] - line.start)
+      if side.magnitude <= 0.005 {
+        guard !isWithin(points[index]) else {
+          touches.append(index)
+          continue
+        }
+        side = 0
       }
-      // A way that bends on the line itself passes it at the first corner between the line's ends.
-      if before.index + 1 < index {
-        guard let corner = (before.index + 1..<index).first(where: { isWithin(points[$0]) }) else { continue }
+      defer {
+        last = (index, side)
+        touches = []
+      }
+      guard let before = last, before.side * side < 0 || (before.side == 0) != (side == 0) else { continue }
+      // A way that bends on the line itself passes it at a corner between the line's ends.
+      if let first = touches.first, let latest = touches.last {
+        let corner = before.side == 0 ? latest : first
         found.append((points[corner], corner, lengths[corner]))
         continue
       }
+      guard before.side != 0, side != 0 else { continue }
       let share = before.side / (before.side - side)
       let point = points[before.index].interpolated(to: points[index], share: share)
       guard isWithin(point) else { continue }

@@ -273,7 +273,7 @@ public struct Router: Sendable {
     guard let place = target.place else { return nil }
     if options.isAccessible, !place.isAccessible { return .inaccessiblePlace(place.name) }
     if let time = options.departure, let hours = place.hours,
-      !hours.contains(time, utcOffset: graph.utcOffset)
+      !hours.contains(time, in: graph.localTime)
     {
       return .closed(place.name)
     }

@@ -7,8 +7,8 @@ public import PharosSpace
 public struct WalkableGraph: Sendable {
   /// The identifier of the venue.
   public let venue: String
-  /// The local time of the venue minus UTC, in minutes.
-  let utcOffset: Int
+  /// The local time of the venue.
+  let localTime: LocalTime
   /// The display names of the buildings by their identifiers.
   let buildings: [String: String]
   let floors: [GraphFloor]
@@ -39,7 +39,7 @@ public struct WalkableGraph: Sendable {
   public init(_ venue: Venue) {
     self.init(
       venue: venue.identifier,
-      utcOffset: venue.utcOffset,
+      localTime: venue.localTime,
       buildings: Dictionary(venue.buildings.map { ($0.identifier, $0.name) }) { first, _ in first },
       parts: venue.floors.map { GraphFloor.Part($0.floor, id: $0.id) },
       connectors: venue.connectors
@@ -49,13 +49,13 @@ public struct WalkableGraph: Sendable {
   /// Builds a graph of its parts, as they were encoded.
   init(
     venue: String,
-    utcOffset: Int,
+    localTime: LocalTime,
     buildings: [String: String],
     parts: [GraphFloor.Part],
     connectors: [Connector]
   ) {
     self.venue = venue
-    self.utcOffset = utcOffset
+    self.localTime = localTime
     self.buildings = buildings
     self.connectors = connectors
     let numbers = Dictionary(zip(parts.map(\.id), parts.indices)) { first, _ in first }

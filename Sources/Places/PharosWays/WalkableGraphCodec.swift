@@ -1,3 +1,4 @@
+import PharosModel
 import PharosSpace
 
 /// The reason for which bytes are no walkable graph.
@@ -17,7 +18,7 @@ extension WalkableGraph {
   /// The first bytes of every graph.
   private static let magic = Array("PharosWG".utf8)
   /// The version of the format.
-  private static let version: UInt16 = 2
+  private static let version: UInt16 = 3
 
   /// The graph as bytes: floors in triangles, doors, places and connectors; the ways are computed again on reading.
   ///
@@ -26,7 +27,11 @@ extension WalkableGraph {
     var writer = GraphWriter(bytes: WalkableGraph.magic)
     writer.write(WalkableGraph.version)
     writer.write(venue)
-    writer.write(Int32(clamping: utcOffset))
+    writer.write(Int32(clamping: localTime.utcOffset))
+    writer.list(localTime.changes) { writer, change in
+      writer.write(change.time.nanoseconds)
+      writer.write(Int32(clamping: change.utcOffset))
+    }
     writer.list(buildings.sorted { $0.key < $1.key }) { writer, building in
       writer.write(building.key)
       writer.write(building.value)
@@ -51,8 +56,18 @@ extension WalkableGraph {
     // The first version says nothing about access.
     reader.hasAccess = version > 1
     let venue = try reader.text()
-    let utcOffset = Int(try reader.integer(Int32.self))
-    guard (-900...900).contains(utcOffset) else { throw reader.error("a UTC offset of \(utcOffset) minutes") }
+    let utcOffset = try reader.utcOffset()
+    // The first two versions have no changes.
+    let changes: [LocalTime.Change] =
+      try version < 3
+      ? []
+      : reader.list { reader throws(WalkableGraphError) in
+        let time = Timestamp(nanoseconds: try reader.integer(Int64.self))
+        return LocalTime.Change(at: time, utcOffset: try reader.utcOffset())
+      }
+    guard zip(changes, changes.dropFirst()).allSatisfy({ $0.time < $1.time }) else {
+      throw reader.error("changes of the local time in another order")
+    }
     let buildings = try reader.list { reader throws(WalkableGraphError) in
       (try reader.text(), try reader.text())
     }
@@ -64,7 +79,7 @@ extension WalkableGraph {
     }
     self.init(
       venue: venue,
-      utcOffset: utcOffset,
+      localTime: LocalTime(utcOffset: utcOffset, changes: changes),
       buildings: Dictionary(buildings) { first, _ in first },
       parts: parts,
       connectors: connectors
@@ -230,6 +245,13 @@ private struct GraphReader {
     case 1: return true
     case let byte: throw error("\(byte) where 0 or 1 is expected")
     }
+  }
+
+  /// A difference of local time from UTC in minutes.
+  mutating func utcOffset() throws(WalkableGraphError) -> Int {
+    let offset = Int(try integer(Int32.self))
+    guard (-900...900).contains(offset) else { throw error("a UTC offset of \(offset) minutes") }
+    return offset
   }
 
   mutating func text() throws(WalkableGraphError) -> String {

@@ -83,7 +83,7 @@ struct WaySearch {
     self.options = options
     func isOpen(_ hours: OpeningHours?) -> Bool {
       guard let hours, let time = options.departure else { return true }
-      return hours.contains(time, utcOffset: graph.utcOffset)
+      return hours.contains(time, in: graph.localTime)
     }
     ways = graph.floors.map { floor in
       floor.ways(upTo: limit, isAccessible: options.isAccessible) { isOpen($0.hours) }

@@ -272,7 +272,25 @@ struct VenueReport {
       Wording.count(floors.reduce(0) { $0 + $1.floor.accessPoints.count }, "access point"),
     ]
     return ["\(folder): venue \"\(venue.identifier)\"\(name): \(parts.joined(separator: ", "))"]
-      + floors.flatMap { self.lines(of: $0.floor, $0.id) } + venue.connectors.map(line)
+      + floors.flatMap { self.lines(of: $0.floor, $0.id) } + venue.connectors.map(line) + hoursLine
+  }
+
+  /// The local time by which opening hours are read, if there are any.
+  private var hoursLine: [String] {
+    guard venue.hasOpeningHours else { return [] }
+    let local = venue.localTime
+    let minutes = local.utcOffset.magnitude
+    let offset =
+      "UTC\(local.utcOffset < 0 ? "-" : "+")\(minutes / 60):\(minutes % 60 < 10 ? "0" : "")\(minutes % 60)"
+    return switch local.source {
+    case .none: ["  opening hours: read as UTC"]
+    case .stated:
+      ["  opening hours: in the time of \(local.zone ?? "\(offset), without daylight saving time")"]
+    case .place:
+      [
+        "  opening hours: in the time of \(local.zone ?? offset), by the place of the venue; timeZone states another"
+      ]
+    }
   }
 
   private func lines(of floor: Floor, _ id: FloorID) -> [String] {

@@ -72,6 +72,28 @@ struct WalkableGraphTests {
     #expect(compared > 20)
   }
 
+  @Test("a graph read from its bytes has the changes of the local time", arguments: Seeds.drawn(0..<10))
+  func localTime(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    var venue = WayVenue.venue()
+    var seconds: Int64 = 1_600_000_000
+    let changes = (0..<Int.random(in: 0...8, using: &random)).map { _ in
+      seconds += Int64.random(in: 1...20_000_000, using: &random)
+      return LocalTime.Change(
+        at: Timestamp(seconds: seconds),
+        utcOffset: Int.random(in: -720...840, using: &random)
+      )
+    }
+    venue.localTime = LocalTime(utcOffset: 60, changes: changes)
+    let bytes = WalkableGraph(venue).encoded()
+    #expect(try WalkableGraph(decoding: bytes).encoded() == bytes)
+    for _ in 0..<50 {
+      let time = Timestamp(seconds: Int64.random(in: 1_590_000_000...1_800_000_000, using: &random))
+      let expected = changes.last { $0.time <= time }?.utcOffset ?? 60
+      #expect(venue.localTime.utcOffset(at: time) == expected)
+    }
+  }
+
   @Test("a graph read from its bytes gives the same routes bit by bit")
   func roundTrip() throws {
     let airport = SimulatedAirport(floors: 2, seed: 4).venue
@@ -119,7 +141,7 @@ struct WalkableGraphTests {
     var other = bytes
     other[8] = 9
     let error = #expect(throws: WalkableGraphError.self) { try WalkableGraph(decoding: other) }
-    #expect(error?.offset == 10 && error?.problem == "version 9, expected 2")
+    #expect(error?.offset == 10 && error?.problem == "version 9, expected 3")
     var random = SeededGenerator(seed: 5)
     for _ in 0..<100 {
       var changed = bytes

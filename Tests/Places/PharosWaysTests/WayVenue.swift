@@ -73,7 +73,7 @@ enum WayVenue {
         Connector(identifier: "stairs", kind: .stairs, stops: stops(35)),
         Connector(identifier: "escalator", kind: .escalator, stops: stops(5), direction: .up),
       ],
-      utcOffset: 60
+      localTime: LocalTime(utcOffset: 60)
     )
   }
 

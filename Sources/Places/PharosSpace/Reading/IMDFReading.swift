@@ -8,6 +8,7 @@ import PharosModel
 struct IMDFReading {
   let folder: String
   let files: VenueFiles
+  private let timeZones: KnownTimeZones
   let problems: DocumentProblems
   /// The place that has x = 0 and y = 0 on every floor: as given, else where the venue says that it is to be shown.
   private(set) var origin: Coordinate?
@@ -72,9 +73,11 @@ struct IMDFReading {
     folder: String,
     origin: Coordinate?,
     roomsWithoutDoors: RoomsWithoutDoors = .closed,
+    timeZones: KnownTimeZones,
     files: VenueFiles,
     problems: DocumentProblems
   ) {
+    self.timeZones = timeZones
     self.folder = folder
     self.origin = origin
     self.roomsWithoutDoors = roomsWithoutDoors
@@ -103,6 +106,7 @@ struct IMDFReading {
       return nil
     }
     var venue = Venue(identifier: venueFeature.id ?? "venue", name: venueFeature.name)
+    readTimeZone(of: venueFeature, into: &venue)
     let buildings = features("building.geojson") ?? []
     venue.buildings = buildings.map {
       Building(identifier: $0.id ?? "building \($0.number)", name: $0.name)
@@ -125,6 +129,18 @@ struct IMDFReading {
     venue.buildings.removeAll { $0.floors.isEmpty }
     venue.connectors = ShaftJoining(shafts, relationships: relationships()).connectors
     return venue
+  }
+
+  /// Reads the time zone of the venue: a member that IMDF does not have itself, as archives may add their own.
+  private func readTimeZone(of feature: GeoJSON.Feature, into venue: inout Venue) {
+    guard let name = feature.text("timeZone") ?? feature.text("time_zone"), !name.isEmpty else { return }
+    guard let stated = timeZones.named(name) else {
+      let message =
+        "\"\(PlainText.cut(name, to: 60))\" is no time zone that this machine knows, and is ignored"
+      layer("venue.geojson").warn(feature, "properties.timeZone", message, expected: LocalTime.exampleZone)
+      return
+    }
+    venue.localTime = stated.stated
   }
 
   /// The features of a file; nil where there is none.

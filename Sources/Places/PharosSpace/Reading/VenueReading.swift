@@ -4,6 +4,7 @@ import PharosModel
 /// A reader of one `venue.yaml` and the files that it names.
 struct VenueReading {
   let files: VenueFiles
+  private let timeZones: KnownTimeZones
   let problems: DocumentProblems
   /// The place that has x = 0 and y = 0 on every floor that says nothing else.
   var origin: Coordinate?
@@ -18,14 +19,15 @@ struct VenueReading {
   /// The identifiers of the places so far.
   private var placeIDs: Set<String> = []
 
-  init(files: VenueFiles, problems: DocumentProblems) {
+  init(files: VenueFiles, timeZones: KnownTimeZones, problems: DocumentProblems) {
     self.files = files
+    self.timeZones = timeZones
     self.problems = problems
   }
 
   private static let keys = [
-    "id", "name", "origin", "imdf", "roomsWithoutDoors", "utcOffset", "geoidHeight", "buildings",
-    "connectors",
+    "id", "name", "origin", "imdf", "roomsWithoutDoors", "timeZone", "utcOffset", "geoidHeight",
+    "buildings", "connectors",
   ]
   private static let originKeys = ["latitude", "longitude"]
 
@@ -38,7 +40,8 @@ struct VenueReading {
     let name = fields.text("name")
     origin = fields.fields("origin", known: VenueReading.originKeys).flatMap { $0.coordinate() }
     var venue = Venue(identifier: id ?? "", name: name ?? id ?? "")
-    venue.utcOffset = fields.value("utcOffset", .utcOffset) ?? 0
+    let stated = localTime(fields)
+    if let stated { venue.localTime = stated }
     venue.geoidHeight = fields.value("geoidHeight", .number(in: Venue.geoidHeights, unit: "m"))
     roomsWithoutDoors = fields.value("roomsWithoutDoors", .word(RoomsWithoutDoors.allCases)) ?? .closed
     venue.hasOpenRooms = roomsWithoutDoors == .open
@@ -47,6 +50,7 @@ struct VenueReading {
         folder: folder,
         origin: origin,
         roomsWithoutDoors: roomsWithoutDoors,
+        timeZones: timeZones,
         files: files,
         problems: problems
       )
@@ -54,6 +58,7 @@ struct VenueReading {
         venue.buildings = read.buildings
         venue.connectors = read.connectors
         if name == nil { venue.name = read.name }
+        if stated == nil { venue.localTime = read.localTime }
         origin = origin ?? reading.origin
         placeIDs = Set(read.floors.flatMap { $0.floor.pointsOfInterest.map(\.identifier) })
       }
@@ -68,6 +73,29 @@ struct VenueReading {
     }
     connectors(fields, into: &venue)
     return venue
+  }
+
+  /// The local time that the venue states; nil if it states none.
+  private func localTime(_ fields: DocumentFields) -> LocalTime? {
+    if fields.has("timeZone"), fields.has("utcOffset") {
+      fields.mistake(
+        "utcOffset",
+        "timeZone and utcOffset both say the local time",
+        expected: "timeZone alone"
+      )
+    }
+    if let name = fields.filledText("timeZone", expected: LocalTime.exampleZone) {
+      guard let stated = timeZones.named(name) else {
+        fields.mistake(
+          "timeZone",
+          "timeZone is \"\(PlainText.cut(name, to: 60))\", which is no time zone that this machine knows",
+          expected: LocalTime.exampleZone
+        )
+        return nil
+      }
+      return stated.stated
+    }
+    return fields.value("utcOffset", .utcOffset).map { LocalTime(utcOffset: $0).stated }
   }
 
   private mutating func building(_ fields: DocumentFields, into venue: inout Venue) {

@@ -1,5 +1,6 @@
 import PharosModel
 import PharosSpace
+import PharosTestSupport
 import PharosWays
 import Testing
 
@@ -191,6 +192,34 @@ struct AccessTests {
     )
     let route = try Self.route(in: house)
     #expect(route.distance > 20)
+  }
+
+  @Test(
+    "the instruction to enter a room for staff says so, however its door lies to the walls",
+    arguments: Seeds.drawn(0..<30)
+  )
+  func staffDoor(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    var house = Self.house(roomB: #", "restriction": "employeesonly""#)
+    // The hall's edge lies up to the thickness of a wall below the rooms, or on their line.
+    let gap = Bool.random(using: &random) ? 0 : Double.random(in: 0.05...0.2, using: &random)
+    let west = Double.random(in: 0.5...8, using: &random)
+    let width = Double.random(in: 0.8...1.5, using: &random)
+    let shift = Double.random(in: 0...gap, using: &random)
+    let rooms = String(decoding: house.files["unit.geojson"] ?? [], as: UTF8.self)
+    let hall = { (top: Double) in
+      Self.unit("hall", #""category": "walkway", "name": {"en": "Hall"}"#, -10, -5, 10, top)
+    }
+    house.files["unit.geojson"] = Array(rooms.replacing(hall(0), with: hall(-gap)).utf8)
+    house.files["opening.geojson"] = Array(
+      MemoryVenue.collection([
+        Self.door("a", (-8, -shift), (-6.8, -shift)), Self.door("b", (west, -shift), (west + width, -shift)),
+      ]).utf8
+    )
+    let steps = try Self.route(in: house).steps
+    let entry = try #require(steps.first { $0.maneuver.kind == .enter && $0.maneuver.name == "Room B" })
+    #expect(entry.maneuver.access == .staff && entry.instruction(in: .english) == "Enter Room B (staff only)")
+    #expect(steps.filter { $0.maneuver.access != .everyone }.count == 1)
   }
 
   @Test(

@@ -1,3 +1,4 @@
+import Foundation
 import PharosModel
 import PharosSite
 import PharosSpace
@@ -58,7 +59,7 @@ struct PlacesTests {
   func everything() throws {
     #expect(Self.hall().problems().isEmpty)
     let venue = try Self.hall().read()
-    #expect(venue.utcOffset == 60 && venue.geoidHeight == 39.5)
+    #expect(venue.localTime.utcOffset == 60 && venue.geoidHeight == 39.5)
     #expect(venue.buildings[0].floors.map(\.altitude) == [-3.25, nil])
     let floor = try #require(venue.floor(FloorID(building: "main", level: 0)))
     let cafe = try #require(floor.pointsOfInterest.first)
@@ -121,8 +122,63 @@ struct PlacesTests {
   @Test("a time is open by the venue's own clock")
   func localTime() throws {
     let hours = try #require(OpeningHours("Th 00:30-01:00"))
-    #expect(hours.contains(Timestamp(seconds: 0), utcOffset: 45))
-    #expect(!hours.contains(Timestamp(seconds: 0), utcOffset: 0))
-    #expect(hours.contains(Timestamp(seconds: 7 * 86_400 + 1_800), utcOffset: 0))
+    #expect(hours.contains(Timestamp(seconds: 0), in: LocalTime(utcOffset: 45)))
+    #expect(!hours.contains(Timestamp(seconds: 0), in: LocalTime(utcOffset: 0)))
+    #expect(hours.contains(Timestamp(seconds: 7 * 86_400 + 1_800), in: LocalTime(utcOffset: 0)))
+  }
+
+  /// A venue at a place, with opening hours and perhaps a key more.
+  private func venue(_ latitude: Double, _ longitude: Double, _ key: String = "") -> MemoryVenue {
+    var venue = Self.hall()
+    let text = """
+      id: hall
+      origin: { latitude: \(latitude), longitude: \(longitude) }
+      \(key)
+      buildings: [{ id: main, floors: [{ level: 0, places: [{ id: cafe, name: Café, at: [1, 1], hours: "12:00-13:00" }] }] }]
+      """
+    venue.files["venue.yaml"] = Array(text.utf8)
+    return venue
+  }
+
+  @Test(
+    "a venue that states no time zone has that of its place, where those about it agree",
+    arguments: [
+      (52.52, 13.40, "2026-07-01T10:30:00Z", true), (52.52, 13.40, "2026-12-01T10:30:00Z", false),
+      (48.14, 11.58, "2026-12-01T11:30:00Z", true),
+      (35.68, 139.77, "2026-07-01T03:30:00Z", true),
+      (51.51, -0.12, "2026-07-01T11:30:00Z", true), (51.51, -0.12, "2026-12-01T12:30:00Z", true),
+    ]
+  )
+  func placeTime(latitude: Double, longitude: Double, time: String, isOpen: Bool) throws {
+    let venue = try venue(latitude, longitude).read()
+    let cafe = try #require(venue.floors.first?.floor.pointsOfInterest.first)
+    let date = try Date(time, strategy: .iso8601)
+    let moment = Timestamp(seconds: Int64(date.timeIntervalSince1970))
+    #expect(cafe.hours?.contains(moment, in: venue.localTime) == isOpen, "\(venue.localTime.zone ?? "-")")
+  }
+
+  @Test(
+    "where the time zones about a venue differ, hours are read as UTC with a warning, unless it states one",
+    arguments: [(42.88, -8.54), (50.95, 1.86), (54.35, 18.65), (23.24, 69.67)]
+  )
+  func borderTime(latitude: Double, longitude: Double) throws {
+    let silent = venue(latitude, longitude)
+    #expect(
+      silent.problems().contains { $0.contains("opening hours are read as UTC") },
+      "\(silent.problems())"
+    )
+    #expect(try silent.read().localTime.utcOffset(at: Timestamp(seconds: 1_780_000_000)) == 0)
+    let stated = venue(latitude, longitude, "timeZone: Europe/Madrid")
+    #expect(stated.problems().isEmpty, "\(stated.problems())")
+    let local = try stated.read().localTime
+    #expect(local.utcOffset(at: Timestamp(seconds: 1_782_900_000)) == 120)
+    #expect(local.utcOffset(at: Timestamp(seconds: 1_796_000_000)) == 60)
+    #expect(
+      venue(latitude, longitude, "timeZone: Europe/Nowhere").problems().contains {
+        $0.contains("no time zone")
+      }
+    )
+    let both = venue(latitude, longitude, "timeZone: Europe/Madrid\nutcOffset: \"+01:00\"").problems()
+    #expect(both.contains { $0.contains("both say the local time") }, "\(both)")
   }
 }
