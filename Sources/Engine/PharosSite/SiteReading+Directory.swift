@@ -14,21 +14,14 @@ extension SiteReading {
   /// Warns of an observer whose identity is that of another in another spelling: names in another case, addresses from
   /// the last octet to the first.
   mutating func warnOfLikeObserver(_ id: ObserverID, _ place: String, _ path: String, _ line: Int) {
-    let spelling: String
-    switch id {
-    case .name(let name): spelling = name.lowercased()
-    case .eui48(let bits): spelling = Hex.octets(min(bits, bits.byteSwapped >> 16), bytes: 6)
-    case .eui64(let bits): spelling = Hex.octets(min(bits, bits.byteSwapped), bytes: 8)
-    case .uuid: return
-    }
+    guard let spelling = id.commonSpelling else { return }
     guard let other = spellings[spelling] else {
       spellings[spelling] = id
       return
     }
     guard other != id else { return }
-    let difference = id.isHardware ? "with its octets in the reverse order" : "in another case"
     problems.warning(
-      "\(place): \"\(id)\" is \"\(other)\" \(difference), and counts as another observer",
+      "\(place): \"\(id)\" is \"\(other)\" \(id.differenceOfSpelling), and counts as another observer",
       line: line,
       field: path,
       expected: "one spelling throughout, as `pharos listen` shows it"

@@ -1,4 +1,5 @@
 import PharosModel
+import PharosTestSupport
 import Testing
 
 @Suite("Several tags with one identity")
@@ -24,6 +25,21 @@ struct SharedIdentitiesTests {
     #expect(remarks.count == 1)
     #expect(remarks[0].contains("c3:00:00:0a:0b:01") && remarks[0].contains("key: mac"))
     #expect(identities.remarks { _ in true }.isEmpty)
+  }
+
+  @Test(
+    "summed up by its first and last advert, an address that is heard beside another for minutes is another tag",
+    arguments: Seeds.drawn(0..<30)
+  )
+  func summaries(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    var identities = SharedIdentities()
+    let common = Double.random(in: -600...600, using: &random)
+    let end = Self.start + .seconds(1_000)
+    identities.record(try Self.beacon(), from: Self.address(1), between: Self.start, and: end)
+    let next = end - .seconds(common)
+    identities.record(try Self.beacon(), from: Self.address(2), between: next, and: next + .seconds(2_000))
+    #expect(identities.conflicts.isEmpty == (common < 180), "\(common)")
   }
 
   @Test("one address that follows the other is one tag, even with late reports, and so is a private address")

@@ -205,10 +205,7 @@ struct Findings {
 
   /// Returns whether the site keeps the tags of one identity apart by their addresses.
   func keepsApart(_ beacon: BeaconID) -> Bool {
-    site.beacons.contains { $0.keyedByAddress && $0.constraint.matches(beacon) }
-      || site.applications.flatMap(\.regions).contains {
-        $0.keyedByAddress && $0.constraint?.matches(beacon) == true
-      }
+    site.keepsApart(beacon)
   }
 
   /// Returns whether a beacon was ever placed in a zone.

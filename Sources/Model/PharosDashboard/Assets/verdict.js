@@ -25,6 +25,7 @@ export function troublesOf(site) {
     ...gatewayTroubles(site),
     ...site.webhooks.flatMap(webhookTroubles),
     ...limitTroubles(site),
+    ...conflictTroubles(site),
     ...waitingTroubles(site),
   ].sort((a, b) => Number(b.tone === "bad") - Number(a.tone === "bad"));
 }
@@ -144,6 +145,22 @@ function limitTroubles({ applications, status, now }) {
       text: sentences(`${plural(count, "datagram was", "datagrams were")} refused`, lastReason),
     })),
   ];
+}
+
+const conflictLinks = {
+  sharedIdentity: { href: "#/things", action: "See the things" },
+  spelling: { href: "#/gateways", action: "See the gateways" },
+  sharedName: { href: "#/gateways", action: "See the gateways" },
+};
+
+function conflictTroubles({ status }) {
+  return (status?.conflicts ?? []).map(({ kind, message, remedy, addresses = [] }) => ({
+    key: `conflict ${message}`,
+    tone: "warn",
+    title: message.replace(/\.$/, ""),
+    text: sentences(addresses.length ? `Heard from ${addresses.join(", ")}` : "", remedy),
+    ...conflictLinks[kind],
+  }));
 }
 
 function waitingTroubles({ quarantined }) {

@@ -174,3 +174,21 @@ struct ObserverName: FieldForm {
     self.form = form
   }
 }
+
+extension ObserverID {
+  /// A text that is the same for all spellings of an identity that people and gateways confuse: names in another case, addresses
+  /// from the last octet to the first; nil for a UUID, which has one spelling.
+  package var commonSpelling: String? {
+    switch self {
+    case .name(let name): name.lowercased()
+    case .eui48(let bits): Hex.octets(min(bits, bits.byteSwapped >> 16), bytes: 6)
+    case .eui64(let bits): Hex.octets(min(bits, bits.byteSwapped), bytes: 8)
+    case .uuid: nil
+    }
+  }
+
+  /// The difference between this identity and another one with the same ``commonSpelling``.
+  package var differenceOfSpelling: String {
+    isHardware ? "with its octets in the reverse order" : "in another case"
+  }
+}

@@ -10,6 +10,8 @@ package struct SharedIdentities: Sendable {
     var latest: DeviceAddress
     /// The number of times that another address than the one before sent it.
     var turns = 0
+    /// Indicates whether only the times of the first and the last adverts are known.
+    var isSummary = false
   }
 
   private var senders: [BeaconID: Senders] = [:]
@@ -18,6 +20,10 @@ package struct SharedIdentities: Sendable {
   private static let maximum = (identities: 100_000, addresses: 16)
   /// The fewest turns and the shortest common time that prove two senders: reports of one that come late make a few.
   private static let proof = (turns: 6, time: TimeSpan.seconds(20), adverts: 4)
+
+  /// The shortest common time that proves two senders where nothing else is known: gateways that send once a minute hold adverts
+  /// back for so long at most, each for a time of its own.
+  private static let summaryProof = TimeSpan.minutes(3)
 
   /// Starts with nothing heard.
   package init() {}
@@ -42,15 +48,28 @@ package struct SharedIdentities: Sendable {
     senders[beacon] = known
   }
 
+  /// Records that a beacon was heard from an address from one time to another, as a running server sums it up.
+  package mutating func record(
+    _ beacon: BeaconID,
+    from address: DeviceAddress,
+    between first: Timestamp,
+    and last: Timestamp
+  ) {
+    for time in [first, last] { record(beacon, from: address, at: time) }
+    senders[beacon]?.isSummary = true
+    senders[beacon]?.spans[address]?.count = SharedIdentities.proof.adverts
+  }
+
   /// The identities that several tags send, with the addresses of these.
   package var conflicts: [(beacon: BeaconID, addresses: [DeviceAddress])] {
     senders.compactMap { beacon, known in
-      guard known.turns >= SharedIdentities.proof.turns else { return nil }
+      guard known.isSummary || known.turns >= SharedIdentities.proof.turns else { return nil }
+      let common = known.isSummary ? SharedIdentities.summaryProof : SharedIdentities.proof.time
       let spans = known.spans.filter { $0.value.count >= SharedIdentities.proof.adverts }
       let together = spans.filter { address, span in
         spans.contains { other, rival in
           other != address
-            && min(span.last, rival.last) - max(span.first, rival.first) >= SharedIdentities.proof.time
+            && min(span.last, rival.last) - max(span.first, rival.first) >= common
         }
       }
       return together.isEmpty ? nil : (beacon, together.keys.sorted { $0.bits < $1.bits })
@@ -69,5 +88,15 @@ package struct SharedIdentities: Sendable {
         + "\(addresses.count > 4 ? " and others" : "") at the same time; give each its own minor, or set key: mac for it "
         + "in the site file"
     }
+  }
+}
+
+extension Site {
+  /// Returns whether the tags of a beacon are kept apart by their addresses.
+  package func keepsApart(_ beacon: BeaconID) -> Bool {
+    beacons.contains { $0.keyedByAddress && $0.constraint.matches(beacon) }
+      || applications.flatMap(\.regions).contains {
+        $0.keyedByAddress && $0.constraint?.matches(beacon) == true
+      }
   }
 }

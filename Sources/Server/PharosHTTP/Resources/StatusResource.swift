@@ -111,6 +111,7 @@ private struct StatusDocument {
   let commitPublisher: CommitPublisherStatistics
   let feeds: FeedStatistics
   let webhooks: [WebhookStanding]
+  let conflicts: [SiteConflict]
 
   init(_ backend: any HTTPBackend, _ snapshot: IngestSnapshot) {
     version = backend.version
@@ -125,6 +126,7 @@ private struct StatusDocument {
     commitPublisher = backend.commitPublisher.statistics
     feeds = backend.feeds.statistics
     webhooks = backend.webhooks.list()
+    conflicts = snapshot.heard.conflicts(with: backend.owner.site)
   }
 
   static let members: [DocumentField<StatusDocument>] = [
@@ -145,6 +147,11 @@ private struct StatusDocument {
     .always("publisher", .object(CommitPublisherStatistics.members)) { $0.commitPublisher },
     .always("feeds", .object(FeedStatistics.members)) { $0.feeds },
     .always("webhooks", .object(deliveries)) { $0.webhooks },
+    .always(
+      "conflicts",
+      .list(.object(SiteConflict.members)),
+      "What the input proves to be wrong with the site, and its owner has to mend."
+    ) { $0.conflicts },
   ]
 
   private static let ingest: [DocumentField<IngestSnapshot>] = [
@@ -236,6 +243,17 @@ extension SocketStatus {
     .always("address", .text) { $0.address.description },
     .always("loop", .count) { $0.loop },
     .always("receiveBuffer", .count, "Bytes.") { $0.receiveBuffer },
+  ]
+}
+
+extension SiteConflict {
+  fileprivate static let members: [DocumentField<SiteConflict>] = [
+    .always("kind", .word(Kind.allCases)) { $0.kind },
+    .always("message", .text, "What is so.") { $0.message },
+    .always("remedy", .text, "What to do.") { $0.remedy },
+    .sometimes("addresses", .list(.text), "The addresses of the tags that send one identity.") {
+      $0.addresses.isEmpty ? nil : $0.addresses.map(\.description)
+    },
   ]
 }
 

@@ -38,6 +38,7 @@ package struct StatusService: Service {
     await cancelWhenGracefulShutdown {
       var before = IngestSnapshot()
       var watch = LimitWatch()
+      var named: Set<SiteConflict> = []
       for await _ in AsyncTimerSequence(interval: period, clock: .continuous) {
         guard let now = try? await parts.server.snapshot() else { return }
         let line =
@@ -45,6 +46,12 @@ package struct StatusService: Service {
           ?? StatusService.line(now, since: before, period: period, tally: tally)
         console.say(line + StatusService.trouble(parts.commitPublisher.statistics))
         for finding in watch.look(now, parts.feeds.statistics) { log(finding) }
+        for conflict in now.heard.conflicts(with: parts.owner.site) where named.insert(conflict).inserted {
+          logger.warning(
+            "The input proves a conflict in the site. It is logged once.",
+            metadata: [LogKey.reason: "\(conflict.message) \(conflict.remedy)"]
+          )
+        }
         before = now
       }
     }
