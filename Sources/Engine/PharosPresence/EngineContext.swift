@@ -256,3 +256,25 @@ package struct SensingScope: Hashable, Sendable {
     self.beaconAddresses = beaconAddresses
   }
 }
+
+/// The counts that a run of adverts adds to the counters of an engine.
+struct RunCounts {
+  var reports = 0
+  var heads = 0
+  var untracked = 0
+  var withoutLevel = 0
+  var joined = 0
+}
+
+extension MonitoringCounters {
+  /// Adds the counts of a run.
+  mutating func add(_ counts: RunCounts) {
+    let adverts = UInt64(counts.reports - counts.heads)
+    reports += UInt64(counts.reports)
+    self.adverts += adverts
+    matched += adverts - UInt64(counts.untracked)
+    unmatched += UInt64(counts.untracked)
+    withoutLevel += UInt64(counts.withoutLevel)
+    joined += UInt64(counts.joined)
+  }
+}

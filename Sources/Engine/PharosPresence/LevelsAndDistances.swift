@@ -426,3 +426,17 @@ struct RequestedReading: Sendable {
   var request: Int32
   var reading: RangedReading
 }
+
+/// The rank of a reading in its event: by request, nearest first, unknown last; much smaller to sort than the reading.
+struct ReadingRank {
+  var request: Int32
+  /// Its place among the readings.
+  var place: Int32
+  var meters: Double
+
+  init(_ entry: RequestedReading, at place: Int) {
+    request = entry.request
+    self.place = Int32(place)
+    meters = entry.reading.proximity == .unknown ? .infinity : entry.reading.accuracy
+  }
+}

@@ -248,13 +248,16 @@ package struct LifeSigns: Sendable {
   mutating func interrupted(until time: Timestamp) {
     silentFrom = max(silentFrom, time)
     heartbeats.interrupt()
+    uploads.interrupt(until: time)
     begin(at: time, isProof: false)
     maximumPause = .zero
     doubt = nil
   }
 
   /// The time from which on its silence counts towards an outage.
-  var silentSince: Timestamp { max(lastProof, silentFrom) }
+  ///
+  /// An upload counts from when it came, whatever times it states.
+  var silentSince: Timestamp { max(lastProof, silentFrom, uploads.isWhole ? uploads.latest : .distantPast) }
 
   /// Returns true if it counts as down, not having been heard up to a time: all that it hears fell silent together, or its
   /// silence is longer than any that it is known for.
@@ -281,7 +284,8 @@ package struct LifeSigns: Sendable {
   private func fellSilent(by time: Timestamp) -> Bool {
     judgesReception && mode != .heartbeat && ambient < LifeSigns.busy
       // All that comes in one upload falls silent together after it.
-      && time - traffic.latest > .seconds(uploads.usualGap * 2) + LifeSigns.noticeable
+      && time - traffic.latest > (uploads.isSlow ? uploads.wait : .seconds(uploads.usualGap * 2))
+        + LifeSigns.noticeable
       && reception.isSilentTogether(at: time)
   }
 
@@ -393,7 +397,9 @@ extension LifeSigns {
     guard judgesReception else { return true }
     guard let count = heartbeat.advertsHeard else { return !reception.isSilentTogether(at: time) }
     guard count == 0 else {
-      ambient += (Double(count) - min(Double(count), Double(reported)) - ambient) / 8
+      // What is uploaded now and then cannot be compared with what was heard since the last heartbeat.
+      ambient +=
+        uploads.isSlow ? -ambient : (Double(count) - min(Double(count), Double(reported)) - ambient) / 8
       missed = 0
       return true
     }

@@ -532,18 +532,6 @@ package struct MonitoringEngine: Sendable {
   }
 }
 
-extension MonitoringCounters {
-  fileprivate mutating func add(_ counts: RunCounts) {
-    let adverts = UInt64(counts.reports - counts.heads)
-    reports += UInt64(counts.reports)
-    self.adverts += adverts
-    matched += adverts - UInt64(counts.untracked)
-    unmatched += UInt64(counts.untracked)
-    withoutLevel += UInt64(counts.withoutLevel)
-    joined += UInt64(counts.joined)
-  }
-}
-
 extension ObserverEngine {
   /// Removes all that is kept, as the observer itself is removed.
   fileprivate mutating func removeAll() {

@@ -37,18 +37,15 @@ extension ObserverEngine {
     _ context: inout EngineContext
   ) {
     upload.append(advert, at: time, from: batch)
-    if upload.due == .distantFuture {
-      let due = max(life.uploads.readingAt, context.current)
-      upload.due = context.arm(due, observer: place, .upload)
-    }
+    let due = max(life.uploads.readingAt, context.current)
+    if upload.due == .distantFuture { upload.due = context.arm(due, observer: place, .upload) }
     if upload.times.count >= HeldUpload.capacity { readUpload(&context) }
   }
 
   /// Hears the adverts of an upload in the order of their times.
   mutating func readUpload(_ context: inout EngineContext) {
-    var read = upload
+    let read = upload
     upload = HeldUpload()
-    if read.spread(over: life.uploads.span) { life.uploads.recordBurst() }
     tracks.makeUnique()
     for place in read.order {
       guard case .advert(let advert) = read.adverts.reports[place].body else { continue }

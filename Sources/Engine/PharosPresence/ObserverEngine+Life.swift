@@ -128,7 +128,9 @@ extension ObserverEngine {
     let isExcused = scanState == .off && !life.hasHeartbeats
     // There is nothing to go by: the next report looks again.
     guard !life.isAssumed, !isExcused else { return }
-    let (deadline, isOut) = life.outage(through: context.current - reach)
+    // An upload is overdue by the time at which the one before came, whatever it reached back to.
+    let waited = life.uploads.isWhole && !lag.isGiven ? .zero : lag.lag
+    let (deadline, isOut) = life.outage(through: context.current - waited)
     guard isOut else { return armOutage(for: deadline, &context) }
     isUp = false
     isAwaited = false
@@ -201,7 +203,7 @@ extension ObserverEngine {
   /// Its life as stage two has to know it.
   private var lifeNow: ListeningTime {
     let proof = life.isAssumed ? .distantFuture : life.provenHearing
-    let upload = life.isAssumed ? life.uploads.wait : life.uploads.knownPeriod
+    let upload = life.isAssumed ? life.uploads.wait : max(life.uploads.knownPeriod, life.uploads.reach)
     return ListeningTime(
       provenThrough: min(proof, life.reception.deafSince ?? .distantFuture),
       deafTime: life.reception.spans.total,

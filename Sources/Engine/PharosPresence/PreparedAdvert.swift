@@ -333,15 +333,6 @@ extension UnsafePointer<PreparedAdvert> {
   }
 }
 
-/// The counts that a run of adverts adds to the counters of an engine.
-struct RunCounts {
-  var reports = 0
-  var heads = 0
-  var untracked = 0
-  var withoutLevel = 0
-  var joined = 0
-}
-
 extension ObserverEngine {
   /// Hears reports as long as they are this observer's, in order, on time and before the next timer, and no track must be made.
   ///

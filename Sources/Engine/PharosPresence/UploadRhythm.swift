@@ -38,7 +38,7 @@ struct UploadRhythm: Equatable, Sendable {
   /// The receive time of the last advert before it.
   private var before: Timestamp
   /// The receive time of the latest advert.
-  private var latest: Timestamp
+  private(set) var latest: Timestamp
   /// The number of uploads, up to ``newUploads``.
   private var count: UInt8 = 1
   /// The uploads in a row that covered the time since the one before, up to ``minimumUploads``, the present one included.
@@ -51,8 +51,10 @@ struct UploadRhythm: Equatable, Sendable {
   private(set) var usualGap = 0.0
   /// Indicates whether its first upload held several adverts of one transmitter without times.
   private(set) var isBurst = false
+  /// Indicates whether its uploads state times.
+  private var isTimed = false
   /// Indicates whether its uploads are read as a whole, each in the order of its times, whatever datagram an advert came in: the
-  /// observer is known to upload at intervals of two seconds or more.
+  /// observer is known to upload at intervals of two seconds or more, with times.
   private(set) var isWhole = false
 
   init(at time: Timestamp) {
@@ -65,12 +67,19 @@ struct UploadRhythm: Equatable, Sendable {
   mutating func receive(at time: Timestamp, age: TimeSpan) {
     if time.nanoseconds &- begun.nanoseconds > UploadRhythm.maximumUploadTime.nanoseconds { begin(at: time) }
     latest = time
-    if age.nanoseconds > UploadRhythm.maximumUploadTime.nanoseconds / 2, !isCovered || isFirst { cover(age) }
+    if age.nanoseconds > UploadRhythm.maximumUploadTime.nanoseconds / 2, !isCovered || isFirst {
+      cover(age, isTimed: true)
+    }
   }
 
   /// Several adverts of one transmitter came at once, without times: they were collected since the upload before.
   mutating func recordBurst() {
-    if count == 1 { isBurst = true } else if !isCovered { cover(begun - before) }
+    if count == 1 { isBurst = true } else if !isCovered { cover(begun - before, isTimed: false) }
+  }
+
+  /// Nothing could be received up to a time: what comes then was not collected by the observer.
+  mutating func interrupt(until time: Timestamp) {
+    if count > 0 { (begun, latest) = (max(begun, time), max(latest, time)) }
   }
 
   /// An upload begins.
@@ -81,8 +90,11 @@ struct UploadRhythm: Equatable, Sendable {
     if !isCovered, (time - begun).seconds > UploadRhythm.shortest { covered = 0 }
     (begun, before, isCovered) = (time, latest, false)
     if count < UploadRhythm.newUploads { count += 1 }
-    isWhole = knownPeriod >= UploadRhythm.minimumPeriod
+    isWhole = isTimed && isSlow
   }
+
+  /// Indicates whether it is known to upload at intervals of two seconds or more.
+  var isSlow: Bool { knownPeriod >= UploadRhythm.minimumPeriod }
 
   /// The time that the next upload may take: a half more than the longest one took; zero for an observer that sends at once.
   ///
@@ -106,9 +118,6 @@ struct UploadRhythm: Equatable, Sendable {
     min(knownPeriod * UploadRhythm.readingShare, UploadRhythm.maximumUploadTime)
   }
 
-  /// The time since the upload before, which the present one covers.
-  var span: Range<Timestamp> { isFirst ? begun..<begun : min(before, begun)..<begun }
-
   /// The receive time at which the present upload is read, if it is read as a whole.
   var readingAt: Timestamp { begun + readingTime }
 
@@ -120,13 +129,13 @@ struct UploadRhythm: Equatable, Sendable {
   /// The end of the upload before the one to which a datagram of a time belongs; nil for an observer that is not known to
   /// upload at intervals of two seconds or more.
   func knownStart(at time: Timestamp) -> Timestamp? {
-    guard isWhole else { return nil }
+    guard isSlow else { return nil }
     return time - begun > UploadRhythm.maximumUploadTime ? latest : before
   }
 
   /// Takes the age of an advert of the present upload, which may cover the time since the one before.
   @inline(never)
-  private mutating func cover(_ age: TimeSpan) {
+  private mutating func cover(_ age: TimeSpan, isTimed: Bool) {
     // The first one covers as much as it reaches back.
     let gap = count == 1 ? age.seconds : (begun - before).seconds
     guard !isCovered || isFirst, gap > UploadRhythm.shortest, age.seconds >= gap * UploadRhythm.coveredShare,
@@ -134,7 +143,8 @@ struct UploadRhythm: Equatable, Sendable {
     else { return }
     if !isCovered { (isCovered, covered) = (true, min(covered + 1, UploadRhythm.minimumUploads)) }
     period = max(gap, isFirst ? period : period * 0.9)
-    isWhole = knownPeriod >= UploadRhythm.minimumPeriod
+    self.isTimed = isTimed
+    isWhole = isTimed && isSlow
   }
 
   /// Indicates whether the observer is known to be one that uploads.
@@ -158,7 +168,8 @@ extension UploadRhythm: FieldParts {
     try coder.code(&isBurst)
     try coder.code(finite: &period, "the time between uploads")
     try coder.code(finite: &usualGap, "the usual time between uploads")
-    if Coder.isReader { isWhole = knownPeriod >= UploadRhythm.minimumPeriod }
+    try coder.code(&isTimed)
+    if Coder.isReader { isWhole = isTimed && isSlow }
   }
 }
 
@@ -180,40 +191,6 @@ struct HeldUpload: Sendable {
   mutating func append(_ advert: Report, at time: ReportTime, from batch: borrowing ReportBatch) {
     adverts.append(advert, from: batch)
     times.append(time)
-  }
-
-  /// Spreads the adverts evenly over the time since the upload before, those of each transmitter among themselves, if none states
-  /// its time: they were collected in that time.
-  ///
-  /// - Returns: true if a transmitter has several of them.
-  mutating func spread(over span: Range<Timestamp>) -> Bool {
-    guard !span.isEmpty, !times.contains(where: \.isTimed) else { return false }
-    var places: [Transmission: [Int]] = [:]
-    for place in times.indices { places[transmission(place), default: []].append(place) }
-    for own in places.values {
-      for (number, place) in own.enumerated() {
-        let share = (Double(number) + 0.5) / Double(own.count)
-        let event = span.lowerBound + (span.upperBound - span.lowerBound) * share
-        times[place] = ReportTime(event: event, isLate: false, isTimed: true)
-      }
-    }
-    return places.values.contains { $0.count > 1 }
-  }
-
-  /// What adverts of one transmitter have in common: the address if it lasts, otherwise what is sent.
-  private struct Transmission: Hashable {
-    var address: UInt64?
-    var payload: ArraySlice<UInt8>
-  }
-
-  private func transmission(_ place: Int) -> Transmission {
-    guard case .advert(let advert) = adverts.reports[place].body else { return Transmission(payload: []) }
-    if let address = advert.address, !address.isPrivate {
-      return Transmission(address: address.bits, payload: [])
-    }
-    return Transmission(
-      payload: adverts.payloads[Int(advert.payload.lowerBound)..<Int(advert.payload.upperBound)]
-    )
   }
 
   /// The places of the adverts in the order of their times; those of one time in the order in which they came.

@@ -100,8 +100,6 @@ struct UploadTests {
     case newestFirst
     case byTag
     case shuffled
-    /// In the order of time, which it does not state.
-    case untimed
 
     func sorted(
       _ heard: [(time: Double, tag: UInt16)],
@@ -111,13 +109,12 @@ struct UploadTests {
       case .newestFirst: heard.reversed()
       case .byTag: heard.sorted { ($0.tag, $0.time) < ($1.tag, $1.time) }
       case .shuffled: heard.shuffled(using: &random)
-      case .untimed: heard
       }
     }
   }
 
   @Test(
-    "the datagrams of an upload may come in any order, with times and without",
+    "the datagrams of an upload may come in any order",
     arguments: Seeds.drawn(0..<60),
     Order.allCases
   )
@@ -141,12 +138,10 @@ struct UploadTests {
         next[tag] += interval
       }
       let sorted = order.sorted(heard, &random)
-      // What states no times comes in one body, or nothing would tell that it was collected.
-      let pause = order == .untimed ? 0 : min(0.1, period * 0.02) / Double(sorted.count / size + 1)
+      let pause = min(0.1, period * 0.02) / Double(sorted.count / size + 1)
       for (place, advert) in sorted.enumerated() {
         let time = sent + Double(place / size) * pause
-        let timing = order == .untimed ? ReportTiming.received : .age(.seconds(time - advert.time))
-        timeline.receive(1, advert.tag, at: time, timing: timing)
+        timeline.receive(1, advert.tag, at: time, timing: .age(.seconds(time - advert.time)))
       }
     }
     timeline.advance(to: end)

@@ -260,7 +260,7 @@ struct RecentDelivery: Sendable, Hashable {
   private static let slowWindow = 2.0
 
   /// The longest times of one window.
-  private struct Longest: Hashable {
+  private struct Delays: Hashable {
     /// Of those within ``prompt``.
     var prompt = TimeSpan.zero
     /// Of all.
@@ -268,9 +268,11 @@ struct RecentDelivery: Sendable, Hashable {
   }
 
   /// The longest times in this window, and in the one before.
-  private var present = Longest()
-  private var before = Longest()
+  private var present = Delays()
+  private var before = Delays()
   private var turned = Timestamp.distantPast
+  /// The time of the latest delivery within ``prompt``.
+  private var promptAt = Timestamp.distantPast
   /// The time at which the longest time last fell: nothing is decided for an earlier one from then on.
   private(set) var lowered = Timestamp.distantPast
 
@@ -284,10 +286,15 @@ struct RecentDelivery: Sendable, Hashable {
     let was = maximumGap
     let length = max(RecentDelivery.window, max(present.any, before.any) * RecentDelivery.slowWindow)
     if turned == .distantPast || instant - turned >= length {
-      (before, present, turned) = (present, Longest(), instant)
+      (before, present, turned) = (present, Delays(), instant)
     }
     present.any = max(present.any, span)
-    if span <= RecentDelivery.prompt { present.prompt = max(present.prompt, span) }
+    if span <= RecentDelivery.prompt {
+      (present.prompt, promptAt) = (max(present.prompt, span), instant)
+    } else if instant - promptAt > RecentDelivery.prompt {
+      // The quicker observers no longer hear it.
+      (present.prompt, before.prompt) = (.zero, .zero)
+    }
     if maximumGap < was { lowered = instant }
   }
 }

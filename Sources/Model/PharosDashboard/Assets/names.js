@@ -11,7 +11,7 @@ export function learn(entries, idOf) {
   for (const entry of entries ?? []) if (entry.name) names.set(idOf(entry), entry.name);
 }
 
-/** Remembers the names of a directory: an entry that has none any more loses its name here too. */
+/** Remembers the names of a directory: an entry without one loses its name here too. */
 export function learnDirectory(entries) {
   for (const { id, name } of entries ?? []) {
     if (name) names.set(id, name);

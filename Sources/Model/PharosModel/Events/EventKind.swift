@@ -180,7 +180,9 @@ public enum EventKind: UInt8, CaseIterable, Hashable, Sendable {
 }
 
 /// The details of a decision, by its kind.
-public enum EventDetail: Hashable, Sendable {
+///
+/// Indirect: an event passes through many hands on its way to the subscribers, and each copy costs a reference.
+public indirect enum EventDetail: Hashable, Sendable {
   /// A region's state changed, or was asked for.
   case region(RegionTransition)
   /// A region was refused: the limit, and the region that did not fit.

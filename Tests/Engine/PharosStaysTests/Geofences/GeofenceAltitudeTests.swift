@@ -105,7 +105,7 @@ struct GeofenceAltitudeTests {
   }
 
   @Test(
-    "what is undecided for long is named: for want of a height, or because the fixes say too little",
+    "an area that is undecided for long is named: for want of a height, or because the fixes say too little",
     arguments: [(nil, Evidence.Rule.noAltitude), (37, .assumed)]
   )
   func undecided(altitude: Double?, rule: Evidence.Rule) throws {
