@@ -12,8 +12,12 @@ package struct Narrator {
 
   /// Makes a narrator that knows a site's names, and what fixed rules would have decided.
   package init(_ site: Site, rows: [RowKey: RowStory] = [:]) {
-    self.rows = rows
-    names = SiteNames(site)
+    self.init(SiteNames(site), rows: rows)
+  }
+
+  /// Makes a narrator that knows some names, such as those of the time of an event.
+  package init(_ names: SiteNames, rows: [RowKey: RowStory] = [:]) {
+    (self.names, self.rows) = (names, rows)
   }
 
   /// The name of an observer, or its identity.

@@ -72,6 +72,24 @@ extension Journal {
     return pruned
   }
 
+  /// Returns a time before which neither an event nor a summary is kept; nil if there are none.
+  ///
+  /// It may lie earlier than all of them, by as much as the events of a block of the index do.
+  ///
+  /// - Throws: ``JournalError``.
+  package func earliestTime() throws(JournalError) -> Timestamp? {
+    let tail = shared.withLock { $0.tail.earliest }
+    return try read { database in
+      let block = try Int64.fetchOne(database, sql: "SELECT min(earliest) FROM blocks")
+      let hour = try Int64.fetchOne(database, sql: "SELECT min(hour) FROM history_hours")
+      let times = [
+        block.map(Timestamp.init(nanoseconds:)), hour.map { HistoryMinute(hour: $0, minute: 0).start },
+        tail == .distantFuture ? nil : tail,
+      ]
+      return times.compactMap(\.self).min()
+    }
+  }
+
   /// Drops about twice as many events as were appended if the journal exceeds its size limit, so that a full journal
   /// does not grow.
   ///

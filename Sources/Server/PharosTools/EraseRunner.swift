@@ -83,6 +83,7 @@ enum ErasureText {
     "comparisons": ("comparison of captures that showed it", "comparisons of captures that showed it"),
     "persons": ("mark that it is a person", "marks that it is a person"),
     "acceptances": ("acceptance as an observer", "acceptances as an observer"),
+    "formerNames": ("record of its names", "records of its names"),
     "notifications": ("memory of notifications", "memories of notifications"),
   ]
 

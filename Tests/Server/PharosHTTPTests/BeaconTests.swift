@@ -48,6 +48,67 @@ struct BeaconTests {
     }
   }
 
+  @Test("pages, single events, streams and visits have the names of the time, and lists the present ones")
+  func renaming() async throws {
+    try await TestService.run { service async throws in
+      let tag = try #require(SubjectID(Self.tag))
+      func rename(_ name: String) async throws {
+        service.time.pass(seconds: 60)
+        let body = #"{"name":"\#(name)"}"#
+        #expect(try await [200, 201].contains(service.request("PUT", Self.path, body: body).status))
+        let zone = #"{"name":"\#(name)'s room","observers":["roof"]}"#
+        #expect(try await [200, 201].contains(service.request("PUT", "/v1/zones/attic", body: zone).status))
+        service.time.pass(seconds: 60)
+        let now = service.backend.clock()
+        let place = VisitDetail.Place(kind: .zone, identifier: "attic")
+        let visit = VisitDetail(
+          visit: EventID(high: 0, low: UInt64(now.nanoseconds)),
+          arrival: now,
+          departure: nil,
+          venue: "",
+          horizontalAccuracy: 2,
+          place: place,
+          evidence: VisitDetail.Evidence(fixes: 1, end: .lasting)
+        )
+        let move = ZoneTransition(from: nil, to: "attic", margin: nil, dwell: nil, reason: .margin)
+        service.backend.commitPublisher.publish(
+          [(EventKind.zoneEnter, EventDetail.zone(move)), (.visitArrive, .visit(visit))].map { kind, detail in
+            Event(
+              stream: service.backend.owner.site.stream,
+              kind: kind,
+              time: now,
+              decidedAt: now,
+              stage: 2,
+              subject: tag,
+              region: "attic",
+              counter: UInt64(now.nanoseconds),
+              detail: detail
+            )
+          }
+        )
+        await service.backend.commitPublisher.drain()
+      }
+      for name in ["Anna", "Bert", "Carl"] { try await rename(name) }
+      let events = try await service.request("GET", "/v1/events?kind=zone.enter&after=0").json["events"]
+        .elements
+      let names = events.map { $0["event"]["data"]["name"].string }
+      #expect(names == ["Anna", "Bert", "Carl"])
+      #expect(events.map { $0["event"]["data"]["room"].string } == names.map { "\($0 ?? "")'s room" })
+      for event in events {
+        let one = try await service.request("GET", "/v1/events/\(event["sequence"].integer ?? 0)").json
+        #expect(one["event"]["data"]["name"].string == event["event"]["data"]["name"].string)
+      }
+      let visits = try await service.request("GET", "/v1/visits").json["visits"].elements
+      #expect(visits.map { $0["name"].string } == ["Carl", "Bert", "Anna"])
+      #expect(visits.map { $0["room"].string } == ["Carl's room", "Bert's room", "Anna's room"])
+      #expect(try await service.request("GET", Self.path).json["name"].string == "Carl")
+      let path = "/v1/subjects/\(Self.tag.replacing("/", with: "%2F"))"
+      let erased = try await service.request("DELETE", path).json
+      #expect(erased["removed"]["formerNames"].integer == 1)
+      #expect(service.backend.owner.names.history.names.keys.allSatisfy { "\($0)" != "beacon/\(Self.tag)" })
+    }
+  }
+
   @Test("a tag in a zone is in its room, by name, in every list")
   func room() async throws {
     try await TestService.run { service async throws in

@@ -52,6 +52,34 @@ struct HistoryTests {
 
   private var range: String { "from=\(time(0))&to=\(time(119))" }
 
+  @Test("a step and a frame have the name that the room and the tag had in their last minute")
+  func renaming() async throws {
+    try await TestService.run { service in
+      let tag = try #require(SubjectID(Self.tag))
+      let first = HistoryMinute(containing: service.backend.clock())
+      for name in ["Kitchen", "Studio"] {
+        service.time.pass(seconds: 120)
+        let zone = #"{"name":"\#(name)","observers":["roof"]}"#
+        #expect(try await [200, 201].contains(service.request("PUT", "/v1/zones/attic", body: zone).status))
+        service.time.pass(seconds: 120)
+        var sample = HistorySample(minute: HistoryMinute(containing: service.backend.clock()))
+        sample.subjects[tag] = SubjectMinute(zone: "attic", state: .inside)
+        try service.backend.journal.record(sample)
+      }
+      service.time.pass(seconds: 120)
+      let range = "from=\(first.start.rfc3339)&to=\(service.backend.clock().rfc3339)"
+      let path = "/v1/history/subjects/\(Self.coded)?\(range)"
+      let points = try await service.request("GET", path).json["points"].elements
+      #expect(points.map { $0["room"].string } == ["Kitchen", "Studio"])
+      let csv = try await service.request("GET", path, headers: ["Accept": "text/csv"]).text
+      #expect(csv.contains(",Kitchen,attic,") && csv.contains(",Studio,attic,"))
+      let frames = try await service.request("GET", "/v1/history/positions?\(range)").json["frames"].elements
+      #expect(frames.flatMap { $0["subjects"].elements.map { $0["room"].string } } == ["Kitchen", "Studio"])
+      let listed = try await service.request("GET", "/v1/history/subjects?\(range)&points=12").json
+      #expect(listed["subjects"][0]["room"].string == "Studio")
+    }
+  }
+
   @Test(
     "minutes in which the observers of a room were down are a gap, not a zero, and the room of a tag says so"
   )

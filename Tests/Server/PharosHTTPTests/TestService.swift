@@ -110,6 +110,7 @@ struct TestService {
     configuration.clock = clock
     let server = PharosServer(owner: owner, configuration: configuration, logger: logger)
     owner.attach(to: server)
+    try owner.recordNames(by: clock.wall, logger: logger)
     let authorisations = try Authorisations(store: journal)
     let commitPublisher = CommitPublisher(
       hub: server.hub,

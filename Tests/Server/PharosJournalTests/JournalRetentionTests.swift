@@ -27,6 +27,22 @@ struct JournalRetentionTests {
     return .init(event: event)
   }
 
+  @Test("no event and no summary that is kept lies before the earliest time, and what is dropped moves it")
+  func earliest() throws {
+    let journal = try journal(.memory, JournalSettings(maximumAge: .seconds(1_000), maximumBytes: .max))
+    #expect(try journal.earliestTime() == nil)
+    _ = try journal.append((1...9_000).map { state($0 % 50, .inside, at: $0) })
+    #expect(try journal.earliestTime() == Timestamp(seconds: 1))
+    _ = try journal.prune(now: Timestamp(seconds: 6_001))
+    let earliest = try #require(try journal.earliestTime())
+    let first = try #require(try journal.events(after: 0, limit: 1).first?.event.time)
+    #expect(earliest <= first && first - earliest < TimeSpan.seconds(65_536))
+    var sample = HistorySample(minute: HistoryMinute(60))
+    sample.places[.zone("lobby")] = PlaceMinute(inside: 1, unmonitored: 0)
+    try journal.record(sample)
+    #expect(try journal.earliestTime() == min(earliest, HistoryMinute(60).start))
+  }
+
   @Test(
     "events above the age are removed up to the first younger one; the sequence stays, and others are found"
   )

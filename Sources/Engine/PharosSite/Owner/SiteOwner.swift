@@ -22,15 +22,19 @@ package final class SiteOwner: Sendable {
     ///
     /// Programs that embed a server change it without registering anything.
     var site: Site
-    /// The names that it gives.
+    /// The names that it gives, and those that it gave.
     var names: SiteNames
+    /// The clock that gives the instants of changes of names; nil while former names are not recorded.
+    var clock: (@Sendable () -> Timestamp)?
+    /// The instant of the edit that is being made, with which its changes of names are stored.
+    var instant: Timestamp?
 
     mutating func carryOut(_ edit: SiteEdit) throws(RegionRefusal) -> [RegionChange] {
       let before = site
       defer {
         if before.observers != site.observers || before.beacons != site.beacons || before.zones != site.zones
         {
-          names = SiteNames(site)
+          names = names.edited(to: site, at: instant ?? clock?())
         }
       }
       switch edit {
@@ -90,7 +94,7 @@ package final class SiteOwner: Sendable {
   /// The site that counts.
   package var site: Site { state.withLock { $0.site } }
 
-  /// The names that the site gives.
+  /// The names that the site gives, and those that it gave.
   package var names: SiteNames { state.withLock { $0.names } }
 
   /// The declarations of the site file and the registrations over HTTP.
@@ -175,6 +179,9 @@ extension SiteOwner {
       _ = try carryOut(edit)
       return
     }
+    var pending = pending
+    pending.documents += namesChanged(by: edit)
+    defer { state.withLock { $0.instant = nil } }
     try await engine.change(edit) { try commit(pending) }
   }
 
@@ -206,6 +213,69 @@ extension SiteOwner {
 
   private func warn(of sources: SiteSources) {
     for conflict in sources.conflicts { logger?.warning("\(conflict)") }
+  }
+}
+
+/// How names are kept that no longer count. Whichever way a thing is renamed, the edit of the site is what renames it.
+extension SiteOwner {
+  /// Restores the former names from the store, and records those that end from now on.
+  ///
+  /// What was renamed while the server was stopped counts as renamed now. In a store that never had names, the present ones are
+  /// taken to have counted always.
+  ///
+  /// - Parameters:
+  ///   - clock: the clock by which events have their times.
+  ///   - logger: logs records that cannot be read.
+  /// - Throws: the error of the store.
+  package func recordNames(by clock: @escaping @Sendable () -> Timestamp, logger: Logger) throws {
+    let records = try store.flatMap { try NameDocuments.read(from: $0, logger: logger) }
+    let stored = SiteNames.restored(from: records ?? [])
+    let changes = state.withLock { state in
+      state.clock = clock
+      if records != nil { state.names = stored.edited(to: state.site, at: clock()) }
+      return NameDocuments.changes(to: state.names, from: stored)
+    }
+    try commit(PendingChange(documents: changes + (records == nil ? [NameDocuments.beginning] : [])))
+  }
+
+  /// Removes the former names of a subject; also while there is no server.
+  ///
+  /// - Parameter traces: the subject.
+  /// - Returns: the number of identities whose names the store kept.
+  /// - Throws: the error of the store; nothing has changed then.
+  package func forget(_ traces: SubjectTraces) async throws -> Int {
+    try await inTurn {
+      let gone = try store.map { try NameDocuments.keys(of: traces, in: $0) } ?? []
+      try commit(PendingChange(documents: gone.map(NameDocuments.removal)))
+      state.withLock { $0.names = $0.names.changingHistory { $0.forget(traces) } }
+      return gone.count
+    }
+  }
+
+  /// Drops the names that ended at an instant or before, because everything older has been dropped.
+  ///
+  /// - Parameter instant: a time before which nothing is kept.
+  /// - Throws: the error of the store; nothing has changed then.
+  package func dropNames(endingBy instant: Timestamp) async throws {
+    try await inTurn {
+      let names = names
+      let kept = names.changingHistory { $0.drop(endingBy: instant) }
+      guard kept.history != names.history else { return }
+      try commit(PendingChange(documents: NameDocuments.changes(to: kept, from: names)))
+      state.withLock { $0.names = $0.names.changingHistory { $0.drop(endingBy: instant) } }
+    }
+  }
+
+  /// Takes the instant of an edit, and returns the documents of the names that it changes.
+  private func namesChanged(by edit: SiteEdit) -> [DocumentChange] {
+    state.withLock { state in
+      guard let clock = state.clock else { return [] }
+      state.instant = clock()
+      var next = state
+      // The engine says why it refuses an edit.
+      guard (try? next.carryOut(edit)) != nil else { return [] }
+      return NameDocuments.changes(to: next.names, from: state.names)
+    }
   }
 }
 

@@ -3,8 +3,14 @@ public import PharosDocuments
 extension Event {
   /// Writes the event as CloudEvents 1.0 in structured JSON, one object, as the value of a key if one is given.
   ///
+  /// The names beside identities are those that counted at the time of the event, in a live stream and in a later answer alike.
+  ///
   /// - Source: CloudEvents 1.0.2, JSON event format; `partitionkey` is its partitioning extension.
   public func write(to json: inout JSONText, stream: String, as key: StaticString? = nil) {
+    json.withNames(asOf: time) { writeObject(to: &$0, stream: stream, as: key) }
+  }
+
+  private func writeObject(to json: inout JSONText, stream: String, as key: StaticString?) {
     json.openObject(key)
     json.member("specversion", "1.0")
     json.member("id", id.description)

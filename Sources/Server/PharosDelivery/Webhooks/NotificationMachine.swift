@@ -204,7 +204,7 @@ package struct NotificationMachine: Sendable {
     let detail = NotificationDetail(
       rule: rule.id,
       occasion: rule.occasion,
-      text: rule.text(for: key.subject, by: names),
+      text: rule.text(for: key.subject, by: names?.asOf(time)),
       cause: cause
     )
     outbox.append(

@@ -58,6 +58,11 @@ package struct HistoryRange {
     HistoryMinute(minutes.lowerBound.number + Int64(step) * length).start
   }
 
+  /// The last minute of a step.
+  func lastMinute(of step: Int) -> HistoryMinute {
+    HistoryMinute(containing: start(of: step + 1) - .seconds(60))
+  }
+
   /// Writes the range and the length of a step.
   func write(to json: inout JSONText) {
     json.member("from", from.rfc3339)

@@ -101,6 +101,8 @@ package struct SubjectStores: Sendable {
     var acceptances = 0
     if let observer = traces.observer { acceptances = try await owner.forget(observer) ? 1 : 0 }
     let beacons = try await owner.forgetBeacons(traces)
+    // Behind the two that may end a name of it.
+    let formerNames = try await owner.forget(traces)
     let forgotten = try await running?.decideNothing(about: traces)
     let authorisations = try self.authorisations.erase(traces)
     running?.webhooks.forget(traces)
@@ -120,7 +122,7 @@ package struct SubjectStores: Sendable {
       counts: [
         erased.events, erased.mentions, erased.rows, erased.names, erased.postings, erased.history,
         erased.deliveries, erased.deadLetters, erased.checkpoints, authorisations.authorisations,
-        authorisations.persons, acceptances, beacons, notifications, comparisons,
+        authorisations.persons, acceptances, beacons, formerNames, notifications, comparisons,
       ],
       remaining: remaining
     )
@@ -181,6 +183,7 @@ package struct ErasureReport: Sendable {
     ("persons", "Marks that it is a person."),
     ("acceptances", "Acceptances as an observer."),
     ("beacons", "Names given over HTTP."),
+    ("formerNames", "Records of its present and former names."),
     ("notifications", "Memories of notifications."),
     ("comparisons", "Comparisons of captures that showed it."),
   ]

@@ -221,7 +221,8 @@ struct HistoryResource: Resource {
       return ((Array(page.entries), page.next), lines)
     }
     let now = clock()
-    return .json(names: owner.names) { json in
+    let names = owner.names
+    return .json(names: names) { json in
       range.write(to: &json)
       json.objects("subjects", zip(page.0, lines)) { json, entry in
         json.subject(entry.0.key)
@@ -236,10 +237,9 @@ struct HistoryResource: Resource {
         for step in steps { json.element(step?.rssi?.mean ?? .nan, decimals: 1) }
         json.closeArray()
         let zones = steps.map { $0?.zone ?? "" }
-        json.member(
-          "room",
-          ifPresent: zones.last { !$0.isEmpty }.flatMap { json.siteNames?.room(ofZone: $0) }
-        )
+        if let step = zones.lastIndex(where: { !$0.isEmpty }) {
+          json.member("room", names.asOf(range.lastMinute(of: step).start).room(ofZone: zones[step]))
+        }
         json.strings("zones", zones)
       }
       json.next(page.1)
@@ -269,6 +269,7 @@ struct HistoryResource: Resource {
     let names = owner.names
     for (step, minutes) in range.steps(minutes) {
       let prevailing = SubjectStep(minutes)
+      let names = names.asOf(range.lastMinute(of: step).start)
       table.append(
         [
           .text(range.start(of: step).rfc3339), .whole(minutes.count),
@@ -476,11 +477,11 @@ struct HistoryResource: Resource {
     try query.finish()
     let wanted =
       at.map { [HistoryMinute(containing: $0)] }
-      ?? (0..<range.count).map { HistoryMinute(containing: range.start(of: $0 + 1) - .seconds(60)) }
+      ?? (0..<range.count).map(range.lastMinute)
     let gate = commitPublisher.gate(for: request.principal)
     let (frames, next) = try await frames(at: wanted, behind: gate)
     let names = owner.names
-    func cells(_ subject: SubjectID, _ summary: SubjectMinute) -> [HistoryTable.Cell] {
+    func cells(_ subject: SubjectID, _ summary: SubjectMinute, _ names: SiteNames) -> [HistoryTable.Cell] {
       [
         .text(subject.description), .text(subject.kindName), .init(names.given(to: subject)),
         .init(summary.zone.map(names.room(ofZone:))),
@@ -494,7 +495,8 @@ struct HistoryResource: Resource {
       var table = HistoryTable(columns: HistoryResource.timedColumns)
       for frame in frames {
         let time = HistoryTable.Cell.text(frame.minute.start.rfc3339)
-        for (subject, summary) in frame.subjects { table.append([time] + cells(subject, summary)) }
+        let names = names.asOf(frame.minute.start)
+        for (subject, summary) in frame.subjects { table.append([time] + cells(subject, summary, names)) }
       }
       guard isTable else {
         return .features(table.writeFeatures) { $0.next(next?.start.rfc3339) }
@@ -506,7 +508,8 @@ struct HistoryResource: Resource {
     return .json { json in
       let rows = frames.map { frame in
         var table = HistoryTable(columns: HistoryResource.frameColumns)
-        for (subject, summary) in frame.subjects { table.append(cells(subject, summary)) }
+        let names = names.asOf(frame.minute.start)
+        for (subject, summary) in frame.subjects { table.append(cells(subject, summary, names)) }
         return FrameRow(time: frame.minute.start, table: table)
       }
       json.objects("frames", rows, FrameRow.members)
@@ -552,7 +555,7 @@ struct HistoryResource: Resource {
   ].map { .sometimes($0, of: FixDetail.members) }
 
   private static let placementColumns: [HistoryTable.Column] = [
-    .sometimes("room", .text, "The zone that it was in, by its present name."),
+    .sometimes("room", .text, "The zone that it was in, by the name that it had then."),
     .sometimes("zone", .text),
     .sometimes("zoneState", .zoneState),
     .always("state", .regionState),
@@ -708,7 +711,7 @@ extension Schema {
     .required("subject", .text),
     .required("subjectKind", .subjectKind),
     .optional("name", .text),
-    .optional("room", .text, "The last zone of the steps, by its present name."),
+    .optional("room", .text, "The last zone of the steps, by the name that it had then."),
     .required("first", .time),
     .required("last", .time),
     .required(

@@ -125,7 +125,11 @@ struct VisitResource: Resource {
     }
     let names = owner.names
     return .json(names: names) { json in
-      json.objects("visits", found.compactMap { VisitRow($0.event, names) }, VisitRow.members)
+      json.objects("visits", found) { json, entry in
+        json.withNames(asOf: entry.event.time) {
+          DocumentField.write(VisitRow.members, ofAny: VisitRow(entry.event, names), to: &$0)
+        }
+      }
       json.next(isEnd ? nil : Page.cursor(after: ["\(place)"]))
     }
   }
@@ -329,12 +333,16 @@ private struct VisitRow {
   /// Reads an event; nil if it is about no visit.
   init?(_ event: Event, _ names: SiteNames) {
     guard case .visit(let visit) = event.detail else { return nil }
-    (subject, room, self.visit) = (event.subject, visit.room(by: names), visit)
+    (subject, room, self.visit) = (event.subject, visit.room(by: names.asOf(event.time)), visit)
   }
 
   static let members: [DocumentField<VisitRow>] = [
     .subject { $0.subject },
-    .sometimes("room", .text, "The zone or place of the visit, by name.") { $0.room },
+    .sometimes(
+      "room",
+      .text,
+      "The zone or place of the visit, by the name that it had at the time of the visit's last event."
+    ) { $0.room },
     .part(VisitDetail.members) { $0.visit },
   ]
 }

@@ -67,7 +67,9 @@ extension ServeRunner {
       logger: logger,
       adopt: { try await parts.adopt($0) }
     )
-    var services: [any Service] = [JournalService(journal: parts.journal, logger: logger)]
+    var services: [any Service] = [
+      JournalService(journal: parts.journal, owner: parts.owner, logger: logger)
+    ]
     services += [parts.webhooks, parts.notifications]
     if let mqtt = parts.mqtt { services.append(mqtt) }
     services += [parts.commitPublisher, parts.feeds] as [any Service]
@@ -127,9 +129,15 @@ package struct NamedService: Service, CustomStringConvertible {
   package func run() async throws { try await service.run() }
 }
 
-/// Keeps the journal within its bounds: once a minute what is too old or too much is dropped.
+/// Keeps the journal within its bounds: once a minute what is too old or too much is dropped, and with it the former names that
+/// nothing kept can need.
 struct JournalService: Service {
+  /// The longest time by which an event may lie before those that were kept before it: an hour, as long as a subject may be
+  /// unmonitored until its exit is decided.
+  private static let maximumDelay = TimeSpan.minutes(60)
+
   let journal: Journal
+  let owner: SiteOwner
   let logger: Logger
   var period: Duration = .seconds(60)
 
@@ -139,9 +147,12 @@ struct JournalService: Service {
       while !Task.isCancelled {
         do {
           // Dropping blocks on the disk, which no task may do.
-          let pruned = try await NIOThreadPool.singleton.runIfActive { [journal] in
-            try journal.prune(now: .wallClock)
+          let (pruned, earliest) = try await NIOThreadPool.singleton.runIfActive { [journal] in
+            (try journal.prune(now: .wallClock), try journal.earliestTime())
           }
+          try await owner.dropNames(
+            endingBy: min(earliest ?? .distantFuture, .wallClock) - JournalService.maximumDelay
+          )
           if pruned.events > 0 {
             logger.debug("Old events were dropped.", metadata: [LogKey.count: "\(pruned.events)"])
           }

@@ -166,6 +166,7 @@ struct ServerParts: HTTPBackend {
         mqttFeed = nil
       }
       try owner.endRemoved(endingAccess)
+      try owner.recordNames(by: ingest.clock.wall, logger: logger)
     } catch let failure as CommandFailure {
       throw failure
     } catch {
@@ -348,7 +349,7 @@ extension ServerParts {
     }
   }
 
-  func narrate(_ event: Event) -> String { Narrator(owner.site).narrate(event) }
+  func narrate(_ event: Event) -> String { Narrator(owner.names.asOf(event.time)).narrate(event) }
 
   /// All metrics in Prometheus' text format.
   func metrics() async -> String {
