@@ -181,6 +181,8 @@ public struct Pipeline: Sendable {
       } catch {
         counters.refusedCheckpoints &+= 1
       }
+      // A recording that began while the server ran: no time lies between the checkpoint and the inputs.
+      guard restoration.checkpoint?.instant != instant || latest != instant else { return [] }
       return resume(at: instant, publishedState: restoration.publishedState)
     }
   }

@@ -247,6 +247,18 @@ extension PharosServer {
   /// Has a checkpoint taken now; returns once it was handed over.
   package func checkpoint() async throws { try await phase.ingest().checkpoint() }
 
+  /// Begins a recording of all inputs, which begins with the state of the engines.
+  ///
+  /// - Parameter order: its limits, and where its bytes go.
+  /// - Returns: the R behind which it begins.
+  /// - Throws: `IngestError`: another recording is under way, or the server has stopped.
+  package func record(_ order: RecordingOrder) async throws -> Timestamp {
+    try await phase.ingest().record(order)
+  }
+
+  /// Ends that recording with all inputs so far; returns once its last bytes were handed over.
+  package func endRecording() async throws { try await phase.ingest().endRecording() }
+
   /// Returns what is known about tracks, in order, a page at a time.
   package func tracks(_ query: TrackQuery = TrackQuery()) async throws -> [TrackInsight] {
     try await phase.ingest().tracks(query)

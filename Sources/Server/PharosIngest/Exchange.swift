@@ -19,7 +19,7 @@ package final class Exchange: Sendable {
   let modes: [[SingleProducerRing<[FoundModes]>]]
   /// Inputs other than reports, from loop 0 to the merger.
   package let serverInputs: SingleProducerRing<ServerInput>
-  /// From each loop to the recorder; empty where nothing is recorded.
+  /// From each loop to the recorder.
   let toRecorder: [RecyclingQueue<RecorderParcel, DatagramLog>]
 
   /// Released by its loop behind the pushes of the inputs that it covers, acquired by the consumers: a thread that sees
@@ -33,9 +33,10 @@ package final class Exchange: Sendable {
   private let lastTraffic = ManagedAtomic<Int64>(.min)
   /// Wakes each loop.
   let readers: [Wake]
-  /// Indicates whether the recorder still takes parcels.
+  /// Indicates whether the recorder takes parcels.
   ///
-  /// Relaxed: a loop that sees the change late pushes a few parcels more, which the recorder discards.
+  /// Relaxed: a loop that sees the end late pushes a few parcels more, which the recorder discards; that each loop has
+  /// seen the beginning is waited for.
   private let isRecording: ManagedAtomic<Bool>
   /// Wakes the merger's loop.
   let merger: Wake
@@ -69,7 +70,7 @@ package final class Exchange: Sendable {
     toMerger = (0..<loops).map { _ in RecyclingQueue(capacity: Capacity.merger) }
     modes = (0..<loops).map { _ in (0..<loops).map { _ in SingleProducerRing(capacity: Capacity.modes) } }
     serverInputs = SingleProducerRing(capacity: Capacity.serverInputs)
-    toRecorder = isRecording ? (0..<loops).map { _ in RecyclingQueue(capacity: Capacity.recorder) } : []
+    toRecorder = (0..<loops).map { _ in RecyclingQueue(capacity: Capacity.recorder) }
     inputWatermarks = (0..<loops).map { _ in ManagedAtomic(.min) }
     shardWatermarks = (0..<loops).map { _ in ManagedAtomic(.min) }
     self.isRecording = ManagedAtomic(isRecording)
@@ -104,6 +105,9 @@ package final class Exchange: Sendable {
 
   /// Indicates whether inputs are recorded.
   var records: Bool { isRecording.load(ordering: .relaxed) }
+
+  /// Has the loops push their inputs to the recorder; false if they do already.
+  func startRecording() -> Bool { !isRecording.exchange(true, ordering: .relaxed) }
 
   /// Ends the recording; ingest goes on.
   func stopRecording() { isRecording.store(false, ordering: .relaxed) }
@@ -235,6 +239,8 @@ package struct ServerInput: Sendable {
 struct RecorderParcel: Sendable {
   /// The inputs.
   enum Content: Sendable {
+    /// The position at which a recording begins: behind everything up to the parcel's R.
+    case begin(RecordingStart)
     /// Datagrams as they were received.
     case datagrams(DatagramLog)
     /// Something else.

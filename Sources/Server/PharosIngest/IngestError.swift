@@ -24,6 +24,10 @@ package enum IngestError: Error, Hashable, Sendable {
   case unreadableCheckpoint(FieldError)
   /// More was asked at once than waits for its turn: the loops are far behind.
   case overloaded(waiting: Int)
+  /// A recording could not begin.
+  case cannotRecord(reason: String)
+  /// Inputs are recorded already.
+  case alreadyRecording
   /// The server is stopping or has stopped.
   case stopped
 
@@ -67,6 +71,10 @@ extension IngestError: CustomStringConvertible {
       "the checkpoint cannot be used, \(Wording.clause(error)). Start from the published events alone, and report this as a bug."
     case .overloaded(let waiting):
       "\(waiting) requests wait for the loops to catch up, and no further ones are accepted. Ask again in a moment, or send less."
+    case .cannotRecord(let reason):
+      "the recording cannot begin: \(Wording.clause(reason)). Nothing was recorded; ingest continues."
+    case .alreadyRecording:
+      "a recording is under way. End it first, or take the file that `serve --record` writes."
     case .stopped:
       "the server has stopped and accepts no changes. Start it again."
     }

@@ -56,7 +56,7 @@ struct IngestParts {
   let consumers: MultiThreadedEventLoopGroup
   let loops: [NIOLoopBound<ReadingLoop>]
   let merger: NIOLoopBound<MergerLoop>
-  let recorder: NIOLoopBound<RecorderLoop>?
+  let recorder: NIOLoopBound<RecorderLoop>
   let signingStore: SigningStore
   /// The owner of the site.
   let owner: SiteOwner
@@ -75,7 +75,7 @@ struct IngestParts {
       SigningStore(configuration.signing, plan.timeline, clock: configuration.clock, logger: plan.logger)
     }
     let readers = MultiThreadedEventLoopGroup(numberOfThreads: configuration.loops)
-    let consumers = MultiThreadedEventLoopGroup(numberOfThreads: writer == nil ? 1 : 2)
+    let consumers = MultiThreadedEventLoopGroup(numberOfThreads: 2)
     do {
       let mergerLoop = consumers.next()
       let wake = Wake { mergerLoop.execute($0) }
@@ -130,15 +130,21 @@ struct IngestParts {
     }
   }
 
+  /// Makes the recorder; it records from the start if there is a writer.
   private static func makeRecorder(
     _ writer: RecordingWriter?,
     _ eventLoop: any EventLoop,
     _ exchange: Exchange,
     _ plan: Plan
-  ) async throws -> NIOLoopBound<RecorderLoop>? {
-    guard let writer, let sink = plan.configuration.record else { return nil }
+  ) async throws -> NIOLoopBound<RecorderLoop> {
+    let sink = plan.configuration.record
     return try await eventLoop.submit {
-      let recorder = RecorderLoop(exchange: exchange, writer: writer, sink: sink, logger: plan.logger)
+      let recorder = RecorderLoop(
+        exchange: exchange,
+        eventLoop: eventLoop,
+        session: writer.flatMap { writer in sink.map { RecorderLoop.Session(writer, sink: $0) } },
+        logger: plan.logger
+      )
       return NIOLoopBound(recorder, eventLoop: eventLoop)
     }.get()
   }
@@ -155,8 +161,8 @@ struct IngestParts {
     merger.eventLoop.scheduleRepeatedTask(initialDelay: interval, delay: interval) { [merger] _ in
       merger.value.run()
     }
-    guard let recorder else { return }
-    recorder.eventLoop.scheduleRepeatedTask(initialDelay: .zero, delay: interval) { _ in recorder.value.run()
+    if exchange.records {
+      recorder.eventLoop.execute { [recorder] in recorder.value.tick(every: configuration.idleTick) }
     }
   }
 
@@ -169,6 +175,7 @@ struct IngestParts {
       }.get()
     }
     try? await merger.eventLoop.submit { [merger] in merger.value.abandon() }.get()
+    try? await recorder.eventLoop.submit { [recorder] in recorder.value.abandon() }.get()
     await join()
   }
 

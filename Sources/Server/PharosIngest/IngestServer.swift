@@ -10,7 +10,6 @@ package import PharosPresence
 package import PharosRooms
 package import PharosSecurity
 package import PharosSite
-package import PharosWire
 import Synchronization
 
 /// Datagrams in, events out: sockets, loops, shards and the merger, running.
@@ -23,7 +22,7 @@ package final class IngestServer: Sendable {
   package let sockets: [SocketStatus]
 
   private let parts: IngestParts
-  private let makesCheckpoints: Bool
+  private let configuration: IngestConfiguration
   /// Set by the first shutdown.
   ///
   /// Acquired and released, so that exactly one caller does the work.
@@ -36,10 +35,10 @@ package final class IngestServer: Sendable {
   private var loops: [NIOLoopBound<ReadingLoop>] { parts.loops }
   private var merger: NIOLoopBound<MergerLoop> { parts.merger }
 
-  private init(parts: IngestParts, sockets: [SocketStatus], makesCheckpoints: Bool) {
+  private init(parts: IngestParts, sockets: [SocketStatus], configuration: IngestConfiguration) {
     self.sockets = sockets
     self.parts = parts
-    self.makesCheckpoints = makesCheckpoints
+    self.configuration = configuration
   }
 
   /// Opens the sockets and starts the server.
@@ -76,11 +75,7 @@ package final class IngestServer: Sendable {
       let binder = SocketBinder(loops: parts.loops, configuration: configuration, logger: logger)
       let sockets = try await binder.bindAll()
       parts.begin(configuration)
-      return IngestServer(
-        parts: parts,
-        sockets: sockets,
-        makesCheckpoints: configuration.checkpoint != nil
-      )
+      return IngestServer(parts: parts, sockets: sockets, configuration: configuration)
     } catch {
       await parts.dispose()
       throw error
@@ -126,10 +121,9 @@ package final class IngestServer: Sendable {
     let finished = loops.map { loop in loop.eventLoop.flatSubmit { loop.value.finish(at: last) } }
     for future in finished { try await future.get() }
     try await merger.eventLoop.submit { [merger] in merger.value.run() }.get()
-    if makesCheckpoints { try await makeLastCheckpoint() }
-    if let recorder = parts.recorder {
-      try await recorder.eventLoop.submit { recorder.value.finish(through: last) }.get()
-    }
+    if configuration.checkpoint != nil { try await makeLastCheckpoint() }
+    let recorder = parts.recorder
+    try await recorder.eventLoop.submit { recorder.value.finish(through: last) }.get()
   }
 
   /// Stops at once, as if the process were killed: inputs in progress are not decided, published or saved.
@@ -154,7 +148,7 @@ package final class IngestServer: Sendable {
       ($0.merger.positioningCounters, $0.releasedThrough)
     }
     snapshot.sockets = sockets
-    snapshot.isRecording = parts.recorder != nil && parts.exchange.records
+    snapshot.isRecording = parts.exchange.records
     return snapshot
   }
 }
@@ -230,10 +224,10 @@ extension IngestServer {
     for loop in loops { try await loop.look { $0.intake.gate.adopt(keys) } }
   }
 
-  /// The longest datagram that does not come over a socket: a body of 1 MiB, or an MQTT message of 1 MiB with its topic.
+  /// The longest datagram that does not come over a socket.
   ///
   /// - Units: bytes.
-  package static let largestMessage = (1 << 20) + (1 << 17)
+  package static let largestMessage = ServerInputs.largestMessage
 
   /// The maximum number of datagrams that ``receive(_:from:under:)`` takes: as many as one call takes off a socket.
   package static let maximumAtOnce = DatagramDrain.slots
@@ -264,6 +258,41 @@ extension IngestServer {
   /// - Throws: ``IngestError/stopped``.
   package func checkpoint() async throws {
     try await ask { .checkpoint($0) }
+  }
+
+  /// Begins a recording of all inputs; returns once it has begun.
+  ///
+  /// It begins with the state of the engines there, as a checkpoint has it: to process it gives the same events from
+  /// then on, byte for byte, except for fixes. While nothing is recorded, recording costs nothing.
+  ///
+  /// - Parameter order: the limits, and where the bytes go.
+  /// - Returns: the R behind which it begins.
+  /// - Throws: ``IngestError/alreadyRecording``; ``IngestError/cannotRecord(reason:)``; ``IngestError/stopped``;
+  ///   ``IngestError/overloaded(waiting:)``.
+  @discardableResult
+  package func record(_ order: RecordingOrder) async throws -> Timestamp {
+    let interval = configuration.idleTick
+    guard try await parts.recorder.look({ $0.prepare(every: interval) }) else {
+      throw IngestError.alreadyRecording
+    }
+    do {
+      // Behind this, every loop pushes what it takes to the recorder, which discards it up to the beginning.
+      for loop in loops { try await loop.look { _ in } }
+      return try await ask { .record(order, $0) }
+    } catch IngestError.cannotRecord(let reason) {
+      throw IngestError.cannotRecord(reason: reason)
+    } catch {
+      // The recorder has not heard of it.
+      parts.exchange.stopRecording()
+      throw error
+    }
+  }
+
+  /// Ends the recording that ``record(_:)`` began, with all inputs so far; returns once its last bytes were handed over.
+  ///
+  /// - Throws: ``IngestError/stopped``.
+  package func endRecording() async throws {
+    try await parts.recorder.look { $0.endOrder() }
   }
 
   /// Has loop 0 take a request and waits for its answer.
@@ -366,12 +395,4 @@ extension NIOLoopBound {
       throw IngestError.stopped
     }
   }
-}
-
-/// The outcome for a datagram that did not come over a socket.
-package enum Receipt: Hashable, Sendable {
-  /// It was decoded, and its reports are under way, without the elements that could not be read.
-  case accepted(format: WireFormat, reports: Int, skipped: Int = 0)
-  /// It was refused, and changed nothing.
-  case refused(DatagramRefusal)
 }

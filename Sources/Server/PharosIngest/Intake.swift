@@ -122,8 +122,10 @@ package struct Intake {
   /// Judges again the datagrams that waited for a write to the disk, each with an R of its own; a hundred at most, for
   /// which the reading of the clock has room.
   ///
-  /// - Parameter received: the first R.
-  mutating func judgeHeld(at received: Timestamp) {
+  /// - Parameters:
+  ///   - received: the first R.
+  ///   - isRecorded: indicates whether the recorder is to get them.
+  mutating func judgeHeld(at received: Timestamp, isRecorded: Bool) {
     var received = received
     let entries = held.removeAll()
     for (position, entry) in entries.enumerated() {
@@ -132,6 +134,8 @@ package struct Intake {
         continue
       }
       var call = entry.call
+      // A recording may have begun or ended since.
+      call.isRecorded = isRecorded
       call.received = received
       entry.bytes.withUnsafeBytes { _ = judge($0, of: call) { entry.source } }
       received = received + .oneNanosecond

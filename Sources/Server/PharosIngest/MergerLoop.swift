@@ -127,14 +127,14 @@ package final class MergerLoop {
   }
 
   private func hand(over engines: [EngineCopy], _ marker: CheckpointMarker) {
-    checkpoint?(
-      PendingCheckpoint(
-        shards: engines,
-        merger: merger.withoutPending,
-        eventsBefore: delivered,
-        lease: marker.lease
-      )
+    let pending = PendingCheckpoint(
+      shards: engines,
+      merger: merger.withoutPending,
+      eventsBefore: delivered,
+      lease: marker.lease
     )
+    marker.record?(pending)
+    checkpoint?(pending)
     marker.succeed()
   }
 

@@ -1,4 +1,4 @@
-package import NIOCore
+import NIOCore
 public import PharosModel
 import PharosPipeline
 import PharosPresence
@@ -29,9 +29,10 @@ public struct PendingCheckpoint: Sendable {
   }
 
   /// The bytes to keep, which `Checkpoint(decoding:)` reads.
-  public func encoded() -> [UInt8] {
-    Checkpoint(shards: shards.map(\.engine), merger: merger).encoded
-  }
+  public func encoded() -> [UInt8] { checkpoint.encoded }
+
+  /// The state of both stages and of the merger.
+  var checkpoint: Checkpoint { Checkpoint(shards: shards.map(\.engine), merger: merger) }
 }
 
 /// A shard's engine as it was at the instant of a checkpoint.
@@ -54,13 +55,22 @@ package final class CheckpointLease: Sendable {
 package struct CheckpointMarker: Sendable {
   /// Lives until the checkpoint is written.
   let lease: CheckpointLease
+  /// Takes the checkpoint for a recording that begins with it, if one does.
+  let record: (@Sendable (PendingCheckpoint) -> Void)?
   /// The promises of those who asked for the checkpoint.
   private let answers: [EventLoopPromise<Void>]
 
-  package init(lease: CheckpointLease, answers: [EventLoopPromise<Void>] = []) {
+  init(
+    lease: CheckpointLease,
+    record: (@Sendable (PendingCheckpoint) -> Void)?,
+    answers: [EventLoopPromise<Void>]
+  ) {
     self.lease = lease
+    self.record = record
     self.answers = answers
   }
+
+  package init(lease: CheckpointLease) { self.init(lease: lease, record: nil, answers: []) }
 
   /// Succeeds the promises once the checkpoint was handed over.
   func succeed() { for answer in answers { answer.succeed(()) } }

@@ -193,7 +193,7 @@ extension ReadingLoop {
   func judgeHeld() {
     guard !intake.held.isEmpty, exchange.hasRoom(from: index) else { return }
     let received = clock.next()
-    intake.judgeHeld(at: received)
+    intake.judgeHeld(at: received, isRecorded: exchange.records)
     ship(received)
     exchange.recordTraffic(at: received, on: index)
   }
@@ -288,7 +288,7 @@ extension ReadingLoop {
       judgeHeld()
       publishTime()
       doChores()
-      if server?.checkpointAnswers.isEmpty == false { watchCheckpoint() }
+      if server?.wantsCheckpoint == true { watchCheckpoint() }
       for listener in listeners { listener.endTick() }
     case .draining(let promise, let datagrams):
       isEager = true

@@ -3,7 +3,7 @@ import NIOCore
 import PharosCaptures
 import PharosModel
 import PharosSite
-import PharosWire
+package import PharosWire
 
 /// The inputs that no socket brings: changes of regions and of the site, datagrams that came over HTTP, markers of
 /// checkpoints, and steps of the wall clock.
@@ -14,6 +14,8 @@ struct ServerInputs {
   static let requestLimit = 256
   /// The maximum length of all datagrams of the requests that wait, in bytes.
   static let byteLimit = 16 << 20
+  /// The longest datagram that is taken, in bytes: a body of 1 MiB, or an MQTT message of 1 MiB with its topic.
+  static let largestMessage = (1 << 20) + (1 << 17)
 
   /// The part of a change of the site that a request asks for.
   enum ChangePart {
@@ -33,6 +35,8 @@ struct ServerInputs {
     case datagrams([[UInt8]], from: Endpoint, ListenPolicy, EventLoopPromise<[Receipt]>)
     /// A checkpoint.
     case checkpoint(EventLoopPromise<Void>)
+    /// A recording; the answer is the R behind which it has begun.
+    case record(RecordingOrder, EventLoopPromise<Timestamp>)
 
     /// Indicates whether it changes a site that is committed already.
     var isCommitted: Bool {
@@ -52,6 +56,7 @@ struct ServerInputs {
       case .change(_, _, let answer): answer.fail(error)
       case .datagrams(_, from: _, _, let answer): answer.fail(error)
       case .checkpoint(let answer): answer.fail(error)
+      case .record(_, let answer): answer.fail(error)
       }
     }
   }
@@ -74,6 +79,11 @@ struct ServerInputs {
   weak var lease: CheckpointLease?
   /// The promises of those who have asked for the next checkpoint.
   var checkpointAnswers: [EventLoopPromise<Void>] = []
+  /// The recording that begins with the next checkpoint.
+  var nextRecording: (order: RecordingOrder, answer: EventLoopPromise<Timestamp>)?
+
+  /// Indicates whether someone waits for a checkpoint.
+  var wantsCheckpoint: Bool { !checkpointAnswers.isEmpty || nextRecording != nil }
 }
 
 extension ReadingLoop {
@@ -117,6 +127,8 @@ extension ReadingLoop {
     server?.requests.removeAll()
     for answer in server?.checkpointAnswers ?? [] { answer.fail(IngestError.stopped) }
     server?.checkpointAnswers.removeAll()
+    server?.nextRecording?.answer.fail(IngestError.stopped)
+    server?.nextRecording = nil
   }
 
   /// Checks whether the process stood still, and if so informs the engines before they see any input received since.
@@ -170,13 +182,26 @@ extension ReadingLoop {
     let interval = configuration.checkpoint == nil ? nil : configuration.checkpointInterval
     // The first one at once: what a start has begun again does not begin again behind a crash.
     let isDue = interval != nil && server.map { now >= $0.nextCheckpoint ?? now } ?? false
-    let answers = server?.checkpointAnswers ?? []
-    guard isDue || !answers.isEmpty, server?.lease == nil, hasRoomForServerInput else { return }
+    let isWanted = server?.wantsCheckpoint ?? false
+    guard isDue || isWanted, server?.lease == nil, hasRoomForServerInput else { return }
     server?.nextCheckpoint = interval.map { now + $0 }
     let lease = CheckpointLease()
     server?.lease = lease
+    let answers = server?.checkpointAnswers ?? []
     server?.checkpointAnswers.removeAll()
-    mark(CheckpointMarker(lease: lease, answers: answers), at: clock.next())
+    let received = clock.next()
+    let start = beginRecording(at: received)
+    let marker = CheckpointMarker(lease: lease, record: start.map { $0.supply }, answers: answers)
+    mark(marker, at: received)
+  }
+
+  /// Places the beginning of the recording that was asked for, if any, among the inputs for the recorder.
+  private func beginRecording(at received: Timestamp) -> RecordingStart? {
+    guard let server, let (order, answer) = server.nextRecording else { return nil }
+    self.server?.nextRecording = nil
+    let start = RecordingStart(order: order, site: server.owner.site, answer: answer)
+    push(RecorderParcel(received: received, content: .begin(start)), to: exchange.toRecorder[index].full)
+    return start
   }
 
   private var hasRoomForServerInput: Bool { exchange.hasRoom(from: index) && exchange.serverInputs.hasRoom }
@@ -190,6 +215,9 @@ extension ReadingLoop {
       answer.succeed(receive(datagrams, from: source, under: policy, at: received))
     case .checkpoint(let answer):
       server?.checkpointAnswers.append(answer)
+      watchCheckpoint()
+    case .record(let order, let answer):
+      server?.nextRecording = (order, answer)
       watchCheckpoint()
     }
   }
@@ -243,7 +271,7 @@ extension ReadingLoop {
       isRecorded: exchange.records,
       policy: policy
     )
-    let largest = IngestServer.largestMessage
+    let largest = ServerInputs.largestMessage
     let receipts = datagrams.map { bytes in
       let before = intake.decoder.counters.totalReports
       let outcome = bytes.withUnsafeBytes { bytes in
@@ -284,4 +312,12 @@ extension ReadingLoop {
   private func publishInputs(through received: Timestamp) {
     exchange.publishInputs(of: index, through: LoopClock.end(of: received))
   }
+}
+
+/// The outcome for a datagram that did not come over a socket.
+package enum Receipt: Hashable, Sendable {
+  /// It was decoded, and its reports are under way, without the elements that could not be read.
+  case accepted(format: WireFormat, reports: Int, skipped: Int = 0)
+  /// It was refused, and changed nothing.
+  case refused(DatagramRefusal)
 }
