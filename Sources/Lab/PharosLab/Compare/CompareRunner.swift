@@ -20,6 +20,8 @@ package struct CompareRunner: Sendable {
     package var captures: [String]
     /// The site file, or nil: then every beacon that is heard is a region.
     package var site: String?
+    /// An edited site, whose decisions are compared with those of the site as it is; nil for none.
+    package var edited: Site?
     /// The observer that heard a Bluetooth capture; nil for one named after the file.
     package var observer: ObserverID?
     /// The time-out of the rule in use today.
@@ -70,7 +72,11 @@ package struct CompareRunner: Sendable {
   func report(on console: Console) throws -> (report: ComparisonReport, hasDamage: Bool) {
     let given = try options.site.map { try SiteLoader.load($0, console: console).site }
     let survey = try survey(for: given, on: console)
-    let compared = ComparedSite(given: given ?? survey.recordedSite, survey: survey)
+    let compared = ComparedSite(
+      given: given ?? survey.recordedSite,
+      edited: options.edited,
+      survey: survey
+    )
     var comparison = try Comparison(compared: compared, timeout: options.timeout, survey: survey)
     var walk = CaptureWalk(observer: options.observer, console: console, check: options.check)
     var resolver = given.flatMap { Resolver(site: $0) }

@@ -8,6 +8,10 @@ struct ComparedSite {
   let site: Site
   /// The site as it was given, if it fixes the silence of some region.
   let configured: Site?
+  /// The edited site, if one is compared with the given one.
+  let edited: Site?
+  /// The regions that only one of the two sites has, which are not compared.
+  let unpairedRegions: [String]
   /// The regions whose silence the given site fixes.
   let fixedRegions: [String]
   /// Indicates whether the regions are the site's own, and not one for each beacon.
@@ -34,8 +38,10 @@ struct ComparedSite {
   ///
   /// - Parameters:
   ///   - given: The site that was named, or that a recording brings.
+  ///   - edited: The edited site, if one is compared with it.
   ///   - survey: The survey of the captures.
-  init(given: Site?, survey: CaptureSurvey) {
+  init(given: Site?, edited: Site? = nil, survey: CaptureSurvey) {
+    unpairedRegions = edited.map { ComparedSite.unpairedRegions(of: given ?? Site(), $0) } ?? []
     var site = given ?? Site()
     let ranked = survey.beacons.sorted { ($1.value.adverts, $0.key) < ($0.value.adverts, $1.key) }
     hasOwnRegions = site.applications.contains { !$0.regions.isEmpty }
@@ -57,6 +63,12 @@ struct ComparedSite {
         observers.append(ComparatorObserver(room: Int32(room), floor: zone.floor ?? 0))
       }
     }
+    var edited = edited
+    if edited?.applications.contains(where: { !$0.regions.isEmpty }) == false, !hasOwnRegions {
+      edited?.applications = site.applications
+    }
+    if edited?.zones.isEmpty == true, !hasOwnRooms { edited?.zones = site.zones }
+    self.edited = edited
     rooms = observers.isEmpty ? [] : site.zones.map { $0.name ?? $0.identifier }
     roomObservers = observers
     roomNumbers = numbers
@@ -69,6 +81,14 @@ struct ComparedSite {
       }
     }
     self.site = site
+  }
+
+  /// The regions that one of two sites has, by application and identifier, in the order of their names.
+  private static func unpairedRegions(of site: Site, _ edited: Site) -> [String] {
+    func names(_ site: Site) -> Set<String> {
+      Set(site.applications.flatMap { app in app.regions.map { "\(app.identifier)/\($0.identifier)" } })
+    }
+    return names(site).symmetricDifference(names(edited)).sorted()
   }
 
   private static func application(for beacons: [BeaconID]) -> Application {

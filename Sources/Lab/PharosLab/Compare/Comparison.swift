@@ -13,21 +13,29 @@ import PharosTerminal
 struct Comparison {
   /// The rows that the comparison covers.
   private(set) var finder: RowFinder
-  /// The tallies of Pharos, of Pharos as configured if that differs, and of the presence rules, in this order.
+  /// The tallies of Pharos, of Pharos as configured if that differs, of Pharos with the edited site if there is one, and of
+  /// the presence rules, in this order.
   private(set) var presence: [PresenceTally]
-  /// The tallies of Pharos and of the room rules, in this order; empty where there are no rooms.
+  /// The tallies of Pharos, of Pharos with the edited site if there is one, and of the room rules, in this order; empty where
+  /// there are no rooms.
   private(set) var rooms: [RoomTally]
 
   /// The names of Pharos and of Pharos with the silences that the site fixes.
   static let (pharos, configured) = ("Pharos", "Pharos as configured")
+  /// The name of Pharos with the edited site.
+  static let edited = "Pharos, site edited"
 
   /// A pipeline, and what it decided that is not counted yet.
   private struct Engine {
+    let name: String
+    /// The place of its tally among those of rooms; nil if its rooms are those of another engine.
+    let roomTally: Int?
     var pipeline: Pipeline
     var events: [Event] = []
     var next = 0
 
-    init(_ site: Site) throws(CommandFailure) {
+    init(_ name: String, _ site: Site, roomTally: Int? = nil) throws(CommandFailure) {
+      (self.name, self.roomTally) = (name, roomTally)
       do throws(RegionRefusal) {
         pipeline = try Pipeline(site: site)
       } catch {
@@ -60,15 +68,16 @@ struct Comparison {
   /// - Throws: `CommandFailure` if an application holds more regions than it may.
   init(compared: ComparedSite, timeout: TimeSpan, survey: CaptureSurvey) throws(CommandFailure) {
     self.compared = compared
-    engines = [try Engine(compared.site)]
-    if let configured = compared.configured { engines.append(try Engine(configured)) }
+    engines = [try Engine(Comparison.pharos, compared.site, roomTally: 0)]
+    if let configured = compared.configured { engines.append(try Engine(Comparison.configured, configured)) }
+    if let edited = compared.edited { engines.append(try Engine(Comparison.edited, edited, roomTally: 1)) }
     presenceRules = [SilenceRule.fixed(timeout)] + ComparatorCatalog.presence()
     let observers = compared.roomObservers
     roomRules = observers.isEmpty ? [] : ComparatorCatalog.rooms(observers: observers)
     let names = ["your \(timeout.spaced)"] + presenceRules.dropFirst().map(\.name)
-    let ours = [Comparison.pharos, Comparison.configured].prefix(engines.count)
-    presence = (ours + names).map(PresenceTally.init(name:))
-    rooms = roomRules.isEmpty ? [] : ([Comparison.pharos] + roomRules.map(\.name)).map(RoomTally.init(name:))
+    presence = (engines.map(\.name) + names).map(PresenceTally.init(name:))
+    let roomNames = engines.filter { $0.roomTally != nil }.map(\.name) + roomRules.map(\.name)
+    rooms = roomRules.isEmpty ? [] : roomNames.map(RoomTally.init(name:))
     let finder = RowFinder(compared: compared, rules: presence.count)
     self.finder = finder
     heard = HeardBeacons(companies: compared.site.iBeaconCompanies, recordsAddresses: finder.matchesAddresses)
@@ -77,7 +86,7 @@ struct Comparison {
       uniquingKeysWith: { first, _ in first }
     )
     zones = Dictionary(
-      compared.site.zones.enumerated().map { ($1.identifier, Int32($0)) },
+      (compared.site.zones + (compared.edited?.zones ?? [])).enumerated().map { ($1.identifier, Int32($0)) },
       uniquingKeysWith: { first, _ in first }
     )
     start = survey.first ?? Timestamp(nanoseconds: 0)
@@ -93,9 +102,14 @@ struct Comparison {
       decide { $0.process(input) }
       countVerdicts(before: .distantFuture)
       advance(to: instant)
-    case .change, .restored, .clockStep, .pause:
+    case .clockStep, .pause:
       decide { $0.process(input) }
       countVerdicts(before: .distantFuture)
+    case .change:
+      // What was changed while the recording went on is part of the site as it was; the edited one is to stay as it is.
+      decide(whereEdited: false) { $0.process(input) }
+      countVerdicts(before: .distantFuture)
+    case .restored: return  // Every rule begins with nothing heard.
     }
   }
 
@@ -200,15 +214,15 @@ struct Comparison {
   private mutating func drainRooms(_ rule: Int) {
     for verdict in verdicts {
       guard case .room(let room) = verdict.change else { continue }
-      rooms[rule + 1].record(room, of: Int(verdict.beacon), at: verdict.time)
+      rooms[rule + rooms.count - roomRules.count].record(room, of: Int(verdict.beacon), at: verdict.time)
     }
     verdicts.removeAll(keepingCapacity: true)
   }
 
   // MARK: Pharos
 
-  private mutating func decide(_ run: (inout Pipeline) -> [Event]) {
-    for engine in engines.indices {
+  private mutating func decide(whereEdited: Bool = true, _ run: (inout Pipeline) -> [Event]) {
+    for engine in engines.indices where whereEdited || engines[engine].name != Comparison.edited {
       engines[engine].events = run(&engines[engine].pipeline)
       engines[engine].next = 0
     }
@@ -232,10 +246,11 @@ struct Comparison {
       let region = RegionKey(application: event.application, region: event.region)
       guard let row = finder.row(RowKey(region: region, subject: event.subject)) else { return }
       record(transition.to, at: event.decidedAt, row: row, rule: engine)
-    case .zone where event.kind == .zoneEnter && engine == 0:
+    case .zone where event.kind == .zoneEnter:
+      guard let tally = engines[engine].roomTally else { return }
       guard case .beacon(let beacon) = event.subject, let number = finder.roomBeacons[beacon] else { return }
       guard !rooms.isEmpty, let room = zones[event.region] else { return }
-      rooms[0].record(room, of: number, at: event.decidedAt)
+      rooms[tally].record(room, of: number, at: event.decidedAt)
     default: return
     }
   }

@@ -5,12 +5,14 @@ import Synchronization
 
 /// A comparison as one page of HTML that needs no other file: the sentences, the picture, the tables and the notes.
 package enum ComparisonPage {
-  /// Compares a capture that was sent to a server; every beacon in it is a region.
+  /// Compares a capture that was sent to a server; every beacon in it is a region, except where it is a recording of a site
+  /// with regions.
   ///
   /// - Parameters:
   ///   - path: the file that holds the capture.
   ///   - name: the name of the capture for people.
   ///   - timeout: the time-out of the rule in use.
+  ///   - edited: an edited site to compare with the site of a recording; nil for none.
   ///   - check: a function that throws to end the comparison; it takes the number of unpacked bytes read so far.
   /// - Returns: the result in one to three sentences, and the page.
   /// - Throws: `CommandFailure` for a file that is no capture or holds no beacon, and what `check` throws.
@@ -18,10 +20,12 @@ package enum ComparisonPage {
     path: String,
     name: String,
     timeout: TimeSpan,
+    edited: Site? = nil,
     check: @escaping @Sendable (Int) throws -> Void = { _ in }
   ) throws -> (headline: String, page: String) {
     var options = CompareRunner.Options(captures: [path])
     options.timeout = timeout
+    options.edited = edited
     options.check = check
     options.observer = ObserverID("gateway")
     let remarks = Remarks()

@@ -83,7 +83,7 @@ struct ComparisonReport {
 
   // MARK: Sentences
 
-  /// The result in one to three sentences.
+  /// The result in one to four sentences.
   var headline: String {
     guard rowCount > 0 else { return "Nothing to compare: \(nothingBecause)" }
     guard isLongEnough else {
@@ -94,6 +94,9 @@ struct ComparisonReport {
     let (ours, yours) = (presence[0], presence[yourIndex])
     var text = "\(sentence(of: yours, named: "Your \(options.timeout.spaced) rule")) "
     text += sentence(of: ours, named: ours.name)
+    if compared.edited != nil {
+      text += " \(sentence(of: presence[yourIndex - 1], named: Comparison.edited))"
+    }
     guard ours.exits > 0, yours.exits > 0 else { return text }
     // Half of two or three exits is no figure to boast of, nor to fear.
     guard ours.exits >= 5, yours.exits >= 5 else { return text }
@@ -161,6 +164,16 @@ struct ComparisonReport {
         "The site fixes the silence of \(names): \"\(Comparison.configured)\" obeys, \"\(Comparison.pharos)\" learns "
           + "it instead, as `silence: adaptive` would."
       )
+    }
+    if compared.edited != nil {
+      notes.append(
+        "\"\(Comparison.edited)\" decides by the edited site alone, without what was changed while the capture went on."
+      )
+    }
+    let unpaired = compared.unpairedRegions
+    if !unpaired.isEmpty {
+      let names = unpaired.prefix(3).joined(separator: ", ") + (unpaired.count > 3 ? " …" : "")
+      notes.append("Regions that only one of the two sites has are not compared: \(names).")
     }
     if presence[0].unmonitored > 0 {
       let times = presence[0].unmonitored == 1 ? "Once" : "\(presence[0].unmonitored) times"

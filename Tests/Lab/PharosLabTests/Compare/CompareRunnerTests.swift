@@ -2,6 +2,7 @@ import Foundation
 import PharosConsoleSupport
 import PharosLab
 import PharosModel
+import PharosPipeline
 import PharosTerminal
 import PharosTestSupport
 import Testing
@@ -65,6 +66,38 @@ struct CompareRunnerTests {
     options.selection = selection
     #expect(ProcessRunner(options).run(on: kept.console) == .success)
     return kept.output.text.split(separator: "\n").count
+  }
+
+  /// A site with one region about the tags, left after a fixed silence.
+  private func tags(silence: TimeSpan, region: String = "tags") throws -> Site {
+    let region = Region(
+      identifier: region,
+      constraint: .proximity(try #require(UUID128(HandMadeCapture.uuid)), major: 7),
+      subject: .beacon(observers: nil),
+      presence: PresencePolicy(enterSamples: 1, silence: .fixed(silence))
+    )
+    return Site(applications: [Application(identifier: "hall", regions: [region])])
+  }
+
+  @Test("an edited site is compared with the site of a recording, which begins with nothing heard")
+  func edited() throws {
+    let site = try tags(silence: .seconds(5))
+    var before = try Pipeline(site: site)
+    _ = before.advance(to: HandMadeCapture.start - .seconds(1))
+    let path = folder.path("hour.pharos")
+    try Data(Self.gaps.recording(of: site, from: before.checkpoint())).write(to: URL(filePath: path))
+    let edited = try tags(silence: .seconds(20))
+    let figures = try figures(path) { $0.edited = edited }
+    #expect(
+      figures.presence.prefix(3).map(\.rule) == ["Pharos", "Pharos as configured", "Pharos, site edited"]
+    )
+    #expect(figures.presence[1].exits == 3 && figures.presence[2].exits == 2)
+    #expect(figures.headline.contains("Pharos, site edited: 2 exits"))
+    #expect(!figures.notes.contains { $0.contains("are not compared") })
+    let renamed = try tags(silence: .seconds(20), region: "guests")
+    let other = try self.figures(path) { $0.edited = renamed }
+    #expect(other.presence[2].exits == 0)
+    #expect(other.notes.contains { $0.hasSuffix("are not compared: hall/guests, hall/tags.") })
   }
 
   @Test("each rule's exits and returns are those that its time-out gives")

@@ -1,6 +1,7 @@
 import Foundation
 import PharosCaptures
 import PharosModel
+import PharosPipeline
 
 /// A capture drawn by hand: who was heard by which gateway at which second.
 ///
@@ -28,16 +29,29 @@ struct HandMadeCapture {
   /// The bytes of a pcapng file.
   func bytes() throws -> [UInt8] {
     var writer = CaptureWriter()
-    for advert in adverts.sorted(by: { $0.second < $1.second }) {
-      let payload = Array(advert.text.utf8)
-      try writer.write(
-        payload: payload.span.bytes,
-        from: Endpoint(IPAddress(v4: 0x0A00_0001), port: 4_000),
-        to: Endpoint(IPAddress(v4: 0x7F00_0001), port: 50_001),
-        at: Self.start + .seconds(advert.second)
-      )
+    try forEachDatagram { payload, time in
+      try writer.write(payload: payload.span.bytes, from: Self.gateway, to: Self.server, at: time)
     }
     return writer.drainBytes()
+  }
+
+  /// The bytes of a recording of a server with a site, which goes on from a checkpoint if there is one.
+  func recording(of site: Site, from checkpoint: Checkpoint? = nil) throws -> [UInt8] {
+    var writer = try RecordingWriter(site: site)
+    if let checkpoint { try writer.write(Restoration(checkpoint: checkpoint), at: checkpoint.instant) }
+    try forEachDatagram { payload, time in
+      try writer.write(datagram: payload.span.bytes, from: Self.gateway, to: Self.server, received: time)
+    }
+    return writer.drainBytes()
+  }
+
+  private static let gateway = Endpoint(IPAddress(v4: 0x0A00_0001), port: 4_000)
+  private static let server = Endpoint(IPAddress(v4: 0x7F00_0001), port: 50_001)
+
+  private func forEachDatagram(_ body: ([UInt8], Timestamp) throws -> Void) rethrows {
+    for advert in adverts.sorted(by: { $0.second < $1.second }) {
+      try body(Array(advert.text.utf8), Self.start + .seconds(advert.second))
+    }
   }
 
   private static func hex(_ number: Int, _ digits: Int) -> String {
