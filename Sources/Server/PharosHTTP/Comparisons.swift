@@ -22,14 +22,16 @@ package struct CaptureComparison: Sendable {
     (self.name, self.madeAt, self.headline, self.page) = (name, madeAt, headline, page)
   }
 
-  /// Compares a capture: takes the path of the file, the name for people, the time-out of the rule in use, and a function
-  /// that it calls with the number of unpacked bytes read so far.
+  /// Compares a capture: takes the path of the file, the name for people, the time-out of the rule in use, the text of an
+  /// edited site file to compare with the site of a recording, if there is one, and a function that it calls with the number
+  /// of unpacked bytes read so far.
   ///
   /// Throws ``Refused`` for a file that cannot be compared, and what the function throws. It takes seconds for a large
   /// capture, and blocks.
   package typealias Maker =
     @Sendable (
-      _ path: String, _ name: String, _ timeout: TimeSpan, _ check: @escaping @Sendable (Int) throws -> Void
+      _ path: String, _ name: String, _ timeout: TimeSpan, _ edited: String?,
+      _ check: @escaping @Sendable (Int) throws -> Void
     ) throws -> (headline: String, page: String)
 
   /// The reason why a capture cannot be compared, for the person who sent it.

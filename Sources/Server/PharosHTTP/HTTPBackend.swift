@@ -49,6 +49,8 @@ package protocol HTTPBackend: Sendable {
   var uptime: TimeSpan { get }
   /// The folder of the journal, or nil where it is in memory and nothing survives.
   var dataFolder: String? { get }
+  /// The recordings of all inputs in that folder.
+  var recordings: Recordings { get }
   /// Indicates whether the demo's scene is being played.
   var isDemo: Bool { get }
   /// The function that compares rules on a capture; nil where there is none.

@@ -34,7 +34,10 @@ package struct EraseRunner: Sendable {
       switch access {
       case .folder(let folder, let stream):
         let journal = try DataFolder.open(folder, stream: stream)
-        let report = try await SubjectStores(of: journal, logger: logger).erase(traces)
+        let recordings = Recordings(dataFolder: folder)
+        let report = try await SubjectStores(of: journal, recordings: recordings, logger: logger).erase(
+          traces
+        )
         try journal.rewrite()
         counts = report.counts.map { ("\($0.name)", $0.count) }
         remaining = report.remaining.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
@@ -81,6 +84,7 @@ enum ErasureText {
     "checkpoints": ("checkpoint, as a whole", "checkpoints, as a whole"),
     "authorisations": ("authorisation", "authorisations"),
     "comparisons": ("comparison of captures that showed it", "comparisons of captures that showed it"),
+    "recordings": ("recording of all inputs, as a whole", "recordings of all inputs, as a whole"),
     "persons": ("mark that it is a person", "marks that it is a person"),
     "acceptances": ("acceptance as an observer", "acceptances as an observer"),
     "formerNames": ("record of its names", "records of its names"),

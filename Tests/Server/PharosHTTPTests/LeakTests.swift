@@ -218,7 +218,7 @@ private final class Leak: Sendable {
     }
     let page = #"{"tags":"Bob's badge \#(Leak.tag) c0:00:00:00:00:09","phone":"visitor-phone"}"#
     var backend = service.backend
-    backend.comparing = { _, _, _, _ in ("A comparison.", page) }
+    backend.comparing = { _, _, _, _, _ in ("A comparison.", page) }
     let comparison = CaptureComparison(name: "a", madeAt: backend.clock(), headline: "b", page: page)
     try backend.journal.put(comparison.encoded, kind: "comparison", key: "named")
   }

@@ -50,6 +50,9 @@ extension TestService {
     try #require(try await request("POST", "/v1/observers/front-desk/keys", body: "{}").status == 201)
     try #require(try await request("POST", "/v1/webhooks", body: Self.webhook).status == 201)
     try #require(try await request("POST", "/v1/comparisons", body: "a capture").status == 201)
+    let recording = try await request("POST", "/v1/recordings", body: "{}")
+    try #require(recording.status == 201, "\(recording.text)")
+    try #require(try await request("POST", example("/v1/recordings/{id}/end")).status == 200)
     try await receive(minor: 7)
     try await committed(about: "front-desk")
     try await committed([.ranging], about: "front-desk", hearing: 7)
@@ -136,6 +139,7 @@ extension TestService {
       ("/regions/", "till"), ("/observers/", "front-desk"), ("/notifications/", "hello"),
       ("/webhooks/", webhook),
       ("/tokens/", token), ("/venues/", "museum"), ("/comparisons/", comparison),
+      ("/recordings/", backend.recordings.newest ?? "none"),
       ("/history/zones/", "lobby"),
     ] where example.contains(part + "{id}") {
       example = example.replacing(part + "{id}", with: part + id)
@@ -196,6 +200,10 @@ extension TestService {
       Change("POST", "/v1/webhooks/{id}/test", status: 200),
       Change("POST", "/v1/comparisons", #""a capture""#, status: 201),
       Change("DELETE", "/v1/comparisons/{id}", status: 204),
+      Change("POST", "/v1/recordings", #"{"seconds":60,"bytes":1048576}"#, status: 201),
+      Change("POST", "/v1/recordings/{id}/end", status: 200),
+      Change("POST", "/v1/recordings/{id}/comparison", #"{"timeout":20}"#, status: 201),
+      Change("DELETE", "/v1/recordings/{id}", status: 204),
       Change("PUT", "/v1/subjects/{subject}/itinerary", Self.itinerary, status: 200),
       Change("DELETE", "/v1/subjects/{subject}/itinerary", status: 204),
       Change("PUT", "/v1/subjects/{subject}/guidance", Self.guidance, status: 200),

@@ -45,11 +45,13 @@ struct TestService {
     isLive: Bool = false,
     venues: [ServedVenue]? = nil,
     policy: IngestPolicy = .open,
+    recordings: Recordings? = nil,
     _ body: (TestService) async throws -> Void
   ) async throws {
     let time = SlowTime()
     var backend = try parts(site: site, journal: journal, time: time)
     backend.configuration.policy = policy
+    if let recordings { backend.recordings = recordings }
     if let venues { backend.shelf.venues.withLock { $0 = venues } }
     let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     let configuration = patient(configuration)
@@ -123,7 +125,10 @@ struct TestService {
     let tokens = try Tokens(store: journal)
     var declared = SiteConfiguration()
     declared.site = site
+    let folder = try TemporaryFolder()
     return TestBackend(
+      folder: folder,
+      recordings: Recordings(dataFolder: folder.path("data")),
       server: server,
       owner: owner,
       signingKeys: SigningKeys(try ObserverKeys(store: journal), owner: owner, server: server),
@@ -281,6 +286,9 @@ final class VenueShelf: Sendable {
 
 /// The parts of a server, as the interface sees them.
 struct TestBackend: HTTPBackend {
+  /// Holds the recordings for as long as the server is used.
+  let folder: TemporaryFolder
+  var recordings: Recordings
   var server: PharosServer
   var owner: SiteOwner
   var signingKeys: SigningKeys
@@ -302,7 +310,8 @@ struct TestBackend: HTTPBackend {
   let version = "0.0.0"
   let dataFolder: String? = nil
   let isDemo = false
-  var comparing: CaptureComparison.Maker? = { path, name, timeout, _ in
+  var comparing: CaptureComparison.Maker? = { path, name, timeout, edited, _ in
+    if let edited { return ("edited: \(edited)", "<!doctype html><title>\(name)</title>") }
     let bytes = try Data(contentsOf: URL(filePath: path))
     guard !bytes.isEmpty else { throw CaptureComparison.Refused("The capture is empty.") }
     return ("\(bytes.count) bytes under \(timeout.seconds) s", "<!doctype html><title>\(name)</title>")

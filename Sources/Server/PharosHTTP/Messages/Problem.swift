@@ -295,6 +295,8 @@ extension Problem {
     case let refusal as FeedRefusal: self = .unavailable("\(refusal)")
     case IngestError.stopped, is CancellationError:
       self = .unavailable("The server is stopping; try again in a moment.")
+    case IngestError.alreadyRecording:
+      self = .conflict("alreadyRecording", PlainText.sentence("\(error)"))
     case let error as IngestError: self = .unavailable("\(error)")
     default: return nil
     }

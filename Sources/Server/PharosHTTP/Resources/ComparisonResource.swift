@@ -8,6 +8,7 @@ import PharosModel
 struct ComparisonResource: Resource {
   let journal: Journal
   let commitPublisher: CommitPublisher
+  let recordings: Recordings
   let comparing: CaptureComparison.Maker?
   let clock: @Sendable () -> Timestamp
 
@@ -67,6 +68,26 @@ struct ComparisonResource: Resource {
         handler: makeComparison
       ),
       Route(
+        .post,
+        "/v1/recordings/{id}/comparison",
+        Operation(
+          "compareRecording",
+          .operation,
+          "Compare presence rules, and an edited site, on a recording",
+          """
+          Plays a recording that has ended to the rules of `makeComparison`, with the regions and rooms of the site as it \
+          was recorded, and, if one is given, to Pharos with an edited site. Every rule begins with nothing heard.
+          """
+        )
+        .with(.path("id", "The recording."))
+        .receiving(.closed(.given(RecordedComparison.members)), isRequired: false)
+        .answering(.made(.comparison))
+        .failing(.notFound, .conflict),
+        access: .operation,
+        long: true,
+        handler: compareRecording
+      ),
+      Route(
         .get,
         "/v1/comparisons/{id}",
         Operation(
@@ -122,14 +143,45 @@ struct ComparisonResource: Resource {
     let name = query.text("name").map { PlainText.cut(PlainText.clean($0), to: 100) } ?? "capture"
     let timeout = query.number("timeout", in: ComparisonResource.timeouts) ?? 30
     try query.finish()
-    guard let make = comparing, let path = request.upload else {
+    guard let path = request.upload else {
+      throw Problem.notFound("This server compares no captures; `pharos compare` does.")
+    }
+    return try await compare(path, name: name, timeout: timeout)
+  }
+
+  private func compareRecording(_ request: APIRequest) async throws -> APIAnswer {
+    let known = DocumentField.keys(RecordedComparison.members)
+    var given = RecordedComparison()
+    if !request.body.isEmpty {
+      given = try BodyDocument.read(request.body, name: "comparison", known: known) {
+        var given = RecordedComparison()
+        DocumentField.read(RecordedComparison.members, of: $0, into: &given)
+        return given
+      }
+    }
+    let recording = try await recordings.found(request.parameter("id"))
+    guard recording.endsAt == nil, let path = recordings.path(of: recording.id) else {
+      throw Problem.conflict("stillRecording", "The recording goes on. Wait until it is over, or end it.")
+    }
+    let name = "recording of \(recording.startedAt)"
+    return try await compare(path, name: name, timeout: given.timeout, edited: given.site)
+  }
+
+  /// Compares a capture and keeps the page.
+  private func compare(
+    _ path: String,
+    name: String,
+    timeout: Double,
+    edited: String? = nil
+  ) async throws -> APIAnswer {
+    guard let make = comparing else {
       throw Problem.notFound("This server compares no captures; `pharos compare` does.")
     }
     let made: (headline: String, page: String)
     do {
       made = try await BackgroundExecutor.requests.run {
         let end = ContinuousClock.now + ComparisonResource.maximumComparison
-        return try make(path, name, .seconds(timeout)) { bytes in
+        return try make(path, name, .seconds(timeout), edited) { bytes in
           try Task.checkCancellation()
           let (limit, time) = (
             ComparisonResource.largestCapture, ComparisonResource.maximumComparison.components.seconds
@@ -159,6 +211,22 @@ struct ComparisonResource: Resource {
     return .put(isNew: true, at: "comparisons", id) {
       DocumentField.write(Self.members, of: (id, comparison), to: &$0)
     }
+  }
+
+  /// What a client gives to compare a recording.
+  private struct RecordedComparison: Sendable {
+    var timeout = 30.0
+    var site: String?
+
+    static let members: [DocumentField<RecordedComparison>] = [
+      DocumentField(
+        "timeout",
+        \.timeout,
+        .number(in: ComparisonResource.timeouts),
+        "The time-out of the rule in use, in seconds; by default 30."
+      ),
+      DocumentField("site", \.site, .lines, "The text of an edited site file, as `getSite` answers it."),
+    ]
   }
 
   /// Answers with the page, to every client that has its address, so that a person can pass the address on.

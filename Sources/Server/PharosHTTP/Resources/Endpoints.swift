@@ -55,9 +55,11 @@ package struct Endpoints: Sendable {
       ComparisonResource(
         journal: backend.journal,
         commitPublisher: backend.commitPublisher,
+        recordings: backend.recordings,
         comparing: backend.comparing,
         clock: clock
       ),
+      RecordingResource(recordings: backend.recordings, server: backend.server, clock: clock),
       BeaconResource(
         server: backend.server,
         owner: backend.owner,

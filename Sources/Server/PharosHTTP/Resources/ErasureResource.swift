@@ -24,7 +24,7 @@ struct ErasureResource: Resource {
           "Erase every trace of a subject",
           """
           Removes all stored data about an observer or a beacon: events, states, deliveries, checkpoints, \
-          authorisations; the bytes that held it are overwritten. The sequence numbers of its events stay as \
+          recordings, authorisations; the bytes that held it are overwritten. The sequence numbers of its events stay as \
           empty places, so that streams resume as before. Six octets name both an observer and a beacon.
           """
         )
@@ -53,6 +53,7 @@ package struct SubjectStores: Sendable {
   let owner: SiteOwner
   let authorisations: Authorisations
   let journal: Journal
+  let recordings: Recordings
   /// The stores that only a running server has.
   let running: Running?
 
@@ -70,12 +71,14 @@ package struct SubjectStores: Sendable {
   ///
   /// - Parameters:
   ///   - journal: the server's journal.
+  ///   - recordings: the recordings beside it.
   ///   - logger: the logger for documents that cannot be read.
   /// - Throws: the error of a journal that cannot be read.
-  package init(of journal: Journal, logger: Logger) throws {
+  package init(of journal: Journal, recordings: Recordings, logger: Logger) throws {
     owner = try SiteOwner(declared: Site(), store: journal, logger: logger)
     authorisations = try Authorisations(store: journal)
     self.journal = journal
+    self.recordings = recordings
     running = nil
   }
 
@@ -84,6 +87,7 @@ package struct SubjectStores: Sendable {
     owner = backend.owner
     authorisations = backend.authorisations
     journal = backend.journal
+    recordings = backend.recordings
     running = Running(
       server: backend.server,
       commitPublisher: backend.commitPublisher,
@@ -109,11 +113,12 @@ package struct SubjectStores: Sendable {
     running?.mqtt?.forget(traces)
     let notifications =
       try running?.notifications.forget(traces) ?? Notifications.forget(traces, keptIn: journal)
-    let (comparisons, erased, remaining) = try await BackgroundExecutor.requests.run { [journal] in
+    let (comparisons, recorded, erased, remaining) = try await BackgroundExecutor.requests.run {
+      [journal, recordings] in
       try Assignments.erase(traces, in: journal)
       let comparisons = try ComparisonStore(journal: journal).erase(traces)
       let erased = try journal.erase(traces, keepingCheckpointsFrom: forgotten)
-      return (comparisons, erased, try journal.documents(naming: traces))
+      return (comparisons, recordings.erase(traces), erased, try journal.documents(naming: traces))
     }
     running?.cache.forget(traces)
     running?.commitPublisher.forget(traces)
@@ -122,7 +127,7 @@ package struct SubjectStores: Sendable {
       counts: [
         erased.events, erased.mentions, erased.rows, erased.names, erased.postings, erased.history,
         erased.deliveries, erased.deadLetters, erased.checkpoints, authorisations.authorisations,
-        authorisations.persons, acceptances, beacons, formerNames, notifications, comparisons,
+        authorisations.persons, acceptances, beacons, formerNames, notifications, comparisons, recorded,
       ],
       remaining: remaining
     )
@@ -143,6 +148,8 @@ extension SubjectStores.Running {
   fileprivate func decideNothing(about traces: SubjectTraces) async throws -> Timestamp {
     try await server.apply(.forget(traces))
     let forgotten = try await server.snapshot().time
+    // Whatever it holds of the subject would outlast it.
+    try await server.endRecording()
     try await waitForDelivery(through: forgotten)
     try await server.checkpoint()
     await commitPublisher.drain()
@@ -186,6 +193,7 @@ package struct ErasureReport: Sendable {
     ("formerNames", "Records of its present and former names."),
     ("notifications", "Memories of notifications."),
     ("comparisons", "Comparisons of captures that showed it."),
+    ("recordings", "Recordings of all inputs, dropped as a whole."),
   ]
 
   fileprivate init(traces: SubjectTraces, counts: [Int], remaining: [String: Int]) {

@@ -68,7 +68,12 @@ extension ServeRunner {
       adopt: { try await parts.adopt($0) }
     )
     var services: [any Service] = [
-      JournalService(journal: parts.journal, owner: parts.owner, logger: logger)
+      JournalService(
+        journal: parts.journal,
+        recordings: parts.recordings,
+        owner: parts.owner,
+        logger: logger
+      )
     ]
     services += [parts.webhooks, parts.notifications]
     if let mqtt = parts.mqtt { services.append(mqtt) }
@@ -129,14 +134,15 @@ package struct NamedService: Service, CustomStringConvertible {
   package func run() async throws { try await service.run() }
 }
 
-/// Keeps the journal within its bounds: once a minute what is too old or too much is dropped, and with it the former names that
-/// nothing kept can need.
+/// Keeps the journal and the recordings within their bounds: once a minute what is too old or too much is dropped, and with it the
+/// former names that nothing kept can need.
 struct JournalService: Service {
   /// The longest time by which an event may lie before those that were kept before it: an hour, as long as a subject may be
   /// unmonitored until its exit is decided.
   private static let maximumDelay = TimeSpan.minutes(60)
 
   let journal: Journal
+  let recordings: Recordings
   let owner: SiteOwner
   let logger: Logger
   var period: Duration = .seconds(60)
@@ -147,8 +153,10 @@ struct JournalService: Service {
       while !Task.isCancelled {
         do {
           // Dropping blocks on the disk, which no task may do.
-          let (pruned, earliest) = try await NIOThreadPool.singleton.runIfActive { [journal] in
-            (try journal.prune(now: .wallClock), try journal.earliestTime())
+          let (pruned, earliest) = try await NIOThreadPool.singleton.runIfActive { [journal, recordings] in
+            // Whatever holds what is heard lasts no longer than the events that follow from it.
+            if let age = journal.settings.maximumAge { recordings.prune(before: .wallClock - age) }
+            return (try journal.prune(now: .wallClock), try journal.earliestTime())
           }
           try await owner.dropNames(
             endingBy: min(earliest ?? .distantFuture, .wallClock) - JournalService.maximumDelay

@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import Pharos
 import PharosDelivery
+import PharosDocuments
 import PharosHTTP
 package import PharosIngest
 import PharosJournal
@@ -41,6 +42,7 @@ struct ServerParts: HTTPBackend {
   let venues: LoadedVenues
   let tally: HTTPTally
   let dataFolder: String?
+  let recordings: Recordings
   let isDemo: Bool
 
   /// The configuration and settings of the parts.
@@ -76,6 +78,7 @@ struct ServerParts: HTTPBackend {
       venues = plan.venues
       tally = HTTPTally(logger: logger)
       dataFolder = plan.settings.data
+      recordings = Recordings(dataFolder: dataFolder)
       isDemo = plan.isDemo
       journal = try ServerParts.journal(plan, stream: site.stream)
       if journal.statistics().hadNoHashes {
@@ -338,11 +341,14 @@ extension ServerParts {
     return value.resolved(against: FileManager.default.currentDirectoryPath + "/")
   }
 
-  /// Compares rules on a capture that was sent to the server.
+  /// Compares rules on a capture that was sent to the server, or on a recording.
   var comparing: CaptureComparison.Maker? {
-    { path, name, timeout, check in
+    { path, name, timeout, edited, check in
       do {
-        return try ComparisonPage.make(path: path, name: name, timeout: timeout, check: check)
+        let site = try edited.map { try SiteFile.parse($0, path: "the edited site").site }
+        return try ComparisonPage.make(path: path, name: name, timeout: timeout, edited: site, check: check)
+      } catch let error as DocumentError {
+        throw CaptureComparison.Refused("\(error)")
       } catch let failure as CommandFailure {
         throw CaptureComparison.Refused(failure.message)
       }
