@@ -53,20 +53,59 @@ class Handler(Answers):
         if self.command == "POST":
             if not self.body.startswith(b"\x0a\x0d\x0d\x0a"):
                 raise Refusal(422, "The capture cannot be compared", f"{self.query['name']}: not a capture.")
-            made.insert(
-                0,
-                {
-                    "id": f"{len(made):032x}",
-                    "name": self.query["name"],
-                    "madeAt": rfc3339(time.time()),
-                    "headline": f"Your {self.query['timeout']} s rule: 12 exits, 6 taken back within ten minutes. Pharos: 4 exits.",
-                },
-            )
-            return self.answer(made[0], 201)
+            return self.compared(self.query["name"], self.query["timeout"])
         if self.command == "DELETE":
             self.world.comparisons = [entry for entry in made if entry["id"] != identity]
             return self.answer({}, 204)
         return self.answer({"comparisons": made})
+
+    def do_recordings(self, identity=None, verb=None):
+        made = self.world.recordings
+        found = next((entry for entry in made if entry["id"] == identity), None)
+        if identity and not found:
+            raise Refusal(404, "Not found", "There is no such recording.")
+        if self.command == "GET":
+            return self.answer(found or {"recordings": made})
+        if self.command == "DELETE":
+            made.remove(found)
+            return self.answer(b"", 204)
+        if verb == "end":
+            self.world.end_recording(found)
+            return self.answer(found)
+        if verb == "comparison":
+            site = self.body.get("site")
+            if site and "zones" not in site:
+                raise Refusal(422, "The capture cannot be compared", "the edited site:1: no zones")
+            return self.compared(f"recording of {found['startedAt']}", self.body["timeout"], site)
+        if any("endsAt" in entry for entry in made):
+            raise Refusal(409, "Conflict", "A recording is under way.")
+        now = time.time()
+        made.insert(
+            0,
+            {
+                "id": f"{int(now * 1000)}",
+                "startedAt": rfc3339(now),
+                "endsAt": rfc3339(now + self.body["seconds"]),
+                "bytes": 2_500_000,
+                "maximumBytes": 268_435_456,
+            },
+        )
+        return self.answer(made[0], 201)
+
+    def compared(self, name, timeout, site=None):
+        """Answers with a comparison, as if it had just been made."""
+        edited = " Pharos, site edited: 2 exits." if site else ""
+        made = self.world.comparisons
+        made.insert(
+            0,
+            {
+                "id": f"{len(made):032x}",
+                "name": name,
+                "madeAt": rfc3339(time.time()),
+                "headline": f"Your {timeout} s rule: 12 exits, 6 taken back within ten minutes. Pharos: 4 exits.{edited}",
+            },
+        )
+        return self.answer(made[0], 201)
 
     def do_zones(self, identity=None):
         if self.command == "PUT":

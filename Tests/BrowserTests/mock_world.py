@@ -64,6 +64,7 @@ class World:
         self.site_beacons = set()
         self.made_zones = {}
         self.comparisons = []
+        self.recordings = []
         self.visits = []
         self.site = "applications: []\n"
         self.udp = "127.0.0.1:50001"
@@ -74,6 +75,12 @@ class World:
         self.fix = {}
         if not empty:
             self.make_place(tags)
+
+    def end_recording(self, recording):
+        """Ends a recording, as the server does when its time is over."""
+        for member in ("endsAt", "maximumBytes"):
+            recording.pop(member, None)
+        recording["endedAt"] = rfc3339(time.time())
 
     def make_place(self, tags):
         for number in range(tags):

@@ -130,6 +130,34 @@ class Work(support.BrowserTest):
         self.page.get_by_role("dialog").get_by_role("button", name="Drop").click()
         support.expect(row).to_have_count(0)
 
+    def test_an_hour_is_recorded_and_compared_with_an_edited_site(self):
+        self.open("compare")
+        support.expect(self.page.get_by_text("Nothing is recorded.")).to_be_visible()
+        self.page.get_by_role("button", name="Record an hour and compare").click()
+        bar = self.page.get_by_role("progressbar", name="Recorded")
+        support.expect(bar).to_be_visible()
+        support.expect(self.page.get_by_text("of 1 h 0 min, 2.5 MB.")).to_be_visible()
+        self.assertEqual(len(self.mock.world.recordings), 1)
+        self.page.get_by_text("Edit the site to compare with").click()
+        site = self.page.get_by_label("The edited site")
+        support.expect(site).to_have_value(self.mock.world.site)
+        site.fill("applications: {}\n")
+        # It ends on the server while the page is open.
+        self.mock.world.end_recording(self.mock.world.recordings[0])
+        support.expect(self.page.get_by_text("no zones")).to_be_visible(timeout=15_000)
+        support.expect(bar).to_be_hidden()
+        self.visit.forgive("422")
+        site.fill("zones: []\n")
+        self.page.get_by_role("button", name="Compare the recording").click()
+        support.expect(self.page.get_by_role("status").filter(has_text="Pharos, site edited: 2 exits.")).to_be_visible()
+        link = self.page.get_by_role("link", name="Open the page")
+        support.expect(link).to_have_attribute("href", f"/v1/comparisons/{0:032x}")
+        support.expect(self.page.get_by_role("row", name="recording of")).to_contain_text("Your 30 s rule")
+        self.page.get_by_role("button", name="Drop the recording").click()
+        self.page.get_by_role("dialog").get_by_role("button", name="Drop").click()
+        support.expect(self.page.get_by_text("Nothing is recorded.")).to_be_visible()
+        self.assertEqual(self.mock.world.recordings, [])
+
     def test_who_hears_a_beacon_is_counted_by_observer(self):
         def hearing(observer, address, rssi):
             return {

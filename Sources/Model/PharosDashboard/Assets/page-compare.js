@@ -6,6 +6,7 @@ import { h, replace, setText } from "./dom.js";
 import { bytes } from "./format.js";
 import { Table, card, empty, field, pageHead, refusal, timeNode } from "./parts.js";
 import { poll } from "./poll.js";
+import { RecordingCard } from "./recording-card.js";
 
 const period = 10_000;
 /** The largest capture that the server takes, in bytes. */
@@ -19,7 +20,16 @@ export function show(root, { signal }) {
       "Compare",
       "Your time-out, the rules of other systems and Pharos, on a capture of your own traffic.",
     ),
-    h("div", { class: "stack" }, card("A capture", null, h("div", { class: "body" }, form(() => ask(), signal))), place),
+    h(
+      "div",
+      { class: "stack" },
+      new RecordingCard(signal, (comparison) => {
+        ask();
+        return pageLink(comparison, "Open the page");
+      }).element,
+      card("A capture", null, h("div", { class: "body" }, form(() => ask(), signal))),
+      place,
+    ),
   );
   let isShown = false;
   const ask = poll(

@@ -187,6 +187,9 @@ static const unsigned char plan_view_js[] = {
 static const unsigned char poll_js[] = {
 #embed "../Assets/poll.js"
 };
+static const unsigned char recording_card_js[] = {
+#embed "../Assets/recording-card.js"
+};
 static const unsigned char region_block_js[] = {
 #embed "../Assets/region-block.js"
 };
@@ -312,6 +315,7 @@ static const cdashboard_file_t files[] = {
   {"plan-sources.js", plan_sources_js, sizeof plan_sources_js},
   {"plan-view.js", plan_view_js, sizeof plan_view_js},
   {"poll.js", poll_js, sizeof poll_js},
+  {"recording-card.js", recording_card_js, sizeof recording_card_js},
   {"region-block.js", region_block_js, sizeof region_block_js},
   {"region-form.js", region_form_js, sizeof region_form_js},
   {"region-identity.js", region_identity_js, sizeof region_identity_js},
