@@ -5,6 +5,7 @@ import PharosHTTP
 import PharosJournal
 import PharosModel
 import PharosSite
+import PharosTestSupport
 import Testing
 
 /// Beacons that owners name, and the names and rooms that stand beside identities.
