@@ -21,25 +21,15 @@ extension ObserverEngine {
         pass(.outside(fix), at: time.event, &context)
       }
       if case .advert = report.body, isWhole, life.uploads.isWhole, !isHandset, !lag.isGiven {
-        return hold(report, at: time, in: batch, &context)
+        upload.append(report, at: time, from: batch)
+        let due = max(life.uploads.readingAt, context.current)
+        if upload.due == .distantFuture { upload.due = context.arm(due, observer: place, .upload) }
+        return upload.times.count < HeldUpload.capacity ? () : readUpload(&context)
       }
       handle(report.body, at: time, in: batch, &context)
       endPending(&context)
     }
     passOnLife(&context)
-  }
-
-  /// Keeps an advert until its upload is read.
-  private mutating func hold(
-    _ advert: Report,
-    at time: ReportTime,
-    in batch: borrowing ReportBatch,
-    _ context: inout EngineContext
-  ) {
-    upload.append(advert, at: time, from: batch)
-    let due = max(life.uploads.readingAt, context.current)
-    if upload.due == .distantFuture { upload.due = context.arm(due, observer: place, .upload) }
-    if upload.times.count >= HeldUpload.capacity { readUpload(&context) }
   }
 
   /// Hears the adverts of an upload in the order of their times.

@@ -42,7 +42,7 @@ package final class Recordings: Sendable {
   }
 
   /// The maximum duration.
-  static let longest = TimeSpan.minutes(6 * 60)
+  static let maximumDuration = TimeSpan.minutes(6 * 60)
   /// The sizes at which a recording can end.
   ///
   /// 1 GiB is what a comparison reads at most.
@@ -79,7 +79,7 @@ package final class Recordings: Sendable {
   /// Begins a recording.
   ///
   /// - Parameters:
-  ///   - duration: the time after which it ends, up to ``longest``.
+  ///   - duration: the time after which it ends, up to ``maximumDuration``.
   ///   - maximumBytes: the size at which it ends, one of ``sizes``.
   ///   - now: the present time, which names it.
   ///   - begin: has the server record.

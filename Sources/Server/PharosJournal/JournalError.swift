@@ -77,6 +77,23 @@ extension JournalError: CustomStringConvertible {
 }
 
 extension JournalError {
+  /// The log does not hold what it held when its commits were published.
+  ///
+  /// - Parameters:
+  ///   - path: the journal's file.
+  ///   - isMissing: true if the log is missing or shorter. A program that closes the file as the last one copies the log back and
+  ///     removes it.
+  init(ofLog path: String, isMissing: Bool) {
+    let reason =
+      isMissing
+      ? "is missing or cut off; if another program such as sqlite3 opened the journal since, nothing is lost: "
+        + "remove \(path)-sums and start again" : "is damaged"
+    self.init(
+      .damaged(detail: "the log \(path)-wal, which holds commits that were published, \(reason)"),
+      at: path
+    )
+  }
+
   /// Converts an error of another module.
   init(_ error: any Error, at place: String) {
     switch error {

@@ -58,20 +58,9 @@ enum JournalFile {
   }
 
   private static func verifyLog(_ path: String) throws {
-    let reason: String
-    switch pharos_journal_verify(path) {
-    case PHAROS_JOURNAL_LOG_DAMAGED: reason = "is damaged"
-    case PHAROS_JOURNAL_LOG_MISSING:
-      // A program that closes the file as the last one copies the log back and removes it.
-      reason =
-        "is missing or cut off; if another program such as sqlite3 opened the journal since, nothing is lost: "
-        + "remove \(path)-sums and start again"
-    default: return
-    }
-    throw JournalError(
-      .damaged(detail: "the log \(path)-wal, which holds commits that were published, \(reason)"),
-      at: path
-    )
+    let state = pharos_journal_verify(path)
+    guard state == PHAROS_JOURNAL_LOG_DAMAGED || state == PHAROS_JOURNAL_LOG_MISSING else { return }
+    throw JournalError(ofLog: path, isMissing: state == PHAROS_JOURNAL_LOG_MISSING)
   }
 
   private static func make(_ path: String, _ draft: String) throws {

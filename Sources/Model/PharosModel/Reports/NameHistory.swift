@@ -28,8 +28,8 @@ package struct NameHistory: Hashable, Sendable {
 
   /// The maximum number of former names of an identity; of more, the earliest are dropped.
   ///
-  /// 256: far more than people give to a room, and few enough that a program which renames one every second takes no more
-  /// than some kilobytes.
+  /// 256: far more than people give to a room, and few enough that a program which renames one every second takes
+  /// some kilobytes.
   package static let maximumCount = 256
 
   /// The former names of each identity that has some, in the order of their ends, which are distinct.

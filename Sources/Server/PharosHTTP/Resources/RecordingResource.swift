@@ -132,7 +132,7 @@ private struct RecordingLimits: Sendable {
     DocumentField(
       "seconds",
       \.seconds,
-      .integer(in: 1...Int(Recordings.longest.seconds)),
+      .integer(in: 1...Int(Recordings.maximumDuration.seconds)),
       "The time after which it ends; by default an hour."
     ),
     DocumentField(

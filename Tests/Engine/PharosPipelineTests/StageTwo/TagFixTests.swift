@@ -154,7 +154,8 @@ struct TagFixTests {
       observer == 0 ? .milliseconds(61_030) : .milliseconds(30)
     }
     try #require(fixes.count >= 240)
-    #expect(fixes.allSatisfy { $0.decidedAt == $0.time + .seconds(1) })
+    // Then the others fall silent, and what the slow one still tells is waited for.
+    #expect(fixes.prefix(239).allSatisfy { $0.decidedAt == $0.time + .seconds(1) })
   }
 
   @Test("A network that was slow for some seconds delays fixes for two minutes, and no longer")

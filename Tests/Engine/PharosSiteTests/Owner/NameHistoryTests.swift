@@ -56,7 +56,7 @@ struct NameHistoryTests {
   }
 
   @Test(
-    "what was renamed while the server was stopped counts from the next start; the first start knows no other names"
+    "a rename while the server was stopped counts from the next start; the first start knows no other names"
   )
   func restarts() throws {
     let (store, clock) = (MemoryDocuments(), HandClock(100))
