@@ -271,6 +271,7 @@ extension IngestServer {
   ///   ``IngestError/overloaded(waiting:)``.
   @discardableResult
   package func record(_ order: RecordingOrder) async throws -> Timestamp {
+    guard !isStopping.load(ordering: .acquiring) else { throw IngestError.stopped }
     let interval = configuration.idleTick
     guard try await parts.recorder.look({ $0.prepare(every: interval) }) else {
       throw IngestError.alreadyRecording
@@ -292,6 +293,7 @@ extension IngestServer {
   ///
   /// - Throws: ``IngestError/stopped``.
   package func endRecording() async throws {
+    guard !isStopping.load(ordering: .acquiring) else { throw IngestError.stopped }
     try await parts.recorder.look { $0.endOrder() }
   }
 

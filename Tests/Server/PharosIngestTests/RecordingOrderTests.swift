@@ -119,7 +119,8 @@ struct RecordingOrderTests {
   @Test("one follows another, and a second one at a time is refused")
   func oneAtATime() async throws {
     let run = try await Run(loops: 2, seed: 5)
-    for _ in 0..<3 {
+    for round in 0..<3 {
+      try await run.traffic(rounds: round..<round + 1)
       try await run.harness.server.record(run.order())
       await #expect(throws: IngestError.alreadyRecording) {
         try await run.harness.server.record(run.order())
