@@ -273,7 +273,7 @@ struct FoundPlant: CustomTestStringConvertible {
     FoundPlant(plant: .resumeRepeats, seed: 0, rule: .subscriber),
     FoundPlant(plant: .resumeSkips, seed: 0, rule: .subscriber),
     FoundPlant(plant: .liesAboutCommits, seed: 3, rule: .order),
-    FoundPlant(plant: .checkpointClaimsTooMuch, seed: 661, rule: .enter, generation: .third),
+    FoundPlant(plant: .checkpointClaimsTooMuch, seed: 1335, rule: .enter, generation: .third),
     FoundPlant(plant: .refusedGroupDropped, seed: 21, rule: .quiet),
     FoundPlant(plant: .forgetsReplayWindows, seed: 28, rule: .replay, generation: .third),
     FoundPlant(plant: .savesCursorOfSent, seed: 7, rule: .receiver, generation: .third),
