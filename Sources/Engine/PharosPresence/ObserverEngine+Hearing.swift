@@ -24,7 +24,8 @@ extension ObserverEngine {
         upload.append(report, at: time, from: batch)
         let due = max(life.uploads.readingAt, context.current)
         if upload.due == .distantFuture { upload.due = context.arm(due, observer: place, .upload) }
-        return upload.times.count < HeldUpload.capacity ? () : readUpload(&context)
+        if upload.times.count >= HeldUpload.capacity { readUpload(&context) }
+        return
       }
       handle(report.body, at: time, in: batch, &context)
       endPending(&context)

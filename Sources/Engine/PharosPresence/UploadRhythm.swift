@@ -79,7 +79,7 @@ struct UploadRhythm: Equatable, Sendable {
 
   /// Nothing could be received up to a time: what comes then was not collected by the observer.
   mutating func interrupt(until time: Timestamp) {
-    if count > 0 { (begun, latest) = (max(begun, time), max(latest, time)) }
+    (begun, latest) = (max(begun, time), max(latest, time))
   }
 
   /// An upload begins.
