@@ -66,6 +66,8 @@ package struct LifeSigns: Sendable {
   var usualDrop = 0.0
   /// The time since which there has been doubt about the radio, and the time of the latest doubt.
   var doubt: (since: Timestamp, last: Timestamp)?
+  /// The transmitter that was the first to be heard at the latest time.
+  private var latestKey: UInt64 = 0
   package var leader: UInt64 = 0
   package var votes: UInt8 = 0
   /// The time of the return from the latest outage; the distant past before the first.
@@ -156,7 +158,8 @@ package struct LifeSigns: Sendable {
     // An advert that is no later than the latest one proves nothing new.
     if time > reception.latest {
       advance(to: time)
-    } else if !isTimed, time == traffic.latest, key == leader {
+      latestKey = key
+    } else if !isTimed, time == traffic.latest, key == latestKey {
       uploads.recordBurst()
     }
     isUnproven = false
@@ -556,6 +559,7 @@ extension LifeSigns: FieldParts {
       try coder.code(&last)
       doubt = (since, last)
     }
+    try coder.code(&latestKey)
     try coder.code(&leader)
     try coder.code(small: &votes, through: 64, "votes")
     try coder.code(&returnedAt)

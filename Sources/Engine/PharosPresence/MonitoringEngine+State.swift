@@ -7,7 +7,7 @@ package import PharosModel
 /// copy, and another thread writes that.
 extension MonitoringEngine {
   /// The version of the layout.
-  static let stateVersion: UInt8 = 15
+  static let stateVersion: UInt8 = 16
   /// The approximate size of a track in bytes: measured for iBeacons under one policy.
   private static let bytesOfTrack = 150
 

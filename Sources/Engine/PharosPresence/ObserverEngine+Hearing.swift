@@ -100,7 +100,9 @@ extension ObserverEngine {
       late += 1
       context.counters.late += 1
     }
-    return ReportTime(event: context.current - age, isLate: isLate, isTimed: isSent || age != .zero)
+    var event = context.current - age
+    if case (.advert, .received) = (report.body, report.timing) { event = life.uploads.hearing(at: event) }
+    return ReportTime(event: event, isLate: isLate, isTimed: isSent || age != .zero)
   }
 
   // MARK: Datagrams

@@ -364,7 +364,7 @@ extension ObserverEngine {
       let advert = first + next
       let received = advert.pointee.received
       guard advert.pointee.observer == place, received >= latest, received <= context.timers.soonest,
-        !life.uploads.isWhole
+        !life.uploads.isCollected
       else { return }
       if advert.pointee.path == .tracked {
         var found = advert.pointee.track

@@ -28,19 +28,19 @@ struct UploadRhythm: Equatable, Sendable {
   private static let shortest = 1.0
   /// The number of uploads that cover their time after which the observer is one that uploads.
   private static let minimumUploads: UInt8 = 2
-  /// The number of uploads up to which an observer is new, so that the first one that covers its time shows its period.
-  private static let newUploads: UInt8 = 4
+  /// The number of uploads that are counted.
+  private static let countedUploads: UInt8 = 3
   /// The number of uploads for which an observer that sends now and then may be silent.
   private static let patience = 1.5
 
-  /// The receive time at which the present upload began.
-  private var begun: Timestamp
+  /// The receive time at which the present upload began; before the first one so long ago that any advert begins one.
+  private var begun = Timestamp(nanoseconds: .min / 2)
   /// The receive time of the last advert before it.
-  private var before: Timestamp
-  /// The receive time of the latest advert.
+  private var before = Timestamp.distantPast
+  /// The receive time of the latest advert; before the first one, the time from which on there could be one.
   private(set) var latest: Timestamp
-  /// The number of uploads, up to ``newUploads``.
-  private var count: UInt8 = 1
+  /// The number of uploads, up to ``countedUploads``.
+  private var count: UInt8 = 0
   /// The uploads in a row that covered the time since the one before, up to ``minimumUploads``, the present one included.
   private var covered: UInt8 = 0
   /// Indicates whether the present one does.
@@ -49,18 +49,15 @@ struct UploadRhythm: Equatable, Sendable {
   private var period = 0.0
   /// The mean time from one upload to the next of late, in seconds, whether they cover it or not.
   private(set) var usualGap = 0.0
-  /// Indicates whether its first upload held several adverts of one transmitter without times.
-  private(set) var isBurst = false
   /// Indicates whether its uploads state times.
   private var isTimed = false
   /// Indicates whether its uploads are read as a whole, each in the order of its times, whatever datagram an advert came in: the
   /// observer is known to upload at intervals of two seconds or more, with times.
   private(set) var isWhole = false
+  /// Indicates whether what comes was collected since the upload before.
+  private(set) var isCollected = false
 
-  init(at time: Timestamp) {
-    (begun, latest) = (time, time)
-    before = .distantPast
-  }
+  init(at time: Timestamp) { latest = time }
 
   /// An advert came: it belongs to the upload of the one before, or begins another one.
   @inline(__always)
@@ -74,23 +71,32 @@ struct UploadRhythm: Equatable, Sendable {
 
   /// Several adverts of one transmitter came at once, without times: they were collected since the upload before.
   mutating func recordBurst() {
-    if count == 1 { isBurst = true } else if !isCovered { cover(begun - before, isTimed: false) }
+    guard !isCovered else { return }
+    guard isFirst else { return cover(begun - before, isTimed: false) }
+    (isCovered, covered) = (true, 1)
+    update()
   }
 
   /// Nothing could be received up to a time: what comes then was not collected by the observer.
   mutating func interrupt(until time: Timestamp) {
+    guard count > 0 else { return self = UploadRhythm(at: time) }
     (begun, latest) = (max(begun, time), max(latest, time))
   }
 
   /// An upload begins.
   @inline(never)
   private mutating func begin(at time: Timestamp) {
+    guard count > 0 else { return (begun, count) = (time, 1) }
+    // One that covers the time before it goes on as long as its adverts come.
+    if isCovered, (time - latest).seconds <= UploadRhythm.shortest, (time - begun).seconds <= period / 2 {
+      return
+    }
     let gap = min((time - latest).seconds, UploadRhythm.maximumReach.seconds)
     usualGap = usualGap == 0 ? gap : usualGap + (gap - usualGap) / 8
-    if !isCovered, (time - begun).seconds > UploadRhythm.shortest { covered = 0 }
+    if !isCovered { covered = 0 }
     (begun, before, isCovered) = (time, latest, false)
-    if count < UploadRhythm.newUploads { count += 1 }
-    isWhole = isTimed && isSlow
+    if count < UploadRhythm.countedUploads { count += 1 }
+    update()
   }
 
   /// Indicates whether it is known to upload at intervals of two seconds or more.
@@ -100,7 +106,7 @@ struct UploadRhythm: Equatable, Sendable {
   ///
   /// Behind its first upload that is the longest time that there is, as the first may have come early.
   var wait: TimeSpan {
-    isFirst && (isBurst || isCovered) ? UploadRhythm.maximumPeriod : knownPeriod * UploadRhythm.patience
+    isFirst && isCovered ? UploadRhythm.maximumPeriod : knownPeriod * UploadRhythm.patience
   }
 
   /// The time within which all that it hears has come and has been read; zero for an observer that sends at once.
@@ -121,9 +127,15 @@ struct UploadRhythm: Equatable, Sendable {
   /// The receive time at which the present upload is read, if it is read as a whole.
   var readingAt: Timestamp { begun + readingTime }
 
+  /// The time at which an advert without a time counts as heard: for one of an upload, the beginning of the upload, so that the
+  /// spacing of datagrams is not taken for the interval of a tag.
+  func hearing(at time: Timestamp) -> Timestamp { isCollected && !isTimed ? min(begun, time) : time }
+
   /// Returns true if something that was heard then could not come before the present upload.
   func covers(_ event: Timestamp) -> Bool {
-    event >= before && begun - event <= max(UploadRhythm.maximumReach, knownPeriod * UploadRhythm.patience)
+    let start = count > 0 ? begun : latest
+    return event >= before
+      && start - event <= max(UploadRhythm.maximumReach, knownPeriod * UploadRhythm.patience)
   }
 
   /// The end of the upload before the one to which a datagram of a time belongs; nil for an observer that is not known to
@@ -137,20 +149,31 @@ struct UploadRhythm: Equatable, Sendable {
   @inline(never)
   private mutating func cover(_ age: TimeSpan, isTimed: Bool) {
     // The first one covers as much as it reaches back.
-    let gap = count == 1 ? age.seconds : (begun - before).seconds
+    let gap = isFirst ? age.seconds : (begun - before).seconds
     guard !isCovered || isFirst, gap > UploadRhythm.shortest, age.seconds >= gap * UploadRhythm.coveredShare,
       age <= UploadRhythm.maximumPeriod
     else { return }
     if !isCovered { (isCovered, covered) = (true, min(covered + 1, UploadRhythm.minimumUploads)) }
     period = max(gap, isFirst ? period : period * 0.9)
     self.isTimed = isTimed
-    isWhole = isTimed && isSlow
+    update()
   }
 
-  /// Indicates whether the observer is known to be one that uploads.
-  var isKnown: Bool {
-    covered >= UploadRhythm.minimumUploads || count < UploadRhythm.newUploads && covered > 0
+  /// Derives what each advert asks for.
+  private mutating func update() {
+    isWhole = isTimed && isSlow
+    isCollected = isSlow || isFirst && isCovered
   }
+
+  /// Indicates whether the observer is known to be one that uploads: two uploads in a row covered the time before them.
+  ///
+  /// One alone may be the backlog of an observer that was cut off, unless it was the first that came.
+  var isKnown: Bool {
+    covered >= UploadRhythm.minimumUploads || covered == 1 && (isFirst || isSecond && !isCovered)
+  }
+
+  /// Indicates whether the present upload is the second one.
+  private var isSecond: Bool { count == 2 }
 
   /// The time between two uploads, or zero if the observer is not known to be one that uploads.
   var knownPeriod: TimeSpan { isKnown ? .seconds(period) : .zero }
@@ -162,14 +185,13 @@ extension UploadRhythm: FieldParts {
     try coder.code(&begun)
     try coder.code(&before)
     try coder.code(&latest)
-    try coder.code(small: &count, through: UploadRhythm.newUploads, "uploads")
+    try coder.code(small: &count, through: UploadRhythm.countedUploads, "uploads")
     try coder.code(small: &covered, through: UploadRhythm.minimumUploads, "uploads that cover their time")
     try coder.code(&isCovered)
-    try coder.code(&isBurst)
     try coder.code(finite: &period, "the time between uploads")
     try coder.code(finite: &usualGap, "the usual time between uploads")
     try coder.code(&isTimed)
-    if Coder.isReader { isWhole = isTimed && isSlow }
+    if Coder.isReader { update() }
   }
 }
 

@@ -120,9 +120,10 @@ struct UploadTests {
   )
   private func order(seed: Int, order: Order) {
     var random = SeededGenerator(seed: UInt64(seed))
-    let period = Double.random(in: 2...120, using: &random)
+    let period = Double.random(in: 2...300, using: &random)
     let interval = [0.1, 0.5, 1, 3][seed % 4]
     let size = Int.random(in: 1...30, using: &random)
+    let heartbeat = Bool.random(using: &random) ? Double.random(in: 10...60, using: &random) : .infinity
     let regions = (0...1).map { (tag: UInt16) in
       Region(identifier: "tag \(tag)", constraint: .proximity(Timeline.uuid, major: 1, minor: tag))
     }
@@ -130,8 +131,13 @@ struct UploadTests {
     let leaves = 8 * period
     let end = leaves + 3 * period + 120
     var next = [0.02, 0.05]
+    var beat = heartbeat
     for upload in 1...Int(end / period) {
       let sent = Double(upload) * period
+      while beat < sent {
+        timeline.give(.heartbeat(Heartbeat()), at: beat)
+        beat += heartbeat
+      }
       var heard: [(time: Double, tag: UInt16)] = []
       while let first = next.min(), first < sent, let tag = next.firstIndex(of: first) {
         if tag > 0 || first < leaves { heard.append((first, UInt16(tag))) }
@@ -152,6 +158,42 @@ struct UploadTests {
     #expect(exits.count == 1, "\(timeline.story())")
     #expect(exits.allSatisfy { $0.decidedAt >= Timeline.at(leaves) }, "\(timeline.story())")
     #expect(exits.allSatisfy { $0.decidedAt <= Timeline.at(leaves + period + 75) }, "\(timeline.story())")
+  }
+
+  @Test(
+    "an upload without times is one look, however many datagrams it takes",
+    arguments: Seeds.drawn(0..<200, first: 60)
+  )
+  func withoutTimes(seed: Int) {
+    var random = SeededGenerator(seed: UInt64(seed))
+    let period = Double.random(in: 5...120, using: &random)
+    let interval = [0.1, 0.5, 1][seed % 3]
+    let tags = Int.random(in: 1...4, using: &random)
+    let size = Int.random(in: 2 * tags + 1...30, using: &random)
+    let regions = (0..<tags).map { tag in
+      Region(identifier: "tag \(tag)", constraint: .proximity(Timeline.uuid, major: 1, minor: UInt16(tag)))
+    }
+    var timeline = Timeline(Timeline.site(regions, liveness: .auto))
+    let leaves = 12 * period
+    for upload in 1...20 {
+      let sent = Double(upload) * period
+      let here = sent <= leaves ? tags : tags - 1
+      let count = here * Int((period / interval).rounded(.down))
+      let pause = 0.9 / Double(count / size + 1)
+      for place in 0..<count {
+        timeline.receive(1, UInt16(place % here + tags - here), at: sent + Double(place / size) * pause)
+      }
+    }
+    timeline.advance(to: 20 * period + 1)
+    let story = "\(period) s, \(interval) s, \(tags) tags, \(size) a datagram\n\(timeline.story())"
+    let enters = timeline.events.filter { $0.kind == .regionEnter }
+    #expect(enters.count == tags, "\(story)")
+    #expect(enters.allSatisfy { $0.decidedAt <= Timeline.at(3 * period + 1) }, "\(story)")
+    let exits = timeline.events.filter { $0.kind == .regionExit }
+    #expect(exits.allSatisfy { $0.decidedAt >= Timeline.at(leaves) }, "\(story)")
+    // Without times, the one that left is known by the uploads without it: as many as there may be in five minutes.
+    #expect(tags == 1 || exits.count == 1 || 8 * period < 330, "\(story)")
+    #expect(exits.count <= 1, "\(story)")
   }
 
   @Test(
