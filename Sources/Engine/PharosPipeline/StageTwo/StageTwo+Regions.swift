@@ -190,6 +190,11 @@ extension StageTwo {
         if next <= now, let proof = lived[observer], proof < next, now - next < StageTwo.maximumOutage {
           next = now + BeaconRegionRow.minimumPatience
         }
+      } else if now >= resumedAt, now - resumedAt >= StageTwo.maximumOutage {
+        // One that has said nothing since the resumption is down, and the beacon may still be with it.
+        let evidence = Evidence(rule: .observerOutage)
+        tags[place].rows[index].markOffline(observer, time: now, lastHeard: nil, evidence: evidence)
+        next = .distantFuture
       }
     } else if isUnheard(entry, for: row.patience) {
       next = now

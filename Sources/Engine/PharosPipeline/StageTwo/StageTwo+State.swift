@@ -6,7 +6,7 @@ import PharosStays
 
 extension StageTwo {
   /// The version of the bytes that ``writeState(to:)`` writes.
-  package static let stateVersion: UInt8 = 14
+  package static let stateVersion: UInt8 = 15
 
   /// Writes everything that later decisions depend on, so that an engine that restores it makes the same decisions.
   ///
@@ -53,6 +53,7 @@ extension StageTwo {
     try stays.visitFields(&coder)
     try coder.code(&live)
     try coder.code(&lived)
+    try coder.code(&resumedAt)
     try visitTags(&coder, regions: known.count)
     let queued = try coder.field(dirty.map { UInt32($0) })
     if Coder.isReader {
@@ -170,6 +171,7 @@ extension StageTwo {
   ) {
     let downtime = now == .distantPast ? .zero : max(.zero, instant - now)
     now = max(now, instant)
+    resumedAt = now
     live.removeAll()
     for index in around.lives.indices where around.lives[index] == .up {
       around.lives[index] = .unknown

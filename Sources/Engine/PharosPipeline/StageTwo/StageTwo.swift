@@ -46,6 +46,8 @@ package struct StageTwo: Sendable {
   var live: [ObserverID: Timestamp] = [:]
   /// The time up to which each of them is known to have lived, if stage one reports it.
   var lived: [ObserverID: Timestamp] = [:]
+  /// The time of the latest resumption; the distant future if there was none.
+  var resumedAt = Timestamp.distantFuture
   /// The input of the zone decision beside the levels: the plan, proofs of life, and the learned offsets.
   var around: ZoneTrack.Surroundings
   /// The samples from the stays of tags.

@@ -176,6 +176,17 @@ struct ResumeTests {
     #expect(words == ["region.state hall @700", "region.unmonitored hall @700"])
   }
 
+  @Test("an observer that never comes back is down, and what it may have inside is not known")
+  func neverBack() throws {
+    let resumed = try Self.resumed([], until: 10, reported: Self.word(.inside, at: 12))
+    let events = Self.run(resumed, [LinkScript.link("b", isUp: true, at: 611)], until: 1_600)
+    #expect(LinkScript.words(events) == ["region.state hall @1510", "region.unmonitored hall @1510"])
+    #expect(events.first?.transition?.evidence.rule == .observerOutage)
+    // Once it is back after all, its own silence says that the beacon has left.
+    let back = Self.run(resumed, [LinkScript.link("a", isUp: true, at: 1_700)], until: 3_000)
+    #expect(LinkScript.words(back).suffix(2) == ["region.state hall @2000", "region.exit hall @2000"])
+  }
+
   @Test("an exit that was published after the checkpoint is not published again, and the next enter is")
   func knowsExits() throws {
     let links = [LinkScript.link("a", isUp: true, at: 0), LinkScript.presence("a", .inside, at: 1)]
