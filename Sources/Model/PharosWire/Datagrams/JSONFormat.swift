@@ -22,8 +22,8 @@ public enum JSONFormat: DatagramFormat {
 
   /// The layouts of other makers' gateways: a new one is a file and an entry here.
   private static let layouts: [any JSONLayout.Type] = [
-    RaddecJSONLayout.self, RuuviLayout.self, CassiaLayout.self, MOKOLayout.self, MerakiLayout.self,
-    ArubaLayout.self, AprilBrotherLayout.self,
+    RaddecJSONLayout.self, GatewayListLayout.self, CassiaLayout.self, MerakiLayout.self,
+    AprilBrotherLayout.self,
   ]
 
   /// Returns whether the first character that is no white space opens an object or an array, or whether the first line is

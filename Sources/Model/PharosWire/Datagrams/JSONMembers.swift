@@ -5,11 +5,13 @@ import PharosModel
 ///
 /// A short name, such as `p`, counts where no other name of the same field does and its value is of the field's kind.
 struct JSONMembers {
-  private var values: InlineArray<92, JSONSlice>
+  private var values: InlineArray<93, JSONSlice>
   /// The number of lists that do not count, because a later member has the same name.
   private(set) var replacedLists: UInt64 = 0
   /// The advert's data, where they are a list of numbers.
   private(set) var listedData: [UInt8]?
+  /// Indicates whether bytes, as addresses are, stand in base64 and not in digits.
+  var isBase64 = false
 
   /// Reads the members of an object.
   init(_ object: JSONSlice, of tree: JSONTree, _ bytes: RawSpan) {
@@ -30,6 +32,9 @@ struct JSONMembers {
     for place in short.indices where self[short[place].field].kind == .absent {
       values[Int(short[place].field.rawValue)] = short[place].value
     }
+    if self[.rssi].kind == .object {
+      values[Int(JSONField.rssi.rawValue)] = JSONMembers.level(among: self[.rssi], of: tree, bytes)
+    }
     let data = self[.data]
     guard data.kind == .array || data.kind == .object else { return }
     listedData = JSONMembers.listedBytes(data, of: tree, bytes)
@@ -43,6 +48,19 @@ struct JSONMembers {
     case .rssi: value.kind == .number
     default: value.kind == .string || value.kind == .array
     }
+  }
+
+  /// The names of the levels that an object may state of one device, the best first (Aruba).
+  private static let levels: [StaticString] = ["last", "smooth", "avg", "max"]
+
+  /// The best of the levels that an object states.
+  private static func level(among object: JSONSlice, of tree: JSONTree, _ bytes: RawSpan) -> JSONSlice {
+    for name in levels {
+      for (key, value) in tree.members(of: object) where WireText.isEqual(bytes, key.range, name) {
+        return value
+      }
+    }
+    return .absent
   }
 
   /// The bytes of a list of numbers, signed or not, or of an object that holds one, as Node.js writes its buffers.
@@ -97,6 +115,37 @@ struct JSONMembers {
     guard let number = try number(field, bytes) else { return nil }
     guard number >= 0, number <= Double(WireLimits.maximumMilliseconds) else { throw .badField }
     return .seconds(number / 1_000)
+  }
+
+  /// A time in whole seconds, or nil if there is none.
+  func seconds(_ field: JSONField, _ bytes: RawSpan) -> Int64? {
+    let value = self[field]
+    guard value.kind == .number || value.kind == .string, let number = WireText.integer(bytes, value.range),
+      0...WireLimits.maximumMilliseconds / 1_000 ~= number
+    else { return nil }
+    return number
+  }
+
+  /// The bits that a text in base64 spells, up to 128 of them, or nil if it spells another number of bytes.
+  static func base64(_ value: JSONSlice, _ bytes: RawSpan, count: Int) -> UUID128? {
+    guard value.kind == .string else { return nil }
+    let plain = value.text(bytes)
+    guard let octets = unsafe WireText.base64(plain.span.bytes, 0..<plain.count), octets.count == count else {
+      return nil
+    }
+    var (high, low) = (0 as UInt64, 0 as UInt64)
+    for octet in octets { (high, low) = (high << 8 | low >> 56, low << 8 | UInt64(octet)) }
+    return UUID128(high: high, low: low)
+  }
+
+  /// The level at one metre, or nil if there is none; one that is no level leaves the distance unknown.
+  func measuredPower(_ bytes: RawSpan) -> Int8? {
+    (try? number(.measuredPower, bytes)).flatMap { WireLimits.measuredPower($0) }
+  }
+
+  /// The sender's estimate of the distance, or nil if there is none.
+  func distance(_ bytes: RawSpan) throws(DatagramRefusal) -> Meters? {
+    try number(.accuracy, bytes).flatMap { $0 >= 0 ? Meters($0) : nil }
   }
 
   /// The level, or nil if there is none; fractions, as means have them, are rounded.
@@ -185,7 +234,7 @@ package enum JSONField: UInt8, CaseIterable {
   case transmitter, transmitterType, signature, packets
   // Other makers' gateways.
   case scanData, addresses, accessPoint, deviceInfo, value, netState, observations, latestRecord, bleBeacons,
-    reportingAps, reporter, reported, lastSeen, devices
+    reportingAps, reporter, reported, lastSeen, devices, objects
   // Lists and single reports.
   case adverts, tags, rangedBeacons, heartbeat, displayOn, scanState, wifiScan, motion, fix
   // The parts of those.
@@ -206,7 +255,7 @@ package enum JSONField: UInt8, CaseIterable {
       [
         "observer", "observerid", "gateway", "gatewayid", "gatewaymac", "gw", "gwmac", "scanner",
         "receiverid", "nearestapmac", "gatewayeuid", "apmac", "apmacaddress", "anchorid", "scannermac",
-        "scannerid",
+        "scannerid", "gmac", "gwid",
       ]
     case .room: ["room"]
     case .sender: ["src", "sourceid", "hostname"]
@@ -214,7 +263,7 @@ package enum JSONField: UInt8, CaseIterable {
     case .address:
       [
         "address", "mac", "addr", "macaddress", "bdaddr", "clientmac", "bleaddr", "bleaddress", "blemac",
-        "tagmac", "beaconmac", "deviceaddress", "deviceeuid",
+        "tagmac", "beaconmac", "deviceaddress", "deviceeuid", "dmac",
       ]
     case .addressType: ["addresstype", "addrtype", "mactype", "bdaddrtype"]
     case .id: ["id"]
@@ -225,7 +274,7 @@ package enum JSONField: UInt8, CaseIterable {
       [
         "data", "payload", "rawdata", "adv", "advdata", "addata", "raw", "advpayload", "payloadraw",
         "rawpayload", "rawadv", "rawadvdata", "advraw", "advertisement", "advertisementdata", "scanrecord",
-        "packet",
+        "packet", "data1",
       ]
     case .manufacturerData: ["manufacturerdata"]
     case .serviceData: ["servicedata"]
@@ -236,17 +285,17 @@ package enum JSONField: UInt8, CaseIterable {
     case .beacon: ["beacon"]
     case .uuid: ["uuid", "proximityuuid", "ibeaconuuid"]
     case .uid: ["uid"]
-    case .major: ["major", "ibeaconmajor"]
-    case .minor: ["minor", "ibeaconminor"]
-    case .namespace: ["namespace"]
-    case .instance: ["instance"]
+    case .major: ["major", "ibeaconmajor", "majorid"]
+    case .minor: ["minor", "ibeaconminor", "minorid"]
+    case .namespace: ["namespace", "nid"]
+    case .instance: ["instance", "bid"]
     case .accuracy: ["accuracy", "horizontalaccuracy", "distance"]
     case .measuredPower: ["measuredpower", "ibeacontxpower", "refpower", "rssi@1m", "power", "txpower"]
     case .transmitter: ["transmitterid"]
     case .transmitterType: ["transmitteridtype"]
     case .signature: ["rssisignature"]
     case .packets: ["packets"]
-    case .scanData: ["scandata", "rspdata", "srdata", "scanresponse", "scanrsp"]
+    case .scanData: ["scandata", "rspdata", "srdata", "scanresponse", "scanrsp", "data2"]
     case .addresses: ["bdaddrs"]
     case .accessPoint: ["ap"]
     case .deviceInfo: ["deviceinfo"]
@@ -260,6 +309,7 @@ package enum JSONField: UInt8, CaseIterable {
     case .reported: ["reported"]
     case .lastSeen: ["lastseen"]
     case .devices: ["devices"]
+    case .objects: ["obj"]
     case .adverts: ["adverts"]
     case .tags: ["tags"]
     case .rangedBeacons: ["rangedbeacons", "beacons"]

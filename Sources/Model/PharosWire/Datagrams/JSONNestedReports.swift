@@ -130,6 +130,69 @@ extension JSONReportReader {
     if whole.isWhole { object = whole }
   }
 
+  /// A device that an object states, in which further objects name what the device is.
+  struct HeardDevice {
+    let address: DeviceAddress
+    let rssi: RSSI?
+  }
+
+  /// Appends the beacons that objects within the object of a device name, each at the device's level.
+  ///
+  /// `{"mac": …, "rssi": -61, "ibeacon": [{"uuid": …, "major": 1, "minor": 7}]}` is one; objects with an address or a level are
+  /// readings of their own.
+  ///
+  /// - Returns: whether there was any.
+  mutating func readIdentities(
+    of device: HeardDevice,
+    in object: JSONSlice,
+    isEddystone: Bool = false,
+    _ bytes: RawSpan,
+    _ context: Context,
+    into batch: inout ReportBatch
+  ) -> Bool {
+    var found = false
+    for (key, value) in tree.members(of: object) where !isOfNetwork(key, bytes) {
+      let isEddystone = isEddystone || WireText.spells(bytes, key.range, "eddystone")
+      func read(_ part: JSONSlice, by reader: inout JSONReportReader) {
+        guard part.kind == .object else { return }
+        let isNamed = reader.attempt(&batch) { reader, batch throws(DatagramRefusal) in
+          try reader.readIdentity(of: device, in: part, isEddystone, bytes, context, into: &batch)
+        }
+        if isNamed == true { found = true }
+      }
+      read(value, by: &self)
+      for element in tree.elements(of: value) { read(element, by: &self) }
+    }
+    return found
+  }
+
+  private mutating func readIdentity(
+    of device: HeardDevice,
+    in part: JSONSlice,
+    _ isEddystone: Bool,
+    _ bytes: RawSpan,
+    _ context: Context,
+    into batch: inout ReportBatch
+  ) throws(DatagramRefusal) -> Bool {
+    var object = members(of: part, bytes)
+    object.isBase64 = context.elements?.isBase64 == true
+    guard !object.has(.address), !object.has(.rssi) else { return false }
+    let named = try JSONSighting.beacon(object, bytes)
+    guard let beacon = named ?? (isEddystone ? JSONSighting.eddystone(object[.uid], bytes) : nil) else {
+      return readIdentities(of: device, in: part, isEddystone: isEddystone, bytes, context, into: &batch)
+    }
+    var ranged = RangedBeacon(
+      beacon: beacon,
+      rssi: device.rssi,
+      accuracy: try object.distance(bytes),
+      // Eddystone's is the level at 0 m.
+      measuredPower: isEddystone ? nil : object.measuredPower(bytes)
+    )
+    ranged.address = device.address
+    try append(.rangedBeacon(ranged), context.timing, context, to: &batch)
+    return true
+  }
+
   /// The beginnings of names under which gateways state how they are connected themselves, with addresses and levels.
   private static let networks: [StaticString] = [
     "wifi", "wi-fi", "wlan", "network", "ethernet", "modem", "cellular", "lora", "zigbee",

@@ -24,7 +24,7 @@ extension JSONReportReader {
       try reader.readHead(object, bytes, context, into: &batch)
     }
     part(&self) { reader, batch throws(DatagramRefusal) in
-      try reader.readHeartbeat(object[.heartbeat], bytes, context, into: &batch)
+      try reader.readHeartbeat(object, bytes, context, into: &batch)
     }
     part(&self) { reader, batch throws(DatagramRefusal) in
       try reader.readScanState(object, bytes, context, into: &batch)
@@ -71,12 +71,14 @@ extension JSONReportReader {
   }
 
   private func readHeartbeat(
-    _ value: JSONSlice,
+    _ outer: JSONMembers,
     _ bytes: RawSpan,
     _ context: Context,
     into batch: inout ReportBatch
   ) throws(DatagramRefusal) -> Bool {
-    if value.kind == .yes {
+    let value = outer[.heartbeat]
+    // The state of a gateway's network (MOKOSmart).
+    if value.kind == .yes || outer.word(.netState, bytes, JSONWords.online) != nil {
       try append(.heartbeat(Heartbeat()), context.timing, context, to: &batch)
       return true
     }

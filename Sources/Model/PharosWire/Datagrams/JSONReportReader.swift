@@ -18,6 +18,8 @@ struct JSONReportReader {
     /// The address of the device that was heard.
     var address: DeviceAddress?
     var timing = ReportTiming.received
+    /// The properties of the list of a gateway in which the object stands.
+    var elements: GatewayListLayout.Elements?
     /// The address that an object around states without a level, and the observer if that is a gateway's.
     ///
     /// It is the device's if the object that has the level names none, otherwise the gateway's.
@@ -165,6 +167,7 @@ struct JSONReportReader {
     into batch: inout ReportBatch
   ) throws(DatagramRefusal) -> Bool {
     var object = members(of: value, bytes)
+    object.isBase64 = context.elements?.isBase64 == true
     if object.replacedLists > 0 { notes.skip(.badField, count: object.replacedLists) }
     for layout in layouts {
       if try layout.read(object, bytes, context, by: &self, into: &batch) { return true }
@@ -182,7 +185,9 @@ struct JSONReportReader {
       inner = context.resolved(namesDevice: try namesDevice(object, bytes, context))
     }
     var sighting = try JSONSighting(object, bytes, of: inner.address)
-    if case .device(let address)? = sighting, !object.has(.rssi), JSONReportReader.holdsReports(object) {
+    // The elements of a gateway's list are heard, with or without a level.
+    let isHeard = object.has(.rssi) || inner.elements != nil
+    if case .device(let address)? = sighting, !isHeard, JSONReportReader.holdsReports(object) {
       // An address without a level beside lists of reports is not heard but hears.
       inner.observer = .eui48(address.bits)
       sighting = nil
@@ -192,6 +197,13 @@ struct JSONReportReader {
     inner.observer = named ?? inner.observer
     if inner.observer == nil { inner.observer = try object.sender(bytes) }
     inner.timing = try object.timing(bytes, within: context.timing)
+    if let sent = inner.elements?.sent, let heard = object.seconds(.lastSeen, bytes) {
+      inner.timing = .age(.seconds(Double(max(0, sent - heard))))
+    }
+    if isHeard, case .device(let address)? = sighting {
+      let device = HeardDevice(address: address, rssi: try object.level(bytes))
+      if readIdentities(of: device, in: value, bytes, inner, into: &batch) { return true }
+    }
     let isEnvelope = readEnvelope(object, bytes, inner, into: &batch)
     guard let sighting else { return isEnvelope || readNested(value, bytes, inner, into: &batch) }
     if case .device(let address) = sighting, !object.has(.rssi) {

@@ -65,10 +65,12 @@ enum JSONSighting {
     let payload: Range<UInt32>?
     switch self {
     case .beacon(let beacon):
-      let accuracy = try object.number(.accuracy, bytes).flatMap { $0 >= 0 ? Meters($0) : nil }
-      // A power that is none leaves the distance unknown, as one that is missing does.
-      let power = (try? object.number(.measuredPower, bytes)).flatMap { WireLimits.measuredPower($0) }
-      var ranged = RangedBeacon(beacon: beacon, rssi: level, accuracy: accuracy, measuredPower: power)
+      var ranged = RangedBeacon(
+        beacon: beacon,
+        rssi: level,
+        accuracy: try object.distance(bytes),
+        measuredPower: object.measuredPower(bytes)
+      )
       ranged.address = try JSONSighting.address(object, bytes, or: device)
       return .rangedBeacon(ranged)
     case .data:
@@ -100,6 +102,9 @@ enum JSONSighting {
     let kind = try kind(object, bytes)
     if object.has(.address) {
       guard object[.address].kind == .string else { throw .badField }
+      if object.isBase64, let bits = JSONMembers.base64(object[.address], bytes, count: 6) {
+        return DeviceAddress(bits: bits.low, kind: kind)
+      }
       guard let address = JSONSighting.address(object[.address], bytes, kind: kind) else {
         throw .badIdentity
       }
@@ -221,9 +226,9 @@ extension JSONSighting {
       return beacon
     }
     if object.has(.uuid), object.has(.major), object.has(.minor) {
-      guard let place = try object.text(.uuid), let uuid = WireText.uuid(bytes, place) else {
-        throw .badIdentity
-      }
+      let place = try object.text(.uuid)
+      let bits = object.isBase64 ? JSONMembers.base64(object[.uuid], bytes, count: 16) : nil
+      guard let uuid = bits ?? place.flatMap({ WireText.uuid(bytes, $0) }) else { throw .badIdentity }
       guard let major = try object.integer(.major, bytes, in: 0...UInt16.max) else { return nil }
       guard let minor = try object.integer(.minor, bytes, in: 0...UInt16.max) else { return nil }
       return .proximity(uuid, major: major, minor: minor)
@@ -234,6 +239,13 @@ extension JSONSighting {
       return .proximity(uuid, major: major, minor: minor)
     }
     if object.has(.namespace), object.has(.instance) {
+      if object.isBase64, let name = JSONMembers.base64(object[.namespace], bytes, count: 10),
+        let part = JSONMembers.base64(object[.instance], bytes, count: 6)
+      {
+        let high = name.high << 48 | name.low >> 16
+        let namespace = EddystoneNamespace(high: high, low: UInt16(name.low & 0xFFFF))
+        return .eddystone(namespace, instance: part.low)
+      }
       guard let name = try object.text(.namespace), let part = try object.text(.instance) else { return nil }
       guard let beacon = eddystone(bytes, namespace: name, instance: part) else { throw .badIdentity }
       return beacon
@@ -273,6 +285,12 @@ extension JSONSighting {
       namespace: rest.lowerBound..<rest.lowerBound + 20,
       instance: rest.lowerBound + 21..<rest.upperBound
     )
+  }
+
+  /// The Eddystone beacon whose namespace and instance stand in one text of digits, or nil if they do not (BlueUp).
+  static func eddystone(_ text: JSONSlice, _ bytes: RawSpan) -> BeaconID? {
+    guard text.kind == .string, text.range.count == 32 else { return nil }
+    return eddystone(bytes, namespace: text.range.prefix(20), instance: text.range.suffix(12))
   }
 
   /// The Eddystone beacon of a namespace and an instance in digits, or nil if they are none.

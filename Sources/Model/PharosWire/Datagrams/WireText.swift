@@ -61,7 +61,7 @@ enum WireText {
   /// The bytes of a text in base64, padded or not.
   ///
   /// - Source: RFC 4648, 4 and 5.
-  private static func base64(_ bytes: RawSpan, _ range: Range<Int>) -> [UInt8]? {
+  static func base64(_ bytes: RawSpan, _ range: Range<Int>) -> [UInt8]? {
     var text = range
     while text.count > max(0, range.count - 2), bytes.byte(at: text.upperBound - 1) == UInt8(ascii: "=") {
       text.removeLast()

@@ -9,7 +9,7 @@ import Testing
 struct VendorTests {
   private static let beacon = "0201061aff4c000215e2c56db5dffb48d2b060d0f5a71096e000010007c5"
 
-  @Test("Cassia, MOKOSmart and Meraki in JSON")
+  @Test("Cassia, MOKOSmart, Meraki, Aruba, April Brother, KKM and BlueUp in JSON")
   func json() {
     let expected: [[String]] = [
       [
@@ -34,6 +34,22 @@ struct VendorTests {
         "ac:23:3f:c0:ff:ee advert c3:00:00:0a:0b:0d/unknown -62 unknown [020106] received",
       ],
       ["ac:23:3f:c0:ff:ee heartbeat - - 0 received"],
+      [
+        "20:4c:03:00:00:01 heartbeat - - 0 received",
+        "20:4c:03:00:00:01 ranged E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7 -61 - age 2000000000",
+        "20:4c:03:00:00:01 ranged eddystone:00112233445566778899/aabbccddeeff -61 - age 2000000000",
+      ],
+      ["20:4c:03:00:00:01 heartbeat - - 0 received"],
+      [
+        "ac:23:3f:c0:ff:ee heartbeat - - 0 received",
+        "ac:23:3f:c0:ff:ee advert c3:00:00:0a:0b:0c/unknown -61 unknown [020106] received",
+        "ac:23:3f:c0:ff:ee ranged E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7 -62 - power -59 received",
+      ],
+      ["ac:23:3f:c0:ff:ee heartbeat - - 0 received"],
+      [
+        "ac:23:3f:c0:ff:ee ranged E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/0/7 -61 6.5 power -54 received",
+        "ac:23:3f:c0:ff:ee ranged eddystone:00112233445566778899/aabbccddeeff -61 - received",
+      ],
     ]
     for (sample, lines) in zip(Samples.vendorJSON, expected) { #expect(decoded(sample) == .success(lines)) }
     #expect(Samples.vendorJSON.count == expected.count)
@@ -45,6 +61,51 @@ struct VendorTests {
     for text in ["{}{}", "[{}]", "{\"a\":1}"] {
       #expect(decoded(text) == .failure(.nothingUnderstood), "\(text)")
     }
+  }
+
+  @Test("a name of eight letters is a name, where no gateway writes its own address in base64")
+  func namesOfEight() {
+    let advert = "advert c3:00:00:0a:0b:0c/unknown -61 unknown [] received"
+    for text in [
+      #"{"gmac":"kitchen1","obj":[{"dmac":"c300000a0b0c","rssi":-61}]}"#,
+      #"{"data":{"gw_mac":"kitchen1","tags":{"c300000a0b0c":{"rssi":-61,"data":""}}}}"#,
+    ] {
+      #expect(decoded(text) == .success(["kitchen1 heartbeat - - 0 received", "kitchen1 \(advert)"]))
+    }
+    #expect(
+      decoded(#"{"gw":"hall","mac":"wwAACgsM","rssi":-61}"#) == .failure(.badIdentity)
+    )
+    #expect(
+      decoded(#"{"reporter":{"mac":"204c03000001"},"reported":[{"mac":"wwAACgsM","rssi":{"last":-61}}]}"#)
+        == .success(["20:4c:03:00:00:01 heartbeat - - 0 received"])
+    )
+  }
+
+  @Test("an identity inside a device's object has the device's level, unless it has one of its own")
+  func identitiesWithin() {
+    let uuid = #""uuid":"E2C56DB5-DFFB-48D2-B060-D0F5A71096E0","major":1"#
+    let name = "ranged E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1"
+    func lines(_ parts: String) -> Result<[String], DatagramRefusal> {
+      decoded(#"{"gw":"hall","mac":"c3:00:00:0a:0b:0c","rssi":-61,\#(parts)}"#)
+    }
+    #expect(lines(#""iBeacon":{\#(uuid),"minor":7}"#) == .success(["hall \(name)/7 -61 - received"]))
+    #expect(
+      lines(#""a":{"b":[{\#(uuid),"minor":7},{\#(uuid),"minor":8}]}"#)
+        == .success(["hall \(name)/7 -61 - received", "hall \(name)/8 -61 - received"])
+    )
+    #expect(
+      lines(#""beacons":[{\#(uuid),"minor":7,"rssi":-70}]"#)
+        == .success([
+          "hall \(name)/7 -70 - received",
+          "hall advert c3:00:00:0a:0b:0c/unknown -61 unknown [] received",
+        ])
+    )
+    // One that names nothing costs itself alone.
+    let (found, notes) = read(
+      Array(#"{"gw":"hall","mac":"c3:00:00:0a:0b:0c","rssi":-61,"x":{"uuid":"?","major":1,"minor":7}}"#.utf8)
+    )
+    #expect(found == ["hall advert c3:00:00:0a:0b:0c/unknown -61 unknown [] received"])
+    #expect(notes.skipped == [.badIdentity: 1])
   }
 
   @Test(

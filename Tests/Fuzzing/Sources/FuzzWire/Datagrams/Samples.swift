@@ -108,6 +108,18 @@ package enum Samples {
     #"{"v":"1.5.3","mid":7,"time":12,"ip":"10.0.0.5","mac":"AC233FC0FFEE","rssi":-40,"#
       + #""devices":["03C300000A0B0CC3020106",[0,"C300000A0B0D",-62,"020106"],"03C3"]}"#,
     #"{"v":"1.5.3","mid":8,"mac":"AC233FC0FFEE","devices":[]}"#,
+    // Protocol Buffers write bytes in base64, and leave an empty list out.
+    #"{"reporter":{"mac":"IEwDAAAB","time":"1800000060"},"reported":[{"mac":"wwAACgsM","lastSeen":"1800000058","#
+      + #""rssi":{"last":-61},"beacons":[{"ibeacon":{"uuid":"4sVttd/7SNKwYND1pxCW4A==}","major":1,"minor":7}},"#
+      + #"{"eddystone":{"uid":{"nid":"ABEiM0RVZneImQ==","bid":"qrvM3e7\/"}}}]}]}"#,
+    #"{"reporter":{"mac":"204c03000001","time":"1800000060"}}"#,
+    #"{"msg":"advData","gmac":"AC233FC0FFEE","seq":2896,"obj":[{"dmac":"C300000A0B0C","rssi":"-61","data1":"020106"},"#
+      + #"{"type":1,"dmac":"C300000A0B0D","rssi":-62,"uuid":"e2c56db5dffb48d2b060d0f5a71096e0","majorID":1,"minorID":7,"#
+      + #""refpower":-59,"time":"2025-10-09T08:53:40Z"}]}"#,
+    #"{"msg":"advData","gmac":"AC233FC0FFEE","seq":2897,"obj":[]}"#,
+    #"{"gwId":"AC233FC0FFEE","beacons":[{"bdaddr":"c3:00:00:0a:0b:0c","rssi":-61,"battery":85,"#
+      + #""ibeacon":[{"uuid":"e2c56db5dffb48d2b060d0f5a71096e0","major":0,"minor":7,"measuredPower":-54,"accuracy":6.5}],"#
+      + #""eddystone":{"tlm":{"battery":2835},"uid":[{"measuredPower":-13,"uid":"00112233445566778899aabbccddeeff"}]}}]}"#,
   ]
   .map { Array($0.utf8) }
 
