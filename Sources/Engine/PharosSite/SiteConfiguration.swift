@@ -92,7 +92,7 @@ package struct SiteConfiguration: Hashable, Sendable {
       update(&broker.passwordFile, "\(key).passwordFile", .secret("the password for \(broker.address)"))
     }
     update(&data, "data", .data)
-    for index in venues.indices { update(&venues[index], "venues", .venue) }
+    for index in venues.indices { update(&venues[index], "venues[\(index)]", .venue) }
     if var posts = meraki {
       update(&posts.secretFile, "listen.meraki.secretFile", .secret(MerakiPosts.secretName))
       meraki = posts

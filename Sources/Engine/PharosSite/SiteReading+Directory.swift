@@ -13,7 +13,21 @@ extension SiteReading {
 
   /// Warns of an observer whose identity is that of another in another spelling: names in another case, addresses from
   /// the last octet to the first.
+  ///
+  /// Nor does a name that looks like an address, with an octet too few or the letter O in it, mean a gateway.
   mutating func warnOfLikeObserver(_ id: ObserverID, _ place: String, _ path: String, _ line: Int) {
+    let octets = id.isHardware ? [] : id.description.split(separator: ":", omittingEmptySubsequences: false)
+    let areOctets = octets.allSatisfy { octet in
+      1...2 ~= octet.count && octet.allSatisfy { $0.isLetter || $0.isNumber }
+    }
+    if octets.count > 3, areOctets {
+      problems.warning(
+        "\(place): \"\(id)\" looks like an address and is none, so that it counts as a name",
+        line: line,
+        field: path,
+        expected: "six octets of two digits each, 0 to 9 and a to f, as in \"ac:23:3f:a0:00:01\""
+      )
+    }
     guard let spelling = id.commonSpelling else { return }
     guard let other = spellings[spelling] else {
       spellings[spelling] = id
@@ -121,6 +135,15 @@ extension SiteReading {
   /// The thresholds of a zone's occupancy: one as a mapping, or a list of them.
   private func thresholds(_ fields: DocumentFields) -> [OccupancyThreshold] {
     guard let node = fields["occupancy"] else { return [] }
+    if let text = node.scalar {
+      let above = Int(text).map { "\($0)" } ?? "20"
+      fields.mistake(
+        "occupancy",
+        "occupancy is \(node.sketch)",
+        expected: "a threshold or a list of them: occupancy: { above: \(above) }"
+      )
+      return []
+    }
     let nodes =
       node.members != nil
       ? [(index: 0, path: fields.path(of: "occupancy"), node: node)]
@@ -289,8 +312,33 @@ extension DocumentFields {
 
   /// Returns the constraints in a list of entries that are called by a word in messages.
   func constraints(_ key: String, _ word: String) -> [BeaconConstraint] {
-    entries(key, of: "constraints", known: DocumentFields.identityKeys) { "\(place): \(word) \($1 + 1)" }
-      .compactMap { $0.identity()?.constraint }
+    let known = DocumentFields.identityKeys
+    return list(key, of: "constraints", known: known).compactMap { index, path, node in
+      guard !problems.isFull else { return nil }
+      let place = "\(place): \(word) \(index + 1)"
+      if let text = node.scalar, !node.isJSON {
+        problems.mistake(
+          "\(place) is \(node.sketch)",
+          line: node.line,
+          field: path,
+          expected: "the beacon's keys: \(DocumentFields.example(ofBeacon: text))"
+        )
+        return nil
+      }
+      let fields = DocumentFields(node, place: place, path: path, known: known, problems: problems)
+      return fields?.identity()?.constraint
+    }
+  }
+
+  /// Returns how the keys of a beacon are typed that is written as one text.
+  private static func example(ofBeacon text: String) -> String {
+    let parts = text.split(separator: "/").map(String.init)
+    if let first = parts.first, UUID128(first) != nil {
+      let numbers = zip(["major", "minor"], parts.dropFirst()).map { ", \($0): \($1)" }.joined()
+      return "{ uuid: \(first)\(numbers) }"
+    }
+    if DeviceAddress(text) != nil { return "{ mac: \"\(text)\" }" }
+    return "{ uuid: …, major: …, minor: … }, { namespace: …, instance: … } or { mac: … }"
   }
 
   /// Returns the ranging request of an entry.

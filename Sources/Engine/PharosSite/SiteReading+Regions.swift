@@ -46,7 +46,7 @@ extension SiteReading {
     var application = Application(identifier: id)
     if let limit { application.regionLimit = limit }
     var seen: Set<String> = []
-    let nodes = fields.list("regions", of: "regions")
+    let nodes = fields.list("regions", of: "regions", known: SiteReading.regionKeys)
     for (index, path, node) in nodes where !problems.isFull {
       if index == application.regionLimit {
         problems.mistake(
@@ -64,8 +64,12 @@ extension SiteReading {
     application.ranging = fields.entries("ranging", of: "constraints", known: SiteReading.rangingKeys) {
       "ranging \($1 + 1) of application \"\(id)\""
     }.compactMap { $0.ranging() }
-    application.rotation = fields.list("rotation", of: "regions with children")
-      .compactMap { rotation($0.node, path: $0.path, depth: 1, seen: &seen) }
+    application.rotation = fields.list(
+      "rotation",
+      of: "regions with children",
+      known: SiteReading.rotationKeys
+    )
+    .compactMap { rotation($0.node, path: $0.path, depth: 1, seen: &seen) }
     if let first = nodes.first(where: { $0.node.isAboutObservers }) {
       observerRegions.append((first.node.name("region", 0), first.path, first.node.line))
     }
@@ -99,7 +103,11 @@ extension SiteReading {
     let name = regionNode.name("region", 0)
     let region = region(regionNode, place: name, path: fields.path(of: "region"), seen: &seen)
     var children: [RegionNode] = []
-    for (_, path, node) in fields.list("children", of: "regions with children") {
+    for (_, path, node) in fields.list(
+      "children",
+      of: "regions with children",
+      known: SiteReading.rotationKeys
+    ) {
       guard let child = rotation(node, path: path, depth: depth + 1, seen: &seen) else { continue }
       children.append(child)
     }

@@ -116,12 +116,16 @@ struct SiteReading {
     readPolicy(fields, into: &configuration)
     configuration.access = access
     checkAccess(fields, configuration)
-    configuration.venues = fields.values("venues", of: "venue folders", .folder)
+    let venues = fields.list("venues", of: "venue folders").compactMap { _, path, node in
+      fields.element(node, of: "venues", path: path, .folder).map { (path: $0, line: node.line) }
+    }
+    configuration.venues = venues.map(\.path)
     configuration.site.positioning = positioning(fields)
     configuration.site.visits = visits(fields)
     for key in configuration.paths.map(\.key) + ["listen.http"] {
       configuration.lines[key] = root.line(ofKey: key)
     }
+    for (index, venue) in venues.enumerated() { configuration.lines["venues[\(index)]"] = venue.line }
     return configuration
   }
 

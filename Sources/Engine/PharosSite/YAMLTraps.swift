@@ -16,11 +16,22 @@ struct YAMLTraps {
       let characters = Array(line)
       let indentation = characters.prefix { $0 == " " }.count
       if let outer = block, indentation > outer || characters.count == indentation { continue }
+      if indentation == 0, ["<<<<<<<", "=======", ">>>>>>>"].contains(where: line.hasPrefix) {
+        add(
+          number + 1,
+          "the mark of a merge conflict",
+          expected: "one of the two versions, without the lines of <, = and >",
+          severity: .mistake
+        )
+        continue
+      }
       let parts = Parts(characters)
       let last = parts.code.last { $0 != " " && !$0.isNumber && $0 != "-" && $0 != "+" }
       block = (last == "|" || last == ">") && parts.code.contains(":") ? indentation : nil
       let change = parts.depthChange
       look(at: parts, line: number + 1, isInFlow: depth + change > 0)
+      lookForQuotes(parts, number + 1)
+      lookBehindBrackets(parts, number + 1, depth: depth)
       depth = max(0, depth + change)
     }
   }
@@ -59,6 +70,14 @@ struct YAMLTraps {
         guard !isQuoted[index] else { return depth }
         return depth + ("{[".contains(code[index]) ? 1 : "}]".contains(code[index]) ? -1 : 0)
       }
+    }
+
+    /// Indicates whether the first bracket or brace opens a value, rather than being a part of a text.
+    var startsFlow: Bool {
+      let brackets = code.indices.filter { !isQuoted[$0] && "{[".contains(code[$0]) }
+      guard let first = brackets.first else { return false }
+      let before = String(code[..<first]).trimmingSpaces
+      return before.isEmpty || before.hasSuffix(":") || before.hasSuffix("-")
     }
 
     /// The start of the last value: behind the last colon, comma, bracket or hyphen that parts values.
@@ -119,22 +138,62 @@ struct YAMLTraps {
     }
   }
 
+  /// Looks for a quote that ends a text too early: `'Anna's desk'`, `"the "small" hall"`.
+  private mutating func lookForQuotes(_ parts: Parts, _ line: Int) {
+    let code = parts.code
+    for index in code.indices.dropFirst().dropLast()
+    where parts.isQuoted[index - 1] && parts.isQuoted[index] && !parts.isQuoted[index + 1] {
+      let quote = code[index]
+      guard code[index + 1].isLetter || code[index + 1].isNumber,
+        let start = code[..<index].indices.last(where: { $0 == 0 || !parts.isQuoted[$0 - 1] }),
+        let end = code.lastIndex(of: quote), end > index
+      else { continue }
+      add(
+        line,
+        "\(quote) ends the text before \"\(PlainText.cut(String(code[(index + 1)...]), to: 30))\"",
+        expected: YAMLTraps.quoted(String(code[(start + 1)..<end]))
+      )
+      return
+    }
+  }
+
+  /// Looks for what stands behind the bracket or brace that closes the last value of a line.
+  private mutating func lookBehindBrackets(_ parts: Parts, _ line: Int, depth: Int) {
+    var depth = depth
+    for index in parts.code.indices where !parts.isQuoted[index] {
+      let character = parts.code[index]
+      if "{[".contains(character) { depth += 1 }
+      guard "}]".contains(character) else { continue }
+      depth -= 1
+      let rest = String(parts.code[(index + 1)...]).trimmingSpaces
+      guard depth == 0, let first = rest.first, first != ":" else { continue }
+      // A brace amid a text closes nothing.
+      guard parts.startsFlow else { continue }
+      add(
+        line,
+        "\"\(PlainText.cut(rest, to: 30))\" stands behind the closing \(character)",
+        expected: "nothing behind \(character), or a comment behind \" #\""
+      )
+      return
+    }
+  }
+
   /// Looks for a comment that begins amid a text, `name: Room #2`, or hides what stands behind it: `{ silence: 30s #half }`.
   private mutating func lookForComment(_ parts: Parts, _ line: Int, isInFlow: Bool) {
     let code = parts.code
     guard let mark = parts.comment.dropFirst().first, code.contains(where: { $0 != " " }) else { return }
     let start = parts.startOfValue
-    let value = String(code[start...]).trimmed
-    let comment = String(parts.comment.prefix { !isInFlow || !",}]".contains($0) }).trimmed
+    let value = String(code[start...]).trimmingSpaces
+    let comment = String(parts.comment.prefix { !isInFlow || !",}]".contains($0) }).trimmingSpaces
     let isMarkSpaced = mark.isWhitespace || mark == "#"
     // A brace that the comment hides is missed by the parser, and what stands between commas is lost without a message.
     let closed = parts.comment.reduce(0) { $0 + ("}]".contains($1) ? 1 : "{[".contains($1) ? -1 : 0) }
     let isHiding = isInFlow && (closed > 0 || !isMarkSpaced && parts.comment.contains(","))
     // `name: #2` has no value at all.
-    let isEmpty = value.isEmpty && ["name:", "id:"].contains { String(code).trimmed.hasSuffix($0) }
+    let isEmpty = value.isEmpty && ["name:", "id:"].contains { String(code).trimmingSpaces.hasSuffix($0) }
     guard isEmpty || isText(value), !parts.isQuoted[start..<code.count].contains(true) else {
       guard isHiding else { return }
-      let hidden = String(parts.comment.dropFirst(comment.count)).trimmed
+      let hidden = String(parts.comment.dropFirst(comment.count)).trimmingSpaces
       add(
         line,
         "# after a space begins a comment, so that \"\(PlainText.cut(hidden, to: 30))\" behind it is lost",
@@ -145,7 +204,7 @@ struct YAMLTraps {
     let isNumber = comment.dropFirst().allSatisfy { $0 == " " || $0.isNumber }
     guard !isMarkSpaced || isNumber || isHiding else { return }
     let key = String(code[..<start]).split { " {[,".contains($0) }.last.map(String.init) ?? ""
-    let text = (key.hasSuffix(":") ? "\(key) " : "") + YAMLTraps.quoted("\(value) \(comment)".trimmed)
+    let text = (key.hasSuffix(":") ? "\(key) " : "") + YAMLTraps.quoted("\(value) \(comment)".trimmingSpaces)
     add(
       line,
       "# after a space begins a comment, so that the text ends before \"\(PlainText.cut(comment, to: 30))\"",
@@ -164,10 +223,15 @@ struct YAMLTraps {
     return unit.count == value.count || unit.contains { !$0.isLetter }
   }
 
-  private mutating func add(_ line: Int, _ message: String, expected: String) {
+  private mutating func add(
+    _ line: Int,
+    _ message: String,
+    expected: String,
+    severity: DocumentProblem.Severity = .warning
+  ) {
     guard problems.count < YAMLTraps.maximumProblems else { return }
     problems.append(
-      DocumentProblem(place: .line(line), severity: .warning, message: message, expected: expected)
+      DocumentProblem(place: .line(line), severity: severity, message: message, expected: expected)
     )
   }
 
@@ -209,18 +273,6 @@ struct YAMLTraps {
   }
 }
 
-extension String {
-  /// The text without spaces around it.
-  fileprivate var trimmed: String {
-    let start = drop(while: \.isWhitespace)
-    return String(
-      start.prefix(
-        start.lastIndex { !$0.isWhitespace }.map { start.distance(from: start.startIndex, to: $0) + 1 } ?? 0
-      )
-    )
-  }
-}
-
 extension DocumentNode {
   /// Returns the lines of a text.
   static func lines(of text: String) -> [Substring] {
@@ -250,6 +302,7 @@ extension DocumentNode {
       let isOpen = ["quoted scalar", "flow mapping", "flow sequence"].contains {
         context?.text.contains($0) == true
       }
+      if !isOpen, let slip = slip(in: lines, at: mark.line) { return slip }
       let line = place(isOpen ? context?.mark.line ?? mark.line : mark.line)
       let situation = context.map { " \($0.text)" } ?? ""
       return DocumentProblem(
@@ -280,6 +333,47 @@ extension DocumentNode {
     }
   }
 
+  /// Returns what is wrong with the line at which the parser stopped, or with the one before it: a colon without a space, or
+  /// an indentation that is not that of the keys before it.
+  private static func slip(in lines: [Substring], at number: Int) -> DocumentProblem? {
+    let filled = lines.indices.filter { index in
+      let first = lines[index].first { $0 != " " }
+      return index < number && first != nil && first != "#"
+    }
+    let keys = Set(SiteReading.sections.flatMap(\.keys))
+    for index in filled.suffix(2).reversed() {
+      let entry = lines[index].drop { $0 == " " || $0 == "-" }
+      if !entry.contains(": "), let typed = Spelling.separated(String(entry), among: Array(keys)) {
+        return DocumentProblem(
+          place: .line(index + 1),
+          message:
+            "not YAML: no space stands behind the colon of \"\(PlainText.cut(String(entry), to: 60))\"",
+          expected: typed
+        )
+      }
+    }
+    guard filled.count > 1, let last = filled.last, last == number - 1 else { return nil }
+    let (line, before) = (lines[last], lines[filled[filled.count - 2]])
+    let column = line.prefix { $0 == " " }.count
+    let wanted = before.prefix { $0 == " " || $0 == "-" }.count
+    guard let key = key(of: line), line.dropFirst(column).first != "-", let other = self.key(of: before),
+      column != wanted, !before.trimmingSpaces.hasSuffix(":")
+    else { return nil }
+    return DocumentProblem(
+      place: .line(last + 1),
+      message: "not YAML: \(key): is indented by \(column), and the key before it by \(wanted)",
+      expected: "\(Wording.count(wanted, "space")) before \(key):, so that it stands below \(other): "
+        + "the keys of one mapping one below the other"
+    )
+  }
+
+  /// Returns the key with which a line begins.
+  private static func key(of line: Substring) -> Substring? {
+    let entry = line.drop { $0 == " " || $0 == "-" }
+    let key = entry.prefix { $0.isLetter }
+    return !key.isEmpty && entry.dropFirst(key.count).first == ":" ? key : nil
+  }
+
   /// Returns the number of the line at which the parser stopped, or of the one before it, if it is indented with a tab.
   private static func lineIndentedWithTab(in lines: [Substring], at line: Int) -> Int? {
     [line, line - 1].first { number in
@@ -302,7 +396,7 @@ extension DocumentNode {
     // `key: value` on a line of its own is shown as it has to be typed.
     if let colon = line.firstRange(of: ": "), !line.contains("{"), !line.contains("[") {
       let key = line[..<colon.lowerBound].drop { $0 == " " }
-      let value = String(line[colon.upperBound...]).trimmed
+      let value = String(line[colon.upperBound...]).trimmingSpaces
       let isPlain = value.first.map { !"\"'|>".contains($0) } ?? false
       let first = value.first ?? " "
       if isPlain, value.contains(": ") || value.hasSuffix(":") || "@`%*&!,?".contains(first) {
@@ -312,6 +406,9 @@ extension DocumentNode {
         return "quotes around the text: \(key): \(YAMLTraps.quoted(value))"
       }
     }
+    if problem.contains("undefined alias") { return "quotes around a text that begins with *" }
+    if problem.contains("another document") { return "one document, with no --- behind its first line" }
+    if problem.contains("<document start>") { return "no line that begins with %, or --- behind it" }
     if problem.contains("could not find expected ':'") { return "a colon and a space behind each key" }
     return
       "the keys of one mapping one below the other, \"- \" before each element of a list, and quotes around a text "

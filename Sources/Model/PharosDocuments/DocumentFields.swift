@@ -37,20 +37,32 @@ package struct DocumentFields {
     line = node.line
     guard !node.isNull || node.isJSON else { return }
     guard let members = node.members else {
-      let expected = node.isJSON ? "an object" : "keys and values"
+      let expected = DocumentFields.expectation(insteadOf: node, known)
       problems.mistake("\(place) is \(node.sketch)", line: line, field: path, expected: expected)
       return nil
     }
+    var previous: DocumentNode?
     for (key, value) in members {
+      defer { previous = value }
       guard let name = key.scalar, known.contains(name) else {
         let name = key.scalar ?? "(a structure)"
         guard !ignored.contains(name) else { continue }
+        if let slip = DocumentFields.slip(name, value, behind: previous, known) {
+          problems.mistake(
+            "\(place): \(slip.message)",
+            line: key.line,
+            field: self.path(of: name),
+            expected: slip.expected
+          )
+          continue
+        }
         let hint = Spelling.hint(for: name, among: known)
-        if let home = problems.sections.home(
+        let home = problems.sections.home(
           of: name,
           besides: known,
           onlyWithin: !hint.isEmpty || node.isJSON
-        ) {
+        )
+        if let home, !Spelling.differsInNumber(name, from: known) {
           problems.mistake(
             "\(place): \"\(name)\" belongs under \(home.names)",
             line: key.line,
@@ -70,6 +82,40 @@ package struct DocumentFields {
       values[name] = value
       keyLines[name] = key.line
     }
+  }
+
+  /// Returns the mapping that is expected instead of another node, with an example of what to type.
+  private static func expectation(insteadOf node: DocumentNode, _ known: [String]) -> String {
+    guard !node.isJSON else { return "an object" }
+    guard let text = node.scalar, let first = known.first else { return "keys and values" }
+    let example = Spelling.separated(text, among: known) ?? (first == "id" ? "id: \(text)" : "\(first): …")
+    return "keys and values: \(PlainText.cut(example, to: 60))"
+  }
+
+  /// Returns what an unknown key of YAML is that was typed for something else; nil if it is only unknown.
+  private static func slip(
+    _ name: String,
+    _ value: DocumentNode,
+    behind previous: DocumentNode?,
+    _ known: [String]
+  ) -> (message: String, expected: String)? {
+    guard !value.isJSON else { return nil }
+    if name == "<<" {
+      let merged = (value.elements ?? [value]).flatMap { $0.members ?? [] }
+      let keys = merged.map { "\($0.key.scalar ?? "…"): \($0.value.scalar ?? "…")" }.joined(separator: ", ")
+      return (
+        "merge keys (<<) are not read, so that nothing is taken from the other mapping",
+        "its keys typed here\(keys.isEmpty ? "" : ": \(PlainText.cut(keys, to: 120))")"
+      )
+    }
+    guard value.isNull else { return nil }
+    if let entry = Spelling.separated(name, among: known) {
+      let key = PlainText.cut(name, to: 60)
+      return ("\"\(key)\" is a key without a value", "a space behind the colon: \(entry)")
+    }
+    guard name.allSatisfy(\.isNumber), case .plain(let number)? = previous?.content, Double(number) != nil
+    else { return nil }
+    return ("a comma parts entries, so that \(name) is a key", "a point in a number: \(number).\(name)")
   }
 
   /// The value of a key; an empty value counts as absent.
@@ -105,7 +151,7 @@ extension DocumentFields {
   package func value<Value>(_ key: String, _ form: ValueForm<Value>) -> Value? {
     guard let node = self[key] else { return nil }
     if let value = form.read(node) { return value }
-    mistake(key, "\(key) is \(form.sketch(of: node))", expected: form.expected)
+    mistake(key, "\(key) is \(form.sketch(of: node))", expected: form.expectation(insteadOf: node))
     return nil
   }
 
@@ -148,13 +194,39 @@ extension DocumentFields {
   }
 
   /// Returns the elements of a list with their paths in the tree; a key without a value gives an empty list.
-  package func list(_ key: String, of things: String) -> [(index: Int, path: String, node: DocumentNode)] {
+  ///
+  /// - Parameters:
+  ///   - key: the key of the list.
+  ///   - things: the elements in messages.
+  ///   - known: the keys of an element, if the elements are mappings.
+  /// - Returns: the elements.
+  package func list(
+    _ key: String,
+    of things: String,
+    known: [String] = []
+  ) -> [(index: Int, path: String, node: DocumentNode)] {
     guard let node = self[key] else { return [] }
     guard let elements = node.elements else {
-      mistake(key, "\(key) is \(node.sketch)", expected: "a list of \(things)")
+      let example = node.isJSON ? "" : DocumentFields.example(of: key, insteadOf: node, known)
+      mistake(key, "\(key) is \(node.sketch)", expected: "a list of \(things)\(example)")
       return []
     }
     return elements.enumerated().map { ($0.offset, "\(path(of: key))[\($0.offset)]", $0.element) }
+  }
+
+  /// Returns how a list is typed in YAML that is no list yet.
+  private static func example(of key: String, insteadOf node: DocumentNode, _ known: [String]) -> String {
+    if let member = node.members?.first {
+      let name = member.key.scalar ?? "…"
+      if known.contains(name) { return ", with a hyphen before the first key: - \(name): …" }
+      return known.first.map { ", with a hyphen before each: - \($0): \(PlainText.cut(name, to: 60))" } ?? ""
+    }
+    if let first = known.first { return ": \(key): [{ \(first): … }]" }
+    let parts = (node.scalar ?? "").split(separator: ",").map { part in
+      let text = part.trimmingSpaces
+      return text.contains(where: { ":#{}[]".contains($0) }) ? "\"\(text)\"" : text
+    }
+    return ": \(key): [\(PlainText.cut(parts.joined(separator: ", "), to: 120))]"
   }
 
   /// Returns the mappings of a list; an element that is none is a mistake.
@@ -171,7 +243,7 @@ extension DocumentFields {
     known: [String],
     place: (DocumentNode, Int) -> String
   ) -> [DocumentFields] {
-    list(key, of: things ?? key).compactMap { index, path, node in
+    list(key, of: things ?? key, known: known).compactMap { index, path, node in
       guard !problems.isFull else { return nil }
       return DocumentFields(node, place: place(node, index), path: path, known: known, problems: problems)
     }
@@ -194,7 +266,7 @@ extension DocumentFields {
       "\(place): \(key) has \(form.sketch(of: node))",
       line: node.line,
       field: path,
-      expected: form.expected
+      expected: form.expectation(insteadOf: node)
     )
     return nil
   }
@@ -270,6 +342,16 @@ package struct ValueForm<Value: Sendable>: Sendable {
     write?(value, key, &json)
   }
 
+  /// Returns what is expected instead of a node: first the same value as it is typed, if the node spells it in another way.
+  fileprivate func expectation(insteadOf node: DocumentNode) -> String {
+    guard !node.isJSON, let text = node.scalar,
+      let typed = Spelling.readings(of: text).first(where: {
+        $0 != text && read(DocumentNode(.plain($0), line: node.line)) != nil
+      })
+    else { return expected }
+    return "\(typed.contains(":") ? "\"\(typed)\"" : typed), \(expected)"
+  }
+
   fileprivate func sketch(of node: DocumentNode) -> String {
     mismatch ?? node.sketch + (node.scalar.map { Spelling.hint(for: $0, among: words) } ?? "")
   }
@@ -340,7 +422,7 @@ extension ValueForm where Value: FixedWidthInteger {
     let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
     let schema = Schema.integer(Int(clamping: range.lowerBound)...Int(clamping: range.upperBound))
     return ValueForm(expected: expected, schema: schema, write: { $2.write($0, as: $1) }) { node in
-      guard let text = node.scalar(.number) else { return nil }
+      guard let text = node.numeral else { return nil }
       let number = Value(text) ?? (node.isJSON ? Double(text).flatMap { Value(exactly: $0) } : nil)
       return number.flatMap { range.contains($0) ? $0 : nil }
     }
@@ -358,7 +440,7 @@ extension ValueForm where Value == Double {
     let bounds = "\(PlainText.number(range.lowerBound)) to \(PlainText.number(range.upperBound))"
     let expected = "a number from \(bounds)\(unit.isEmpty ? "" : " " + unit)"
     return ValueForm(expected: expected, schema: .number(range), write: { $2.write($0, as: $1) }) { node in
-      node.scalar(.number).flatMap { Double($0) }.flatMap { range.contains($0) ? $0 : nil }
+      node.numeral.flatMap { Double($0) }.flatMap { range.contains($0) ? $0 : nil }
     }
   }
 

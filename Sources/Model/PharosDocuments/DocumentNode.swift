@@ -84,6 +84,14 @@ package struct DocumentNode {
     }
   }
 
+  /// The text of a number; nil for what readers of YAML take for different numbers: `010` is 8 to some, `0x1F` is 31.
+  package var numeral: String? {
+    guard let text = scalar(.number) else { return nil }
+    let digits = text.drop { $0 == "-" || $0 == "+" }
+    guard digits.first == "0", let next = digits.dropFirst().first else { return text }
+    return next.isNumber || next.isLetter ? nil : text
+  }
+
   /// True or false; in YAML without quotes in every spelling of YAML 1.2 (10.3.2) and 1.1 (yaml.org/type/bool.html).
   package var flag: Bool? {
     switch (content, scalar(.bool)) {

@@ -74,6 +74,11 @@ extension [DocumentSection] {
     let within = others.filter { $0.parents.contains(own.name) }
     let homes = !within.isEmpty ? within : onlyWithin ? [] : others
     guard (1...Self.maximumHomes).contains(homes.count) else { return nil }
-    return (Wording.alternatives(homes.map(\.name)), Wording.alternatives(homes.map { $0.example(of: name) }))
+    // Sections that are typed alike, as regions with and without an area are, are named once.
+    var typed: [(name: String, example: String)] = []
+    for home in homes where !typed.contains(where: { $0.example == home.example(of: name) }) {
+      typed.append((home.name, home.example(of: name)))
+    }
+    return (Wording.alternatives(typed.map(\.name)), Wording.alternatives(typed.map(\.example)))
   }
 }

@@ -48,6 +48,14 @@ package enum PlainText {
   }
 }
 
+extension StringProtocol {
+  /// The text without white space around it.
+  package var trimmingSpaces: String {
+    let start = drop(while: \.isWhitespace)
+    return start.lastIndex { !$0.isWhitespace }.map { String(start[...$0]) } ?? ""
+  }
+}
+
 /// Functions on the paths of files that documents name.
 package enum RelativePath {
   /// Returns whether a path stays in its folder: it is not empty or absolute and has no step upwards.
@@ -64,6 +72,53 @@ package enum Spelling {
   /// Returns the end of a message that suggests the candidate nearest to a word; empty if none is near enough.
   package static func hint(for word: String, among candidates: [String]) -> String {
     nearest(to: word, among: candidates).map { "; did you mean \"\($0)\"?" } ?? ""
+  }
+
+  /// Returns whether a word is one of the candidates in the singular or the plural.
+  package static func differsInNumber(_ word: String, from candidates: [String]) -> Bool {
+    candidates.contains { $0 == "\(word)s" || "\($0)s" == word }
+  }
+
+  /// Returns a key and its value as they are typed in YAML, where a text has both with nothing or `=` between them.
+  ///
+  /// - Parameters:
+  ///   - text: the text, such as `id:a`.
+  ///   - keys: the keys that count.
+  /// - Returns: such as `id: a`; nil if the text does not begin with one of the keys.
+  package static func separated(_ text: String, among keys: [String]) -> String? {
+    guard let end = text.firstIndex(where: { $0 == ":" || $0 == "=" }) else { return nil }
+    let key = text[..<end].trimmingSpaces
+    let value = text[text.index(after: end)...].trimmingSpaces
+    return keys.contains(key) && !value.isEmpty ? "\(key): \(value)" : nil
+  }
+
+  /// Returns the ways in which a number, a time or an address may have been meant that is spelled in another way than
+  /// documents spell it: `1_000`, `0x1F`, `010`, `-59,5`, `-59 dBm`, `0.5 s`, `8080`, `http://0.0.0.0:8080/`.
+  package static func readings(of text: String) -> [String] {
+    let compact = String(text.filter { $0 != " " && $0 != "_" })
+    var readings = [compact]
+    let sign = compact.hasPrefix("-") ? "-" : ""
+    let digits = compact.drop { $0 == "-" || $0 == "+" }
+    for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] where digits.lowercased().hasPrefix(prefix) {
+      if let number = Int(digits.dropFirst(2), radix: radix) { readings.append("\(sign)\(number)") }
+    }
+    if digits.first == "0", digits.count > 1, digits.allSatisfy(\.isNumber) {
+      let rest = digits.drop { $0 == "0" }
+      readings.append("\(sign)\(rest.isEmpty ? "0" : rest)")
+    }
+    if let number = Double(compact.replacing(",", with: ".")), number.isFinite {
+      readings += [PlainText.number(number), "\(number)"]
+    }
+    let number = compact.prefix { "+-.,".contains($0) || $0.isNumber }
+    if !number.isEmpty, compact.dropFirst(number.count).allSatisfy({ $0.isLetter || $0 == "%" }) {
+      readings.append(String(number).replacing(",", with: "."))
+    }
+    var address = Substring(text)
+    if let scheme = text.firstRange(of: "://") { address = text[scheme.upperBound...] }
+    while address.last == "/" { address.removeLast() }
+    readings.append(String(address))
+    if !compact.isEmpty, compact.allSatisfy(\.isNumber) { readings.append("127.0.0.1:\(compact)") }
+    return readings
   }
 
   /// Returns the candidate nearest to a word, or nil if none is near enough to be meant.

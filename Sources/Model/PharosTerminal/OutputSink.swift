@@ -219,6 +219,21 @@ extension FileOutput {
     return true
   }
 
+  /// Returns the reason why nothing can be made in a folder, or in the nearest one above it that is there; nil if it can.
+  ///
+  /// It makes a folder there and removes it: permissions alone do not tell of a medium that is read only.
+  package static func reasonAgainst(writingTo folder: String) -> String? {
+    var path = folder
+    while access(path, F_OK) != 0, let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+      path = String(path[..<slash])
+    }
+    if access(path, F_OK) != 0 { path = path.hasPrefix("/") ? "/" : "." }
+    var name = Array("\(path)/.pharos-XXXXXX".utf8CString)
+    guard mkdtemp(&name) != nil else { return String(cString: strerror(errno)) }
+    rmdir(name)
+    return nil
+  }
+
   /// Makes a folder, and those above it, unless they are there.
   package static func makeFolder(_ folder: String) throws(CommandFailure) {
     var path = folder.hasPrefix("/") ? "/" : ""

@@ -50,6 +50,7 @@ package struct CheckRunner: Sendable {
         let mistakes = found.count { $0.severity == .mistake }
         guard mistakes == 0 else {
           console.say("\(path): \(Wording.count(mistakes, "mistake")). Nothing was started.")
+          _ = checkVenues(of: configuration, on: console)
           return .configuration
         }
         try console.print("\(path): \(summary(of: configuration)). No mistakes.")
@@ -68,7 +69,9 @@ package struct CheckRunner: Sendable {
   /// - Returns: 0, or 78 if one of them cannot be used.
   private func checkVenues(of configuration: SiteConfiguration, on console: Console) -> CommandStatus {
     var status = CommandStatus.success
-    for folder in configuration.resolved(against: path).venues {
+    for folder in configuration.resolved(against: path).venues
+    // One that is not there is a mistake of the site file.
+    where files != nil || FileOutput.isFolder(folder) || FileOutput.exists(folder) {
       let outcome = VenueCheckRunner(folder: folder, files: files).run(on: console)
       if outcome != .success { status = outcome }
     }

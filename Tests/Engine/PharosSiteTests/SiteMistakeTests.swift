@@ -267,7 +267,21 @@ struct SiteMistakeTests {
         "stream: a\nstream: b",
         "site.yaml:1: the mapping that starts here has a key twice: \"stream\" (expected each key once)"
       ),
-      ("regions: 5", "site.yaml:1: site: regions is \"5\" (expected a list of regions)"),
+      (
+        "regions: 5",
+        "site.yaml:1: site: regions is \"5\" (expected a list of regions: regions: [{ id: … }])"
+      ),
+      (
+        "region: []",
+        "site.yaml:1: site: unknown key \"region\"; did you mean \"regions\"? (expected one of stream, listen, publish, "
+          + "tls, data, journal, ingest, applications, regions, ranging, rotation, observers, beacons, zones, venues, "
+          + "positioning, visits, iBeaconCompanies, pathLossExponent)"
+      ),
+      (
+        "minor: 3",
+        "site.yaml:1: site: \"minor\" belongs under regions, ranging or beacons (expected regions: [{ minor: … }], "
+          + "ranging: [{ minor: … }] or beacons: [{ minor: … }])"
+      ),
       ("- a\n- b", "site.yaml:1: site is a list (expected keys and values)"),
       (
         "regions:\n  - { id: a, mac: \"c0:00:00:00:00:01\", exit: { silence: soon } }",
@@ -355,7 +369,14 @@ struct SiteMistakeTests {
       ("zones:\n  - id: a\n    name: Room: 2\n", 3, "quotes around the text: name: \"Room: 2\""),
       ("stream: @home\n", 1, "stream: \"@home\""), ("stream: *a\n", 1, "stream: \"*a\""),
       ("stream: %a\n", 1, "stream: \"%a\""), ("stream: `a\n", 1, "stream: \"`a\""),
-      ("zones:\n  - id: a\n   name: b\n", 3, "one below the other"),
+      ("zones:\n  - id: a\n   name: b\n", 3, "4 spaces before name:, so that it stands below id"),
+      ("zones:\n  - id: a\n      name: b\n", 3, "4 spaces before name:"),
+      ("zones:\n  - id: a\n  name: b\n", 3, "one below the other"),
+      ("regions:\n  - id:a\n    major: 1\n", 2, "id: a"),
+      ("zones:\n  - id: a\n    name:b\n    floor: 1\n", 3, "name: b"),
+      ("zones:\n  - id: a\n    adjacent: [*all]\n", 3, "quotes around a text that begins with *"),
+      ("stream: a\n---\nstream: b\n", 2, "no --- behind its first line"),
+      ("%YAML 1.1\nstream: a\n", 2, "no line that begins with %"),
     ]
   )
   func notYAML(text: String, line: Int, advice: String) throws {
@@ -394,6 +415,45 @@ struct SiteMistakeTests {
         "with its octets in the reverse order"
       ),
       ("listen:\n  tls: { certificate: a, key: b }\n", 2, "belongs under the top level"),
+      ("observers:\n  - id: a\n    name: 'Anna's desk'\n", 3, "expected \"Anna's desk\""),
+      ("observers:\n  - { id: a, name: \"the \"small\" hall\" }\n", 2, "\"the \\\"small\\\" hall\""),
+      ("zones:\n  - { id: a };\n", 2, "nothing behind }"),
+      ("stream: a\n<<<<<<< HEAD\ndata: b\n=======\ndata: c\n>>>>>>> other\n", 2, "one of the two versions"),
+      (
+        "zones:\n  - &hall { id: a, floor: 1 }\n  - { <<: *hall, id: b }\n", 3,
+        "its keys typed here: id: a, floor: 1"
+      ),
+      ("regions:\n  - { id:a }\n", 2, "a space behind the colon: id: a"),
+      ("regions:\n  - id:a\n", 2, "keys and values: id: a"),
+      ("stream = a\n", 1, "keys and values: stream: a"),
+      ("regions:\n  - { id: a, major: 010 }\n", 2, "expected 10, a whole number"),
+      ("regions:\n  - { id: a, major: 0x1F }\n", 2, "expected 31, a whole number"),
+      ("regions:\n  - { id: a, major: 1_000 }\n", 2, "expected 1000, a whole number"),
+      ("regions:\n  - { id: a, major: 7.0 }\n", 2, "expected 7, a whole number"),
+      ("beacons:\n  - { name: a, measuredPower: -59 dBm }\n", 2, "expected -59, a number"),
+      ("beacons:\n  - { name: a, measuredPower: -59,5 }\n", 2, "a point in a number: -59.5"),
+      ("beacons:\n  - name: a\n    measuredPower: -59,5\n", 3, "expected -59.5, a number"),
+      ("observers:\n  - { id: a, lag: 0.5 s }\n", 2, "expected 0.5s, a time"),
+      ("listen: { http: 8080 }\n", 1, "expected \"127.0.0.1:8080\", HOST:PORT"),
+      ("listen: { udp: [50001] }\n", 1, "expected \"127.0.0.1:50001\", HOST:PORT"),
+      ("listen: { http: \"http://0.0.0.0:8080/\" }\n", 1, "expected \"0.0.0.0:8080\", HOST:PORT"),
+      ("zones:\n  - { id: a, observers: [x], occupancy: 20 }\n", 2, "occupancy: { above: 20 }"),
+      ("zones:\n  - { id: a, observers: [x], beacons: [door] }\n", 2, "{ uuid: …, major: …, minor: … }"),
+      (
+        "zones:\n  - { id: a, observers: [x], beacons: [E2C56DB5-DFFB-48D2-B060-D0F5A71096E0/1/7] }\n", 2,
+        "{ uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0, major: 1, minor: 7 }"
+      ),
+      (
+        "zones:\n  - id: a\n    observers: ac:23:3f:a0:00:01, hall\n", 3,
+        "a list of observers: observers: [\"ac:23:3f:a0:00:01\", hall]"
+      ),
+      ("venues: venues/museum\n", 1, "venues: [venues/museum]"),
+      ("zones:\n  hall:\n    observers: [x]\n", 1, "with a hyphen before each: - id: hall"),
+      ("regions:\n  id: a\n", 1, "with a hyphen before the first key: - id: …"),
+      ("zones:\n  - hall\n", 2, "keys and values: id: hall"),
+      ("ingest: open\n", 1, "keys and values: policy: …"),
+      ("observers:\n  - id: \"ac:23:3f:a0:00\"\n", 2, "looks like an address and is none"),
+      ("zones:\n  - { id: a, observers: [\"ac:23:3f:a0:0O:01\"] }\n", 2, "six octets"),
       ("zones:\n  - { id: a, observers: [x] }\n", 1, "regions: [{ id: tags, subject: beacon, uuid: … }]"),
     ]
   )
@@ -405,6 +465,20 @@ struct SiteMistakeTests {
       lines = error.problems.map { $0.text(in: "site.yaml") }
     }
     #expect(lines.contains { $0.hasPrefix("site.yaml:\(line): ") && $0.contains(advice) }, "\(lines)")
+  }
+
+  @Test(
+    "what only resembles a trap is none",
+    arguments: [
+      "stream: it's", "stream: 'it''s'", "stream: \"a \\\"b\\\" c\"", "stream: a}b", "stream: a [b] c",
+      "stream: http://a",
+      "stream: \"010\"", "pathLossExponent: 2.0", "iBeaconCompanies: [0x004c]", "venues: [a] # b",
+      "observers: [{ id: \"ac:23:3f:a0:00:01\" }]", "observers: [{ id: \"10:30\" }]",
+    ]
+  )
+  func noTrap(text: String) throws {
+    let warnings = try SiteFile.parse("\(text)\n", path: "site.yaml").warnings
+    #expect(warnings.isEmpty, "\(warnings)")
   }
 
   @Test("a bracket that a comment hides is one mistake", arguments: ["name: Bed #4", "floor: 4 #ward"])

@@ -8,7 +8,7 @@ import PharosTerminal
 package enum NamedFiles {
   /// Tries each file.
   ///
-  /// Folders of venues are left to their reader.
+  /// The contents of venues are left to their reader.
   ///
   /// - Parameter configuration: the content of the site file, its paths resolved.
   /// - Returns: a mistake for each file that the server could not use.
@@ -41,11 +41,23 @@ package enum NamedFiles {
   private static func mistake(of setting: PathSetting) -> (message: String, expected: String)? {
     let path = setting.path
     let place = "absolute or from the folder of the site file"
+    let shown = PlainText.cut(path, to: 200)
+    guard !path.split(separator: "/").contains("~") else {
+      return ("~ is not read as the home folder in \(shown)", "the whole path, \(place)")
+    }
     switch setting.use {
-    case .venue: return nil
+    case .venue:
+      guard !FileOutput.isFolder(path), !FileOutput.exists(path) else { return nil }
+      return ("\(shown) is not there", "the folder of a venue or its zip archive, \(place)")
     case .data:
-      let isFile = FileOutput.exists(path) && !FileOutput.isFolder(path)
-      return isFile ? ("\(PlainText.cut(path, to: 200)) is a file", "the path of a folder, \(place)") : nil
+      guard !FileOutput.exists(path) || FileOutput.isFolder(path) else {
+        return ("\(shown) is a file", "the path of a folder, \(place)")
+      }
+      guard let reason = FileOutput.reasonAgainst(writingTo: path) else { return nil }
+      return (
+        "\(shown) cannot be written to: \(reason)",
+        "the path of a folder that this user may write to, \(place)"
+      )
     case .secret(let what):
       do throws(CommandFailure) {
         _ = try StatedSecret(file: path).read(what, [:])
@@ -56,10 +68,10 @@ package enum NamedFiles {
     case .authorities, .certificate, .privateKey:
       let expected = "the path of a PEM file, \(place)"
       guard FileOutput.exists(path), !FileOutput.isFolder(path) else {
-        return ("\(PlainText.cut(path, to: 200)) is no file that can be read here", expected)
+        return ("\(shown) is no file that can be read here", expected)
       }
       guard setting.use != .privateKey, !TLSFiles.holdsCertificates(path) else { return nil }
-      return ("\(PlainText.cut(path, to: 200)) holds no certificate", expected)
+      return ("\(shown) holds no certificate", expected)
     }
   }
 }

@@ -122,7 +122,10 @@ struct ProcessRunnerTests {
     let wrong = try folder.write("regions: 5", to: "wrong.yaml")
     let (status, kept) = process { $0.site = wrong }
     #expect(status == .configuration)
-    #expect(kept.errors.text == "\(wrong):1: site: regions is \"5\" (expected a list of regions)\n")
+    #expect(
+      kept.errors.text
+        == "\(wrong):1: site: regions is \"5\" (expected a list of regions: regions: [{ id: … }])\n"
+    )
     #expect(kept.output.bytes.isEmpty)
   }
 

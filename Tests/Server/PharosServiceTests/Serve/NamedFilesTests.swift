@@ -40,6 +40,33 @@ struct NamedFilesTests {
       ),
     ]
 
+  @Test(
+    "a folder that serve cannot write to, or that is not there, is named with its line",
+    arguments: [
+      ("data", "file/data", "cannot be written to"), ("data", "file", "is a file"),
+      ("data", "~/data", "home folder"),
+      ("venues", "[ museum/ ]", "is not there"), ("venues", "\n  - museum/", "is not there"),
+      ("venues", "[ ~/museum ]", "home folder"),
+    ]
+  )
+  func folders(key: String, value: String, message: String) throws {
+    let folder = try TemporaryFolder()
+    _ = try folder.write("x", to: "file")
+    let site = "stream: a\n\(key): \(value)\n"
+    let path = try folder.write(site, to: "site.yaml")
+    let kept = KeptConsole()
+    #expect(CheckRunner.run(path: path, console: kept.console) == .configuration)
+    let line = site.split(separator: "\n").count
+    let said = kept.output.text + kept.errors.text
+    #expect(said.contains("\(path):\(line): \(key)") && said.contains(message), "\(said)")
+    // The trial leaves nothing behind.
+    let configuration = try SiteFile.parse("data: new/data", path: path).resolved(against: path)
+    #expect(NamedFiles.mistakes(of: configuration).isEmpty)
+    #expect(
+      Set(try FileManager.default.contentsOfDirectory(atPath: folder.path("."))) == ["file", "site.yaml"]
+    )
+  }
+
   @Test("check and serve refuse the same files that a site names", arguments: namedFiles.indices)
   func refused(index: Int) async throws {
     let (key, site, good, bad) = NamedFilesTests.namedFiles[index]
