@@ -43,7 +43,7 @@ package enum RegionDocument {
     if let geofence = region.geofence {
       DocumentField.write(Region.announcing, of: region, to: &json)
       GeofenceDocument.write(geofence.policy, to: &json)
-      return DocumentField.write(Region.holding, of: region, to: &json)
+      return DocumentField.write(Region.holding + Region.describing, of: region, to: &json)
     }
     DocumentField.write(Region.notifying, of: region, to: &json)
     json.openObject("enter")
@@ -52,7 +52,7 @@ package enum RegionDocument {
     json.openObject("exit")
     DocumentField.write(PresencePolicy.exit, of: region.presence, to: &json)
     json.closeObject()
-    DocumentField.write(Region.holding, of: region, to: &json)
+    DocumentField.write(Region.holding + Region.describing, of: region, to: &json)
   }
 
   /// Writes the members that say which beacons are meant.
@@ -86,6 +86,8 @@ extension Region {
   ]
   /// The key of the longest time without news.
   static let holding = [DocumentField<Region>("maximumHold", \.maximumHold, .time)]
+  /// The keys of the words for people.
+  static let describing = DocumentField<Region>.members(Caption.members, of: \.caption)
 }
 
 extension PresencePolicy {

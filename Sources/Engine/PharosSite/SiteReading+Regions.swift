@@ -130,11 +130,11 @@ extension DocumentNode {
 extension SiteReading {
   static let regionKeys =
     ["id", "kind", "subject", "observers"] + DocumentFields.identityKeys + ["enter", "exit"]
-    + DocumentField.keys(Region.notifying + Region.holding)
+    + DocumentField.keys(Region.notifying + Region.holding + Region.describing)
   /// The keys of a region that is an area.
   static let geofenceKeys =
     ["id", "kind", "subject"] + GeofenceDocument.keys + ["enter", "exit"]
-    + DocumentField.keys(Region.announcing + Region.holding)
+    + DocumentField.keys(Region.announcing + Region.holding + Region.describing)
 
   /// One region; `seen` holds the identifiers that its application has already.
   mutating func region(_ node: DocumentNode, place: String, path: String, seen: inout Set<String>) -> Region?
@@ -188,7 +188,7 @@ extension SiteReading {
     region.keyedByAddress = identity?.keyedByAddress ?? false
     region.subject = subject(fields)
     region.presence = presence(fields)
-    DocumentField.read(Region.notifying + Region.holding, of: fields, into: &region)
+    DocumentField.read(Region.notifying + Region.holding + Region.describing, of: fields, into: &region)
     return identity == nil || identifier == nil ? nil : region
   }
 
@@ -201,7 +201,7 @@ extension SiteReading {
     let geofence = GeofenceDocument.geofence(fields, kind, files: files)
     guard let geofence, let identifier else { return nil }
     var region = Region(identifier: identifier, geofence: geofence, subject: subject)
-    DocumentField.read(Region.announcing + Region.holding, of: fields, into: &region)
+    DocumentField.read(Region.announcing + Region.holding + Region.describing, of: fields, into: &region)
     return region
   }
 

@@ -29,16 +29,17 @@ extension ObserverEntry {
 }
 
 extension BeaconEntry {
-  static let properties: [DocumentField<BeaconEntry>] = [
-    DocumentField("name", \.name, .shownName),
-    DocumentField(
-      "measuredPower",
-      \.measuredPower,
-      .number(in: MeasuredPower.range, unit: "dBm"),
-      "dBm at one metre, in place of what it advertises."
-    ),
-    DocumentField("interval", \.interval, .time, "The advertising interval, as in the site file: `1s`."),
-  ]
+  static let properties: [DocumentField<BeaconEntry>] =
+    [
+      DocumentField("name", \.name, .shownName),
+      DocumentField(
+        "measuredPower",
+        \.measuredPower,
+        .number(in: MeasuredPower.range, unit: "dBm"),
+        "dBm at one metre, in place of what it advertises."
+      ),
+      DocumentField("interval", \.interval, .time, "The advertising interval, as in the site file: `1s`."),
+    ] + DocumentField.members(Caption.members, of: \.caption)
 }
 
 extension Zone {
@@ -142,13 +143,15 @@ extension [Schema.Member] {
 
   fileprivate static let regionGiven: Self =
     condition + [.optional("subject", .regionSubject)] + given(Region.announcing + Region.displaying)
-    + [.optional("enter", .closed(enter)), .optional("exit", .closed(exit))] + given(Region.holding)
+    + [.optional("enter", .closed(enter)), .optional("exit", .closed(exit))]
+    + given(Region.holding + Region.describing)
 
   /// The members of a region in answers.
   package static let region: Self =
     [.required("id", .text)] + condition + [.required("subject", .regionSubject)]
     + written(Region.announcing) + given(Region.displaying)
-    + [.required("enter", .object(enter)), .required("exit", .object(exit))] + written(Region.holding)
+    + [.required("enter", .object(enter)), .required("exit", .object(exit))]
+    + written(Region.holding + Region.describing)
 
   /// The members of a ranging request in answers.
   package static let ranging: Self = identity + written(RangingRequest.properties)

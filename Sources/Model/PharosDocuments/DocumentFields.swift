@@ -330,6 +330,9 @@ package struct ValueForm<Value: Sendable>: Sendable {
     self.mismatch = mismatch
   }
 
+  /// Returns the value of a text that stands in a document of another kind; nil if it is none.
+  package func parsed(_ text: String) -> Value? { read(DocumentNode(.string(text))) }
+
   /// The form with another schema, which says more of the value.
   package func stated(as schema: Schema) -> Self {
     var form = self
@@ -395,6 +398,38 @@ extension ValueForm where Value == String {
     let expected = "a text of \(bytes) without control characters"
     return ValueForm(expected: expected, schema: .text(length)) { text in
       length.contains(text.utf8.count) && !PlainText.hasControls(text) ? text : nil
+    }
+  }
+
+  /// A text on one line that is not blank, of at most so many Unicode scalars.
+  package static func line(upTo length: Int) -> Self {
+    bounded(.text, "a text of 1 to \(length) characters on one line", length)
+  }
+
+  /// A text of one or several lines that is not blank, of at most so many Unicode scalars.
+  package static func lines(upTo length: Int) -> Self {
+    bounded(.lines, "a text of 1 to \(length) characters", length)
+  }
+
+  private static func bounded(_ form: Self, _ expected: String, _ length: Int) -> Self {
+    ValueForm(expected: expected, schema: .text(1...length), write: { $2.write($0, as: $1) }) { node in
+      form.read(node).flatMap { text in
+        text.unicodeScalars.count <= length && text.contains { !$0.isWhitespace } ? text : nil
+      }
+    }
+  }
+
+  /// The address of something on the web: `https` or `http` with a host, at most 2,000 bytes of printable ASCII.
+  package static var webAddress: Self {
+    ValueForm(
+      expected: "a web address of at most 2000 bytes, as in https://example.org/vasa",
+      schema: .address
+    ) { text in
+      guard text.utf8.count <= 2_000, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
+      let scheme = ["https://", "http://"].first { text.lowercased().hasPrefix($0) }
+      guard let scheme else { return nil }
+      let host = text.dropFirst(scheme.count).prefix { !"/?#".contains($0) }
+      return host.isEmpty || host.contains { "\"<>\\^`{|}@".contains($0) } ? nil : text
     }
   }
 
@@ -511,8 +546,7 @@ extension ValueForm where Value == [String: String] {
       var texts: [String: String] = [:]
       for (key, value) in members {
         guard let name = key.scalar, (1...128).contains(name.utf8.count), !PlainText.hasControls(name),
-          let text = ValueForm<String>.lines.read(value),
-          (1...length).contains(text.unicodeScalars.count), text.contains(where: { !$0.isWhitespace })
+          let text = ValueForm<String>.lines(upTo: length).read(value)
         else { return nil }
         texts[name] = text
       }
@@ -620,6 +654,36 @@ package struct DocumentField<Owner: Sendable>: Sendable {
     DocumentField(writing: [.optional(key.description, form.schema, description)]) { owner, json in
       if let value = value(owner) { form.write?(value, key, &json) }
     }
+  }
+
+  /// Declares the members of a part, which stand in the same object, to be read and written.
+  package static func members<Part>(
+    _ declared: [DocumentField<Part>],
+    of part: any WritableKeyPath<Owner, Part> & Sendable
+  ) -> [DocumentField] {
+    declared.map { field in
+      DocumentField(
+        key: field.key,
+        given: field.given,
+        written: field.written,
+        read: { fields, owner in field.read(fields, &owner[keyPath: part]) },
+        write: { owner, json in field.write(owner[keyPath: part], &json) }
+      )
+    }
+  }
+
+  private init(
+    key: StaticString,
+    given: [Schema.Member],
+    written: [Schema.Member],
+    read: @escaping @Sendable (DocumentFields, inout Owner) -> Void,
+    write: @escaping @Sendable (Owner, inout JSONText) -> Void
+  ) {
+    self.key = key
+    self.given = given
+    self.written = written
+    self.read = read
+    self.write = write
   }
 
   /// Declares the members of a part, which stand in the same object.

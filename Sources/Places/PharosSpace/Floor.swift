@@ -182,6 +182,8 @@ public struct PointOfInterest: Hashable, Sendable {
   public var isAccessible: Bool
   /// The times at which it is open; nil if they are not known.
   public var hours: OpeningHours?
+  /// The words for people who look for it or are there.
+  public var caption: Caption
 
   /// Makes a point of interest.
   public init(
@@ -191,7 +193,8 @@ public struct PointOfInterest: Hashable, Sendable {
     point: Point,
     area: Area? = nil,
     isAccessible: Bool = true,
-    hours: OpeningHours? = nil
+    hours: OpeningHours? = nil,
+    caption: Caption = Caption()
   ) {
     self.identifier = identifier
     self.name = name
@@ -200,6 +203,7 @@ public struct PointOfInterest: Hashable, Sendable {
     self.area = area
     self.isAccessible = isAccessible
     self.hours = hours
+    self.caption = caption
   }
 }
 

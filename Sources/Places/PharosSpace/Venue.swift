@@ -12,6 +12,8 @@ public struct Venue: Hashable, Sendable {
   public var connectors: [Connector]
   /// The local time, by which opening hours are read.
   public var localTime: LocalTime
+  /// The postal address, of one or several lines; nil if it is not known.
+  public var address: String?
   /// Indicates whether rooms without doors were opened towards the corridors that they touch.
   public var hasOpenRooms = false
   /// The height of mean sea level above the WGS 84 ellipsoid at the venue, or nil if it is not known.
@@ -90,6 +92,8 @@ public struct Building: Hashable, Sendable {
   public var name: String
   /// Its floors, the lowest first, each number once.
   public var floors: [Floor]
+  /// The postal address, of one or several lines; nil for that of the venue.
+  public var address: String?
 
   /// Makes a building; the floors are put in order.
   public init(identifier: String, name: String = "", floors: [Floor] = []) {

@@ -229,5 +229,6 @@ struct ListedPlace {
       row.plane?.coordinate(of: row.place.point).map { [$0.longitude, $0.latitude] }
     },
     .always("accessible", .flag) { $0.place.isAccessible },
+    .part(Caption.members) { $0.place.caption },
   ]
 }

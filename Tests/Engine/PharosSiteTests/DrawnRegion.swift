@@ -8,7 +8,7 @@ enum DrawnRegion {
     let observers = (0..<Int.random(in: 1...3, using: &random)).map { ObserverID.name("desk-\($0)") }
     if Int.random(in: 0..<4, using: &random) == 0 { return area(using: &random) }
     let subjects: [Region.Subject] = [.observer, .beacon(observers: nil), .beacon(observers: observers)]
-    return Region(
+    var region = Region(
       identifier: ["a", "the door", "é/\"quoted\"", "日本"].randomElement(using: &random) ?? "a",
       constraint: constraint(using: &random),
       subject: subjects.randomElement(using: &random) ?? .observer,
@@ -19,6 +19,21 @@ enum DrawnRegion {
       presence: policy(using: &random),
       maximumHold: time(using: &random)
     )
+    region.caption = caption(using: &random)
+    return region
+  }
+
+  /// The words about a region or a beacon; often none.
+  static func caption(using random: inout SeededGenerator) -> Caption {
+    var caption = Caption()
+    func isDrawn() -> Bool { Int.random(in: 0..<3, using: &random) == 0 }
+    if isDrawn() { caption.title = "The \"Vasa\", 1628: № 7" }
+    if isDrawn() { caption.description = "Two lines:\n- the second # one" }
+    if isDrawn() { caption.address = "Galärvarvsvägen 14\n115 21 Stockholm" }
+    if isDrawn() { caption.picture = "http://[::1]:8080/a%20b.jpg?c=1#d" }
+    if isDrawn() { caption.link = "https://example.org" }
+    if isDrawn() { caption.properties = ["seats": "12", "été": "yes"] }
+    return caption
   }
 
   /// A region that is an area.
@@ -52,13 +67,15 @@ enum DrawnRegion {
     geofence.policy.exitProbability = Double.random(in: 0.0001...0.5, using: &random)
     geofence.policy.enterDwell = Bool.random(using: &random) ? .zero : time(using: &random)
     if Bool.random(using: &random) { geofence.policy.exitDwell = time(using: &random) }
-    return Region(
+    var region = Region(
       identifier: ["a", "the yard"].randomElement(using: &random) ?? "a",
       geofence: geofence,
       subject: Bool.random(using: &random) ? .observer : .beacon(observers: nil),
       notifyOnEntry: Bool.random(using: &random),
       notifyOnExit: Bool.random(using: &random)
     )
+    region.caption = caption(using: &random)
+    return region
   }
 
   static func constraint(using random: inout SeededGenerator) -> BeaconConstraint {

@@ -201,6 +201,7 @@ enum DrawnSite {
       entry.name = maybe(text(using: &random), using: &random)
       entry.measuredPower = maybe(Double.random(in: MeasuredPower.range, using: &random), using: &random)
       entry.interval = maybe(.milliseconds(350), using: &random)
+      entry.caption = DrawnRegion.caption(using: &random)
       if case .address = entry.constraint {
         entry.identityKey = IdentityKey(octets: (0..<16).map { UInt8($0 + 16 * index) })
       }

@@ -114,7 +114,8 @@ struct RegionDocumentTests {
         #"{"mac":"c0:00:00:00:00:01","colour":"\u00e9\ud83d\ude00"}"#,
         "colour: region \"a\": unknown key \"colour\" | "
           + "one of id, kind, subject, observers, uuid, major, minor, namespace, instance, mac, key, enter, exit, "
-          + "notifyOnEntry, notifyOnExit, notifyEntryStateOnDisplay, maximumHold"
+          + "notifyOnEntry, notifyOnExit, notifyEntryStateOnDisplay, maximumHold, title, description, address, "
+          + "picture, link, properties"
       ),
       (#"{"mac":"\ud83d"}"#, ": not JSON: half a surrogate pair | both halves"),
       (

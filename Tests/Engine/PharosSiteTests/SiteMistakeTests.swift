@@ -39,7 +39,8 @@ struct SiteMistakeTests {
         "regions:\n  - id: a\n    uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0\n    majr: 3",
         "site.yaml:4: region \"a\": unknown key \"majr\"; did you mean \"major\"? (expected one of id, kind, subject, "
           + "observers, uuid, major, minor, namespace, instance, mac, key, enter, exit, notifyOnEntry, "
-          + "notifyOnExit, notifyEntryStateOnDisplay, maximumHold)"
+          + "notifyOnExit, notifyEntryStateOnDisplay, maximumHold, title, description, address, picture, link, "
+          + "properties)"
       ),
       (
         "regions:\n  - { id: a, mac: \"c0:00:00:00:00:01\",\n      enter: { distance: 3m }, exit: { distance: 3m } }",

@@ -66,6 +66,7 @@ struct BundleTests {
     #expect(bundle.floors.map(\.isDefault) == [true])
     let place = try #require(try bundle.places().first)
     #expect((place.identifier, place.name) == ("cafe", "Café Größe"))
+    #expect(place.caption == FloorRendererTests.caption)
     #expect(place.floor == FloorRendererTests.id)
     let routes = try bundle.router().routes(from: .place("street"), to: .place("Café Größe"))
     let stored = try #require(try bundle.route(from: "street", to: "cafe"))

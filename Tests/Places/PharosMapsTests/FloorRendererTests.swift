@@ -6,6 +6,13 @@ import Testing
 @Suite("Tiles of floors")
 struct FloorRendererTests {
   static let id = FloorID(building: "main", level: 0)
+  /// The words about the café.
+  static let caption = Caption(
+    title: "Große \"Café\"",
+    description: "First line.\nSecond.",
+    link: "https://example.org",
+    properties: ["seats": "40"]
+  )
 
   /// A hall of 60 by 40 metres with a cross of walls, an entrance, stairs and a café.
   static func venue(rotated: Bool = false) throws -> Venue {
@@ -27,7 +34,9 @@ struct FloorRendererTests {
         Wall(from: Point(x: 36, y: 25), to: Point(x: 60, y: 25), attenuation: 6),
       ]),
       entrances: [Entrance(identifier: "street", point: Point(x: 5, y: 0))],
-      pointsOfInterest: [PointOfInterest(identifier: "cafe", name: "Café Größe", point: Point(x: 30, y: 33))]
+      pointsOfInterest: [
+        PointOfInterest(identifier: "cafe", name: "Café Größe", point: Point(x: 30, y: 33), caption: caption)
+      ]
     )
     return Venue(
       identifier: "hall",

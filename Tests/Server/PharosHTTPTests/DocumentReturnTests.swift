@@ -19,7 +19,7 @@ struct DocumentReturnTests {
         ("/v1/applications/shop/ranging/a", #""uuid":"\#(Self.uuid)""#, ["major", "minor", "whileInside"]),
         ("/v1/applications/shop", "", ["purpose", "regionLimit"]),
         ("/v1/observers/roof", #""name":"Roof""#, ["lag", "liveness", "rssiOffset"]),
-        ("/v1/beacons/\(Self.uuid)%2F1%2F9", #""name":"Cart""#, ["measuredPower", "interval"]),
+        ("/v1/beacons/\(Self.uuid)%2F1%2F9", #""name":"Cart""#, ["measuredPower", "interval", "title"]),
         ("/v1/zones/loft", #""observers":["roof"]"#, ["name", "floor", "adjacent"]),
       ] {
         let nulls = members.map { "\"\($0)\":null" }
@@ -42,10 +42,17 @@ struct DocumentReturnTests {
         "/v1/applications/shop/regions/d",
         #"{"uuid":"U","major":1,"exit":{"silence":"7s"},"subject":"beacon"}"#
       ),
+      (
+        "/v1/applications/shop/regions/e",
+        #"{"uuid":"U","description":"Two\nlines","link":"https://example.org/e"}"#
+      ),
       ("/v1/applications/shop/ranging/d", #"{"uuid":"U","whileInside":true}"#),
       ("/v1/observers/roof", #"{"name":"Roof","lag":"2s","rssiOffset":-3}"#),
       ("/v1/observers/desk", #"{}"#),
-      ("/v1/beacons/U%2F1%2F9", #"{"name":"Cart","measuredPower":-61,"interval":"2s"}"#),
+      (
+        "/v1/beacons/U%2F1%2F9",
+        #"{"name":"Cart","measuredPower":-61,"interval":"2s","title":"Cart 9","properties":{"seats":"1"}}"#
+      ),
     ]
   )
   func returned(path: String, document: String) async throws {

@@ -78,7 +78,13 @@ extension Venue {
           name: "Café",
           category: "foodservice",
           point: Point(x: 4, y: 10),
-          hours: OpeningHours("Mo-Fr 10:00-18:00")
+          hours: OpeningHours("Mo-Fr 10:00-18:00"),
+          caption: Caption(
+            title: "Café under the roof",
+            description: "Soup, cake and a view of the harbour.",
+            link: "https://example.org/cafe",
+            properties: ["altName": "Kaffeehaus", "phone": "+46 8 123"]
+          )
         )
       ]
     )

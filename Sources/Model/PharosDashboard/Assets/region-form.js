@@ -7,10 +7,11 @@ import { checkAll, checkbox, checkedText, saveButton, select, sheetForm } from "
 import { field } from "./parts.js";
 import { IdentityFields } from "./region-identity.js";
 import { RuleFields } from "./region-rules.js";
+import { captionMembers } from "./site-changes.js";
 import { regionIdentifier, unusedIdentifier, usualSubject } from "./suggestions.js";
 
 /** What a region's document holds besides what the form shows: it stays as it was. */
-const kept = ["observers", "key", "notifyEntryStateOnDisplay", "maximumHold"];
+const kept = ["observers", "key", "notifyEntryStateOnDisplay", "maximumHold", ...captionMembers];
 /** The application that is made where there is none yet. */
 const firstApplication = "default";
 

@@ -95,11 +95,17 @@ export async function mergeRooms(room, into, zones) {
   }
 }
 
+/** The members of the words that people are shown about a beacon or a region. */
+export const captionMembers = ["title", "description", "address", "picture", "link", "properties"];
+
 /** Names a tag, or takes its name back where `name` is empty; what else was said of it stays. */
 export async function saveTag(id, name) {
-  const { measuredPower, interval } = await get(`/v1/beacons/${part(id)}`).catch(() => ({}));
-  const isDescribed = name || measuredPower !== undefined || interval !== undefined;
-  if (isDescribed) await change("PUT", `/v1/beacons/${part(id)}`, { name: name || undefined, measuredPower, interval });
+  const beacon = await get(`/v1/beacons/${part(id)}`).catch(() => ({}));
+  const document = name ? { name } : {};
+  for (const member of ["measuredPower", "interval", ...captionMembers]) {
+    if (beacon[member] !== undefined) document[member] = beacon[member];
+  }
+  if (Object.keys(document).length) await change("PUT", `/v1/beacons/${part(id)}`, document);
   else await change("DELETE", `/v1/beacons/${part(id)}`);
   names.rename(id, name);
 }

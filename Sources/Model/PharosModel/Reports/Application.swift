@@ -118,6 +118,8 @@ public struct Region: Hashable, Sendable {
   public var presence: PresencePolicy
   /// The time for which a beacon may stay unmonitored before an alarm event reports it, for regions about beacons.
   public var maximumHold: TimeSpan
+  /// The words for people who are inside.
+  public var caption = Caption()
 
   /// The time for which a beacon may stay unmonitored unless a region sets another.
   ///
@@ -379,6 +381,7 @@ extension Region.Condition: FieldCodable {
   }
 }
 
+/// A region without its caption, which decides nothing.
 extension Region: FieldRecord {
   /// Hands each field to a coder.
   public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {

@@ -65,6 +65,8 @@ public struct BeaconEntry: Hashable, Sendable {
   /// The key with which it makes the addresses it changes, which are then taken as the one of ``constraint``; nil for a beacon
   /// that keeps its address.
   public var identityKey: IdentityKey?
+  /// The words for people who are near it.
+  public var caption: Caption
 
   /// Makes an entry.
   public init(
@@ -73,7 +75,8 @@ public struct BeaconEntry: Hashable, Sendable {
     name: String? = nil,
     measuredPower: Double? = nil,
     interval: TimeSpan? = nil,
-    identityKey: IdentityKey? = nil
+    identityKey: IdentityKey? = nil,
+    caption: Caption = Caption()
   ) {
     self.constraint = constraint
     self.keyedByAddress = keyedByAddress
@@ -81,6 +84,7 @@ public struct BeaconEntry: Hashable, Sendable {
     self.measuredPower = measuredPower.flatMap { MeasuredPower.known($0) }
     self.interval = interval
     self.identityKey = identityKey
+    self.caption = caption
   }
 }
 
@@ -91,15 +95,16 @@ extension BeaconEntry {
       ?? .address(DeviceAddress(bits: 0, kind: .unknown))
   }
 
-  /// The entry without the name, which decides nothing.
-  package var withoutName: BeaconEntry {
+  /// The entry without the name and the caption, which decide nothing.
+  package var withoutWords: BeaconEntry {
     var entry = self
     entry.name = nil
+    entry.caption = Caption()
     return entry
   }
 
-  /// Indicates whether it says nothing of the beacon but its name.
-  package var isOnlyName: Bool { withoutName == BeaconEntry(constraint: constraint) }
+  /// Indicates whether it says nothing of the beacon but words for people.
+  package var isOnlyWords: Bool { withoutWords == BeaconEntry(constraint: constraint) }
 }
 
 /// A place made of observers; a beacon is in at most one leaf zone at a time.
@@ -357,8 +362,8 @@ extension OccupancyThreshold: FieldRecord {
 }
 
 extension Site {
-  /// What the directory says of beacons apart from their names.
-  package var describedBeacons: [BeaconEntry] { beacons.lazy.filter { !$0.isOnlyName }.map(\.withoutName) }
+  /// What the directory says of beacons apart from their names and captions.
+  package var describedBeacons: [BeaconEntry] { beacons.lazy.filter { !$0.isOnlyWords }.map(\.withoutWords) }
 
   /// The site without its applications.
   package var settings: Site { with([]) }
@@ -408,7 +413,7 @@ extension ObserverEntry.Liveness: FieldChoice {
   public static var fieldName: String { "liveness" }
 }
 
-/// An entry without its identity key, which only the site may write.
+/// An entry without its identity key, which only the site may write, and without its caption, which decides nothing.
 extension BeaconEntry: FieldRecord {
   /// Hands each field to a coder.
   public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {

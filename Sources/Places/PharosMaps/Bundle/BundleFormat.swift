@@ -6,7 +6,7 @@ import PharosSecurity
 /// The tables of a venue bundle, and the version of its content.
 enum BundleFormat {
   /// The version of the format, which SQLite's `user_version` holds as well.
-  static let version = 1
+  static let version = 2
   /// What SQLite's `application_id` is in every MBTiles file: `MPBX`.
   static let bundleID: Int64 = 0x4D50_4258
   /// What it is in a delta: `PHBD`.
@@ -63,7 +63,7 @@ enum BundleFormat {
       [
         ("id", "TEXT NOT NULL"), ("building", "TEXT NOT NULL"), ("level", "INTEGER NOT NULL"),
         ("name", "TEXT NOT NULL"), ("category", "TEXT NOT NULL"), ("latitude", "REAL NOT NULL"),
-        ("longitude", "REAL NOT NULL"), ("accessible", "INTEGER NOT NULL"),
+        ("longitude", "REAL NOT NULL"), ("accessible", "INTEGER NOT NULL"), ("caption", "TEXT NOT NULL"),
       ]
     ),
     Table(

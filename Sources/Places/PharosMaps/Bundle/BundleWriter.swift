@@ -164,10 +164,10 @@ public struct BundleWriter {
       for place in floor.pointsOfInterest {
         guard let coordinate = floor.plane.coordinate(of: place.point) else { continue }
         try database.execute(
-          sql: "INSERT INTO places VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+          sql: "INSERT INTO places VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
           arguments: [
             place.identifier, id.building, id.level, place.name, place.category, coordinate.latitude,
-            coordinate.longitude, place.isAccessible ? 1 : 0,
+            coordinate.longitude, place.isAccessible ? 1 : 0, place.caption.json,
           ]
         )
       }

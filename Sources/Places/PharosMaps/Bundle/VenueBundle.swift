@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import PharosDocuments
 public import PharosSpace
 public import PharosWays
 
@@ -32,6 +33,8 @@ public final class VenueBundle: Sendable {
     public let coordinate: Coordinate
     /// Indicates whether a wheelchair can use it.
     public let isAccessible: Bool
+    /// The words about it.
+    public let caption: Caption
   }
 
   /// The identifier of the venue.
@@ -130,8 +133,10 @@ public final class VenueBundle: Sendable {
             try row.decode(forColumn: "latitude"), try row.decode(forColumn: "longitude")
           )
           guard let coordinate = Coordinate(latitude: latitude, longitude: longitude) else { return nil }
+          let identifier: String = try row.decode(forColumn: "id")
+          let caption: String = try row.decode(forColumn: "caption")
           return Place(
-            identifier: try row.decode(forColumn: "id"),
+            identifier: identifier,
             name: try row.decode(forColumn: "name"),
             category: try row.decode(forColumn: "category"),
             floor: FloorID(
@@ -139,10 +144,21 @@ public final class VenueBundle: Sendable {
               level: try row.decode(forColumn: "level")
             ),
             coordinate: coordinate,
-            isAccessible: try row.decode(Int.self, forColumn: "accessible") == 1
+            isAccessible: try row.decode(Int.self, forColumn: "accessible") == 1,
+            caption: try VenueBundle.caption(caption, of: identifier)
           )
         }
       }
+    }
+  }
+
+  private static func caption(_ json: String, of place: String) throws(MapFailure) -> Caption {
+    do throws(DocumentError) {
+      return try Caption(json: Array(json.utf8), of: place)
+    } catch {
+      throw MapFailure(
+        "the caption of place \"\(place)\" is damaged (\(error)); copy or make the bundle again"
+      )
     }
   }
 

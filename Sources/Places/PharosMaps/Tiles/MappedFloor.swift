@@ -67,6 +67,8 @@ public struct MappedFloor: Sendable {
     public let category: String
     /// Indicates whether a wheelchair can use it.
     public let isAccessible: Bool
+    /// The words about a point of interest.
+    public let caption: Caption
     /// The place.
     public let point: Point
   }
@@ -204,7 +206,8 @@ private struct Laying {
       _ point: Point,
       name: String = "",
       category: String = "",
-      isAccessible: Bool = true
+      isAccessible: Bool = true,
+      caption: Caption = Caption()
     ) -> MappedFloor.Mark? {
       place(point).map {
         MappedFloor.Mark(
@@ -213,6 +216,7 @@ private struct Laying {
           name: name,
           category: category,
           isAccessible: isAccessible,
+          caption: caption,
           point: $0
         )
       }
@@ -230,7 +234,8 @@ private struct Laying {
           place.point,
           name: place.name,
           category: place.category,
-          isAccessible: place.isAccessible
+          isAccessible: place.isAccessible,
+          caption: place.caption
         )
       }
   }

@@ -48,7 +48,12 @@ public struct VectorTile {
     layer("connectors", [("id", "String"), ("kind", "String")]),
     layer(
       "places",
-      [("accessible", "Boolean"), ("category", "String"), ("id", "String"), ("name", "String")]
+      [
+        ("accessible", "Boolean"), ("address", "String"), ("category", "String"), ("description", "String"),
+        ("id", "String"), ("link", "String"), ("name", "String"), ("picture", "String"),
+        ("properties", "String"),
+        ("title", "String"),
+      ]
     ),
   ]
 
@@ -156,6 +161,7 @@ private struct TileContent {
       case .place:
         if !mark.name.isEmpty { tags.append(("name", .text(mark.name))) }
         if !mark.category.isEmpty { tags.append(("category", .text(mark.category))) }
+        tags += mark.caption.texts.map { ($0.name, .text($0.text)) }
         places.add(.point, geometry, tags + [("accessible", .flag(mark.isAccessible))] + common)
       }
     }

@@ -2,7 +2,7 @@ import PharosDocuments
 import PharosModel
 
 /// Reads the unpacked files of an IMDF archive: venue, buildings, levels, units, openings, fixtures, kiosks, amenities,
-/// occupants with their anchors, and relationships.
+/// occupants with their anchors, addresses, and relationships.
 ///
 /// - Source: Indoor Mapping Data Format 1.0.0, OGC 20-094.
 struct IMDFReading {
@@ -23,6 +23,8 @@ struct IMDFReading {
   private var shafts: [Shaft] = []
   /// The units by their identifiers.
   private var units: [String: Unit] = [:]
+  /// The postal addresses by their identifiers.
+  private var addresses: [String: String] = [:]
   /// The identifiers of the places, and of the units that lead to other floors, so far.
   private var identifiers: (places: Set<String>, shafts: Set<String>) = ([], [])
 
@@ -107,9 +109,13 @@ struct IMDFReading {
     }
     var venue = Venue(identifier: venueFeature.id ?? "venue", name: venueFeature.name)
     readTimeZone(of: venueFeature, into: &venue)
+    readAddresses()
+    venue.address = address(of: venueFeature)
     let buildings = features("building.geojson") ?? []
     venue.buildings = buildings.map {
-      Building(identifier: $0.id ?? "building \($0.number)", name: $0.name)
+      var building = Building(identifier: $0.id ?? "building \($0.number)", name: $0.name)
+      building.address = address(of: $0)
+      return building
     }
     readAccess(of: levels, in: buildings)
     let withUnits = Set(unitFeatures.flatMap { $0.references("level_id") })
@@ -369,6 +375,7 @@ extension IMDFReading {
           "properties.display_point",
           in: unit,
           area: area,
+          address: address(of: feature),
           layer
         )
       }
@@ -447,6 +454,54 @@ extension IMDFReading {
     }
   }
 
+  /// Reads the postal addresses, each in the order of its parts from the street to the country.
+  private mutating func readAddresses() {
+    for feature in features("address.geojson") ?? [] {
+      guard let id = feature.id else { continue }
+      let parts = [
+        feature.label("address"), feature.label("unit"),
+        [feature.label("postal_code"), feature.label("locality")].filter { !$0.isEmpty }
+          .joined(separator: " "),
+        feature.label("province").isEmpty ? feature.label("country") : feature.label("province"),
+      ]
+      let text = parts.filter { !$0.isEmpty }.joined(separator: ", ").cut(to: Caption.maximumAddress)
+      if !text.isEmpty { addresses[id] = text }
+    }
+  }
+
+  /// The postal address that a feature refers to; nil if it names none.
+  private func address(of feature: GeoJSON.Feature) -> String? {
+    feature.references("address_id").first.flatMap { addresses[$0] }
+  }
+
+  /// The words about a place: what IMDF says of it beside its name.
+  ///
+  /// `website` is the link; `alt_name` and `phone` become the properties `altName` and `phone`.
+  private func caption(
+    of feature: GeoJSON.Feature,
+    address: String?,
+    _ layer: MapLayer
+  ) -> Caption {
+    var caption = Caption(address: address)
+    for (key, property) in [("alt_name", "altName"), ("phone", "phone")] {
+      let text = feature.label(key).cut(to: Caption.maximumProperty)
+      if text.contains(where: { !$0.isWhitespace }) { caption.properties[property] = text }
+    }
+    let website = feature.label("website")
+    guard !website.isEmpty else { return caption }
+    let whole = website.contains("://") ? website : "https://" + website
+    caption.link = ValueForm<String>.webAddress.parsed(whole)
+    if caption.link == nil {
+      layer.warn(
+        feature,
+        "properties.website",
+        "\"\(PlainText.cut(website, to: 60))\" is no web address and is left out",
+        expected: ValueForm<String>.webAddress.expected
+      )
+    }
+    return caption
+  }
+
   /// Reads amenities: places with a point each, in the units that they name.
   private mutating func readAmenities() {
     let layer = layer("amenity.geojson")
@@ -459,14 +514,23 @@ extension IMDFReading {
       let point = feature.point
       let place = point.flatMap { drafts[first.floor]?.floor.plane.point(of: $0) }
       let unit = named.first { unit in place.map(unit.contains) ?? false } ?? first
-      addPlace(feature, feature.text("category") ?? "", at: point, "geometry", in: unit, area: nil, layer)
+      addPlace(
+        feature,
+        feature.text("category") ?? "",
+        at: point,
+        "geometry",
+        in: unit,
+        area: nil,
+        address: address(of: feature),
+        layer
+      )
     }
   }
 
   /// Reads occupants, which stand at anchors in units.
   private mutating func readOccupants() {
     let anchorLayer = layer("anchor.geojson")
-    var anchors: [String: (unit: Unit, point: Coordinate?)] = [:]
+    var anchors: [String: (unit: Unit, point: Coordinate?, address: String?)] = [:]
     for feature in features("anchor.geojson") ?? [] where !problems.isFull {
       guard let id = feature.id else {
         anchorLayer.record(feature, "id", "no id", expected: "the id of the anchor")
@@ -481,17 +545,26 @@ extension IMDFReading {
         )
         continue
       }
-      anchors[id] = (unit, feature.point)
+      anchors[id] = (unit, feature.point, address(of: feature))
     }
     let layer = layer("occupant.geojson")
     for feature in features("occupant.geojson") ?? [] where !problems.isFull {
-      guard let (unit, point) = feature.references("anchor_id").first.flatMap({ anchors[$0] }) else {
+      guard let (unit, point, address) = feature.references("anchor_id").first.flatMap({ anchors[$0] }) else {
         let expected = "the id of an anchor of anchor.geojson"
         layer.record(feature, "properties.anchor_id", "no anchor", expected: expected)
         continue
       }
       let category = feature.text("category") ?? ""
-      addPlace(feature, category, at: point, "the anchor's geometry", in: unit, area: unit.area, layer)
+      addPlace(
+        feature,
+        category,
+        at: point,
+        "the anchor's geometry",
+        in: unit,
+        area: unit.area,
+        address: address,
+        layer
+      )
     }
   }
 
@@ -503,6 +576,7 @@ extension IMDFReading {
     _ field: String,
     in unit: Unit,
     area: Area?,
+    address: String?,
     _ layer: MapLayer
   ) {
     guard let plane = drafts[unit.floor]?.floor.plane else { return }
@@ -518,6 +592,7 @@ extension IMDFReading {
     }
     guard let point = inside ?? unit.area?.innerPoint ?? given else { return }
     let identifier = identifier(of: feature, else: category, among: \.places, layer)
+    let caption = caption(of: feature, address: address, layer)
     drafts[unit.floor]?.floor.pointsOfInterest.append(
       PointOfInterest(
         identifier: identifier,
@@ -526,7 +601,8 @@ extension IMDFReading {
         point: point,
         area: area,
         isAccessible: feature.isAccessible,
-        hours: layer.hours(of: feature)
+        hours: layer.hours(of: feature),
+        caption: caption
       )
     )
   }
@@ -590,6 +666,13 @@ extension IMDFReading {
       return nil
     }
     return (floor, draft)
+  }
+}
+
+extension String {
+  /// Its first Unicode scalars.
+  fileprivate func cut(to length: Int) -> String {
+    String(String.UnicodeScalarView(unicodeScalars.prefix(length)))
   }
 }
 

@@ -27,7 +27,7 @@ struct VenueReading {
 
   private static let keys = [
     "id", "name", "origin", "imdf", "roomsWithoutDoors", "timeZone", "utcOffset", "geoidHeight",
-    "buildings", "connectors",
+    "buildings", "connectors", "address",
   ]
   private static let originKeys = ["latitude", "longitude"]
 
@@ -45,6 +45,7 @@ struct VenueReading {
     venue.geoidHeight = fields.value("geoidHeight", .number(in: Venue.geoidHeights, unit: "m"))
     roomsWithoutDoors = fields.value("roomsWithoutDoors", .word(RoomsWithoutDoors.allCases)) ?? .closed
     venue.hasOpenRooms = roomsWithoutDoors == .open
+    venue.address = fields.value("address", .postalAddress)
     if let folder = fields.fileName("imdf") {
       var reading = IMDFReading(
         folder: folder,
@@ -59,11 +60,12 @@ struct VenueReading {
         venue.connectors = read.connectors
         if name == nil { venue.name = read.name }
         if stated == nil { venue.localTime = read.localTime }
+        venue.address = venue.address ?? read.address
         origin = origin ?? reading.origin
         placeIDs = Set(read.floors.flatMap { $0.floor.pointsOfInterest.map(\.identifier) })
       }
     }
-    let known = ["id", "name", "floors"]
+    let known = ["id", "name", "floors", "address"]
     for entry in fields.entries("buildings", known: known, place: { $0.name("building", $1) })
     where !problems.isFull {
       building(entry, into: &venue)
@@ -103,6 +105,7 @@ struct VenueReading {
     let found = venue.buildings.firstIndex { $0.identifier == id || $0.name == id }
     var building = found.map { venue.buildings[$0] } ?? Building(identifier: id)
     if let name = fields.text("name") { building.name = name } else if found == nil { building.name = id }
+    if let address = fields.value("address", .postalAddress) { building.address = address }
     var seen: Set<Int> = []
     let entries = fields.entries("floors", known: VenueReading.floorKeys) { node, index in
       "\(fields.place): floor \(PlainText.cut(node["level"]?.scalar ?? "\(index + 1)", to: 20))"
@@ -376,7 +379,9 @@ extension VenueReading {
 
   /// The places that people look for.
   private mutating func readPlaces(_ fields: DocumentFields, into floor: inout Floor) {
-    let keys = ["id", "name", "category", "room", "accessible", "hours"] + DocumentFields.positionKeys
+    let keys =
+      ["id", "name", "category", "room", "accessible", "hours"] + DocumentFields.positionKeys
+      + DocumentField.keys(Caption.members)
     for entry in fields.entries("places", known: keys, place: { "\(fields.place): \($0.name("place", $1))" })
     {
       guard isRoomLeft("places", fields) else { return }
@@ -385,6 +390,8 @@ extension VenueReading {
       let category = entry.filledText("category", expected: "a kind of place, as in restroom or foodservice")
       let isAccessible = entry.value("accessible", .flag) ?? true
       let hours = entry.value("hours", .openingHours)
+      var caption = Caption()
+      DocumentField.read(Caption.members, of: entry, into: &caption)
       var area: Area?
       if let room = entry.filledText("room", expected: "the name of a room or an obstacle of this floor") {
         let named = (floor.walkable + floor.obstacles).filter { !$0.name.isEmpty }
@@ -412,7 +419,8 @@ extension VenueReading {
           point: point,
           area: area,
           isAccessible: isAccessible,
-          hours: hours
+          hours: hours,
+          caption: caption
         )
       )
     }
@@ -540,6 +548,11 @@ extension DocumentFields {
     guard let namespace, let instance else { return nil }
     return .eddystone(namespace, instance: instance)
   }
+}
+
+extension ValueForm where Value == String {
+  /// A postal address.
+  fileprivate static var postalAddress: Self { .lines(upTo: Caption.maximumAddress) }
 }
 
 extension ValueForm where Value == Point {

@@ -51,7 +51,8 @@ final class VenueBundles: Sendable {
       guard let since else { return try Self.download(bundle, version, isDelta: false) }
       guard since != version else { return nil }
       let old = path(served.venue.identifier, "\(since).mbtiles")
-      guard FileManager.default.fileExists(atPath: old) else {
+      // A bundle that another version of Pharos wrote may be of another format.
+      guard FileManager.default.fileExists(atPath: old), (try? VenueBundle(path: old)) != nil else {
         return try Self.download(bundle, version, isDelta: false)
       }
       let delta = path(served.venue.identifier, "\(since).to.\(version).delta")

@@ -193,6 +193,7 @@ private struct BeaconTable {
     .sometimes("source", .text(.source)) { $0.entry == nil ? nil : $0.source.rawValue },
     .sometimes("measuredPower", .number, "dBm at one metre.") { $0.entry?.measuredPower },
     .sometimes("interval", .text, "As in the site file.") { $0.entry?.interval?.written },
+    .part(ofAny: Caption.members) { $0.entry?.caption },
     .sometimes("room", .text(.presentRoom)) { $0.room },
     .sometimes("zone", .text) { $0.tag?.zone },
     .sometimes("zoneState", .text(.zoneState)) { $0.tag?.zoneState?.name },

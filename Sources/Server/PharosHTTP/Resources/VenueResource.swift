@@ -178,12 +178,14 @@ private struct VenueRow {
   static let members: [DocumentField<VenueRow>] = [
     .always("id", .text) { $0.venue.identifier },
     .sometimes("name", .text) { $0.venue.name.isEmpty ? nil : $0.venue.name },
+    .sometimes("address", .text) { $0.venue.address },
     .always(
       "buildings",
       .list(
         .object([
           .always("id", .text) { $0.building.identifier },
           .sometimes("name", .text) { $0.building.name.isEmpty ? nil : $0.building.name },
+          .sometimes("address", .text) { $0.building.address },
           .always("floors", .list(.object(FloorRow.members).stated(as: .floor))) { row in
             row.building.floors.map { FloorRow(floor: $0, building: row.building, venue: row.venue) }
           },
@@ -348,6 +350,7 @@ struct FloorFeatures {
       json.member("id", place.identifier)
       json.member("name", place.name)
       json.member("category", ifPresent: place.category.isEmpty ? nil : place.category)
+      DocumentField.write(Caption.members, of: place.caption, to: &json)
     }
   }
 
@@ -429,18 +432,22 @@ extension Schema {
           ),
           .required(
             "properties",
-            .object([
-              .required(
-                "kind",
-                .words([
-                  "walkable", "obstacle", "wall", "entrance", "stairs", "lift", "escalator", "ramp", "beacon",
-                  "observer", "accessPoint",
-                ])
-              ),
-              .optional("name", .text),
-              .optional("id", .text),
-              .optional("attenuation", .number, "What a wall takes from a signal; dB."),
-            ])
+            .object(
+              [
+                .required(
+                  "kind",
+                  .words([
+                    "walkable", "obstacle", "wall", "entrance", "stairs", "lift", "escalator", "ramp",
+                    "beacon",
+                    "observer", "accessPoint", "place",
+                  ])
+                ),
+                .optional("name", .text),
+                .optional("id", .text),
+                .optional("category", .text),
+                .optional("attenuation", .number, "What a wall takes from a signal; dB."),
+              ] + .written(Caption.members)
+            )
           ),
         ])
       )

@@ -28,7 +28,13 @@ struct VectorTileTests {
       doors: [Door(Segment(from: Point(x: 30, y: 22), to: Point(x: 32, y: 22)), name: "glass door")],
       entrances: [Entrance(identifier: "street", point: Point(x: 5, y: 0))],
       pointsOfInterest: [
-        PointOfInterest(identifier: "wc", name: "Toilets", category: "restroom", point: Point(x: 38, y: 28)),
+        PointOfInterest(
+          identifier: "wc",
+          name: "Toilets",
+          category: "restroom",
+          point: Point(x: 38, y: 28),
+          caption: Caption(title: "Restrooms", properties: ["fee": "none"])
+        ),
         PointOfInterest(
           identifier: "cafe",
           name: "Café",
@@ -84,7 +90,10 @@ struct VectorTileTests {
     let places = try #require(layers["places"])
     #expect(
       places.map(\.properties) == [
-        ["id": "wc", "name": "Toilets", "category": "restroom", "accessible": "true"],
+        [
+          "id": "wc", "name": "Toilets", "category": "restroom", "accessible": "true", "title": "Restrooms",
+          "properties": #"{"fee":"none"}"#,
+        ],
         ["id": "cafe", "name": "Café", "accessible": "false"],
       ]
     )

@@ -143,6 +143,61 @@ struct IMDFTests {
     #expect(venue.floors[0].floor.doors.count == 3)
   }
 
+  @Test("addresses, other names, telephones and websites become the words about places")
+  func captions() throws {
+    var archive = archive(
+      "venue.geojson",
+      [("\"name\": {\"en\": \"Station\"}", "\"name\": {\"en\": \"Station\"}, \"address_id\": \"a1\"")]
+    )
+    let building = String(decoding: archive.files["building.geojson"] ?? [], as: UTF8.self)
+    archive.files["building.geojson"] = Array(
+      building.replacing("\"name\":", with: "\"address_id\": \"a2\", \"name\":").utf8
+    )
+    archive.files["address.geojson"] = Self.collection(
+      [
+        ("a1", #""address":"Bahnhofplatz 1","locality":"Zürich","postal_code":"8001","country":"CH""#),
+        (
+          "a2",
+          #""address":"Bahnhofplatz 2","unit":"Hall","locality":"Zürich","province":"CH-ZH","country":"CH""#
+        ),
+      ].map { id, properties in
+        #"{"type":"Feature","id":"\#(id)","geometry":null,"properties":{\#(properties)}}"#
+      }.joined(separator: ",")
+    )
+    archive.files["anchor.geojson"] = Array(
+      MemoryVenue.collection([
+        MemoryVenue.feature("a", #""unit_id": "g-room", "address_id": "a2""#, "Point", "[8.5401,47.3704]")
+      ]).utf8
+    )
+    let shop = """
+      "name": {"en": "Books"}, "alt_name": {"en": "Bücher"}, "category": "shopping", "anchor_id": "a", \
+      "phone": "+41 44 1", "website": "example.org/books"
+      """
+    let other = #""name": {"en": "Shoes"}, "category": "shopping", "anchor_id": "a", "website": "no site""#
+    archive.files["occupant.geojson"] = Array(
+      MemoryVenue.collection([
+        MemoryVenue.feature("books", shop, "Point", "[8.5401,47.3704]"),
+        MemoryVenue.feature("shoes", other, "Point", "[8.5401,47.3704]"),
+      ]).utf8
+    )
+    let problems = archive.problems()
+    #expect(problems.count == 1 && problems[0].contains("\"no site\" is no web address and is left out"))
+    let venue = try archive.read()
+    #expect(venue.address == "Bahnhofplatz 1, 8001 Zürich, CH")
+    #expect(venue.buildings.map(\.address) == ["Bahnhofplatz 2, Hall, Zürich, CH-ZH"])
+    let places = venue.floors.flatMap(\.floor.pointsOfInterest)
+    #expect(places.map(\.name) == ["Books", "Shoes"])
+    #expect(
+      places[0].caption
+        == Caption(
+          address: "Bahnhofplatz 2, Hall, Zürich, CH-ZH",
+          link: "https://example.org/books",
+          properties: ["altName": "Bücher", "phone": "+41 44 1"]
+        )
+    )
+    #expect(places[1].caption.link == nil)
+  }
+
   @Test("a venue.yaml lays beacons over an archive")
   func overlay() throws {
     var archive = Self.archive()

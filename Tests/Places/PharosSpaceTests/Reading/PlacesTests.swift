@@ -96,6 +96,52 @@ struct PlacesTests {
     #expect(problems.count == 1 && problems[0].contains(message), "\(problems)")
   }
 
+  @Test("a place has the words that the folder gives it, and venue and building their address")
+  func captions() throws {
+    let words = """
+      title: "Coffee & cake", description: "Since 1890.\\nCash only.", address: "Hall 2", \
+      picture: "https://example.org/cafe.jpg", link: "https://example.org/cafe?a=1", \
+      properties: { seats: 40, wifi: yes }, room: Café
+      """
+    var hall = Self.hall("room: Café", words)
+    let text = String(decoding: hall.files["venue.yaml"] ?? [], as: UTF8.self)
+    hall.files["venue.yaml"] = Array(
+      text.replacing("id: hall\n", with: "id: hall\naddress: \"Street 1\\nBerlin\"\n")
+        .replacing("- id: main\n", with: "- id: main\n    address: Yard 3\n").utf8
+    )
+    #expect(hall.problems().isEmpty, "\(hall.problems())")
+    let venue = try hall.read()
+    #expect(venue.address == "Street 1\nBerlin" && venue.buildings[0].address == "Yard 3")
+    let places = try #require(venue.floor(FloorID(building: "main", level: 0))).pointsOfInterest
+    #expect(
+      places[0].caption
+        == Caption(
+          title: "Coffee & cake",
+          description: "Since 1890.\nCash only.",
+          address: "Hall 2",
+          picture: "https://example.org/cafe.jpg",
+          link: "https://example.org/cafe?a=1",
+          properties: ["seats": "40", "wifi": "yes"]
+        )
+    )
+    #expect(places[1].caption.isEmpty)
+  }
+
+  @Test(
+    "words that are too long or no address of the web are mistakes",
+    arguments: [
+      ("title: \"\(String(repeating: "a", count: 201))\"", "a text of 1 to 200 characters on one line"),
+      ("title: \"a\\nb\"", "a text of 1 to 200 characters on one line"),
+      ("link: \"javascript:alert(1)\"", "a web address"), ("link: \"https://\"", "a web address"),
+      ("picture: \"https://a b\"", "a web address"), ("link: \"https://user@host\"", "a web address"),
+      ("properties: { a: \"\(String(repeating: "a", count: 1_001))\" }", "up to 32 properties"),
+    ]
+  )
+  func captionMistakes(words: String, message: String) {
+    let problems = Self.hall("room: Café", "\(words), room: Café").problems()
+    #expect(problems.count == 1 && problems[0].contains(message), "\(problems)")
+  }
+
   @Test(
     "opening hours follow OpenStreetMap's weekly rules",
     arguments: [

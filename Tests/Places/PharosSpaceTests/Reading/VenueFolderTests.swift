@@ -128,7 +128,7 @@ struct VenueFolderTests {
       (
         "id: museum", "idd: museum",
         "v/venue.yaml:1: venue: unknown key \"idd\"; did you mean \"id\"? (expected one of id, name, origin, imdf, "
-          + "roomsWithoutDoors, timeZone, utcOffset, geoidHeight, buildings, connectors)"
+          + "roomsWithoutDoors, timeZone, utcOffset, geoidHeight, buildings, connectors, address)"
       ),
       (
         "origin: { latitude: 52.52, longitude: 13.29 }", "",
