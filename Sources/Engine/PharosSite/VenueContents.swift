@@ -133,6 +133,8 @@ package struct LoadedVenues: Sendable {
     package let contents: VenueContents
     /// The router of the venue.
     package let router: VenueRouter
+    /// The places of the venue, for searches.
+    package let directory: SharedDirectory
     /// The venue made ready.
     package let ground: LocatableVenue
 
@@ -140,6 +142,7 @@ package struct LoadedVenues: Sendable {
       self.folder = folder
       self.contents = contents
       router = VenueRouter(contents.venue)
+      directory = SharedDirectory(contents.venue)
       ground = contents.ground(router)
     }
   }

@@ -38,9 +38,7 @@ package struct NamedPlaces: Hashable, Sendable {
 
     /// Returns whether a point is inside it.
     package func contains(_ point: Point) -> Bool {
-      guard let extent, extent.southWest.x <= point.x, point.x <= extent.northEast.x,
-        extent.southWest.y <= point.y, point.y <= extent.northEast.y
-      else { return false }
+      guard let extent, extent.contains(point) else { return false }
       return area.contains(point)
     }
   }
@@ -59,6 +57,11 @@ package struct NamedPlaces: Hashable, Sendable {
     places = (floor.pointsOfInterest.map(Place.init) + areas.map { Place($0, of: floor) }).enumerated()
       .map { (size: $0.element.area.size, offset: $0.offset, place: $0.element) }
       .sorted { ($0.size, $0.offset) < ($1.size, $1.offset) }.map(\.place)
+  }
+
+  /// Returns the smallest room with a name at a point; nil where there is none.
+  package func room(at point: Point) -> Place? {
+    places.first { $0.isRoom && $0.name != nil && $0.contains(point) }
   }
 
   /// Returns the names of the room and of the point of interest at a point, each the smallest one of its kind; nil where

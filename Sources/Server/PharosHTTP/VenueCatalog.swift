@@ -49,6 +49,8 @@ package struct ServedVenue: Sendable {
   package var venue: Venue
   /// Its router, which the engine uses too.
   package var router: VenueRouter
+  /// Its places, for searches.
+  package var directory: SharedDirectory
   /// Reads the image of a floor plan.
   package var image: ReadImage
 
@@ -57,10 +59,17 @@ package struct ServedVenue: Sendable {
   /// - Parameters:
   ///   - venue: the venue.
   ///   - router: its router; nil for one of its own.
+  ///   - directory: its places for searches; nil for a directory of its own.
   ///   - image: reads the image of a floor plan.
-  package init(_ venue: Venue, router: VenueRouter? = nil, image: @escaping ReadImage) {
+  package init(
+    _ venue: Venue,
+    router: VenueRouter? = nil,
+    directory: SharedDirectory? = nil,
+    image: @escaping ReadImage
+  ) {
     self.venue = venue
     self.router = router ?? VenueRouter(venue)
+    self.directory = directory ?? SharedDirectory(venue)
     self.image = image
   }
 }
@@ -69,7 +78,7 @@ extension LoadedVenues {
   /// The venues as they are served.
   package var served: [ServedVenue] {
     entries.map { entry in
-      ServedVenue(entry.contents.venue, router: entry.router) { name in
+      ServedVenue(entry.contents.venue, router: entry.router, directory: entry.directory) { name in
         try VenueFiles.disk(entry.folder).whole(name)
       }
     }

@@ -570,6 +570,7 @@ private final class World: Sendable {
       targets.append("\(path.replacing("{id}", with: "museum"))?\(start)&to=cafe")
     case "/v1/venues/{id}/nearest":
       targets.append("/v1/venues/museum/nearest?category=foodservice&\(start)")
+    case "/v1/venues/{id}/search": targets.append("/v1/venues/museum/search?q=cafe&\(start)")
     case "/v1/venues/{id}/places": targets.append("/v1/venues/museum/places?\(start)")
     case "/v1/regions/{id}/state":
       targets += [World.tag, World.phone].map { "/v1/regions/tags/state?application=gallery&subject=\($0)" }

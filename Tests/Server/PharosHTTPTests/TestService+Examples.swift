@@ -154,6 +154,8 @@ extension TestService {
   private static let queries = [
     "/v1/regions/{id}/state": "?subject=visitor",
     "/v1/venues/{id}/routes": "?from=main%20door&to=cafe",
+    "/v1/venues/{id}/search": "?q=caf",
+    "/v1/venues/{id}/at": "?latitude=59.32939&longitude=18.06867&level=1",
     "/v1/venues/{id}/nearest": "?category=foodservice&from=main%20door",
     "/v1/venues/{id}/matrix": "?from=main%20door&to=cafe&to=main%20door",
   ]
@@ -173,7 +175,7 @@ extension TestService {
       ),
       Change("POST", app + "/accuracy", #"{"purposeKey":"way","duration":"10m"}"#, status: 200),
       Change("DELETE", app + "/accuracy", status: 204),
-      Change("PUT", region, uuid, status: 200),
+      Change("PUT", region, uuid.replacing("}", with: #","title":"The till"}"#), status: 200),
       Change("POST", region + "/requestState", #"{"subject":"front-desk"}"#, status: 202),
       Change("PUT", ranging, uuid, status: 200),
       Change("PUT", app + "/notifications/{id}", Self.notification, status: 200),
@@ -185,7 +187,12 @@ extension TestService {
         #"{"observers":["attic"],"adjacent":["lobby"],"floor":3}"#,
         status: 200
       ),
-      Change("PUT", "/v1/beacons/{id}", #"{"name":"Wheelchair 5","interval":"1s"}"#, status: 200),
+      Change(
+        "PUT",
+        "/v1/beacons/{id}",
+        #"{"name":"Wheelchair 5","interval":"1s","properties":{"seats":"1"}}"#,
+        status: 200
+      ),
       Change("POST", "/v1/observers/{id}/displayOn", status: 202),
       Change("POST", "/v1/observers/{id}/accept", status: 202),
       Change("POST", "/v1/observers/{id}/keys", #"{"overlap":"1d","radios":["roof"]}"#, status: 201),

@@ -107,6 +107,68 @@ struct WayTests {
     }
   }
 
+  @Test("places are found by folded words, with what is said of them and the distance")
+  func search() async throws {
+    let from = try at(4, 12, 1)
+    try await TestService.run { service in
+      for (query, match) in [
+        ("CAFE", "whole"), ("roof", "heading"), ("kaffee", "kind"), ("harb+cak", "text"),
+      ] {
+        let answer = try await service.request(
+          "GET",
+          "/v1/venues/museum/search?q=\(query)&from=\(from)&limit=3"
+        )
+        #expect(answer.status == 200, "\(answer.text)")
+        let place = try answer.json["places"][0]
+        #expect(place["id"].string == "cafe" && place["match"].string == match, "\(query)")
+        #expect(place["title"].string == "Café under the roof" && place["floor"].string == "main/1")
+        #expect(place["properties"]["phone"].string == "+46 8 123")
+        #expect(place["distance"].number == 2)
+      }
+      let none = try await service.request("GET", "/v1/venues/museum/search?q=xyz").json
+      #expect(none["places"].elements.isEmpty)
+      for query in ["", "q=", "q=%21", "q=a&limit=0", "q=a&limit=101", "q=a&from=here", "q=a&p=1"] {
+        let answer = try await service.request("GET", "/v1/venues/museum/search?\(query)")
+        #expect(answer.status == 400, "\(query): \(answer.text)")
+      }
+      let long = String(repeating: "a", count: 201)
+      #expect(try await service.request("GET", "/v1/venues/museum/search?q=\(long)").status == 400)
+      #expect(try await service.request("GET", "/v1/venues/gone/search?q=a").status == 404)
+    }
+  }
+
+  @Test("what is at a position: room, place, address, and for the operator the zone")
+  func spot() async throws {
+    func query(_ x: Double, _ y: Double, _ level: Int) throws -> String {
+      let parts = try at(x, y, level).split(separator: ",")
+      return "latitude=\(parts[0])&longitude=\(parts[1])&level=\(parts[2])"
+    }
+    let (cafe, desk, outside) = (try query(4, 10, 1), try query(3, 10, 0), try query(70, 10, 0))
+    try await TestService.run { service in
+      let path = "/v1/venues/museum/at?"
+      let upper = try await service.request("GET", path + cafe).json
+      #expect(upper["inside"].bool == true && upper["floor"].string == "main/1")
+      #expect(upper["room"].string == "Hall" && upper["place"]["id"].string == "cafe")
+      #expect(upper["place"]["link"].string == "https://example.org/cafe")
+      let lower = try await service.request("GET", path + desk).json
+      #expect(lower["zone"]["id"].string == "lobby" && lower["place"].value == nil)
+      let away = try await service.request("GET", path + outside).json
+      #expect(away["inside"].bool == false && away["floor"].value == nil)
+      var shop = service
+      let now = service.backend.clock()
+      shop.token = try service.backend.tokens.create(name: "a", role: .application("shop"), at: now).secret
+      #expect(try await shop.request("GET", path + desk).json["zone"].value == nil)
+      let level = try await service.request("GET", path + "latitude=59&longitude=18&level=7")
+      #expect(level.status == 404 && level.text.contains("it has -1, 0, 1"))
+      for query in [
+        "", "latitude=59&longitude=18", "latitude=91&longitude=18&level=0", "latitude=59&level=0",
+      ] {
+        let answer = try await service.request("GET", path + query)
+        #expect(answer.status == 400, "\(query): \(answer.text)")
+      }
+    }
+  }
+
   @Test(
     "a request for a way that cannot be answered says what to do",
     arguments: [

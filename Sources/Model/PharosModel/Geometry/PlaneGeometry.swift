@@ -205,6 +205,12 @@ public struct Extent: Hashable, Sendable {
     northEast = found.high
   }
 
+  /// Returns whether a point lies in it or on its edge.
+  @inlinable
+  package func contains(_ point: Point) -> Bool {
+    southWest.x <= point.x && point.x <= northEast.x && southWest.y <= point.y && point.y <= northEast.y
+  }
+
   /// Returns whether two rectangles have a place in common.
   package func meets(_ other: Extent) -> Bool {
     southWest.x <= other.northEast.x && other.southWest.x <= northEast.x

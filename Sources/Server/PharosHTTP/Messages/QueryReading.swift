@@ -166,6 +166,9 @@ package struct QueryReading: Sendable {
     set(name, expected: "an observer or a beacon as events name them") { SubjectID($0) }
   }
 
+  /// Returns whether a parameter is there, with a value or without.
+  func has(_ name: String) -> Bool { items.contains { $0.name == name } }
+
   /// Adds an error about a parameter.
   mutating func wrong(_ name: String, _ message: String, expected: String) {
     errors.append(Problem.Field(name, message, expected: expected))

@@ -143,7 +143,12 @@ package struct Endpoints: Sendable {
         cache: cache,
         clock: clock
       ),
-      WayResource(catalog: catalog, commitPublisher: backend.commitPublisher, cache: cache),
+      WayResource(
+        catalog: catalog,
+        commitPublisher: backend.commitPublisher,
+        cache: cache,
+        zones: { [owner = backend.owner] in owner.site.zones }
+      ),
       WebhookResource(webhooks: backend.webhooks, owner: backend.owner),
       NotificationResource(notifications: backend.notifications, owner: backend.owner),
     ]

@@ -9,6 +9,8 @@ struct WayResource: Resource {
   let catalog: VenueCatalog
   let commitPublisher: CommitPublisher
   let cache: LiveStateCache
+  /// Returns the zones of the site.
+  let zones: @Sendable () -> [Zone]
 
   /// Routes, matrices and places of venues.
   var routes: [Route] {
@@ -39,6 +41,64 @@ struct WayResource: Resource {
         .answering(.places),
         access: .anyToken,
         handler: places
+      ),
+      Route(
+        .get,
+        path + "/search",
+        Operation(
+          "searchPlaces",
+          .venues,
+          "The places that match some words",
+          """
+          Each word of `q` begins a word of what the venue says of a place; case and accents do not count. \
+          `match` says where: `whole`, `beginning` and `heading` in the name or title, `kind` in another name, \
+          the category or the id, `text` in the description, the address or a property. The best matches come \
+          first, with `from` the nearest of them, else by name.
+          """
+        )
+        .with(
+          .venue,
+          .query("q", .text(1...VenueSearch.maximumQuery), "The words, or their beginnings.").required
+            .such(as: "cafe"),
+          .query("from", .name, "A position (`latitude,longitude,level`) or `subject:` and a subject."),
+          .query(
+            "limit",
+            .integer(VenueSearch.limits).usually(.integer(Int64(VenueSearch.usualLimit))),
+            "How many places to find."
+          )
+        )
+        .answering(.foundPlaces),
+        access: .anyToken
+      ) { request in
+        var query = request.query
+        let search = VenueSearch(&query)
+        let from = query.text("from")
+        try query.finish()
+        let served = try catalog.venue(request)
+        let position = from == nil ? nil : try await self.position(from ?? "", "from", request).coordinate
+        return try await search.answer(in: served, from: position)
+      },
+      Route(
+        .get,
+        path + "/at",
+        Operation(
+          "describePosition",
+          .venues,
+          "What is at a position: the room, the zone, the place and the address",
+          """
+          `inside` is false outside of all that is drawn of the level. The zone is that of the nearest gateway in \
+          the same room, and is for the operator.
+          """
+        )
+        .with(
+          .venue,
+          .query("latitude", .number(-90...90), "Degrees, WGS 84.").required,
+          .query("longitude", .number(-180...180), "Degrees, WGS 84.").required,
+          .query("level", .integer, "The floor's number; 0 is the ground floor.").required
+        )
+        .answering(.spot),
+        access: .anyToken,
+        handler: spot
       ),
       Route(
         .get,
@@ -155,6 +215,47 @@ struct WayResource: Resource {
       }
       json.objects("places", rows, PlaceRow.members)
     }
+  }
+
+  /// Describes a position.
+  private func spot(_ request: APIRequest) async throws -> APIAnswer {
+    var query = request.query
+    let latitude = query.number("latitude", in: -90...90)
+    let longitude = query.number("longitude", in: -180...180)
+    let level = query.integer("level", in: Int64(Floor.levels.lowerBound)...Int64(Floor.levels.upperBound))
+    for (name, isMissing) in [
+      ("latitude", latitude == nil), ("longitude", longitude == nil), ("level", level == nil),
+    ] where isMissing && !query.has(name) {
+      query.wrong(name, "is missing", expected: "latitude, longitude and level")
+    }
+    try query.finish()
+    let served = try catalog.venue(request)
+    guard let latitude, let longitude, let level = level.map(Int.init),
+      let coordinate = Coordinate(latitude: latitude, longitude: longitude)
+    else { throw Problem.badRequest("The position is incomplete.") }
+    let directory = try await BackgroundExecutor.requests.run { served.directory.directory }
+    guard directory.levels.contains(level) else {
+      let levels = directory.levels.map { "\($0)" }.joined(separator: ", ")
+      throw Problem.notFound("Venue \"\(served.venue.identifier)\" has no level \(level); it has \(levels).")
+    }
+    let spot = directory.spot(at: coordinate, level: level)
+    let isOperator = request.principal.application == nil
+    return .json(
+      SpotRow.members,
+      of: SpotRow(
+        venue: served.venue,
+        level: level,
+        spot: spot,
+        zone: isOperator ? spot.flatMap { zone(of: $0, level: level) } : nil
+      )
+    )
+  }
+
+  /// The zone at a spot: the one that the nearest observer in the same room stands in, as far as it is on the level.
+  private func zone(of spot: VenueDirectory.Spot, level: Int) -> Zone? {
+    let zones = zones().filter { $0.floor == nil || $0.floor == level }
+    return spot.observers.lazy.compactMap { observer in zones.first { $0.observers.contains(observer) } }
+      .first
   }
 
   private func ways(_ request: APIRequest) async throws -> APIAnswer {
@@ -362,7 +463,111 @@ private struct PlaceRow {
   ]
 }
 
+/// A search of places by words: what a request asks for, and its answer.
+struct VenueSearch: Sendable {
+  /// The largest number of characters of a query.
+  static let maximumQuery = 200
+  /// The numbers of places that may be asked for.
+  static let limits = 1...100
+  /// The number of places unless a request asks for another.
+  static let usualLimit = 20
+
+  private let words: String
+  private let limit: Int
+
+  /// Reads the parameters `q` and `limit`.
+  init(_ query: inout QueryReading) {
+    let given = query.text("q")
+    words = given ?? ""
+    let expected = "1 to \(VenueSearch.maximumQuery) characters with a letter or a digit"
+    if let given {
+      if given.unicodeScalars.count > VenueSearch.maximumQuery || FoldedText.words(given).isEmpty {
+        query.wrong("q", "\"\(given.shortened)\" cannot be searched for", expected: expected)
+      }
+    } else if !query.has("q") {
+      query.wrong("q", "is missing", expected: expected)
+    }
+    let range = Int64(VenueSearch.limits.lowerBound)...Int64(VenueSearch.limits.upperBound)
+    limit = query.integer("limit", in: range).map(Int.init) ?? VenueSearch.usualLimit
+  }
+
+  /// Answers with the places that match; the first search in a venue indexes it.
+  func answer(in served: ServedVenue, from position: Coordinate?) async throws -> APIAnswer {
+    let found = try await BackgroundExecutor.requests.run {
+      served.directory.directory.search(words, from: position, limit: limit)
+    }
+    return .json { json in
+      let rows = found.map { found in
+        let plane = served.venue.floor(found.entry.floor)?.plane
+        return (ListedPlace(place: found.entry.place, floor: found.entry.floor, plane: plane), found)
+      }
+      json.objects("places", rows, VenueSearch.members)
+    }
+  }
+
+  fileprivate static let members: [DocumentField<(place: ListedPlace, found: VenueDirectory.Found)>] = [
+    .part(ListedPlace.members) { $0.place },
+    .always(
+      "match",
+      .text(.words(["whole", "beginning", "heading", "kind", "text"])),
+      "Where the words stand."
+    ) { "\($0.found.match)" },
+    .sometimes(
+      "distance",
+      .number(decimals: 1, .number(0...)),
+      "The distance as the crow flies in metres, with `from`."
+    ) { $0.found.distance },
+  ]
+}
+
+/// What is at a position, in an answer.
+private struct SpotRow {
+  let venue: Venue
+  let level: Int
+  let spot: VenueDirectory.Spot?
+  let zone: Zone?
+
+  static let members: [DocumentField<SpotRow>] = [
+    .always("inside", .flag, "Whether the position lies within what is drawn of the level.") {
+      $0.spot != nil
+    },
+    .always("venue", .text) { $0.venue.identifier },
+    .always("level", .integer) { $0.level },
+    .sometimes("building", .text) { $0.spot?.floor.building },
+    .sometimes("floor", .text, "Building and number, as `main/0`.") { $0.spot?.floor.description },
+    .sometimes("floorName", .text) { row in row.spot.flatMap { row.venue.floor($0.floor)?.name } },
+    .sometimes("room", .text, "The smallest room by its name.") { $0.spot?.room },
+    .sometimes(
+      "zone",
+      .object([
+        .always("id", .text) { $0.identifier },
+        .sometimes("name", .text) { $0.name },
+      ])
+    ) { $0.zone },
+    .sometimes(
+      "place",
+      .object(ListedPlace.members),
+      "The smallest place; one of which the venue knows the point alone counts within 3 m to each side."
+    ) { row in
+      row.spot.flatMap { spot in
+        spot.place.map {
+          ListedPlace(place: $0, floor: spot.floor, plane: row.venue.floor(spot.floor)?.plane)
+        }
+      }
+    },
+    .sometimes("address", .text, "The postal address of the place, else of its building, else of the venue.")
+    {
+      $0.spot.map { $0.address } ?? $0.venue.address
+    },
+  ]
+}
+
 extension Schema {
+  static let foundPlaces = Schema.object([.required("places", .list(.object(VenueSearch.members)))])
+    .named("FoundPlaces")
+
+  static let spot = Schema.object(SpotRow.members).named("Spot")
+
   static let places = Schema.object([.required("places", .list(.object(PlaceRow.members)))]).named("Places")
 
   static let nearestPlaces = Schema.object([
