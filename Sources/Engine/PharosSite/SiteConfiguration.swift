@@ -37,6 +37,8 @@ package struct SiteConfiguration: Hashable, Sendable {
     get { site.venues }
     set { site.venues = newValue }
   }
+  /// The pages for visitors, by the index of the venue.
+  package var visitors: [Int: VisitorPage] = [:]
   /// The lines of settings that only the machine can judge: paths, and addresses that others reach.
   package var lines: [String: Int] = [:]
   /// The warnings about the file.

@@ -116,16 +116,12 @@ struct SiteReading {
     readPolicy(fields, into: &configuration)
     configuration.access = access
     checkAccess(fields, configuration)
-    let venues = fields.list("venues", of: "venue folders").compactMap { _, path, node in
-      fields.element(node, of: "venues", path: path, .folder).map { (path: $0, line: node.line) }
-    }
-    configuration.venues = venues.map(\.path)
+    readVenues(fields, into: &configuration)
     configuration.site.positioning = positioning(fields)
     configuration.site.visits = visits(fields)
     for key in configuration.paths.map(\.key) + ["listen.http"] {
       configuration.lines[key] = root.line(ofKey: key)
     }
-    for (index, venue) in venues.enumerated() { configuration.lines["venues[\(index)]"] = venue.line }
     return configuration
   }
 
@@ -442,7 +438,7 @@ extension ValueForm where Value == HostPort {
 }
 
 extension ValueForm where Value == String {
-  fileprivate static var folder: Self {
+  static var folder: Self {
     ValueForm(expected: "the path of a venue's folder") { text in
       text.contains { !$0.isWhitespace } ? text : nil
     }

@@ -137,8 +137,11 @@ package struct LoadedVenues: Sendable {
     package let directory: SharedDirectory
     /// The venue made ready.
     package let ground: LocatableVenue
+    /// Its page for visitors; nil if it has none.
+    package let visitors: VisitorPage?
 
-    fileprivate init(folder: String, contents: VenueContents) {
+    fileprivate init(folder: String, contents: VenueContents, visitors: VisitorPage?) {
+      self.visitors = visitors
       self.folder = folder
       self.contents = contents
       router = VenueRouter(contents.venue)
@@ -155,10 +158,10 @@ package struct LoadedVenues: Sendable {
 
   private init(entries: [Entry]) { self.entries = entries }
 
-  /// Takes venues that were not read from folders, as those of the demo.
+  /// Takes venues that were not read from folders, as those of the demo; they have pages for visitors.
   package init(built venues: [Venue]) {
     entries = venues.map { venue in
-      Entry(folder: "", contents: VenueContents(venue: venue, radio: nil))
+      Entry(folder: "", contents: VenueContents(venue: venue, radio: nil), visitors: VisitorPage())
     }
   }
 
@@ -168,11 +171,16 @@ package struct LoadedVenues: Sendable {
   ///
   /// - Parameters:
   ///   - folders: the paths of the folders, absolute or relative to the working directory.
+  ///   - visitors: the pages for visitors, by the index of the folder.
   ///   - console: the console that receives mistakes and warnings.
   /// - Throws: `CommandFailure` with exit status 78 at the first folder that has mistakes or repeats a venue's id.
-  package init(_ folders: [String], console: Console) throws(CommandFailure) {
+  package init(
+    _ folders: [String],
+    visitors: [Int: VisitorPage] = [:],
+    console: Console
+  ) throws(CommandFailure) {
     var entries: [Entry] = []
-    for folder in folders {
+    for (index, folder) in folders.enumerated() {
       let contents = try VenueContents.read(folder, console: console)
       let identifier = contents.venue.identifier
       if let other = entries.first(where: { $0.contents.venue.identifier == identifier }) {
@@ -183,7 +191,7 @@ package struct LoadedVenues: Sendable {
       }
       if let remark = contents.remark { console.say("\(folder): warning: \(remark)", .warning) }
       for turn in contents.radio?.turns ?? [] { console.say("\(folder): warning: \(turn)", .warning) }
-      entries.append(Entry(folder: folder, contents: contents))
+      entries.append(Entry(folder: folder, contents: contents, visitors: visitors[index]))
     }
     self.entries = entries
   }

@@ -24,6 +24,17 @@ struct VenueCatalog: Sendable {
     return served
   }
 
+  /// Returns the venue that a path names, and its page for visitors.
+  ///
+  /// - Throws: 404 if it has none: the same as if there were no such venue.
+  func visited(_ request: APIRequest) throws(Problem) -> (served: ServedVenue, page: VisitorPage) {
+    let name = request.parameter("id")
+    guard let served = venues.first(where: { $0.venue.identifier == name }), let page = served.visitors else {
+      throw .notFound("There is no page for visitors of a venue \"\(name.shortened)\".")
+    }
+    return (served, page)
+  }
+
   /// Returns the floor that a path names.
   func floor(_ request: APIRequest) throws(Problem) -> (ServedVenue, (id: FloorID, floor: Floor)) {
     let served = try venue(request)
@@ -51,6 +62,8 @@ package struct ServedVenue: Sendable {
   package var router: VenueRouter
   /// Its places, for searches.
   package var directory: SharedDirectory
+  /// Its page for visitors; nil if it has none.
+  package var visitors: VisitorPage?
   /// Reads the image of a floor plan.
   package var image: ReadImage
 
@@ -60,16 +73,19 @@ package struct ServedVenue: Sendable {
   ///   - venue: the venue.
   ///   - router: its router; nil for one of its own.
   ///   - directory: its places for searches; nil for a directory of its own.
+  ///   - visitors: its page for visitors; nil for none.
   ///   - image: reads the image of a floor plan.
   package init(
     _ venue: Venue,
     router: VenueRouter? = nil,
     directory: SharedDirectory? = nil,
+    visitors: VisitorPage? = nil,
     image: @escaping ReadImage
   ) {
     self.venue = venue
     self.router = router ?? VenueRouter(venue)
     self.directory = directory ?? SharedDirectory(venue)
+    self.visitors = visitors
     self.image = image
   }
 }
@@ -78,7 +94,12 @@ extension LoadedVenues {
   /// The venues as they are served.
   package var served: [ServedVenue] {
     entries.map { entry in
-      ServedVenue(entry.contents.venue, router: entry.router, directory: entry.directory) { name in
+      ServedVenue(
+        entry.contents.venue,
+        router: entry.router,
+        directory: entry.directory,
+        visitors: entry.visitors
+      ) { name in
         try VenueFiles.disk(entry.folder).whole(name)
       }
     }

@@ -153,6 +153,7 @@ extension TestService {
   /// The queries of operations that need one.
   private static let queries = [
     "/v1/regions/{id}/state": "?subject=visitor",
+    "/venues/{id}/routes": "?from=main%20door&to=cafe&language=fr",
     "/v1/venues/{id}/routes": "?from=main%20door&to=cafe",
     "/v1/venues/{id}/search": "?q=caf",
     "/v1/venues/{id}/at": "?latitude=59.32939&longitude=18.06867&level=1",

@@ -1,6 +1,7 @@
 import Foundation
 import PharosHTTP
 import PharosModel
+import PharosSite
 import PharosSpace
 import Testing
 
@@ -18,7 +19,7 @@ extension ServedVenue {
 
   /// A venue of two floors with plans, of which the upper one's image is there only if `isComplete`.
   static func museum(isComplete: Bool = false) throws -> ServedVenue {
-    ServedVenue(try .museum()) { name in
+    ServedVenue(try .museum(), visitors: VisitorPage(nearMe: "https://example.org/app")) { name in
       guard isComplete || name == "plans/ground.png" else { throw Missing() }
       return image
     }

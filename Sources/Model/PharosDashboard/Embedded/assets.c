@@ -241,6 +241,24 @@ static const unsigned char tokens_js[] = {
 static const unsigned char verdict_js[] = {
 #embed "../Assets/verdict.js"
 };
+static const unsigned char visitor_map_js[] = {
+#embed "../Assets/visitor-map.js"
+};
+static const unsigned char visitor_words_js[] = {
+#embed "../Assets/visitor-words.js"
+};
+static const unsigned char visitor_worker_js[] = {
+#embed "../Assets/visitor-worker.js"
+};
+static const unsigned char visitor_css[] = {
+#embed "../Assets/visitor.css"
+};
+static const unsigned char visitor_html[] = {
+#embed "../Assets/visitor.html"
+};
+static const unsigned char visitor_js[] = {
+#embed "../Assets/visitor.js"
+};
 static const unsigned char watches_js[] = {
 #embed "../Assets/watches.js"
 };
@@ -333,6 +351,12 @@ static const cdashboard_file_t files[] = {
   {"timeline.js", timeline_js, sizeof timeline_js},
   {"tokens.js", tokens_js, sizeof tokens_js},
   {"verdict.js", verdict_js, sizeof verdict_js},
+  {"visitor-map.js", visitor_map_js, sizeof visitor_map_js},
+  {"visitor-words.js", visitor_words_js, sizeof visitor_words_js},
+  {"visitor-worker.js", visitor_worker_js, sizeof visitor_worker_js},
+  {"visitor.css", visitor_css, sizeof visitor_css},
+  {"visitor.html", visitor_html, sizeof visitor_html},
+  {"visitor.js", visitor_js, sizeof visitor_js},
   {"watches.js", watches_js, sizeof watches_js},
   {"webhook-card.js", webhook_card_js, sizeof webhook_card_js},
   {"webhook-form.js", webhook_form_js, sizeof webhook_form_js},

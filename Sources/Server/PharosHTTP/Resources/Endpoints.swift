@@ -135,6 +135,7 @@ package struct Endpoints: Sendable {
         tally: backend.tally
       ),
       VenueResource(catalog: catalog),
+      VisitorResource(catalog: catalog),
       VisitResource(
         server: backend.server,
         owner: backend.owner,

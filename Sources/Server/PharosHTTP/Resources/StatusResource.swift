@@ -386,13 +386,16 @@ struct PageResource: Resource {
     ]
   }
 
-  private static func asset(_ path: String) throws(Problem) -> APIAnswer {
+  /// Answers with a file of the pages.
+  static func asset(_ path: String) throws(Problem) -> APIAnswer {
     guard let asset = Dashboard.asset(path) else {
       throw .notFound("The dashboard has no file \(path.shortened).")
     }
     var answer = APIAnswer.bytes(asset.bytes, type: asset.contentType)
     for (name, value) in Dashboard.headers { answer.headers[named: name] = value }
     answer.headers[.eTag] = asset.entityTag
+    // The one script that may answer for the pages of visitors while there is no network.
+    if path == "/assets/visitor-worker.js" { answer.headers[named: "Service-Worker-Allowed"] = "/venues/" }
     return answer
   }
 

@@ -131,7 +131,7 @@ package struct ServeRunner: Sendable {
         configuration: configuration,
         venues: options.isDemo && settings.site == nil
           ? LoadedVenues(built: [Scene.demoVenue, SimulatedMall.venue()])
-          : try LoadedVenues(configuration.venues, console: console),
+          : try LoadedVenues(configuration.venues, visitors: configuration.visitors, console: console),
         settings: settings,
         ingest: ingest(settings, configuration, recording: recording),
         links: try MQTTLinks(configuration, environment: options.environment),

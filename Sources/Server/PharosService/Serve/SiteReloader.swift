@@ -151,7 +151,7 @@ enum SiteDifference {
       ("listen.mqtt", old.mqttInput != new.mqttInput), ("publish.mqtt", old.mqttOutput != new.mqttOutput),
       ("listen.http", old.http != new.http), ("listen.meraki", old.meraki != new.meraki),
       ("listen.allowedHosts", old.allowedHosts != new.allowedHosts), ("tls", old.tls != new.tls),
-      ("data", old.data != new.data), ("venues", old.venues != new.venues),
+      ("data", old.data != new.data), ("venues", old.venues != new.venues || old.visitors != new.visitors),
       ("journal.retention", old.retention != new.retention),
     ]
     .compactMap { $1 ? $0 : nil }
