@@ -6,6 +6,8 @@ import urllib.parse
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
+import mock_venue
+
 SOURCES = Path(__file__).resolve().parents[2] / "Sources"
 ASSETS = SOURCES / "Model/PharosDashboard/Assets"
 TYPES = {
@@ -59,6 +61,8 @@ class Answers(BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(data)))
         self.send_header("content-security-policy", POLICY)
         self.send_header("cache-control", "no-cache")
+        if self.path == "/assets/visitor-worker.js":
+            self.send_header("service-worker-allowed", "/venues/")
         self.end_headers()
         self.wfile.write(data)
 
@@ -79,6 +83,8 @@ class Answers(BaseHTTPRequestHandler):
                 isReady = all(check["ok"] for check in self.world.checks)
                 body = {"status": "ready" if isReady else "notReady", "checks": self.world.checks}
                 return self.answer(body, 200 if isReady else 503)
+            if self.parts[0] == "venues":
+                return self.visitor(*self.parts[1:])
             if not path.startswith("/v1/"):
                 return self.asset(path)
             wanted = self.server.token
@@ -110,6 +116,16 @@ class Answers(BaseHTTPRequestHandler):
         if "/" in name or not file.is_file():
             return self.answer({"title": "Not found", "status": 404, "detail": f"There is no {path}."}, 404)
         return self.answer(file.read_bytes(), kind=TYPES[file.suffix])
+
+    def visitor(self, venue, part=None):
+        """The page of the museum for its visitors, and what it reads."""
+        if venue != "museum":
+            raise Refusal(404, "Not found", f"There is no page for visitors of a venue {venue}.")
+        if part == "data":
+            return self.answer(mock_venue.visitor_data())
+        if part == "routes":
+            return self.answer(mock_venue.visitor_route(self.query))
+        return self.asset("/assets/visitor.html")
 
     def route(self):
         name = self.parts[1]

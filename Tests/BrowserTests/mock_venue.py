@@ -122,3 +122,58 @@ def fix(x, y, level, course):
     around = [room for room, left, bottom, right, top in rooms(level) if left <= x <= right and bottom <= y <= top]
     data |= {"room": around[0]} if around else {}
     return {"building": "main", "level": level, "floorName": name, "x": round(x, 2), "y": round(y, 2)} | data
+
+
+def visitor_place(name, level, x, y, category, **words):
+    """A place as the page for visitors gets it."""
+    longitude, latitude = degrees(x, y)
+    return {
+        "id": name.lower(),
+        "name": name,
+        "category": category,
+        "floor": f"main/{level}",
+        "level": level,
+        "location": [longitude, latitude],
+        "accessible": level == 0,
+        **words,
+    }
+
+
+def visitor_data():
+    """What the page for visitors shows of the museum."""
+    words = {
+        "title": "Café under the roof",
+        "description": "Soup and cake.\nCash only.",
+        "link": "https://example.org/cafe",
+        "properties": {"phone": "+46 8 123"},
+    }
+    places = {
+        0: [visitor_place("Desk", 0, 5, 5, "information"), visitor_place("Toilets", 0, 20, 5, "restroom")],
+        1: [visitor_place("Café", 1, 10, 8, "foodservice", **words)],
+    }
+    floors = [
+        {
+            "id": f"main/{floor['level']}",
+            "building": "Main building",
+            "level": floor["level"],
+            "name": floor["name"],
+            "entrances": [{"id": "main door"}] if floor["level"] == 0 else [],
+            "outlines": outlines(floor["level"]),
+            "places": places.get(floor["level"], []),
+        }
+        for floor in venue()["buildings"][0]["floors"]
+    ]
+    near = "https://example.org/app"
+    return {"id": "museum", "name": "The museum", "address": "Harbour 1\nStockholm", "nearMe": near, "floors": floors}
+
+
+def visitor_route(query):
+    """A way with its sentences in the language that was asked for."""
+    last = {"en": "You have arrived", "de": "Sie sind da", "fr": "Vous êtes arrivé"}[query["language"]]
+    line = {"type": "LineString", "coordinates": [list(degrees(2, 2)), list(degrees(20, 5))]}
+    steps = [
+        {"instruction": f"{query['from']} → {query['to']}", "level": 0, "geometry": line},
+        {"instruction": last, "level": 0, "geometry": {"type": "LineString", "coordinates": [list(degrees(20, 5))]}},
+    ]
+    route = {"distance": 18.2, "duration": 21.0, "legs": [{"steps": steps}]}
+    return {"code": "Ok", "routes": [route], "waypoints": []}
