@@ -278,8 +278,8 @@ let package = Package(
     module(
       "PharosDelivery",
       [
-        "CPharos", "PharosDocuments", "PharosModel", "PharosSecurity", "PharosPublishing", "PharosJournal",
-        "PharosMQTT", heap, http1, httpClient, logging, lifecycle,
+        "CPharos", "PharosDocuments", "PharosModel", "PharosSecurity", "PharosWays", "PharosPublishing",
+        "PharosJournal", "PharosMQTT", heap, http1, httpClient, logging, lifecycle,
       ] + nio
     ),
     module(
@@ -323,8 +323,8 @@ let package = Package(
       "PharosService",
       [
         "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosSecurity",
-        "PharosTerminal", "PharosNarration", "PharosSpace", "PharosPresence", "PharosRooms", "PharosFixes",
-        "PharosPipeline", "PharosSite", "PharosSimulation", "PharosLab", "PharosIngest", "PharosPublishing",
+        "PharosTerminal", "PharosNarration", "PharosSpace", "PharosWays", "PharosPresence", "PharosRooms",
+        "PharosFixes", "PharosPipeline", "PharosSite", "PharosSimulation", "PharosLab", "PharosIngest", "PharosPublishing",
         "Pharos", "PharosJournal", "PharosMQTT", "PharosMosquitto", "PharosDelivery", "PharosHTTP",
         .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
         .product(name: "Configuration", package: "swift-configuration"), logging, lifecycle,

@@ -160,7 +160,7 @@ struct TestService {
         committed: commitPublisher.committed,
         stream: site.stream,
         publish: { commitPublisher.publish($0) },
-        names: { owner.names },
+        site: { NotificationSite(owner.site, names: owner.names) },
         logger: logger
       ),
       shelf: VenueShelf([try ServedVenue.museum()]),

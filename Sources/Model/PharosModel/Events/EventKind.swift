@@ -241,9 +241,9 @@ public indirect enum EventDetail: Hashable, Sendable {
   /// The types of data; the place of a type is its number in records.
   private static let types: [any EventData.Type] = [
     RegionTransition.self, RegionLimit.self, RangedBeacons.self, ZoneTransition.self, ObserverTransition.self,
-    Battery.self, ClockStep.self, AuthorisationTransition.self, NotificationDetail.self, EarlierFix.self,
+    Battery.self, ClockStep.self, AuthorisationTransition.self, EarlierNotification.self, EarlierFix.self,
     PositioningTransition.self, ScanRequest.self, GuidanceDetail.self,
-    VisitDetail.self, OccupancyTransition.self, ResetRegion.self, FixDetail.self,
+    VisitDetail.self, OccupancyTransition.self, ResetRegion.self, FixDetail.self, NotificationDetail.self,
   ]
 }
 
@@ -658,7 +658,7 @@ extension AuthorisationTransition: EventData {
   }
 }
 
-/// A message from a rule of an application, for people to read: a hello, a goodbye.
+/// A message from a rule of an application, for people to read: a hello, a goodbye, a reminder.
 public struct NotificationDetail: Hashable, Sendable {
   /// The occasion that a rule waits for.
   public enum Occasion: UInt8, CaseIterable, Hashable, Sendable {
@@ -670,12 +670,30 @@ public struct NotificationDetail: Hashable, Sendable {
     case zoneEnter
     /// A beacon leaves a zone.
     case zoneExit
+    /// A subject comes near a beacon.
+    case proximity
+    /// A subject begins to stay somewhere.
+    case visitArrive
+    /// A subject ends a stay.
+    case visitDepart
+    /// The battery of a beacon is low.
+    case lowBattery
+    /// An observer goes offline.
+    case offline
+    /// A subject has to leave now, or misses an appointment.
+    case deadline
 
     /// The occasion as documents and events spell it.
     public var name: String {
       switch self {
       case .enter, .zoneEnter: "enter"
       case .exit, .zoneExit: "exit"
+      case .proximity: "proximity"
+      case .visitArrive: "arrive"
+      case .visitDepart: "depart"
+      case .lowBattery: "lowBattery"
+      case .offline: "offline"
+      case .deadline: "deadline"
       }
     }
 
@@ -689,8 +707,18 @@ public struct NotificationDetail: Hashable, Sendable {
   public var occasion: Occasion
   /// The text, ready to be shown.
   public var text: String
-  /// The enter or exit that caused it.
+  /// The event that caused it.
   public var cause: EventID
+  /// The line above the text, or nil if there is none.
+  public var title: String?
+  /// The address of a page about it, or nil if there is none.
+  public var link: String?
+  /// The address of a picture, or nil if there is none.
+  public var picture: String?
+  /// The beacon that the occasion is about besides the subject, or nil if there is none.
+  public var beacon: BeaconID?
+  /// The time of the appointment, or nil if it is about none.
+  public var deadline: Timestamp?
 
   /// Makes a notification.
   public init(rule: String, occasion: Occasion, text: String, cause: EventID) {
@@ -709,6 +737,20 @@ extension NotificationDetail.Occasion: FieldChoice {
 extension NotificationDetail: FieldRecord {
   /// Hands each field to a coder.
   public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    var detail = try coded(earlier: value, by: &coder)
+    detail.title = try coder.field(value().title)
+    detail.link = try coder.field(value().link)
+    detail.picture = try coder.field(value().picture)
+    detail.beacon = try coder.field(value().beacon)
+    detail.deadline = try coder.field(value().deadline)
+    return detail
+  }
+
+  /// Hands the fields to a coder that records had before there were titles.
+  fileprivate static func coded<C: FieldCoder>(
+    earlier value: () -> Self,
+    by coder: inout C
+  ) throws(C.Failure) -> Self {
     Self(
       rule: try coder.field(value().rule),
       occasion: try coder.field(value().occasion),
@@ -724,13 +766,38 @@ extension NotificationDetail: EventData {
   func write(to json: inout JSONText, endingAt _: Timestamp) {
     json.member("rule", rule)
     json.member("on", occasion.name)
+    json.member("title", ifPresent: title)
     json.member("text", text)
+    json.member("link", ifPresent: link)
+    json.member("picture", ifPresent: picture)
+    if let beacon {
+      json.member("beacon", beacon.description)
+      json.member("beaconName", ifPresent: json.siteNames?.given(to: .beacon(beacon)))
+    }
+    json.member("deadline", ifPresent: deadline?.rfc3339)
     json.member("cause", cause.description)
   }
+
+  mutating func visit(_ walk: inout MemberWalk) { walk.member("beacon", &beacon) }
 
   func summary(of _: Event) -> String { text }
 
   func sentences(in _: String, _: SiteNames) -> [String] { ["Sent because of rule \(rule): \(text)"] }
+}
+
+/// A notification of a record that was made before notifications had titles.
+private struct EarlierNotification: EventData, FieldRecord {
+  private var notification: NotificationDetail
+  var detail: EventDetail { .notification(notification) }
+
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(notification: try NotificationDetail.coded(earlier: { value().notification }, by: &coder))
+  }
+
+  func write(to json: inout JSONText, endingAt time: Timestamp) {
+    notification.write(to: &json, endingAt: time)
+  }
+  func summary(of event: Event) -> String { notification.summary(of: event) }
 }
 
 extension RangedReading.Proximity: MemberChoice {

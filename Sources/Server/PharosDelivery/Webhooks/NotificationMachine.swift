@@ -1,5 +1,16 @@
 package import PharosDocuments
 package import PharosModel
+import PharosWays
+
+// A rule waits for an occasion. Most occasions are events of the journal:
+//
+//   1. an enter, exit, visit, low battery or outage is decided with its event, or, if it must last, once it has lasted,
+//   2. limits and quiet hours drop a decision; what passes is an event of the outbox, which is published once,
+//   3. the journal hands each notification back, which ends its time in the outbox.
+//
+// Proximity and appointments follow from ranging and fixes, which the journal does not keep. They are decided once, and the
+// notification that the journal hands back says after a restart which ones were: an approach is not announced again until
+// the subject has left, and the warnings of an appointment are numbered.
 
 /// The decision logic of notifications: a value that follows the journal event by event and has no clock of its own.
 ///
@@ -19,11 +30,28 @@ package struct NotificationMachine: Sendable {
   /// The maximum number of published notifications that the journal does not hold yet.
   package static let outboxLimit = 4_096
 
-  /// A rule and a subject that it applies to.
+  /// The time without a near report after which a subject that was near has left: two reports more than a radio loses in a crowd.
+  package static let release = TimeSpan.seconds(10)
+
+  /// A rule and a subject that it applies to, and perhaps some beacons.
   struct Key: Hashable, Sendable {
     var application: String
     var rule: String
     var subject: SubjectID
+    /// The beacons, if there is more to tell apart than subjects.
+    var beacons: BeaconConstraint?
+  }
+
+  /// The time that a subject has been near a beacon.
+  struct Approach: Hashable, Sendable {
+    /// The first of its reports.
+    var since: Timestamp
+    /// The last of them.
+    var lastNear: Timestamp
+    /// Indicates whether the notification was decided.
+    var isAnnounced = false
+    /// Indicates whether the state comes from before a restart, so that a gap in the reports is no proof that the subject left.
+    var isResumed = false
   }
 
   /// The stay of a subject that entered and must remain inside for a time.
@@ -34,6 +62,8 @@ package struct NotificationMachine: Sendable {
     var cause: EventID
     /// A Boolean value that is true while the last reported state is inside, and false while it is unknown.
     var isSure: Bool
+    /// The beacon that caused it, where one did.
+    var beacon: BeaconID?
   }
 
   /// The number of decided notifications.
@@ -49,10 +79,20 @@ package struct NotificationMachine: Sendable {
   var rules: [String: [NotificationRule]] = [:]
   /// The rules about zones, by zone.
   private var zoneRules: [String: [NotificationRule]] = [:]
+  /// The rules about visits, batteries and observers, of all applications.
+  private var siteRules: [NotificationRule] = []
+  /// The rules about appointments, by subject.
+  private var appointments: [SubjectID: [NotificationRule]] = [:]
   /// The time of the last notification of each rule about each subject.
   var spoken: [Key: Timestamp] = [:]
   /// The stays that are not yet long enough.
   var stays: [Key: Stay] = [:]
+  /// The subjects that are near a beacon.
+  var approaches: [Key: Approach] = [:]
+  /// The beacons whose batteries are low, with the time of the first such report.
+  var low: [Key: Timestamp] = [:]
+  /// The appointments of subjects that were located or warned.
+  var departures: [Key: DepartureWatch] = [:]
   /// The earliest deadline among the stays of subjects that are known to be inside.
   var firstDeadline: Timestamp?
   /// The notifications that were decided but not yet read back from the journal, in order.
@@ -65,55 +105,92 @@ package struct NotificationMachine: Sendable {
   /// - Parameter stream: the name of the stream, which is part of the ids.
   package init(stream: String) { self.stream = stream }
 
-  /// Replaces the rules and removes the state that belongs to deleted rules.
+  /// Replaces the rules and removes the state that belongs to deleted rules and to appointments that were changed.
   package mutating func adopt(_ new: [NotificationRule]) {
+    var before: [Key: NotificationRule.Appointment] = [:]
+    for rule in appointments.values.joined() { before[Key(rule, .none)] = rule.appointment }
     rules = Dictionary(grouping: new, by: \.application)
     zoneRules = Dictionary(grouping: new.filter(\.occasion.isAboutZone), by: \.region)
-    let known = Set(new.map { Key(application: $0.application, rule: $0.id, subject: .none) })
-    func isKnown(_ key: Key) -> Bool {
-      known.contains(Key(application: key.application, rule: key.rule, subject: .none))
+    siteRules = new.filter { $0.isForOperators && !$0.occasion.isAboutZone }
+    appointments = [:]
+    var known: Set<Key> = []
+    var changed: Set<Key> = []
+    for rule in new {
+      let key = Key(rule, .none)
+      known.insert(key)
+      guard let appointment = rule.appointment, let subject = rule.subject else { continue }
+      appointments[subject, default: []].append(rule)
+      if let former = before[key], former != appointment { changed.insert(key) }
     }
+    func isKnown(_ key: Key) -> Bool { known.contains(key.ofRule) }
     spoken = spoken.filter { isKnown($0.key) }
     stays = stays.filter { isKnown($0.key) }
+    approaches = approaches.filter { isKnown($0.key) }
+    low = low.filter { isKnown($0.key) }
+    departures = departures.filter { isKnown($0.key) && !changed.contains($0.key.ofRule) }
     firstDeadline = stays.values.lazy.filter(\.isSure).map(\.deadline).min()
   }
 
-  /// The time at which to call ``advance(to:names:)`` if no event comes before; no stay ends earlier.
-  package var wakeTime: Timestamp? { firstDeadline.map { $0 + NotificationMachine.patience } }
+  /// The time at which to call ``advance(to:site:)`` if no event comes before; nothing becomes due earlier.
+  package var wakeTime: Timestamp? {
+    let stay = firstDeadline.map { $0 + NotificationMachine.patience }
+    guard !departures.isEmpty else { return stay }
+    let departure = appointments.values.lazy.joined().compactMap { rule in
+      rule.watched.flatMap { self.departures[Key(rule, rule.subject ?? .none)]?.wakeTime(for: $0) }
+    }.min()
+    return [stay, departure].compactMap { $0 }.min()
+  }
+
+  /// Returns the rules that an event of the journal may concern.
+  private func candidates(for event: Event) -> [NotificationRule] {
+    switch event.kind.group {
+    case .zone: zoneRules[event.region] ?? []
+    case .visit, .beacon, .observer: siteRules
+    default: (rules[event.application] ?? []).filter { $0.region == event.region && !$0.occasion.isAboutZone }
+    }
+  }
 
   /// Processes one event of the journal.
   ///
   /// - Parameters:
   ///   - event: the event.
   ///   - sequence: its sequence.
-  ///   - names: the names that the site gives.
-  package mutating func record(_ event: Event, sequence: Int64, names: SiteNames?) {
-    advance(to: event.decidedAt, names: names)
+  ///   - site: the site.
+  package mutating func record(_ event: Event, sequence: Int64, site: NotificationSite) {
+    advance(to: event.decidedAt, site: site)
     if case .notification(let detail) = event.detail { return see(event, detail) }
-    let isAboutZone = event.kind.group == .zone
-    guard let rules = isAboutZone ? zoneRules[event.region] : rules[event.application] else { return }
-    for rule in rules
-    where rule.region == event.region && rule.occasion.isAboutZone == isAboutZone
-      && sequence > rule.startsAfter
-      && rule.subject.map({ $0 == event.subject || event.subject == .none }) ?? true
-    {
-      let key = Key(application: rule.application, rule: rule.id, subject: event.subject)
+    for rule in candidates(for: event)
+    where sequence > rule.startsAfter && (event.subject == .none || rule.concerns(event.subject)) {
+      let key = Key(rule, event.subject)
       if event.kind == .regionReset {
-        stays = stays.filter { $0.key.application != rule.application || $0.key.rule != rule.id }
+        stays = stays.filter { $0.key.ofRule != key.ofRule }
+        approaches = approaches.filter { $0.key.ofRule != key.ofRule }
         continue
       }
+      var occasion = NotificationText.Occasion(subject: event.subject, region: event.region, time: event.time)
       switch (event.kind, event.detail) {
-      case (.regionEnter, _) where rule.occasion == .enter, (.zoneEnter, _) where rule.occasion == .zoneEnter:
-        if let span = rule.stayAtLeast {
-          wait(for: Stay(deadline: event.time + span, cause: event.id, isSure: true), key)
-        } else {
-          decide(rule, key, at: event.time, decidedAt: event.decidedAt, cause: event.id, names)
-        }
+      case (.regionEnter, .region(let transition)) where rule.occasion == .enter:
+        occasion.beacon = transition.refinement
+        begin(rule, key, occasion, event, site)
+      case (.zoneEnter, _) where rule.occasion == .zoneEnter,
+        (.observerOffline, _) where rule.occasion == .offline:
+        begin(rule, key, occasion, event, site)
+      case (.observerOnline, _) where rule.occasion == .offline: stays[key] = nil
       case (.regionExit, _), (.zoneExit, _):
         stays[key] = nil
-        if rule.occasion == .exit || rule.occasion == .zoneExit {
-          decide(rule, key, at: event.time, decidedAt: event.decidedAt, cause: event.id, names)
-        }
+        guard rule.occasion == .exit || rule.occasion == .zoneExit else { break }
+        if case .region(let transition) = event.detail { occasion.beacon = transition.refinement }
+        decide(rule, occasion, decidedAt: event.decidedAt, cause: event.id, site)
+      case (.visitArrive, _) where rule.occasion == .visitArrive && rule.isAt(event.region),
+        (.visitDepart, _) where rule.occasion == .visitDepart && rule.isAt(event.region):
+        decide(rule, occasion, decidedAt: event.decidedAt, cause: event.id, site)
+      case (.beaconBattery, .battery(let millivolts, _)) where rule.occasion == .lowBattery:
+        guard let below = rule.below else { break }
+        if millivolts >= below + NotificationRule.batteryHysteresis { low[key] = nil }
+        guard millivolts < below, low[key] == nil, low.count < NotificationMachine.subjectLimit else { break }
+        low[key] = event.time
+        occasion.millivolts = millivolts
+        decide(rule, occasion, decidedAt: event.decidedAt, cause: event.id, site)
       case (.regionState, .region(let transition)) where !transition.isAnswer:
         guard var stay = stays.removeValue(forKey: key), transition.to != .outside else { break }
         stay.isSure = transition.to == .inside
@@ -127,15 +204,135 @@ package struct NotificationMachine: Sendable {
     }
   }
 
+  /// Decides an occasion that has begun, or waits until it has lasted.
+  private mutating func begin(
+    _ rule: NotificationRule,
+    _ key: Key,
+    _ occasion: NotificationText.Occasion,
+    _ event: Event,
+    _ site: NotificationSite
+  ) {
+    guard let span = rule.stayAtLeast else {
+      return decide(rule, occasion, decidedAt: event.decidedAt, cause: event.id, site)
+    }
+    let deadline = event.time + span
+    wait(for: Stay(deadline: deadline, cause: event.id, isSure: true, beacon: occasion.beacon), key)
+  }
+
+  /// Processes an event that the journal does not keep: ranging, or a fix.
+  ///
+  /// To be called once the journal was read to its end, so that the notifications from before a restart are known.
+  ///
+  /// - Parameters:
+  ///   - event: the event.
+  ///   - site: the site.
+  ///   - walk: returns the walk from a fix to the place of an appointment; nil if there is no way.
+  package mutating func receive(
+    live event: Event,
+    site: NotificationSite,
+    walk: (FixDetail, NotificationRule.Appointment) -> TimeSpan?
+  ) {
+    switch event.detail {
+    case .ranging(_, let readings):
+      for rule in rules[event.application] ?? []
+      where rule.occasion == .proximity && rule.concerns(event.subject) {
+        guard let wanted = rule.beacons ?? site.beacons(of: rule.region, application: rule.application) else {
+          continue
+        }
+        for reading in readings where wanted.matches(reading.beacon) {
+          approach(rule, reading, of: event, site)
+        }
+      }
+    case .fix(let fix):
+      for rule in appointments[event.subject] ?? [] {
+        guard let appointment = rule.appointment, let watched = rule.watched, event.time < watched.time else {
+          continue
+        }
+        let key = Key(rule, event.subject)
+        var watch = departures[key] ?? DepartureWatch()
+        guard event.time >= watch.nextSample(for: watched), let way = walk(fix, appointment) else { continue }
+        let isDue = watch.update(walk: way, at: event.time, for: watched)
+        departures[key] = watch
+        if isDue { warn(rule, watch, at: event.time, decidedAt: event.decidedAt, site) }
+      }
+    default: break
+    }
+  }
+
+  /// Follows a subject near a beacon.
+  private mutating func approach(
+    _ rule: NotificationRule,
+    _ reading: RangedReading,
+    of event: Event,
+    _ site: NotificationSite
+  ) {
+    var key = Key(rule, event.subject)
+    key.beacons = BeaconEntry.constraint(of: reading.beacon).normal
+    let before = approaches[key]
+    let gap = before?.isResumed == true ? NotificationMachine.maximumAge : NotificationMachine.release
+    guard rule.isNear(reading.proximity) else {
+      guard let before else { return }
+      if before.isResumed {
+        // The time without a near report counts from now on.
+        approaches[key]?.isResumed = false
+        approaches[key]?.lastNear = event.time
+      } else if event.time - before.lastNear >= gap || !before.isAnnounced && reading.proximity != .unknown {
+        approaches[key] = nil
+      }
+      return
+    }
+    var approach = Approach(since: event.time, lastNear: event.time)
+    if let before, event.time - before.lastNear < gap {
+      (approach.since, approach.isAnnounced) = (before.since, before.isAnnounced)
+    } else if before == nil, approaches.count >= NotificationMachine.subjectLimit {
+      late += 1
+      return
+    }
+    let isDue = !approach.isAnnounced && event.time - approach.since >= rule.stayAtLeast ?? .zero
+    if isDue { approach.isAnnounced = true }
+    approaches[key] = approach
+    guard isDue else { return }
+    var occasion = NotificationText.Occasion(subject: event.subject, region: rule.region, time: event.time)
+    occasion.beacon = reading.beacon
+    decide(rule, occasion, decidedAt: event.decidedAt, cause: event.id, site)
+  }
+
+  /// Decides the warning that a subject has to leave now.
+  private mutating func warn(
+    _ rule: NotificationRule,
+    _ watch: DepartureWatch,
+    at time: Timestamp,
+    decidedAt: Timestamp,
+    _ site: NotificationSite
+  ) {
+    guard let appointment = rule.appointment else { return }
+    var occasion = NotificationText.Occasion(subject: rule.subject ?? .none, region: "", time: time)
+    occasion.appointment = appointment
+    occasion.walk = watch.walk
+    let number = EventID(high: appointment.number, low: UInt64(watch.warnings))
+    decide(rule, occasion, decidedAt: decidedAt, cause: number, site)
+  }
+
   /// Advances the time and decides the notifications of the stays that are long enough by now.
-  package mutating func advance(to now: Timestamp, names: SiteNames?) {
+  package mutating func advance(to now: Timestamp, site: NotificationSite) {
     guard let wakeTime, wakeTime <= now else { return }
+    for rule in appointments.values.joined().sorted(by: { ($0.application, $0.id) < ($1.application, $1.id) })
+    {
+      guard let watched = rule.watched, let subject = rule.subject else { continue }
+      let key = Key(rule, subject)
+      guard departures[key]?.advance(to: now, for: watched) == true, let watch = departures[key] else {
+        continue
+      }
+      warn(rule, watch, at: now, decidedAt: now, site)
+    }
     let due = stays.filter { $0.value.isSure && $0.value.deadline + NotificationMachine.patience <= now }
       .sorted { ($0.value.deadline, $0.key.subject) < ($1.value.deadline, $1.key.subject) }
     for (key, stay) in due {
       stays[key] = nil
       guard let rule = rules[key.application]?.first(where: { $0.id == key.rule }) else { continue }
-      decide(rule, key, at: stay.deadline, decidedAt: stay.deadline, cause: stay.cause, names)
+      var occasion = NotificationText.Occasion(subject: key.subject, region: rule.region, time: stay.deadline)
+      occasion.beacon = stay.beacon
+      decide(rule, occasion, decidedAt: stay.deadline, cause: stay.cause, site)
     }
     // If the state of a subject has been unknown for so long, a notification would come too late.
     stays = stays.filter { now - $0.value.deadline < NotificationMachine.maximumAge }
@@ -176,47 +373,71 @@ package struct NotificationMachine: Sendable {
       outbox.remove(at: index)
       if index < handedOut { handedOut -= 1 }
     }
-    let key = Key(application: event.application, rule: detail.rule, subject: event.subject)
+    var key = Key(application: event.application, rule: detail.rule, subject: event.subject)
     if stays[key]?.cause == detail.cause { stays[key] = nil }
-    let rule = rules[event.application]?.first { $0.id == detail.rule }
-    guard rule?.atMostOncePer != nil else { return }
+    guard let rule = rules[event.application]?.first(where: { $0.id == detail.rule }) else { return }
+    if detail.occasion == .deadline, detail.cause.high == rule.appointment?.number {
+      departures[key, default: DepartureWatch()].restore(
+        warnings: Int(clamping: detail.cause.low),
+        at: event.time
+      )
+    }
+    if detail.occasion == .proximity, let beacon = detail.beacon {
+      var near = key
+      near.beacons = BeaconEntry.constraint(of: beacon).normal
+      var approach = Approach(since: event.time, lastNear: event.time, isAnnounced: true, isResumed: true)
+      if let known = approaches[near], known.lastNear >= event.time { approach = known }
+      approach.isAnnounced = true
+      approaches[near] = approach
+    }
+    guard rule.isLimited else { return }
+    key.beacons = rule.scope(of: detail.beacon)
     remember(key, at: max(spoken[key] ?? .distantPast, event.time))
   }
 
   private mutating func decide(
     _ rule: NotificationRule,
-    _ key: Key,
-    at time: Timestamp,
+    _ occasion: NotificationText.Occasion,
     decidedAt: Timestamp,
     cause: EventID,
-    _ names: SiteNames?
+    _ site: NotificationSite
   ) {
-    if rule.quietHours?.contains(time) == true {
+    if rule.quietHours?.contains(occasion.time) == true {
       quieted += 1
       return
     }
-    if let span = rule.atMostOncePer, let before = spoken[key], time - before < span {
+    var key = Key(rule, occasion.subject)
+    key.beacons = rule.scope(of: occasion.beacon)
+    if rule.isLimited, let before = spoken[key],
+      rule.atMostOncePer.map({ occasion.time - before < $0 }) ?? true
+    {
       repeated += 1
       return
     }
     decided += 1
-    if rule.atMostOncePer != nil { remember(key, at: time) }
-    let detail = NotificationDetail(
+    if rule.isLimited { remember(key, at: occasion.time) }
+    func filled(_ text: String) -> String { NotificationText.filled(text, occasion, site) }
+    var detail = NotificationDetail(
       rule: rule.id,
       occasion: rule.occasion,
-      text: rule.text(for: key.subject, by: names?.asOf(time)),
+      text: filled(rule.text),
       cause: cause
     )
+    detail.title = rule.title.map(filled)
+    detail.link = rule.link.map(filled)
+    detail.picture = rule.picture.map(filled)
+    detail.beacon = occasion.beacon
+    detail.deadline = rule.appointment?.time
     outbox.append(
       Event(
         stream: stream,
         kind: .notification,
-        time: time,
+        time: occasion.time,
         decidedAt: decidedAt,
         stage: 0,
-        subject: key.subject,
+        subject: occasion.subject,
         application: rule.application,
-        region: rule.region,
+        region: occasion.region,
         counter: NotificationMachine.counter(rule: rule.id, cause: cause),
         detail: .notification(detail)
       )
@@ -253,21 +474,29 @@ extension NotificationMachine {
   /// - Returns: true if the state named the subject.
   @discardableResult
   package mutating func forget(_ traces: SubjectTraces) -> Bool {
-    let before = spoken.count + stays.count + outbox.count
-    spoken = spoken.filter { !traces.contains($0.key.subject) }
-    stays = stays.filter { !traces.contains($0.key.subject) }
+    let before = stateCount
+    func isKept(_ key: Key) -> Bool { !traces.contains(key.subject) }
+    spoken = spoken.filter { isKept($0.key) }
+    stays = stays.filter { isKept($0.key) }
+    approaches = approaches.filter { isKept($0.key) }
+    low = low.filter { isKept($0.key) }
+    departures = departures.filter { isKept($0.key) }
     firstDeadline = stays.values.lazy.filter(\.isSure).map(\.deadline).min()
     for index in outbox.indices.reversed() where traces.contains(outbox[index].subject) {
       outbox.remove(at: index)
       if index < handedOut { handedOut -= 1 }
     }
-    return spoken.count + stays.count + outbox.count != before
+    return stateCount != before
+  }
+
+  private var stateCount: Int {
+    spoken.count + stays.count + approaches.count + low.count + departures.count + outbox.count
   }
 }
 
 extension NotificationMachine {
   /// The version of the layout; data of other versions is not read.
-  static let version: UInt8 = 1
+  static let version: UInt8 = 2
 
   /// Hands the state to a coder, without the rules; a reader reads into a machine that has none yet.
   ///
@@ -277,24 +506,62 @@ extension NotificationMachine {
     try coder.code(&spoken)
     try coder.code(&stays)
     try coder.code(&outbox)
+    try coder.code(&approaches)
+    try coder.code(&low)
+    try coder.code(&departures)
     guard Coder.isReader else { return }
     handedOut = 0
     firstDeadline = stays.values.lazy.filter(\.isSure).map(\.deadline).min()
   }
 }
 
+extension NotificationRule {
+  /// Indicates whether some of its notifications are left out because of earlier ones.
+  fileprivate var isLimited: Bool { atMostOncePer != nil || oncePer != nil }
+
+  /// The appointment as ``DepartureWatch`` sees it.
+  fileprivate var watched: DepartureWatch.Appointment? {
+    appointment.map { DepartureWatch.Appointment(time: $0.time, margin: $0.margin) }
+  }
+
+  /// Returns whether the rule is about visits of a place.
+  fileprivate func isAt(_ place: String) -> Bool { region.isEmpty || region == place }
+}
+
+extension NotificationRule.Appointment {
+  /// A number that distinguishes the appointment from others of the same rule: a hash of its place and time.
+  ///
+  /// - Source: FNV-1a with 64 bits (draft-eastlake-fnv).
+  fileprivate var number: UInt64 {
+    var hash = UInt64(bitPattern: time.nanoseconds) ^ 0xCBF2_9CE4_8422_2325
+    for byte in place.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    return hash
+  }
+}
+
 extension NotificationMachine.Key: FieldRecord, Comparable {
+  /// Names a rule and a subject.
+  fileprivate init(_ rule: NotificationRule, _ subject: SubjectID) {
+    self.init(application: rule.application, rule: rule.id, subject: subject)
+  }
+
+  /// The rule alone.
+  fileprivate var ofRule: Self { Self(application: application, rule: rule, subject: .none) }
+
   /// Hands each field to a coder.
   static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
     Self(
       application: try coder.field(value().application),
       rule: try coder.field(value().rule),
-      subject: try coder.field(value().subject)
+      subject: try coder.field(value().subject),
+      beacons: try coder.field(value().beacons)
     )
   }
 
   static func < (left: Self, right: Self) -> Bool {
-    (left.application, left.rule, left.subject) < (right.application, right.rule, right.subject)
+    let beacons = (left.beacons?.description ?? "", right.beacons?.description ?? "")
+    return (left.application, left.rule, left.subject, beacons.0)
+      < (right.application, right.rule, right.subject, beacons.1)
   }
 }
 
@@ -304,7 +571,20 @@ extension NotificationMachine.Stay: FieldRecord {
     Self(
       deadline: try coder.field(value().deadline),
       cause: try coder.field(value().cause),
-      isSure: try coder.field(value().isSure)
+      isSure: try coder.field(value().isSure),
+      beacon: try coder.field(value().beacon)
+    )
+  }
+}
+
+extension NotificationMachine.Approach: FieldRecord {
+  /// Hands each field to a coder.
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      since: try coder.field(value().since),
+      lastNear: try coder.field(value().lastNear),
+      isAnnounced: try coder.field(value().isAnnounced),
+      isResumed: true
     )
   }
 }

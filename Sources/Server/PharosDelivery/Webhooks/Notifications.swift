@@ -1,3 +1,4 @@
+import Foundation
 package import Logging
 package import PharosDocuments
 package import PharosJournal
@@ -18,6 +19,8 @@ package final class Notifications: Service {
   static let stateKind = "notification state"
 
   let journal: Journal
+  private let timeZone: @Sendable () -> String
+  private let clock: any DeliveryClock
   /// The rules of each application, by identifier.
   private let rules: Mutex<[String: [String: NotificationRule]]>
   private let follower: JournalFollower<NotificationWork>
@@ -29,7 +32,9 @@ package final class Notifications: Service {
   ///   - committed: the hub that reports new events of the journal.
   ///   - stream: the name of the stream, which is part of the ids.
   ///   - publish: passes notifications on to be journalled and published, and returns at once.
-  ///   - names: returns the names that the site gives.
+  ///   - site: returns the site and its names.
+  ///   - timeZone: returns the time zone of quiet hours that state none.
+  ///   - walk: returns the walk from a fix to the place of an appointment; nil if there is no way.
   ///   - clock: the time.
   ///   - logger: the logger for messages to the operator.
   /// - Throws: ``WebhookError/journal(_:)`` if the rules cannot be read.
@@ -38,11 +43,15 @@ package final class Notifications: Service {
     committed: CommittedEventHub,
     stream: String,
     publish: @escaping @Sendable ([Event]) -> Void,
-    names: @escaping @Sendable () -> SiteNames? = { nil },
+    site: @escaping @Sendable () -> NotificationSite = { NotificationSite() },
+    timeZone: @escaping @Sendable () -> String = { TimeZone.current.identifier },
+    walk: @escaping @Sendable (FixDetail, NotificationRule.Appointment) -> TimeSpan? = { _, _ in nil },
     clock: any DeliveryClock = MachineClock(),
     logger: Logger
   ) throws(WebhookError) {
     self.journal = journal
+    self.timeZone = timeZone
+    self.clock = clock
     // Earlier events cause no notification if no state is saved.
     let beginning = journal.head
     follower = JournalFollower(
@@ -51,7 +60,14 @@ package final class Notifications: Service {
       clock: clock,
       report: NotificationCounters()
     ) { pages in
-      try NotificationWork(stream: stream, beginning: beginning, pages, names: names, publish: publish)
+      try NotificationWork(
+        stream: stream,
+        beginning: beginning,
+        pages,
+        site: site,
+        walk: walk,
+        publish: publish
+      )
     }
     let documents = try WebhookError.journal { () throws(JournalError) in
       try journal.documents(kind: Notifications.ruleKind)
@@ -129,26 +145,35 @@ extension Notifications {
   ///
   /// - Parameters:
   ///   - id: its identifier.
-  ///   - json: the rule: `region` or `zone`, perhaps `subject`, `on`, `text`, and optionally `atMostOncePer`, `quietHours` {`from`, `to`,
-  ///     `timeZone`}, `onlyIfStillInsideAfter`.
+  ///   - json: the rule, as ``NotificationDocument`` reads it.
   ///   - application: its application.
-  ///   - mayNameZones: indicates whether the client may learn of zones.
+  ///   - isOperator: indicates whether the client may learn of all that the site has, and not of an application's regions alone.
   /// - Returns: the rule, and true if it is new.
   /// - Throws: ``WebhookError``.
   package func put(
     _ id: String,
     json: [UInt8],
     application: String,
-    mayNameZones: Bool = true
+    isOperator: Bool = true
   ) throws(WebhookError) -> (rule: NotificationRule, isNew: Bool) {
-    var rule = try NotificationDocument.rule(json: json, application: application, id: id)
-    let (before, count) = rules.withLock { ($0[application]?[id], $0[application]?.count ?? 0) }
-    guard mayNameZones || [rule, before].allSatisfy({ $0?.occasion.isAboutZone != true }) else {
+    var rule = try NotificationDocument.rule(
+      json: json,
+      application: application,
+      id: id,
+      timeZone: timeZone()
+    )
+    try dropPastAppointments(of: application)
+    let isAppointment = rule.appointment != nil
+    let (before, count) = rules.withLock { rules in
+      let all = rules[application] ?? [:]
+      return (all[id], all.values.count { ($0.appointment != nil) == isAppointment })
+    }
+    guard isOperator || [rule, before].allSatisfy({ $0?.isForOperators != true }) else {
       throw .zonesAreForOperators
     }
-    guard before != nil || count < NotificationRule.limit else {
-      throw .tooMany(limit: NotificationRule.limit)
-    }
+    let limit = isAppointment ? NotificationRule.appointmentLimit : NotificationRule.limit
+    let isNewOfKind = before.map { ($0.appointment != nil) != isAppointment } ?? true
+    guard !isNewOfKind || count < limit else { throw .tooMany(limit: limit) }
     rule.startsAfter = before?.startsAfter ?? journal.head
     let bytes = rule.encoded
     try WebhookError.journal { () throws(JournalError) in
@@ -159,16 +184,25 @@ extension Notifications {
     return (rule, before == nil)
   }
 
+  /// Deletes the rules of an application whose appointments are long past.
+  private func dropPastAppointments(of application: String) throws(WebhookError) {
+    let bound = clock.now - NotificationRule.appointmentAge
+    let past = rules.withLock { rules in
+      (rules[application] ?? [:]).values.filter { $0.appointment.map { $0.time < bound } ?? false }.map(\.id)
+    }
+    for id in past { try delete(id, application: application) }
+  }
+
   /// Deletes a rule and the state that belongs to it.
   ///
   /// - Parameters:
   ///   - id: its identifier.
   ///   - application: its application.
-  ///   - mayNameZones: indicates whether the client may learn of zones.
+  ///   - isOperator: indicates whether the client may learn of all that the site has, and not of an application's regions alone.
   /// - Throws: ``WebhookError``.
-  package func delete(_ id: String, application: String, mayNameZones: Bool = true) throws(WebhookError) {
+  package func delete(_ id: String, application: String, isOperator: Bool = true) throws(WebhookError) {
     let rule = try rule(id, application: application)
-    guard mayNameZones || !rule.occasion.isAboutZone else { throw .zonesAreForOperators }
+    guard isOperator || !rule.isForOperators else { throw .zonesAreForOperators }
     try WebhookError.journal { () throws(JournalError) in
       try journal.delete(kind: Notifications.ruleKind, key: Notifications.key(application, id))
     }
@@ -234,6 +268,8 @@ struct NotificationWork: JournalConsumer {
     var rules: [NotificationRule]?
     /// The erased subjects.
     var forgotten: [SubjectTraces] = []
+    /// The events that the journal does not keep.
+    var live: [Event] = []
   }
 
   /// The interval at which the state is saved; events that a restart reads again take milliseconds.
@@ -244,10 +280,12 @@ struct NotificationWork: JournalConsumer {
   private static let filter = EventFilter(
     kinds: [
       .regionEnter, .regionExit, .regionState, .regionReset, .zoneEnter, .zoneExit, .zoneUnmonitored,
-      .zoneMonitored,
+      .zoneMonitored, .visitArrive, .visitDepart, .beaconBattery, .observerOnline, .observerOffline,
       .notification,
     ]
   )
+  /// The maximum number of events that the journal does not keep and that wait for the task; more are dropped.
+  private static let liveLimit = 65_536
   static var emptyMail: Mail { Mail() }
 
   private var machine: NotificationMachine
@@ -257,7 +295,12 @@ struct NotificationWork: JournalConsumer {
   private var isStopping = false
   /// Indicates whether the saved state still names an erased subject.
   private var isErasureUnsaved = false
-  private let names: @Sendable () -> SiteNames?
+  /// The events that the journal does not keep, until the journal was read to its end.
+  private var live: [Event] = []
+  /// Indicates whether some rule follows ranging or fixes.
+  private var hasLiveRules = false
+  private let site: @Sendable () -> NotificationSite
+  private let walk: @Sendable (FixDetail, NotificationRule.Appointment) -> TimeSpan?
   private let publish: @Sendable ([Event]) -> Void
 
   /// Restores the state that the journal holds; without one, begins after a sequence.
@@ -265,10 +308,12 @@ struct NotificationWork: JournalConsumer {
     stream: String,
     beginning: Int64,
     _ pages: JournalPages,
-    names: @escaping @Sendable () -> SiteNames?,
+    site: @escaping @Sendable () -> NotificationSite,
+    walk: @escaping @Sendable (FixDetail, NotificationRule.Appointment) -> TimeSpan?,
     publish: @escaping @Sendable ([Event]) -> Void
   ) throws {
-    self.names = names
+    self.site = site
+    self.walk = walk
     self.publish = publish
     machine = NotificationMachine(stream: stream)
     cursor = beginning
@@ -302,15 +347,25 @@ struct NotificationWork: JournalConsumer {
     )
   }
 
+  /// Collects ranging and fixes, of subjects that an application may always learn of.
+  static func collect(_ batch: [PublishedEvent], into mail: inout Mail) {
+    let live = batch.filter { $0.sequence == nil && !$0.isLiveOnly && !$0.event.kind.isJournalled }
+    mail.live += live.prefix(max(liveLimit - mail.live.count, 0)).map(\.event)
+  }
+
   mutating func process(_ mail: Mail, at _: Timestamp, stoppingSince: Timestamp?) {
     isStopping = stoppingSince != nil
     if let rules = mail.rules {
+      hasLiveRules = rules.contains { $0.occasion == .proximity || $0.occasion == .deadline }
       machine.adopt(rules.sorted { ($0.application, $0.id) < ($1.application, $1.id) })
     }
     for traces in mail.forgotten {
       machine.forget(traces)
+      live.removeAll { traces.contains($0.subject) }
       isErasureUnsaved = true
     }
+    guard hasLiveRules else { return live.removeAll() }
+    live += mail.live.prefix(max(NotificationWork.liveLimit - live.count, 0))
   }
 
   mutating func read(from pages: JournalPages) throws -> Bool {
@@ -321,8 +376,8 @@ struct NotificationWork: JournalConsumer {
         limit: NotificationWork.readLimit
       )
     else { return false }
-    let names = names()
-    for entry in page.events { machine.record(entry.event, sequence: entry.sequence, names: names) }
+    let site = site()
+    for entry in page.events { machine.record(entry.event, sequence: entry.sequence, site: site) }
     cursor = page.through
     return true
   }
@@ -333,7 +388,10 @@ struct NotificationWork: JournalConsumer {
   /// it in its outbox.
   mutating func act(at now: Timestamp, isCaughtUp: Bool) -> [Action] {
     guard isCaughtUp else { return [] }
-    machine.advance(to: now, names: names())
+    let site = site()
+    for event in live { machine.receive(live: event, site: site, walk: walk) }
+    live.removeAll(keepingCapacity: true)
+    machine.advance(to: now, site: site)
     guard !isStopping else { return [] }
     let decided = machine.drainDecided(at: now)
     count += UInt64(decided.count)

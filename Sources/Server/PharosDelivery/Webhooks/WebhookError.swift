@@ -9,7 +9,7 @@ package enum WebhookError: Error, Hashable, Sendable {
   case unknownWebhook(String)
   /// The application has no such notification rule.
   case unknownRule(String, application: String)
-  /// A rule about a zone comes from an application, which sees regions alone.
+  /// A rule about a zone, a visit, a battery or a gateway comes from an application, which sees its regions alone.
   case zonesAreForOperators
   /// The maximum number of webhooks or rules exists already.
   case tooMany(limit: Int)
@@ -30,7 +30,7 @@ extension WebhookError: CustomStringConvertible {
     case .unknownWebhook(let id): "There is no webhook \"\(id)\". /v1/webhooks lists those that there are."
     case .unknownRule(let id, let application):
       "Application \"\(application)\" has no notification rule \"\(id)\"."
-    case .zonesAreForOperators: "rules about zones are made with an operator's token"
+    case .zonesAreForOperators: "rules about zones, visits, batteries and gateways are made with an operator's token"
     case .tooMany(let limit): "there are \(limit) already, as many as there may be; delete one first"
     case .journal(let text): text
     }

@@ -211,7 +211,7 @@ struct NotificationResource: Resource {
         Operation(
           "putNotification",
           .notifications,
-          "Make or replace a rule: what to say when a subject enters or leaves"
+          "Make or replace a rule: what to say on an occasion"
         )
         .with(.app, .rule)
         .receiving(.notificationDocument)
@@ -225,7 +225,7 @@ struct NotificationResource: Resource {
           id,
           json: request.body,
           application: application,
-          mayNameZones: request.principal.application == nil
+          isOperator: request.principal.application == nil
         )
         return .put(isNew: isNew, at: "applications", application, "notifications", id) {
           rule.write(to: &$0)
@@ -241,7 +241,7 @@ struct NotificationResource: Resource {
       ) { request in
         let application = try owner.registered(request.parameter("app")).identifier
         let isOperator = request.principal.application == nil
-        try notifications.delete(request.parameter("id"), application: application, mayNameZones: isOperator)
+        try notifications.delete(request.parameter("id"), application: application, isOperator: isOperator)
         return .noContent
       },
     ]

@@ -15,7 +15,9 @@ import PharosPipeline
 import PharosPresence
 import PharosSecurity
 import PharosSite
+import PharosSpace
 import PharosTerminal
+import PharosWays
 import Synchronization
 
 /// The parts of a server, put together and not yet running: journal, engine, commit publisher, streams, webhooks, interface.
@@ -154,7 +156,9 @@ struct ServerParts: HTTPBackend {
         committed: commitPublisher.committed,
         stream: site.stream,
         publish: { [commitPublisher] in commitPublisher.publish($0) },
-        names: { [owner] in owner.names },
+        site: { [owner] in NotificationSite(owner.site, names: owner.names) },
+        timeZone: { [venues] in venues.timeZone ?? TimeZone.current.identifier },
+        walk: { [venues] in venues.walk(from: $0, to: $1) },
         logger: logger
       )
       mqtt = try ServerParts.publisher(plan, journal, owner, commitPublisher, server, logger)
@@ -298,6 +302,28 @@ extension SiteConfiguration {
     var configuration = self
     configuration.site = site
     return configuration
+  }
+}
+
+extension LoadedVenues {
+  /// The time zone of all venues; nil if they differ, or if none states one.
+  fileprivate var timeZone: String? {
+    let zones = Set(entries.map(\.contents.venue.localTime.zone))
+    return zones.count == 1 ? zones.first ?? nil : nil
+  }
+
+  /// Returns the walk from a fix to the place of an appointment in the same venue; nil if there is no way.
+  fileprivate func walk(from fix: FixDetail, to appointment: NotificationRule.Appointment) -> TimeSpan? {
+    guard let latitude = fix.latitude, let longitude = fix.longitude,
+      let coordinate = Coordinate(latitude: latitude, longitude: longitude),
+      let entry = entries.first(where: { $0.contents.venue.identifier == fix.venue })
+    else { return nil }
+    let rows = try? entry.router.router.matrix(
+      from: [.coordinate(coordinate, level: fix.level)],
+      to: [.place(appointment.place)],
+      options: RouteOptions(isAccessible: appointment.isAccessible)
+    )
+    return (rows?.first?.first ?? nil).map { .seconds($0.duration) }
   }
 }
 

@@ -72,12 +72,12 @@ struct NotificationMachineTests {
       while let event = rest.first, event.time <= now {
         rest.removeFirst()
         sequence += 1
-        machine.record(event, sequence: sequence, names: nil)
+        machine.record(event, sequence: sequence, site: NotificationSite())
       }
-      machine.advance(to: now, names: nil)
+      machine.advance(to: now, site: NotificationSite())
       for event in machine.drainDecided(at: now) {
         sequence += 1
-        machine.record(event, sequence: sequence, names: nil)
+        machine.record(event, sequence: sequence, site: NotificationSite())
         let column = Int((event.time - Samples.start).seconds / 10)
         if columns.indices.contains(column) { columns[column] = "n" }
       }
@@ -182,10 +182,10 @@ struct NotificationMachineTests {
     var cursor = 0
     func follow(to now: Timestamp) -> [Event] {
       while cursor < journal.count {
-        machine.record(journal[cursor], sequence: Int64(cursor + 1), names: nil)
+        machine.record(journal[cursor], sequence: Int64(cursor + 1), site: NotificationSite())
         cursor += 1
       }
-      machine.advance(to: now, names: nil)
+      machine.advance(to: now, site: NotificationSite())
       return machine.drainDecided(at: now)
     }
     var rest = events[...]
@@ -224,7 +224,7 @@ struct NotificationMachineTests {
   func late() {
     var machine = NotificationMachine(stream: Samples.stream)
     machine.adopt([Self.rule()])
-    machine.record(Samples.event(counter: 1), sequence: 1, names: nil)
+    machine.record(Samples.event(counter: 1), sequence: 1, site: NotificationSite())
     #expect(machine.drainDecided(at: Samples.start + NotificationMachine.maximumAge).isEmpty)
     #expect(machine.late == 1)
   }
@@ -235,11 +235,11 @@ struct NotificationMachineTests {
     rule.startsAfter = 5
     var machine = NotificationMachine(stream: Samples.stream)
     machine.adopt([rule])
-    machine.record(Samples.event(counter: 1), sequence: 5, names: nil)
-    machine.record(Samples.event(counter: 2, application: "museum"), sequence: 6, names: nil)
-    machine.record(Samples.event(counter: 3, region: "exit"), sequence: 7, names: nil)
+    machine.record(Samples.event(counter: 1), sequence: 5, site: NotificationSite())
+    machine.record(Samples.event(counter: 2, application: "museum"), sequence: 6, site: NotificationSite())
+    machine.record(Samples.event(counter: 3, region: "exit"), sequence: 7, site: NotificationSite())
     #expect(machine.drainDecided(at: Samples.start).isEmpty)
-    machine.record(Samples.event(counter: 4), sequence: 8, names: Samples.names)
+    machine.record(Samples.event(counter: 4), sequence: 8, site: NotificationSite(names: Samples.names))
     let committed = machine.drainDecided(at: Samples.start)
     #expect(committed.count == 1)
     guard case .notification(let detail)? = committed.first?.detail else { return }
@@ -274,7 +274,7 @@ struct NotificationMachineTests {
       (.zoneExit, tag, "ward"),
     ].enumerated() {
       let next = event(kind, subject, zone, UInt64(number + 1))
-      machine.record(next, sequence: Int64(number + 1), names: Samples.names)
+      machine.record(next, sequence: Int64(number + 1), site: NotificationSite(names: Samples.names))
     }
     let decided = machine.drainDecided(at: Samples.start)
     #expect(decided.map(\.region) == ["ward"])
@@ -301,7 +301,7 @@ struct NotificationMachineTests {
   func reset() {
     var machine = NotificationMachine(stream: Samples.stream)
     machine.adopt([Self.rule(stay: .seconds(30))])
-    machine.record(Samples.event(counter: 1), sequence: 1, names: nil)
+    machine.record(Samples.event(counter: 1), sequence: 1, site: NotificationSite())
     let reset = Event(
       stream: Samples.stream,
       kind: .regionReset,
@@ -314,8 +314,8 @@ struct NotificationMachineTests {
       counter: 1,
       detail: .regionReset(.replaced)
     )
-    machine.record(reset, sequence: 2, names: nil)
-    machine.advance(to: Samples.start + .seconds(60), names: nil)
+    machine.record(reset, sequence: 2, site: NotificationSite())
+    machine.advance(to: Samples.start + .seconds(60), site: NotificationSite())
     #expect(machine.drainDecided(at: Samples.start + .seconds(60)).isEmpty)
   }
 

@@ -41,7 +41,7 @@ struct NotificationsTests {
       committed: commitPublisher.hub,
       stream: Samples.stream,
       publish: commitPublisher.publish,
-      names: { Samples.names },
+      site: { NotificationSite(names: Samples.names) },
       clock: clock,
       logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     )
