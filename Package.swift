@@ -453,7 +453,10 @@ let package = Package(
     tests("PharosDocumentsTests", ["PharosDocuments", "PharosModel"]),
     tests(
       "PharosWaysTests",
-      ["PharosModel", "PharosSpace", "PharosWays", "PharosSimulation", "PharosSimulatedWorlds"]
+      [
+        "PharosDocuments", "PharosModel", "PharosSpace", "PharosWays", "PharosSimulation",
+        "PharosSimulatedWorlds",
+      ]
     ),
     tests("PharosRoomsTests", ["PharosModel", "PharosRooms"]),
     tests(

@@ -59,7 +59,7 @@ package struct DepartureWatch: Hashable, Sendable {
   package private(set) var warnings = 0
   /// The time of the last warning.
   private var lastWarning = Timestamp.distantPast
-  /// The samples within ``window``, in order.
+  /// The samples within ``window``, or the last three, in order.
   private var samples: [Sample] = []
   /// The shortest walk since the last warning.
   private var shortest: TimeSpan?
@@ -79,8 +79,8 @@ package struct DepartureWatch: Hashable, Sendable {
   /// Takes the walk that a fix leaves, and returns whether to warn the subject now.
   package mutating func update(walk: TimeSpan, at now: Timestamp, for appointment: Appointment) -> Bool {
     guard now > samples.last?.time ?? .distantPast else { return false }
-    samples.removeAll { now - $0.time > DepartureWatch.window }
     samples.append(Sample(time: now, walk: walk))
+    while samples.count > 3, now - samples[0].time > DepartureWatch.window { samples.removeFirst() }
     guard let median = self.walk else { return false }
     isThere = median <= (isThere ? DepartureWatch.leavingWalk : DepartureWatch.arrivalWalk)
     return decide(median, at: now, appointment)
@@ -88,7 +88,7 @@ package struct DepartureWatch: Hashable, Sendable {
 
   /// Lets time pass without a fix, and returns whether to warn the subject now.
   package mutating func advance(to now: Timestamp, for appointment: Appointment) -> Bool {
-    guard let last = samples.last, let walk, now - last.time >= DepartureWatch.silence else { return false }
+    guard let last = samples.last, now - last.time >= DepartureWatch.silence, let walk else { return false }
     return decide(walk, at: now, appointment)
   }
 
@@ -108,7 +108,8 @@ package struct DepartureWatch: Hashable, Sendable {
 
   /// Returns the time from which on the next fix is worth a route; earlier ones cannot use up the slack.
   package func nextSample(for appointment: Appointment) -> Timestamp {
-    guard let last = samples.last, let walk else { return .distantPast }
+    guard let last = samples.last, let median = walk else { return .distantPast }
+    let walk = max(last.walk, median)
     let slack =
       (appointment.time - last.time - appointment.margin - walk).seconds / DepartureWatch.maximumLoss
     let pauses = DepartureWatch.pauses

@@ -93,6 +93,8 @@ package struct NotificationMachine: Sendable {
   var low: [Key: Timestamp] = [:]
   /// The appointments of subjects that were located or warned.
   var departures: [Key: DepartureWatch] = [:]
+  /// A time not after the earliest at which a subject without fixes may have to leave.
+  private var firstDeparture: Timestamp?
   /// The earliest deadline among the stays of subjects that are known to be inside.
   var firstDeadline: Timestamp?
   /// The notifications that were decided but not yet read back from the journal, in order.
@@ -128,17 +130,21 @@ package struct NotificationMachine: Sendable {
     approaches = approaches.filter { isKnown($0.key) }
     low = low.filter { isKnown($0.key) }
     departures = departures.filter { isKnown($0.key) && !changed.contains($0.key.ofRule) }
+    findFirstDeparture()
     firstDeadline = stays.values.lazy.filter(\.isSure).map(\.deadline).min()
   }
 
   /// The time at which to call ``advance(to:site:)`` if no event comes before; nothing becomes due earlier.
   package var wakeTime: Timestamp? {
-    let stay = firstDeadline.map { $0 + NotificationMachine.patience }
-    guard !departures.isEmpty else { return stay }
-    let departure = appointments.values.lazy.joined().compactMap { rule in
-      rule.watched.flatMap { self.departures[Key(rule, rule.subject ?? .none)]?.wakeTime(for: $0) }
-    }.min()
-    return [stay, departure].compactMap { $0 }.min()
+    [firstDeadline.map { $0 + NotificationMachine.patience }, firstDeparture].compactMap { $0 }.min()
+  }
+
+  private mutating func findFirstDeparture() {
+    firstDeparture =
+      appointments.values.joined().compactMap { rule in
+        rule.watched.flatMap { self.departures[Key(rule, rule.subject ?? .none)]?.wakeTime(for: $0) }
+      }
+      .min()
   }
 
   /// Returns the rules that an event of the journal may concern.
@@ -253,6 +259,7 @@ package struct NotificationMachine: Sendable {
         guard event.time >= watch.nextSample(for: watched), let way = walk(fix, appointment) else { continue }
         let isDue = watch.update(walk: way, at: event.time, for: watched)
         departures[key] = watch
+        if let time = watch.wakeTime(for: watched) { firstDeparture = min(firstDeparture ?? time, time) }
         if isDue { warn(rule, watch, at: event.time, decidedAt: event.decidedAt, site) }
       }
     default: break
@@ -316,15 +323,7 @@ package struct NotificationMachine: Sendable {
   /// Advances the time and decides the notifications of the stays that are long enough by now.
   package mutating func advance(to now: Timestamp, site: NotificationSite) {
     guard let wakeTime, wakeTime <= now else { return }
-    for rule in appointments.values.joined().sorted(by: { ($0.application, $0.id) < ($1.application, $1.id) })
-    {
-      guard let watched = rule.watched, let subject = rule.subject else { continue }
-      let key = Key(rule, subject)
-      guard departures[key]?.advance(to: now, for: watched) == true, let watch = departures[key] else {
-        continue
-      }
-      warn(rule, watch, at: now, decidedAt: now, site)
-    }
+    if let firstDeparture, firstDeparture <= now { remind(at: now, site) }
     let due = stays.filter { $0.value.isSure && $0.value.deadline + NotificationMachine.patience <= now }
       .sorted { ($0.value.deadline, $0.key.subject) < ($1.value.deadline, $1.key.subject) }
     for (key, stay) in due {
@@ -337,6 +336,20 @@ package struct NotificationMachine: Sendable {
     // If the state of a subject has been unknown for so long, a notification would come too late.
     stays = stays.filter { now - $0.value.deadline < NotificationMachine.maximumAge }
     firstDeadline = stays.values.lazy.filter(\.isSure).map(\.deadline).min()
+  }
+
+  /// Warns the subjects without fixes that have to leave.
+  private mutating func remind(at now: Timestamp, _ site: NotificationSite) {
+    for rule in appointments.values.joined().sorted(by: { ($0.application, $0.id) < ($1.application, $1.id) })
+    {
+      guard let watched = rule.watched, let subject = rule.subject else { continue }
+      let key = Key(rule, subject)
+      guard departures[key]?.advance(to: now, for: watched) == true, let watch = departures[key] else {
+        continue
+      }
+      warn(rule, watch, at: now, decidedAt: now, site)
+    }
+    findFirstDeparture()
   }
 
   private mutating func wait(for stay: Stay, _ key: Key) {
