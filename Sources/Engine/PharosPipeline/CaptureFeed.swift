@@ -213,6 +213,7 @@ public struct CaptureFeed: Sendable {
       decode(whole[...], instant)
       return nil
     case .pause(through: let end, at: let instant): return .pause(through: end, at: instant)
+    case .announced(let event, let instant): return .announced(event, at: instant)
     }
   }
 }

@@ -128,6 +128,15 @@ package struct EventMerger: Sendable {
     )
   }
 
+  /// Publishes an event that the engines did not decide, such as a changed authorisation or a notification.
+  ///
+  /// It takes its place among the decisions: it counts as decided at the instant. It has its id and its time already, the latter by
+  /// the wall clock.
+  package mutating func announce(_ event: Event, at instant: Timestamp) {
+    let offset = clock.last { $0.since <= instant }?.offset ?? .zero
+    events.append(event.restamped(withClockSetBy: .zero - offset).announced(at: instant))
+  }
+
   /// Records a step of the wall clock, so that events decided later carry the new time.
   ///
   /// A step affects no decision: deadlines, order and ids use the clock of the start.

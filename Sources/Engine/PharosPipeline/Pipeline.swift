@@ -166,6 +166,13 @@ public struct Pipeline: Sendable {
     return release(through: instant - .oneNanosecond)
   }
 
+  /// Takes an event that the engines did not decide, and gives what has become final.
+  package mutating func announce(_ event: Event, at instant: Timestamp) -> [Event] {
+    let instant = enter(at: instant)
+    merger.announce(event, at: instant)
+    return release(through: instant - .oneNanosecond)
+  }
+
   /// Takes any input but the site at the beginning, which a pipeline is made from.
   public mutating func process(_ input: borrowing PipelineInput) -> [Event] {
     switch copy input {
@@ -175,6 +182,7 @@ public struct Pipeline: Sendable {
     case .tick(let instant): return advance(to: instant)
     case .clockStep(let step, let instant): return stepClock(by: step, at: instant)
     case .pause(through: let end, at: let instant): return pause(through: end, at: instant)
+    case .announced(let event, let instant): return announce(event, at: instant)
     case .restored(let restoration, let instant):
       do throws(FieldError) {
         if let checkpoint = restoration.checkpoint { try restore(checkpoint) }
@@ -457,6 +465,8 @@ public enum PipelineInput: Sendable {
   case clockStep(TimeSpan, at: Timestamp)
   /// The server stood still from an instant to a later one.
   case pause(through: Timestamp, at: Timestamp)
+  /// An event that the engines did not decide: a changed authorisation, a notification.
+  case announced(Event, at: Timestamp)
 
   /// The same input with the identity keys of a site: a recording names the keys of tags that change their addresses, and
   /// holds none of them.

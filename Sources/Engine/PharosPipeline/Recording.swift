@@ -19,6 +19,8 @@ package enum RecordedInput: Hashable, Sendable {
 
   /// The server stood still from an instant to a later one.
   case pause(through: Timestamp, at: Timestamp)
+  /// An event that the engines did not decide: a changed authorisation, a notification.
+  case announced(Event, at: Timestamp)
 
   /// The type of the pcapng blocks: "PHR" behind the bit that keeps a type for local use.
   package static let blockType: UInt32 = 0x8050_4852
@@ -45,6 +47,7 @@ package enum RecordedInput: Hashable, Sendable {
     case .pause(through: let end, at: let instant): write(6, at: instant, end)
     case .datagram(let part, from: let source, to: let destination, at: let instant):
       write(7, at: instant, source, destination, part)
+    case .announced(let event, let instant): write(8, at: instant, event)
     }
     return writer.bytes
   }
@@ -54,7 +57,7 @@ package enum RecordedInput: Hashable, Sendable {
     switch self {
     case .site: nil
     case .tick(let instant), .change(_, let instant), .clockStep(_, let instant), .restored(_, let instant),
-      .pause(_, let instant), .datagram(_, _, _, let instant):
+      .pause(_, let instant), .datagram(_, _, _, let instant), .announced(_, let instant):
       instant
     }
   }
@@ -78,6 +81,7 @@ package enum RecordedInput: Hashable, Sendable {
     case 7:
       let (source, destination) = (try Endpoint(from: &reader), try Endpoint(from: &reader))
       self = .datagram(try RecordedPart(from: &reader), from: source, to: destination, at: instant)
+    case 8: self = .announced(try Event(from: &reader), at: instant)
     default: throw reader.failure(.kind(kind))
     }
     try reader.finish()

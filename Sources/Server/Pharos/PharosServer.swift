@@ -207,6 +207,13 @@ final class Phase: Sendable {
     }
   }
 
+  /// The ingest server while the server listens.
+  var listening: IngestServer? {
+    state.withLock { state in
+      if case .listening(let ingest) = state { ingest } else { nil }
+    }
+  }
+
   /// Notes that the server listens, and resumes the waiting callers.
   func listen(_ ingest: IngestServer) {
     for continuation in replace(with: .listening(ingest)) { continuation.resume(returning: ingest) }
@@ -242,6 +249,16 @@ extension PharosServer {
     under policy: ListenPolicy
   ) async throws -> [Receipt] {
     try await phase.ingest().receive(payloads, from: source, under: policy)
+  }
+
+  /// Publishes events that the engine did not decide, in their place among all inputs; returns at once.
+  ///
+  /// - Parameters:
+  ///   - events: the events, such as a changed authorisation or a notification.
+  ///   - otherwise: takes them instead where the server does not listen.
+  package func announce(_ events: [Event], otherwise: @escaping @Sendable ([Event]) -> Void) {
+    guard let ingest = phase.listening else { return otherwise(events) }
+    ingest.announce(events, otherwise: otherwise)
   }
 
   /// Has a checkpoint taken now; returns once it was handed over.

@@ -78,6 +78,11 @@ extension HTTPBackend {
       .and(notifications.deletingAll(of: application))
       .and(authorisations.forgetting(application: application))
   }
+
+  /// Publishes events that the engine did not decide, in their place among all its inputs; returns at once.
+  package func announce(_ events: [Event]) {
+    server.announce(events) { [commitPublisher] in commitPublisher.publish($0) }
+  }
 }
 
 extension CommitPublisher {

@@ -220,6 +220,8 @@ package struct ServerInput: Sendable {
     case clockStep(TimeSpan)
     /// The process stood still up to this time and received nothing.
     case pause(through: Timestamp)
+    /// Events that the engines did not decide.
+    case announcement([Event])
     /// A checkpoint is to be taken here.
     case marker(CheckpointMarker)
   }

@@ -252,6 +252,21 @@ extension IngestServer {
     return try await ask { .datagrams(payloads, from: source, policy, $0) }
   }
 
+  /// Publishes events that the engines did not decide, such as a changed authorisation or a notification.
+  ///
+  /// They have their place among all inputs, are recorded, and are delivered in the order of all events. The call returns at once.
+  ///
+  /// - Parameters:
+  ///   - events: the events, with their ids, and with times by the wall clock.
+  ///   - otherwise: takes the events instead where the server stops before they have a place.
+  package func announce(_ events: [Event], otherwise: @escaping @Sendable ([Event]) -> Void) {
+    guard !isStopping.load(ordering: .acquiring) else { return otherwise(events) }
+    let loop = loops[0]
+    loop.eventLoop.scheduleTask(in: .zero) {
+      loop.value.request(.announce(events, otherwise: otherwise))
+    }.futureResult.whenFailure { _ in otherwise(events) }
+  }
+
   /// Takes a checkpoint as soon as the last one has been written, one for all who ask meanwhile; returns once it was
   /// handed over, which does nothing where the configuration takes none.
   ///

@@ -110,6 +110,8 @@ package final class MergerLoop {
       merger.stepClock(by: step, at: input.received)
     case .pause(through: let end):
       merger.pause(through: end, at: input.received)
+    case .announcement(let events):
+      for event in events { merger.announce(event, at: input.received) }
     case .marker(let checkpoint):
       marker = (input.received, checkpoint)
     }

@@ -251,6 +251,8 @@ extension RecorderLoop {
         for change in changes { try writer.write(.change(change, at: received)) }
       case .clockStep(let step): try writer.write(.clockStep(step, at: received))
       case .pause(through: let end): try writer.write(.pause(through: end, at: received))
+      case .announcement(let events):
+        for event in events { try writer.write(.announced(event, at: received)) }
       case .marker: break  // No input: what a checkpoint holds is the same as if none had been taken.
       }
     }

@@ -35,13 +35,17 @@ struct ServerInputs {
     case datagrams([[UInt8]], from: Endpoint, ListenPolicy, EventLoopPromise<[Receipt]>)
     /// A checkpoint.
     case checkpoint(EventLoopPromise<Void>)
+    /// Events that the engines did not decide; the function takes them where the server stops before they have a place.
+    case announce([Event], otherwise: @Sendable ([Event]) -> Void)
     /// A recording; the answer is the R behind which it has begun.
     case record(RecordingOrder, EventLoopPromise<Timestamp>)
 
-    /// Indicates whether it changes a site that is committed already.
+    /// Indicates whether what it asks for is committed already, so that it waits for room however many requests do.
     var isCommitted: Bool {
-      guard case .change(_, .committed, _) = self else { return false }
-      return true
+      switch self {
+      case .change(_, .committed, _), .announce: true
+      case .change, .datagrams, .checkpoint, .record: false
+      }
     }
 
     /// The length of its datagrams.
@@ -57,6 +61,7 @@ struct ServerInputs {
       case .datagrams(_, from: _, _, let answer): answer.fail(error)
       case .checkpoint(let answer): answer.fail(error)
       case .record(_, let answer): answer.fail(error)
+      case .announce(let events, let otherwise): otherwise(events)
       }
     }
   }
@@ -114,7 +119,7 @@ extension ReadingLoop {
     }
   }
 
-  /// Refuses the pending requests while the sockets are not read, except the changes that are committed already.
+  /// Refuses the pending requests while the sockets are not read, except those that are committed already.
   func refuseWaitingRequests() {
     let waiting = server?.requests.filter { !$0.isCommitted } ?? []
     for request in waiting { request.fail(IngestError.overloaded(waiting: waiting.count)) }
@@ -213,6 +218,7 @@ extension ReadingLoop {
     case .change(let edit, let part, let answer): apply(edit, part, at: received, answer)
     case .datagrams(let datagrams, from: let source, let policy, let answer):
       answer.succeed(receive(datagrams, from: source, under: policy, at: received))
+    case .announce(let events, _): announce(.announcement(events), at: received)
     case .checkpoint(let answer):
       server?.checkpointAnswers.append(answer)
       watchCheckpoint()

@@ -175,12 +175,28 @@ struct RandomSites {
     }
   }
 
+  mutating func announcement() -> Event {
+    let time = Timestamp(seconds: Int64(number(0...2_000_000_000)))
+    return Event(
+      stream: text(),
+      kind: .authorisationChanged,
+      time: time,
+      decidedAt: time + .milliseconds(Int64(number(0...1_000))),
+      stage: 0,
+      subject: .observer(observer()),
+      application: text(),
+      counter: UInt64(number(0...9)),
+      detail: .authorisation(AuthorisationTransition(from: .notDetermined, to: .always, purpose: text()))
+    )
+  }
+
   mutating func input() -> RecordedInput {
-    switch number(0...4) {
+    switch number(0...5) {
     case 0: .site(site())
     case 1: .tick(through: time())
     case 2: .change(change(), at: time())
     case 3: .pause(through: time(), at: time())
+    case 4: .announced(announcement(), at: time())
     default: .clockStep(span(), at: time())
     }
   }

@@ -159,7 +159,7 @@ struct TestService {
         journal: journal,
         committed: commitPublisher.committed,
         stream: site.stream,
-        publish: { commitPublisher.publish($0) },
+        publish: { server.announce($0) { commitPublisher.publish($0) } },
         site: { NotificationSite(owner.site, names: owner.names) },
         logger: logger
       ),

@@ -48,7 +48,7 @@ struct CaptureSurvey {
     switch input {
     case .site(let site): recordedSite = recordedSite ?? site
     case .reports(let batch): add(batch)
-    case .change, .restored, .tick, .clockStep, .pause: return
+    case .change, .restored, .tick, .clockStep, .pause, .announced: return
     }
   }
 

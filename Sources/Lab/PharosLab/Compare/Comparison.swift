@@ -109,6 +109,7 @@ struct Comparison {
       // What was changed while the recording went on is part of the site as it was; the edited one is to stay as it is.
       decide(whereEdited: false) { $0.process(input) }
       countVerdicts(before: .distantFuture)
+    case .announced: return  // No rule has decided it.
     case .restored: return  // Every rule begins with nothing heard.
     }
   }

@@ -120,6 +120,13 @@ extension Event {
 }
 
 extension Event {
+  /// Returns the same event, decided at another instant: the one at which it takes its place in the stream.
+  package func announced(at instant: Timestamp) -> Event {
+    var event = self
+    event.decidedAt = instant
+    return event
+  }
+
   /// Returns the same decision with another detail: what a reader may learn of it.
   package func with(_ detail: EventDetail) -> Event {
     var event = self

@@ -28,7 +28,7 @@ package struct Endpoints: Sendable {
       AuthorisationResource(
         authorisations: backend.authorisations,
         owner: backend.owner,
-        commitPublisher: backend.commitPublisher,
+        announce: { backend.announce($0) },
         clock: clock
       ),
       AccuracyResource(

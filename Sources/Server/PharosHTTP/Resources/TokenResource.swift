@@ -175,7 +175,8 @@ extension TicketResource {
 struct AuthorisationResource: Resource {
   let authorisations: Authorisations
   let owner: SiteOwner
-  let commitPublisher: CommitPublisher
+  /// Publishes the event of a change, in its place among all inputs of the engine.
+  let announce: @Sendable ([Event]) -> Void
   let clock: @Sendable () -> Timestamp
 
   var routes: [Route] {
@@ -259,7 +260,7 @@ struct AuthorisationResource: Resource {
       stream: owner.site.stream,
       at: clock()
     )
-    if let event { commitPublisher.publish([event]) }
+    if let event { announce([event]) }
     let now = authorisations.state(application: application.identifier, subject: subject)
     return .json(AuthorisationRow.members, of: row(subject, now), names: owner.names)
   }

@@ -155,7 +155,9 @@ struct ServerParts: HTTPBackend {
         journal: journal,
         committed: commitPublisher.committed,
         stream: site.stream,
-        publish: { [commitPublisher] in commitPublisher.publish($0) },
+        publish: { [server, commitPublisher] in
+          server.announce($0) { commitPublisher.publish($0) }
+        },
         site: { [owner] in NotificationSite(owner.site, names: owner.names) },
         timeZone: { [venues] in venues.timeZone ?? TimeZone.current.identifier },
         walk: { [venues] in venues.walk(from: $0, to: $1) },

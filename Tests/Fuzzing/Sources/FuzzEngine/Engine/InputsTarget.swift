@@ -46,6 +46,7 @@ final class InputsTarget: FuzzTarget {
     case .change(let change, let instant): run.receive(.change(change, at: instant))
     case .clockStep(let step, let instant): run.receive(.clockStep(step, at: instant))
     case .pause(through: let end, at: let instant): run.receive(.pause(through: end, at: instant))
+    case .announced(let event, let instant): run.receive(.announced(event, at: instant))
     // Checkpoints have a target of their own.
     case .restored, .datagram: break
     }
