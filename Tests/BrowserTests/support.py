@@ -58,6 +58,28 @@ class BrowserTest(unittest.TestCase):
         cls.browser = _browser
 
 
+class MockTest(BrowserTest):
+    """A test on one page against a mock server of its own; nothing may go wrong on the page."""
+
+    # The arguments of the mock server, and the width of the page.
+    mocked = {}
+    width = 1280
+
+    def setUp(self):
+        self.mock = Mock(**self.mocked)
+        self.addCleanup(self.mock.stop)
+        self.world = self.mock.world
+        self.visit = Visit(self.browser, width=self.width)
+        self.addCleanup(self.visit.close)
+        self.page = self.visit.page
+
+    def tearDown(self):
+        self.assertEqual(self.visit.errors, [])
+
+    def open(self, route):
+        self.page.goto(f"{self.mock.base}#/{route}")
+
+
 class ModuleTest(BrowserTest):
     """A test of functions of the pages, called with values."""
 

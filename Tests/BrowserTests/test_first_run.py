@@ -27,18 +27,10 @@ def hearing(minor, observer=GATEWAY, registered=False):
     }
 
 
-class FirstRun(support.BrowserTest):
+class FirstRun(support.MockTest):
     """An empty site with a gateway on its network, against the mock server."""
 
-    def setUp(self):
-        self.mock = support.Mock(empty=True)
-        self.visit = support.Visit(self.browser)
-        self.page = self.visit.page
-        self.addCleanup(self.mock.stop)
-        self.addCleanup(self.visit.close)
-
-    def tearDown(self):
-        self.assertEqual(self.visit.errors, [])
+    mocked = {"empty": True}
 
     def test_one_click_makes_a_room_and_its_region(self):
         world = self.mock.world

@@ -5,23 +5,18 @@ import math
 import support
 
 
-class Floor(support.BrowserTest):
+class Floor(support.MockTest):
     """A museum of three floors in which all subjects stand still unless a test moves them."""
 
+    mocked = {"tags": 12, "moves": 0, "fixes": 10, "walks": False}
+
     def setUp(self):
-        self.mock = support.Mock(tags=12, moves=0, fixes=10, walks=False)
+        super().setUp()
         for number in range(12):
             level = 1 if number < 4 else 0 if number < 9 else -1
             self.put(number, x=6.0 + 4 * number, y=12.0, level=level)
-        self.visit = support.Visit(self.browser)
-        self.page = self.visit.page
-        self.addCleanup(self.mock.stop)
-        self.addCleanup(self.visit.close)
         self.page.goto(self.mock.base)
         support.expect(self.floor("Ground floor")).to_have_attribute("aria-pressed", "true")
-
-    def tearDown(self):
-        self.assertEqual(self.visit.errors, [])
 
     def put(self, number, **place):
         self.mock.world.locate(self.mock.world.walker(number), **place)

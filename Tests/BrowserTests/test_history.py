@@ -10,19 +10,15 @@ def address(*parts):
     return f"#/{pages[parts[0]]}/" + "/".join(urllib.parse.quote(part, safe="") for part in parts[1:])
 
 
-class History(support.BrowserTest):
+class History(support.MockTest):
     """A museum of which a day is stored, but for a quarter of an hour in which the server was stopped."""
 
-    def setUp(self):
-        self.mock = support.Mock(tags=30, moves=2, fixes=10)
-        self.visit = support.Visit(self.browser, width=1440)
-        self.page = self.visit.page
-        self.addCleanup(self.mock.stop)
-        self.addCleanup(self.visit.close)
-        self.tag = next(iter(self.mock.world.zone_of))
+    mocked = {"tags": 30, "moves": 2, "fixes": 10}
+    width = 1440
 
-    def tearDown(self):
-        self.assertEqual(self.visit.errors, [])
+    def setUp(self):
+        super().setUp()
+        self.tag = next(iter(self.mock.world.zone_of))
 
     def test_rooms_and_gateways_have_a_past(self):
         self.page.goto(f"{self.mock.base}#/rooms")

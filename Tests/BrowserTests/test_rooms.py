@@ -7,12 +7,13 @@ GATEWAYS = [f"ac:23:3f:a0:00:{number}" for number in (61, 62, 63)]
 UUID = "7C3B1F0E-52D4-4A86-9E61-3D0A5B7C9F21"
 
 
-class OwnRooms(support.BrowserTest):
+class OwnRooms(support.MockTest):
     """A site of two rooms and three gateways, all made over HTTP, with tags that stand still."""
 
+    mocked = {"empty": True}
+
     def setUp(self):
-        self.mock = support.Mock(empty=True)
-        self.world = self.mock.world
+        super().setUp()
         self.world.observers = list(GATEWAYS)
         first, second, third = GATEWAYS
         self.world.made_zones = {
@@ -29,16 +30,6 @@ class OwnRooms(support.BrowserTest):
             self.world.zone_of[beacon] = "hall"
             self.world.since[beacon] = self.world.started
         self.world.name_of_tag = lambda _, beacon: self.world.beacon_names.get(beacon)
-        self.visit = support.Visit(self.browser)
-        self.page = self.visit.page
-        self.addCleanup(self.mock.stop)
-        self.addCleanup(self.visit.close)
-
-    def tearDown(self):
-        self.assertEqual(self.visit.errors, [])
-
-    def open(self, route):
-        self.page.goto(f"{self.mock.base}#/{route}")
 
     @property
     def sheet(self):

@@ -9,22 +9,10 @@ import support
 UUID = "0018B4CC-1937-4981-B893-9D7191B22E35"
 
 
-class Things(support.BrowserTest):
+class Things(support.MockTest):
     """The museum with 12 tags, some of which are located, and visitors."""
 
-    def setUp(self):
-        self.mock = support.Mock(tags=12, moves=0, fixes=10, walks=False)
-        self.visit = support.Visit(self.browser)
-        self.page = self.visit.page
-        self.addCleanup(self.mock.stop)
-        self.addCleanup(self.visit.close)
-        self.world = self.mock.world
-
-    def tearDown(self):
-        self.assertEqual(self.visit.errors, [])
-
-    def open(self, route):
-        self.page.goto(f"{self.mock.base}#/{route}")
+    mocked = {"tags": 12, "moves": 0, "fixes": 10, "walks": False}
 
     def rows(self):
         return self.page.get_by_role("table", name="Things").get_by_role("row")
@@ -200,18 +188,16 @@ class Things(support.BrowserTest):
         self.assertEqual(text, "name,level\r\n'=1+1,-60\r\n\"a \"\"b\"\", c\",\r\n")
 
 
-class RoomsAndGateways(support.BrowserTest):
+class RoomsAndGateways(support.MockTest):
     """A site made on the dashboard: two rooms, three gateways and a handset."""
 
     GATEWAYS = ["ac:23:3f:a0:00:61", "ac:23:3f:a0:00:62", "ac:23:3f:a0:00:63"]
 
+    mocked = {"empty": True}
+
     def setUp(self):
-        self.mock = support.Mock(empty=True)
-        self.visit = support.Visit(self.browser)
-        self.page = self.visit.page
-        self.addCleanup(self.mock.stop)
-        self.addCleanup(self.visit.close)
-        world = self.world = self.mock.world
+        super().setUp()
+        world = self.world
         first, second, third = self.GATEWAYS
         world.named = {first: {"name": "Door"}, second: {"name": "Window"}}
         world.made_zones = {
@@ -226,12 +212,6 @@ class RoomsAndGateways(support.BrowserTest):
             return [{**row, "name": world.named.get(row["id"], {}).get("name"), "lastHeard": at} for row in rows]
 
         world.observer_rows = observers
-
-    def tearDown(self):
-        self.assertEqual(self.visit.errors, [])
-
-    def open(self, route):
-        self.page.goto(f"{self.mock.base}#/{route}")
 
     def test_a_room_is_renamed_and_keeps_the_rest(self):
         self.open("rooms")

@@ -5,21 +5,10 @@ import support
 UUID = "0018B4CC-1937-4981-B893-9D7191B22E35"
 
 
-class Work(support.BrowserTest):
+class Work(support.MockTest):
     """Adding, accepting, replaying, being refused."""
 
-    def setUp(self):
-        self.mock = support.Mock(moves=2)
-        self.visit = support.Visit(self.browser)
-        self.page = self.visit.page
-        self.addCleanup(self.mock.stop)
-        self.addCleanup(self.visit.close)
-
-    def tearDown(self):
-        self.assertEqual(self.visit.errors, [])
-
-    def open(self, route):
-        self.page.goto(f"{self.mock.base}#/{route}")
+    mocked = {"moves": 2}
 
     def test_a_region_is_checked_as_one_types_and_added(self):
         self.open("regions")
