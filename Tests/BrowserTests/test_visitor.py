@@ -30,7 +30,7 @@ class Visitor(support.BrowserTest):
             support.expect(page.get_by_role("link", name="Near me")).to_have_attribute("href", "https://example.org/app")
             page.get_by_label("Search").fill("CAFE soup")
             support.expect(page.get_by_role("status")).to_have_text("1 place found")
-            page.locator("#directory").get_by_role("button").click()
+            page.locator("#search").get_by_role("button").click()
             support.expect(page.get_by_role("heading", name="Café under the roof")).to_be_visible()
             support.expect(page.get_by_text("Cash only.")).to_be_visible()
             support.expect(page.locator(".floors button[aria-pressed=true]")).to_have_count(1)

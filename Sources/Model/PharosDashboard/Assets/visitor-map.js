@@ -5,6 +5,8 @@ import { symbols } from "./floor-drawing.js";
 
 /** So many names find room on a telephone; of more, only those that matter now are written. */
 const manyNames = 12;
+/** The height of letters in pixels. */
+const letters = 13;
 /** Metres of a degree of latitude. */
 const degree = 111_200;
 
@@ -15,6 +17,7 @@ export function drawMap(svg, floor, { chosen, steps, choose }) {
   if (!frame) return replace(svg);
   const unit = Math.max(frame.width, frame.height) / 100;
   const margin = 4 * unit;
+  const size = (letters * (frame.width + 2 * margin)) / (svg.clientWidth || 600);
   svg.setAttribute(
     "viewBox",
     `${-margin} ${-margin} ${frame.width + 2 * margin} ${frame.height + 2 * margin}`,
@@ -31,7 +34,7 @@ export function drawMap(svg, floor, { chosen, steps, choose }) {
       const d = geometry.coordinates.map((line) => `M${line.map(frame.point).join("L")}`).join("");
       areas.push(s("path", { class: kind, d, "stroke-width": unit / 3 }));
     } else if (symbols[kind]) {
-      marks.push(text(frame, geometry.coordinates, symbols[kind], unit, "way", 0));
+      marks.push(text(frame, geometry.coordinates, symbols[kind], size, "way", size / 3));
     }
   }
   const ways = (steps ?? []).filter((step) => step.level === floor.level && step.geometry.coordinates.length > 1);
@@ -45,14 +48,14 @@ export function drawMap(svg, floor, { chosen, steps, choose }) {
     const [cx, cy] = frame.pair(place.location);
     const mark = { class: isChosen ? "place chosen" : "place", cx, cy, r: isChosen ? 1.8 * unit : 1.2 * unit };
     marks.push(s("circle", { ...mark, onClick: () => choose(place) }));
-    if (named || isChosen) marks.push(text(frame, place.location, place.title ?? place.name, unit, "", -2.4));
+    if (named || isChosen) marks.push(text(frame, place.location, place.title ?? place.name, size, "", -2.4 * unit));
   }
   return replace(svg, areas, marks);
 }
 
-function text(frame, position, label, unit, name, lift) {
+function text(frame, position, label, size, name, drop) {
   const [x, y] = frame.pair(position);
-  const attributes = { x, y: y + lift * unit + (lift ? 0 : unit), "font-size": 3 * unit };
+  const attributes = { x, y: y + drop, "font-size": size };
   return s("text", name ? { class: name, ...attributes } : attributes, label);
 }
 

@@ -54,6 +54,7 @@ function choose(entry) {
   parts.to.value = entry.place.id;
   showMap();
   showPlace();
+  parts.map.scrollIntoView({ block: "nearest" });
 }
 
 function chooseOnMap(place) {
@@ -96,6 +97,7 @@ function build() {
     map: s("svg", { class: "map", role: "img" }),
     place: h("section", { "aria-live": "polite" }),
     count: h("p", { class: "soft", role: "status" }),
+    found: h("ul", { class: "places" }),
     list: h("div", { class: "places" }),
     from: ends(),
     to: ends(),
@@ -105,7 +107,7 @@ function build() {
   replace(
     document.querySelector("#main"),
     h("section", { id: "map" }, h("h2", null, text.map), parts.floors, parts.map),
-    h("section", { id: "search" }, field(text.search, query), parts.count),
+    h("section", { id: "search" }, field(text.search, query), parts.count, parts.found),
     parts.place,
     h("section", { id: "directions" }, h("h2", null, text.directions), directionsForm(), parts.way),
     h("section", { id: "directory" }, h("h2", null, text.directory), parts.list),
@@ -114,6 +116,7 @@ function build() {
   showMap();
   showPlace();
   showPlaces();
+  showDirectory();
   showWay();
 }
 
@@ -228,12 +231,15 @@ function row(entry) {
 
 function showPlaces() {
   const isSearch = folded(state.query).length > 0;
-  const found = isSearch ? matches() : state.places;
+  const found = isSearch ? matches() : [];
   setText(parts.count, isSearch ? says().found(found.length) : "");
-  if (isSearch) return replace(parts.list, h("ul", { class: "places" }, found.map(row)));
-  const groups = Map.groupBy(found, (entry) => category(entry.place));
+  replace(parts.found, found.map(row));
+}
+
+function showDirectory() {
+  const groups = Map.groupBy(state.places, (entry) => category(entry.place));
   const names = [...groups.keys()].sort((a, b) => a.localeCompare(b));
-  return replace(
+  replace(
     parts.list,
     names.map((name) => [h("h3", null, name), h("ul", { class: "places" }, groups.get(name).map(row))]),
   );
