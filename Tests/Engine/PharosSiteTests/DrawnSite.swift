@@ -62,6 +62,9 @@ enum DrawnSite {
     configuration.allowedHosts = maybe(["pharos.local"], using: &random) ?? []
     configuration.tls = maybe(TLSFiles(certificate: "a b.pem", key: "/k"), using: &random)
     configuration.data = maybe("pharos data", using: &random)
+    if !configuration.venues.isEmpty, Bool.random(using: &random) {
+      configuration.visitors[1] = VisitorPage(nearMe: maybe("https://example.org/?a=1", using: &random))
+    }
     configuration.retention.age = maybe(.minutes(7), using: &random)
     configuration.retention.size = maybe(Int64.random(in: 1...(1 << 50), using: &random), using: &random)
     for application in configuration.site.applications {

@@ -166,6 +166,25 @@ struct SiteFileTests {
     #expect(site.applications.first?.regions.map(\.presence.enterSamples) == [3, 3])
   }
 
+  @Test("a venue may have a page for visitors; nothing else makes it public")
+  func visitors() throws {
+    let text = """
+      venues:
+        - venues/museum/
+        - { folder: mall, visitors: true, nearMe: "https://example.org/app" }
+        - { folder: /srv/station, visitors: false }
+        - { folder: zoo, visitors: yes }
+      """
+    let configuration = try SiteFile.parse(text, path: "sites/a/site.yaml")
+    #expect(configuration.warnings.isEmpty)
+    #expect(configuration.venues == ["venues/museum/", "mall", "/srv/station", "zoo"])
+    #expect(
+      configuration.visitors == [1: VisitorPage(nearMe: "https://example.org/app"), 3: VisitorPage()]
+    )
+    let resolved = configuration.resolved(against: "sites/a/site.yaml")
+    #expect(resolved.venues[1] == "sites/a/mall" && resolved.visitors == configuration.visitors)
+  }
+
   @Test("venues, and how handsets and tags are located in them")
   func positioning() throws {
     let text = """

@@ -244,6 +244,14 @@ struct SiteMistakeTests {
         "site.yaml:1: warning: site: positioning is set without venues: nothing is located"
       ),
       (
+        "venues:\n  - { folder: mall, nearMe: \"https://example.org\" }",
+        "site.yaml:2: venue \"mall\": nearMe is set without visitors: true (expected both, or neither)"
+      ),
+      (
+        "venues:\n  - { visitors: true }",
+        "site.yaml:2: venue 1: folder is missing (expected the path of a venue's folder)"
+      ),
+      (
         "venues: [venues/museum/]\npositioning: { interval: 10ms }",
         "site.yaml:2: positioning: interval is \"10ms\" (expected a time with a unit, from 250ms to 1h)"
       ),
