@@ -62,7 +62,7 @@ extension SiteFile {
     root.add("observers", site.observers) { observer($0, configuration.access) }
     root.add("beacons", site.beacons) { beacon($0, configuration.access) }
     root.add("zones", site.zones, zone)
-    root.add("venues", configuration.venueEntries) { $0 }
+    root.add("venues", VenueEntries.written(site.venues, configuration.visitors)) { $0 }
     root.add("positioning", positioning(site.positioning))
     root.add("visits", site.visits.map(visits))
     root.add("iBeaconCompanies", site.iBeaconCompanies) { .integer(Int64($0)) }

@@ -116,7 +116,7 @@ struct SiteReading {
     readPolicy(fields, into: &configuration)
     configuration.access = access
     checkAccess(fields, configuration)
-    readVenues(fields, into: &configuration)
+    VenueEntries.read(fields, into: &configuration)
     configuration.site.positioning = positioning(fields)
     configuration.site.visits = visits(fields)
     for key in configuration.paths.map(\.key) + ["listen.http"] {

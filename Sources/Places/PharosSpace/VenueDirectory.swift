@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The places of a venue, made ready to be searched by words and by position.
 ///
 /// How a search works: every text of a place is folded and cut into words, each with the field that it stands in. All words of the
@@ -258,24 +256,5 @@ package struct VenueDirectory: Sendable {
       address: place?.caption.address ?? story.address,
       observers: observers.map(\.observer)
     )
-  }
-}
-
-/// The directory of a venue, made at its first use and then kept.
-package final class SharedDirectory: Sendable {
-  private let venue: Venue
-  private let made = Mutex<VenueDirectory?>(nil)
-
-  /// Takes a venue; no directory is made yet.
-  package init(_ venue: Venue) { self.venue = venue }
-
-  /// The directory; the first call makes it, and others wait for it.
-  package var directory: VenueDirectory {
-    made.withLock { made in
-      if let directory = made { return directory }
-      let directory = VenueDirectory(venue)
-      made = directory
-      return directory
-    }
   }
 }

@@ -66,7 +66,7 @@ public struct BeaconEntry: Hashable, Sendable {
   /// that keeps its address.
   public var identityKey: IdentityKey?
   /// The words for people who are near it.
-  public var caption: Caption
+  public var caption = Caption()
 
   /// Makes an entry.
   public init(
@@ -75,8 +75,7 @@ public struct BeaconEntry: Hashable, Sendable {
     name: String? = nil,
     measuredPower: Double? = nil,
     interval: TimeSpan? = nil,
-    identityKey: IdentityKey? = nil,
-    caption: Caption = Caption()
+    identityKey: IdentityKey? = nil
   ) {
     self.constraint = constraint
     self.keyedByAddress = keyedByAddress
@@ -84,7 +83,6 @@ public struct BeaconEntry: Hashable, Sendable {
     self.measuredPower = measuredPower.flatMap { MeasuredPower.known($0) }
     self.interval = interval
     self.identityKey = identityKey
-    self.caption = caption
   }
 }
 

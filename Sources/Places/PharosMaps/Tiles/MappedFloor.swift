@@ -205,18 +205,16 @@ private struct Laying {
       _ identifier: String,
       _ point: Point,
       name: String = "",
-      category: String = "",
-      isAccessible: Bool = true,
-      caption: Caption = Caption()
+      of poi: PointOfInterest? = nil
     ) -> MappedFloor.Mark? {
       place(point).map {
         MappedFloor.Mark(
           kind: kind,
           identifier: identifier,
           name: name,
-          category: category,
-          isAccessible: isAccessible,
-          caption: caption,
+          category: poi?.category ?? "",
+          isAccessible: poi?.isAccessible ?? true,
+          caption: poi?.caption ?? Caption(),
           point: $0
         )
       }
@@ -228,15 +226,7 @@ private struct Laying {
         }
       }
       + floor.pointsOfInterest.compactMap { place in
-        mark(
-          .place,
-          place.identifier,
-          place.point,
-          name: place.name,
-          category: place.category,
-          isAccessible: place.isAccessible,
-          caption: place.caption
-        )
+        mark(.place, place.identifier, place.point, name: place.name, of: place)
       }
   }
 
