@@ -187,9 +187,8 @@ extension SiteReading {
     return input
   }
 
-  /// Reads the broker to which states are published.
-  func mqttOutput(_ root: DocumentFields) -> MQTTOutput? {
-    guard let publish = root.fields("publish", known: ["mqtt"]) else { return nil }
+  /// Reads the broker to which states are published, within `publish`.
+  func mqttOutput(_ publish: DocumentFields) -> MQTTOutput? {
     let known = SiteReading.mqttOutputKeys
     guard let fields = publish.fields("mqtt", known: known), let broker = broker(fields) else { return nil }
     var output = MQTTOutput(broker: broker)
@@ -250,14 +249,12 @@ extension SiteFile {
   /// The keys and values of a broker to which states are published.
   static func tree(of output: MQTTOutput) -> JSONValue {
     .written { json in
-      json.openObject("mqtt")
       DocumentField.write(MQTTBroker.properties, of: output.broker, to: &json)
       let usual = MQTTOutput(broker: output.broker)
       if output.prefix != usual.prefix { json.member("prefix", output.prefix) }
       if output.discovery != usual.discovery { json.member("discovery", output.discovery) }
       if let version = output.homeAssistant { json.member("homeAssistant", "\(version)") }
       json.member("dashboard", ifPresent: output.dashboard)
-      json.closeObject()
     }
   }
 }

@@ -20,6 +20,8 @@ package struct SiteConfiguration: Hashable, Sendable {
   package var mqttInput: MQTTInput?
   /// The broker to which states are published, or nil for none.
   package var mqttOutput: MQTTOutput?
+  /// The relay that takes mail, or nil for none.
+  package var mail: MailRelay?
   /// The files that make the HTTP interface speak TLS, or nil for plain HTTP.
   package var tls: TLSFiles?
   /// The folder of the journal, or nil to keep it in memory.

@@ -33,7 +33,7 @@ extension SiteFile {
     var root = Members()
     root.add("stream", .string(site.stream), unless: .string(usual.site.stream))
     root.add("listen", listen(configuration))
-    root.add("publish", configuration.mqttOutput.map(tree))
+    root.add("publish", publish(configuration))
     root.add(
       "tls",
       configuration.tls.map { tls in
@@ -72,6 +72,18 @@ extension SiteFile {
       unless: .number(Site.defaultPathLossExponent)
     )
     return .object(root.members)
+  }
+
+  private static func publish(_ configuration: SiteConfiguration) -> JSONValue? {
+    var publish = Members()
+    publish.add("mqtt", configuration.mqttOutput.map(tree))
+    publish.add(
+      "mail",
+      configuration.mail.map { relay in
+        .written { DocumentField.write(MailRelay.properties, of: relay, to: &$0) }
+      }
+    )
+    return publish.members.isEmpty ? nil : .object(publish.members)
   }
 
   private static func listen(_ configuration: SiteConfiguration) -> JSONValue? {

@@ -48,8 +48,9 @@ struct SiteReading {
     ),
     DocumentSection("mqtt", name: "listen.mqtt", in: ["listen"], mqttInputKeys),
     DocumentSection("topics", name: "listen.mqtt.topics", in: ["listen.mqtt"], isList: true, topicKeys),
-    DocumentSection("publish", ["mqtt"]),
+    DocumentSection("publish", publishKeys),
     DocumentSection("mqtt", name: "publish.mqtt", in: ["publish"], mqttOutputKeys),
+    DocumentSection("mail", name: "publish.mail", in: ["publish"], DocumentField.keys(MailRelay.properties)),
     DocumentSection("tls", tlsKeys),
     DocumentSection("ingest", ingestKeys),
     DocumentSection("journal", journalKeys),
@@ -110,7 +111,10 @@ struct SiteReading {
       return configuration
     }
     readListen(fields, into: &configuration)
-    configuration.mqttOutput = mqttOutput(fields)
+    if let publish = fields.fields("publish", known: SiteReading.publishKeys) {
+      configuration.mqttOutput = mqttOutput(publish)
+      configuration.mail = mail(publish)
+    }
     readJournal(fields, into: &configuration)
     configuration.site = site(fields)
     readPolicy(fields, into: &configuration)
@@ -205,6 +209,7 @@ struct SiteReading {
 }
 
 extension SiteReading {
+  private static let publishKeys = ["mqtt", "mail"]
   private static let listenKeys = ["udp", "mqtt", "http", "meraki", "allowedOrigins", "allowedHosts"]
   private static let tlsKeys = ["certificate", "key"]
   private static let journalKeys = ["retention"]

@@ -52,6 +52,10 @@ enum DrawnSite {
       configuration.mqttInput?.policy = .allowlist
     }
     configuration.mqttOutput = maybe(mqttOutput(using: &random), using: &random)
+    configuration.mail = maybe(
+      MailRelay(HostPort(host: "mail.example.org", port: 25), sender: "pharos@example.org"),
+      using: &random
+    )
     let policies =
       configuration.listen.map { configuration.policy(of: $0) }
       + (configuration.mqttInput.map { [$0.policy ?? configuration.policy] } ?? [])

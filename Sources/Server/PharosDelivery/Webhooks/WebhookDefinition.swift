@@ -70,13 +70,17 @@ package struct WebhookDefinition: Hashable, Sendable {
     self.startsAfter = startsAfter
   }
 
-  /// The filter restricted to the application, for reading the journal.
+  /// The filter restricted to the application, and for a person to notifications, for reading the journal.
   package var boundFilter: EventFilter {
-    guard let application else { return filter }
     var bound = filter
-    bound.applications = [application]
+    if let application { bound.applications = [application] }
+    // People read notifications alone.
+    if receiver != nil { bound.kinds = [.notification] }
     return bound
   }
+
+  /// The address of the person that is the receiver; nil if the receiver is a server.
+  package var receiver: String? { MailRelay.address(in: url) }
 
   /// The secrets that sign at an instant, the present one first.
   package func secrets(at instant: Timestamp) -> [WebhookSecret] {

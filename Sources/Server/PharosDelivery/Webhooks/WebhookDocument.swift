@@ -26,8 +26,14 @@ extension WebhookDocument {
   ///   - json: the document.
   ///   - bound: the application that the caller is bound to, or nil if it may name any.
   ///   - ownPorts: the TCP ports that the server listens on.
+  ///   - hasMail: indicates whether the server can send mail.
   /// - Throws: ``WebhookError/invalid(_:)``.
-  package init(json: [UInt8], boundTo bound: String?, ownPorts: Set<Int>) throws(WebhookError) {
+  package init(
+    json: [UInt8],
+    boundTo bound: String?,
+    ownPorts: Set<Int>,
+    hasMail: Bool = false
+  ) throws(WebhookError) {
     let known = [
       "url", "summary", "application", "filter", "secret", "concurrency", "deferral", "enabled",
       "rotateSecret",
@@ -37,7 +43,9 @@ extension WebhookDocument {
     self = try WebhookError.document(json, name: "webhook", known: known, ignored: ignored) { fields in
       let example = "an address such as https://example.org/hooks/pharos"
       let url = fields.required("url", .text, expected: example)
-      if let url, let problem = WebhookTarget.problem(with: url, ownPorts: ownPorts) {
+      if let address = url.flatMap(MailRelay.address) {
+        WebhookDocument.check(address, fields, isOperator: bound == nil, hasMail: hasMail)
+      } else if let url, let problem = WebhookTarget.problem(with: url, ownPorts: ownPorts) {
         fields.mistake("url", "url \(problem.message)", expected: problem.expected)
       }
       let summary = fields.value("summary", .lines) ?? ""
@@ -61,6 +69,27 @@ extension WebhookDocument {
         deferral: fields.fields("deferral", known: ["time", "distance", "maximumCount"])?.deferral(),
         isEnabled: fields.value("enabled", .flag) ?? true,
         rotatesSecret: fields.value("rotateSecret", .flag) ?? false
+      )
+    }
+  }
+}
+
+extension WebhookDocument {
+  /// Checks the address of a person.
+  private static func check(_ address: String, _ fields: DocumentFields, isOperator: Bool, hasMail: Bool) {
+    if !MailRelay.isAddress(address) {
+      fields.mistake("url", "url names no address", expected: "an address such as mailto:ada@example.org")
+    } else if !isOperator {
+      fields.mistake(
+        "url",
+        "url is the address of a person",
+        expected: "an operator's token, or a server's URL"
+      )
+    } else if !hasMail {
+      fields.mistake(
+        "url",
+        "url is the address of a person, and the site file names no relay for mail",
+        expected: "publish.mail with relay and sender in the site file"
       )
     }
   }

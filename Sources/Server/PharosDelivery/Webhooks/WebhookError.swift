@@ -30,7 +30,8 @@ extension WebhookError: CustomStringConvertible {
     case .unknownWebhook(let id): "There is no webhook \"\(id)\". /v1/webhooks lists those that there are."
     case .unknownRule(let id, let application):
       "Application \"\(application)\" has no notification rule \"\(id)\"."
-    case .zonesAreForOperators: "rules about zones, visits, batteries and gateways are made with an operator's token"
+    case .zonesAreForOperators:
+      "rules about zones, visits, batteries and gateways are made with an operator's token"
     case .tooMany(let limit): "there are \(limit) already, as many as there may be; delete one first"
     case .journal(let text): text
     }

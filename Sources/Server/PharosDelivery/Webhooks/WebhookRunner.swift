@@ -258,7 +258,7 @@ struct WebhookWork: JournalConsumer {
     var json = JSONText()
     json.names = parts.names()
     attempt.entry.event.write(to: &json, stream: parts.stream)
-    return WebhookRequest(
+    var request = WebhookRequest(
       url: definition.url,
       id: attempt.entry.event.id.description,
       body: json.utf8,
@@ -266,6 +266,10 @@ struct WebhookWork: JournalConsumer {
       at: now,
       timeout: parts.settings.timeout
     )
+    if let receiver = definition.receiver, let relay = parts.relay {
+      request.mail = MailMessage(of: attempt.entry.event, from: relay.sender, to: receiver, at: now)
+    }
+    return request
   }
 
   private mutating func record(

@@ -20,6 +20,8 @@ package struct WebhookRequest: Hashable, Sendable {
   package var body: [UInt8]
   /// The time limit of the whole attempt.
   package var timeout: TimeSpan
+  /// The mail to send in place of the POST request, if the receiver is an address of a person.
+  package var mail: MailMessage?
 
   /// Makes and signs a request.
   ///
@@ -59,6 +61,7 @@ package struct WebhookRequest: Hashable, Sendable {
   /// Returns whether two requests are equal, header by header.
   package static func == (left: WebhookRequest, right: WebhookRequest) -> Bool {
     left.url == right.url && left.body == right.body && left.timeout == right.timeout
+      && left.mail == right.mail
       && left.headers.elementsEqual(right.headers) { $0 == $1 }
   }
 
@@ -102,15 +105,19 @@ package final class HTTPWebhookSender: WebhookSender {
   }
 
   private let ownPorts: Set<Int>
+  private let mail: SMTPClient?
   private let state = Mutex(State())
   /// The threads on which names are resolved, which may take seconds.
   private let resolver = NIOThreadPool(numberOfThreads: 4)
 
   /// Makes a sender with connections of its own.
   ///
-  /// - Parameter ownPorts: the TCP ports that the server listens on, to which it sends nothing.
-  package init(ownPorts: Set<Int> = []) {
+  /// - Parameters:
+  ///   - ownPorts: the TCP ports that the server listens on, to which it sends nothing.
+  ///   - relay: the relay that takes mail; nil for none.
+  package init(ownPorts: Set<Int> = [], relay: MailRelay? = nil) {
     self.ownPorts = ownPorts
+    mail = relay.map { SMTPClient($0) }
     resolver.start()
   }
 
@@ -179,6 +186,12 @@ package final class HTTPWebhookSender: WebhookSender {
 
   /// Sends a request and waits for its outcome.
   package func send(_ request: WebhookRequest) async -> DeliveryOutcome {
+    if MailRelay.address(in: request.url) != nil {
+      guard let mail, let message = request.mail else {
+        return .failed(reason: "the site file names no publish.mail", retryAfter: nil)
+      }
+      return await mail.send(message, timeout: request.timeout)
+    }
     var outgoing = HTTPClientRequest(url: request.url)
     outgoing.method = .POST
     for (name, value) in request.headers { outgoing.headers.add(name: name, value: value) }

@@ -38,6 +38,7 @@ package final class Webhooks: Service {
   ///   - stream: the name of the stream, which events carry as source.
   ///   - names: returns the names that events state beside identities.
   ///   - ownPorts: the TCP ports that the server listens on, which no webhook may post to.
+  ///   - relay: the relay that takes mail for receivers that are addresses of people; nil for none.
   ///   - gate: returns the gate of the webhooks of an application, or, for nil, of those that belong to no application;
   ///     called before each attempt, so that a withdrawal stops waiting events at once.
   ///   - sender: the sender of requests; nil for one over HTTP.
@@ -52,6 +53,7 @@ package final class Webhooks: Service {
     stream: String,
     names: @escaping @Sendable () -> SiteNames? = { nil },
     ownPorts: Set<Int> = [],
+    relay: MailRelay? = nil,
     gate: @escaping @Sendable (_ application: String?) -> Gate = { _ in .open },
     sender: (any WebhookSender)? = nil,
     clock: any DeliveryClock = MachineClock(),
@@ -64,7 +66,8 @@ package final class Webhooks: Service {
       stream: stream,
       names: names,
       gate: gate,
-      sender: sender ?? HTTPWebhookSender(ownPorts: ownPorts),
+      sender: sender ?? HTTPWebhookSender(ownPorts: ownPorts, relay: relay),
+      relay: relay,
       clock: clock,
       settings: settings,
       jitter: jitter,
@@ -157,6 +160,7 @@ struct WebhookParts: Sendable {
   let names: @Sendable () -> SiteNames?
   let gate: @Sendable (String?) -> Gate
   let sender: any WebhookSender
+  let relay: MailRelay?
   let clock: any DeliveryClock
   let settings: DeliverySettings
   let jitter: @Sendable () -> Double
@@ -203,7 +207,12 @@ extension Webhooks {
   /// - Returns: the webhook with its secret.
   /// - Throws: ``WebhookError``.
   package func create(json: [UInt8], application: String? = nil) throws(WebhookError) -> WebhookMade {
-    let document = try WebhookDocument(json: json, boundTo: application, ownPorts: ownPorts)
+    let document = try WebhookDocument(
+      json: json,
+      boundTo: application,
+      ownPorts: ownPorts,
+      hasMail: parts.relay != nil
+    )
     try checkCount(of: document.application)
     let secret = document.secret ?? WebhookSecret()
     var definition = WebhookDefinition(
@@ -260,7 +269,12 @@ extension Webhooks {
     application: String? = nil
   ) throws(WebhookError) -> WebhookMade {
     let runner = try runner(id, application)
-    let document = try WebhookDocument(json: json, boundTo: application, ownPorts: ownPorts)
+    let document = try WebhookDocument(
+      json: json,
+      boundTo: application,
+      ownPorts: ownPorts,
+      hasMail: parts.relay != nil
+    )
     var definition = runner.definition
     if definition.application != document.application { try checkCount(of: document.application) }
     definition.url = document.url
@@ -370,16 +384,27 @@ extension Webhooks {
     json.member("webhook", id)
     json.closeObject()
     json.closeObject()
-    let outcome = await parts.sender.send(
-      WebhookRequest(
-        url: definition.url,
-        id: eventID,
-        body: json.utf8,
-        secrets: definition.secrets(at: began),
-        at: began,
-        timeout: parts.settings.timeout
-      )
+    var request = WebhookRequest(
+      url: definition.url,
+      id: eventID,
+      body: json.utf8,
+      secrets: definition.secrets(at: began),
+      at: began,
+      timeout: parts.settings.timeout
     )
+    request.mail = definition.receiver.flatMap { receiver in
+      parts.relay.map { relay in
+        MailMessage(
+          id: eventID,
+          title: "Pharos",
+          text: "This is a test of the notifications of \(parts.stream).",
+          from: relay.sender,
+          to: receiver,
+          at: began
+        )
+      }
+    }
+    let outcome = await parts.sender.send(request)
     if case .failed(SendFailure.noConnection, _) = outcome {
       // The time must not tell a closed port, which refuses at once, from one behind a filter.
       let bell = AsyncSignal()

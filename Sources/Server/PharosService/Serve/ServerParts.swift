@@ -148,6 +148,7 @@ struct ServerParts: HTTPBackend {
         stream: site.stream,
         names: { [owner] in owner.names },
         ownPorts: plan.ownPorts,
+        relay: plan.configuration.mail,
         gate: { [commitPublisher] in commitPublisher.gate(to: $0) },
         logger: logger
       )

@@ -149,6 +149,7 @@ enum SiteDifference {
       ("stream", old.site.stream != new.site.stream), ("listen.udp", old.listen != new.listen),
       ("who must sign", mustSign(old).contains { address, must in mustSign(new)[address] == !must }),
       ("listen.mqtt", old.mqttInput != new.mqttInput), ("publish.mqtt", old.mqttOutput != new.mqttOutput),
+      ("publish.mail", old.mail != new.mail),
       ("listen.http", old.http != new.http), ("listen.meraki", old.meraki != new.meraki),
       ("listen.allowedHosts", old.allowedHosts != new.allowedHosts), ("tls", old.tls != new.tls),
       ("data", old.data != new.data), ("venues", old.venues != new.venues || old.visitors != new.visitors),
