@@ -260,7 +260,7 @@ class Work(support.MockTest):
         support.expect(self.page.locator("#secret")).to_have_count(0)
 
     def test_a_notification_is_added_changed_and_removed(self):
-        self.open("webhooks")
+        self.open("notifications")
         self.page.get_by_role("button", name="Add notification").click()
         sheet = self.page.get_by_role("dialog")
         save = sheet.get_by_role("button", name="Add notification")

@@ -18,6 +18,7 @@ import * as rooms from "./page-rooms.js";
 import * as status from "./page-status.js";
 import * as things from "./page-things.js";
 import * as webhooks from "./page-webhooks.js";
+import * as notifications from "./page-notifications.js";
 import * as watches from "./watches.js";
 
 const pages = new Map([
@@ -28,6 +29,7 @@ const pages = new Map([
   ["events", ["Events", events]],
   ["status", ["Status", status]],
   ["regions", ["Regions", regions]],
+  ["notifications", ["Notifications", notifications]],
   ["webhooks", ["Webhooks", webhooks]],
   ["access", ["Access", access]],
   ["compare", ["Compare", compare]],

@@ -3,7 +3,7 @@
 import { change, get, part } from "./api.js";
 import { attempt, confirmThat } from "./dialog.js";
 import { h, replace, setText } from "./dom.js";
-import { none, plural } from "./format.js";
+import { none, plural, time } from "./format.js";
 import * as names from "./names.js";
 import { openNotificationForm } from "./notification-form.js";
 import { card, empty, refusal, Table } from "./parts.js";
@@ -65,6 +65,29 @@ function rulePath({ application, id }) {
   return `/v1/applications/${part(application)}/notifications/${part(id)}`;
 }
 
+/** The occasion of a rule, in words. */
+export function whenWords({ on, region, zone, beacon, proximity, belowMillivolts, appointment }) {
+  const place = region ?? (zone ? names.nameOf(zone) : "any place");
+  switch (on) {
+    case "exit":
+      return `leaves ${place}`;
+    case "proximity":
+      return `is ${proximity} to ${beacon ?? place}`;
+    case "arrive":
+      return `arrives at ${place}`;
+    case "depart":
+      return `departs from ${place}`;
+    case "lowBattery":
+      return `has less than ${belowMillivolts} mV`;
+    case "offline":
+      return "goes offline";
+    case "deadline":
+      return `has to leave for ${appointment?.place} at ${time(appointment?.time)}`;
+    default:
+      return `enters ${place}`;
+  }
+}
+
 function columns(change, remove) {
   const actions = (rule) => {
     const row = h("div", { class: "actions" });
@@ -75,12 +98,14 @@ function columns(change, remove) {
         "aria-label": `${text} ${rule.id}`,
         onClick: () => action(row.rule),
       }, text);
-    row.append(button("Change", change, ""), button("Remove", remove, "danger"));
+    // The sheet knows rooms and regions; other rules are changed over HTTP.
+    row.changeButton = button("Change", change, "");
+    row.append(h("span"), button("Remove", remove, "danger"));
     return row;
   };
   return [
     { title: "Text", class: "first", text: (rule) => rule.text, hint: (rule) => rule.id },
-    { title: "When", text: (rule) => `${rule.on === "exit" ? "leaves" : "enters"} ${rule.region ?? names.nameOf(rule.zone)}` },
+    { title: "When", text: whenWords, hint: (rule) => rule.subject },
     { title: "Application", text: (rule) => rule.application },
     { title: "At most once in", text: (rule) => rule.atMostOncePer ?? none },
     { title: "If still inside after", text: (rule) => rule.onlyIfStillInsideAfter ?? none },
@@ -95,6 +120,9 @@ function columns(change, remove) {
       make: actions,
       update: (row, rule) => {
         row.rule = rule;
+        const isSimple = rule.on === "enter" || rule.on === "exit";
+        if (isSimple === Boolean(row.firstChild.firstChild)) return;
+        replace(row.firstChild, isSimple ? row.changeButton : null);
       },
     },
   ];

@@ -2,7 +2,6 @@
 
 import { get } from "./api.js";
 import { follow, h, replace } from "./dom.js";
-import { notifications } from "./notifications.js";
 import { empty, pageHead, refusal } from "./parts.js";
 import { poll } from "./poll.js";
 import { WebhookCard } from "./webhook-card.js";
@@ -26,7 +25,7 @@ export function show(root, { signal }) {
         onClick: () => add(),
       }, "Add webhook"),
     ),
-    h("div", { class: "stack" }, place, notifications(signal)),
+    place,
   );
   let isShown = false;
   const ask = poll(

@@ -1,5 +1,6 @@
 // Notices in this browser: “notify me when it leaves the store room”, kept on this machine.
 
+import { change, listIfAllowed, part } from "./api.js";
 import { attempt, notify, openDialog } from "./dialog.js";
 import { follow, h } from "./dom.js";
 import * as feed from "./feed.js";
@@ -70,7 +71,8 @@ export function watchList(id, signal) {
 }
 
 /** Opens the sheet in which one says what to be notified of. */
-export function openWatchForm({ id, name }, { zones, list }) {
+export async function openWatchForm({ id, name }, { zones, list }) {
+  const applications = await listIfAllowed("/v1/applications", "applications").catch(() => []);
   const thing = list.find((found) => found.id === id);
   const regions = [...new Set(list.flatMap((found) => found.regions))].sort(byName);
   return openDialog(`Notify me when ${name} …`, (close) => {
@@ -81,8 +83,26 @@ export function openWatchForm({ id, name }, { zones, list }) {
       ...regions.map((region) => [JSON.stringify({ region }), `${region} (region)`]),
     ];
     const place = select("watch-place", places, thing?.zone ? JSON.stringify({ zone: thing.zone }) : "");
+    const by = select("watch-by", [
+      ["", "this browser, while a page is open"],
+      ...applications.map((application) => [application.id, `a rule of ${application.id}`]),
+    ], "");
     const submit = () =>
       attempt(async () => {
+        if (by.value) {
+          if (!place.value) throw new Error("A rule is about one room or region: choose a place.");
+          const rule = `watch-${Date.now().toString(36)}`;
+          const text = on.value === "enter" ? "{name} is in {region}." : "{name} left {region}.";
+          const about = JSON.parse(place.value);
+          await change("PUT", `/v1/applications/${part(by.value)}/notifications/${rule}`, {
+            ...about,
+            subject: id,
+            on: on.value,
+            text: about.zone ? text.replace("{region}", "{room}") : text,
+          });
+          notify(`${rule} is active from now on.`, { link: ["#/notifications", "See the rules"] });
+          return close(true);
+        }
         const watch = { id, name, on: on.value, place: place.value ? JSON.parse(place.value) : null };
         keep([...watches.filter((other) => JSON.stringify(other) !== JSON.stringify(watch)), watch]);
         close(true);
@@ -91,12 +111,13 @@ export function openWatchForm({ id, name }, { zones, list }) {
       });
     const parts = [
       h("div", { class: "fields" }, field("It", on).element, field("Place", place).element),
+      field("Notified by", by).element,
       h(
         "p",
         { class: "soft small" },
-        "You are notified in this browser, while a page of this server is open. For messages at any time add a ",
-        h("a", { href: "#/webhooks", onClick: () => close() }, "webhook"),
-        ".",
+        "A rule works at any time: what it sends goes to ",
+        h("a", { href: "#/webhooks", onClick: () => close() }, "webhooks"),
+        " and mail.",
       ),
     ];
     return sheetForm(parts, saveButton("Notify me"), submit, () => close());

@@ -148,6 +148,9 @@ static const unsigned char page_status_js[] = {
 static const unsigned char page_things_js[] = {
 #embed "../Assets/page-things.js"
 };
+static const unsigned char page_notifications_js[] = {
+#embed "../Assets/page-notifications.js"
+};
 static const unsigned char page_webhooks_js[] = {
 #embed "../Assets/page-webhooks.js"
 };
@@ -320,6 +323,7 @@ static const cdashboard_file_t files[] = {
   {"page-rooms.js", page_rooms_js, sizeof page_rooms_js},
   {"page-status.js", page_status_js, sizeof page_status_js},
   {"page-things.js", page_things_js, sizeof page_things_js},
+  {"page-notifications.js", page_notifications_js, sizeof page_notifications_js},
   {"page-webhooks.js", page_webhooks_js, sizeof page_webhooks_js},
   {"parts.css", parts_css, sizeof parts_css},
   {"parts.js", parts_js, sizeof parts_js},
