@@ -69,8 +69,8 @@ package struct MailMessage: Hashable, Sendable {
     var words: [[UInt8]] = [[]]
     for scalar in text.unicodeScalars {
       let bytes = Array(String(scalar).utf8)
-      // 45 bytes are 60 digits of base64, and 72 characters with what is around them.
-      if words[words.count - 1].count + bytes.count > 45 { words.append([]) }
+      // 39 bytes are 52 digits of base64: with what is around them and the name of the header, less than a line.
+      if words[words.count - 1].count + bytes.count > 39 { words.append([]) }
       words[words.count - 1] += bytes
     }
     return words.map { "=?utf-8?B?\(Data($0).base64EncodedString())?=" }.joined(separator: "\r\n ")

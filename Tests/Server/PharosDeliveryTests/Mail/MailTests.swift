@@ -46,7 +46,7 @@ struct MailTests {
     #expect(Self.lines(mail).allSatisfy { $0.utf8.count <= 78 })
     #expect(!content.contains("\nBcc"), "a title is one header")
     let body = try #require(content.split(separator: "\r\n\r\n", maxSplits: 1).last)
-    let data = try #require(Data(base64Encoded: body.replacing("\r\n", with: "")))
+    let data = try #require(Data(base64Encoded: String(body.replacing("\r\n", with: ""))))
     let lines = text.replacing("\r\n", with: "\n").replacing("\n", with: "\r\n")
     #expect(String(decoding: data, as: UTF8.self) == lines + "\r\n")
     #expect(Self.lines(mail).contains("Date: Sun, 15 Jun 2025 15:06:40 +0000"))
