@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// One subject that is being located, and its deadlines.
@@ -133,5 +134,38 @@ extension LocatedSubject: SubjectRow {
     touched = .distantPast
     (counter, noteCounter) = (0, 0)
     isAtHome = false
+  }
+}
+
+extension LocatedSubject {
+  /// Hands the subject and its belief to a coder.
+  ///
+  /// - Parameters:
+  ///   - value: returns the subject that is written.
+  ///   - coder: the writer or the reader.
+  ///   - grounds: the number of grounds.
+  ///   - locator: makes a locator without a belief of a subject on a ground.
+  /// - Returns: the subject that was written or read.
+  /// - Throws: the error of a reader.
+  static func coded<C: FieldCoder>(
+    _ value: () -> LocatedSubject,
+    by coder: inout C,
+    grounds: Int,
+    locator: (SubjectID, Int) -> Locator
+  ) throws(C.Failure) -> LocatedSubject {
+    let id = try coder.field(value().subject)
+    let ground = try coder.field(value().ground)
+    try coder.check((0..<grounds).contains(ground), "a ground")
+    var subject =
+      C.isReader
+      ? LocatedSubject(id, on: ground, isAtHome: false, locator: locator(id, ground), at: .distantPast)
+      : value()
+    try coder.code(&subject.touched)
+    try coder.code(counter: &subject.counter)
+    try coder.code(counter: &subject.noteCounter)
+    try coder.code(&subject.isAtHome)
+    try coder.code(&subject.foreign)
+    try subject.locator?.visitFields(&coder)
+    return subject
   }
 }

@@ -1,3 +1,4 @@
+package import PharosDocuments
 package import PharosModel
 import PharosSpace
 
@@ -411,4 +412,21 @@ package struct PublishedFix: Sendable {
   package let event: Event
   /// The detail of the event.
   package let detail: FixDetail
+}
+
+extension Locators {
+  /// Hands the beliefs about all subjects to a coder, which is to read them into locators of the same venues.
+  package mutating func visitWhereabouts<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    let facts = venues.map { "\($0.venue.identifier) \($0.content.floors.count) \($0.radio.emitters.count)" }
+    let written = try coder.field(facts)
+    try coder.check(written == facts, "the venues")
+    let makers = self
+    var table = C.isReader ? SubjectTable<LocatedSubject>() : subjects
+    try table.visitRows(&coder) { (row, coder) throws(C.Failure) in
+      try LocatedSubject.coded(row, by: &coder, grounds: makers.venues.count) {
+        makers.locator(of: $0, on: $1)
+      }
+    }
+    if C.isReader { subjects = table }
+  }
 }

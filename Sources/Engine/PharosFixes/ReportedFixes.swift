@@ -1,3 +1,4 @@
+package import PharosDocuments
 package import PharosModel
 import PharosSpace
 
@@ -119,5 +120,21 @@ extension FixDetail {
     sourceInformation = location.information
     if location.source == .vps { sourceInformation.insert(.visualPositioning) }
     attitude = location.attitude
+  }
+}
+
+extension ReportedFixes {
+  /// Hands the handsets to a coder.
+  package mutating func visitWhereabouts<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    if C.isReader { subjects = SubjectTable() }
+    try subjects.visitRows(&coder) { (row, coder) throws(C.Failure) in
+      var handset = Row(
+        subject: try coder.field(row().subject),
+        touched: try coder.field(row().touched),
+        counter: try coder.field(row().counter)
+      )
+      handset.latest = try coder.field(C.isReader ? .distantPast : row().latest)
+      return handset
+    }
   }
 }

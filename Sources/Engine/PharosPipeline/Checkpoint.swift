@@ -24,11 +24,21 @@ public struct Checkpoint: Hashable, Sendable {
   let shards: [[UInt8]]
   /// The state of the merger and of stage two behind it.
   let merger: [UInt8]
+  /// Where subjects are, as their locators believe; empty unless the checkpoint is exact.
+  let whereabouts: [UInt8]
+
+  /// Indicates whether engines continue from it exactly, fixes included; otherwise everybody is located anew.
+  package var isExact: Bool { !whereabouts.isEmpty }
 
   /// Makes a checkpoint of engines that have decided everything up to an instant, and of the merger that has released it.
   ///
   /// This writes everything that is known, which takes a while: call it away from where the engines work, on copies of them.
-  package init(shards: [MonitoringEngine], merger: EventMerger) {
+  ///
+  /// - Parameters:
+  ///   - shards: the engines.
+  ///   - merger: the merger.
+  ///   - exactly: indicates whether it is to say where subjects are, which takes up to 64 KiB for each of them.
+  package init(shards: [MonitoringEngine], merger: EventMerger, exactly: Bool = false) {
     instant = merger.released
     clockOffset = merger.clockOffset
     stream = merger.stream
@@ -41,6 +51,9 @@ public struct Checkpoint: Hashable, Sendable {
     var state = merger
     state.visitState(&writer)
     self.merger = writer.bytes
+    var places = FieldWriter()
+    if exactly { state.stageTwo.visitWhereabouts(&places) }
+    whereabouts = places.bytes
   }
 
   // MARK: Bytes
@@ -48,11 +61,12 @@ public struct Checkpoint: Hashable, Sendable {
   /// The bytes that it is kept as.
   ///
   /// - Shape: 0 "PHCP"; 4 version; 5 checksum of all that follows, u64; 13 instant, i64 nanoseconds; 21 clock offset, i64
-  ///   nanoseconds; 29 stream; then the merger's state and the list of the shards' states, each behind its length as u64.
-  ///   Big-endian.
+  ///   nanoseconds; 29 stream; then the merger's state and the list of the shards' states, each behind its length as u64; in an
+  ///   exact one, behind another length, where subjects are. Big-endian.
   public var encoded: [UInt8] {
     var writer = FieldWriter()
-    writer.reserve(shards.reduce(merger.count + stream.utf8.count + 64) { $0 + $1.count + 8 })
+    let rest = merger.count + whereabouts.count + stream.utf8.count + 72
+    writer.reserve(shards.reduce(rest) { $0 + $1.count + 8 })
     writeHead(checksum: checksum, to: &writer)
     instant.write(to: &writer)
     clockOffset.write(to: &writer)
@@ -60,6 +74,7 @@ public struct Checkpoint: Hashable, Sendable {
     writer.write(long: merger)
     writer.write(UInt32(truncatingIfNeeded: shards.count))
     for shard in shards { writer.write(long: shard) }
+    if isExact { writer.write(long: whereabouts) }
     return writer.bytes
   }
 
@@ -84,6 +99,7 @@ public struct Checkpoint: Hashable, Sendable {
       var shards: [[UInt8]] = []
       for _ in 0..<(try reader.count(ofAtLeast: 8)) { shards.append(try reader.longBytes()) }
       self.shards = shards
+      whereabouts = reader.remaining > 0 ? try reader.longBytes() : []
       try reader.finish()
     } catch {
       throw .unreadable(error)
@@ -113,6 +129,7 @@ public struct Checkpoint: Hashable, Sendable {
     sum.mix(Array(stream.utf8))
     sum.mix(merger)
     for shard in shards { sum.mix(shard) }
+    if isExact { sum.mix(whereabouts) }
     return sum.value
   }
 

@@ -309,14 +309,21 @@ extension EventMerger {
   /// The offset to add to times of the engines to get the wall clock's, as of what was released.
   package var clockOffset: TimeSpan { clock.last { $0.since <= released }?.offset ?? .zero }
 
-  /// A copy that knows nothing of what shards have decided behind what was released: what a checkpoint is made of.
+  /// A copy that knows nothing of what shards have decided behind what was released, nor where subjects are: what a checkpoint to
+  /// start again from is made of.
   package var withoutPending: EventMerger {
+    var copy = atRelease
+    copy.stageTwo.forgetWhereabouts()
+    return copy
+  }
+
+  /// A copy that knows nothing of what shards have decided behind what was released: what an exact checkpoint is made of.
+  package var atRelease: EventMerger {
     var copy = self
     copy.events = []
     copy.links = []
     copy.order = []
     copy.changes = []
-    copy.stageTwo.forgetWhereabouts()
     _ = copy.drainSensings()
     return copy
   }
@@ -364,12 +371,20 @@ extension EventMerger {
 
   /// Puts the state of a checkpoint in the place of this merger's, which has taken nothing yet.
   ///
+  /// - Parameters:
+  ///   - checkpoint: the checkpoint.
+  ///   - exactly: indicates whether it goes on where subjects were, if the checkpoint says so; otherwise they are located anew.
   /// - Throws: an error that states what is wrong with its bytes; the merger is unchanged then.
-  package mutating func restoreState(from checkpoint: Checkpoint) throws(FieldError) {
+  package mutating func restoreState(from checkpoint: Checkpoint, exactly: Bool = false) throws(FieldError) {
     var reader = FieldReader(checkpoint.merger[...])
     var restored = self
     try restored.visitState(&reader)
     try reader.finish()
+    if exactly, checkpoint.isExact {
+      var reader = FieldReader(checkpoint.whereabouts[...])
+      try restored.stageTwo.visitWhereabouts(&reader)
+      try reader.finish()
+    }
     for shard in restored.watermarks.indices { restored.watermarks[shard] = restored.released }
     self = restored
   }

@@ -184,13 +184,15 @@ public struct Pipeline: Sendable {
     case .pause(through: let end, at: let instant): return pause(through: end, at: instant)
     case .announced(let event, let instant): return announce(event, at: instant)
     case .restored(let restoration, let instant):
-      do throws(FieldError) {
-        if let checkpoint = restoration.checkpoint { try restore(checkpoint) }
-      } catch {
+      // A recording that began while the server ran: no time lies between the checkpoint and the inputs.
+      let continues = restoration.checkpoint?.instant == instant
+      if let checkpoint = restoration.checkpoint, (try? restore(checkpoint, exactly: continues)) == nil,
+        // Where the venues are others, everybody is located anew.
+        (try? restore(checkpoint, exactly: false)) == nil
+      {
         counters.refusedCheckpoints &+= 1
       }
-      // A recording that began while the server ran: no time lies between the checkpoint and the inputs.
-      guard restoration.checkpoint?.instant != instant || latest != instant else { return [] }
+      guard !continues || latest != instant else { return [] }
       return resume(at: instant, publishedState: restoration.publishedState)
     }
   }
@@ -341,7 +343,8 @@ extension Pipeline {
   ///   - shards: the number of shards, which may differ from that of the previous pipeline.
   ///   - monitoring: the memory limits of stage one.
   ///   - positioning: the memory limits of stage two.
-  ///   - venues: the venues in which handsets and tags are located; their positions are found from scratch.
+  ///   - venues: the venues in which handsets and tags are located; their positions are found from scratch unless the checkpoint
+  ///     is exact, and then these are the venues that it was made with.
   /// - Throws: `RegionRefusal` for the site; a `FieldError` if a state cannot be read.
   package init(
     site: Site,
@@ -358,13 +361,18 @@ extension Pipeline {
       positioning: positioning,
       venues: venues
     )
-    try restore(checkpoint)
+    try restore(checkpoint, exactly: true)
   }
 
   /// The state by now: everything decided up to the last instant that is complete.
   ///
   /// Called behind ``advance(to:)``, so that no decision of that instant is left to tell.
-  package func checkpoint() -> Checkpoint { Checkpoint(shards: shards, merger: merger.withoutPending) }
+  ///
+  /// - Parameter exactly: indicates whether it is to say where subjects are, so that fixes continue as well.
+  /// - Returns: the state.
+  package func checkpoint(exactly: Bool = false) -> Checkpoint {
+    Checkpoint(shards: shards, merger: exactly ? merger.atRelease : merger.withoutPending, exactly: exactly)
+  }
 
   /// Resumes after a restart: the time since the checkpoint, or all earlier time if there is none, was downtime.
   ///
@@ -436,12 +444,17 @@ extension Pipeline {
   }
 
   /// Puts the state of a checkpoint in the place of a pipeline's that has taken nothing yet.
-  mutating func restore(_ checkpoint: Checkpoint) throws(FieldError) {
+  ///
+  /// - Parameters:
+  ///   - checkpoint: the checkpoint.
+  ///   - exactly: indicates whether the pipeline continues at the instant of the checkpoint, and is not resumed.
+  /// - Throws: an error that states what is wrong with its bytes; the pipeline is unchanged then.
+  mutating func restore(_ checkpoint: Checkpoint, exactly: Bool) throws(FieldError) {
     var (engines, restored) = (shards, merger)
     for index in engines.indices {
       try checkpoint.restore(&engines[index], shard: index, among: engines.count)
     }
-    try restored.restoreState(from: checkpoint)
+    try restored.restoreState(from: checkpoint, exactly: exactly)
     (shards, merger) = (engines, restored)
     latest = checkpoint.instant
     reportFloor = checkpoint.instant + .oneNanosecond

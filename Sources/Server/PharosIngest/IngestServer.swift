@@ -277,8 +277,8 @@ extension IngestServer {
 
   /// Begins a recording of all inputs; returns once it has begun.
   ///
-  /// It begins with the state of the engines there, as a checkpoint has it: to process it gives the same events from
-  /// then on, byte for byte, except for fixes. While nothing is recorded, recording costs nothing.
+  /// It begins with the exact state of the engines there: to process it gives the same events from then on, byte for
+  /// byte. While nothing is recorded, recording costs nothing.
   ///
   /// - Parameter order: the limits, and where the bytes go.
   /// - Returns: the R behind which it begins.

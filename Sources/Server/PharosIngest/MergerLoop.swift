@@ -129,14 +129,17 @@ package final class MergerLoop {
   }
 
   private func hand(over engines: [EngineCopy], _ marker: CheckpointMarker) {
-    let pending = PendingCheckpoint(
-      shards: engines,
-      merger: merger.withoutPending,
-      eventsBefore: delivered,
-      lease: marker.lease
-    )
-    marker.record?(pending)
-    checkpoint?(pending)
+    func pending(exactly: Bool) -> PendingCheckpoint {
+      PendingCheckpoint(
+        shards: engines,
+        merger: exactly ? merger.atRelease : merger.withoutPending,
+        isExact: exactly,
+        eventsBefore: delivered,
+        lease: marker.lease
+      )
+    }
+    marker.record?(pending(exactly: true))
+    checkpoint?(pending(exactly: false))
     marker.succeed()
   }
 

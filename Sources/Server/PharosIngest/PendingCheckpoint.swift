@@ -17,10 +17,18 @@ public struct PendingCheckpoint: Sendable {
 
   private let shards: [EngineCopy]
   private let merger: EventMerger
+  private let isExact: Bool
   private let lease: CheckpointLease
 
   /// Takes copies.
-  init(shards: [EngineCopy], merger: EventMerger, eventsBefore: UInt64, lease: CheckpointLease) {
+  init(
+    shards: [EngineCopy],
+    merger: EventMerger,
+    isExact: Bool,
+    eventsBefore: UInt64,
+    lease: CheckpointLease
+  ) {
+    self.isExact = isExact
     instant = merger.released
     self.eventsBefore = eventsBefore
     self.shards = shards
@@ -32,7 +40,9 @@ public struct PendingCheckpoint: Sendable {
   public func encoded() -> [UInt8] { checkpoint.encoded }
 
   /// The state of both stages and of the merger.
-  var checkpoint: Checkpoint { Checkpoint(shards: shards.map(\.engine), merger: merger) }
+  var checkpoint: Checkpoint {
+    Checkpoint(shards: shards.map(\.engine), merger: merger, exactly: isExact)
+  }
 }
 
 /// A shard's engine as it was at the instant of a checkpoint.

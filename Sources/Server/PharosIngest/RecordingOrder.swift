@@ -5,7 +5,7 @@ import Synchronization
 /// A recording of all inputs that begins while the server runs: its limits, and where its bytes go.
 ///
 /// The bytes are those of a recording from the start, except that it begins with the state of the engines at one instant. To
-/// process it gives the events that the server decides from then on, byte for byte, except for fixes.
+/// process it gives the events that the server decides from then on, byte for byte, fixes included if the venues are the same.
 package struct RecordingOrder: Sendable {
   /// The time after which it ends.
   package var duration: TimeSpan

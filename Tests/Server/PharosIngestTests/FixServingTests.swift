@@ -118,6 +118,50 @@ struct FixServingTests {
     #expect(try harness.replayed(shards: 1).allSatisfy { $0.kind != .fix })
   }
 
+  @Test("are those of a recording that begins while the server runs", arguments: [1, 3])
+  func recordedFromTheMiddle(loops: Int) async throws {
+    let clock = ManualClock()
+    let ground = try FixServingTests.ground()
+    let harness = try await ServerHarness.start(venues: [ground]) {
+      $0.loops = loops
+      $0.clock = clock.ingest
+    }
+    var random = SeededGenerator(seed: UInt64(loops))
+    let phones = (0..<4).map { ObserverID.name("phone-\($0)") }
+    var encoders = phones.map { PharosDatagramEncoder(observer: $0, bootID: 1) }
+    let sender = try harness.sender()
+    var start = Timestamp.distantFuture
+    for round in 0..<40 {
+      if round == 20 {
+        let output = harness.output
+        let order = RecordingOrder(
+          duration: .minutes(60),
+          maximumBytes: 1 << 30,
+          sink: { output.record($0) },
+          ended: { _ in }
+        )
+        start = try await harness.server.record(order)
+      }
+      for phone in encoders.indices {
+        let place = Point(x: 4 + Double(round) / 2, y: 4 + Double(phone) * 2)
+        try sender.sendWaiting(
+          FixServingTests.scan(at: place, by: phones[phone], &encoders[phone], &random)
+        )
+      }
+      _ = await harness.snapshot(datagrams: UInt64((round + 1) * encoders.count))
+      await harness.pass(.milliseconds(500), on: clock)
+    }
+    await harness.pass(.seconds(5), on: clock)
+    await harness.server.shutdown()
+    let served = harness.output.all.filter { $0.decidedAt > start }
+    #expect(served.count { $0.kind == .fix } > 4 * 10)
+    let lines = served.map { $0.cloudEvent(stream: "test") }
+    for shards in [1, 4] {
+      let replayed = try harness.replayed(shards: shards, on: [ground])
+      #expect(replayed.map { $0.cloudEvent(stream: "test") } == lines)
+    }
+  }
+
   @Test("a tap alone gives what handsets sense, in order, and no fix")
   func sensings() async throws {
     let sensed = Mutex<[Sensing]>([])

@@ -1,3 +1,4 @@
+import PharosDocuments
 package import PharosModel
 import PharosSpace
 
@@ -232,5 +233,19 @@ extension Locator {
       latitude: place?.latitude,
       longitude: place?.longitude
     )
+  }
+}
+
+extension ItineraryTrack {
+  /// Hands the progress to a coder; the legs follow from the itinerary.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&progress)
+    try coder.code(&isOffRoute)
+    try coder.code(&strayedSince)
+    var (first, end) = (window.lowerBound, window.upperBound)
+    try coder.code(place: &first)
+    try coder.code(place: &end)
+    try coder.check(first <= end && end <= legs.count, "a leg")
+    if C.isReader { window = first..<end }
   }
 }

@@ -1,4 +1,5 @@
 import DequeModule
+import PharosDocuments
 import PharosModel
 import PharosSpace
 
@@ -168,7 +169,7 @@ struct LocatorGait: Sendable, Hashable {
 /// Readings from seconds ago belong to the place where the phone was then. The way since is the same for all particles
 /// except for each one's own turn and scale, so one trail serves them all.
 struct WalkedTrail: Sendable, Hashable {
-  private struct Mark: Hashable {
+  struct Mark: Hashable {
     var time: Timestamp
     var east: Float
     var north: Float
@@ -310,5 +311,41 @@ extension Locator {
       }
     }
     cloud.resample(rules, on: content.floors, &noise)
+  }
+}
+
+extension LocatorGait {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&spread)
+    try coder.code(&moved)
+    try coder.code(&seenSince)
+    try coder.code(&reference)
+    try coder.code(&heading)
+    try coder.code(&rests)
+    try coder.code(&speed)
+    try coder.code(&east)
+    try coder.code(&north)
+    try coder.code(&step)
+  }
+}
+
+extension WalkedTrail {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(deque: &marks)
+    try coder.code(&east)
+    try coder.code(&north)
+  }
+}
+
+extension WalkedTrail.Mark: FieldRecord {
+  /// Hands each field to a coder.
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      time: try coder.field(value().time),
+      east: try coder.field(value().east),
+      north: try coder.field(value().north)
+    )
   }
 }

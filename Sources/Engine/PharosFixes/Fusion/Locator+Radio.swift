@@ -1,3 +1,4 @@
+package import PharosDocuments
 package import PharosModel
 import PharosSpace
 
@@ -514,5 +515,39 @@ package struct LevelOffset: Sendable, Hashable {
     let gain = variance / (variance + LevelOffset.lookVariance)
     decibels = held(decibels + gain * (residual - decibels))
     self.variance = variance * (1 - gain)
+  }
+}
+
+extension LevelOffset {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&decibels)
+    try coder.code(&variance)
+    try coder.code(&isOpen)
+  }
+}
+
+extension RadioReading: FieldRecord {
+  /// Hands each field to a coder.
+  package static func coded<C: FieldCoder>(
+    _ value: () -> Self,
+    by coder: inout C
+  ) throws(C.Failure) -> Self {
+    let heard = try coder.field(value().heard)
+    let level = try coder.field(value().level)
+    var reading = RadioReading(heard: heard, emitter: 0, level: level, kind: .beacon)
+    reading.code = try coder.field(value().code)
+    return reading
+  }
+}
+
+extension LastHeardTable {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&emitters)
+    try coder.code(&times)
+    count = emitters.count { $0 >= 0 }
+    try coder.check(emitters.isEmpty || emitters.count == LastHeardTable.places, "emitters")
+    try coder.check(times.count == emitters.count && count <= LastHeardTable.capacity, "emitters")
   }
 }

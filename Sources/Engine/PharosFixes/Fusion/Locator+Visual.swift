@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 import PharosSpace
 
@@ -520,5 +521,42 @@ extension ParticleCloud {
       }
       (east[index], north[index]) = (toEast, toNorth)
     }
+  }
+}
+
+extension LocatorCarriage {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&x)
+    try coder.code(&y)
+    try coder.code(&up)
+    try coder.code(&gathered)
+    try coder.code(&variance)
+    try coder.code(&time)
+    try coder.code(&leads)
+    try coder.code(&framed)
+    try coder.code(optional: &doubted, DoubtedScan(offset: .origin, deviation: 0, way: 0, time: .distantPast))
+    {
+      (scan, coder) throws(C.Failure) in
+      try coder.code(&scan.offset.x)
+      try coder.code(&scan.offset.y)
+      try coder.code(&scan.deviation)
+      try coder.code(&scan.way)
+      try coder.code(&scan.time)
+    }
+    try coder.code(&scanned)
+    try coder.code(&refused)
+    try coder.code(&wayed)
+    try rise.visitFields(&coder)
+    try coder.code(&climbed)
+  }
+}
+
+extension OdometryRise {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&meters)
+    try coder.code(&began)
+    try coder.code(&moved)
   }
 }

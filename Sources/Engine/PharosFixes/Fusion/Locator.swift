@@ -11,6 +11,7 @@
 //    all other places, and a part of it moves there if they explain the last seconds much better (`audit`).
 
 import DequeModule
+import PharosDocuments
 package import PharosModel
 import PharosSpace
 
@@ -260,7 +261,7 @@ struct RecentDelivery: Sendable, Hashable {
   private static let slowWindow = 2.0
 
   /// The longest times of one window.
-  private struct Delays: Hashable {
+  struct Delays: Hashable {
     /// Of those within ``prompt``.
     var prompt = TimeSpan.zero
     /// Of all.
@@ -304,7 +305,7 @@ struct RecentDelivery: Sendable, Hashable {
 /// Input of the same instant stays in order of arrival.
 struct LocatorInbox: Sendable {
   /// A reading and the event time of its report.
-  struct Entry: Sendable {
+  struct Entry: Hashable, Sendable {
     var time: Timestamp
     var reading: RadioReading
   }
@@ -317,7 +318,7 @@ struct LocatorInbox: Sendable {
   private var visual: Deque<(time: Timestamp, report: Visual)> = []
 
   /// A report of visual positioning that is no fix.
-  enum Visual: Sendable {
+  enum Visual: Hashable, Sendable {
     case pose(RelativePose)
     case status(VisualStatus)
   }
@@ -507,4 +508,120 @@ struct LocatorEvidence: Sendable, Hashable {
 
   /// Takes the misfit of a look.
   mutating func learn(misfit: Float) { self.misfit += (misfit - self.misfit) * LocatorEvidence.renewal }
+}
+
+extension Locator {
+  /// Hands the belief to a coder.
+  ///
+  /// What was made of it and not fetched is no part of it, and neither are the counters.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try delivery.visitFields(&coder)
+    try noise.visitFields(&coder)
+    try tracker.visitFields(&coder)
+    try inbox.visitFields(&coder)
+    try cloud.visitFields(&coder)
+    try trail.visitFields(&coder)
+    try heard.visitFields(&coder)
+    try coder.code(&pool)
+    try coder.code(&recent)
+    try coder.code(&born)
+    try offset.visitFields(&coder)
+    try gait.visitFields(&coder)
+    try evidence.visitFields(&coder)
+    try sky.visitFields(&coder)
+    try satellites.visitFields(&coder)
+    try visual.visitFields(&coder)
+    try carriage.visitFields(&coder)
+    try conveyances.visitFields(&coder)
+    try positioning.visitFields(&coder)
+    let hadItinerary = try coder.field(itinerary != nil)
+    try coder.check(hadItinerary == (itinerary != nil), "an itinerary")
+    try itinerary?.visitFields(&coder)
+    try coder.code(&now)
+    try coder.code(&next)
+    try coder.code(&newestInput)
+    let (floors, emitters) = (content.floors.count, content.radio.emitters.count)
+    try coder.check(cloud.floor.allSatisfy { Int($0) < floors }, "a floor")
+    try coder.check(evidence.reportedFloor.map { (0..<floors).contains($0) } ?? true, "a floor")
+    try coder.check((pool + recent + inbox.waiting).allSatisfy { $0.emitter < emitters }, "an emitter")
+  }
+}
+
+extension RecentDelivery {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try present.visitFields(&coder)
+    try before.visitFields(&coder)
+    try coder.code(&turned)
+    try coder.code(&promptAt)
+    try coder.code(&lowered)
+  }
+}
+
+extension RecentDelivery.Delays {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&prompt)
+    try coder.code(&any)
+  }
+}
+
+extension LocatorInbox {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(deque: &readings)
+    var (locations, reports) = (Array(outside), Array(visual))
+    try coder.code(list: &locations, into: (.distantPast, OutsideFix())) { (entry, coder) throws(C.Failure) in
+      try coder.code(&entry.time)
+      try coder.code(&entry.fix)
+    }
+    try coder.code(list: &reports, into: (.distantPast, .status(VisualStatus(state: .notPositioning)))) {
+      (entry, coder) throws(C.Failure) in
+      try coder.code(&entry.time)
+      try coder.code(&entry.report)
+    }
+    if C.isReader { (outside, visual) = (Deque(locations), Deque(reports)) }
+  }
+}
+
+extension LocatorInbox {
+  /// The readings that wait.
+  var waiting: [RadioReading] { readings.map(\.reading) }
+}
+
+extension LocatorInbox.Entry: FieldRecord {
+  /// Hands each field to a coder.
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      time: try coder.field(value().time),
+      reading: try coder.field(value().reading)
+    )
+  }
+}
+
+extension LocatorInbox.Visual: FieldUnion {
+  /// The name of the field.
+  static var fieldName: String { "a report of visual positioning" }
+
+  /// Hands each case to a coder.
+  static func visitCases<C: FieldCoder>(
+    _ union: inout FieldCase<Self>,
+    _ coder: inout C
+  ) throws(C.Failure) {
+    try coder.code(&union, 0, Self.pose) { if case .pose(let pose) = $0 { pose } else { nil } }
+    try coder.code(&union, 1, Self.status) { if case .status(let status) = $0 { status } else { nil } }
+  }
+}
+
+extension LocatorEvidence {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(options: &sources)
+    try coder.code(&newest)
+    try coder.code(&scanned)
+    try coder.code(&scanWeight)
+    try coder.code(&reportedFloor)
+    try coder.code(&audited)
+    try coder.code(&misfit)
+  }
 }

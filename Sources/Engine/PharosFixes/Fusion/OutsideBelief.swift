@@ -1,3 +1,4 @@
+import PharosDocuments
 package import PharosModel
 import PharosSpace
 
@@ -262,5 +263,47 @@ extension GroundFloor {
       if space.isWalkable(point) { return 0 }
     }
     return space.nearestWalkable(to: point)?.distance(to: point) ?? .infinity
+  }
+}
+
+extension OutsideBelief {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&odds)
+    try coder.code(&isOutside)
+    try coder.code(&advice)
+    try coder.code(&farFix)
+    try gate.visitFields(&coder)
+    try coder.code(optional: &last, (OutsideFix(), .distantPast)) { (last, coder) throws(C.Failure) in
+      try coder.code(&last.fix)
+      try coder.code(&last.time)
+    }
+    try coder.code(optional: &speed, (0, .distantPast)) { (speed, coder) throws(C.Failure) in
+      try coder.code(&speed.value)
+      try coder.code(&speed.time)
+    }
+    try coder.code(&heard)
+    try coder.code(&seen)
+  }
+}
+
+extension DrivingGate {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&fastAt)
+  }
+}
+
+extension OutsideBelief.Far: FieldRecord {
+  /// Hands each field to a coder.
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let latitude = try coder.field(value().coordinate.latitude)
+    let coordinate = Coordinate(latitude: latitude, longitude: try coder.field(value().coordinate.longitude))
+    try coder.check(coordinate != nil, "a coordinate")
+    return OutsideBelief.Far(
+      coordinate: coordinate ?? value().coordinate,
+      radius: try coder.field(value().radius),
+      time: try coder.field(value().time)
+    )
   }
 }

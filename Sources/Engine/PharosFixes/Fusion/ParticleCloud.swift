@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosSpace
 
 /// The belief about the location of a subject: particles, each with a place, a heading bias, a step scale, a floor and
@@ -368,5 +369,34 @@ enum FusionMath {
       1 + rest
       * (1 + rest * (0.5 + rest * (1.0 / 6 + rest * (1.0 / 24 + rest * (1.0 / 120 + rest / 720)))))
     return sum * Float(bitPattern: UInt32(Int32(whole) + 127) << 23)
+  }
+}
+
+extension ParticleCloud {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&east)
+    try coder.code(&north)
+    try coder.code(&bias)
+    try coder.code(&scale)
+    try coder.code(&weight)
+    try coder.code(&floor)
+    try coder.code(&turn)
+    try coder.code(&stretch)
+    try coder.code(&bend)
+    let (count, framed) = (count, turn.count)
+    let lengths = [north.count, bias.count, scale.count, weight.count, floor.count]
+    try coder.check(lengths.allSatisfy { $0 == count }, "particles")
+    try coder.check(
+      (framed == 0 || framed == count) && stretch.count == framed && bend.count == framed,
+      "particles"
+    )
+  }
+}
+
+extension FusionNoise {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&state)
   }
 }

@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// The direction of the handset while it is carried, from its own rotation vector, or else from turn rate, field and
@@ -273,5 +274,42 @@ struct Pointing: Hashable, Sendable {
     guard looks > 0 else { return Compass.anyDirection }
     let share = min(1, (east * east + north * north).squareRoot() / looks)
     return min(Compass.anyDirection, (2 * (1 - share)).squareRoot())
+  }
+}
+
+extension Compass {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try orientation.visitFields(&coder)
+    try coder.code(&reference)
+    try coder.code(&references)
+    try coder.code(&variance)
+    try coder.code(&astray)
+    try coder.code(vector: &gravity)
+    try coder.code(vector: &zeroRate)
+    try field.visitFields(&coder)
+    try coder.code(&rotationAt)
+    try coder.code(&turnAt)
+    try coder.code(&gravityAt)
+    try coder.code(&fieldAt)
+    try pointing.visitFields(&coder)
+  }
+}
+
+extension FieldWatch {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&strength)
+    try coder.code(&down)
+  }
+}
+
+extension Pointing {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&east)
+    try coder.code(&north)
+    try coder.code(&looks)
+    try coder.code(&time)
   }
 }

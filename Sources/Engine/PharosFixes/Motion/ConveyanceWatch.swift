@@ -1,3 +1,4 @@
+import PharosDocuments
 package import PharosModel
 
 /// Detects that a subject is carried: it moves and takes no steps.
@@ -78,5 +79,18 @@ package struct ConveyanceWatch: Hashable, Sendable {
     guard self.way >= ConveyanceWatch.minimumWay, self.seconds >= minimum else { return }
     let rises = self.up.magnitude >= ConveyanceWatch.escalatorSpeed * self.seconds
     if conveyance == .none || rises { conveyance = rises ? .escalator : .conveyor }
+  }
+}
+
+extension ConveyanceWatch {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&conveyance)
+    try coder.code(&way)
+    try coder.code(&up)
+    try coder.code(&seconds)
+    try coder.code(&stepped)
+    try coder.code(&steps)
+    try coder.code(&moved)
   }
 }

@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// The gait of a person: the steps found in the acceleration or reported by the handset, and their lengths.
@@ -187,4 +188,39 @@ struct RestWatch: Hashable, Sendable {
 
   /// Ends the rest, because a step was made.
   mutating func wake() { quietSince = nil }
+}
+
+extension Gait {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&handsetStepAt)
+    try coder.code(&period)
+    try coder.code(&root)
+    try coder.code(&steppedAt)
+  }
+}
+
+extension StepDetector {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&slow)
+    try coder.code(&smooth)
+    try coder.code(&top)
+    try coder.code(&trough)
+    try coder.code(&isRising)
+    try coder.code(&usual)
+    try coder.code(&last)
+    try coder.code(&previous)
+  }
+}
+
+extension RestWatch {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&mean)
+    try coder.code(&variance)
+    try coder.code(&previous)
+    try coder.code(&quietSince)
+    try coder.code(&consumedThrough)
+  }
 }

@@ -1,3 +1,4 @@
+import PharosDocuments
 import PharosModel
 
 /// Detects climbs and descents in the air pressure.
@@ -7,7 +8,7 @@ import PharosModel
 /// and ends on another level.
 struct HeightWatch: Hashable, Sendable {
   /// A change of height that has begun.
-  private struct Way: Hashable, Sendable {
+  struct Way: Hashable, Sendable {
     /// The time at which it began.
     var began: Timestamp
     /// The level at which it began.
@@ -17,7 +18,7 @@ struct HeightWatch: Hashable, Sendable {
   }
 
   /// A height of the last seconds, as it was read, and smoothed a little.
-  private struct Mark: Hashable, Sendable {
+  struct Mark: Hashable, Sendable {
     var time: Timestamp
     var height: Float
     var quick: Float
@@ -120,5 +121,38 @@ struct HeightWatch: Hashable, Sendable {
       product += time * (mark.height - last.height - mean.height)
     }
     return (last.height + mean.height, product / square)
+  }
+}
+
+extension HeightWatch {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&level)
+    try coder.code(&height)
+    try coder.code(&marks)
+    try coder.code(&previous)
+    try coder.code(&way)
+  }
+}
+
+extension HeightWatch.Way: FieldRecord {
+  /// Hands each field to a coder.
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      began: try coder.field(value().began),
+      base: try coder.field(value().base),
+      jump: try coder.field(value().jump)
+    )
+  }
+}
+
+extension HeightWatch.Mark: FieldRecord {
+  /// Hands each field to a coder.
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(
+      time: try coder.field(value().time),
+      height: try coder.field(value().height),
+      quick: try coder.field(value().quick)
+    )
   }
 }

@@ -1,4 +1,5 @@
 import DequeModule
+package import PharosDocuments
 package import PharosModel
 
 /// A tracker that turns the samples of one handset's motion sensors into movements, as they come in.
@@ -270,4 +271,43 @@ package struct MotionCounters: Hashable, Sendable {
 
   /// Starts at zero.
   package init() {}
+}
+
+extension MotionTracker {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    for index in lanes.indices { try lanes[index].visitFields(&coder) }
+    try coder.code(&waiting)
+    try coder.code(&reportedThrough)
+    try coder.code(&sensedThrough)
+    try steps.visitFields(&coder)
+    try gait.visitFields(&coder)
+    try compass.visitFields(&coder)
+    try rest.visitFields(&coder)
+    try heights.visitFields(&coder)
+  }
+}
+
+extension MotionLane {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(deque: &waiting)
+    try coder.code(&latest)
+    try coder.code(&kept)
+  }
+}
+
+extension MotionLane.Entry: FieldRecord {
+  /// Hands each field to a coder.
+  package static func coded<C: FieldCoder>(
+    _ value: () -> Self,
+    by coder: inout C
+  ) throws(C.Failure) -> Self {
+    Self(
+      time: try coder.field(value().time),
+      x: try coder.field(value().x),
+      y: try coder.field(value().y),
+      z: try coder.field(value().z)
+    )
+  }
 }

@@ -1,3 +1,4 @@
+package import PharosDocuments
 package import PharosModel
 
 /// A movement of a handset, as detected by its motion sensors.
@@ -103,4 +104,80 @@ package struct Climb: Hashable, Sendable {
   ///
   /// - Units: metres.
   package var meters: Float
+}
+
+extension Movement: FieldUnion {
+  /// The name of the field.
+  package static var fieldName: String { "a movement" }
+
+  /// Hands each case to a coder.
+  package static func visitCases<C: FieldCoder>(
+    _ union: inout FieldCase<Self>,
+    _ coder: inout C
+  ) throws(C.Failure) {
+    try coder.code(&union, 0, Self.step) { if case .step(let step) = $0 { step } else { nil } }
+    try coder.code(&union, 1, { Self.still(from: $0, to: $1) }) {
+      if case .still(let start, let end) = $0 { (start, end) } else { nil }
+    }
+    try coder.code(&union, 2, Self.climbed) { if case .climbed(let climb) = $0 { climb } else { nil } }
+  }
+}
+
+extension Step: FieldRecord {
+  /// Hands each field to a coder.
+  package static func coded<C: FieldCoder>(
+    _ value: () -> Self,
+    by coder: inout C
+  ) throws(C.Failure) -> Self {
+    Step(
+      began: try coder.field(value().began),
+      time: try coder.field(value().time),
+      length: try coder.field(value().length),
+      lengthDeviation: try coder.field(value().lengthDeviation),
+      heading: try coder.field(value().heading)
+    )
+  }
+}
+
+extension Heading: FieldRecord {
+  /// Hands each field to a coder.
+  package static func coded<C: FieldCoder>(
+    _ value: () -> Self,
+    by coder: inout C
+  ) throws(C.Failure) -> Self {
+    Heading(
+      radians: try coder.field(value().radians),
+      deviation: try coder.field(value().deviation),
+      biasDeviation: try coder.field(value().biasDeviation),
+      reference: try coder.field(value().reference)
+    )
+  }
+}
+
+extension Climb: FieldRecord {
+  /// Hands each field to a coder.
+  package static func coded<C: FieldCoder>(
+    _ value: () -> Self,
+    by coder: inout C
+  ) throws(C.Failure) -> Self {
+    Climb(
+      began: try coder.field(value().began),
+      time: try coder.field(value().time),
+      meters: try coder.field(value().meters)
+    )
+  }
+}
+
+extension Heading.Reference: FieldUnion {
+  /// The name of the field.
+  package static var fieldName: String { "a reference of headings" }
+
+  /// Hands each case to a coder.
+  package static func visitCases<C: FieldCoder>(
+    _ union: inout FieldCase<Self>,
+    _ coder: inout C
+  ) throws(C.Failure) {
+    try coder.code(&union, 0, .north)
+    try coder.code(&union, 1, Self.unknown) { if case .unknown(let number) = $0 { number } else { nil } }
+  }
 }

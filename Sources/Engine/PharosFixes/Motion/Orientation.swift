@@ -1,3 +1,4 @@
+import PharosDocuments
 package import PharosModel
 
 /// The orientation of a handset in the world: the directions of north and up, in its own axes.
@@ -223,4 +224,12 @@ extension Float {
   /// have an instruction for it, which takes as long as the rest of an exponential.
   @inlinable
   var nearestWhole: Float { (self + 0x1.8p23) - 0x1.8p23 }
+}
+
+extension Orientation {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(vector: &north)
+    try coder.code(vector: &up)
+  }
 }

@@ -1,3 +1,4 @@
+import PharosDocuments
 package import PharosModel
 package import PharosSpace
 
@@ -90,5 +91,13 @@ package struct SatelliteSource: LocationSource {
   package func state(at time: Timestamp) -> PositioningState {
     guard time - seen <= SatelliteSource.life else { return .notPositioning }
     return radius <= SatelliteSource.clear ? .accuratePositioning : .degradedPositioning
+  }
+}
+
+extension SatelliteSource {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&seen)
+    try coder.code(&radius)
   }
 }

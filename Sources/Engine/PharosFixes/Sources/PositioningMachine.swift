@@ -1,3 +1,4 @@
+import PharosDocuments
 package import PharosModel
 
 /// The state of a subject's visual positioning, and the requests for scans.
@@ -91,7 +92,7 @@ package struct PositioningMachine: Sendable {
   }
 
   /// The phases of requests.
-  private enum Asking: Hashable, Sendable {
+  enum Asking: Hashable, Sendable {
     /// No scan is wanted.
     case idle
     /// A scan was asked for, so many times, last at a time, and for a reason.
@@ -258,4 +259,50 @@ package struct PositioningNote: Hashable, Sendable {
   package var decided: Timestamp
   /// The content.
   package var body: Body
+}
+
+extension PositioningMachine {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try standing.visitFields(&coder)
+    try coder.code(optional: &candidate, (Standing(), .distantPast)) { (candidate, coder) throws(C.Failure) in
+      try candidate.standing.visitFields(&coder)
+      try coder.code(&candidate.since)
+    }
+    try coder.code(&asking)
+    try coder.code(&lastScan)
+    try coder.code(&surroundings)
+    try coder.code(optional: &newSurroundings, (0, .distantPast)) { (place, coder) throws(C.Failure) in
+      try coder.code(&place.number)
+      try coder.code(&place.since)
+    }
+    try coder.code(&conveyance)
+    try coder.code(&leftConveyance)
+  }
+}
+
+extension PositioningMachine.Standing {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&state)
+    try coder.code(options: &reasons)
+    try coder.code(&advice)
+    try coder.code(&conveyance)
+  }
+}
+
+extension PositioningMachine.Asking: FieldUnion {
+  /// The name of the field.
+  static var fieldName: String { "a phase of requests" }
+
+  /// Hands each case to a coder.
+  static func visitCases<C: FieldCoder>(
+    _ union: inout FieldCase<Self>,
+    _ coder: inout C
+  ) throws(C.Failure) {
+    try coder.code(&union, 0, .idle)
+    try coder.code(&union, 1, { Self.asked(times: $0, last: $1, reason: $2) }) {
+      if case .asked(let times, let last, let reason) = $0 { (times, last, reason) } else { nil }
+    }
+  }
 }

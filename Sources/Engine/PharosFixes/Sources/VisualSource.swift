@@ -1,3 +1,4 @@
+import PharosDocuments
 package import PharosModel
 import PharosSpace
 
@@ -288,5 +289,37 @@ package struct VisualSource: LocationSource {
     if let status = status(at: time) { return status.state }
     if isTracking(at: time) { return .accuratePositioning }
     return time - scanned <= VisualSource.life * 10 ? .degradedPositioning : .notPositioning
+  }
+}
+
+extension VisualSource {
+  /// Hands each field to a coder.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&direction)
+    try coder.code(optional: &status, (VisualStatus(state: .notPositioning), .distantPast)) {
+      (status, coder) throws(C.Failure) in
+      try coder.code(&status.value)
+      try coder.code(&status.time)
+    }
+    try coder.code(&reported)
+    try coder.code(&scanned)
+    try coder.code(&latest)
+    try coder.code(&quality)
+    try coder.code(&session)
+    try coder.code(&rotation)
+    try coder.code(&velocity.x)
+    try coder.code(&velocity.y)
+    try coder.code(&steady)
+    try coder.code(&suspected)
+    try coder.code(&compared.sine)
+    try coder.code(&compared.cosine)
+    try coder.code(&compared.count)
+  }
+}
+
+extension VisualSource.FrameDirection: FieldRecord {
+  /// Hands each field to a coder.
+  static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Self(turn: try coder.field(value().turn), deviation: try coder.field(value().deviation))
   }
 }

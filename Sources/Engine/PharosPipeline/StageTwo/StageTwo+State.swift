@@ -91,6 +91,17 @@ extension StageTwo {
     return places
   }
 
+  /// Hands what is known of the places of handsets and tags to a coder.
+  ///
+  /// It is no part of ``visitState(_:)``, being as large as all the rest several times over: a server that starts again locates
+  /// everybody anew. A reader needs the state first, and the same venues.
+  mutating func visitWhereabouts<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
+    let hadVenues = try coder.field(locators != nil)
+    try coder.check(hadVenues == (locators != nil), "the venues")
+    try locators?.visitWhereabouts(&coder)
+    try reported.visitWhereabouts(&coder)
+  }
+
   // MARK: Beacons
 
   /// Hands the beacons to a coder, behind the few different sets of zones that place one.

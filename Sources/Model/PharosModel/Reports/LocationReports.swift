@@ -344,3 +344,80 @@ extension Rotation: EventMembers {
     try coder.member("z", &z, decimals: 4)
   }
 }
+
+extension OutsideFix: FieldStruct {
+  /// A fix whose fields are still to be read.
+  public init() {
+    self.init(latitude: 0, longitude: 0, horizontalAccuracy: Meters(0), speed: nil, source: .gnss)
+  }
+
+  /// Hands each field to a coder.
+  public mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&latitude)
+    try coder.code(&longitude)
+    horizontalAccuracy = Meters(try coder.field(horizontalAccuracy.value))
+    try coder.code(&speed)
+    try coder.code(&source)
+    try coder.code(options: &information)
+    try coder.code(&ellipsoidalHeight)
+    try coder.code(&attitude)
+    vertical = Hundredths(bits: try coder.field(vertical.bits))
+    direction = Hundredths(bits: try coder.field(direction.bits))
+    directionError = Hundredths(bits: try coder.field(directionError.bits))
+    speedError = Hundredths(bits: try coder.field(speedError.bits))
+  }
+}
+
+extension OutsideFix.Source: FieldChoice {
+  /// The name of the field.
+  public static var fieldName: String { "a source of fixes" }
+}
+
+extension Rotation: FieldRecord {
+  /// Hands each field to a coder.
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    Rotation(
+      w: try coder.field(value().w),
+      x: try coder.field(value().x),
+      y: try coder.field(value().y),
+      z: try coder.field(value().z)
+    )
+  }
+}
+
+extension RelativePose.Quality: FieldChoice {
+  /// The name of the field.
+  public static var fieldName: String { "a quality of tracking" }
+}
+
+extension RelativePose: FieldRecord {
+  /// Hands each field to a coder.
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    RelativePose(
+      session: try coder.field(value().session),
+      interval: try coder.field(value().interval),
+      x: try coder.field(value().x),
+      y: try coder.field(value().y),
+      z: try coder.field(value().z),
+      rotation: try coder.field(value().rotation),
+      quality: try coder.field(value().quality)
+    )
+  }
+}
+
+extension ScanStatus: FieldChoice {
+  /// The name of the field.
+  public static var fieldName: String { "a state of a scan" }
+}
+
+extension VisualStatus: FieldRecord {
+  /// Hands each field to a coder.
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    VisualStatus(
+      state: try coder.field(value().state),
+      reasons: PositioningReasons(rawValue: try coder.field(value().reasons.rawValue)),
+      scan: try coder.field(value().scan),
+      backgroundScan: try coder.field(value().backgroundScan)
+    )
+  }
+}
