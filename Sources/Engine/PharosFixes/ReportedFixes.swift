@@ -133,7 +133,7 @@ extension ReportedFixes {
         touched: try coder.field(row().touched),
         counter: try coder.field(row().counter)
       )
-      handset.latest = try coder.field(C.isReader ? .distantPast : row().latest)
+      handset.latest = try coder.field(row().latest)
       return handset
     }
   }

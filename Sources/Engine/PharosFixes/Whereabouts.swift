@@ -1,5 +1,5 @@
 import DequeModule
-import PharosDocuments
+package import PharosDocuments
 
 extension FieldCoder {
   /// Codes a queue as a list.
@@ -23,7 +23,7 @@ extension FieldCoder {
   ///   - fresh: the value into which parts are read.
   ///   - body: codes the parts.
   /// - Throws: the error of a reader.
-  mutating func code<Value>(
+  package mutating func code<Value>(
     optional value: inout Value?,
     _ fresh: @autoclosure () -> Value,
     _ body: (inout Value, inout Self) throws(Failure) -> Void

@@ -63,14 +63,7 @@ package struct Guides: Sendable {
     else { return }
     if session.venue != fix.venue {
       session.venue = fix.venue
-      if routers[fix.venue] == nil { routers[fix.venue] = venues[fix.venue]?.router() }
-      session.guidance = routers[fix.venue].map { router in
-        Guidance(
-          router,
-          to: Waypoint(session.request.destination),
-          options: RouteOptions(isAccessible: session.request.isAccessible)
-        )
-      }
+      session.guidance = guidance(by: session.request, in: fix.venue)
     }
     let changes =
       session.guidance?.update(
@@ -108,6 +101,17 @@ package struct Guides: Sendable {
       )
     }
     sessions[published.subject] = session
+  }
+
+  private mutating func guidance(by request: GuidanceRequest, in venue: String) -> Guidance? {
+    if routers[venue] == nil { routers[venue] = venues[venue]?.router() }
+    return routers[venue].map { router in
+      Guidance(
+        router,
+        to: Waypoint(request.destination),
+        options: RouteOptions(isAccessible: request.isAccessible)
+      )
+    }
   }
 
   /// Forgets the guidance of a subject.
@@ -182,6 +186,53 @@ package struct Guides: Sendable {
       var session = session
       session.counter = max(session.counter, floor)
       return session
+    }
+  }
+}
+
+extension Guides {
+  /// Hands the subjects' progress on their routes to a coder, behind the written state, for a stage that continues exactly.
+  package mutating func visitRoutes<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    for subject in sessions.keys.sorted() {
+      guard var session = sessions[subject] else { continue }
+      try coder.code(&session.venue)
+      try coder.code(&session.isLost)
+      let before = session.guidance?.standing
+      let standing = try coder.field(before != nil) ? try Guides.coded(before, by: &coder) : nil
+      guard C.isReader else { continue }
+      session.guidance = guidance(by: session.request, in: session.venue)
+      let isRestored = standing.map { session.guidance?.restore($0) ?? false } ?? true
+      try coder.check(isRestored, "a route")
+      sessions[subject] = session
+    }
+  }
+
+  /// Hands a standing to a coder; nil if it was read and its origin is nowhere on the Earth, which is refused.
+  private static func coded<C: FieldCoder>(
+    _ value: Guidance.Standing?,
+    by coder: inout C
+  ) throws(C.Failure) -> Guidance.Standing? {
+    let time = try coder.field(value?.origin.time ?? .distantPast)
+    let latitude = try coder.field(value?.origin.coordinate.latitude ?? 0)
+    let longitude = try coder.field(value?.origin.coordinate.longitude ?? 0)
+    let level = try coder.field(value?.origin.level ?? 0)
+    let accuracy = try coder.field(value?.origin.accuracy ?? 0)
+    let progress = Guidance.Progress(
+      step: try coder.field(value?.progress.step ?? 0),
+      toNextManeuver: try coder.field(value?.progress.toNextManeuver ?? 0),
+      distanceRemaining: try coder.field(value?.progress.distanceRemaining ?? 0),
+      durationRemaining: try coder.field(value?.progress.durationRemaining ?? 0),
+      deviation: try coder.field(value?.progress.deviation ?? 0)
+    )
+    let leftAt = try coder.field(value?.leftAt)
+    let coordinate = Coordinate(latitude: latitude, longitude: longitude)
+    try coder.check(coordinate != nil, "a coordinate")
+    return coordinate.map { coordinate in
+      Guidance.Standing(
+        origin: Guidance.Fix(time: time, coordinate: coordinate, level: level, accuracy: accuracy),
+        progress: progress,
+        leftAt: leftAt
+      )
     }
   }
 }

@@ -52,6 +52,21 @@ public struct Guidance: Sendable {
     public var durationRemaining: Double
     /// The distance of the last fix from the route in metres.
     public var deviation: Double
+
+    /// Makes a progress.
+    package init(
+      step: Int,
+      toNextManeuver: Double,
+      distanceRemaining: Double,
+      durationRemaining: Double,
+      deviation: Double
+    ) {
+      self.step = step
+      self.toNextManeuver = toNextManeuver
+      self.distanceRemaining = distanceRemaining
+      self.durationRemaining = durationRemaining
+      self.deviation = deviation
+    }
   }
 
   private enum State: Sendable {
@@ -67,6 +82,8 @@ public struct Guidance: Sendable {
   private let destination: Waypoint
   private let options: RouteOptions
   private var state = State.waiting
+  /// The fix from which the present route was found.
+  private var origin: Fix?
 
   /// The time for which fixes must lie off the route before another one is searched.
   ///
@@ -150,6 +167,7 @@ public struct Guidance: Sendable {
       guard let route = try router.routes(from: start, to: destination, options: options).first else {
         return []
       }
+      origin = fix
       let progress = Progress(
         step: 0,
         toNextManeuver: route.steps.first?.distance ?? 0,
@@ -275,5 +293,44 @@ extension WalkableGraph {
   /// The place of a coordinate on a floor's plane.
   fileprivate func point(of coordinate: Coordinate, on floor: FloorID) -> Point? {
     floors.first { $0.part.id == floor }?.part.plane.point(of: coordinate)
+  }
+}
+
+extension Guidance {
+  /// The consequences of the fixes so far.
+  ///
+  /// The route itself is not part of it: it is found again from its first fix.
+  package struct Standing: Hashable, Sendable {
+    /// The fix from which the route was found.
+    package var origin: Fix
+    /// The progress on it.
+    package var progress: Progress
+    /// The time of the first fix off the route, if the last ones were.
+    package var leftAt: Timestamp?
+
+    /// Makes a standing.
+    package init(origin: Fix, progress: Progress, leftAt: Timestamp? = nil) {
+      (self.origin, self.progress, self.leftAt) = (origin, progress, leftAt)
+    }
+  }
+
+  /// The standing on a route; nil before the first fix and after the arrival.
+  package var standing: Standing? {
+    guard case .following(_, let progress, let leftAt) = state, let origin else { return nil }
+    return Standing(origin: origin, progress: progress, leftAt: leftAt)
+  }
+
+  /// Goes on exactly from a standing that was on the same graph.
+  ///
+  /// - Returns: false if there is no such route; nothing has changed then.
+  package mutating func restore(_ standing: Standing) -> Bool {
+    var restored = self
+    _ = restored.start(standing.origin, isFirst: true)
+    guard case .following(let route, _, _) = restored.state,
+      route.steps.indices.contains(standing.progress.step)
+    else { return false }
+    restored.state = .following(route, standing.progress, leftAt: standing.leftAt)
+    self = restored
+    return true
   }
 }

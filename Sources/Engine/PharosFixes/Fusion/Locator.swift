@@ -513,7 +513,7 @@ struct LocatorEvidence: Sendable, Hashable {
 extension Locator {
   /// Hands the belief to a coder.
   ///
-  /// What was made of it and not fetched is no part of it, and neither are the counters.
+  /// Fixes that were made and not fetched are no part of it, and neither are the counters.
   mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
     try delivery.visitFields(&coder)
     try noise.visitFields(&coder)

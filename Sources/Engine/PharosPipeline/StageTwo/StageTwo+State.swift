@@ -91,7 +91,7 @@ extension StageTwo {
     return places
   }
 
-  /// Hands what is known of the places of handsets and tags to a coder.
+  /// Hands what is known of the places of handsets and tags, and of stays that have not lasted yet, to a coder.
   ///
   /// It is no part of ``visitState(_:)``, being as large as all the rest several times over: a server that starts again locates
   /// everybody anew. A reader needs the state first, and the same venues.
@@ -100,6 +100,8 @@ extension StageTwo {
     try coder.check(hadVenues == (locators != nil), "the venues")
     try locators?.visitWhereabouts(&coder)
     try reported.visitWhereabouts(&coder)
+    try visits.visitAll(&coder)
+    try guides.visitRoutes(&coder)
   }
 
   // MARK: Beacons

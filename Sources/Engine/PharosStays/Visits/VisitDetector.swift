@@ -625,3 +625,69 @@ extension StaySums: FieldParts {
     try coder.check(weight >= 0 && square >= 0, "the sums of a visit")
   }
 }
+
+extension VisitDetector {
+  /// Hands everything to a coder but the scale, for a machine that continues exactly.
+  mutating func visitAll<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(optional: &ground, VisitFix.blank.ground) { (ground, coder) throws(C.Failure) in
+      try ground.visitFields(&coder)
+    }
+    try coder.code(&epoch)
+    try track.visitFields(&coder)
+    try VisitDetector.visit(&gathered, &coder)
+    try VisitDetector.visit(&recent, &coder)
+    try VisitDetector.visit(&elsewhere, &coder)
+    var origin = plane?.origin
+    try coder.code(coordinate: &origin)
+    if C.isReader { plane = origin.map { GroundPlane(origin: $0) } }
+    try coder.code(&arrival)
+    try coder.code(&maximumGap)
+    try coder.code(&lastEvidence)
+    try coder.code(&lastDecided)
+  }
+
+  private static func visit<C: FieldCoder>(_ fixes: inout [VisitFix], _ coder: inout C) throws(C.Failure) {
+    try coder.code(list: &fixes, into: VisitFix.blank) { (fix, coder) throws(C.Failure) in
+      try coder.code(&fix.time)
+      try coder.code(&fix.decidedAt)
+      try fix.ground.visitFields(&coder)
+      try coder.code(&fix.point.x)
+      try coder.code(&fix.point.y)
+      try coder.code(coordinate: &fix.coordinate)
+      try coder.code(&fix.accuracy)
+      try coder.code(&fix.speed)
+    }
+  }
+}
+
+extension VisitFix {
+  /// A fix whose fields are still to be read.
+  fileprivate static let blank = VisitFix(
+    time: .distantPast,
+    decidedAt: .distantPast,
+    ground: Ground(venue: "", floor: nil),
+    point: .origin,
+    accuracy: 0
+  )
+}
+
+extension VisitFix.Ground {
+  fileprivate mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&venue)
+    let building = try coder.field(floor?.building)
+    let level = try coder.field(floor?.level ?? 0)
+    floor = building.map { FloorID(building: $0, level: level) }
+  }
+}
+
+extension FieldCoder {
+  /// Codes a place on the Earth that may be missing.
+  fileprivate mutating func code(coordinate: inout Coordinate?) throws(Failure) {
+    let latitude = try field(coordinate?.latitude)
+    let longitude = try field(coordinate?.longitude)
+    guard Self.isReader else { return }
+    coordinate = latitude.flatMap { latitude in
+      longitude.flatMap { Coordinate(latitude: latitude, longitude: $0) }
+    }
+  }
+}

@@ -1,3 +1,5 @@
+import PharosDocuments
+import PharosFixes
 import PharosModel
 import PharosSpace
 
@@ -320,5 +322,65 @@ struct VisitTrack: Sendable {
         nodes[place].move -= minimum
       }
     }
+  }
+}
+
+extension VisitTrack {
+  /// Hands the whole track to a coder, for a machine that continues exactly.
+  mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(list: &samples, into: VisitSample.blank) { (sample, coder) throws(C.Failure) in
+      try sample.visitFields(&coder)
+    }
+    try coder.code(list: &nodes, into: Node()) { (node, coder) throws(C.Failure) in
+      try coder.code(&node.stay)
+      try coder.code(&node.move)
+      try coder.code(place: &node.stayFrom)
+      try coder.code(place: &node.moveFrom)
+      try coder.code(&node.isMoveAfterStay)
+      try coder.code(&node.isBase)
+    }
+    try coder.code(optional: &base, StaySums()) { (sums, coder) throws(C.Failure) in
+      try coder.code(parts: &sums)
+    }
+    try coder.code(&baseLead)
+    let count = samples.count
+    try coder.check(nodes.count == count + 1, "a track")
+    try coder.check(nodes.allSatisfy { $0.stayFrom <= count && $0.moveFrom <= count }, "a track")
+  }
+}
+
+extension VisitSample {
+  /// A sample whose fields are still to be read.
+  fileprivate static let blank = VisitSample(
+    time: 0,
+    point: .origin,
+    weight: 0,
+    accuracy: 0,
+    fixes: 0,
+    end: 0,
+    isMeasured: false,
+    stillCost: 0,
+    movingCost: 0
+  )
+
+  fileprivate mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(&time)
+    try coder.code(&point.x)
+    try coder.code(&point.y)
+    try coder.code(&weight)
+    try coder.code(&accuracy)
+    try coder.code(place: &fixes)
+    try coder.code(&end)
+    try coder.code(&isMeasured)
+    try coder.code(&stillCost)
+    try coder.code(&movingCost)
+    try derived.visitFields(&coder)
+  }
+}
+
+extension DerivedSpeeds {
+  fileprivate mutating func visitFields<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    try coder.code(place: &count)
+    try coder.code(&squares)
   }
 }

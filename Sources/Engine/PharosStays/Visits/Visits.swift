@@ -424,3 +424,26 @@ extension Visits {
     _ = subjects.insert(subject)
   }
 }
+
+extension Visits {
+  /// Hands all subjects to a coder as they are, also those without a visit, for a stage that continues exactly.
+  package mutating func visitAll<C: FieldCoder>(_ coder: inout C) throws(C.Failure) {
+    let scale = settings ?? Visits.minimalSettings
+    if C.isReader { subjects = SubjectTable() }
+    try subjects.visitRows(&coder) { (value, coder) throws(C.Failure) in
+      var row = C.isReader ? .vacant : value()
+      try coder.code(&row.subject)
+      try coder.code(counter: &row.counter)
+      try coder.code(&row.touched)
+      var (open, counter) = (row.open?.id, row.open?.counter ?? 0)
+      try coder.code(&open)
+      try coder.code(counter: &counter)
+      row.open = open.map { ($0, counter) }
+      try coder.code(&row.zone)
+      try coder.code(optional: &row.detector, VisitDetector(scale)) { (detector, coder) throws(C.Failure) in
+        try detector.visitAll(&coder)
+      }
+      return row
+    }
+  }
+}

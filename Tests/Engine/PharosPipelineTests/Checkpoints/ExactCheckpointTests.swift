@@ -9,18 +9,53 @@ import Testing
 /// A pipeline that is restored exactly continues with the same events to the byte, fixes included.
 @Suite("An exact checkpoint")
 struct ExactCheckpointTests {
+  /// The site of the hall, with short visits.
+  private static let site: Site = {
+    var site = Hall.site()
+    site.visits = VisitSettings(minimum: .seconds(20), radius: 25, hold: .seconds(60))
+    return site
+  }()
+
+  /// A pipeline in which two people are guided, one of them along an itinerary as well.
+  private static func begin(on venues: [LocatableVenue], _ events: inout [Event]) throws -> Pipeline {
+    var pipeline = try Pipeline(site: site, venues: venues)
+    let (west, east) = (
+      Itinerary.Waypoint(latitude: 52.600_1, longitude: 13.400_06),
+      Itinerary.Waypoint(latitude: 52.600_1, longitude: 13.400_4)
+    )
+    let (first, second) = (
+      SubjectID.observer(HallWalk.handset(0)), SubjectID.observer(HallWalk.handset(1))
+    )
+    for change in [
+      RegionChange.setGuidance(subject: first, GuidanceRequest(to: .position(east))),
+      .setGuidance(subject: second, GuidanceRequest(to: .position(west))),
+      .setItinerary(subject: second, Itinerary([west, east])),
+    ] {
+      events += pipeline.apply(change, at: Hall.start - .seconds(1))
+    }
+    return pipeline
+  }
+
+  /// The events of a walk without an interruption.
+  private static func whole(_ walk: HallWalk, on venues: [LocatableVenue]) throws -> [Event] {
+    var events: [Event] = []
+    var pipeline = try begin(on: venues, &events)
+    return events + FixRun(tail: .minutes(3)).events(of: walk.inputs, by: &pipeline)
+  }
+
   /// A walk of some people and tags through a hall, with all that handsets can report of where they are.
   private static func walk(seed: UInt64) -> HallWalk {
     var walk = HallWalk(seed: seed)
     var random = SeededGenerator(seed: seed)
-    for step in 0..<160 {
+    for step in 0..<240 {
       let time = Double(step) / 4
       var batch = ReportBatch()
       let body = report(step, at: time, &random, &batch)
       walk.add(body, to: &batch, by: HallWalk.handset(Int.random(in: 0..<4, using: &random)), at: time)
     }
-    walk.walk(people: 0..<4, seconds: 40)
-    walk.carry(tags: 10..<12, seconds: 40)
+    walk.walk(people: 0..<4, seconds: 60)
+    walk.carry(tags: 10..<11, seconds: 60)
+    walk.carry(tags: 11..<12, seconds: 60, atRest: true)
     return walk
   }
 
@@ -75,8 +110,8 @@ struct ExactCheckpointTests {
     exactly: Bool
   ) throws -> (events: [Event], cuts: Int) {
     var random = SeededGenerator(seed: seed)
-    var pipeline = try Pipeline(site: Hall.site(), shards: 1, venues: venues)
     var (events, cuts) = ([Event](), 0)
+    var pipeline = try begin(on: venues, &events)
     var latest = Timestamp.distantPast
     for input in walk.inputs {
       if latest != .distantPast, (input.received - latest).nanoseconds > 1,
@@ -91,7 +126,7 @@ struct ExactCheckpointTests {
         let checkpoint = try Checkpoint(decoding: written.encoded)
         #expect(checkpoint == written)
         pipeline = try Pipeline(
-          site: Hall.site(),
+          site: site,
           restoring: checkpoint,
           shards: Int.random(in: 1...4, using: &random),
           venues: venues
@@ -101,27 +136,30 @@ struct ExactCheckpointTests {
       latest = max(latest, input.received)
       events += pipeline.ingest(input.batch)
     }
-    return (events + pipeline.finish(tail: .seconds(10)), cuts)
+    return (events + pipeline.finish(tail: .minutes(3)), cuts)
   }
 
   @Test("continues fixes as if nothing had been, at random cuts and shard counts", arguments: [true, false])
   func fixes(hasVenue: Bool) throws {
+    var kinds: Set<EventKind> = []
     for seed in Seeds.drawn(0..<8 as Range<UInt64>, first: 2) {
       let venues = hasVenue ? [try Hall().ground] : []
       let walk = Self.walk(seed: seed)
-      let expected = try FixRun().events(of: walk.inputs, on: venues)
+      let expected = try Self.whole(walk, on: venues)
       #expect(expected.fixes.count > (hasVenue ? 100 : 10), "too little to prove anything")
+      kinds.formUnion(expected.map(\.kind))
       let (events, cuts) = try Self.interrupted(walk, venues, seed: seed, exactly: true)
       #expect(cuts > 5, "too few cuts to prove anything")
       #expect(parting(events, expected) == nil, "seed \(seed)")
     }
+    if hasVenue { #expect(kinds.isSuperset(of: [.visitArrive, .guidance])) }
   }
 
   @Test("is larger than one to start again from, with which fixes begin anew")
   func inexact() throws {
     let venues = [try Hall().ground]
     let walk = Self.walk(seed: 1)
-    let expected = try FixRun().events(of: walk.inputs, on: venues)
+    let expected = try Self.whole(walk, on: venues)
     let (events, _) = try Self.interrupted(walk, venues, seed: 1, exactly: false)
     #expect(events.lines != expected.lines)
     // Everything else is the same.
