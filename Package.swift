@@ -324,7 +324,8 @@ let package = Package(
       [
         "CPharos", "PharosDocuments", "PharosModel", "PharosWire", "PharosCaptures", "PharosSecurity",
         "PharosTerminal", "PharosNarration", "PharosSpace", "PharosWays", "PharosPresence", "PharosRooms",
-        "PharosFixes", "PharosPipeline", "PharosSite", "PharosSimulation", "PharosLab", "PharosIngest", "PharosPublishing",
+        "PharosFixes", "PharosPipeline", "PharosSite", "PharosSimulation", "PharosLab", "PharosIngest",
+        "PharosPublishing",
         "Pharos", "PharosJournal", "PharosMQTT", "PharosMosquitto", "PharosDelivery", "PharosHTTP",
         .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
         .product(name: "Configuration", package: "swift-configuration"), logging, lifecycle,

@@ -101,6 +101,9 @@ package enum NotificationText {
     Placeholder(name: "volts", occasions: [.lowBattery]) { occasion, _, _ in
       occasion.millivolts.map { "\($0 / 1_000).\($0 % 1_000 / 100)" }
     },
+    caption("title") { $0.title }, caption("description") { $0.description },
+    caption("address") { $0.address },
+    caption("picture") { $0.picture }, caption("link") { $0.link },
     Placeholder(name: "place", occasions: [.deadline]) { occasion, _, _ in occasion.appointment?.place },
     Placeholder(name: "minutes", occasions: [.deadline]) { occasion, _, _ in
       occasion.appointment.map { "\(max(0, Int(($0.time - occasion.time).seconds / 60)))" }
@@ -109,6 +112,16 @@ package enum NotificationText {
       occasion.walk.map { "\(Int(($0.seconds / 60).rounded(.up)))" }
     },
   ]
+
+  /// What the directory shows people of the beacon.
+  private static func caption(
+    _ name: String,
+    _ member: @escaping @Sendable (Caption) -> String?
+  ) -> Placeholder {
+    Placeholder(name: name, occasions: ofBeacons) { occasion, site, _ in
+      occasion.lookedUp.flatMap { site.entry(of: $0) }.flatMap { member($0.caption) }
+    }
+  }
 
   /// The placeholders of the texts of an occasion, in braces.
   package static func placeholders(of occasion: NotificationDetail.Occasion) -> [String] {

@@ -60,7 +60,9 @@ final class NotificationsTarget: FuzzTarget {
   func run(_ input: RawSpan) {
     do {
       let rule = try NotificationDocument.rule(json: input.array, application: "a", id: "n")
-      _ = rule.text(for: .observer(.name("x")), by: nil)
+      let subject = SubjectID.observer(.name("x"))
+      let occasion = NotificationText.Occasion(subject: subject, region: "r", time: .distantPast)
+      _ = NotificationText.filled(rule.text, occasion, NotificationSite())
       var json = JSONText()
       json.openObject()
       rule.write(to: &json)
