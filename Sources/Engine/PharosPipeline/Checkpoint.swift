@@ -27,7 +27,7 @@ public struct Checkpoint: Hashable, Sendable {
   /// Where subjects are, as their locators believe; empty unless the checkpoint is exact.
   let whereabouts: [UInt8]
 
-  /// Indicates whether engines continue from it exactly, fixes included; otherwise everybody is located anew.
+  /// Indicates whether engines continue from it exactly, fixes included; otherwise all are located from the start.
   package var isExact: Bool { !whereabouts.isEmpty }
 
   /// Makes a checkpoint of engines that have decided everything up to an instant, and of the merger that has released it.

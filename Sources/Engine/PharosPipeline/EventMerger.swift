@@ -373,7 +373,7 @@ extension EventMerger {
   ///
   /// - Parameters:
   ///   - checkpoint: the checkpoint.
-  ///   - exactly: indicates whether it goes on where subjects were, if the checkpoint says so; otherwise they are located anew.
+  ///   - exactly: indicates whether it goes on where subjects were, if the checkpoint says so; otherwise they are located from the start.
   /// - Throws: an error that states what is wrong with its bytes; the merger is unchanged then.
   package mutating func restoreState(from checkpoint: Checkpoint, exactly: Bool = false) throws(FieldError) {
     var reader = FieldReader(checkpoint.merger[...])

@@ -187,7 +187,7 @@ public struct Pipeline: Sendable {
       // A recording that began while the server ran: no time lies between the checkpoint and the inputs.
       let continues = restoration.checkpoint?.instant == instant
       if let checkpoint = restoration.checkpoint, (try? restore(checkpoint, exactly: continues)) == nil,
-        // Where the venues are others, everybody is located anew.
+        // Where the venues are others, all are located from the start.
         (try? restore(checkpoint, exactly: false)) == nil
       {
         counters.refusedCheckpoints &+= 1

@@ -119,7 +119,7 @@ extension ObserverEngine {
     else { return false }
     guard !context.catalog.sets[set].rangings.isEmpty else { return true }
     let bucket = track.closeSecond(second)
-    let reading = reading(of: track, bucket, context)
+    let reading = reading(of: track, bucket, endingAt: end, context)
     for request in context.catalog.sets[set].rangings {
       readings.append(RequestedReading(request: request, reading: reading))
     }
@@ -140,6 +140,7 @@ extension ObserverEngine {
   private mutating func reading(
     of track: TrackHandle,
     _ bucket: SecondBucket?,
+    endingAt end: Timestamp,
     _ context: borrowing EngineContext
   ) -> RangedReading {
     var reading = RangedReading(
@@ -150,14 +151,10 @@ extension ObserverEngine {
       proximity: .unknown,
       samples: Int(bucket?.count ?? 0)
     )
-    guard bucket?.mean != nil, let level = track.level, let power = track.measuredPower else {
-      return reading
-    }
-    let found = context.distance.distance(
-      level: level,
-      deviation: track.variance.squareRoot(),
-      measuredPower: power
-    )
+    guard bucket?.mean != nil || life.uploads.isBetweenScans(at: end, heardAt: track.hot.lastHeard),
+      let level = track.level, let power = track.measuredPower
+    else { return reading }
+    let found = context.distance.distance(level: level, variance: track.variance, measuredPower: power)
     reading.proximity = track.classify(found?.meters)
     reading.accuracy = found?.meters ?? -1
     reading.deviation = found?.deviation ?? -1

@@ -138,6 +138,13 @@ struct UploadRhythm: Equatable, Sendable {
       && start - event <= max(UploadRhythm.maximumReach, knownPeriod * UploadRhythm.patience)
   }
 
+  /// Returns true if a beacon was heard in the latest scan and the next one is not overdue, so that its silence says nothing.
+  ///
+  /// An observer that listens for half a second in five hears all of its beacons at once, and none of them in between.
+  func isBetweenScans(at time: Timestamp, heardAt heard: Timestamp) -> Bool {
+    heard >= begun && (time - latest).seconds <= usualGap * UploadRhythm.patience
+  }
+
   /// The end of the upload before the one to which a datagram of a time belongs; nil for an observer that is not known to
   /// upload at intervals of two seconds or more.
   func knownStart(at time: Timestamp) -> Timestamp? {

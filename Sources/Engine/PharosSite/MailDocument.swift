@@ -7,11 +7,9 @@ extension MailRelay {
     DocumentField("relay", \.place, .relay, isRequired: true),
     DocumentField("sender", \.sender, .sender, isRequired: true),
   ]
-}
 
-extension SiteReading {
   /// Reads the relay that takes mail, within `publish`.
-  func mail(_ publish: DocumentFields) -> MailRelay? {
+  static func read(_ publish: DocumentFields) -> MailRelay? {
     let known = DocumentField.keys(MailRelay.properties)
     guard let fields = publish.fields("mail", known: known) else { return nil }
     var relay = MailRelay(HostPort(host: "", port: 0), sender: "")

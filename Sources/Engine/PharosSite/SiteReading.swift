@@ -113,19 +113,21 @@ struct SiteReading {
     readListen(fields, into: &configuration)
     if let publish = fields.fields("publish", known: SiteReading.publishKeys) {
       configuration.mqttOutput = mqttOutput(publish)
-      configuration.mail = mail(publish)
+      configuration.mail = MailRelay.read(publish)
     }
     readJournal(fields, into: &configuration)
     configuration.site = site(fields)
     readPolicy(fields, into: &configuration)
     configuration.access = access
     checkAccess(fields, configuration)
-    VenueEntries.read(fields, into: &configuration)
+    let venues = VenueEntries.read(fields)
+    (configuration.venues, configuration.visitors) = (venues.folders, venues.visitors)
     configuration.site.positioning = positioning(fields)
     configuration.site.visits = visits(fields)
     for key in configuration.paths.map(\.key) + ["listen.http"] {
       configuration.lines[key] = root.line(ofKey: key)
     }
+    for (index, line) in venues.lines.enumerated() { configuration.lines["venues[\(index)]"] = line }
     return configuration
   }
 

@@ -5,10 +5,13 @@ enum VenueEntries {
   private static let keys = ["folder", "visitors", "nearMe"]
 
   /// Reads the folders and their lines, and the pages for visitors by the index of the folder.
-  static func read(_ fields: DocumentFields, into configuration: inout SiteConfiguration) {
-    func add(_ folder: String, _ line: Int?) {
-      configuration.lines["venues[\(configuration.venues.count)]"] = line
-      configuration.venues.append(folder)
+  static func read(
+    _ fields: DocumentFields
+  ) -> (folders: [String], lines: [Int], visitors: [Int: VisitorPage]) {
+    var (folders, lines, visitors) = ([String](), [Int](), [Int: VisitorPage]())
+    func add(_ folder: String, _ line: Int) {
+      folders.append(folder)
+      lines.append(line)
     }
     for (index, path, node) in fields.list("venues", of: "venue folders") {
       guard node.members != nil else {
@@ -26,9 +29,10 @@ enum VenueEntries {
         entry.mistake("nearMe", "nearMe is set without visitors: true", expected: "both, or neither")
       }
       guard let folder else { continue }
-      if isShown { configuration.visitors[configuration.venues.count] = VisitorPage(nearMe: nearMe) }
+      if isShown { visitors[folders.count] = VisitorPage(nearMe: nearMe) }
       add(folder, node.line)
     }
+    return (folders, lines, visitors)
   }
 
   /// The entries as the site file has them: a folder alone where there is nothing else to say.

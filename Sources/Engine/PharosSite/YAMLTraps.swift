@@ -340,10 +340,9 @@ extension DocumentNode {
       let first = lines[index].first { $0 != " " }
       return index < number && first != nil && first != "#"
     }
-    let keys = Set(SiteReading.sections.flatMap(\.keys))
     for index in filled.suffix(2).reversed() {
       let entry = lines[index].drop { $0 == " " || $0 == "-" }
-      if !entry.contains(": "), let typed = Spelling.separated(String(entry), among: Array(keys)) {
+      if !entry.contains(": "), let typed = Spelling.separated(String(entry), among: nil) {
         return DocumentProblem(
           place: .line(index + 1),
           message:

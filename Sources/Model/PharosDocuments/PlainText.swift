@@ -83,13 +83,14 @@ package enum Spelling {
   ///
   /// - Parameters:
   ///   - text: the text, such as `id:a`.
-  ///   - keys: the keys that count.
+  ///   - keys: the keys that count; nil if any word does.
   /// - Returns: such as `id: a`; nil if the text does not begin with one of the keys.
-  package static func separated(_ text: String, among keys: [String]) -> String? {
+  package static func separated(_ text: String, among keys: [String]?) -> String? {
     guard let end = text.firstIndex(where: { $0 == ":" || $0 == "=" }) else { return nil }
     let key = text[..<end].trimmingSpaces
     let value = text[text.index(after: end)...].trimmingSpaces
-    return keys.contains(key) && !value.isEmpty ? "\(key): \(value)" : nil
+    let isKey = keys?.contains(key) ?? (!key.isEmpty && key.allSatisfy(\.isLetter) && !value.hasPrefix("//"))
+    return isKey && !value.isEmpty ? "\(key): \(value)" : nil
   }
 
   /// Returns the ways in which a number, a time or an address may have been meant that is spelled in another way than

@@ -4,7 +4,7 @@ package import PharosModel
 // A subject must be at a place by a time. Its slack is the time left, minus the margin, minus the walk from where it is.
 //
 //   1. Each fix gives the walk that is left; the median of the last three counts, so that one wrong fix decides nothing.
-//   2. While the slack is positive, there is time: nothing is said.
+//   2. While the slack is positive, there is time, and no warning.
 //   3. Once it is negative, the subject is warned, unless it is walking there already and half the margin is left.
 //   4. A warned subject is warned again if its walk has grown by so much that it goes the wrong way.
 //   5. A subject that is there is not warned while it stays there.
@@ -52,8 +52,8 @@ package struct DepartureWatch: Hashable, Sendable {
   static let minimumPace = 0.5
   /// The speed at which slack can shrink: time passes, while the subject runs away at 3 m/s.
   static let maximumLoss = 3.5
-  /// The longest and the shortest time between two samples.
-  static let pauses = (longest: TimeSpan.seconds(60), shortest: TimeSpan.seconds(1))
+  /// The maximum and the minimum time between two samples.
+  static let pauses = (maximum: TimeSpan.seconds(60), minimum: TimeSpan.seconds(1))
 
   /// The number of warnings so far.
   package private(set) var warnings = 0
@@ -113,7 +113,7 @@ package struct DepartureWatch: Hashable, Sendable {
     let slack =
       (appointment.time - last.time - appointment.margin - walk).seconds / DepartureWatch.maximumLoss
     let pauses = DepartureWatch.pauses
-    return last.time + max(pauses.shortest, min(pauses.longest, .seconds(slack)))
+    return last.time + max(pauses.minimum, min(pauses.maximum, .seconds(slack)))
   }
 
   private mutating func decide(_ walk: TimeSpan, at now: Timestamp, _ appointment: Appointment) -> Bool {

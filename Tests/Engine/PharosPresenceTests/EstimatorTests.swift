@@ -116,11 +116,19 @@ struct EstimatorTests {
     let model = DistanceModel(exponent: exponent)
     for meters in [0.1, 1, 2.5, 30] {
       let level = try #require(model.measuredPower(level: -59, meters: 1 / meters))
-      let found = try #require(model.distance(level: level, deviation: 1, measuredPower: -59))
+      let found = try #require(model.distance(level: level, variance: 1, measuredPower: -59))
       #expect(abs(found.meters - meters) < meters * 1e-9)
-      let relative = found.deviation / meters
-      let expected = 0.23 / exponent
-      #expect(abs(relative - expected) < 0.01)
+      // Levels scatter by the filter's deviation and by what one place differs from the next.
+      var generator = SeededGenerator(seed: UInt64(meters * 10))
+      var (within, between) = (0, 0)
+      for _ in 0..<20_000 {
+        let scatter = (0..<12).reduce(-6.0) { sum, _ in sum + Double.random(in: 0..<1, using: &generator) }
+        let truth = meters * RadioMath.powerOfTwo(scatter * 50.0.squareRoot() / exponent / 3.0103)
+        within += abs(truth - found.meters) <= found.deviation ? 1 : 0
+        between += (1 / found.factor...found.factor).contains(truth / found.meters) ? 1 : 0
+      }
+      #expect((13_200...14_200).contains(within), "\(within)")
+      #expect((13_200...14_200).contains(between), "\(between)")
     }
   }
 

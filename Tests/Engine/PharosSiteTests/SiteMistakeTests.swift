@@ -395,6 +395,8 @@ struct SiteMistakeTests {
     #expect(try #require(problems.first).contains(advice), "\(problems)")
   }
 
+  private static let uuid = "regions:\n  - { id: a, uuid: E2C56DB5-DFFB-48D2-B060-D0F5A71096E0"
+
   @Test(
     "a text that reads otherwise than it looks is named with its line and what to type",
     arguments: [
@@ -435,10 +437,10 @@ struct SiteMistakeTests {
       ("regions:\n  - { id:a }\n", 2, "a space behind the colon: id: a"),
       ("regions:\n  - id:a\n", 2, "keys and values: id: a"),
       ("stream = a\n", 1, "keys and values: stream: a"),
-      ("regions:\n  - { id: a, major: 010 }\n", 2, "expected 10, a whole number"),
-      ("regions:\n  - { id: a, major: 0x1F }\n", 2, "expected 31, a whole number"),
-      ("regions:\n  - { id: a, major: 1_000 }\n", 2, "expected 1000, a whole number"),
-      ("regions:\n  - { id: a, major: 7.0 }\n", 2, "expected 7, a whole number"),
+      (uuid + ", major: 010 }\n", 2, "expected 10, a whole number"),
+      (uuid + ", major: 0x1F }\n", 2, "expected 31, a whole number"),
+      (uuid + ", major: 1_000 }\n", 2, "expected 1000, a whole number"),
+      (uuid + ", major: 7.0 }\n", 2, "expected 7, a whole number"),
       ("beacons:\n  - { name: a, measuredPower: -59 dBm }\n", 2, "expected -59, a number"),
       ("beacons:\n  - { name: a, measuredPower: -59,5 }\n", 2, "a point in a number: -59.5"),
       ("beacons:\n  - name: a\n    measuredPower: -59,5\n", 3, "expected -59.5, a number"),
@@ -477,7 +479,7 @@ struct SiteMistakeTests {
   }
 
   @Test(
-    "what only resembles a trap is none",
+    "text that only resembles a trap is none",
     arguments: [
       "stream: it's", "stream: 'it''s'", "stream: \"a \\\"b\\\" c\"", "stream: a}b", "stream: a [b] c",
       "stream: http://a",

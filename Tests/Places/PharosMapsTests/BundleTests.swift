@@ -175,7 +175,7 @@ struct BundleTests {
     #expect(try message(Array(good.prefix(100))).contains("cut short"))
     var other = good
     other[63] = 9
-    #expect(try message(other).contains("version 9 of the format, expected 1"))
+    #expect(try message(other).contains("version 9 of the format, expected 2"))
     other = good
     other[68] = 0
     #expect(try message(other).contains("not a venue bundle"))

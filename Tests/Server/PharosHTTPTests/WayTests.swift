@@ -107,7 +107,7 @@ struct WayTests {
     }
   }
 
-  @Test("places are found by folded words, with what is said of them and the distance")
+  @Test("places are found by folded words, with their captions and the distance")
   func search() async throws {
     let from = try at(4, 12, 1)
     try await TestService.run { service in
@@ -137,7 +137,7 @@ struct WayTests {
     }
   }
 
-  @Test("what is at a position: room, place, address, and for the operator the zone")
+  @Test("a position has a a place and an address, and for the operator a zone")
   func spot() async throws {
     func query(_ x: Double, _ y: Double, _ level: Int) throws -> String {
       let parts = try at(x, y, level).split(separator: ",")

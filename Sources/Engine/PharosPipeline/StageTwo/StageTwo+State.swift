@@ -94,7 +94,7 @@ extension StageTwo {
   /// Hands what is known of the places of handsets and tags, and of stays that have not lasted yet, to a coder.
   ///
   /// It is no part of ``visitState(_:)``, being as large as all the rest several times over: a server that starts again locates
-  /// everybody anew. A reader needs the state first, and the same venues.
+  /// all of them from the start. A reader needs the state first, and the same venues.
   mutating func visitWhereabouts<Coder: FieldCoder>(_ coder: inout Coder) throws(Coder.Failure) {
     let hadVenues = try coder.field(locators != nil)
     try coder.check(hadVenues == (locators != nil), "the venues")

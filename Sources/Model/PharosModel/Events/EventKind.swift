@@ -528,7 +528,7 @@ public struct RangedReading: Hashable, Sendable {
   public var rssi: Double
   /// The distance in metres, or −1 if undetermined.
   public var accuracy: Double
-  /// The standard deviation of the distance in metres, or −1 if undetermined.
+  /// The metres around the distance that hold the true one in 68 of 100 cases, or −1 if undetermined.
   public var deviation: Double
   /// The proximity.
   public var proximity: Proximity

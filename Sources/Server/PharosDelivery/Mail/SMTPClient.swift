@@ -68,8 +68,8 @@ private final class SMTPHandler: ChannelInboundHandler {
       switch session.receive(byte) {
       case .wait: break
       case .send(let bytes): context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes)), promise: nil)
-      case .finish(let outcome, let farewell):
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: farewell)), promise: nil)
+      case .finish(let outcome, let closing):
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: closing)), promise: nil)
         promise.succeed(outcome)
       }
     }

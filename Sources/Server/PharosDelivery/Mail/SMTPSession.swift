@@ -12,7 +12,7 @@ package struct SMTPSession: Sendable {
     /// Send these bytes, then wait for the reply.
     case send([UInt8])
     /// The session is over; send these bytes and close the connection.
-    case finish(DeliveryOutcome, farewell: [UInt8])
+    case finish(DeliveryOutcome, closing: [UInt8])
   }
 
   private enum State: Sendable {
@@ -78,7 +78,7 @@ package struct SMTPSession: Sendable {
       return .send(SMTPSession.stuffed(mail.content) + Array(".\r\n".utf8))
     case (.content, 250):
       state = .over
-      return .finish(.delivered, farewell: Array("QUIT\r\n".utf8))
+      return .finish(.delivered, closing: Array("QUIT\r\n".utf8))
     case (.over, _): return .wait
     default: return fail("the relay answered: \(text.prefix(200))")
     }
@@ -91,7 +91,7 @@ package struct SMTPSession: Sendable {
 
   private mutating func fail(_ reason: String) -> Step {
     state = .over
-    return .finish(.failed(reason: reason, retryAfter: nil), farewell: Array("QUIT\r\n".utf8))
+    return .finish(.failed(reason: reason, retryAfter: nil), closing: Array("QUIT\r\n".utf8))
   }
 
   /// Returns lines with another dot before each that begins with one.

@@ -8,7 +8,7 @@ package struct NotificationRule: Hashable, Sendable {
   package static let limit = 100
   /// The maximum number of rules of an application about appointments: the passengers of a terminal.
   package static let appointmentLimit = 5_000
-  /// The time after an appointment after which its rule no longer counts, and gives way to a new one.
+  /// The time after an appointment after which its rule no longer counts, and a new one may replace it.
   package static let appointmentAge = TimeSpan.minutes(24 * 60)
   /// The maximum length of a text: four times the length that lock screens show.
   ///

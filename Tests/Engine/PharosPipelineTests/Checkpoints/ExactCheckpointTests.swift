@@ -155,7 +155,7 @@ struct ExactCheckpointTests {
     if hasVenue { #expect(kinds.isSuperset(of: [.visitArrive, .guidance])) }
   }
 
-  @Test("is larger than one to start again from, with which fixes begin anew")
+  @Test("is larger than one to start again from, with which fixes begin again")
   func inexact() throws {
     let venues = [try Hall().ground]
     let walk = Self.walk(seed: 1)
@@ -170,7 +170,7 @@ struct ExactCheckpointTests {
     #expect(expected.contains { kinds.contains($0.kind) })
   }
 
-  @Test("is refused by a pipeline with other venues, and as a recording goes on without its places")
+  @Test("is refused by a pipeline with other venues, and as a recording continues with none of its places")
   func otherVenues() throws {
     let venues = [try Hall().ground]
     var pipeline = try Pipeline(site: Hall.site(), venues: venues)
@@ -183,7 +183,7 @@ struct ExactCheckpointTests {
       try Pipeline(site: Hall.site(), restoring: checkpoint, venues: [])
     }
     #expect(error?.description.contains("the venues") == true)
-    // Restored to start again, everybody is located anew, and no venue is asked for.
+    // Restored to start again, all are located from the start, and no venue is asked for.
     var resumed = try Pipeline(site: Hall.site())
     _ = resumed.process(.restored(Restoration(checkpoint: checkpoint), at: instant + .seconds(60)))
     #expect(resumed.counters.refusedCheckpoints == 0)

@@ -170,7 +170,7 @@ struct ResumeTests {
   func waitsForLife() throws {
     let resumed = try Self.resumed([], until: 10, reported: Self.word(.inside, at: 12))
     let others = [LinkScript.link("b", isUp: true, at: 611)]
-    #expect(Self.run(resumed, others, until: 10_000).isEmpty)
+    #expect(Self.run(resumed, others, until: 1_500).isEmpty)
     let down = [LinkScript.link("a", isUp: false, at: 700)]
     let words = LinkScript.words(Self.run(resumed, others + down, until: 3_000))
     #expect(words == ["region.state hall @700", "region.unmonitored hall @700"])

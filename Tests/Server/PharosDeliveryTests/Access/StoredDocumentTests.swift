@@ -44,9 +44,11 @@ struct StoredDocumentTests {
   @Test("a notification rule keeps its layout")
   func rule() throws {
     let rule: NotificationRule = try Self.read(
-      "010000000473686f700000000568656c6c6f0000000468616c6c00000000094869207b6e616d657d010000000df84758"
-        + "0001054601a40000000d4575726f70652f4265726c696e00000000000000000c"
+      "030000000473686f700000000568656c6c6f0000000468616c6c00000000094869207b6e616d657d010000000df84758"
+        + "0001054601a40000000d4575726f70652f4265726c696e00000000000000000c000000000000000000"
     )
+    let before = "01" + Hex.text(rule.encoded).dropFirst(2).dropLast(18)
+    #expect(try NotificationRule(encoded: try #require(Hex.bytes(before))) == rule)
     let expected = NotificationRule(
       application: "shop",
       id: "hello",

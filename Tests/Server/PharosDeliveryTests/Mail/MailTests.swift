@@ -81,7 +81,7 @@ struct MailTests {
     #expect(Self.play(&session, "250 ok") == Self.command("RCPT TO:<ada@example.org>"))
     #expect(Self.play(&session, "250 ok") == Self.command("DATA"))
     #expect(Self.play(&session, "354 go on") == [.send(Self.mail().content + Array(".\r\n".utf8))])
-    #expect(Self.play(&session, "250 queued") == [.finish(.delivered, farewell: Array("QUIT\r\n".utf8))])
+    #expect(Self.play(&session, "250 queued") == [.finish(.delivered, closing: Array("QUIT\r\n".utf8))])
   }
 
   @Test("a refusal at any point is a failure with the relay's words", arguments: 0..<6)
@@ -97,7 +97,7 @@ struct MailTests {
     #expect(reason.contains("550 no such user"))
   }
 
-  @Test("what speaks no SMTP is no relay, however long its lines")
+  @Test("a server that speaks no SMTP is no relay, however long its lines")
   func noRelay() {
     var session = SMTPSession(Self.mail())
     #expect(Self.play(&session, "HTTP/1.1 400 Bad Request").count == 1)

@@ -110,7 +110,7 @@ package enum Samples {
     #"{"v":"1.5.3","mid":8,"mac":"AC233FC0FFEE","devices":[]}"#,
     // Protocol Buffers write bytes in base64, and leave an empty list out.
     #"{"reporter":{"mac":"IEwDAAAB","time":"1800000060"},"reported":[{"mac":"wwAACgsM","lastSeen":"1800000058","#
-      + #""rssi":{"last":-61},"beacons":[{"ibeacon":{"uuid":"4sVttd/7SNKwYND1pxCW4A==}","major":1,"minor":7}},"#
+      + #""rssi":{"last":-61},"beacons":[{"ibeacon":{"uuid":"4sVttd/7SNKwYND1pxCW4A==","major":1,"minor":7}},"#
       + #"{"eddystone":{"uid":{"nid":"ABEiM0RVZneImQ==","bid":"qrvM3e7\/"}}}]}]}"#,
     #"{"reporter":{"mac":"204c03000001","time":"1800000060"}}"#,
     #"{"msg":"advData","gmac":"AC233FC0FFEE","seq":2896,"obj":[{"dmac":"C300000A0B0C","rssi":"-61","data1":"020106"},"#

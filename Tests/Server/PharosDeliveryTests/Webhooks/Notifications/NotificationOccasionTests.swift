@@ -77,7 +77,7 @@ struct NotificationOccasionTests {
     }
 
     /// Publishes what the journal keeps, and hands the machine what it does not.
-    mutating func take(_ event: Event) {
+    mutating func receive(_ event: Event) {
       if event.kind.isJournalled { journal.append(event) }
       read()
       if !event.kind.isJournalled {
@@ -155,7 +155,7 @@ struct NotificationOccasionTests {
         let all: [Character: RangedReading.Proximity] = [
           "I": .immediate, "N": .near, "F": .far, "?": .unknown,
         ]
-        world.take(Self.ranging(try #require(all[letter]), second: second))
+        world.receive(Self.ranging(try #require(all[letter]), second: second))
       }
     }
     #expect(world.texts == Array(repeating: "1/7", count: count), "\(why)")
@@ -180,7 +180,7 @@ struct NotificationOccasionTests {
         expected.insert(scope == "major" ? [major] : [major, minor])
         var transition = RegionTransition(from: .outside, to: .inside, evidence: Evidence(rule: .samples))
         transition.refinement = .proximity(Self.uuid, major: major, minor: minor)
-        world.take(
+        world.receive(
           Event(
             stream: Samples.stream,
             kind: .regionEnter,
@@ -213,7 +213,7 @@ struct NotificationOccasionTests {
     let levels: [UInt16] = [2_900, 2_500, 2_399, 2_380, 2_420, 2_390, 2_501, 2_350]
     for (hour, level) in levels.enumerated() {
       let detail = EventDetail.battery(millivolts: level, observer: .name("gate"))
-      world.take(
+      world.receive(
         Self.event(.beaconBattery, detail, .beacon(tag), second: Double(hour) * 3_600, counter: UInt64(hour))
       )
       if hour == 3 { try world.restart() }
@@ -229,9 +229,9 @@ struct NotificationOccasionTests {
       let gate = SubjectID.observer(.name("gate"))
       return Self.event(kind, .clockStep(.zero), gate, second: second, counter: counter)
     }
-    world.take(change(.observerOffline, 0, 1))
-    world.take(change(.observerOnline, 200, 2))
-    world.take(change(.observerOffline, 400, 3))
+    world.receive(change(.observerOffline, 0, 1))
+    world.receive(change(.observerOnline, 200, 2))
+    world.receive(change(.observerOffline, 400, 3))
     world.publish(at: Samples.start + .seconds(690))
     #expect(world.texts.isEmpty)
     world.publish(at: Samples.start + .seconds(702))
@@ -251,7 +251,7 @@ struct NotificationOccasionTests {
     func locate(_ walk: Double, _ second: Double) {
       world.walk = .seconds(walk)
       let fix = FixDetail(venue: "airport", horizontalAccuracy: 3, sources: .wifi, age: .zero)
-      world.take(Self.event(.fix, .fix(fix), second: second, counter: UInt64(second)))
+      world.receive(Self.event(.fix, .fix(fix), second: second, counter: UInt64(second)))
     }
     for second in stride(from: 0.0, to: 2_950, by: 5) { locate(400, second) }
     #expect(world.texts == ["Gate 7: 11 min, 7 min to walk"])
