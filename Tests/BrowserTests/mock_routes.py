@@ -107,10 +107,20 @@ class Handler(Answers):
         )
         return self.answer(made[0], 201)
 
+    @staticmethod
+    def without_id(zone):
+        return {key: value for key, value in zone.items() if key != "id"}
+
     def do_zones(self, identity=None):
         if self.command == "PUT":
-            self.world.made_zones[identity] = self.body
+            self.world.made_zones[identity] = self.without_id(self.body)
             return self.answer({"id": identity, **self.body}, 201)
+        if self.command == "POST":
+            for key in self.body["removed"]:
+                self.world.made_zones.pop(key)
+            for zone in self.body["zones"]:
+                self.world.made_zones[zone["id"]] = self.without_id(zone)
+            return self.answer(b"", 204)
         if self.command == "DELETE":
             self.world.made_zones.pop(identity)
             return self.answer(b"", 204)

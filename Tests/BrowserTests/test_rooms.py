@@ -119,6 +119,33 @@ class OwnRooms(support.MockTest):
         self.assertEqual(self.world.made_zones, before)
         self.visit.forgive("404")
 
+    def test_what_changes_several_rooms_is_one_request_and_all_or_nothing(self):
+        before = {key: dict(zone) for key, zone in self.world.made_zones.items()}
+        changes = []
+        self.page.on("request", lambda sent: changes.append(sent.url) if sent.method != "GET" else None)
+        self.page.route("**/v1/zones", self.refuse_changes)
+        self.open("rooms")
+        self.press("Merge Cellar")
+        self.sheet.get_by_role("button", name="Merge").click()
+        support.expect(self.sheet.get_by_role("alert")).to_contain_text("The disk is full.")
+        self.assertEqual(self.world.made_zones, before)
+        self.page.unroute("**/v1/zones")
+        self.sheet.get_by_role("button", name="Merge").click()
+        support.expect(self.page.get_by_text("Cellar is part of Hall now.")).to_be_visible()
+        self.undo()
+        support.expect(self.page.get_by_text("Cellar is a room of its own again.")).to_be_visible()
+        self.assertEqual(self.world.made_zones, before)
+        self.assertEqual([url.split("/v1/")[1] for url in changes], ["zones"] * 3)
+        self.visit.forgive("404")
+        self.visit.forgive("507")
+
+    @staticmethod
+    def refuse_changes(route):
+        if route.request.method == "GET":
+            return route.continue_()
+        problem = '{"title": "Full", "status": 507, "detail": "The disk is full."}'
+        return route.fulfill(status=507, content_type="application/problem+json", body=problem)
+
     def test_a_gateway_moves_from_room_to_room(self):
         self.open("rooms")
         self.press("Change Cellar")

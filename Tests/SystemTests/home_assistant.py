@@ -4,7 +4,7 @@ while the tag moves and leaves, and after a restart of Home Assistant with a bro
     python3 Tests/SystemTests/home_assistant.py PHAROS [--seconds 600] [--python PYTHON] [--environment FOLDER] [--keep] [--seed N]
 
 PHAROS is built with `--traits MQTT`. It needs mosquitto, and Home Assistant from PyPI: the newest that PYTHON can run, in the
-virtual environment FOLDER, which is made where it does not exist. Where Home Assistant cannot be installed, the test prints the
+virtual environment FOLDER, which is made where it does not exist. Where one of the two cannot be had, the test prints the
 reason and ends without a result (status 0). `--keep` leaves Home Assistant running at the end, to look at its pages.
 
 Two observers hear a tag for SECONDS: the one in its room in two seconds of three at 2 m, the one in the next room always at 12 m.
@@ -349,6 +349,9 @@ def main():
     parser.add_argument("--seed", type=int)
     arguments = parser.parse_args()
     generator = seeded(arguments)
+    if shutil.which("mosquitto") is None:
+        print("skipped: there is no mosquitto")
+        return
     if (folder := environment(arguments)) is None:
         return
     broker = Broker()

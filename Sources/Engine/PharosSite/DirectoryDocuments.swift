@@ -40,6 +40,41 @@ package enum ZoneDocument {
     }
   }
 
+  /// Reads changes of several zones that count together.
+  ///
+  /// - Parameter json: an object with `zones`, documents of zones with their `id`, and `removed`, identifiers.
+  /// - Returns: the zones that are made or replaced, and the identifiers of those that are removed.
+  /// - Throws: every mistake, each with its field.
+  package static func changes(json: [UInt8]) throws(DocumentError) -> (zones: [Zone], removed: [String]) {
+    try DocumentNode.read(json, name: "zones", limit: Document.largest) { node, problems in
+      let known = ["zones", "removed"]
+      guard let fields = DocumentFields(node, place: "zones", known: known, problems: problems) else {
+        return nil
+      }
+      var seen: Set<String> = []
+      var reading = SiteReading(problems: problems)
+      let zones = fields.list("zones", of: "zones").compactMap { _, path, node -> Zone? in
+        let identifier = node["id"]?.scalar(.text) ?? ""
+        Document.check(identifier: identifier, what: "the zone", problems: problems)
+        guard seen.insert(identifier).inserted else {
+          fields.mistake(
+            "zones",
+            "zone \"\(PlainText.cut(identifier, to: 64))\" occurs twice",
+            expected: "each once"
+          )
+          return nil
+        }
+        return reading.zone(node, identifier: identifier, path: path)
+      }
+      let removed = fields.values("removed", of: "identifiers", .text)
+      for identifier in removed where !seen.insert(identifier).inserted {
+        let name = PlainText.cut(identifier, to: 64)
+        fields.mistake("removed", "zone \"\(name)\" occurs twice", expected: "each zone once")
+      }
+      return (zones, removed)
+    }
+  }
+
   /// Writes a zone's members into an open JSON object; read back, they give the same zone.
   package static func write(_ zone: Zone, to json: inout JSONText) {
     json.member("id", zone.identifier)

@@ -181,14 +181,17 @@ extension SiteReading {
   }
 
   /// A zone of a document; which zones there are beside it the caller checks.
-  mutating func zone(_ node: DocumentNode, identifier: String) -> Zone? {
-    let place = "zone \"\(PlainText.cut(identifier, to: 64))\""
-    let known = SiteReading.zoneKeys
-    // An answer, which may have warnings, can be sent back.
-    let ignored = ["warnings"]
-    guard
-      let fields = DocumentFields(node, place: place, known: known, ignored: ignored, problems: problems)
-    else { return nil }
+  mutating func zone(_ node: DocumentNode, identifier: String, path: String = "") -> Zone? {
+    let fields = DocumentFields(
+      node,
+      place: "zone \"\(PlainText.cut(identifier, to: 64))\"",
+      path: path,
+      known: SiteReading.zoneKeys,
+      // An answer, which may have warnings, can be sent back.
+      ignored: ["warnings"],
+      problems: problems
+    )
+    guard let fields else { return nil }
     fields.check(identifier: identifier)
     var neighbours: [Neighbour] = []
     let zone = zone(fields, identifier: identifier, &neighbours)

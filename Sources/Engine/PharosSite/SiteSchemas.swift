@@ -229,6 +229,12 @@ extension Schema {
     [.optional("id", .name, "As in the address.")] + .given(ObserverEntry.properties)
   ).named("ObserverDocument")
 
+  package static let zoneChanges = closed([
+    .optional("zones", .list(zoneDocument), "The zones that are made or replaced, each with its `id`."),
+    .optional("removed", .list(.name), "The identifiers of zones that are removed."),
+  ])
+  .named("ZoneChanges")
+
   package static let zoneDocument = closed(
     [.optional("id", .name, "As in the address.")] + .given(Zone.properties) + [
       .required("observers", .set(.name)),

@@ -52,6 +52,41 @@ struct PlaceTests {
     }
   }
 
+  @Test("zones that are changed at once all change, or none does")
+  func together() async throws {
+    try await TestService.run(site: Site()) { service async throws in
+      func zones() -> [String: Zone] {
+        Dictionary(uniqueKeysWithValues: service.backend.owner.site.zones.map { ($0.identifier, $0) })
+      }
+      func post(_ body: String) async throws -> Int {
+        try await service.request("POST", "/v1/zones", body: body).status
+      }
+      // Neighbours that are made with a zone are there.
+      let two =
+        #"{"zones":[{"id":"a","observers":["x"],"adjacent":["b"]},{"id":"b","observers":["y"],"adjacent":["a"]}]}"#
+      #expect(try await post(two) == 204)
+      let before = zones()
+      #expect(before.count == 2 && before["a"]?.adjacent == ["b"])
+      for (refused, status) in [
+        (#"{"zones":[{"id":"a","observers":["z"],"adjacent":["c"]}]}"#, 422),
+        (#"{"zones":[{"id":"a","observers":["z"]}],"removed":["c"]}"#, 404),
+        (#"{"zones":[{"id":"a","observers":["z"],"adjacent":["b"]}],"removed":["b"]}"#, 422),
+        (#"{"zones":[{"id":"a","observers":["z"]},{"id":"d","observers":[]}]}"#, 422),
+        (#"{"zones":[{"id":"a","observers":["z"]}],"removed":["a"]}"#, 422),
+        (#"{"zones":[{"observers":["z"]}]}"#, 422), (#"{"zone":[]}"#, 422),
+      ] {
+        #expect(try await post(refused) == status, "\(refused)")
+        #expect(zones() == before, "\(refused)")
+      }
+      // A merge: one zone takes over the other's observer, which goes.
+      #expect(try await post(#"{"zones":[{"id":"a","observers":["x","y"]}],"removed":["b"]}"#) == 204)
+      #expect(zones().keys.sorted() == ["a"] && zones()["a"]?.observers.count == 2)
+      // And its reverse.
+      #expect(try await post(two) == 204)
+      #expect(zones() == before)
+    }
+  }
+
   @Test("a zone with the observers of another one is made with the warning of `check`, and can be sent back")
   func sameObservers() async throws {
     try await TestService.run(site: Site()) { service async throws in

@@ -189,6 +189,12 @@ extension TestService {
         status: 200
       ),
       Change(
+        "POST",
+        "/v1/zones",
+        #"{"zones":[{"id":"attic","observers":["attic"],"adjacent":["lobby"],"floor":3}],"removed":[]}"#,
+        status: 204
+      ),
+      Change(
         "PUT",
         "/v1/beacons/{id}",
         #"{"name":"Wheelchair 5","interval":"1s","properties":{"seats":"1"}}"#,

@@ -196,40 +196,33 @@ extension SiteOwner {
     }
   }
 
-  /// Makes a zone, in place of one with the same identifier.
+  /// Makes zones, each in place of one with the same identifier, and removes others: all of it counts, or none.
   ///
-  /// - Parameter zone: the zone.
-  /// - Returns: `true` if it is new.
+  /// - Parameters:
+  ///   - zones: the zones.
+  ///   - removed: the identifiers of zones that were made over HTTP.
+  /// - Returns: the identifiers of the zones that are new.
   /// - Throws: the reason for the refusal; nothing has changed then.
-  package func put(zone: Zone) async throws -> Bool {
+  package func change(zones: [Zone] = [], removing removed: [String] = []) async throws -> Set<String> {
     try await edit { sources in
-      let identifier = zone.identifier
-      guard !sources.declares(zone: identifier) else {
+      for identifier in zones.map(\.identifier) + removed where sources.declares(zone: identifier) {
         throw RegistrationRefusal.declaredBySite("Zone", identifier)
       }
-      for other in zone.adjacent
-      where other == identifier || sources.zones[other] == nil && !sources.declares(zone: other) {
-        throw RegistrationRefusal.unknownNeighbour(other)
-      }
-      try SiteOwner.makeRoom(sources.zones.count, isNew: sources.zones[identifier] == nil, "zones")
-      let isNew = sources.zones.updateValue(zone, forKey: identifier) == nil
-      return (isNew, [.declare(sources.settings)])
-    }
-  }
-
-  /// Removes a zone that was made over HTTP.
-  ///
-  /// - Parameter identifier: its identifier.
-  /// - Throws: the reason for the refusal; nothing has changed then.
-  package func delete(zone identifier: String) async throws {
-    try await edit { sources in
-      guard !sources.declares(zone: identifier) else {
-        throw RegistrationRefusal.declaredBySite("Zone", identifier)
-      }
-      guard sources.zones.removeValue(forKey: identifier) != nil else {
+      for identifier in removed where sources.zones.removeValue(forKey: identifier) == nil {
         throw RegistrationRefusal.unknown("There is no zone \"\(identifier.shortened)\".")
       }
-      return ((), [.declare(sources.settings)])
+      var new: Set<String> = []
+      for zone in zones {
+        try SiteOwner.makeRoom(sources.zones.count, isNew: sources.zones[zone.identifier] == nil, "zones")
+        if sources.zones.updateValue(zone, forKey: zone.identifier) == nil { new.insert(zone.identifier) }
+      }
+      for zone in zones {
+        for other in zone.adjacent
+        where other == zone.identifier || sources.zones[other] == nil && !sources.declares(zone: other) {
+          throw RegistrationRefusal.unknownNeighbour(other)
+        }
+      }
+      return (new, [.declare(sources.settings)])
     }
   }
 

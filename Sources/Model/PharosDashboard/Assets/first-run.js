@@ -8,7 +8,7 @@ import { divide, loudest } from "./gateways.js";
 import { historyAddress } from "./history.js";
 import * as names from "./names.js";
 import { card, field } from "./parts.js";
-import { saveRoom } from "./site-changes.js";
+import { changeRooms } from "./site-changes.js";
 import * as suggestions from "./suggestions.js";
 
 /** The maximum number of new gateways that have a field at once; the others follow. */
@@ -325,10 +325,12 @@ class NewGateways {
           await change("PUT", `/v1/observers/${part(id)}`, { name: number > 1 ? `${name} ${number}` : name });
         }
       }
-      await Promise.all(
-        rooms.map(({ zone, ...room }) =>
-          saveRoom({ ...zone, ...room, observers: [...zone?.observers ?? [], ...room.observers] })
-        ),
+      await changeRooms(
+        rooms.map(({ zone, ...room }) => ({
+          ...zone,
+          ...room,
+          observers: [...zone?.observers ?? [], ...room.observers],
+        })),
       );
       for (const region of regions) {
         const path = `/v1/applications/${part(this.application.id)}/regions/${part(region.id)}`;

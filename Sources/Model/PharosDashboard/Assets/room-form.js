@@ -6,7 +6,7 @@ import { checkAll, checkbox, checkedText, fine, saveButton, select, sheetForm } 
 import { byName, listed } from "./format.js";
 import * as names from "./names.js";
 import { field } from "./parts.js";
-import { isOfSiteFile, mergeRooms, moveGateway, moveWords, saveObserver, saveRoom, saveTag } from "./site-changes.js";
+import { isOfSiteFile, mergeRooms, moveGateway, moveWords, placeRoom, saveObserver, saveTag } from "./site-changes.js";
 import { identifierOf, unusedIdentifier } from "./suggestions.js";
 
 const maximumName = 60;
@@ -32,16 +32,11 @@ export function openRoomForm({ room = null, zones, gateways }) {
     const inUse = new Set(zones.map((zone) => zone.id));
     const id = (name) => room?.id ?? unusedIdentifier(identifierOf(name) || "room", inUse);
     const moves = h("p", { class: "banner", role: "status", hidden: true });
+    let back = null;
     const save = async (name) => {
       const next = { ...room, id: id(name), name, observers: chosen() };
-      await saveRoom(next);
+      back = await placeRoom(next, moved(), zones);
       names.rename(next.id, name);
-      let all = zones;
-      for (const gateway of moved()) {
-        await moveGateway(gateway, next.id, [...all.filter((zone) => zone.id !== next.id), next]);
-        all = all.map((zone) => ({ ...zone, observers: zone.observers.filter((other) => other !== gateway) }));
-        all = all.filter(({ observers }) => observers.length);
-      }
     };
     return nameSheet(room ? room.name || room.id : "", "Room", close, {
       describe: (name) => {
@@ -62,7 +57,6 @@ export function openRoomForm({ room = null, zones, gateways }) {
       save,
       done: (name) => {
         if (!room || sameName(room.name ?? "", name) && room.observers.join() === chosen().join()) return null;
-        const back = moved().length ? null : () => saveRoom(room);
         return [`${name} was saved.`, back];
       },
     });

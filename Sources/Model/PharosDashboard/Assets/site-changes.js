@@ -12,9 +12,14 @@ export function isOfSiteFile({ source, declaredBy }) {
 /** What the buttons that change an entry say of one of the site file. */
 export const siteFileHint = "It is declared in the site file; change it there.";
 
-/** Makes a room or replaces it; what pages do not show stays as it is. */
-export async function saveRoom({ id, name, floor, observers, adjacent, beacons, occupancy }) {
-  await change("PUT", `/v1/zones/${part(id)}`, { name, floor, observers, adjacent, beacons, occupancy });
+/** What the server takes of a room; what pages do not show stays as it is. */
+function documentOf({ id, name, floor, observers, adjacent, beacons, occupancy }) {
+  return { id, name, floor, observers, adjacent, beacons, occupancy };
+}
+
+/** Makes or replaces rooms and removes others, by their ids, in one request: all of it counts, or none. */
+export async function changeRooms(zones, removed = []) {
+  await change("POST", "/v1/zones", { zones: zones.map(documentOf), removed });
 }
 
 /** The notification rules about a room, as applications have them. */
@@ -44,55 +49,44 @@ export async function roomDependents(room, zones) {
   ].filter(Boolean).join(" ");
 }
 
-/**
- * Removes a room; rooms beside it no longer name it, unless the server refuses: then all stays as it was.
- *
- * Gives the function that brings it back as it was.
- */
-export async function removeRoom(room, zones) {
-  const changed = [];
-  try {
-    const beside = zones.filter((zone) => zone.id !== room.id && zone.adjacent?.includes(room.id));
-    for (const zone of beside.filter((zone) => !isOfSiteFile(zone))) {
-      await saveRoom({ ...zone, adjacent: zone.adjacent.filter((id) => id !== room.id) });
-      changed.push(zone);
-    }
-    await change("DELETE", `/v1/zones/${part(room.id)}`);
-  } catch (error) {
-    for (const zone of changed) await saveRoom(zone);
-    throw error;
-  }
-  return () => restoreRooms([room, ...changed]);
+/** Rooms without some of them, which those beside them no longer name; what the site file says of them stays. */
+function without(zones, gone) {
+  const isGone = (id) => gone.includes(id);
+  return zones.filter(({ id }) => !isGone(id)).map((zone) =>
+    zone.adjacent?.some(isGone) && !isOfSiteFile(zone)
+      ? { ...zone, adjacent: zone.adjacent.filter((id) => !isGone(id)) }
+      : zone
+  );
 }
 
-/** Makes rooms as they were; the first pass has no neighbours yet, which must exist to be named. */
-async function restoreRooms(rooms) {
-  const ids = new Set(rooms.map(({ id }) => id));
-  for (const room of rooms) await saveRoom({ ...room, adjacent: (room.adjacent ?? []).filter((id) => !ids.has(id)) });
-  for (const room of rooms) if (room.adjacent?.some((id) => ids.has(id))) await saveRoom(room);
+/**
+ * Makes the rooms `after` of the rooms `before`, in one request: all of it counts, or none.
+ *
+ * Gives the function that brings `before` back, in one request as well.
+ */
+async function replaceRooms(before, after) {
+  const idsOf = (zones) => zones.map(({ id }) => id);
+  const others = (zones, ids) => idsOf(zones).filter((id) => !ids.includes(id));
+  const changed = after.filter((zone) => !before.includes(zone));
+  await changeRooms(changed, others(before, idsOf(after)));
+  const kept = idsOf(after.filter((zone) => before.includes(zone)));
+  return () => changeRooms(before.filter(({ id }) => !kept.includes(id)), others(after, idsOf(before)));
+}
+
+/** Removes a room; gives the function that brings it back. */
+export function removeRoom(room, zones) {
+  return replaceRooms(zones, without(zones, [room.id]));
 }
 
 /** Merges a room into another, which gets its gateways and its neighbours; gives the function that parts them again. */
-export async function mergeRooms(room, into, zones) {
-  const union = (own, more) =>
-    [...new Set([...own ?? [], ...more ?? []])].filter((id) => id !== room.id && id !== into.id);
+export function mergeRooms(room, into, zones) {
+  const union = (own, more) => [...new Set([...own ?? [], ...more ?? []])];
   const merged = {
     ...into,
-    observers: [...new Set([...into.observers, ...room.observers])],
-    adjacent: union(into.adjacent, room.adjacent),
+    observers: union(into.observers, room.observers),
+    adjacent: union(into.adjacent, room.adjacent).filter((id) => id !== into.id),
   };
-  await saveRoom(merged);
-  try {
-    const restore = await removeRoom(room, zones.map((zone) => (zone.id === into.id ? merged : zone)));
-    return async () => {
-      await saveRoom({ ...into, adjacent: (into.adjacent ?? []).filter((id) => id !== room.id) });
-      await restore();
-      await saveRoom(into);
-    };
-  } catch (error) {
-    await saveRoom(into);
-    throw error;
-  }
+  return replaceRooms(zones, without(zones.map((zone) => (zone.id === into.id ? merged : zone)), [room.id]));
 }
 
 /** The members of the words that people are shown about a beacon or a region. */
@@ -118,19 +112,32 @@ export async function saveObserver(id, name) {
 }
 
 /**
- * Moves a gateway into a room; an empty `room` is none. A room that it leaves without another gateway is removed.
+ * Makes a room or replaces it, and moves some of its gateways out of their present rooms. One that has no other gateway is
+ * removed, since a room is what its gateways hear.
  *
- * Gives the function that moves it back.
+ * Gives the function that brings all rooms back.
  */
-export async function moveGateway(id, room, zones) {
-  const left = zones.filter((zone) => zone.id !== room && zone.observers.includes(id));
+export function placeRoom(room, moving, zones) {
+  return replaceRooms(zones, vacated([...zones.filter(({ id }) => id !== room.id), room], moving, room.id));
+}
+
+/** Moves a gateway into a room, or out of all where `room` is empty; gives the function that moves it back. */
+export function moveGateway(id, room, zones) {
   const target = zones.find((zone) => zone.id === room);
-  if (target && !target.observers.includes(id)) await saveRoom({ ...target, observers: [...target.observers, id] });
-  await leaveRooms(id, left, zones);
-  return async () => {
-    await restoreRooms(left);
-    if (target && !target.observers.includes(id)) await saveRoom(target);
-  };
+  if (!target) return replaceRooms(zones, vacated(zones, [id]));
+  if (target.observers.includes(id)) return placeRoom(target, [id], zones);
+  return placeRoom({ ...target, observers: [...target.observers, id] }, [id], zones);
+}
+
+/** Rooms after some gateways have left all of them but one. */
+function vacated(zones, gateways, except) {
+  const isLeaving = (id) => gateways.includes(id);
+  const left = zones.map((zone) =>
+    zone.id !== except && zone.observers.some(isLeaving)
+      ? { ...zone, observers: zone.observers.filter((id) => !isLeaving(id)) }
+      : zone
+  );
+  return without(left, left.filter(({ observers }) => !observers.length).map(({ id }) => id));
 }
 
 /** What a gateway's move means for the rooms that it leaves, in words; empty where it leaves none. */
@@ -168,19 +175,13 @@ export async function removeGateway({ id, declared, listed: isListed }, zones) {
     await change("DELETE", `/v1/observers/${part(id)}`);
   } catch (error) {
     // Only its room knew it.
-    if (error.status !== 404) throw error;
+    if (error.status !== 404) {
+      await back();
+      throw error;
+    }
   }
   return async () => {
     if (isListed) await change("PUT", `/v1/observers/${part(id)}`, declared ?? {});
     await back();
   };
-}
-
-/** Takes a gateway out of rooms; a room without another one is removed, since a room is what its gateways hear. */
-async function leaveRooms(id, rooms, zones) {
-  for (const zone of rooms.filter(({ observers }) => observers.includes(id))) {
-    const observers = zone.observers.filter((other) => other !== id);
-    if (observers.length) await saveRoom({ ...zone, observers });
-    else await removeRoom(zone, zones);
-  }
 }

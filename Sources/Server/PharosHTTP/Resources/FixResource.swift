@@ -192,6 +192,25 @@ struct ZoneResource: Resource {
         handler: zones
       ),
       Route(
+        .post,
+        "/v1/zones",
+        Operation(
+          "changeZones",
+          .zones,
+          "Make, replace and remove several zones at once",
+          "All of it counts, or none: a refusal leaves each zone as it was. A zone of the site file is changed there: 409 "
+            + "`declaredBySite`."
+        )
+        .receiving(.zoneChanges)
+        .answering(.nothing())
+        .failing(.conflict),
+        access: .operation
+      ) { request in
+        let changes = try ZoneDocument.changes(json: request.body)
+        _ = try await owner.change(zones: changes.zones, removing: changes.removed)
+        return .noContent
+      },
+      Route(
         .put,
         "/v1/zones/{id}",
         Operation(
@@ -207,7 +226,7 @@ struct ZoneResource: Resource {
         access: .operation
       ) { request in
         let zone = try ZoneDocument.zone(json: request.body, identifier: request.parameter("id"))
-        let isNew = try await owner.put(zone: zone)
+        let isNew = try await !owner.change(zones: [zone]).isEmpty
         let warnings = zone.warnings(in: owner.site)
         return .put(isNew: isNew, at: "zones", zone.identifier) { json in
           ZoneDocument.write(zone, to: &json)
@@ -223,7 +242,7 @@ struct ZoneResource: Resource {
           .failing(.conflict),
         access: .operation
       ) { request in
-        try await owner.delete(zone: request.parameter("id"))
+        _ = try await owner.change(removing: [request.parameter("id")])
         return .noContent
       },
       Route(

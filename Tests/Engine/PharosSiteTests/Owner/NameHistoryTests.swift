@@ -82,9 +82,8 @@ struct NameHistoryTests {
     for name in ["Anna", "Bert", "Carl"] {
       clock.seconds += 10
       _ = try await owner.put(beacon: RenamedSite.tag, RenamedSite.entry(name))
-      _ = try await owner.put(
-        zone: Zone(identifier: "attic", name: "\(name)'s room", observers: [.name("roof")])
-      )
+      let room = Zone(identifier: "attic", name: "\(name)'s room", observers: [.name("roof")])
+      _ = try await owner.change(zones: [room])
     }
     clock.seconds += 10
     _ = try await owner.forgetBeacons(traces)
@@ -116,14 +115,14 @@ struct NameHistoryTests {
     let engine = PausingEngine(owner)
     for number in 1...300 as ClosedRange<Int64> {
       clock.seconds = number
-      _ = try await owner.put(zone: Zone(identifier: "attic", name: "room \(number)", observers: []))
+      _ = try await owner.change(zones: [Zone(identifier: "attic", name: "room \(number)", observers: [])])
     }
     #expect(owner.names.history.names[.zone("attic")]?.count == NameHistory.maximumCount)
     #expect(owner.names.asOf(Timestamp(seconds: 44)).room(ofZone: "attic") == "room 44")
     try await owner.dropNames(endingBy: Timestamp(seconds: 290))
     #expect(owner.names.asOf(Timestamp(seconds: 290)).room(ofZone: "attic") == "room 290")
     #expect(owner.names.history.names[.zone("attic")]?.count == 10)
-    try await owner.delete(zone: "attic")
+    _ = try await owner.change(removing: ["attic"])
     clock.seconds = 301
     try await owner.dropNames(endingBy: Timestamp(seconds: 301))
     #expect(owner.names.history.names.isEmpty)
@@ -251,12 +250,12 @@ private struct RenamedSite {
     case 0, 1:
       let zone = drawnZone(pick(Self.zones))
       replaced += owner.site.zones.filter { $0.identifier == zone.identifier }
-      _ = try await owner.put(zone: zone)
+      _ = try await owner.change(zones: [zone])
     case 2:
       let identifier = pick(Self.zones)
       replaced += owner.site.zones.filter { $0.identifier == identifier }
-      try await owner.delete(zone: identifier)
-    case 3: if let zone = replaced.popLast() { _ = try await owner.put(zone: zone) }
+      _ = try await owner.change(removing: [identifier])
+    case 3: if let zone = replaced.popLast() { _ = try await owner.change(zones: [zone]) }
     case 4: _ = try await owner.put(beacon: beacon, Self.entry(drawnName(), of: beacon))
     case 5: try await owner.delete(beacon: beacon)
     case 6: _ = try await owner.put(observer: ObserverEntry(id: observer, name: drawnName()))

@@ -79,11 +79,8 @@ struct SiteOwnerTests {
     let shelf = OwnedGallery.region("shelf", major: 2)
     #expect(try await owner.put(region: shelf, application: "gallery"))
     #expect(engine.changes == [.startMonitoring(application: "gallery", shelf)])
-    #expect(
-      try await owner.put(
-        zone: Zone(identifier: "attic", observers: [OwnedGallery.desk], adjacent: ["lobby"])
-      )
-    )
+    let attic = Zone(identifier: "attic", observers: [OwnedGallery.desk], adjacent: ["lobby"])
+    #expect(try await owner.change(zones: [attic]) == ["attic"])
     #expect(owner.site == owner.sources.site)
     #expect(try self.owner().sources == owner.sources)
     try await owner.delete(region: "shelf", application: "gallery")
@@ -163,13 +160,13 @@ struct SiteOwnerTests {
       _ = try await owner.put(application: "gallery", ApplicationSettings())
     }
     await #expect(throws: RegistrationRefusal.declaredBySite("Zone", "lobby")) {
-      try await owner.delete(zone: "lobby")
+      _ = try await owner.change(removing: ["lobby"])
     }
     await #expect(throws: RegistrationRefusal.declaredBySite("Observer", "front-desk")) {
       _ = try await owner.put(observer: ObserverEntry(id: OwnedGallery.desk))
     }
     await #expect(throws: RegistrationRefusal.unknownNeighbour("cellar")) {
-      _ = try await owner.put(zone: Zone(identifier: "attic", observers: [], adjacent: ["cellar"]))
+      _ = try await owner.change(zones: [Zone(identifier: "attic", observers: [], adjacent: ["cellar"])])
     }
     #expect(engine.changes.isEmpty && store.changes == 0)
   }
