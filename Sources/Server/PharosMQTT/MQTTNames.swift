@@ -59,6 +59,10 @@ package struct MQTTNames: Hashable, Sendable {
   package func battery(of subject: SubjectID) -> String { "\(prefix)/battery/\(MQTTNames.level(subject))" }
   /// The topic of a subject's fixes.
   package func fix(of subject: SubjectID) -> String { "\(prefix)/fix/\(MQTTNames.level(subject))" }
+  /// The topic of the notifications of a rule.
+  package func notification(of rule: String, application: String) -> String {
+    "\(prefix)/notification/\(MQTTNames.level(application))/\(MQTTNames.level(rule))"
+  }
   /// The topic of an observer.
   package func topic(of observer: ObserverID) -> String {
     "\(prefix)/observer/\(MQTTNames.level(.observer(observer)))"

@@ -52,7 +52,7 @@ package struct MQTTOutbox: Sendable {
   /// The kinds of events of the journal that are published.
   package static let kinds: Set<EventKind> = [
     .regionState, .regionReset, .zoneEnter, .zoneExit, .zoneUnmonitored, .zoneMonitored, .observerOnline,
-    .observerOffline, .beaconBattery,
+    .observerOffline, .beaconBattery, .notification,
   ]
 
   private enum Phase {
@@ -413,6 +413,9 @@ extension MQTTOutbox {
       guard !removedObservers.contains(observer) else { return [] }
       announce(.connectivity(observer))
       return [messages.observer(observer, life, in: site)]
+    case (.notification, _):
+      guard case .notification(let notification) = event.detail else { return [] }
+      return [messages.notification(notification, of: event, in: site)]
     case (.beaconBattery, .beacon(let beacon)):
       guard case .battery(let millivolts, _) = event.detail else { return [] }
       enqueue(.battery(beacon, millivolts: millivolts, at: event.time))

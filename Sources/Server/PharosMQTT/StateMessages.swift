@@ -137,6 +137,29 @@ struct StateMessages: Sendable {
     )
   }
 
+  /// A notification, which the broker does not retain: who subscribes later has missed it.
+  func notification(
+    _ notification: NotificationDetail,
+    of event: Event,
+    in site: PublishedSite
+  ) -> MQTTMessage {
+    let document = JSONText.object { json in
+      json.names = site.names
+      json.member("application", event.application)
+      json.member("rule", notification.rule)
+      json.member("on", notification.occasion.name)
+      json.member("title", ifPresent: notification.title)
+      json.member("text", notification.text)
+      json.member("link", ifPresent: notification.link)
+      json.member("picture", ifPresent: notification.picture)
+      json.identity("subject", event.subject)
+      json.member("time", event.time.rfc3339)
+      json.member("event", event.id.description)
+    }
+    let topic = names.notification(of: notification.rule, application: event.application)
+    return MQTTMessage(topic, text: document, isRetained: false)
+  }
+
   /// The state of an observer.
   func observer(
     _ observer: ObserverID,

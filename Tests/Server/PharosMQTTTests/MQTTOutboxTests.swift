@@ -562,6 +562,36 @@ struct MQTTOutboxTests {
     #expect(bench.retained[config] == nil)
   }
 
+  @Test("a notification is published once, and the broker keeps none for later subscribers")
+  func notifications() {
+    let cause = EventID(high: 0, low: 7)
+    var detail = NotificationDetail(rule: "hello", occasion: .enter, text: "Hi Minka", cause: cause)
+    detail.title = "House"
+    let event = Samples.event(
+      .notification,
+      application: "default",
+      region: "house",
+      second: 1,
+      detail: .notification(detail)
+    )
+    var bench = OutboxBench()
+    bench.journal = [Samples.state(.inside), event]
+    bench.connect()
+    bench.run()
+    let sent = bench.accepted.filter { $0.topic == "pharos/notification/default/hello" }
+    #expect(sent.map(\.isRetained) == [false])
+    #expect(sent.map(\.isAcknowledged) == [true])
+    let text = sent.map { String(decoding: $0.payload, as: UTF8.self) }.first ?? ""
+    let start = #"{"application":"default","rule":"hello","on":"enter","title":"House","text":"Hi Minka","#
+    #expect(text.hasPrefix(start), "\(text)")
+    #expect(bench.outbox.cursor == 2)
+    bench.accepted = []
+    bench.outbox.disconnected()
+    bench.connect()
+    bench.run()
+    #expect(!bench.topics.contains("pharos/notification/default/hello"))
+  }
+
   @Test("a battery is published as it is reported, stays over a restart, and goes with its beacon")
   func batteries() {
     let topic = "pharos/battery/\(Self.cat)"
