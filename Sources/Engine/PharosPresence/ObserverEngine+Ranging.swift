@@ -151,7 +151,8 @@ extension ObserverEngine {
       proximity: .unknown,
       samples: Int(bucket?.count ?? 0)
     )
-    guard bucket?.mean != nil || life.uploads.isBetweenScans(at: end, heardAt: track.hot.lastHeard),
+    guard
+      bucket?.mean != nil || life.uploads.isBetweenScans(inSecondEndingAt: end, heardAt: track.hot.lastHeard),
       let level = track.level, let power = track.measuredPower
     else { return reading }
     let found = context.distance.distance(level: level, variance: track.variance, measuredPower: power)

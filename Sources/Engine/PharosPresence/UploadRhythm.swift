@@ -138,11 +138,13 @@ struct UploadRhythm: Equatable, Sendable {
       && start - event <= max(UploadRhythm.maximumReach, knownPeriod * UploadRhythm.patience)
   }
 
-  /// Returns true if a beacon was heard in the latest scan and the next one is not overdue, so that its silence says nothing.
+  /// Returns true if a beacon was heard in the latest scan, nothing was heard in a second, and the next scan is not overdue: the
+  /// beacon's silence in that second says nothing.
   ///
   /// An observer that listens for half a second in five hears all of its beacons at once, and none of them in between.
-  func isBetweenScans(at time: Timestamp, heardAt heard: Timestamp) -> Bool {
-    heard >= begun && (time - latest).seconds <= usualGap * UploadRhythm.patience
+  func isBetweenScans(inSecondEndingAt time: Timestamp, heardAt heard: Timestamp) -> Bool {
+    let silence = (time - latest).seconds
+    return heard >= begun && silence >= 1 && silence <= usualGap * UploadRhythm.patience
   }
 
   /// The end of the upload before the one to which a datagram of a time belongs; nil for an observer that is not known to

@@ -65,6 +65,19 @@ struct RangingTests {
     #expect(slow[1].map(\.proximity) == [.far, .unknown])
   }
 
+  @Test("an observer that scans now and then keeps its readings until the next scan is overdue")
+  func windows() {
+    var timeline = Timeline(Timeline.site([], ranging: [RangingTests.request]))
+    for scan in 0..<10 {
+      for tenth in 0..<5 { timeline.receive(1, 1, at: Double(scan) * 5 + Double(tenth) / 10, rssi: -70) }
+    }
+    timeline.advance(to: 80)
+    let known = RangingTests.rangings(timeline).map { $0.first?.proximity == .far }
+    // The rhythm shows with the second scan; behind the last one, nine seconds are not overdue.
+    #expect(known.dropFirst(10).prefix(38).allSatisfy { $0 }, "\(known)")
+    #expect(RangingTests.rangings(timeline).last?.isEmpty == true)
+  }
+
   @Test("`whileInside` ranges only while the region is inside")
   func whileInside() {
     var request = RangingTests.request

@@ -157,7 +157,7 @@ struct EventRecordTests {
       let reason = random.evidence()
       evidence.add { reason.write(to: &$0) }
     }
-    #expect(records.sum == 3_843_117_686_807_128_580)
+    #expect(records.sum == 18_227_642_769_796_945_242)
     #expect(texts.sum == 15_326_696_535_881_715_407)
     #expect(evidence.sum == 4_583_474_375_460_852_482)
   }
