@@ -464,7 +464,7 @@ let package = Package(
       "PharosStaysTests",
       [
         "PharosDocuments", "PharosModel", "PharosFixes", "PharosStays", "PharosPipeline", "PharosSpace",
-        "PharosSimulation",
+        "PharosWays", "PharosSimulation",
       ]
     ),
     tests(

@@ -79,8 +79,12 @@ public struct Guidance: Sendable {
   }
 
   private let router: Router
-  private let destination: Waypoint
+  private var destination: Waypoint
   private let options: RouteOptions
+  /// The largest distance at which a poor accuracy makes a subject arrive.
+  ///
+  /// - Units: metres.
+  private let largestReach: Double
   private var state = State.waiting
   /// The fix from which the present route was found.
   private var origin: Fix?
@@ -96,8 +100,8 @@ public struct Guidance: Sendable {
   /// The distance from the destination at which a subject has arrived, if its accuracy does not ask for more.
   ///
   /// - Units: metres.
-  static let arrivalDistance = 3.0
-  /// The largest distance at which a poor accuracy makes a subject arrive.
+  package static let arrivalDistance = 3.0
+  /// The largest distance at which a poor accuracy makes a subject arrive at a place.
   ///
   /// - Units: metres.
   static let largestArrivalDistance = 8.0
@@ -108,9 +112,34 @@ public struct Guidance: Sendable {
 
   /// Starts to guide to a destination; the first fix gives the route.
   public init(_ router: Router, to destination: Waypoint, options: RouteOptions = RouteOptions()) {
+    self.init(router, to: destination, options: options, largestReach: Guidance.largestArrivalDistance)
+  }
+
+  /// Starts to guide to where another subject is, at which an arrival is one within ``arrivalDistance`` of fixes.
+  package init(_ router: Router, toSubjectAt destination: Waypoint, options: RouteOptions) {
+    self.init(router, to: destination, options: options, largestReach: Guidance.arrivalDistance)
+  }
+
+  private init(_ router: Router, to destination: Waypoint, options: RouteOptions, largestReach: Double) {
     self.router = router
     self.destination = destination
     self.options = options
+    self.largestReach = largestReach
+  }
+
+  /// Finds a new route, from a fix to another destination; without one, the old route and destination stay.
+  package mutating func redirect(to destination: Waypoint, from fix: Fix) -> [Event] {
+    guard !hasArrived else { return [] }
+    let before = self.destination
+    self.destination = destination
+    let events = start(fix, isFirst: route == nil)
+    if case .lost? = events.first { self.destination = before }
+    return events
+  }
+
+  /// Ends the guidance at the destination, where the subject is.
+  package mutating func arrive() {
+    if let route { state = .arrived(route) }
   }
 
   /// The present route; nil before the first fix.
@@ -148,7 +177,7 @@ public struct Guidance: Sendable {
         }
         return start(fix, isFirst: false)
       }
-      let reach = max(Guidance.arrivalDistance, min(fix.accuracy, Guidance.largestArrivalDistance))
+      let reach = max(Guidance.arrivalDistance, min(fix.accuracy, largestReach))
       if progress.distanceRemaining <= reach, fix.level == route.steps.last?.floor.level {
         state = .arrived(route)
         return [.arrived]

@@ -175,9 +175,10 @@ public enum Waypoint: Hashable, Sendable {
     return parts.count == 3 && parts.allSatisfy { Double($0) != nil }
   }
 
-  /// The end that a request for guidance names.
-  public init(_ destination: GuidanceRequest.Destination) {
+  /// The end that a request for guidance names; nil for a subject, which is wherever it is.
+  public init?(_ destination: GuidanceRequest.Destination) {
     switch destination {
+    case .subject: return nil
     case .place(let name): self = .place(name)
     case .position(let position):
       let coordinate = Coordinate(latitude: position.latitude, longitude: position.longitude)

@@ -1,15 +1,17 @@
 package import Pharos
-import PharosDelivery
+package import PharosDelivery
 import PharosDocuments
 package import PharosJournal
 package import PharosModel
 import PharosSite
+import ServiceLifecycle
 
 /// The itineraries and the guidance of subjects, which are documents of the journal first and then followed by the engine.
 ///
 /// The documents are what counts: after a start the engine takes over what its checkpoint did not know yet, so that a change
-/// asks for no checkpoint. Changes are made one after the other.
-package final class Assignments: Sendable {
+/// asks for no checkpoint. Changes are made one after the other. While the service runs, each change of the authorisations
+/// sets again which destinations are withheld.
+package final class Assignments: Service, Sendable {
   /// The kinds of documents; the key of each is the subject.
   package enum Kind: String, CaseIterable, Sendable {
     /// An itinerary.
@@ -32,12 +34,52 @@ package final class Assignments: Sendable {
 
   private let journal: Journal
   private let server: PharosServer
+  private let authorisations: Authorisations
   private let turns = AsyncMutex()
+  /// A value for each change of the authorisations since the last review.
+  private let changes: AsyncStream<Void>
 
   /// Makes the assignments of a server.
-  package init(journal: Journal, server: PharosServer) {
+  package init(journal: Journal, server: PharosServer, authorisations: Authorisations) {
     self.journal = journal
     self.server = server
+    self.authorisations = authorisations
+    let (changes, changed) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    self.changes = changes
+    authorisations.tap { changed.yield() }
+  }
+
+  /// Holds and releases the guidance to subjects as the authorisations change, until the server stops.
+  package func run() async throws {
+    for await _ in changes.cancelOnGracefulShutdown() {
+      // A review that fails is made up for by the next one; until then the gate keeps back what may not be seen.
+      try? await review()
+    }
+  }
+
+  /// Sets again which destinations are withheld.
+  private func review() async throws {
+    try await turns.withLock {
+      let kept = try await BackgroundExecutor.requests.run { [journal] in
+        try journal.documents(kind: Kind.guidance.rawValue)
+      }
+      for (key, document) in kept {
+        guard let subject = SubjectID(key), let judged = judged(document), judged != document else {
+          continue
+        }
+        try await store(.guidance, judged, to: subject)
+      }
+    }
+  }
+
+  /// Returns the document of guidance as the present authorisations allow it.
+  private func judged(_ document: [UInt8]) -> [UInt8]? {
+    var reader = FieldReader(document[...])
+    guard var request = try? GuidanceRequest(from: &reader) else { return nil }
+    guard case .subject(var moving) = request.destination else { return document }
+    moving.isWithheld = !Gate(authorisations.view, for: .operator).showsFully(moving.subject)
+    request.destination = .subject(moving)
+    return request.encoded
   }
 
   /// Gives the engine what the documents say and its checkpoint does not, and takes from it what has no document.
@@ -58,10 +100,15 @@ package final class Assignments: Sendable {
   /// - Throws: the error of the journal or the engine, in which case nothing has changed; if the server is stopping, the next
   ///   start may find the document.
   package func assign(_ kind: Kind, _ document: [UInt8]?, to subject: SubjectID) async throws {
-    guard let change = kind.change(subject, document) else { return }
     try await turns.withLock {
-      try await server.change(.changes([change])) { try await put(document, kind, of: subject) }
+      let allowed = kind == .guidance ? document.flatMap { judged($0) } : document
+      try await store(kind, allowed ?? document, to: subject)
     }
+  }
+
+  private func store(_ kind: Kind, _ document: [UInt8]?, to subject: SubjectID) async throws {
+    guard let change = kind.change(subject, document) else { return }
+    try await server.change(.changes([change])) { try await put(document, kind, of: subject) }
   }
 
   /// Returns the document of a subject, or nil.
@@ -75,8 +122,15 @@ package final class Assignments: Sendable {
   static func erase(_ traces: SubjectTraces, in journal: Journal) throws {
     var changes: [DocumentChange] = []
     for kind in Kind.allCases {
-      for (key, _) in try journal.documents(kind: kind.rawValue) {
-        guard let subject = SubjectID(key), traces.contains(subject) else { continue }
+      for (key, document) in try journal.documents(kind: kind.rawValue) {
+        guard let subject = SubjectID(key) else { continue }
+        let isConcerned =
+          if case .setGuidance(_, let request)? = kind.change(subject, document) {
+            request?.target.map { traces.contains($0) } ?? false
+          } else {
+            false
+          }
+        guard isConcerned || traces.contains(subject) else { continue }
         changes.append(DocumentChange(kind: kind.rawValue, key: key))
       }
     }

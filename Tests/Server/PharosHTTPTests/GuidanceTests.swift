@@ -52,6 +52,36 @@ struct GuidanceEndpointTests {
     }
   }
 
+  @Test("guidance to a person waits until the person may be seen, and again when the person no longer may")
+  func moving() async throws {
+    let (visitor, guest) = (try #require(SubjectID("visitor")), try #require(SubjectID("guest")))
+    func wanted(isWithheld: Bool) -> Set<RegionChange> {
+      let moving = GuidanceRequest.Moving(guest, isWithheld: isWithheld)
+      return [.setGuidance(subject: visitor, GuidanceRequest(to: .subject(moving)))]
+    }
+    try await TestService.run { service in
+      let authorisations = service.backend.authorisations
+      let itself = #"{"destination":{"subject":"visitor"}}"#
+      let toItself = try await service.request("PUT", Self.path, body: itself)
+      #expect(toItself.status == 422, "\(toItself.text)")
+      let body = #"{"destination":{"subject":"guest"}}"#
+      let seen = try await service.request("PUT", Self.path, body: body)
+      #expect(seen.status == 200 && seen.json["destination"].string == "guest", "\(seen.text)")
+      try await expect(wanted(isWithheld: false), of: service)
+      // A thing became a person, of whom nobody has allowed anything.
+      try authorisations.mark(guest, isPerson: true)
+      try await expect(wanted(isWithheld: true), of: service)
+      let hidden = try await service.request("GET", Self.path)
+      #expect(hidden.json["destination"].string == "" && !hidden.text.contains("guest"), "\(hidden.text)")
+      let list = try await service.request("GET", "/v1/guidance")
+      #expect(list.text.contains("visitor") && !list.text.contains("guest"), "\(list.text)")
+      try authorisations.mark(guest, isPerson: false)
+      try await expect(wanted(isWithheld: false), of: service)
+      #expect(try await service.request("DELETE", "/v1/subjects/guest").status == 200)
+      #expect(try await service.request("GET", Self.path).status == 404, "the guidance to one who is erased")
+    }
+  }
+
   /// Expects that the engine comes to have these assignments: a change takes effect once all loops have passed its instant.
   private func expect(_ wanted: Set<RegionChange>, of service: TestService) async throws {
     var found = try await service.backend.server.assignments()

@@ -352,7 +352,13 @@ private final class Leak: Sendable {
       )
     case .guidance:
       return .guidance(
-        GuidanceDetail(status: .started, venue: "museum", destination: "cafe", instruction: "Go.")
+        GuidanceDetail(
+          status: .started,
+          venue: "museum",
+          destination: "",
+          target: .observer(phone),
+          instruction: "Go."
+        )
       )
     }
   }

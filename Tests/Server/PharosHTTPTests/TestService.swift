@@ -59,6 +59,7 @@ struct TestService {
     let http = isLive ? HTTPService(configuration, backend: backend, logger: logger) : nil
     let services: [any Service] = [
       backend.commitPublisher, backend.feeds, backend.webhooks, backend.notifications, backend.server,
+      backend.assignments,
     ]
     let group = ServiceGroup(
       configuration: .init(services: services + (http.map { [$0] } ?? []), logger: logger)
@@ -133,7 +134,7 @@ struct TestService {
       owner: owner,
       signingKeys: SigningKeys(try ObserverKeys(store: journal), owner: owner, server: server),
       configuration: declared,
-      assignments: Assignments(journal: journal, server: server),
+      assignments: Assignments(journal: journal, server: server, authorisations: authorisations),
       journal: journal,
       commitPublisher: commitPublisher,
       states: LiveStateCache(

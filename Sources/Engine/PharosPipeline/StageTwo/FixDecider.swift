@@ -48,8 +48,11 @@ extension FixDecider {
 
   /// Ways to destinations.
   static let guides = FixDecider(
-    follow: { stage, fix, events in stage.guides.follow(fix.detail, of: fix.event, into: &events) },
+    follow: { stage, fix, events in
+      guard !stage.guides.isEmpty else { return }
+      stage.guides.follow(fix.detail, of: fix.event, zones: stage.zonesOfSubjects(), into: &events)
+    },
     advance: { _, _, _ in },
-    forget: { stage, traces, _ in stage.guides.forget(traces) }
+    forget: { stage, traces, events in stage.guides.forget(traces, at: stage.now, into: &events) }
   )
 }

@@ -6,7 +6,7 @@ import PharosStays
 
 extension StageTwo {
   /// The version of the bytes that ``writeState(to:)`` writes.
-  package static let stateVersion: UInt8 = 15
+  package static let stateVersion: UInt8 = 16
 
   /// Writes everything that later decisions depend on, so that an engine that restores it makes the same decisions.
   ///

@@ -541,6 +541,17 @@ extension StageTwo {
       probability: move.probability
     )
     visits.receive(zoneMove, of: beacon, at: now, into: &events)
+    guard !guides.isEmpty else { return }
+    guides.move(beacon, zones: zonesOfSubjects(), at: move.time, decidedAt: now, into: &events)
+  }
+
+  /// Returns a function that gives the zone of a beacon, or nil.
+  func zonesOfSubjects() -> Guides.Zones {
+    let (tags, around) = (tags, around)
+    return { subject in
+      guard case .beacon(let beacon) = subject, let place = tags.place(of: beacon) else { return nil }
+      return tags[place].zone.zone.map { around.plan.zones[$0].identifier }
+    }
   }
 
   /// Returns the observers that heard the beacon loudest when a decision was made.

@@ -104,7 +104,7 @@ export class ChosenDetails {
       facts.push([isOpen ? "Stays at" : "Last stay", `${place}, ${seconds(Math.max(0, (end - arrived) / 1000))}`]);
     }
     if (guidance) {
-      facts.push(["On the way to", guidance.destination]);
+      facts.push(["On the way to", guidance.destination || "a subject that may not be seen"]);
       const route = guidance.route;
       if (route) facts.push(["To go", `${metres(route.distance)}, ${seconds(route.duration)}`]);
       const step = guidance.instruction;

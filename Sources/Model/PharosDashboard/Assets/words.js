@@ -106,15 +106,17 @@ const positioningWords = {
   accuratePositioning: "its camera positions it accurately",
 };
 
-const guidanceTones = { started: "good", arrived: "good", lost: "warn", ended: "off" };
+const guidanceTones = { started: "good", arrived: "good", lost: "warn", held: "warn", ended: "off" };
 
-function guidanceText({ status, destination, instruction }) {
+function guidanceText({ status, destination: place, instruction, ...to }) {
+  const destination = place || nameOf(to.destinationObserver ?? to.destinationBeacon) || "a subject";
   const next = instruction ? `: ${instruction}` : "";
   return {
     started: `is guided to ${destination}${next}`,
     step: `goes to ${destination}${next}`,
     rerouted: `has a new route to ${destination}${next}`,
     lost: `has no way to ${destination}${next}`,
+    held: `waits for the way to ${destination}${next}`,
     arrived: `arrived at ${destination}`,
     ended: `is no longer guided to ${destination}`,
   }[status] ?? `${status} to ${destination}`;

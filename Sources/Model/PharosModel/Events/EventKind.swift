@@ -242,8 +242,9 @@ public indirect enum EventDetail: Hashable, Sendable {
   private static let types: [any EventData.Type] = [
     RegionTransition.self, RegionLimit.self, RangedBeacons.self, ZoneTransition.self, ObserverTransition.self,
     Battery.self, ClockStep.self, AuthorisationTransition.self, EarlierNotification.self, EarlierFix.self,
-    PositioningTransition.self, ScanRequest.self, GuidanceDetail.self,
+    PositioningTransition.self, ScanRequest.self, EarlierGuidance.self,
     VisitDetail.self, OccupancyTransition.self, ResetRegion.self, FixDetail.self, NotificationDetail.self,
+    GuidanceDetail.self,
   ]
 }
 

@@ -1,6 +1,6 @@
 public import PharosDocuments
 
-/// The wish to be guided to a place, which is assigned to a subject while the server runs.
+/// The wish to be guided to a place or to another subject, which is assigned to a subject while the server runs.
 public struct GuidanceRequest: Hashable, Sendable {
   /// A destination.
   public enum Destination: Hashable, Sendable {
@@ -8,6 +8,29 @@ public struct GuidanceRequest: Hashable, Sendable {
     case place(String)
     /// A position on a floor.
     case position(Itinerary.Waypoint)
+    /// Another subject, wherever it is.
+    case subject(Moving)
+  }
+
+  /// A subject that is a destination.
+  public struct Moving: Hashable, Sendable {
+    /// The subject.
+    public var subject: SubjectID
+    /// Indicates whether those who asked may not learn where the subject is at present, so that there is no route to it.
+    ///
+    /// The engine knows nothing of authorisations; whoever does sets this again after each change of them.
+    public var isWithheld: Bool
+
+    /// Makes a destination.
+    public init(_ subject: SubjectID, isWithheld: Bool = false) {
+      self.subject = subject
+      self.isWithheld = isWithheld
+    }
+  }
+
+  /// The subject that is the destination; nil if it is a place or a position.
+  public var target: SubjectID? {
+    if case .subject(let moving) = destination { moving.subject } else { nil }
   }
 
   /// The destination.
@@ -27,12 +50,13 @@ public struct GuidanceRequest: Hashable, Sendable {
     self.language = language
   }
 
-  /// Indicates whether the name has a length, or the position lies on the Earth.
+  /// Indicates whether the name has a length, the position lies on the Earth, or there is a subject.
   public var isValid: Bool {
     switch destination {
     case .place(let name):
       (1...GuidanceRequest.maximumName).contains(name.utf8.count) && language.utf8.count <= 8
     case .position(let waypoint): waypoint.isValid && language.utf8.count <= 8
+    case .subject(let moving): moving.subject != .none && language.utf8.count <= 8
     }
   }
 }
@@ -50,6 +74,15 @@ extension GuidanceRequest.Destination: FieldUnion {
     try coder.code(&union, 1, Self.position) {
       if case .position(let waypoint) = $0 { waypoint } else { nil }
     }
+    try coder.code(&union, 2, Self.subject) { if case .subject(let moving) = $0 { moving } else { nil } }
+  }
+}
+
+extension GuidanceRequest.Moving: FieldRecord {
+  /// Hands each field to a coder.
+  public static func coded<C: FieldCoder>(_ value: () -> Self, by coder: inout C) throws(C.Failure) -> Self {
+    let subject = try coder.field(value().subject)
+    return Self(subject, isWithheld: try coder.field(value().isWithheld))
   }
 }
 
@@ -67,11 +100,12 @@ extension GuidanceRequest: FieldRecord {
 }
 
 extension GuidanceRequest.Destination: CustomStringConvertible {
-  /// The name of the place, or latitude, longitude and level.
+  /// The name of the place, latitude, longitude and level, or the subject.
   public var description: String {
     switch self {
     case .place(let name): name
     case .position(let waypoint): "\(waypoint.latitude),\(waypoint.longitude),\(waypoint.level)"
+    case .subject(let moving): moving.subject.description
     }
   }
 }

@@ -177,7 +177,8 @@ struct JournalService: Service {
   }
 }
 
-/// Gives the engine the itineraries and the guidance that its checkpoint did not know yet.
+/// Gives the engine the itineraries and the guidance that its checkpoint did not know yet, and then those that changed
+/// authorisations hold and release.
 struct AssignmentService: Service {
   let parts: ServerParts
   let logger: Logger
@@ -191,6 +192,7 @@ struct AssignmentService: Service {
     } catch {
       logger.error("Cannot resume itineraries and guidance.", metadata: [LogKey.reason: "\(error)"])
     }
+    try await parts.assignments.run()
     try? await gracefulShutdown()
   }
 }

@@ -117,7 +117,7 @@ struct ServerParts: HTTPBackend {
       )
       owner.attach(to: server)
       signingKeys = SigningKeys(observerKeys, owner: owner, server: server)
-      assignments = Assignments(journal: journal, server: server)
+      assignments = Assignments(journal: journal, server: server, authorisations: authorisations)
       commitPublisher = CommitPublisher(
         hub: server.hub,
         store: journal,

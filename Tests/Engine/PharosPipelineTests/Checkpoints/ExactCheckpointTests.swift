@@ -16,7 +16,7 @@ struct ExactCheckpointTests {
     return site
   }()
 
-  /// A pipeline in which two people are guided, one of them along an itinerary as well.
+  /// A pipeline in which three people are guided, one of them along an itinerary as well, and one to another person.
   private static func begin(on venues: [LocatableVenue], _ events: inout [Event]) throws -> Pipeline {
     var pipeline = try Pipeline(site: site, venues: venues)
     let (west, east) = (
@@ -30,6 +30,10 @@ struct ExactCheckpointTests {
       RegionChange.setGuidance(subject: first, GuidanceRequest(to: .position(east))),
       .setGuidance(subject: second, GuidanceRequest(to: .position(west))),
       .setItinerary(subject: second, Itinerary([west, east])),
+      .setGuidance(
+        subject: .observer(HallWalk.handset(2)),
+        GuidanceRequest(to: .subject(GuidanceRequest.Moving(first)))
+      ),
     ] {
       events += pipeline.apply(change, at: Hall.start - .seconds(1))
     }

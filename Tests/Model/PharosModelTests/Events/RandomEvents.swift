@@ -119,6 +119,7 @@ struct RandomEvents {
       status: GuidanceDetail.Status.allCases.randomElement(using: &random) ?? .started,
       venue: text(),
       destination: text(),
+      target: chance() ? nil : chance() ? .beacon(beacon()) : .observer(observer()),
       instruction: text(),
       level: chance() ? nil : Int.random(in: -5...20, using: &random),
       distanceToManeuver: chance() ? nil : Double.random(in: 0...1_000, using: &random),
