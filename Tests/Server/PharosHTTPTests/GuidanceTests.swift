@@ -1,4 +1,5 @@
 import Pharos
+import PharosDelivery
 import PharosHTTP
 import PharosJournal
 import PharosModel
@@ -66,13 +67,13 @@ struct GuidanceEndpointTests {
       #expect(toItself.status == 422, "\(toItself.text)")
       let body = #"{"destination":{"subject":"guest"}}"#
       let seen = try await service.request("PUT", Self.path, body: body)
-      #expect(seen.status == 200 && seen.json["destination"].string == "guest", "\(seen.text)")
+      #expect(seen.status == 200 && seen.text.contains(#""destination":"guest""#), "\(seen.text)")
       try await expect(wanted(isWithheld: false), of: service)
       // A thing became a person, of whom nobody has allowed anything.
       try authorisations.mark(guest, isPerson: true)
       try await expect(wanted(isWithheld: true), of: service)
       let hidden = try await service.request("GET", Self.path)
-      #expect(hidden.json["destination"].string == "" && !hidden.text.contains("guest"), "\(hidden.text)")
+      #expect(hidden.text.contains(#""withheld":true"#) && !hidden.text.contains("guest"), "\(hidden.text)")
       let list = try await service.request("GET", "/v1/guidance")
       #expect(list.text.contains("visitor") && !list.text.contains("guest"), "\(list.text)")
       try authorisations.mark(guest, isPerson: false)
