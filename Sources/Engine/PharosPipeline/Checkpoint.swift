@@ -238,6 +238,10 @@ public struct Restoration: Hashable, Sendable {
     return [checkpoint?.instant, times.max()].compactMap { $0 }.max()
   }
 
+  /// Returns whether inputs go on right at the instant of the checkpoint, so that nothing is resumed: as no time lies between,
+  /// engines continue as if they had not been interrupted.
+  package func continues(at instant: Timestamp) -> Bool { checkpoint?.instant == instant }
+
   /// Indicates whether there is nothing to start from.
   package var isEmpty: Bool { checkpoint == nil && publishedState.isEmpty }
 }
@@ -314,7 +318,7 @@ extension PublishedState {
 }
 
 extension Restoration {
-  /// Makes the engine of one shard and resumes it after a restart.
+  /// Makes the engine of one shard and resumes it after a restart, or continues it exactly at the instant of the checkpoint.
   ///
   /// - Parameters:
   ///   - site: the current site.
@@ -335,18 +339,20 @@ extension Restoration {
   ) throws(FieldError) -> MonitoringEngine {
     var engine = MonitoringEngine(site: site, sensing: sensing)
     try checkpoint?.restore(&engine, shard: shard, among: shards)
+    guard !continues(at: instant) else { return engine }
     let resumed = publishedState.turnedBack(by: checkpoint?.clockOffset ?? .zero)
     engine.resume(at: instant, publishedState: resumed.part(of: shard, among: shards), into: &output)
     return engine
   }
 
-  /// Makes the merger and resumes it after a restart.
+  /// Makes the merger and resumes it after a restart, or continues it exactly at the instant of the checkpoint.
   ///
   /// - Parameters:
   ///   - site: the current site.
   ///   - shards: the number of shards whose output is merged.
   ///   - instant: the time at which inputs begin again.
-  ///   - venues: the venues in which handsets and tags are located; their positions are found from scratch.
+  ///   - venues: the venues in which handsets and tags are located; their positions are found from scratch unless it continues
+  ///     from an exact checkpoint, and then these are the venues that it was made with.
   ///   - keepsSensings: true if the caller calls ``EventMerger/drainSensings()``.
   /// - Returns: the merger.
   /// - Throws: an error if its state cannot be read.
@@ -358,7 +364,9 @@ extension Restoration {
     keepsSensings: Bool = false
   ) throws(FieldError) -> EventMerger {
     var merger = EventMerger(shards: shards, site: site, venues: venues, keepsSensings: keepsSensings)
-    if let checkpoint { try merger.restoreState(from: checkpoint) }
+    let continues = continues(at: instant)
+    if let checkpoint { try merger.restoreState(from: checkpoint, exactly: continues) }
+    guard !continues else { return merger }
     merger.resume(at: instant, publishedState: publishedState)
     return merger
   }

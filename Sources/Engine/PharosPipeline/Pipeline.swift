@@ -185,7 +185,7 @@ public struct Pipeline: Sendable {
     case .announced(let event, let instant): return announce(event, at: instant)
     case .restored(let restoration, let instant):
       // A recording that began while the server ran: no time lies between the checkpoint and the inputs.
-      let continues = restoration.checkpoint?.instant == instant
+      let continues = restoration.continues(at: instant)
       if let checkpoint = restoration.checkpoint, (try? restore(checkpoint, exactly: continues)) == nil,
         // Where the venues are others, all are located from the start.
         (try? restore(checkpoint, exactly: false)) == nil

@@ -49,6 +49,13 @@ public struct IngestConfiguration: Sendable {
   /// It should release each checkpoint soon, as the loops copy what they change while it is held. The last checkpoint
   /// comes after the last event of an orderly shutdown.
   public var checkpoint: (@Sendable (PendingCheckpoint) -> Void)?
+  /// Indicates whether a start from an exact checkpoint continues at its instant as if the server had never stopped, and
+  /// whether the checkpoints that it hands over are exact.
+  ///
+  /// This is for a server that reads all inputs since the checkpoint again, as a replica does: it decides the events behind the
+  /// checkpoint anew, with the same ids, and takes no published states. Any other server resumes: what happened meanwhile is
+  /// unknown, and the time is downtime. A checkpoint that is not exact is resumed from in any case.
+  package var continuesExactly = false
   /// Indicates whether the tables of heard devices show the addresses and names of unregistered devices.
   ///
   /// This is for an installer at a screen, in a process that stores nothing. A long-running server hides them.

@@ -22,7 +22,8 @@ struct IngestParts {
     let configuration: IngestConfiguration
     let restoration: Restoration?
     let timeline: Timeline
-    /// An R before all others: the time at which a restarted server resumes.
+    /// An R before all others: the time at which a restarted server resumes, or the instant of the checkpoint from which it
+    /// continues exactly.
     let start: Timestamp
     let logger: Logger
 
@@ -47,7 +48,8 @@ struct IngestParts {
         behind: restoration?.reached.map { $0 + TimeSpan(nanoseconds: configuration.journalHead) },
         correction: checkpoint?.clockOffset ?? .zero
       )
-      start = LoopClock.before(timeline)
+      let isContinued = configuration.continuesExactly && checkpoint?.isExact == true
+      start = isContinued ? checkpoint?.instant ?? .distantPast : LoopClock.before(timeline)
     }
   }
 
@@ -88,7 +90,8 @@ struct IngestParts {
           merger: try plan.merger(),
           sense: sense,
           deliver: deliver,
-          checkpoint: configuration.checkpoint
+          checkpoint: configuration.checkpoint,
+          isExact: configuration.continuesExactly
         )
         return NIOLoopBound(merger, eventLoop: mergerLoop)
       }.get()

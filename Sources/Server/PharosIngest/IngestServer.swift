@@ -48,7 +48,7 @@ package final class IngestServer: Sendable {
   ///   - venues: the venues in which handsets and tags are located; without venues, nothing is located.
   ///   - configuration: the settings.
   ///   - restoration: the state that the previous run has left. States resume, and the time between the runs is no
-  ///     evidence of anything. Nil for a start without earlier state.
+  ///     evidence of anything, unless ``IngestConfiguration/continuesExactly`` is set. Nil for a start without earlier state.
   ///   - logger: the logger for messages to the operator.
   ///   - sense: takes what handsets sense, in order, on the thread that delivers events and before the events that were
   ///     decided by it; nil if it is not needed.

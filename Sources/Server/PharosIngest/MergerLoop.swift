@@ -12,6 +12,8 @@ package final class MergerLoop {
   private let sense: (@Sendable ([Sensing]) -> Void)?
   private let deliver: @Sendable ([Event]) -> Void
   private let checkpoint: (@Sendable (PendingCheckpoint) -> Void)?
+  /// Indicates whether the checkpoints that are handed over are exact; those of recordings are in any case.
+  private let isExact: Bool
   private(set) var merger: EventMerger
   /// The number of events that were delivered since the start.
   private(set) var delivered: UInt64 = 0
@@ -33,13 +35,15 @@ package final class MergerLoop {
     merger: EventMerger,
     sense: (@Sendable ([Sensing]) -> Void)? = nil,
     deliver: @escaping @Sendable ([Event]) -> Void,
-    checkpoint: (@Sendable (PendingCheckpoint) -> Void)? = nil
+    checkpoint: (@Sendable (PendingCheckpoint) -> Void)? = nil,
+    isExact: Bool = false
   ) {
     self.exchange = exchange
     self.merger = merger
     self.sense = sense
     self.deliver = deliver
     self.checkpoint = checkpoint
+    self.isExact = isExact
     copies = Array(repeating: [], count: exchange.loops)
   }
 
@@ -139,7 +143,7 @@ package final class MergerLoop {
       )
     }
     marker.record?(pending(exactly: true))
-    checkpoint?(pending(exactly: false))
+    checkpoint?(pending(exactly: isExact))
     marker.succeed()
   }
 

@@ -9,7 +9,7 @@ import Testing
 struct EveryInputTests {
   /// A session of random inputs through the front door of a server.
   private struct Session {
-    let clock = ManualClock()
+    let clock: ManualClock
     let harness: ServerHarness
     /// The announced events, with the times that they were given.
     var announced: [Event] = []
@@ -17,12 +17,18 @@ struct EveryInputTests {
     private var sent: UInt64 = 0
     private let source = Endpoint(IPAddress(v4: 0x7F00_0001), port: 9)
 
-    init(loops: Int, seed: UInt64) async throws {
+    init(loops: Int, seed: UInt64, behind former: Session? = nil) async throws {
       random = SeededGenerator(seed: seed)
-      let clock = self.clock
-      harness = try await ServerHarness.start(isRecording: true) {
+      let clock = former?.clock ?? ManualClock()
+      self.clock = clock
+      harness = try await ServerHarness.start(
+        site: former?.harness.server.site ?? Samples.site,
+        isRecording: true,
+        restoring: try former?.harness.continuation()
+      ) {
         $0.loops = loops
         $0.clock = clock.ingest(minimumPause: .seconds(20))
+        $0.continuesExactly = true
       }
     }
 
@@ -132,6 +138,31 @@ struct EveryInputTests {
     let published = served.filter { $0.kind == .authorisationChanged }
     #expect(published.map(\.id) == session.announced.map(\.id))
     #expect(published.map(\.time) == session.announced.map(\.time))
+  }
+
+  @Test(
+    "gives the events of a server that never stopped, if each run continues the one before exactly",
+    arguments: [[1, 1, 1], [2, 1, 3], [3, 2, 2]],
+    Seeds.drawn(0..<8 as Range<UInt64>, first: 1)
+  )
+  func continued(loops: [Int], seed: UInt64) async throws {
+    var runs: [Session] = []
+    for (index, count) in loops.enumerated() {
+      var session = try await Session(loops: count, seed: seed &+ UInt64(index) &* 7_919, behind: runs.last)
+      for round in 0..<3 { try await session.round(index * 3 + round) }
+      await session.harness.server.shutdown()
+      runs.append(session)
+      // Between two runs nothing is received, however long it takes: no silence begins and no visit is resumed.
+      session.clock.pass(.milliseconds(Int64(index) * 700))
+    }
+    let served = runs.flatMap(\.harness.output.all)
+    #expect(served.contains { $0.kind == .regionEnter } && served.contains { $0.kind == .regionExit })
+    #expect(Set(served.map(\.id)).count == served.count)
+    let lines = served.map { $0.cloudEvent(stream: "test") }
+    for shards in [1, 3] {
+      let replayed = try ServerHarness.replayed(runs.map(\.harness), shards: shards)
+      #expect(parting(of: replayed.map { $0.cloudEvent(stream: "test") }, lines) == nil)
+    }
   }
 
   @Test("an event that is announced to a server that has stopped goes where the caller says")

@@ -162,6 +162,47 @@ struct FixServingTests {
     }
   }
 
+  @Test("continue exactly at a server that starts from an exact checkpoint", arguments: [(1, 1), (3, 2)])
+  func continued(before: Int, after: Int) async throws {
+    let clock = ManualClock()
+    let ground = try FixServingTests.ground()
+    var random = SeededGenerator(seed: UInt64(before))
+    let phones = (0..<4).map { ObserverID.name("phone-\($0)") }
+    var encoders = phones.map { PharosDatagramEncoder(observer: $0, bootID: 1) }
+    var runs: [ServerHarness] = []
+    for (index, loops) in [before, after].enumerated() {
+      let harness = try await ServerHarness.start(
+        venues: [ground],
+        isRecording: true,
+        restoring: try runs.last?.continuation()
+      ) {
+        $0.loops = loops
+        $0.clock = clock.ingest
+        $0.continuesExactly = true
+      }
+      let sender = try harness.sender()
+      for round in 0..<20 {
+        for phone in encoders.indices {
+          let place = Point(x: 4 + Double(index * 20 + round) / 2, y: 4 + Double(phone) * 2)
+          try sender.sendWaiting(
+            FixServingTests.scan(at: place, by: phones[phone], &encoders[phone], &random)
+          )
+        }
+        _ = await harness.snapshot(datagrams: UInt64((round + 1) * encoders.count))
+        await harness.pass(.milliseconds(500), on: clock)
+      }
+      await harness.server.shutdown()
+      runs.append(harness)
+    }
+    let served = runs.flatMap(\.output.all)
+    #expect(runs[1].output.all.count { $0.kind == .fix } > 4 * 10)
+    let lines = served.map { $0.cloudEvent(stream: "test") }
+    for shards in [1, 4] {
+      let replayed = try ServerHarness.replayed(runs, shards: shards, on: [ground])
+      #expect(replayed.map { $0.cloudEvent(stream: "test") } == lines)
+    }
+  }
+
   @Test("a tap alone gives what handsets sense, in order, and no fix")
   func sensings() async throws {
     let sensed = Mutex<[Sensing]>([])

@@ -109,18 +109,39 @@ final class ServerHarness: Sendable {
 
   /// The events that one thread makes of the recording.
   func replayed(shards: Int, on venues: [LocatableVenue] = []) throws -> [Event] {
-    var feed = CaptureFeed(observer: .name("none"))
-    feed.append(output.recorded)
+    try ServerHarness.replayed([self], shards: shards, on: venues)
+  }
+
+  /// The events that one thread makes of the recordings of runs of which each continues the one before exactly.
+  static func replayed(
+    _ runs: [ServerHarness],
+    shards: Int,
+    on venues: [LocatableVenue] = []
+  ) throws -> [Event] {
     var pipeline: Pipeline?
     var events: [Event] = []
-    while let input = try feed.next(maxReports: 17) {
-      if case .site(let site) = input {
-        pipeline = try Pipeline(site: site, shards: shards, venues: venues)
+    for (index, run) in runs.enumerated() {
+      var feed = CaptureFeed(observer: .name("none"))
+      feed.append(run.output.recorded)
+      while let input = try feed.next(maxReports: 17) {
+        switch input {
+        case .site(let site) where index == 0:
+          pipeline = try Pipeline(site: site, shards: shards, venues: venues)
+        case .restored where index > 0: break
+        default: events += pipeline?.process(input) ?? []
+        }
       }
-      events += pipeline?.process(input) ?? []
+      try feed.finish()
     }
-    try feed.finish()
     return events + (pipeline?.finish() ?? [])
+  }
+
+  /// What an exact continuation starts from: the checkpoint of the orderly end, in bytes as they are kept.
+  func continuation() throws -> Restoration {
+    let last = try #require(output.kept.last)
+    let checkpoint = try Checkpoint(decoding: last.bytes)
+    #expect(checkpoint.isExact)
+    return Restoration(checkpoint: checkpoint)
   }
 }
 
