@@ -110,8 +110,9 @@ function build() {
     h("section", { id: "search" }, field(text.search, query), parts.count, parts.found),
     parts.place,
     h("section", { id: "directions" }, h("h2", null, text.directions), directionsForm(), parts.way),
-    h("section", { id: "directory" }, h("h2", null, text.directory), parts.list),
+    state.places.length ? h("section", { id: "directory" }, h("h2", null, text.directory), parts.list) : [],
   );
+  parts.to.selectedIndex = Math.min(1, parts.to.options.length - 1);
   if (state.chosen) parts.to.value = state.chosen.id;
   showMap();
   showPlace();

@@ -370,7 +370,9 @@ private struct RangedRow {
     .always("proximity", .text(.proximity)) { $0.reading.proximity.rawValue },
     .always("rssi", .number(decimals: 1), "dBm; 0 if there was no sample.") { $0.reading.rssi },
     .always("accuracy", .number(decimals: 2), "Metres; -1 if undetermined.") { $0.reading.accuracy },
-    .always("deviation", .number(decimals: 2), "Metres; -1 if undetermined.") { $0.reading.deviation },
+    .always("deviation", .number(decimals: 2), "Metres either way in 68 of 100 cases; -1 if undetermined.") {
+      $0.reading.deviation
+    },
     .always("samples", .count) { $0.reading.samples },
   ]
 }
